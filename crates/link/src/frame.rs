@@ -1,0 +1,81 @@
+//! What a link carries, and what it says about it.
+
+use rtolab_time::{Duration, Instant};
+
+/// Which way a frame goes. `Forward` leads away from the link's first end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From the link's first end to its second.
+    Forward,
+    /// From its second end to its first.
+    Backward,
+}
+
+impl Direction {
+    /// Both directions, the forward one first.
+    pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
+
+    /// The opposite way.
+    pub const fn reverse(self) -> Self {
+        match self {
+            Self::Forward => Self::Backward,
+            Self::Backward => Self::Forward,
+        }
+    }
+
+    /// 0 for forward, 1 for backward.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Tells the copies of one packet apart: every sending has its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CopyId(pub u64);
+
+/// What a link needs to know of what it carries.
+pub trait Frame: Clone {
+    /// The size on the link in bytes, headers included.
+    fn bytes(&self) -> u32;
+    /// Which copy this is.
+    fn copy_id(&self) -> CopyId;
+}
+
+/// Why a frame did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// The queue was full.
+    Queue,
+    /// A random transmission error.
+    Error,
+    /// The link was out.
+    Outage,
+    /// The scenario says that this very frame is lost.
+    Script,
+}
+
+/// What became of a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome<F> {
+    /// It leaves the link.
+    Delivered {
+        /// Which way it went.
+        direction: Direction,
+        /// The frame.
+        frame: F,
+        /// How long spikes, stalls and frames before it held it, beyond queueing, serialisation
+        /// and propagation.
+        held: Duration,
+    },
+    /// It is gone.
+    Dropped {
+        /// Which way it went.
+        direction: Direction,
+        /// The frame.
+        frame: F,
+        /// Why.
+        cause: Cause,
+        /// When: the entry for a full queue, else the end of its transmission.
+        at: Instant,
+    },
+}

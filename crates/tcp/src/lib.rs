@@ -1,0 +1,11 @@
+//! A sans-IO TCP engine: told of segments and of the time, it says what leaves and when it next
+//! wants to be woken. It reads no clock, no socket and no random device.
+#![no_std]
+
+extern crate alloc;
+
+mod segment;
+mod seq;
+
+pub use segment::{Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};
+pub use seq::Seq;

@@ -1,0 +1,282 @@
+//! A segment as the engine sees it: sequence range, flags and options, and no payload.
+
+use core::fmt;
+use core::ops::{BitOr, BitOrAssign, Range};
+
+use crate::seq::Seq;
+
+/// The most SACK blocks that fit into one segment (RFC 2018 section 3).
+pub const MAX_SACK_BLOCKS: usize = 4;
+
+/// Control bits of the TCP header (RFC 9293 section 3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No bit set.
+    pub const NONE: Self = Self(0);
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgment field is significant.
+    pub const ACK: Self = Self(0x10);
+    /// The urgent pointer is significant.
+    pub const URG: Self = Self(0x20);
+    /// ECN echo.
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced.
+    pub const CWR: Self = Self(0x80);
+
+    /// The bits as on the wire.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The flags of the wire's byte.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// Are all bits of `other` set?
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Is any bit of `other` set?
+    pub const fn any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Flags {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+impl fmt::Display for Flags {
+    /// The analysers' letters, such as `SA` for SYN and ACK.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters = ['F', 'S', 'R', 'P', 'A', 'U', 'E', 'C'];
+        (0..8)
+            .filter(|bit| self.0 & (1 << bit) != 0)
+            .try_for_each(|bit: usize| write!(f, "{}", letters[bit]))
+    }
+}
+
+/// The timestamps option (RFC 7323 section 3), in ticks of the sender's timestamp clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timestamps {
+    /// TSval: the sender's clock.
+    pub value: u32,
+    /// TSecr: the clock value echoed; zero where the segment has no ACK.
+    pub echo: u32,
+}
+
+/// What only a SYN negotiates, besides timestamps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SynOptions {
+    /// The largest payload that the sender of the SYN takes, in bytes.
+    pub mss: Option<u16>,
+    /// The shift of the windows to come (RFC 7323 section 2).
+    pub window_scale: Option<u8>,
+    /// "You may send me SACK options" (RFC 2018 section 2).
+    pub sack_permitted: bool,
+}
+
+/// One segment: a range of sequence space, flags and options, in 64 bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// The first sequence number, of the SYN if there is one.
+    pub seq: Seq,
+    /// The next sequence number that the sender of this segment expects; without [`Flags::ACK`] zero.
+    pub ack: Seq,
+    /// Payload in bytes.
+    pub len: u32,
+    /// The offered window in bytes, its scale undone.
+    pub window: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// Which options there are: `HAS_*` bits and the count of SACK blocks.
+    present: u8,
+    /// Timestamps in the first two words; SACK blocks from the left where there are none, else
+    /// behind them, as distances from `ack`; what only a SYN has in the last two.
+    words: [u32; 8],
+}
+
+const HAS_TIMESTAMPS: u8 = 0x10;
+const HAS_MSS: u8 = 0x20;
+const HAS_WINDOW_SCALE: u8 = 0x40;
+const HAS_SACK_PERMITTED: u8 = 0x80;
+const SACK_COUNT: u8 = 0x07;
+const MSS_WORD: usize = 6;
+const WINDOW_SCALE_WORD: usize = 7;
+
+impl Segment {
+    /// A segment without options.
+    pub const fn new(seq: Seq, len: u32, flags: Flags) -> Self {
+        Self { seq, ack: Seq::new(0), len, window: 0, flags, present: 0, words: [0; 8] }
+    }
+
+    /// The sequence numbers taken: payload, SYN and FIN.
+    pub const fn sequence_length(&self) -> u32 {
+        self.len + self.flags.has(Flags::SYN) as u32 + self.flags.has(Flags::FIN) as u32
+    }
+
+    /// The sequence number behind the last one taken.
+    pub fn end(&self) -> Seq {
+        self.seq + self.sequence_length()
+    }
+
+    /// The timestamps option.
+    pub const fn timestamps(&self) -> Option<Timestamps> {
+        match self.present & HAS_TIMESTAMPS {
+            0 => None,
+            _ => Some(Timestamps { value: self.words[0], echo: self.words[1] }),
+        }
+    }
+
+    /// Adds timestamps; they come before SACK blocks.
+    pub fn set_timestamps(&mut self, timestamps: Timestamps) {
+        debug_assert!(self.sack_count() == 0, "timestamps come before SACK blocks");
+        self.present |= HAS_TIMESTAMPS;
+        self.words[0] = timestamps.value;
+        self.words[1] = timestamps.echo;
+    }
+
+    /// What a SYN negotiates.
+    pub const fn syn_options(&self) -> SynOptions {
+        SynOptions {
+            mss: if self.present & HAS_MSS != 0 { Some(self.words[MSS_WORD] as u16) } else { None },
+            window_scale: match self.present & HAS_WINDOW_SCALE {
+                0 => None,
+                _ => Some(self.words[WINDOW_SCALE_WORD] as u8),
+            },
+            sack_permitted: self.present & HAS_SACK_PERMITTED != 0,
+        }
+    }
+
+    /// Says what a SYN negotiates.
+    pub fn set_syn_options(&mut self, options: SynOptions) {
+        if let Some(mss) = options.mss {
+            self.present |= HAS_MSS;
+            self.words[MSS_WORD] = u32::from(mss);
+        }
+        if let Some(shift) = options.window_scale {
+            self.present |= HAS_WINDOW_SCALE;
+            self.words[WINDOW_SCALE_WORD] = u32::from(shift);
+        }
+        if options.sack_permitted {
+            self.present |= HAS_SACK_PERMITTED;
+        }
+    }
+
+    /// How many SACK blocks the segment carries.
+    pub const fn sack_count(&self) -> usize {
+        (self.present & SACK_COUNT) as usize
+    }
+
+    /// How many SACK blocks this segment has room for: 3 beside timestamps, else 4.
+    pub const fn sack_room(&self) -> usize {
+        if self.present & HAS_TIMESTAMPS != 0 { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS }
+    }
+
+    /// Adds a SACK or D-SACK block, if there is room for it and it lies within 2^31 of the
+    /// acknowledgment number, which must have been set before.
+    pub fn push_sack(&mut self, block: Range<Seq>) {
+        let count = self.sack_count();
+        if count == self.sack_room() {
+            return;
+        }
+        let word = self.sack_word(count);
+        self.words[word] = (block.start.value() as u32).wrapping_sub(self.ack.value() as u32);
+        self.words[word + 1] = (block.end.value() as u32).wrapping_sub(self.ack.value() as u32);
+        self.present += 1;
+    }
+
+    /// The SACK blocks in their order, a D-SACK block first (RFC 2883 section 4).
+    pub fn sack_blocks(&self) -> impl Iterator<Item = Range<Seq>> + '_ {
+        let offset =
+            |word: u32| Seq::new(self.ack.value().wrapping_add_signed((word as i32).into()));
+        (0..self.sack_count()).map(move |block| {
+            let word = self.sack_word(block);
+            offset(self.words[word])..offset(self.words[word + 1])
+        })
+    }
+
+    const fn sack_word(&self, block: usize) -> usize {
+        let behind = if self.present & HAS_TIMESTAMPS != 0 { 2 } else { 0 };
+        behind + 2 * block
+    }
+
+    /// The length of the options on the wire with their padding, in bytes: each option is padded
+    /// to a multiple of four, as stacks do.
+    pub const fn option_bytes(&self) -> u32 {
+        let timestamps = if self.present & HAS_TIMESTAMPS != 0 { 12 } else { 0 };
+        let mss = if self.present & HAS_MSS != 0 { 4 } else { 0 };
+        let scale = if self.present & HAS_WINDOW_SCALE != 0 { 4 } else { 0 };
+        let permitted = if self.present & HAS_SACK_PERMITTED != 0 { 4 } else { 0 };
+        let count = self.sack_count() as u32;
+        let sack = if count > 0 { 4 + 8 * count } else { 0 };
+        timestamps + mss + scale + permitted + sack
+    }
+
+    /// The length of the TCP header with options, in bytes.
+    pub const fn header_bytes(&self) -> u32 {
+        20 + self.option_bytes()
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}] {}..{}", self.flags, self.seq, self.end())?;
+        if self.flags.has(Flags::ACK) {
+            write!(f, " ack {}", self.ack)?;
+        }
+        write!(f, " win {}", self.window)?;
+        if let Some(Timestamps { value, echo }) = self.timestamps() {
+            write!(f, " ts {value}/{echo}")?;
+        }
+        self.sack_blocks().try_for_each(|block| write!(f, " {{{}..{}}}", block.start, block.end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_fits_a_cache_line() {
+        assert_eq!(size_of::<Segment>(), 64);
+    }
+
+    #[test]
+    fn three_sack_blocks_beside_timestamps_and_four_without() {
+        for (timestamps, room) in [(true, 3), (false, 4)] {
+            let mut segment = Segment::new(Seq::FIRST, 0, Flags::ACK);
+            segment.ack = Seq::FIRST + 1000;
+            if timestamps {
+                segment.set_timestamps(Timestamps { value: 7, echo: 3 });
+            }
+            let blocks =
+                [500, 2000, 3000, 4000, 5000].map(|at| Seq::FIRST + at..Seq::FIRST + at + 100);
+            blocks.iter().for_each(|block| segment.push_sack(block.clone()));
+            assert!(segment.sack_blocks().eq(blocks.iter().take(room).cloned()));
+            assert_eq!(segment.timestamps().is_some(), timestamps);
+            assert!(segment.option_bytes() <= 40);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Points in time and the spans between them.
+
+use core::fmt;
+use core::iter::Sum;
+use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+
+/// A span of time in nanoseconds; never negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Duration(u64);
+
+/// A point in time: nanoseconds since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(u64);
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// Longer than any run.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// A span of so many nanoseconds.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// A span of so many microseconds.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros * 1_000)
+    }
+
+    /// A span of so many milliseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis * 1_000_000)
+    }
+
+    /// A span of so many whole seconds.
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs * 1_000_000_000)
+    }
+
+    /// A span of so many seconds, rounded to the nearest nanosecond; negative and NaN give zero.
+    pub fn from_secs_f64(secs: f64) -> Self {
+        Self((secs * 1e9 + 0.5) as u64)
+    }
+
+    /// In nanoseconds.
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
+
+    /// In seconds.
+    pub fn secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// Is this no time at all?
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The difference, or zero if `other` is longer.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    /// The product, or [`Duration::MAX`] where it does not fit.
+    pub const fn saturating_mul(self, by: u64) -> Self {
+        Self(self.0.saturating_mul(by))
+    }
+}
+
+impl Instant {
+    /// The start of the run.
+    pub const START: Self = Self(0);
+    /// Later than any event.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// So many nanoseconds after the start of the run.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// So many seconds after the start of the run, rounded to the nearest nanosecond.
+    pub fn from_secs_f64(secs: f64) -> Self {
+        Self(Duration::from_secs_f64(secs).nanos())
+    }
+
+    /// Nanoseconds since the start of the run.
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the start of the run.
+    pub fn secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The time since `earlier`, or zero if that is not earlier.
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Duration> for Instant {
+    type Output = Self;
+
+    fn add(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Duration> for Instant {
+    fn add_assign(&mut self, span: Duration) {
+        *self = *self + span;
+    }
+}
+
+impl Sub for Instant {
+    type Output = Duration;
+
+    fn sub(self, earlier: Self) -> Duration {
+        debug_assert!(self.0 >= earlier.0, "{self} is before {earlier}");
+        self.since(earlier)
+    }
+}
+
+impl Add for Duration {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Duration {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Duration {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        debug_assert!(self.0 >= other.0, "{self} is shorter than {other}");
+        self.saturating_sub(other)
+    }
+}
+
+impl SubAssign for Duration {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Self;
+
+    fn mul(self, by: u64) -> Self {
+        self.saturating_mul(by)
+    }
+}
+
+impl Div<u64> for Duration {
+    type Output = Self;
+
+    fn div(self, by: u64) -> Self {
+        Self(self.0 / by)
+    }
+}
+
+impl Sum for Duration {
+    fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
+        spans.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            n if n >= 1_000_000_000 => write!(f, "{} s", n as f64 / 1e9),
+            n if n >= 1_000_000 => write!(f, "{} ms", n as f64 / 1e6),
+            n if n >= 1_000 => write!(f, "{} us", n as f64 / 1e3),
+            n => write!(f, "{n} ns"),
+        }
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NEVER => f.write_str("never"),
+            Self(n) => write!(f, "{:.6} s", n as f64 / 1e9),
+        }
+    }
+}
