@@ -4,8 +4,11 @@
 
 extern crate alloc;
 
+pub mod config;
 mod segment;
 mod seq;
+pub mod sum;
 
+pub use config::Config;
 pub use segment::{Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};
 pub use seq::Seq;

@@ -4,8 +4,6 @@
 //! bits a second: integers, so that a run is the same on every machine.
 #![no_std]
 
-extern crate alloc;
-
 mod instant;
 mod rate;
 

@@ -1,0 +1,315 @@
+//! Every knob of a TCP endpoint: data, never a branch on a name.
+
+use rtolab_time::Duration;
+
+/// How an endpoint behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The largest segment, in bytes of payload, announced and sent (RFC 9293 section 3.7.1).
+    pub mss: u16,
+    /// The window scale offered (RFC 7323 section 2); `None` offers no scaling.
+    pub window_scale: Option<u8>,
+    /// Timestamps are offered, or accepted when the peer offers them.
+    pub timestamps: bool,
+    /// How the timestamp clock ticks and what is echoed.
+    pub timestamp: TimestampConfig,
+    /// SACK is offered, or accepted when the peer offers it (RFC 2018).
+    pub sack: bool,
+    /// Duplicates are reported by D-SACK where SACK is in use (RFC 2883).
+    pub dsack: bool,
+    /// The retransmission timeout.
+    pub rto: RtoConfig,
+    /// How the congestion window starts and grows.
+    pub window: WindowConfig,
+    /// What duplicate acknowledgments do.
+    pub recovery: RecoveryConfig,
+    /// F-RTO after a timeout (report C-2002-07 section 3).
+    pub frto: bool,
+    /// Eifel detection of spurious timeouts by timestamps (Ludwig and Katz 2000), with its full
+    /// response.
+    pub eifel: bool,
+    /// What becomes of `recover` (the report's `send_high`) once a timeout is found spurious.
+    pub recover_on_undo: RecoverOnUndo,
+    /// The receiving side.
+    pub receiver: ReceiverConfig,
+    /// The maximum segment lifetime; TIME-WAIT lasts twice as long (RFC 9293 section 3.4.2).
+    pub msl: Duration,
+    /// The secret of the initial sequence number (RFC 6528).
+    pub isn_secret: u64,
+}
+
+/// The timestamps option (RFC 7323).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimestampConfig {
+    /// One tick of the timestamp clock.
+    pub tick: Duration,
+    /// Do the 12 bytes of the option come out of the MSS, so that the payload shrinks, or does the
+    /// packet grow?
+    pub in_mss: bool,
+    /// Which segments' timestamps are echoed.
+    pub echo: EchoRule,
+}
+
+/// When a receiver takes a segment's timestamp for its next echo.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EchoRule {
+    /// RFC 1323 section 3.4: only a segment that spans the last acknowledgment number sent.
+    Rfc1323,
+    /// RFC 7323 section 4.3, behind the window test: a wholly duplicate segment is not echoed.
+    #[default]
+    Rfc7323,
+    /// As RFC 7323, but a duplicate that ends at the last acknowledgment number is echoed.
+    Linux,
+    /// After trimming: a duplicate that ends at the last acknowledgment number is echoed.
+    Bsd,
+    /// The default of ns-2: any segment at or below the last acknowledgment number, duplicates too.
+    Ns2bis,
+    /// Always (footnote 3 of the F-RTO report).
+    EchoAll,
+}
+
+/// The retransmission timeout (RFC 6298).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// The gain of SRTT is one in `srtt_gain` (RFC 6298: 8).
+    pub srtt_gain: u32,
+    /// The gain of RTTVAR is one in `rttvar_gain` (RFC 6298: 4).
+    pub rttvar_gain: u32,
+    /// How often RTTVAR counts in the timeout; zero leaves it out (RFC 6298: 4).
+    pub k: u32,
+    /// The clock's granularity; samples are whole ticks of it.
+    pub granularity: Duration,
+    /// What the floor is on.
+    pub floor: RtoFloor,
+    /// The ceiling.
+    pub max: Duration,
+    /// The timeout before the first sample.
+    pub initial: Duration,
+    /// Which acknowledgments give a sample.
+    pub sampling: Sampling,
+}
+
+/// The minimum of the retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoFloor {
+    /// RFC 6298 section 2.4: the timeout is never below this.
+    Total(Duration),
+    /// Linux: the timeout is never below SRTT plus this; the deviation is the largest of a window
+    /// and falls slowly (`tcp_rtt_estimator`).
+    Variance(Duration),
+}
+
+/// Which acknowledgments give a round-trip sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sampling {
+    /// Every acknowledgment of new data: by its timestamp echo where there are timestamps, else by
+    /// the oldest segment that it acknowledges, unless one of them was retransmitted (Karn).
+    #[default]
+    EveryAck,
+    /// One segment at a time is timed, as in BSD; any retransmission gives the sample up.
+    OncePerWindow,
+}
+
+/// How the congestion window starts and grows (RFC 5681).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowConfig {
+    /// The initial window.
+    pub initial: InitialWindow,
+    /// The initial slow-start threshold in segments; `None`: as high as possible.
+    pub initial_ssthresh: Option<u32>,
+    /// How the window grows in congestion avoidance.
+    pub avoidance: Avoidance,
+    /// The window after a full acknowledgment ends fast recovery.
+    pub full_ack: FullAck,
+    /// The most segments that one acknowledgment may release; `None`: no limit.
+    pub max_burst: Option<u32>,
+}
+
+/// The initial window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialWindow {
+    /// So many segments.
+    Segments(u32),
+    /// RFC 3390: up to four segments, no more than 4380 bytes unless two segments need more.
+    Rfc3390,
+    /// RFC 6928: up to ten segments, no more than 14600 bytes unless two segments need more.
+    Rfc6928,
+}
+
+/// Growth in congestion avoidance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Avoidance {
+    /// `SMSS * SMSS / cwnd` for every acknowledgment (RFC 5681 equation 3).
+    #[default]
+    Formula,
+    /// One segment for every window acknowledged, counted in bytes (RFC 3465 section 2.1).
+    ByteCounting,
+}
+
+/// The window at the end of fast recovery (RFC 6582 section 3.2 step 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FullAck {
+    /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)`.
+    #[default]
+    FlightSize,
+    /// `ssthresh`.
+    Ssthresh,
+}
+
+/// What duplicate acknowledgments do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecoveryConfig {
+    /// Which algorithm.
+    pub algorithm: Algorithm,
+    /// How many duplicate acknowledgments mean a loss (RFC 5681: 3).
+    pub dupthresh: u32,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// Knobs of NewReno.
+    pub newreno: NewRenoConfig,
+    /// Knobs of SACK recovery.
+    pub sack: SackConfig,
+}
+
+/// The loss recovery algorithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// NewReno (RFC 2582, 6582).
+    NewReno,
+    /// SACK-based recovery (RFC 3517, 6675).
+    #[default]
+    Sack,
+}
+
+/// Knobs of NewReno.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NewRenoConfig {
+    /// When a timeout forbids fast retransmits.
+    pub bugfix: Bugfix,
+    /// How the timer runs while partial acknowledgments come.
+    pub timer: PartialAckTimer,
+}
+
+/// The "bugfix" of RFC 2582 section 3 against multiple fast retransmits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bugfix {
+    /// None: duplicate acknowledgments always count.
+    None,
+    /// Fast retransmit when the acknowledgment covers `recover`, equality included.
+    LessCareful,
+    /// Fast retransmit only when it covers more than `recover`.
+    #[default]
+    Careful,
+}
+
+/// RFC 6582 section 4: which partial acknowledgments restart the timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartialAckTimer {
+    /// The first one of a recovery.
+    #[default]
+    Impatient,
+    /// Every one.
+    SlowButSteady,
+}
+
+/// Knobs of SACK recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackConfig {
+    /// Which RFC's rules.
+    pub rules: SackRules,
+    /// What counts as outstanding against the window in recovery.
+    pub outstanding: Outstanding,
+}
+
+/// Which RFC's rules SACK recovery follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SackRules {
+    /// RFC 3517.
+    Rfc3517,
+    /// RFC 6675: entry also by IsLost, stricter IsLost, rescue retransmission.
+    #[default]
+    Rfc6675,
+}
+
+/// What counts as outstanding against the window in SACK recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outstanding {
+    /// The pipe of the RFCs: neither SACKed nor lost, plus what was retransmitted.
+    #[default]
+    Pipe,
+    /// All that is outstanding less what is SACKed: lost segments stay counted.
+    Classic,
+}
+
+/// What becomes of `recover` once a timeout is found spurious.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecoverOnUndo {
+    /// It is ignored from then on: duplicate acknowledgments may start a fast retransmit.
+    #[default]
+    Reset,
+    /// It stays: no fast retransmit until it is passed.
+    Keep,
+}
+
+/// The receiving side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverConfig {
+    /// The receive buffer, in bytes: the largest window offered.
+    pub buffer: u32,
+    /// An acknowledgment at least every so many full segments (RFC 5681 section 4.2: 2).
+    pub ack_every: u32,
+    /// The longest that an acknowledgment is delayed.
+    pub delayed_ack: Duration,
+}
+
+impl Default for Config {
+    /// What the RFCs in force recommend.
+    fn default() -> Self {
+        Self {
+            mss: 1460,
+            window_scale: None,
+            timestamps: false,
+            timestamp: TimestampConfig {
+                tick: Duration::from_millis(1),
+                in_mss: true,
+                echo: EchoRule::default(),
+            },
+            sack: true,
+            dsack: false,
+            rto: RtoConfig {
+                srtt_gain: 8,
+                rttvar_gain: 4,
+                k: 4,
+                granularity: Duration::ZERO,
+                floor: RtoFloor::Total(Duration::from_secs(1)),
+                max: Duration::from_secs(60),
+                initial: Duration::from_secs(1),
+                sampling: Sampling::default(),
+            },
+            window: WindowConfig {
+                initial: InitialWindow::Rfc6928,
+                initial_ssthresh: None,
+                avoidance: Avoidance::default(),
+                full_ack: FullAck::default(),
+                max_burst: None,
+            },
+            recovery: RecoveryConfig {
+                algorithm: Algorithm::default(),
+                dupthresh: 3,
+                limited_transmit: true,
+                newreno: NewRenoConfig::default(),
+                sack: SackConfig::default(),
+            },
+            frto: false,
+            eifel: false,
+            recover_on_undo: RecoverOnUndo::default(),
+            receiver: ReceiverConfig {
+                buffer: 65_535,
+                ack_every: 2,
+                delayed_ack: Duration::from_millis(200),
+            },
+            msl: Duration::from_secs(120),
+            isn_secret: 0,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! A sender's name: a sum of policies, such as `newreno+frto` or `sack:rfc6675+eifel`.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use crate::config::{Algorithm, Bugfix, Config, PartialAckTimer, SackRules};
+
+/// One policy that a sum may name.
+#[derive(Clone, Copy)]
+pub struct Policy {
+    /// Its name, with its variant if it has one: `newreno`, `newreno:less-careful`.
+    pub name: &'static str,
+    /// Which of the questions it answers; a sum has at most one policy for each.
+    pub question: Question,
+    /// What it is, in one sentence with its source.
+    pub about: &'static str,
+    set: fn(&mut Config),
+}
+
+/// The questions that the RFCs keep apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// What is lost? Every sum begins with a policy for this one.
+    Recovery,
+    /// What is sent after a timeout until it is settled, and was it wrong?
+    Timeout,
+}
+
+/// Every policy that a sum may name: a new algorithm is one file and one line here.
+pub const POLICIES: &[Policy] = &[
+    policy("newreno", Question::Recovery, "NewReno as the scenario sets it (RFC 6582)", newreno),
+    policy("newreno:no-bugfix", Question::Recovery, "NewReno without RFC 2582's bugfix", |c| {
+        newreno(c);
+        c.recovery.newreno.bugfix = Bugfix::None;
+    }),
+    policy("newreno:less-careful", Question::Recovery, "NewReno, bugfix less careful", |c| {
+        newreno(c);
+        c.recovery.newreno.bugfix = Bugfix::LessCareful;
+    }),
+    policy("newreno:careful", Question::Recovery, "NewReno, bugfix careful (RFC 6582)", |c| {
+        newreno(c);
+        c.recovery.newreno.bugfix = Bugfix::Careful;
+    }),
+    policy("newreno:impatient", Question::Recovery, "NewReno, timer impatient (RFC 6582)", |c| {
+        newreno(c);
+        c.recovery.newreno.timer = PartialAckTimer::Impatient;
+    }),
+    policy("newreno:steady", Question::Recovery, "NewReno, slow but steady (RFC 6582)", |c| {
+        newreno(c);
+        c.recovery.newreno.timer = PartialAckTimer::SlowButSteady;
+    }),
+    policy("sack", Question::Recovery, "SACK recovery as the scenario sets it", sack),
+    policy("sack:rfc3517", Question::Recovery, "SACK recovery by RFC 3517", |c| {
+        sack(c);
+        c.recovery.sack.rules = SackRules::Rfc3517;
+    }),
+    policy("sack:rfc6675", Question::Recovery, "SACK recovery by RFC 6675", |c| {
+        sack(c);
+        c.recovery.sack.rules = SackRules::Rfc6675;
+    }),
+    policy("frto", Question::Timeout, "F-RTO as in report C-2002-07 section 3", |c| c.frto = true),
+    policy("eifel", Question::Timeout, "Eifel by timestamps, full response (LK 2000)", |c| {
+        c.eifel = true;
+        c.timestamps = true;
+    }),
+];
+
+const fn policy(
+    name: &'static str,
+    question: Question,
+    about: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question, about, set }
+}
+
+fn newreno(config: &mut Config) {
+    config.recovery.algorithm = Algorithm::NewReno;
+    config.sack = false;
+}
+
+fn sack(config: &mut Config) {
+    config.recovery.algorithm = Algorithm::Sack;
+    config.sack = true;
+}
+
+/// Why a name is no sender.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SumError {
+    /// No policy of that name.
+    #[error("unknown policy `{found}` in sender `{sum}`; known are {known}")]
+    Unknown {
+        /// The whole name.
+        sum: String,
+        /// The term that is not known.
+        found: String,
+        /// All that are.
+        known: String,
+    },
+    /// Two policies for one question.
+    #[error("sender `{sum}` names both `{first}` and `{second}`, of which one rules out the other")]
+    Twice {
+        /// The whole name.
+        sum: String,
+        /// The first policy.
+        first: &'static str,
+        /// The one that conflicts with it.
+        second: &'static str,
+    },
+    /// It does not begin with loss recovery.
+    #[error("sender `{sum}` must begin with its loss recovery, such as `newreno` or `sack`")]
+    NoRecovery {
+        /// The whole name.
+        sum: String,
+    },
+}
+
+/// The settings of `base`, changed as the sum of policies `name` says.
+pub fn sender(name: &str, base: &Config) -> Result<Config, SumError> {
+    let mut chosen: Vec<&Policy> = Vec::new();
+    for term in name.split('+') {
+        let policy = POLICIES.iter().find(|policy| policy.name == term).ok_or_else(|| {
+            let known = POLICIES.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+            SumError::Unknown { sum: name.to_string(), found: term.to_string(), known }
+        })?;
+        if let Some(other) = chosen.iter().find(|other| other.question == policy.question) {
+            let sum = name.to_string();
+            return Err(SumError::Twice { sum, first: other.name, second: policy.name });
+        }
+        chosen.push(policy);
+    }
+    if chosen.first().is_none_or(|policy| policy.question != Question::Recovery) {
+        return Err(SumError::NoRecovery { sum: name.to_string() });
+    }
+    let mut config = Config { frto: false, eifel: false, ..base.clone() };
+    chosen.iter().for_each(|policy| (policy.set)(&mut config));
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_sets_what_its_policies_say_and_nothing_else() {
+        let base = Config::default();
+        let config = sender("newreno:less-careful+frto", &base).unwrap();
+        assert_eq!(config.recovery.newreno.bugfix, Bugfix::LessCareful);
+        assert!(config.frto && !config.sack && !config.eifel);
+        assert_eq!(config.rto, base.rto);
+        assert!(sender("sack+eifel", &base).unwrap().timestamps);
+    }
+
+    #[test]
+    fn a_wrong_sum_says_what_is_wrong() {
+        let base = Config::default();
+        let message = |name| sender(name, &base).unwrap_err().to_string();
+        assert!(message("sack+frot").starts_with("unknown policy `frot` in sender `sack+frot`"));
+        assert!(message("sack+newreno").contains("names both `sack` and `newreno`"));
+        assert!(message("frto").contains("must begin with its loss recovery"));
+    }
+}
