@@ -34,8 +34,6 @@ pub struct Config {
     pub receiver: ReceiverConfig,
     /// The maximum segment lifetime; TIME-WAIT lasts twice as long (RFC 9293 section 3.4.2).
     pub msl: Duration,
-    /// The secret of the initial sequence number (RFC 6528).
-    pub isn_secret: u64,
 }
 
 /// The timestamps option (RFC 7323).
@@ -309,7 +307,6 @@ impl Default for Config {
                 delayed_ack: Duration::from_millis(200),
             },
             msl: Duration::from_secs(120),
-            isn_secret: 0,
         }
     }
 }

@@ -5,10 +5,22 @@
 extern crate alloc;
 
 pub mod config;
+pub mod congestion;
+pub mod connection;
+pub mod event;
+pub mod flight;
+pub mod receiver;
+mod recovery;
+pub mod rtt;
 mod segment;
+pub mod sender;
 mod seq;
+pub mod spurious;
 pub mod sum;
 
 pub use config::Config;
+pub use connection::{Connection, State};
+pub use event::{Event, Retransmission};
+pub use flight::{AckFacts, Flight, Sent};
 pub use segment::{Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};
 pub use seq::Seq;

@@ -1,0 +1,118 @@
+//! How fast: slow start and congestion avoidance of Reno (RFC 5681 section 3.1).
+
+use crate::config::{Avoidance, InitialWindow, WindowConfig};
+
+/// The congestion window and the slow-start threshold, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Congestion window; at least one segment.
+    pub cwnd: u64,
+    /// Slow-start threshold; [`u64::MAX`] while it is as high as possible.
+    pub ssthresh: u64,
+    /// Sender maximum segment size.
+    pub smss: u64,
+    avoidance: Avoidance,
+    /// Bytes acknowledged since the window last grew (RFC 3465 section 2.1).
+    counted: u64,
+}
+
+impl Window {
+    /// The window of a new connection with segments of `smss` bytes; one segment if its SYN was
+    /// lost (RFC 5681 section 3.1).
+    pub fn new(config: &WindowConfig, smss: u32, syn_lost: bool) -> Self {
+        let smss = u64::from(smss);
+        let segments = |most: u64, bytes: u64| (most * smss).min(bytes.max(2 * smss));
+        let cwnd = match config.initial {
+            _ if syn_lost => smss,
+            InitialWindow::Segments(count) => u64::from(count.max(1)) * smss,
+            InitialWindow::Rfc3390 => segments(4, 4380),
+            InitialWindow::Rfc6928 => segments(10, 14_600),
+        };
+        let ssthresh = config.initial_ssthresh.map_or(u64::MAX, |count| u64::from(count) * smss);
+        Self { cwnd, ssthresh, smss, avoidance: config.avoidance, counted: 0 }
+    }
+
+    /// An acknowledgment of `acked` new bytes arrived outside fast recovery.
+    pub fn grow(&mut self, acked: u64) {
+        if self.cwnd < self.ssthresh {
+            self.cwnd += acked.min(self.smss);
+            return;
+        }
+        match self.avoidance {
+            Avoidance::Formula => self.cwnd += (self.smss * self.smss / self.cwnd).max(1),
+            Avoidance::ByteCounting => {
+                self.counted += acked;
+                if self.counted >= self.cwnd {
+                    self.counted -= self.cwnd;
+                    self.cwnd += self.smss;
+                }
+            }
+        }
+    }
+
+    /// Half of what is outstanding in whole segments, as stacks count it, but at least two
+    /// (RFC 5681 equation 4).
+    pub fn halve(&mut self, flight_size: u64) {
+        let half = flight_size / 2 / self.smss * self.smss;
+        self.ssthresh = half.max(2 * self.smss);
+    }
+
+    /// Sets the window to whole segments.
+    pub fn set_segments(&mut self, count: u32) {
+        self.cwnd = u64::from(count) * self.smss;
+        self.counted = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn window(cwnd: u32, ssthresh: u32, avoidance: Avoidance) -> Window {
+        let initial = InitialWindow::Segments(cwnd);
+        let config = Config::default().window;
+        let config =
+            WindowConfig { initial, initial_ssthresh: Some(ssthresh), avoidance, ..config };
+        Window::new(&config, 1000, false)
+    }
+
+    #[test]
+    fn t_cc_1_slow_start_counts_bytes_up_to_one_segment() {
+        let mut window = window(2, 100, Avoidance::Formula);
+        window.grow(2000);
+        assert_eq!(window.cwnd, 3000);
+    }
+
+    #[test]
+    fn t_cc_2_congestion_avoidance_grows_by_one_segment_a_window() {
+        let mut exact = window(4, 4, Avoidance::ByteCounting);
+        let mut formula = window(4, 4, Avoidance::Formula);
+        for _ in 0..4 {
+            exact.grow(1000);
+            formula.grow(1000);
+        }
+        assert_eq!(exact.cwnd, 5000);
+        assert!((4880..5000).contains(&formula.cwnd), "{}", formula.cwnd);
+    }
+
+    #[test]
+    fn t_cc_7_divided_acknowledgments_gain_nothing() {
+        let mut window = window(2, 100, Avoidance::Formula);
+        (0..4).for_each(|_| window.grow(250));
+        assert_eq!(window.cwnd, 3000);
+    }
+
+    #[test]
+    fn initial_windows() {
+        let initial = |initial, smss| {
+            let config = WindowConfig { initial, ..Config::default().window };
+            Window::new(&config, smss, false).cwnd / u64::from(smss)
+        };
+        for (smss, rfc3390, rfc6928) in [(536, 4, 10), (1460, 3, 10), (2190, 2, 6), (4000, 2, 3)] {
+            assert_eq!(initial(InitialWindow::Rfc3390, smss), rfc3390);
+            assert_eq!(initial(InitialWindow::Rfc6928, smss), rfc6928);
+        }
+        assert_eq!(Window::new(&Config::default().window, 1460, true).cwnd, 1460);
+    }
+}

@@ -1,0 +1,92 @@
+//! What leaves: data, retransmissions, acknowledgments, each with the header that it needs.
+
+use rtolab_time::Instant;
+
+use super::arrivals::MAX_WINDOW_SHIFT;
+use super::{Connection, State};
+use crate::receiver::{AckDue, SackUse};
+use crate::segment::{Flags, Segment, SynOptions, Timestamps};
+use crate::sender::Chunk;
+
+impl Connection {
+    /// The next segment to leave now; `None` when nothing may leave before something arrives or a
+    /// timer expires.
+    pub fn poll_transmit(&mut self, at: Instant) -> Option<Segment> {
+        if core::mem::take(&mut self.reset) {
+            let max = self.sender.flight().max();
+            return Some(self.with_ack(Segment::new(max, 0, Flags::RST | Flags::ACK), at));
+        }
+        if self.state == State::Closed && self.receiver.ack_due() != AckDue::Now {
+            return None;
+        }
+        if let Some(chunk) = self.sender.next_chunk(at) {
+            let segment = self.fill_in(chunk, at);
+            self.sender.note_sent(&segment, at);
+            return Some(segment);
+        }
+        if self.receiver.ack_due() == AckDue::Now && self.state != State::SynSent {
+            let max = self.sender.flight().max();
+            return Some(self.with_ack(Segment::new(max, 0, Flags::ACK), at));
+        }
+        None
+    }
+
+    fn fill_in(&mut self, chunk: Chunk, at: Instant) -> Segment {
+        let mut segment = Segment::new(chunk.seq, chunk.len, chunk.flags);
+        if chunk.flags.has(Flags::SYN) {
+            segment.set_syn_options(self.offer());
+        }
+        if self.state == State::SynSent {
+            segment.window = self.config.receiver.buffer.min(u32::from(u16::MAX));
+            if self.config.timestamps {
+                let value = self.sender.timestamp(at);
+                segment.set_timestamps(Timestamps { value, echo: 0 });
+            }
+            return segment;
+        }
+        self.with_ack(segment, at)
+    }
+
+    /// What the SYN offers, or the SYN-ACK agrees to.
+    fn offer(&self) -> SynOptions {
+        let answers = self.state != State::SynSent;
+        SynOptions {
+            mss: Some(self.config.mss),
+            window_scale: match answers {
+                true => Some(self.agreed.window_shift).filter(|shift| *shift > 0),
+                false => self.config.window_scale.map(|shift| shift.min(MAX_WINDOW_SHIFT)),
+            },
+            sack_permitted: if answers { self.agreed.sack } else { self.config.sack },
+        }
+    }
+
+    /// The window to offer in `segment`: what its 16 bits can say.
+    fn window_for(&self, segment: &Segment) -> u32 {
+        let shift = match segment.flags.has(Flags::SYN) {
+            true => 0,
+            false => self.agreed.window_shift,
+        };
+        (self.receiver.window(self.smss) >> shift).min(u32::from(u16::MAX)) << shift
+    }
+
+    /// Adds acknowledgment, window, timestamps and SACK blocks: every segment but the first SYN
+    /// carries them.
+    fn with_ack(&mut self, mut segment: Segment, at: Instant) -> Segment {
+        segment.flags |= Flags::ACK;
+        segment.ack = self.receiver.nxt();
+        segment.window = self.window_for(&segment);
+        if self.agreed.timestamps {
+            let value = self.sender.timestamp(at);
+            let echo = self.receiver.recent().unwrap_or(0);
+            segment.set_timestamps(Timestamps { value, echo });
+        }
+        let sack = match (self.agreed.sack, self.config.dsack) {
+            _ if segment.flags.any(Flags::SYN | Flags::RST) => SackUse::None,
+            (false, _) => SackUse::None,
+            (true, false) => SackUse::Blocks,
+            (true, true) => SackUse::WithDuplicates,
+        };
+        self.receiver.acknowledge(&mut segment, sack);
+        segment
+    }
+}

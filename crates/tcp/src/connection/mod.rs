@@ -1,0 +1,194 @@
+//! One end of a connection (RFC 9293): told of segments and of the time, it says what leaves and
+//! when it wants to be woken.
+
+mod arrivals;
+mod departures;
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+
+use rtolab_time::{Duration, Instant};
+
+use crate::config::Config;
+use crate::event::Event;
+use crate::receiver::{AckDue, Receiver};
+use crate::segment::Segment;
+use crate::sender::Sender;
+use crate::seq::Seq;
+
+/// The states of RFC 9293 section 3.3.2 that a connection can be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// A SYN was sent.
+    SynSent,
+    /// A SYN arrived and was answered.
+    SynReceived,
+    /// Data flows.
+    Established,
+    /// This end has closed; its FIN is not acknowledged.
+    FinWait1,
+    /// This end's FIN is acknowledged.
+    FinWait2,
+    /// The peer has closed.
+    CloseWait,
+    /// Both have closed; this end's FIN is not acknowledged.
+    Closing,
+    /// The peer closed first; this end's FIN is not acknowledged.
+    LastAck,
+    /// Over, but late segments may still come.
+    TimeWait,
+    /// Over.
+    Closed,
+}
+
+/// What the handshake agreed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Agreed {
+    timestamps: bool,
+    /// The peer takes SACK options.
+    sack: bool,
+    /// The shift of the windows that this end offers.
+    window_shift: u8,
+}
+
+/// One end of a connection.
+///
+/// After each of `on_segment`, `on_timer`, `write`, `read`, `close` and `abort`, drain
+/// `poll_transmit` and `poll_event`, then sleep until `next_timer`.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    config: Arc<Config>,
+    state: State,
+    sender: Sender,
+    receiver: Receiver,
+    agreed: Agreed,
+    /// Payload in a full segment, in bytes.
+    smss: u32,
+    /// Is the handshake complete?
+    connected: bool,
+    /// SND.WL1 and SND.WL2: which segment last updated the send window.
+    updated_by: (Seq, Seq),
+    time_wait: Option<Instant>,
+    /// A reset is to be sent.
+    reset: bool,
+    events: VecDeque<Event>,
+}
+
+impl Connection {
+    /// Opens actively: a SYN leaves (RFC 9293 section 3.10.1).
+    pub fn open(config: Arc<Config>) -> Self {
+        Self::new(config, State::SynSent)
+    }
+
+    /// Answers the peer's `syn` (RFC 9293 section 3.10.7.2).
+    pub fn accept(config: Arc<Config>, syn: &Segment) -> Self {
+        let mut connection = Self::new(config, State::SynReceived);
+        connection.agree(syn);
+        connection.receiver.synchronise(syn);
+        connection
+    }
+
+    fn new(config: Arc<Config>, state: State) -> Self {
+        Self {
+            sender: Sender::new(config.clone()),
+            receiver: Receiver::new(config.receiver, config.timestamp.echo),
+            agreed: Agreed::default(),
+            smss: u32::from(config.mss),
+            connected: false,
+            updated_by: (Seq::FIRST, Seq::FIRST),
+            time_wait: None,
+            reset: false,
+            events: VecDeque::new(),
+            state,
+            config,
+        }
+    }
+
+    /// Which state the connection is in.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The shift of the windows that this end offers, as agreed in the handshake (RFC 7323 section
+    /// 2); windows on SYNs are never scaled.
+    pub const fn window_shift(&self) -> u8 {
+        self.agreed.window_shift
+    }
+
+    /// The sending half: windows, round-trip times and what is outstanding.
+    pub const fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// The receiving half.
+    pub const fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+
+    /// The application has `bytes` more to send.
+    pub fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
+    }
+
+    /// The application took `bytes` of what arrived; the window opens.
+    pub fn read(&mut self, bytes: u64) {
+        self.receiver.read(bytes);
+    }
+
+    /// The application has no more to send: a FIN follows the data.
+    pub fn close(&mut self) {
+        self.sender.close();
+        self.state = match self.state {
+            State::SynReceived | State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            state => state,
+        };
+    }
+
+    /// Gives the connection up: a reset leaves.
+    pub fn abort(&mut self) {
+        self.reset = !matches!(self.state, State::SynSent | State::TimeWait | State::Closed);
+        self.finish(Event::Closed);
+    }
+
+    fn finish(&mut self, event: Event) {
+        if self.state != State::Closed {
+            self.state = State::Closed;
+            self.time_wait = None;
+            self.events.push_back(event);
+        }
+    }
+
+    /// What happened since this was last asked.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.sender.take_event().or_else(|| self.events.pop_front())
+    }
+
+    /// When the connection next wants `on_timer`.
+    pub fn next_timer(&self) -> Option<Instant> {
+        if self.state == State::Closed {
+            return None;
+        }
+        let delayed = match self.receiver.ack_due() {
+            AckDue::At(at) => Some(at),
+            _ => None,
+        };
+        [self.sender.deadline(), delayed, self.time_wait].into_iter().flatten().min()
+    }
+
+    /// A timer may have expired.
+    pub fn on_timer(&mut self, at: Instant) {
+        self.receiver.on_timer(at);
+        if self.time_wait.is_some_and(|end| end <= at) {
+            self.finish(Event::Closed);
+        }
+        if self.state != State::Closed && self.sender.deadline().is_some_and(|d| d <= at) {
+            self.sender.on_timeout(at);
+        }
+    }
+
+    /// How long TIME-WAIT lasts.
+    fn time_wait(&self) -> Duration {
+        self.config.msl * 2
+    }
+}

@@ -1,0 +1,49 @@
+//! What a connection tells of itself, beside segments.
+
+use rtolab_time::{Duration, Instant};
+
+use crate::seq::Seq;
+use crate::spurious::Verdict;
+
+/// Something that happened to a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The handshake is complete.
+    Connected,
+    /// The peer has closed: all that it sent can be read, and no more will come.
+    PeerClosed,
+    /// The FIN of this end is acknowledged.
+    CloseAcknowledged,
+    /// The connection is over.
+    Closed,
+    /// The peer reset the connection.
+    Reset,
+    /// The retransmission timer expired.
+    Timeout(Retransmission),
+    /// Loss recovery began.
+    FastRetransmit(Retransmission),
+    /// A detector made up its mind about the last timeout.
+    Judged {
+        /// When.
+        at: Instant,
+        /// Which detector.
+        detector: &'static str,
+        /// What it says; never [`Verdict::Open`].
+        verdict: Verdict,
+    },
+}
+
+/// A timeout or fast retransmit: which segment, and the state before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retransmission {
+    /// When.
+    pub at: Instant,
+    /// The first sequence number of the segment that is retransmitted.
+    pub seq: Seq,
+    /// The timeout that was in force.
+    pub rto: Duration,
+    /// How often the timer had been backed off before.
+    pub backoff: u32,
+    /// The congestion window in bytes.
+    pub cwnd: u64,
+}

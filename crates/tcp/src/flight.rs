@@ -1,0 +1,448 @@
+//! The history of what was sent and acknowledged; turns an acknowledgment into facts.
+//!
+//! A sender, a judge and a diagnosis all keep a `Flight`; whoever asks what an acknowledgment
+//! means asks the same code.
+
+use alloc::collections::VecDeque;
+use core::ops::Range;
+
+use rtolab_time::Instant;
+
+use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
+
+/// A segment that was sent and is not yet acknowledged cumulatively.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Its first sequence number.
+    pub seq: Seq,
+    /// The sequence numbers that it takes, SYN and FIN included.
+    pub len: u32,
+    /// SYN, FIN or neither.
+    pub flags: Flags,
+    /// When it was sent first.
+    pub first_sent: Instant,
+    /// When it was sent last.
+    pub last_sent: Instant,
+    /// The timestamp (TSval) of its last sending, zero without timestamps.
+    pub timestamp: u32,
+    /// How often it was sent.
+    pub transmissions: u16,
+    /// Was it selectively acknowledged?
+    sacked: bool,
+    /// Does the sender take it for lost?
+    lost: bool,
+    /// Was it retransmitted in the recovery under way?
+    repaired: bool,
+}
+
+impl Sent {
+    /// The sequence number behind its last one.
+    pub fn end(&self) -> Seq {
+        self.seq + self.len
+    }
+
+    /// Was it sent more than once?
+    pub const fn was_retransmitted(&self) -> bool {
+        self.transmissions > 1
+    }
+
+    /// Was it selectively acknowledged?
+    pub const fn is_sacked(&self) -> bool {
+        self.sacked
+    }
+}
+
+/// What one acknowledgment says, measured against all that was sent before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckFacts {
+    /// When it arrived.
+    pub at: Instant,
+    /// Its acknowledgment number.
+    pub ack: Seq,
+    /// SND.UNA before it.
+    pub una_before: Seq,
+    /// How many sequence numbers it acknowledges newly and cumulatively.
+    pub advanced: u64,
+    /// The first segment that it acknowledges newly and wholly, if any.
+    pub oldest_acked: Option<Sent>,
+    /// The last one.
+    pub newest_acked: Option<Sent>,
+    /// Was any segment that it acknowledges newly sent more than once?
+    pub acks_retransmission: bool,
+    /// Bytes that it newly acknowledges selectively.
+    pub newly_sacked: u64,
+    /// The range it reports as received twice (RFC 2883).
+    pub dsack: Option<DuplicateRange>,
+    /// Is it a duplicate acknowledgment (RFC 5681 section 2)?
+    pub duplicate: bool,
+    /// The timestamp that it echoes.
+    pub echo: Option<u32>,
+}
+
+/// A range of sequence numbers that the receiver got twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DuplicateRange {
+    /// Its first sequence number.
+    pub start: Seq,
+    /// The one behind its last.
+    pub end: Seq,
+}
+
+impl AckFacts {
+    /// Does it advance SND.UNA?
+    pub const fn is_new(&self) -> bool {
+        self.advanced > 0
+    }
+}
+
+/// The history of one direction of a connection.
+#[derive(Clone, Debug)]
+pub struct Flight {
+    segments: VecDeque<Sent>,
+    una: Seq,
+    max: Seq,
+    /// The window of the last acknowledgment: another one is no duplicate.
+    window: Option<u32>,
+    sacked: u64,
+    lost: u64,
+    repaired: u64,
+    /// Behind the highest sequence number selectively acknowledged.
+    sacked_edge: Seq,
+    /// All below that is not SACKed has been marked lost.
+    lost_edge: Seq,
+}
+
+impl Default for Flight {
+    fn default() -> Self {
+        Self::starting_at(Seq::FIRST)
+    }
+}
+
+impl Flight {
+    /// Nothing sent yet; the first sequence number to be sent is `seq`.
+    pub const fn starting_at(seq: Seq) -> Self {
+        Self {
+            segments: VecDeque::new(),
+            una: seq,
+            max: seq,
+            window: None,
+            sacked: 0,
+            lost: 0,
+            repaired: 0,
+            sacked_edge: seq,
+            lost_edge: seq,
+        }
+    }
+
+    /// SND.UNA: the first sequence number not acknowledged.
+    pub const fn una(&self) -> Seq {
+        self.una
+    }
+
+    /// SND.MAX: behind the highest sequence number ever sent.
+    pub const fn max(&self) -> Seq {
+        self.max
+    }
+
+    /// FlightSize: SND.MAX - SND.UNA, in bytes.
+    pub const fn size(&self) -> u64 {
+        self.max.since(self.una)
+    }
+
+    /// Bytes selectively acknowledged above SND.UNA.
+    pub const fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    /// Bytes taken for lost.
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Bytes retransmitted in the recovery under way and not yet acknowledged.
+    pub const fn repaired(&self) -> u64 {
+        self.repaired
+    }
+
+    /// The segment that SND.UNA lies in.
+    pub fn head(&self) -> Option<&Sent> {
+        self.segments.front()
+    }
+
+    /// The segment that begins at `seq`, or the one that spans it.
+    pub fn segment_at(&self, seq: Seq) -> Option<&Sent> {
+        self.segments.get(self.index_of(seq))
+    }
+
+    /// The first segment at or above `seq` that is not selectively acknowledged.
+    pub fn unsacked_from(&self, seq: Seq) -> Option<&Sent> {
+        self.segments.range(self.index_of(seq)..).find(|segment| !segment.sacked)
+    }
+
+    /// The last segment that is not selectively acknowledged.
+    pub fn last_unsacked(&self) -> Option<&Sent> {
+        self.segments.iter().rev().find(|segment| !segment.sacked)
+    }
+
+    /// Behind the highest sequence number selectively acknowledged.
+    pub const fn sacked_edge(&self) -> Seq {
+        self.sacked_edge
+    }
+
+    /// All below that is not selectively acknowledged is taken for lost.
+    pub const fn lost_edge(&self) -> Seq {
+        self.lost_edge
+    }
+
+    /// Bytes selectively acknowledged below `edge`.
+    pub fn sacked_below(&self, edge: Seq) -> u64 {
+        if edge >= self.sacked_edge {
+            return self.sacked;
+        }
+        let below = self.segments.iter().take_while(|segment| segment.seq < edge);
+        below.filter(|segment| segment.sacked).map(|segment| u64::from(segment.len)).sum()
+    }
+
+    fn index_of(&self, seq: Seq) -> usize {
+        self.segments.partition_point(|segment| segment.end() <= seq)
+    }
+
+    /// Notes that `segment` was sent.
+    pub fn sent(&mut self, segment: &Segment, at: Instant) {
+        let timestamp = segment.timestamps().map_or(0, |timestamps| timestamps.value);
+        let mut index = match segment.seq >= self.max {
+            true => self.segments.len(),
+            false => self.index_of(segment.seq),
+        };
+        while let Some(known) = self.segments.get_mut(index) {
+            if known.seq >= segment.end() {
+                return;
+            }
+            known.last_sent = at;
+            known.timestamp = timestamp;
+            known.transmissions = known.transmissions.saturating_add(1);
+            index += 1;
+        }
+        let end = segment.end();
+        if end > self.max {
+            let seq = self.max;
+            self.segments.push_back(Sent {
+                seq,
+                len: end.since(seq) as u32,
+                flags: segment.flags,
+                first_sent: at,
+                last_sent: at,
+                timestamp,
+                transmissions: 1,
+                sacked: false,
+                lost: false,
+                repaired: false,
+            });
+            self.max = end;
+        }
+    }
+
+    /// Takes an acknowledgment in and says what it means. The acknowledgment number must not be
+    /// beyond SND.MAX.
+    pub fn acked(&mut self, segment: &Segment, at: Instant) -> AckFacts {
+        debug_assert!(segment.ack <= self.max, "acknowledges what was never sent");
+        let una_before = self.una;
+        let same_window = self.window == Some(segment.window);
+        self.window = Some(segment.window);
+        let mut facts = AckFacts {
+            at,
+            ack: segment.ack,
+            una_before,
+            advanced: segment.ack.since(una_before),
+            oldest_acked: None,
+            newest_acked: None,
+            acks_retransmission: false,
+            newly_sacked: 0,
+            dsack: None,
+            duplicate: segment.ack == una_before
+                && self.max > una_before
+                && segment.sequence_length() == 0
+                && same_window,
+            echo: segment.timestamps().map(|timestamps| timestamps.echo),
+        };
+        if segment.ack > una_before {
+            self.advance_to(segment.ack, &mut facts);
+        }
+        if segment.sack_count() > 0 {
+            facts.dsack = duplicate_range(segment);
+            let skip = usize::from(facts.dsack.is_some());
+            facts.newly_sacked =
+                segment.sack_blocks().skip(skip).map(|block| self.mark_sacked(&block)).sum();
+        }
+        facts
+    }
+
+    fn advance_to(&mut self, ack: Seq, facts: &mut AckFacts) {
+        self.una = ack;
+        while let Some(segment) = self.segments.front().copied() {
+            if segment.end() > ack {
+                if segment.seq < ack {
+                    self.trim_head(ack);
+                }
+                return;
+            }
+            self.forget_marks(&segment, segment.len);
+            self.segments.pop_front();
+            if !segment.sacked {
+                facts.acks_retransmission |= segment.was_retransmitted();
+            }
+            facts.oldest_acked.get_or_insert(segment);
+            facts.newest_acked = Some(segment);
+        }
+    }
+
+    /// The head was acknowledged in part: what is left of it begins at `ack`.
+    fn trim_head(&mut self, ack: Seq) {
+        if let Some(head) = self.segments.front().copied() {
+            let cut = ack.since(head.seq) as u32;
+            self.forget_marks(&head, cut);
+            self.segments[0].seq = ack;
+            self.segments[0].len -= cut;
+        }
+    }
+
+    fn forget_marks(&mut self, segment: &Sent, bytes: u32) {
+        let bytes = u64::from(bytes);
+        if segment.sacked {
+            self.sacked -= bytes;
+        }
+        if segment.lost {
+            self.lost -= bytes;
+        }
+        if segment.repaired {
+            self.repaired -= bytes;
+        }
+    }
+
+    /// Marks what lies wholly within `block` as selectively acknowledged; returns how much is new.
+    fn mark_sacked(&mut self, block: &Range<Seq>) -> u64 {
+        if block.start >= block.end || block.start < self.una || block.end > self.max {
+            return 0;
+        }
+        let mut newly = 0;
+        let first = self.segments.partition_point(|segment| segment.seq < block.start);
+        for segment in self.segments.range_mut(first..) {
+            if segment.end() > block.end {
+                break;
+            }
+            if segment.sacked {
+                continue;
+            }
+            let bytes = u64::from(segment.len);
+            newly += bytes;
+            if core::mem::take(&mut segment.lost) {
+                self.lost -= bytes;
+            }
+            if core::mem::take(&mut segment.repaired) {
+                self.repaired -= bytes;
+            }
+            segment.sacked = true;
+            self.sacked_edge = self.sacked_edge.max(segment.end());
+        }
+        self.sacked += newly;
+        newly
+    }
+
+    /// Marks as lost all that is not selectively acknowledged and that `rule` takes for lost
+    /// (RFC 6675 section 4, IsLost).
+    pub fn mark_lost(&mut self, rule: LossRule) {
+        let edge = self.loss_edge_by(rule);
+        if edge <= self.lost_edge {
+            return;
+        }
+        let first = self.index_of(self.lost_edge);
+        for segment in self.segments.range_mut(first..) {
+            if segment.seq >= edge {
+                break;
+            }
+            if !segment.sacked && !segment.lost {
+                segment.lost = true;
+                self.lost += u64::from(segment.len);
+            }
+        }
+        self.lost_edge = edge;
+    }
+
+    /// Behind the highest segment that has enough SACKed above it to be taken for lost.
+    fn loss_edge_by(&self, rule: LossRule) -> Seq {
+        if self.sacked < u64::from(rule.runs) {
+            return self.lost_edge;
+        }
+        let above = self.index_of(self.sacked_edge);
+        let (mut bytes, mut runs, mut in_run) = (0, 0, false);
+        for segment in self.segments.range(..above).rev() {
+            if segment.sacked {
+                bytes += u64::from(segment.len);
+                runs += u32::from(!in_run);
+            } else if runs >= rule.runs || bytes >= rule.bytes {
+                return segment.end();
+            }
+            in_run = segment.sacked;
+        }
+        self.lost_edge
+    }
+
+    /// Notes that the segment at `seq` was retransmitted in the recovery under way.
+    pub fn mark_repaired(&mut self, seq: Seq) {
+        let index = self.index_of(seq);
+        if let Some(segment) = self.segments.get_mut(index) {
+            if !segment.repaired && !segment.sacked {
+                segment.repaired = true;
+                self.repaired += u64::from(segment.len);
+            }
+        }
+    }
+
+    /// Forgets what was taken for lost and what was repaired: a new recovery begins, or none goes
+    /// on.
+    pub fn clear_losses(&mut self) {
+        if self.lost == 0 && self.repaired == 0 && self.lost_edge <= self.una {
+            return;
+        }
+        for segment in &mut self.segments {
+            segment.lost = false;
+            segment.repaired = false;
+        }
+        self.lost = 0;
+        self.repaired = 0;
+        self.lost_edge = self.una;
+    }
+
+    /// Forgets the scoreboard: a timeout may mean that the receiver reneged (RFC 2018 section 8).
+    pub fn clear_scoreboard(&mut self) {
+        self.clear_losses();
+        for segment in &mut self.segments {
+            segment.sacked = false;
+        }
+        self.sacked = 0;
+        self.sacked_edge = self.una;
+    }
+}
+
+/// How much SACKed above a segment makes it lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossRule {
+    /// So many runs that do not touch each other.
+    pub runs: u32,
+    /// Or so many bytes.
+    pub bytes: u64,
+}
+
+/// The D-SACK block: the first one, if it lies below the acknowledgment number or within the
+/// second (RFC 2883 section 4).
+fn duplicate_range(segment: &Segment) -> Option<DuplicateRange> {
+    let mut blocks = segment.sack_blocks();
+    let first = blocks.next()?;
+    let below = first.end <= segment.ack;
+    let within = blocks.next().is_some_and(|second| {
+        second.start <= first.start && first.end <= second.end && first != second
+    });
+    let valid = first.start < first.end && (below || within);
+    valid.then_some(DuplicateRange { start: first.start, end: first.end })
+}

@@ -1,0 +1,54 @@
+//! NewReno: RFC 6582, with the "bugfix" variants of RFC 2582 section 3.
+
+use super::Fast;
+use crate::config::FullAck;
+use crate::flight::AckFacts;
+use crate::sender::Sender;
+
+impl Sender {
+    /// Outside fast recovery: the third duplicate acknowledgment starts it (RFC 6582 section 3.2
+    /// step 2).
+    pub(super) fn newreno_counts(&mut self, facts: &AckFacts) {
+        if !facts.duplicate {
+            return;
+        }
+        self.recovery.dupacks += 1;
+        if self.recovery.dupacks >= self.config.recovery.dupthresh && self.may_recover() {
+            self.enter(Fast::NewReno { partials: 0 }, facts.at);
+            let inflation = u64::from(self.config.recovery.dupthresh) * self.window.smss;
+            self.window.cwnd = self.window.ssthresh + inflation;
+        }
+    }
+
+    /// In fast recovery (RFC 6582 section 3.2 steps 3 to 5, RFC 5681 section 3.2).
+    pub(super) fn newreno_recovers(&mut self, facts: &AckFacts) {
+        if facts.duplicate {
+            self.window.cwnd += self.window.smss;
+        } else if facts.is_new() && facts.ack >= self.recovery.recover {
+            self.full_acknowledgment();
+        } else if facts.is_new() {
+            self.partial_acknowledgment(facts.advanced);
+        }
+    }
+
+    fn full_acknowledgment(&mut self) {
+        let smss = self.window.smss;
+        self.window.cwnd = match self.config.window.full_ack {
+            FullAck::FlightSize => self.window.ssthresh.min(self.flight.size().max(smss) + smss),
+            FullAck::Ssthresh => self.window.ssthresh,
+        };
+        self.leave();
+    }
+
+    /// The next segment was lost too: it is retransmitted, and the window deflates by what left
+    /// the network.
+    fn partial_acknowledgment(&mut self, acked: u64) {
+        let smss = self.window.smss;
+        let cwnd = self.window.cwnd.saturating_sub(acked).max(smss);
+        self.window.cwnd = if acked >= smss { cwnd + smss } else { cwnd };
+        self.resend_head = true;
+        if let Some(Fast::NewReno { partials }) = &mut self.recovery.fast {
+            *partials += 1;
+        }
+    }
+}

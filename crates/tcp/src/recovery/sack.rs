@@ -1,0 +1,102 @@
+//! SACK-based loss recovery: RFC 6675, and RFC 3517 before it.
+
+use super::Fast;
+use crate::config::{Outstanding, SackRules};
+use crate::flight::{AckFacts, LossRule};
+use crate::sender::{Chunk, Sender};
+use crate::seq::Seq;
+
+impl Sender {
+    /// IsLost (section 4 of both RFCs): enough was SACKed above.
+    fn loss_rule(&self) -> LossRule {
+        let dupthresh = self.config.recovery.dupthresh;
+        let bytes = match self.config.recovery.sack.rules {
+            SackRules::Rfc3517 => u64::from(dupthresh) * self.window.smss,
+            SackRules::Rfc6675 => u64::from(dupthresh.max(1) - 1) * self.window.smss + 1,
+        };
+        LossRule { runs: dupthresh, bytes }
+    }
+
+    /// Outside recovery (RFC 6675 section 5): duplicate acknowledgments are counted, those of
+    /// RFC 5681 by RFC 3517, those with new SACK information by RFC 6675.
+    pub(super) fn sack_counts(&mut self, facts: &AckFacts) {
+        let rules = self.config.recovery.sack.rules;
+        let duplicate = match rules {
+            SackRules::Rfc3517 => facts.duplicate,
+            SackRules::Rfc6675 => facts.newly_sacked > 0,
+        };
+        if facts.newly_sacked > 0 {
+            self.flight.mark_lost(self.loss_rule());
+        }
+        if !duplicate {
+            return;
+        }
+        self.recovery.dupacks += 1;
+        let counted = self.recovery.dupacks >= self.config.recovery.dupthresh;
+        let head_lost = rules == SackRules::Rfc6675 && self.flight.lost_edge() > self.flight.una();
+        if (counted || head_lost) && self.may_recover() {
+            let end = self.flight.head().map_or(self.flight.una(), |head| head.end());
+            self.enter(Fast::Sack { high_rxt: end, rescue: end }, facts.at);
+            self.window.cwnd = self.window.ssthresh;
+            self.flight.mark_repaired(self.flight.una());
+        }
+    }
+
+    /// In recovery (RFC 6675 section 5 step C).
+    pub(super) fn sack_recovers(&mut self, facts: &AckFacts) {
+        if facts.ack >= self.recovery.recover {
+            self.leave();
+        }
+        if facts.newly_sacked > 0 || facts.is_new() {
+            self.flight.mark_lost(self.loss_rule());
+        }
+    }
+
+    /// What counts against the window in recovery: the pipe (RFC 6675 section 4, SetPipe), or all
+    /// that is outstanding and not SACKed.
+    pub(super) fn sack_outstanding(&self) -> u64 {
+        let flight = &self.flight;
+        let unsacked = flight.size() - flight.sacked();
+        match self.config.recovery.sack.outstanding {
+            Outstanding::Pipe => unsacked - flight.lost() + flight.repaired(),
+            Outstanding::Classic => unsacked,
+        }
+    }
+
+    /// NextSeg (RFC 6675 section 4), as long as the window has room for a whole segment.
+    pub(crate) fn choose_by_scoreboard(&mut self) -> Option<Chunk> {
+        if self.outstanding() + self.window.smss > self.window.cwnd {
+            return None;
+        }
+        let Some(Fast::Sack { high_rxt, rescue }) = self.recovery.fast else { return None };
+        let hole = self.flight.unsacked_from(high_rxt.max(self.flight.una())).copied();
+        // (1) the first hole that is lost
+        if let Some(hole) = hole.filter(|hole| hole.seq < self.flight.lost_edge()) {
+            return self.repair(hole.seq);
+        }
+        // (2) new data
+        if let Some(chunk) = self.new_chunk() {
+            return Some(chunk);
+        }
+        // (3) the first hole below something SACKed
+        if let Some(hole) = hole.filter(|hole| hole.seq < self.flight.sacked_edge()) {
+            return self.repair(hole.seq);
+        }
+        // (4) once, the last segment, for nothing else may show that it was lost
+        if self.config.recovery.sack.rules == SackRules::Rfc3517 || self.flight.una() <= rescue {
+            return None;
+        }
+        let last = self.flight.last_unsacked().copied()?;
+        self.recovery.fast = Some(Fast::Sack { high_rxt, rescue: self.recovery.recover });
+        self.chunk_at(last.seq)
+    }
+
+    fn repair(&mut self, seq: Seq) -> Option<Chunk> {
+        let end = self.flight.segment_at(seq)?.end();
+        self.flight.mark_repaired(seq);
+        if let Some(Fast::Sack { high_rxt, .. }) = &mut self.recovery.fast {
+            *high_rxt = end;
+        }
+        self.chunk_at(seq)
+    }
+}

@@ -1,0 +1,165 @@
+//! The retransmission timeout: RFC 6298 (2988), with the floor of Linux as an alternative.
+
+use rtolab_time::{Duration, Instant};
+
+use crate::config::{RtoConfig, RtoFloor};
+use crate::seq::Seq;
+
+/// Estimates the round trip and derives the retransmission timeout.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    config: RtoConfig,
+    estimate: Option<Estimate>,
+    /// The timeout without back-off, within floor and ceiling.
+    rto: Duration,
+    /// How often the timer was backed off since the last sample.
+    backoff: u32,
+    linux: LinuxDeviation,
+}
+
+/// SRTT and RTTVAR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// The smoothed round-trip time.
+    pub srtt: Duration,
+    /// Its variation: smoothed, or with [`RtoFloor::Variance`] a quarter of what is added to SRTT.
+    pub rttvar: Duration,
+}
+
+/// The state of Linux's `tcp_rtt_estimator`: the largest deviation of a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinuxDeviation {
+    mdev: u64,
+    mdev_max: u64,
+    window_end: Seq,
+}
+
+impl RttEstimator {
+    /// No sample yet: the timeout is the initial one (RFC 6298 section 2.1).
+    pub const fn new(config: RtoConfig) -> Self {
+        let linux = LinuxDeviation { mdev: 0, mdev_max: 0, window_end: Seq::FIRST };
+        Self { rto: config.initial, config, estimate: None, backoff: 0, linux }
+    }
+
+    /// SRTT and RTTVAR, once there was a sample.
+    pub const fn estimate(&self) -> Option<Estimate> {
+        self.estimate
+    }
+
+    /// The timeout in force, back-off included (RFC 6298 sections 2.4, 2.5 and 5.5).
+    pub fn rto(&self) -> Duration {
+        if self.backoff == 0 {
+            return self.rto;
+        }
+        let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
+        self.rto.saturating_mul(factor).min(self.config.max)
+    }
+
+    /// How often the timer was backed off since the last sample.
+    pub const fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
+    /// The timer expired: back off (RFC 6298 section 5.5).
+    pub fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(63);
+    }
+
+    /// The SYN's timer expired and data begins: without a sample the timeout is 3 s at least, and
+    /// not backed off (RFC 6298 section 5.7).
+    pub fn restart_after_syn(&mut self) {
+        if self.estimate.is_none() {
+            self.backoff = 0;
+            self.rto = self.rto.max(Duration::from_secs(3));
+        }
+    }
+
+    /// The round trip from `sent` to `at` as the clock's granularity shows it: whole ticks, at
+    /// least one.
+    pub fn measure(&self, sent: Instant, at: Instant) -> Duration {
+        let tick = self.config.granularity.nanos();
+        if tick == 0 {
+            return at.since(sent);
+        }
+        let ticks = (at.nanos() / tick).saturating_sub(sent.nanos() / tick);
+        Duration::from_nanos(ticks.max(1) * tick)
+    }
+
+    /// Takes a sample (RFC 6298 sections 2.2 and 2.3); a back-off ends. `una` and `max` tell
+    /// Linux's rule where a window ends.
+    pub fn sample(&mut self, rtt: Duration, una: Seq, max: Seq) {
+        self.backoff = 0;
+        match self.config.floor {
+            RtoFloor::Total(floor) => self.standard(rtt, floor),
+            RtoFloor::Variance(floor) => self.linux(rtt, floor, una, max),
+        }
+    }
+
+    fn standard(&mut self, rtt: Duration, floor: Duration) {
+        let estimate = match self.estimate {
+            None => Estimate { srtt: rtt, rttvar: rtt / 2 },
+            // RTTVAR first, against the old SRTT.
+            Some(Estimate { srtt, rttvar }) => Estimate {
+                rttvar: towards(rttvar, distance(rtt, srtt), self.config.rttvar_gain),
+                srtt: towards(srtt, rtt, self.config.srtt_gain),
+            },
+        };
+        self.estimate = Some(estimate);
+        let margin = estimate.rttvar * u64::from(self.config.k);
+        let rto = estimate.srtt + margin.max(self.config.granularity);
+        self.rto = rto.max(floor).min(self.config.max);
+    }
+
+    /// `tcp_rtt_estimator` and `__tcp_set_rto` of Linux: `mdev` is RTTVAR, but a falling round
+    /// trip hardly raises it; what is added to SRTT is four times the largest `mdev` of a window,
+    /// never below the floor, and sinks by a quarter of the difference once a window.
+    fn linux(&mut self, rtt: Duration, floor: Duration, una: Seq, max: Seq) {
+        let floor = floor.nanos() / 4;
+        let linux = &mut self.linux;
+        let Some(Estimate { srtt, rttvar }) = self.estimate else {
+            linux.mdev = rtt.nanos() / 2;
+            linux.mdev_max = linux.mdev.max(floor);
+            linux.window_end = max;
+            let rttvar = Duration::from_nanos(linux.mdev_max);
+            self.set_linux(Estimate { srtt: rtt, rttvar });
+            return;
+        };
+        let error = distance(rtt, srtt).nanos();
+        let gain = u64::from(self.config.rttvar_gain);
+        if error > linux.mdev {
+            let slower = if rtt < srtt { 8 } else { 1 };
+            linux.mdev += (error - linux.mdev) / (gain * slower);
+        } else {
+            linux.mdev -= (linux.mdev - error) / gain;
+        }
+        linux.mdev_max = linux.mdev_max.max(linux.mdev);
+        let mut rttvar = rttvar.nanos().max(linux.mdev_max);
+        if una > linux.window_end {
+            if linux.mdev_max < rttvar {
+                rttvar -= (rttvar - linux.mdev_max) / 4;
+            }
+            linux.window_end = max;
+            linux.mdev_max = floor;
+        }
+        let srtt = towards(srtt, rtt, self.config.srtt_gain);
+        self.set_linux(Estimate { srtt, rttvar: Duration::from_nanos(rttvar) });
+    }
+
+    fn set_linux(&mut self, estimate: Estimate) {
+        self.estimate = Some(estimate);
+        self.rto = (estimate.srtt + estimate.rttvar * 4).min(self.config.max);
+    }
+}
+
+/// `value` moved by one in `gain` of its distance to `target`.
+fn towards(value: Duration, target: Duration, gain: u32) -> Duration {
+    let step = distance(value, target) / u64::from(gain);
+    if target > value { value + step } else { value.saturating_sub(step) }
+}
+
+fn distance(a: Duration, b: Duration) -> Duration {
+    if a > b { a - b } else { b - a }
+}
+
+#[cfg(test)]
+mod tests;

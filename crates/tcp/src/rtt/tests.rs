@@ -1,0 +1,108 @@
+use super::*;
+use crate::config::Config;
+
+fn estimator(change: impl FnOnce(&mut RtoConfig)) -> RttEstimator {
+    let mut config = Config::default().rto;
+    config.floor = RtoFloor::Total(Duration::ZERO);
+    change(&mut config);
+    RttEstimator::new(config)
+}
+
+fn feed(rtt: &mut RttEstimator, millis: u64) {
+    rtt.sample(Duration::from_millis(millis), Seq::FIRST, Seq::FIRST);
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.secs_f64() * 1e3
+}
+
+#[test]
+fn t_rto_1_constant_samples() {
+    let mut rtt = estimator(|_| {});
+    for expected in [(100.0, 50.0, 300.0), (100.0, 37.5, 250.0), (100.0, 28.125, 212.5)] {
+        feed(&mut rtt, 100);
+        let estimate = rtt.estimate().unwrap();
+        assert_eq!((millis(estimate.srtt), millis(estimate.rttvar), millis(rtt.rto())), expected);
+    }
+}
+
+#[test]
+fn t_rto_2_a_burst_of_delay_after_a_long_calm() {
+    // arq2002 figure 8: SRTT 1 s and RTTVAR 0.5 s, then samples of 0.1 s, then one of 1 s.
+    for (k, after_burst) in [(1, 0.438), (2, 0.664), (4, 1.1145), (8, 2.016)] {
+        let mut rtt = estimator(|config| config.k = k);
+        feed(&mut rtt, 1000);
+        let mut before = 0.0;
+        for sample in 1..60 {
+            if k == 4 {
+                let expected = [(1, 3.0), (10, 2.145), (20, 0.719), (30, 0.267), (40, 0.144)];
+                if let Some((_, rto)) = expected.iter().find(|(n, _)| *n == sample) {
+                    assert!((rtt.rto().secs_f64() - rto).abs() < 0.001, "before sample {sample}");
+                }
+            }
+            before = rtt.rto().secs_f64();
+            feed(&mut rtt, 100);
+        }
+        if k == 4 {
+            assert!((before - 0.1035).abs() < 0.0005, "before sample 59: {before}");
+        }
+        feed(&mut rtt, 1000);
+        assert!((rtt.rto().secs_f64() - after_burst).abs() < 0.001, "K = {k}: {}", rtt.rto());
+    }
+}
+
+#[test]
+fn t_rto_3_back_off_doubles_up_to_the_ceiling() {
+    let mut rtt = estimator(|_| {});
+    let mut at = 0;
+    let mut expiries = [0; 8];
+    for expiry in &mut expiries {
+        at += rtt.rto().nanos() / 1_000_000_000;
+        *expiry = at;
+        rtt.back_off();
+    }
+    assert_eq!(expiries, [1, 3, 7, 15, 31, 63, 123, 183]);
+}
+
+#[test]
+fn t_rto_7_the_floor_is_multiplied() {
+    let mut rtt = estimator(|config| config.floor = RtoFloor::Total(Duration::from_secs(1)));
+    feed(&mut rtt, 50);
+    for expected in [1, 2, 4] {
+        assert_eq!(rtt.rto(), Duration::from_secs(expected));
+        rtt.back_off();
+    }
+}
+
+#[test]
+fn t_rto_9_a_coarse_clock_never_measures_nothing() {
+    let mut rtt = estimator(|config| config.granularity = Duration::from_millis(500));
+    let sample = rtt.measure(Instant::from_nanos(100), Instant::from_nanos(6_000_100));
+    assert_eq!(sample, Duration::from_millis(500));
+    for _ in 0..100 {
+        rtt.sample(sample, Seq::FIRST, Seq::FIRST);
+        assert!(rtt.rto() >= Duration::from_secs(1));
+    }
+}
+
+#[test]
+fn t_rto_10_the_floor_of_linux_is_on_the_variance() {
+    let mut plain = estimator(|c| c.floor = RtoFloor::Total(Duration::from_millis(200)));
+    let mut linux = estimator(|c| c.floor = RtoFloor::Variance(Duration::from_millis(200)));
+    for round in 0..200_u32 {
+        feed(&mut plain, 42);
+        let (una, max) = (Seq::FIRST + 10 * round, Seq::FIRST + 10 * (round + 1));
+        linux.sample(Duration::from_millis(42), una, max);
+    }
+    assert_eq!(plain.rto(), Duration::from_millis(200));
+    assert_eq!(linux.rto(), Duration::from_millis(242));
+}
+
+#[test]
+fn without_k_the_timeout_is_srtt_alone() {
+    let mut rtt = estimator(|config| config.k = 0);
+    for _ in 0..3 {
+        feed(&mut rtt, 100);
+    }
+    assert_eq!(rtt.rto(), Duration::from_millis(100));
+}

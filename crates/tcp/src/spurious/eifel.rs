@@ -1,0 +1,36 @@
+//! Eifel detection by timestamps: Ludwig and Katz, "The Eifel Algorithm: Making TCP Robust Against
+//! Spurious Retransmissions", 2000, as report C-2002-07 section 5 used it.
+//!
+//! An acknowledgment that echoes a timestamp older than the retransmission's was made for the
+//! original. Unlike RFC 3522 this form asks nothing else, and so takes an acknowledgment of a
+//! duplicate for one of the original where all acknowledgments of the originals were lost.
+
+use super::Verdict;
+use crate::flight::AckFacts;
+
+/// The timeout in question, if any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Eifel {
+    /// RetransmitTS: the timestamp of the first retransmission of the episode.
+    retransmitted_at: Option<u32>,
+}
+
+impl Eifel {
+    /// A timeout's retransmission carries the timestamp `value`. A second one before any
+    /// acknowledgment does not overwrite the first (RFC 3522 section 3.2, step 2).
+    pub fn on_timeout(&mut self, value: u32) {
+        self.retransmitted_at.get_or_insert(value);
+    }
+
+    /// The first acknowledgment of new data decides.
+    pub fn on_ack(&mut self, ack: &AckFacts) -> Verdict {
+        let (Some(retransmitted), true) = (self.retransmitted_at, ack.is_new()) else {
+            return Verdict::Open;
+        };
+        self.retransmitted_at = None;
+        match ack.echo {
+            Some(echo) if (echo.wrapping_sub(retransmitted) as i32) < 0 => Verdict::Spurious,
+            _ => Verdict::Genuine,
+        }
+    }
+}
