@@ -158,7 +158,10 @@ impl Run {
     fn expect_windows(&self, expected: &[(u64, f64, f64)]) {
         for (tenths, cwnd, ssthresh) in expected {
             let (_, c, s) = self.windows.iter().find(|(at, ..)| at == tenths).unwrap();
-            assert!((c - cwnd).abs() < 0.01 && s == ssthresh, "at {tenths}: cwnd {c}, ssthresh {s}");
+            assert!(
+                (c - cwnd).abs() < 0.01 && s == ssthresh,
+                "at {tenths}: cwnd {c}, ssthresh {s}"
+            );
         }
     }
 }
