@@ -7,7 +7,7 @@ use rtolab_tcp::Segment;
 use rtolab_time::{Duration, Instant};
 
 /// One run: a scenario with one sender and one seed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
     /// Counts the runs of one call from 0.
     pub run: u32,
@@ -15,6 +15,25 @@ pub struct Run {
     pub seed: u64,
     /// The sender as it was named; where flows have senders of their own, that of the first.
     pub sender: Arc<str>,
+}
+
+/// Everything that one run left; tables it was not asked for are empty.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// Which run this is.
+    pub run: Run,
+    /// One row a connection.
+    pub connections: Vec<ConnectionRow>,
+    /// One row a timeout or fast retransmit.
+    pub timeouts: Vec<TimeoutRow>,
+    /// One row a packet event, of a traced run.
+    pub segments: Vec<SegmentRow>,
+    /// One row a change of a sender's windows, if asked for.
+    pub windows: Vec<WindowRow>,
+    /// One row a link direction.
+    pub links: Vec<LinkRow>,
+    /// One row a stall, outage or spike, of a traced run.
+    pub disturbances: Vec<DisturbanceRow>,
 }
 
 /// `connections`: one row a connection.
@@ -61,6 +80,16 @@ pub enum TimeoutKind {
     FastRetransmit,
 }
 
+impl TimeoutKind {
+    /// As the tables say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::FastRetransmit => "fast_retransmit",
+        }
+    }
+}
+
 /// `timeouts`: one row a timeout or fast retransmit.
 #[derive(Clone, Debug)]
 pub struct TimeoutRow {
@@ -97,6 +126,16 @@ pub enum Place {
     Receiver,
 }
 
+impl Place {
+    /// As the tables say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+        }
+    }
+}
+
 /// What was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -104,6 +143,16 @@ pub enum Event {
     Sent,
     /// The packet arrived at the host.
     Received,
+}
+
+impl Event {
+    /// As the tables say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Received => "received",
+        }
+    }
 }
 
 /// What became of a packet.
@@ -115,6 +164,20 @@ pub enum Fate {
     Delivered,
     /// It did not.
     Dropped(Cause),
+}
+
+impl Fate {
+    /// As the tables say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Underway => "underway",
+            Self::Delivered => "delivered",
+            Self::Dropped(Cause::Queue) => "queue",
+            Self::Dropped(Cause::Error) => "error",
+            Self::Dropped(Cause::Outage) => "outage",
+            Self::Dropped(Cause::Script) => "script",
+        }
+    }
 }
 
 /// `segments`: one row a packet event, in a traced run.
@@ -205,6 +268,17 @@ pub enum Disturbance {
     Outage,
     /// One frame was delayed.
     Spike,
+}
+
+impl Disturbance {
+    /// As the tables say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stall => "stall",
+            Self::Outage => "outage",
+            Self::Spike => "spike",
+        }
+    }
 }
 
 /// `disturbances`: one row a stall, outage or spike, in a traced run.

@@ -28,6 +28,16 @@ pub enum Question {
     Timeout,
 }
 
+impl Question {
+    /// One word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Recovery => "recovery",
+            Self::Timeout => "timeout",
+        }
+    }
+}
+
 /// Every policy that a sum may name: a new algorithm is one file and one line here.
 pub const POLICIES: &[Policy] = &[
     policy("newreno", Question::Recovery, "NewReno as the scenario sets it (RFC 6582)", newreno),

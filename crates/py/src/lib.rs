@@ -1,0 +1,55 @@
+//! The bindings: arguments in, Arrow tables out, and nothing else.
+//!
+//! What Python calls is declared in `python/rtolab/_rtolab.pyi`. Every entry passes through
+//! [`error::guard`], so that a defect here surfaces as `rtolab.InternalError` there.
+
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "Python's arguments arrive converted, as values"
+)]
+
+mod batch;
+mod error;
+mod outcome;
+mod simulate;
+mod table;
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use rtolab_scenario::Scenario;
+use rtolab_tcp::sum::POLICIES;
+
+use crate::error::guard;
+
+/// The JSON Schema of a scenario.
+#[pyfunction]
+fn schema() -> PyResult<String> {
+    guard(|| Ok(format!("{:#}", Scenario::schema())))
+}
+
+/// What a sender may be composed of: name, question that it answers, one sentence about it.
+#[pyfunction]
+fn policies() -> Vec<(&'static str, &'static str, &'static str)> {
+    POLICIES.iter().map(|policy| (policy.name, policy.question.name(), policy.about)).collect()
+}
+
+/// Raises what `simulate` would raise for this scenario and these senders.
+#[pyfunction]
+#[pyo3(signature = (path, set=Vec::new(), senders=Vec::new()))]
+fn check(path: PathBuf, set: Vec<(String, String)>, senders: Vec<String>) -> PyResult<()> {
+    guard(|| simulate::load(&path, &set, &senders).map(drop))
+}
+
+#[pymodule]
+fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    error::remember_panics();
+    error::register(module)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<outcome::Outcome>()?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(policies, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)
+}

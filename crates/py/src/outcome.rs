@@ -1,0 +1,79 @@
+//! What `simulate` returns: the recordings of all runs, shown as tables when asked for.
+
+use std::sync::OnceLock;
+
+use arrow_array::RecordBatch;
+use pyo3::prelude::*;
+use rtolab_record::{Recording, tables};
+
+use crate::error::guard;
+use crate::table::Table;
+
+/// The tables of all runs of one `simulate`, run by run.
+#[pyclass(frozen, module = "rtolab")]
+#[derive(Default)]
+pub(crate) struct Outcome {
+    recordings: Vec<Recording>,
+    connections: OnceLock<RecordBatch>,
+    timeouts: OnceLock<RecordBatch>,
+    segments: OnceLock<RecordBatch>,
+    windows: OnceLock<RecordBatch>,
+    links: OnceLock<RecordBatch>,
+    disturbances: OnceLock<RecordBatch>,
+}
+
+impl Outcome {
+    pub(crate) fn new(recordings: Vec<Recording>) -> Self {
+        Self { recordings, ..Self::default() }
+    }
+
+    /// The table that `make` makes, which is kept in `place`: made once, and only if asked for.
+    fn table(
+        &self,
+        py: Python<'_>,
+        place: &OnceLock<RecordBatch>,
+        make: fn(&[Recording]) -> RecordBatch,
+    ) -> PyResult<Table> {
+        let table = || place.get_or_init(|| make(&self.recordings)).clone();
+        guard(|| Ok(Table(py.detach(table))))
+    }
+}
+
+#[pymethods]
+impl Outcome {
+    /// One row a connection.
+    #[getter]
+    fn connections(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, &self.connections, tables::connections)
+    }
+
+    /// One row a timeout or fast retransmit.
+    #[getter]
+    fn timeouts(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, &self.timeouts, tables::timeouts)
+    }
+
+    /// One row a packet event; empty without `trace`.
+    #[getter]
+    fn segments(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, &self.segments, tables::segments)
+    }
+
+    /// One row a change of a sender's windows; empty without `windows`.
+    #[getter]
+    fn windows(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, &self.windows, tables::windows)
+    }
+
+    /// One row a link direction.
+    #[getter]
+    fn links(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, &self.links, tables::links)
+    }
+
+    /// One row a stall, outage or spike; empty without `trace`.
+    #[getter]
+    fn disturbances(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, &self.disturbances, tables::disturbances)
+    }
+}

@@ -1,0 +1,71 @@
+//! The batch without Python: linking the bindings would need one.
+
+#[path = "../src/batch.rs"]
+mod batch;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+
+use batch::batch;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+fn threads(count: usize) -> ThreadPool {
+    ThreadPoolBuilder::new().num_threads(count).build().unwrap()
+}
+
+#[test]
+fn results_come_in_order_whatever_the_number_of_threads() {
+    for count in [1, 2, 7] {
+        let work = |index: usize| {
+            sleep(Duration::from_micros((index as u64 * 37) % 200));
+            Ok::<_, String>(index * index)
+        };
+        let results = batch(&threads(count), 100, work, |_| Ok(())).unwrap();
+        assert!(results.into_iter().eq((0..100).map(|index| index * index)));
+    }
+}
+
+#[test]
+fn the_error_is_that_of_the_lowest_index_even_if_others_fail_sooner() {
+    let work = |index: usize| match index {
+        40 => {
+            sleep(Duration::from_millis(20));
+            Err("forty".to_string())
+        }
+        41..100 => Err(index.to_string()),
+        _ => Ok(()),
+    };
+    for _ in 0..5 {
+        assert_eq!(batch(&threads(4), 100, work, |_| Ok(())).unwrap_err(), "forty");
+    }
+}
+
+#[test]
+fn an_error_of_the_watcher_ends_the_work() {
+    let begun = AtomicUsize::new(0);
+    let work = |_| {
+        begun.fetch_add(1, Ordering::Relaxed);
+        sleep(Duration::from_millis(20));
+        Ok(())
+    };
+    let mut seen = Vec::new();
+    let watch = |done| {
+        seen.push(done);
+        if seen.len() < 3 { Ok(()) } else { Err("interrupted".to_string()) }
+    };
+    assert_eq!(batch(&threads(2), 1000, work, watch).unwrap_err(), "interrupted");
+    assert!(begun.into_inner() < 100);
+    assert!(seen.is_sorted() && seen[2] > 0);
+}
+
+#[test]
+fn nothing_to_do_is_done_at_once() {
+    assert!(batch(&threads(1), 0, |_| Ok::<_, String>(()), |_| Ok(())).unwrap().is_empty());
+}
+
+#[test]
+#[should_panic(expected = "in the work")]
+fn a_panic_in_the_work_is_not_waited_for() {
+    let _ = batch(&threads(2), 10, |_| -> Result<(), String> { panic!("in the work") }, |_| Ok(()));
+}
