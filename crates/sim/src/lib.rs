@@ -1,1 +1,10 @@
-//! rtolab: sim
+//! The virtual clock: the engine and its links on an event queue, exactly and repeatably.
+
+mod flow;
+mod lab;
+mod queue;
+mod sim;
+mod trace;
+
+pub use lab::{Error, Lab, Observe, run};
+pub use sim::{Counters, Sim};

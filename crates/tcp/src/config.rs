@@ -85,6 +85,8 @@ pub struct RtoConfig {
     pub initial: Duration,
     /// Which acknowledgments give a sample.
     pub sampling: Sampling,
+    /// Does a fast retransmit restart the timer, as BSD and Linux do (RFC 6675 section 6 allows it)?
+    pub restart_on_retransmit: bool,
 }
 
 /// The minimum of the retransmission timeout.
@@ -115,6 +117,8 @@ pub struct WindowConfig {
     pub initial: InitialWindow,
     /// The initial slow-start threshold in segments; `None`: as high as possible.
     pub initial_ssthresh: Option<u32>,
+    /// In what a halved window is counted.
+    pub halving: Halving,
     /// How the window grows in congestion avoidance.
     pub avoidance: Avoidance,
     /// The window after a full acknowledgment ends fast recovery.
@@ -132,6 +136,16 @@ pub enum InitialWindow {
     Rfc3390,
     /// RFC 6928: up to ten segments, no more than 14600 bytes unless two segments need more.
     Rfc6928,
+}
+
+/// In what half of the flight is counted for `ssthresh`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Halving {
+    /// Bytes (RFC 5681 equation 4).
+    #[default]
+    Bytes,
+    /// Whole segments, rounded down, as in BSD, Linux and ns-2.
+    Segments,
 }
 
 /// Growth in congestion avoidance.
@@ -235,7 +249,8 @@ pub enum Outstanding {
     /// The pipe of the RFCs: neither SACKed nor lost, plus what was retransmitted.
     #[default]
     Pipe,
-    /// All that is outstanding less what is SACKed: lost segments stay counted.
+    /// All that is outstanding less what is SACKed, as long as it is less than the window: lost
+    /// segments stay counted.
     Classic,
 }
 
@@ -283,10 +298,12 @@ impl Default for Config {
                 max: Duration::from_secs(60),
                 initial: Duration::from_secs(1),
                 sampling: Sampling::default(),
+                restart_on_retransmit: false,
             },
             window: WindowConfig {
                 initial: InitialWindow::Rfc6928,
                 initial_ssthresh: None,
+                halving: Halving::default(),
                 avoidance: Avoidance::default(),
                 full_ack: FullAck::default(),
                 max_burst: None,

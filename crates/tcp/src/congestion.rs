@@ -1,6 +1,6 @@
 //! How fast: slow start and congestion avoidance of Reno (RFC 5681 section 3.1).
 
-use crate::config::{Avoidance, InitialWindow, WindowConfig};
+use crate::config::{Avoidance, Halving, InitialWindow, WindowConfig};
 
 /// The congestion window and the slow-start threshold, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,7 @@ pub struct Window {
     pub ssthresh: u64,
     /// Sender maximum segment size.
     pub smss: u64,
+    halving: Halving,
     avoidance: Avoidance,
     /// Bytes acknowledged since the window last grew (RFC 3465 section 2.1).
     counted: u64,
@@ -29,7 +30,8 @@ impl Window {
             InitialWindow::Rfc6928 => segments(10, 14_600),
         };
         let ssthresh = config.initial_ssthresh.map_or(u64::MAX, |count| u64::from(count) * smss);
-        Self { cwnd, ssthresh, smss, avoidance: config.avoidance, counted: 0 }
+        let WindowConfig { halving, avoidance, .. } = *config;
+        Self { cwnd, ssthresh, smss, halving, avoidance, counted: 0 }
     }
 
     /// An acknowledgment of `acked` new bytes arrived outside fast recovery.
@@ -50,10 +52,12 @@ impl Window {
         }
     }
 
-    /// Half of what is outstanding in whole segments, as stacks count it, but at least two
-    /// (RFC 5681 equation 4).
+    /// Half of what is outstanding, but at least two segments (RFC 5681 equation 4).
     pub fn halve(&mut self, flight_size: u64) {
-        let half = flight_size / 2 / self.smss * self.smss;
+        let half = match self.halving {
+            Halving::Bytes => flight_size / 2,
+            Halving::Segments => flight_size / 2 / self.smss * self.smss,
+        };
         self.ssthresh = half.max(2 * self.smss);
     }
 

@@ -256,7 +256,7 @@ impl Sender {
     fn resume(&mut self) {
         self.permit = Permit::Windows;
         self.nxt = self.flight.max();
-        self.recovery.dupacks = 0;
+        self.recovery.leave();
         if self.config.recover_on_undo == RecoverOnUndo::Reset {
             self.recovery.recover = self.flight.una() - 1;
         }
@@ -280,7 +280,7 @@ impl Sender {
     }
 
     /// RFC 6298 sections 5.2 and 5.3.
-    fn restart_timer(&mut self, at: Instant) {
+    pub(crate) fn restart_timer(&mut self, at: Instant) {
         if self.flight.size() == 0 {
             self.deadline = None;
         } else if self.recovery.restarts_timer(&self.config.recovery) {
@@ -307,7 +307,7 @@ impl Sender {
         }
         if !repeated {
             self.saved = Saved { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh };
-            self.window.halve(self.flight.size() - self.recovery.limited);
+            self.window.halve(self.flight.size());
         }
         self.recovery.on_timeout(self.flight.max());
         self.flight.clear_scoreboard();
@@ -341,9 +341,9 @@ impl Sender {
         }
         let una = self.flight.una();
         let sent = self.nxt.max(una).since(una);
-        let recovers_or_probes =
-            self.config.recovery.limited_transmit || una < self.recovery.recover;
-        let sacked = if recovers_or_probes { self.flight.sacked_below(self.nxt) } else { 0 };
+        // After a timeout what is SACKed need not be sent again, nor waited for.
+        let sacked =
+            if una < self.recovery.recover { self.flight.sacked_below(self.nxt) } else { 0 };
         sent - sacked
     }
 

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rtolab_tcp::config::{InitialWindow, RtoFloor};
+use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
 use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, sum};
 use rtolab_time::{Duration, Instant};
 
@@ -57,6 +57,7 @@ fn config(sender: &str) -> Arc<Config> {
     base.rto.floor = RtoFloor::Total(Duration::from_millis(2500));
     base.window.initial = InitialWindow::Segments(8);
     base.window.initial_ssthresh = Some(8);
+    base.window.halving = Halving::Segments;
     base.recovery.limited_transmit = false;
     base.receiver.ack_every = 1;
     base.receiver.buffer = 20 * SEGMENT;

@@ -16,6 +16,8 @@ use crate::seq::Seq;
 pub(crate) struct Recovery {
     /// Duplicate acknowledgments since the last new one.
     pub dupacks: u32,
+    /// Those of them that limited transmit answers: with SACK only those with new information.
+    informative: u32,
     /// Bytes sent by limited transmit since then; they do not count in `ssthresh` (RFC 3042).
     pub limited: u64,
     /// Behind the highest sequence number sent when recovery began or the timer expired:
@@ -42,7 +44,7 @@ enum Fast {
 
 impl Default for Recovery {
     fn default() -> Self {
-        Self { dupacks: 0, limited: 0, recover: Seq::FIRST, fast: None }
+        Self { dupacks: 0, informative: 0, limited: 0, recover: Seq::FIRST, fast: None }
     }
 }
 
@@ -54,7 +56,13 @@ impl Recovery {
 
     /// A timeout ends fast recovery; none begins before `max` is acknowledged.
     pub fn on_timeout(&mut self, max: Seq) {
-        *self = Self { recover: max, ..Self::default() };
+        self.recover = max;
+        self.leave();
+    }
+
+    /// No duplicate acknowledgments count any more, and fast recovery is over.
+    pub fn leave(&mut self) {
+        *self = Self { recover: self.recover, ..Self::default() };
     }
 
     /// Does a new acknowledgment restart the retransmission timer (RFC 6582 section 4)?
@@ -80,8 +88,7 @@ impl Sender {
     /// Loss recovery's part of an acknowledgment.
     pub(crate) fn recover(&mut self, facts: &AckFacts, settled: Settled) {
         if facts.is_new() && !self.recovery.is_fast() {
-            self.recovery.dupacks = 0;
-            self.recovery.limited = 0;
+            self.recovery.leave();
         }
         if settled == Settled::Yes {
             return;
@@ -115,25 +122,17 @@ impl Sender {
         self.recovery.fast = Some(fast);
         self.nxt = self.flight.max();
         self.resend_head = true;
-    }
-
-    /// Leaves fast recovery.
-    fn leave(&mut self) {
-        let recover = self.recovery.recover;
-        self.recovery = Recovery { recover, ..Recovery::default() };
+        if self.config.rto.restart_on_retransmit {
+            self.restart_timer(at);
+        }
     }
 
     /// How much limited transmit lets out beyond the congestion window: a segment for each of the
-    /// first two duplicate acknowledgments (RFC 3042). With SACK the same follows from not
-    /// counting what is SACKed.
+    /// first two duplicate acknowledgments (RFC 3042).
     pub(crate) fn limited_transmit(&self) -> u64 {
-        let config = &self.config.recovery;
-        if !config.limited_transmit
-            || self.recovery.is_fast()
-            || config.algorithm == Algorithm::Sack
-        {
+        if !self.config.recovery.limited_transmit || self.recovery.is_fast() {
             return 0;
         }
-        u64::from(self.recovery.dupacks.min(2)) * self.window.smss
+        u64::from(self.recovery.informative.min(2)) * self.window.smss
     }
 }

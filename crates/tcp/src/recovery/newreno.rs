@@ -13,6 +13,7 @@ impl Sender {
             return;
         }
         self.recovery.dupacks += 1;
+        self.recovery.informative += 1;
         if self.recovery.dupacks >= self.config.recovery.dupthresh && self.may_recover() {
             self.enter(Fast::NewReno { partials: 0 }, facts.at);
             let inflation = u64::from(self.config.recovery.dupthresh) * self.window.smss;
@@ -37,7 +38,7 @@ impl Sender {
             FullAck::FlightSize => self.window.ssthresh.min(self.flight.size().max(smss) + smss),
             FullAck::Ssthresh => self.window.ssthresh,
         };
-        self.leave();
+        self.recovery.leave();
     }
 
     /// The next segment was lost too: it is retransmitted, and the window deflates by what left

@@ -32,6 +32,9 @@ impl Sender {
             return;
         }
         self.recovery.dupacks += 1;
+        if facts.newly_sacked > 0 {
+            self.recovery.informative += 1;
+        }
         let counted = self.recovery.dupacks >= self.config.recovery.dupthresh;
         let head_lost = rules == SackRules::Rfc6675 && self.flight.lost_edge() > self.flight.una();
         if (counted || head_lost) && self.may_recover() {
@@ -45,7 +48,7 @@ impl Sender {
     /// In recovery (RFC 6675 section 5 step C).
     pub(super) fn sack_recovers(&mut self, facts: &AckFacts) {
         if facts.ack >= self.recovery.recover {
-            self.leave();
+            self.recovery.leave();
         }
         if facts.newly_sacked > 0 || facts.is_new() {
             self.flight.mark_lost(self.loss_rule());
@@ -63,9 +66,19 @@ impl Sender {
         }
     }
 
-    /// NextSeg (RFC 6675 section 4), as long as the window has room for a whole segment.
+    /// Has the window room for another segment? The RFCs ask for a whole segment's room (RFC 6675
+    /// section 5 step C); a stack that counts segments only asks whether less is outstanding than
+    /// the window, which matters where a halved window is no whole number of segments.
+    fn sack_has_room(&self) -> bool {
+        match self.config.recovery.sack.outstanding {
+            Outstanding::Pipe => self.outstanding() + self.window.smss <= self.window.cwnd,
+            Outstanding::Classic => self.outstanding() < self.window.cwnd,
+        }
+    }
+
+    /// NextSeg (RFC 6675 section 4), as long as the window has room.
     pub(crate) fn choose_by_scoreboard(&mut self) -> Option<Chunk> {
-        if self.outstanding() + self.window.smss > self.window.cwnd {
+        if !self.sack_has_room() {
             return None;
         }
         let Some(Fast::Sack { high_rxt, rescue }) = self.recovery.fast else { return None };

@@ -1,0 +1,94 @@
+//! The event queue: one slot an entity, moved in place.
+
+use rtolab_time::Instant;
+
+/// The next event of every entity, the earliest first; of several at one instant that of the
+/// entity with the lowest number.
+///
+/// A winner tree: the leaves are the entities' slots, every inner node names the earlier of its
+/// two children, and a change replays one path from leaf to root.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    /// When each entity's event is due.
+    slots: Vec<Instant>,
+    /// `winners[1]` is the root; the children of `i` are `2 i` and `2 i + 1`.
+    winners: Vec<u32>,
+    /// The number of leaves, a power of two.
+    leaves: usize,
+}
+
+impl Queue {
+    /// A queue for so many entities, none of which has an event.
+    pub fn new(entities: usize) -> Self {
+        let leaves = entities.max(2).next_power_of_two();
+        let mut queue =
+            Self { slots: vec![Instant::NEVER; leaves], winners: vec![0; leaves], leaves };
+        for node in (1..leaves).rev() {
+            queue.winners[node] = queue.earlier(node);
+        }
+        queue
+    }
+
+    /// The entity whose event is next, and when that is.
+    pub fn next(&self) -> Option<(Instant, usize)> {
+        let entity = self.winners[1] as usize;
+        let at = self.slots[entity];
+        (at != Instant::NEVER).then_some((at, entity))
+    }
+
+    /// When the entity's event is due.
+    pub fn slot(&self, entity: usize) -> Instant {
+        self.slots[entity]
+    }
+
+    /// The entity's event is now due at `at`.
+    pub fn set(&mut self, entity: usize, at: Instant) {
+        if self.slots[entity] == at {
+            return;
+        }
+        self.slots[entity] = at;
+        let mut node = (self.leaves + entity) / 2;
+        while node > 0 {
+            self.winners[node] = self.earlier(node);
+            node /= 2;
+        }
+    }
+
+    /// The child of `node` that wins.
+    fn earlier(&self, node: usize) -> u32 {
+        let (left, right) = match 2 * node {
+            children if children >= self.leaves => {
+                ((children - self.leaves) as u32, (children + 1 - self.leaves) as u32)
+            }
+            children => (self.winners[children], self.winners[children + 1]),
+        };
+        // The left child's entities all have lower numbers: it wins a tie.
+        if self.slots[right as usize] < self.slots[left as usize] { right } else { left }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_next_event_is_the_earliest_and_of_the_lowest_entity(
+            entities in 1_usize..40,
+            changes in prop::collection::vec((0_usize..40, 0_u64..20), 0..200),
+        ) {
+            let mut queue = Queue::new(entities);
+            let mut naive = vec![Instant::NEVER; entities];
+            for (entity, at) in changes {
+                let entity = entity % entities;
+                let at = if at == 19 { Instant::NEVER } else { Instant::from_nanos(at) };
+                queue.set(entity, at);
+                naive[entity] = at;
+                let expected = naive.iter().enumerate().map(|(i, at)| (*at, i)).min().unwrap();
+                prop_assert_eq!(queue.next(), Some(expected).filter(|e| e.0 != Instant::NEVER));
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What is recorded of a run packet by packet, when somebody asks.
+
+use std::sync::Arc;
+
+use rtolab_link::Cause;
+use rtolab_net::Packet;
+use rtolab_record::{Event, Fate, Place, SegmentRow, WindowRow};
+use rtolab_tcp::Connection;
+use rtolab_time::{Duration, Instant};
+
+use crate::flow::Flow;
+
+/// The recorder; off, it costs a comparison a packet.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    packets: Option<Packets>,
+    windows: Option<Vec<WindowRow>>,
+}
+
+/// Every packet event, and the fate of every copy by its number.
+#[derive(Clone, Debug, Default)]
+struct Packets {
+    rows: Vec<(SegmentRow, u16)>,
+    fates: Vec<(Fate, Option<Instant>, Duration)>,
+}
+
+impl Trace {
+    /// Records packets, windows, both or neither.
+    pub fn new(packets: bool, windows: bool) -> Self {
+        Self { packets: packets.then(Packets::default), windows: windows.then(Vec::new) }
+    }
+
+    pub fn departed(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
+        let Some(packets) = &mut self.packets else { return };
+        packets.fates.push((Fate::Underway, None, Duration::ZERO));
+        packets.add(packet, at, Event::Sent, name);
+    }
+
+    pub fn arrived(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
+        let Some(packets) = &mut self.packets else { return };
+        packets.fates[packet.copy.0 as usize] = (Fate::Delivered, Some(at), packet.held);
+        packets.add(packet, at, Event::Received, name);
+    }
+
+    pub fn dropped(&mut self, packet: &Packet, cause: Cause, at: Instant) {
+        let Some(packets) = &mut self.packets else { return };
+        packets.fates[packet.copy.0 as usize] = (Fate::Dropped(cause), Some(at), packet.held);
+    }
+
+    pub fn window(&mut self, sender: &Connection, at: Instant, name: &Arc<str>) {
+        let Some(windows) = &mut self.windows else { return };
+        let sender = sender.sender();
+        let (window, estimate) = (sender.window(), sender.rtt().estimate());
+        windows.push(WindowRow {
+            flow: name.clone(),
+            at,
+            cwnd: window.cwnd,
+            ssthresh: Some(window.ssthresh).filter(|ssthresh| *ssthresh != u64::MAX),
+            flight: sender.flight().size(),
+            srtt: estimate.map(|estimate| estimate.srtt),
+            rttvar: estimate.map(|estimate| estimate.rttvar),
+            rto: sender.rto(),
+        });
+    }
+
+    /// The rows, with what became of every copy.
+    pub fn into_rows(self, flows: &[Flow]) -> (Vec<SegmentRow>, Vec<WindowRow>) {
+        let packets = self.packets.unwrap_or_default();
+        let fates = packets.fates;
+        let settle = |(mut row, order): (SegmentRow, u16)| {
+            (row.fate, row.fate_at, row.held) = fates[row.copy as usize];
+            let copies = &flows[row.flow as usize].copies;
+            row.unneeded = row.retransmission && copies.delivered_before(row.segment.seq, order);
+            row
+        };
+        (packets.rows.into_iter().map(settle).collect(), self.windows.unwrap_or_default())
+    }
+}
+
+impl Packets {
+    fn add(&mut self, packet: &Packet, at: Instant, event: Event, name: &Arc<str>) {
+        let at_sender = packet.to_receiver == (event == Event::Sent);
+        let row = SegmentRow {
+            flow: packet.flow,
+            flow_name: name.clone(),
+            at,
+            place: if at_sender { Place::Sender } else { Place::Receiver },
+            event,
+            copy: packet.copy.0,
+            segment: packet.segment,
+            bytes: packet.bytes,
+            retransmission: packet.order > 0,
+            unneeded: false,
+            fate: Fate::Underway,
+            fate_at: None,
+            held: packet.held,
+        };
+        self.rows.push((row, packet.order));
+    }
+}
