@@ -111,7 +111,7 @@ impl Probability {
 
     /// The nearest fraction to `p`; `None` unless `p` is within 0 and 1.
     pub fn new(p: f64) -> Option<Self> {
-        (0.0..=1.0).contains(&p).then(|| Self((p * 4_294_967_296.0 + 0.5) as u64))
+        (0.0..=1.0).contains(&p).then_some(Self((p * 4_294_967_296.0 + 0.5) as u64))
     }
 
     /// Does it happen, for a uniformly random `draw`?
