@@ -36,33 +36,21 @@ pub(crate) struct Lane<F> {
     /// When the last frame of `leaving` leaves or left.
     last_exit: Instant,
     /// Frames with their fate, in order of entry and of exit.
-    leaving: VecDeque<Leaving<F>>,
+    leaving: VecDeque<Settled<F>>,
     /// Frames that found the queue full, in order of entry.
-    refused: VecDeque<Refused<F>>,
+    refused: VecDeque<Settled<F>>,
     /// When the next of both is due.
     due: Instant,
     stats: Stats,
     spikes: Option<Vec<Disturbance>>,
 }
 
+/// An outcome that waits until it is due.
 #[derive(Clone, Debug)]
-struct Leaving<F> {
+struct Settled<F> {
     due: Instant,
     offered: Instant,
-    end: End,
-    frame: F,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum End {
-    Delivered { held: Duration },
-    Lost { cause: Cause, at: Instant },
-}
-
-#[derive(Clone, Debug)]
-struct Refused<F> {
-    at: Instant,
-    frame: F,
+    outcome: Outcome<F>,
 }
 
 /// A frame's way to the transmitter.
@@ -120,25 +108,28 @@ impl<F: Frame> Lane<F> {
         let bytes = frame.bytes();
         self.stats.offered += 1;
         let entry = self.entry_stalls.release(at);
+        let direction = self.direction;
         let Some(turn) = self.enter(bytes, entry) else {
-            self.refused.push_back(Refused { at: entry, frame });
+            let outcome = Outcome::Dropped { direction, frame, cause: Cause::Queue, at: entry };
+            self.refused.push_back(Settled { due: entry, offered: at, outcome });
             self.due = self.due.min(entry);
             return;
         };
         let fate = self.fates.draw();
         let sent = self.transmit(bytes, turn, fate.spike);
-        let (due, end) = if let Some(cause) = lost(fate, sent.end, outages) {
-            (sent.end.max(self.last_exit), End::Lost { cause, at: sent.end })
+        let (due, outcome) = if let Some(cause) = lost(fate, sent.end, outages) {
+            let due = sent.end.max(self.last_exit);
+            (due, Outcome::Dropped { direction, frame, cause, at: sent.end })
         } else {
             let arrival = sent.end + self.delay;
-            let exit = self.overcome(fate.spike, arrival).max(self.last_exit);
-            let held = entry.since(at) + sent.paused + exit.since(arrival);
-            (exit, End::Delivered { held })
+            let due = self.overcome(fate.spike, arrival).max(self.last_exit);
+            let held = entry.since(at) + sent.paused + due.since(arrival);
+            (due, Outcome::Delivered { direction, frame, held })
         };
         if let (Some(buffers), Some(place)) = (&mut self.buffers, turn.place) {
             buffers.fill(place, bytes, due.max(sent.end + self.delay));
         }
-        self.leaving.push_back(Leaving { due, offered: at, end, frame });
+        self.leaving.push_back(Settled { due, offered: at, outcome });
         self.last_exit = due;
         self.due = self.due.min(due);
     }
@@ -193,36 +184,20 @@ impl<F: Frame> Lane<F> {
         if self.due > at {
             return None;
         }
-        let refused = self.refused.front().map_or(Instant::NEVER, |frame| frame.at);
-        let outcome = match self.leaving.front() {
-            Some(frame) if frame.due <= refused => self.leave(),
-            _ => self.turn_away(),
+        let due = |ring: &VecDeque<Settled<F>>| ring.front().map_or(Instant::NEVER, |it| it.due);
+        let ring = match due(&self.leaving) <= due(&self.refused) {
+            true => &mut self.leaving,
+            false => &mut self.refused,
         };
-        let refused = self.refused.front().map_or(Instant::NEVER, |frame| frame.at);
-        self.due = self.leaving.front().map_or(refused, |frame| frame.due.min(refused));
-        outcome
-    }
-
-    fn leave(&mut self) -> Option<Outcome<F>> {
-        let Leaving { due, offered, end, frame } = self.leaving.pop_front()?;
-        let direction = self.direction;
-        Some(match end {
-            End::Delivered { held } => {
-                self.stats.deliver(frame.bytes(), due.since(offered));
-                Outcome::Delivered { direction, frame, held }
+        let Settled { due: now, offered, outcome } = ring.pop_front()?;
+        self.due = due(&self.leaving).min(due(&self.refused));
+        match &outcome {
+            Outcome::Delivered { frame, .. } => {
+                self.stats.deliver(frame.bytes(), now.since(offered));
             }
-            End::Lost { cause, at } => {
-                self.stats.drops.count(cause);
-                Outcome::Dropped { direction, frame, cause, at }
-            }
-        })
-    }
-
-    fn turn_away(&mut self) -> Option<Outcome<F>> {
-        let Refused { at, frame } = self.refused.pop_front()?;
-        let (direction, cause) = (self.direction, Cause::Queue);
-        self.stats.drops.count(cause);
-        Some(Outcome::Dropped { direction, frame, cause, at })
+            Outcome::Dropped { cause, .. } => self.stats.drops.count(*cause),
+        }
+        Some(outcome)
     }
 
     /// When the next outcome is due; [`Instant::NEVER`] if there is none.

@@ -62,8 +62,19 @@ impl Timeline {
         }
     }
 
+    /// Is there no span and never will be? Asked first, so that an undisturbed link pays nothing.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.unknown_from == Instant::NEVER && self.known.is_empty()
+    }
+
     /// The end of the span that covers `at`, or `at` itself.
+    #[inline]
     pub(crate) fn release(&mut self, at: Instant) -> Instant {
+        if self.is_quiet() { at } else { self.find_release(at) }
+    }
+
+    fn find_release(&mut self, at: Instant) -> Instant {
         match self.first_ending_after(at) {
             Some(span) if span.from <= at => span.to,
             _ => at,
@@ -71,12 +82,18 @@ impl Timeline {
     }
 
     /// Is `at` within a span?
+    #[inline]
     pub(crate) fn covers(&mut self, at: Instant) -> bool {
         self.release(at) != at
     }
 
     /// When `work` is done that begins at `start`, outside all spans, and pauses during each.
+    #[inline]
     pub(crate) fn work_through(&mut self, start: Instant, work: Duration) -> Instant {
+        if self.is_quiet() { start + work } else { self.find_work_through(start, work) }
+    }
+
+    fn find_work_through(&mut self, start: Instant, work: Duration) -> Instant {
         let (mut at, mut left) = (start, work);
         loop {
             self.learn(at + left);
