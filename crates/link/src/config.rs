@@ -36,7 +36,8 @@ pub struct Window {
     pub length: Duration,
 }
 
-/// Two kinds of spans that alternate, whatever the traffic does.
+/// Two kinds of spans that alternate, whatever the traffic does. Good spans that are always of no
+/// length mean one bad span without end, bad ones of no length none at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Renewal {
     /// The spans between two events.
@@ -111,7 +112,7 @@ impl Probability {
 
     /// The nearest fraction to `p`; `None` unless `p` is within 0 and 1.
     pub fn new(p: f64) -> Option<Self> {
-        (0.0..=1.0).contains(&p).then(|| Self((p * 4_294_967_296.0 + 0.5) as u64))
+        (0.0..=1.0).contains(&p).then_some(Self((p * 4_294_967_296.0 + 0.5) as u64))
     }
 
     /// Does it happen, for a uniformly random `draw`?
@@ -132,7 +133,9 @@ pub struct DirectionConfig {
     pub rate: Option<Rate>,
     /// Propagation delay.
     pub delay: Duration,
-    /// The drop-tail queue before the link's own buffers.
+    /// The drop-tail queue before the link's own buffers. It holds frames that wait: without
+    /// link buffers for the transmitter (the one in transmission does not count), with them for
+    /// room there. A frame that need not wait is never dropped.
     pub queue: Limit,
     /// The link's send buffer: a frame takes room in it from before its transmission until it is
     /// delivered, in order, at the other end (or known lost).
@@ -142,7 +145,8 @@ pub struct DirectionConfig {
     pub receive_buffer: Limit,
     /// The chance of each frame to be lost at the end of its transmission.
     pub loss: Probability,
-    /// The frames that are lost, counted from 1 as they are transmitted.
+    /// The frames that are lost, counted from 1 as they are transmitted (a frame that the queue
+    /// dropped does not count).
     pub drops: Vec<u32>,
     /// Sudden delays of single frames.
     pub spikes: Option<Spikes>,

@@ -16,6 +16,7 @@ impl Direction {
     pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
 
     /// The opposite way.
+    #[must_use]
     pub const fn reverse(self) -> Self {
         match self {
             Self::Forward => Self::Backward,
@@ -63,8 +64,10 @@ pub enum Outcome<F> {
         direction: Direction,
         /// The frame.
         frame: F,
-        /// How long spikes, stalls and frames before it held it, beyond queueing, serialisation
-        /// and propagation.
+        /// How long it was held, beyond waiting for its turn, serialisation and propagation:
+        /// before the entry, by a stall there; while it had its turn, by stalls of the
+        /// transmitter and a spike that holds service; at the far end, by its own spike and by
+        /// frames before it that had to come out first. Zero on an undisturbed link.
         held: Duration,
     },
     /// It is gone.

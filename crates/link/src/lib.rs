@@ -4,11 +4,21 @@
 
 extern crate alloc;
 
+mod channel;
 mod config;
+mod fates;
 mod frame;
+mod lane;
+mod report;
+mod room;
+mod stream;
+mod timeline;
 
+pub use channel::Channel;
 pub use config::{
     ChannelConfig, DirectionConfig, Distribution, Limit, Outages, Probability, Renewal, SpikeHolds,
     Spikes, StallHolds, Stalls, Window,
 };
 pub use frame::{Cause, CopyId, Direction, Frame, Outcome};
+pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
+pub use stream::{Rng, Stream};

@@ -59,11 +59,13 @@ impl Duration {
     }
 
     /// The difference, or zero if `other` is longer.
+    #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
     /// The product, or [`Duration::MAX`] where it does not fit.
+    #[must_use]
     pub const fn saturating_mul(self, by: u64) -> Self {
         Self(self.0.saturating_mul(by))
     }

@@ -1,0 +1,92 @@
+//! What can be said of a link afterwards.
+
+use rtolab_time::{Duration, Instant};
+
+use crate::frame::{Cause, Direction};
+
+/// One direction's frames so far. A frame is delivered or dropped here once its outcome was polled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// The frames that were sent into the link.
+    pub offered: u64,
+    /// Those that came out.
+    pub delivered: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Those that did not.
+    pub drops: Drops,
+    /// The time that the delivered ones spent in the link, all together.
+    pub total_delay: Duration,
+    /// The longest time of one of them.
+    pub max_delay: Duration,
+    /// The most frames that ever waited in the queue at once.
+    pub max_queue: u32,
+}
+
+impl Stats {
+    pub(crate) fn deliver(&mut self, bytes: u32, delay: Duration) {
+        self.delivered += 1;
+        self.bytes += u64::from(bytes);
+        self.total_delay += delay;
+        self.max_delay = self.max_delay.max(delay);
+    }
+
+    /// The mean time a delivered frame spent in the link; `None` if there was none.
+    pub fn mean_delay(&self) -> Option<Duration> {
+        (self.delivered > 0).then(|| self.total_delay / self.delivered)
+    }
+}
+
+/// Dropped frames by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops {
+    /// By [`Cause::Queue`].
+    pub queue: u64,
+    /// By [`Cause::Error`].
+    pub error: u64,
+    /// By [`Cause::Outage`].
+    pub outage: u64,
+    /// By [`Cause::Script`].
+    pub script: u64,
+}
+
+impl Drops {
+    /// Of any cause.
+    pub const fn total(&self) -> u64 {
+        self.queue + self.error + self.outage + self.script
+    }
+
+    pub(crate) fn count(&mut self, cause: Cause) {
+        *match cause {
+            Cause::Queue => &mut self.queue,
+            Cause::Error => &mut self.error,
+            Cause::Outage => &mut self.outage,
+            Cause::Script => &mut self.script,
+        } += 1;
+    }
+}
+
+/// What a disturbance does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DisturbanceKind {
+    /// It holds all frames of a direction.
+    Stall,
+    /// It destroys all frames of both directions.
+    Outage,
+    /// It delays one frame, and those that have to wait for it.
+    Spike,
+}
+
+/// Something that happened to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disturbance {
+    /// What it does.
+    pub kind: DisturbanceKind,
+    /// Which way; `None` for both.
+    pub direction: Option<Direction>,
+    /// When it began: for a spike, when the frame would have arrived, or when its transmission
+    /// would have begun if the spike holds service.
+    pub from: Instant,
+    /// When it ended.
+    pub to: Instant,
+}

@@ -1,0 +1,155 @@
+//! Spans of time in which something is the matter, whatever the traffic does.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use rtolab_time::{Duration, Instant};
+
+use crate::config::{Renewal, Window};
+use crate::stream::{BadSpans, Stream};
+
+/// From one instant up to, not including, another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) from: Instant,
+    pub(crate) to: Instant,
+}
+
+/// Scripted and random spans in one order, found as far ahead as anybody asks. Spans that touch or
+/// overlap are one. Any instant may be asked about that is not before the last
+/// [`Timeline::forget_before`].
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline {
+    /// What is known: ordered, with gaps between.
+    known: VecDeque<Span>,
+    /// What is still to be merged into it, ordered by its start.
+    scripted: VecDeque<Span>,
+    random: Option<BadSpans>,
+    /// When the first span begins that is not yet among the known.
+    unknown_from: Instant,
+    keep: bool,
+}
+
+impl Timeline {
+    /// The timeline of these spans.
+    pub(crate) fn new(scripted: &[Window], random: Option<Renewal>, stream: Stream) -> Self {
+        let mut spans: Vec<Span> = scripted
+            .iter()
+            .map(|window| Span { from: window.at, to: window.at + window.length })
+            .collect();
+        spans.sort_by_key(|span| span.from);
+        let random = random.and_then(|process| BadSpans::new(process, stream));
+        let mut timeline = Self {
+            known: VecDeque::new(),
+            scripted: spans.into(),
+            random,
+            unknown_from: Instant::START,
+            keep: false,
+        };
+        timeline.unknown_from = timeline.next_start();
+        timeline
+    }
+
+    /// Never forget a span, so that [`Timeline::until`] can tell.
+    pub(crate) fn keep(&mut self) {
+        self.keep = true;
+    }
+
+    /// Nobody will ask about anything before `at`.
+    pub(crate) fn forget_before(&mut self, at: Instant) {
+        while !self.keep && self.known.front().is_some_and(|span| span.to <= at) {
+            self.known.pop_front();
+        }
+    }
+
+    /// Is there no span and never will be? Asked first, so that an undisturbed link pays nothing.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.unknown_from == Instant::NEVER && self.known.is_empty()
+    }
+
+    /// The end of the span that covers `at`, or `at` itself.
+    #[inline]
+    pub(crate) fn release(&mut self, at: Instant) -> Instant {
+        if self.is_quiet() { at } else { self.find_release(at) }
+    }
+
+    fn find_release(&mut self, at: Instant) -> Instant {
+        match self.first_ending_after(at) {
+            Some(span) if span.from <= at => span.to,
+            _ => at,
+        }
+    }
+
+    /// Is `at` within a span?
+    #[inline]
+    pub(crate) fn covers(&mut self, at: Instant) -> bool {
+        self.release(at) != at
+    }
+
+    /// When `work` is done that begins at `start`, outside all spans, and pauses during each.
+    #[inline]
+    pub(crate) fn work_through(&mut self, start: Instant, work: Duration) -> Instant {
+        if self.is_quiet() { start + work } else { self.find_work_through(start, work) }
+    }
+
+    fn find_work_through(&mut self, start: Instant, work: Duration) -> Instant {
+        let (mut at, mut left) = (start, work);
+        loop {
+            self.learn(at + left);
+            match self.first_ending_after(at) {
+                Some(span) if span.from < at + left => {
+                    left -= span.from.since(at);
+                    at = span.to;
+                }
+                _ => return at + left,
+            }
+        }
+    }
+
+    /// All spans that begin before `until`, if they are kept.
+    pub(crate) fn until(&mut self, until: Instant) -> impl Iterator<Item = Span> + '_ {
+        self.learn(until);
+        self.known.iter().copied().take_while(move |span| span.from < until)
+    }
+
+    fn first_ending_after(&mut self, at: Instant) -> Option<Span> {
+        self.learn(at);
+        let past = self.known.partition_point(|span| span.to <= at);
+        self.known.get(past).copied()
+    }
+
+    /// Makes all spans known that begin at or before `at`, each to its very end.
+    fn learn(&mut self, at: Instant) {
+        loop {
+            let end = self.known.back().map_or(Instant::START, |span| span.to);
+            let wanted = at.max(end);
+            if self.unknown_from > wanted || wanted == Instant::NEVER {
+                return;
+            }
+            let span = self.take_next();
+            match self.known.back_mut() {
+                Some(last) if span.from <= last.to => last.to = last.to.max(span.to),
+                _ if span.from < span.to => self.known.push_back(span),
+                _ => {}
+            }
+            self.unknown_from = self.next_start();
+        }
+    }
+
+    fn next_start(&self) -> Instant {
+        let scripted = self.scripted.front().map_or(Instant::NEVER, |span| span.from);
+        self.random.as_ref().map_or(Instant::NEVER, |spans| spans.from).min(scripted)
+    }
+
+    fn take_next(&mut self) -> Span {
+        match &mut self.random {
+            Some(spans) if spans.from == self.unknown_from => {
+                let span = Span { from: spans.from, to: spans.to };
+                spans.advance();
+                span
+            }
+            _ => self.scripted.pop_front().expect("the next span is one or the other"),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A script of frames: what goes in at which time, what must come out.
+#![allow(dead_code)]
+
+use rtolab_link::{
+    Cause, Channel, ChannelConfig, CopyId, Direction, DirectionConfig, Frame, Outcome, Stream,
+    Window,
+};
+use rtolab_time::{Duration, Instant, Rate};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    pub number: u64,
+    pub bytes: u32,
+}
+
+impl Frame for Packet {
+    fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    fn copy_id(&self) -> CopyId {
+        CopyId(self.number)
+    }
+}
+
+/// What came out: the frame's number, and what became of it when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Out {
+    Arrived { number: u64, at: Instant, held: Duration },
+    Lost { number: u64, at: Instant, cause: Cause },
+}
+
+impl Out {
+    pub fn number(&self) -> u64 {
+        match *self {
+            Self::Arrived { number, .. } | Self::Lost { number, .. } => number,
+        }
+    }
+
+    pub fn arrival(&self) -> Option<Instant> {
+        match *self {
+            Self::Arrived { at, .. } => Some(at),
+            Self::Lost { .. } => None,
+        }
+    }
+
+    pub fn cause(&self) -> Option<Cause> {
+        match *self {
+            Self::Arrived { .. } => None,
+            Self::Lost { cause, .. } => Some(cause),
+        }
+    }
+}
+
+pub fn at(secs: f64) -> Instant {
+    Instant::from_secs_f64(secs)
+}
+
+pub fn secs(secs: f64) -> Duration {
+    Duration::from_secs_f64(secs)
+}
+
+pub fn rate(bits: u64) -> Option<Rate> {
+    Rate::from_bits_per_second(bits)
+}
+
+pub fn window(from: f64, length: f64) -> Window {
+    Window { at: at(from), length: secs(length) }
+}
+
+pub fn forward(config: DirectionConfig) -> ChannelConfig {
+    ChannelConfig { forward: config, ..ChannelConfig::default() }
+}
+
+pub fn both(config: &DirectionConfig) -> ChannelConfig {
+    ChannelConfig { forward: config.clone(), backward: config.clone(), ..ChannelConfig::default() }
+}
+
+pub fn channel(config: &ChannelConfig) -> Channel<Packet> {
+    Channel::new(config, &Stream::new(1).child("link"))
+}
+
+/// Sends frames of one size and numbers from `numbers` at one instant.
+pub fn send(
+    channel: &mut Channel<Packet>,
+    numbers: impl IntoIterator<Item = u64>,
+    bytes: u32,
+    at: Instant,
+) {
+    for number in numbers {
+        channel.send(Direction::Forward, Packet { number, bytes }, at);
+    }
+}
+
+/// Everything that one direction says until `end`, each at the event that it announced.
+pub fn hear(channel: &mut Channel<Packet>, direction: Direction, end: Instant) -> Vec<Out> {
+    let mut heard = Vec::new();
+    while let Some(now) = channel.next_event_of(direction).filter(|now| *now <= end) {
+        let outcome = channel.poll_direction(direction, now).expect("it announced an event");
+        heard.push(match outcome {
+            Outcome::Delivered { frame, held, .. } => {
+                Out::Arrived { number: frame.number, at: now, held }
+            }
+            Outcome::Dropped { frame, cause, at, .. } => {
+                Out::Lost { number: frame.number, at, cause }
+            }
+        });
+    }
+    heard
+}
+
+/// All that the forward direction has still to say.
+pub fn drain(channel: &mut Channel<Packet>) -> Vec<Out> {
+    hear(channel, Direction::Forward, Instant::NEVER)
+}
+
+pub fn numbers(heard: &[Out]) -> Vec<u64> {
+    heard.iter().map(Out::number).collect()
+}
+
+/// Are the two within a microsecond?
+pub fn close(found: Instant, expected: f64) -> bool {
+    (found.secs_f64() - expected).abs() < 1e-6
+}

@@ -1,0 +1,232 @@
+//! Pings between two namespaces over a link in real time. Needs root, /dev/net/tun, iproute2 and
+//! ping; where these are missing the tests say so and pass, or fail where `CI` is `true`.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant as Wall;
+
+use rtolab_link::{ChannelConfig, Direction, DirectionConfig, Limit, Stalls, Window};
+use rtolab_live::{Emulation, Ended, Error, Report};
+use rtolab_time::{Duration, Instant};
+
+/// A process runs one emulation at a time.
+fn turn() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What keeps these tests from running here.
+fn missing() -> Option<&'static str> {
+    let works = |program: &str, argument| Command::new(program).arg(argument).output().is_ok();
+    let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+    match () {
+        () if !root => Some("root"),
+        () if !Path::new("/dev/net/tun").exists() => Some("/dev/net/tun"),
+        () if !works("ip", "-V") => Some("ip (apt install iproute2)"),
+        () if !works("ping", "-V") => Some("ping (apt install iputils-ping)"),
+        () => None,
+    }
+}
+
+/// `true` if there is nothing to test with.
+fn skip() -> bool {
+    let Some(what) = missing() else { return false };
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "this test needs {what}");
+    eprintln!("skipped: this test needs {what}");
+    true
+}
+
+fn direction(delay: u64) -> DirectionConfig {
+    DirectionConfig { delay: Duration::from_millis(delay), ..DirectionConfig::default() }
+}
+
+fn link(delay: u64) -> ChannelConfig {
+    ChannelConfig {
+        forward: direction(delay),
+        backward: direction(delay),
+        ..ChannelConfig::default()
+    }
+}
+
+fn emulate(
+    channel: &ChannelConfig,
+    command: &[&str],
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Report, Error> {
+    let command: Vec<String> = command.iter().map(ToString::to_string).collect();
+    let hosts = ["here", "there"];
+    Emulation { link: "test", channel, seed: 1, hosts, command: &command }.run(interrupted)
+}
+
+/// Runs a shell line whose output goes to a file; gives that output.
+fn emulate_shell(channel: &ChannelConfig, line: &str) -> (Report, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("out");
+    let line = format!("exec > {} 2>&1; {line}", file.display());
+    let report = emulate(channel, &["sh", "-c", &line], &mut || false).unwrap();
+    (report, fs::read_to_string(file).unwrap())
+}
+
+/// The round trips that ping printed, in milliseconds, in the order of the answers.
+fn round_trips(output: &str) -> Vec<f64> {
+    let times = output.lines().filter_map(|line| line.split_once("time=")?.1.split_once(" ms"));
+    times.map(|(time, _)| time.parse().unwrap()).collect()
+}
+
+fn namespaces() -> Vec<String> {
+    let output = Command::new("ip").args(["netns", "list"]).output().unwrap();
+    let ours = format!("rtolab-{}-", std::process::id());
+    let listed = String::from_utf8(output.stdout).unwrap();
+    listed.lines().filter(|line| line.starts_with(&ours)).map(String::from).collect()
+}
+
+#[test]
+fn pings_take_the_delay_of_the_link() {
+    let _turn = turn();
+    if skip() {
+        return;
+    }
+    let (report, output) = emulate_shell(&link(100), "ping -c 5 -i 0.3 {there}");
+    let Ended::Exited(status) = report.ended else { panic!("{report:?}") };
+    assert!(status.success(), "{output}");
+    let mut times = round_trips(&output);
+    assert_eq!(times.len(), 5, "{output}");
+    times.sort_by(f64::total_cmp);
+    assert!(times[0] >= 200.0, "{output}");
+    assert!(times[2] < 230.0, "{output}");
+    for direction in Direction::BOTH {
+        let stats = report.stats(direction);
+        assert_eq!((stats.offered, stats.delivered, stats.bytes), (5, 5, 5 * 84));
+    }
+    assert_eq!((report.lateness.packets, report.refused), (10, 0));
+    assert!(report.lateness.p50 <= report.lateness.p99);
+    assert!(report.lateness.p99 <= report.lateness.max);
+    assert_eq!(namespaces(), [""; 0]);
+}
+
+#[test]
+fn a_stall_delays_pings_and_loses_none() {
+    let _turn = turn();
+    if skip() {
+        return;
+    }
+    let mut channel = link(10);
+    let at = Instant::from_secs_f64(1.0);
+    channel.forward.stalls = Stalls {
+        scripted: vec![Window { at, length: Duration::from_secs(1) }],
+        ..Stalls::default()
+    };
+    let (report, output) = emulate_shell(&channel, "ping -c 15 -i 0.2 $RTOLAB_PEER");
+    let times = round_trips(&output);
+    assert_eq!(times.len(), 15, "{output}");
+    assert_eq!(report.stats(Direction::Forward).drops.total(), 0);
+    let longest = times.iter().copied().fold(0.0, f64::max);
+    // The first ping of the stall waits for its whole rest: pings are 200 ms apart.
+    assert!((800.0..1100.0).contains(&longest), "{output}");
+    let held = times.iter().filter(|time| **time > 150.0).count();
+    assert!((4..=5).contains(&held), "{output}");
+}
+
+#[test]
+fn a_full_queue_drops_pings() {
+    let _turn = turn();
+    if skip() {
+        return;
+    }
+    let mut channel = link(1);
+    channel.forward.rate = rtolab_time::Rate::from_bits_per_second(84 * 8);
+    channel.forward.queue = Limit::Packets(1);
+    let (report, output) = emulate_shell(&channel, "ping -c 5 -i 0.2 -W 3 {peer}");
+    assert_eq!(round_trips(&output).len(), 2, "{output}");
+    let stats = report.stats(Direction::Forward);
+    assert_eq!((stats.offered, stats.delivered, stats.drops.queue), (5, 2, 3));
+}
+
+#[test]
+fn a_server_may_run_at_the_other_host() {
+    let _turn = turn();
+    if skip() {
+        return;
+    }
+    // The peer pings back from its own namespace.
+    let (report, output) =
+        emulate_shell(&link(5), "ip netns exec $RTOLAB_PEER_NETNS ping -c 2 -i 0.2 {here}");
+    assert_eq!(round_trips(&output).len(), 2, "{output}");
+    assert_eq!(report.stats(Direction::Backward).delivered, 2);
+}
+
+#[test]
+fn an_interruption_ends_the_command_and_takes_all_down() {
+    let _turn = turn();
+    if skip() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let line = format!("echo $$ > {}; exec ping -q -i 0.2 {{peer}}", file.display());
+    let begin = Wall::now();
+    let mut interrupted = || begin.elapsed().as_millis() > 500;
+    let report = emulate(&link(1), &["sh", "-c", &line], &mut interrupted).unwrap();
+    assert_eq!(report.ended, Ended::Interrupted);
+    assert!(report.stats(Direction::Forward).delivered > 0);
+    assert!(begin.elapsed().as_secs() < 5);
+    assert_eq!(namespaces(), [""; 0]);
+    let pid = fs::read_to_string(file).unwrap();
+    assert!(!Path::new("/proc").join(pid.trim()).exists());
+}
+
+#[test]
+fn the_exit_of_the_command_is_told() {
+    let _turn = turn();
+    if skip() {
+        return;
+    }
+    let report = emulate(&link(1), &["sh", "-c", "exit 7"], &mut || false).unwrap();
+    let Ended::Exited(status) = report.ended else { panic!("{report:?}") };
+    assert_eq!(status.code(), Some(7));
+}
+
+#[test]
+fn what_cannot_be_run_is_said_before_anything_is_made() {
+    let _turn = turn();
+    if skip() {
+        return;
+    }
+    let no_program = emulate(&link(1), &["no-such-program"], &mut || false).unwrap_err();
+    assert!(matches!(&no_program, Error::NoProgram(name) if name == "no-such-program"));
+    assert!(no_program.to_string().contains("`no-such-program`"), "{no_program}");
+    assert!(matches!(emulate(&link(1), &[], &mut || false), Err(Error::NoCommand)));
+}
+
+#[test]
+fn leftovers_of_a_killed_process_are_taken_down() {
+    let _turn = turn();
+    if skip() {
+        return;
+    }
+    let mut gone = Command::new("true").spawn().unwrap();
+    gone.wait().unwrap();
+    let name = format!("rtolab-{}-a", gone.id());
+    assert!(Command::new("ip").args(["netns", "add", &name]).status().unwrap().success());
+    emulate(&link(1), &["true"], &mut || false).unwrap();
+    assert!(!Path::new("/run/netns").join(&name).exists());
+}
+
+#[test]
+fn a_namespace_that_is_taken_is_an_error_and_stays() {
+    let _turn = turn();
+    if skip() {
+        return;
+    }
+    // The second of the two cannot be made: the first must go again.
+    let name = format!("rtolab-{}-b", std::process::id());
+    assert!(Command::new("ip").args(["netns", "add", &name]).status().unwrap().success());
+    let error = emulate(&link(1), &["true"], &mut || false).unwrap_err();
+    let left = namespaces();
+    assert!(Command::new("ip").args(["netns", "delete", &name]).status().unwrap().success());
+    assert!(error.to_string().contains("File exists"), "{error}");
+    assert_eq!(left, [name]);
+}
