@@ -1,1 +1,18 @@
-//! rtolab: scenario
+//! What a user writes: nodes, links, flows and senders in a TOML file, checked once.
+//!
+//! The way of a scenario: the text becomes a `document` whose every node knows its line, what is
+//! `set` edits that, `read` turns it into the structs of `written`, which are the one schema, and
+//! `resolve` checks what spans several keys and fills in the defaults.
+//! What is wrong is an [`Error`]: file, line, key, what was found and what would be right.
+
+mod document;
+mod error;
+mod read;
+mod resolve;
+mod scenario;
+mod schema;
+mod set;
+mod written;
+
+pub use error::Error;
+pub use scenario::{Flow, Link, Scenario};

@@ -3,6 +3,9 @@
 use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+use core::str::FromStr;
+
+use crate::quantity::{self, Dimension, ParseError};
 
 /// A span of time in nanoseconds; never negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -177,14 +180,20 @@ impl Sum for Duration {
     }
 }
 
+impl FromStr for Duration {
+    type Err = ParseError;
+
+    /// Reads `"200 ms"`, `"3.5 s"`, `"10 us"` or `"2 min"`, exactly.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        quantity::parse(text, Dimension::Time).map(Self)
+    }
+}
+
 impl fmt::Display for Duration {
+    /// Exactly, in the largest unit up to the second that it reaches.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            n if n >= 1_000_000_000 => write!(f, "{} s", n as f64 / 1e9),
-            n if n >= 1_000_000 => write!(f, "{} ms", n as f64 / 1e6),
-            n if n >= 1_000 => write!(f, "{} us", n as f64 / 1e3),
-            n => write!(f, "{n} ns"),
-        }
+        let units = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+        quantity::write(f, self.0, &units)
     }
 }
 

@@ -1,8 +1,10 @@
 //! How fast a link sends.
 
 use core::fmt;
+use core::str::FromStr;
 
 use crate::Duration;
+use crate::quantity::{self, Dimension, ParseError, Problem};
 
 /// A rate in bits a second; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,13 +30,22 @@ impl Rate {
     }
 }
 
+impl FromStr for Rate {
+    type Err = ParseError;
+
+    /// Reads `"28.8 kbit/s"`, `"10 Mbit/s"` or `"9600 bit/s"`, exactly; zero is no rate.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let bits = quantity::parse(text, Dimension::Rate)?;
+        Self::from_bits_per_second(bits)
+            .ok_or_else(|| ParseError::new(text, Dimension::Rate, Problem::Zero))
+    }
+}
+
 impl fmt::Display for Rate {
+    /// Exactly, in the largest unit that it reaches.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            n if n >= 1_000_000_000 => write!(f, "{} Gbit/s", n as f64 / 1e9),
-            n if n >= 1_000_000 => write!(f, "{} Mbit/s", n as f64 / 1e6),
-            n if n >= 1_000 => write!(f, "{} kbit/s", n as f64 / 1e3),
-            n => write!(f, "{n} bit/s"),
-        }
+        let units =
+            [("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
+        quantity::write(f, self.0, &units)
     }
 }

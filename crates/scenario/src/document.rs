@@ -1,0 +1,239 @@
+//! A TOML document whose every node knows where it stands.
+
+use std::fmt;
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use crate::Error;
+
+/// Where a node comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The file as a whole.
+    File,
+    /// A line of the file, counted from 1.
+    Line(usize),
+    /// The n-th override, counted from 0.
+    Set(usize),
+}
+
+/// A value and where it stands.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub value: Value,
+    pub origin: Origin,
+}
+
+/// What TOML knows.
+#[derive(Debug)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    /// What no key of a scenario takes: a date, an integer of more than 64 bits.
+    Other(String),
+    List(Vec<Node>),
+    Table(Vec<Entry>),
+}
+
+/// A key of a table with its value.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub node: Node,
+}
+
+/// One step of the way to a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// A scenario's text, parsed.
+#[derive(Debug)]
+pub(crate) struct Document {
+    file: String,
+    pub(crate) root: Node,
+    /// The keys that were set on top of the file.
+    pub(crate) set: Vec<String>,
+}
+
+impl Document {
+    /// Parses `text`, which stands in `file`.
+    pub(crate) fn parse(text: &str, file: &str) -> Result<Self, Error> {
+        let root = DeTable::parse(text).map_err(|error| Error {
+            file: file.to_string(),
+            line: error.span().map(|span| line_of(text, span.start)),
+            set: None,
+            key: String::new(),
+            problem: not_toml(text, &error),
+        })?;
+        let place = |offset| Origin::Line(line_of(text, offset));
+        let value = Value::Table(entries(root.into_inner(), &place));
+        let root = Node { value, origin: Origin::File };
+        Ok(Self { file: file.to_string(), root, set: Vec::new() })
+    }
+
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// A fault at the node that `path` leads to, or at the nearest one on the way that exists.
+    pub(crate) fn error(&self, path: &[Step], problem: impl Into<String>) -> Error {
+        let (mut node, mut origin) = (Some(&self.root), Origin::File);
+        let mut key = String::new();
+        for step in path {
+            node = node.and_then(|node| node.child(step));
+            origin = node.map_or(origin, |node| node.origin);
+            push(&mut key, step, node);
+        }
+        let (line, set) = match origin {
+            Origin::File => (None, None),
+            Origin::Line(line) => (Some(line), None),
+            Origin::Set(index) => (None, Some(self.set[index].clone())),
+        };
+        Error { file: self.file.clone(), line, set, key, problem: problem.into() }
+    }
+
+    /// The node that `path` leads to.
+    pub(crate) fn node(&self, path: &[Step]) -> Option<&Node> {
+        path.iter().try_fold(&self.root, |node, step| node.child(step))
+    }
+}
+
+/// Appends a step to a dotted key; a table in a list goes by its name.
+fn push(key: &mut String, step: &Step, node: Option<&Node>) {
+    use fmt::Write as _;
+    let named = node.and_then(Node::name);
+    let named = named.filter(|name| !name.is_empty() && !name.contains(['.', ' ']));
+    let _ = match (step, named) {
+        (Step::Index(_), Some(name)) => write!(key, ".{name}"),
+        (Step::Index(index), None) => write!(key, "[{index}]"),
+        (Step::Key(step), _) if key.is_empty() => write!(key, "{step}"),
+        (Step::Key(step), _) => write!(key, ".{step}"),
+    };
+}
+
+impl Node {
+    /// A value as `--set` gives it: TOML if it is, else the bare text.
+    pub(crate) fn bare(text: &str, origin: Origin) -> Self {
+        match DeValue::parse(text) {
+            Ok(value) => node(value, &|_| origin),
+            Err(_) => Self { value: Value::Text(text.to_string()), origin },
+        }
+    }
+
+    /// What it calls itself, if it is a table with a `name`.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match &self.child(&Step::Key("name".to_string()))?.value {
+            Value::Text(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    fn is_table(&self) -> bool {
+        matches!(self.value, Value::Table(_))
+    }
+
+    fn child(&self, step: &Step) -> Option<&Node> {
+        match (&self.value, step) {
+            (Value::Table(entries), Step::Key(key)) => {
+                entries.iter().find(|entry| entry.key == *key).map(|entry| &entry.node)
+            }
+            (Value::List(nodes), Step::Index(index)) => nodes.get(*index),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Node {
+    /// As it might be written; tables only by their keys, long texts only by their beginning.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let written = match &self.value {
+            Value::Text(text) => format!("{text:?}"),
+            Value::Integer(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
+            Value::Boolean(yes) => yes.to_string(),
+            Value::Other(text) => text.clone(),
+            Value::List(nodes) if nodes.iter().any(Node::is_table) => {
+                format!("a list of {} tables", nodes.len())
+            }
+            Value::List(nodes) => {
+                let nodes: Vec<_> = nodes.iter().take(LONGEST).map(ToString::to_string).collect();
+                format!("[{}]", nodes.join(", "))
+            }
+            Value::Table(entries) if entries.is_empty() => "an empty table".to_string(),
+            Value::Table(entries) => {
+                let keys: Vec<_> = entries.iter().map(|entry| entry.key.as_str()).collect();
+                format!("a table of {}", keys.join(", "))
+            }
+        };
+        Excerpt(&written).fmt(f)
+    }
+}
+
+/// How much of a value a message shows, in characters.
+const LONGEST: usize = 60;
+
+/// What the parser says, with what it says it of.
+fn not_toml(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().replace('\n', ", ");
+    let found = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+    match found.trim() {
+        "" => format!("not TOML: {message}"),
+        found => format!("not TOML: found {}; {message}", Excerpt(found)),
+    }
+}
+
+/// A text, or as much of it as a message has room for.
+struct Excerpt<'a>(&'a str);
+
+impl fmt::Display for Excerpt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.char_indices().nth(LONGEST) {
+            Some((end, _)) => write!(f, "{}...", &self.0[..end]),
+            None => f.write_str(self.0),
+        }
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes()[..offset.min(text.len())].split(|byte| *byte == b'\n').count()
+}
+
+fn node(value: Spanned<DeValue<'_>>, place: &dyn Fn(usize) -> Origin) -> Node {
+    let origin = place(value.span().start);
+    let value = match value.into_inner() {
+        DeValue::String(text) => Value::Text(text.into_owned()),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => Value::Integer(number),
+            Err(_) => Value::Other(number.to_string()),
+        },
+        DeValue::Float(number) => match number.as_str().parse() {
+            Ok(number) => Value::Float(number),
+            Err(_) => Value::Other(number.to_string()),
+        },
+        DeValue::Boolean(yes) => Value::Boolean(yes),
+        DeValue::Datetime(date) => Value::Other(date.to_string()),
+        DeValue::Array(values) => {
+            Value::List(values.into_iter().map(|value| node(value, place)).collect())
+        }
+        DeValue::Table(table) => Value::Table(entries(table, place)),
+    };
+    Node { value, origin }
+}
+
+/// The keys of a table in the order of the text.
+fn entries(table: DeTable<'_>, place: &dyn Fn(usize) -> Origin) -> Vec<Entry> {
+    let mut table: Vec<_> = table.into_iter().collect();
+    table.sort_by_key(|(key, _)| key.span().start);
+    let entry = |(key, value): (Spanned<DeString<'_>>, _)| {
+        let origin = place(key.span().start);
+        let node = Node { origin, ..node(value, place) };
+        Entry { key: key.into_inner().into_owned(), node }
+    };
+    table.into_iter().map(entry).collect()
+}

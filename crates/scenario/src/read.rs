@@ -1,0 +1,292 @@
+//! From a document to the structs of the schema, by serde; faults keep the way to their node.
+
+use serde::de::value::StrDeserializer;
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Expected, IntoDeserializer, Unexpected};
+use serde::forward_to_deserialize_any;
+
+use crate::Error;
+use crate::document::{Document, Entry, Node, Step, Value};
+use crate::schema;
+
+/// The whole document as a `T`.
+pub(crate) fn read<T: DeserializeOwned>(document: &Document) -> Result<T, Error> {
+    T::deserialize(Reader(&document.root)).map_err(|mut fault| {
+        fault.path.reverse();
+        let problem = match fault.what {
+            What::Problem(problem) => problem,
+            What::Missing(key) => schema::missing(&fault.path, key),
+        };
+        document.error(&fault.path, problem)
+    })
+}
+
+/// A question for the nearest of `known` to `found`, if any is near.
+pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let distance = |word: &str| strsim::damerau_levenshtein(found, word);
+    let near = |word: &&str| distance(word) <= (word.len() / 3).max(1);
+    match known.into_iter().filter(near).min_by_key(|word| distance(word)) {
+        Some(word) => format!(": did you mean {word:?}?"),
+        None => String::new(),
+    }
+}
+
+/// What serde finds wrong, with the way to it from the inside out.
+#[derive(Debug)]
+struct Fault {
+    what: What,
+    path: Vec<Step>,
+}
+
+#[derive(Debug)]
+enum What {
+    Problem(String),
+    Missing(&'static str),
+}
+
+impl Fault {
+    fn new(problem: String) -> Self {
+        Self { what: What::Problem(problem), path: Vec::new() }
+    }
+
+    fn mismatch(node: &Node, expected: &dyn Expected) -> Self {
+        Self::new(format!("found {node}; expected {expected}"))
+    }
+
+    fn inside(mut self, step: Step) -> Self {
+        self.path.push(step);
+        self
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.what {
+            What::Problem(problem) => f.write_str(problem),
+            What::Missing(key) => write!(f, "found no key {key:?}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl de::Error for Fault {
+    fn custom<T: std::fmt::Display>(problem: T) -> Self {
+        Self::new(problem.to_string())
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let found = match found {
+            Unexpected::Str(text) => format!("{text:?}"),
+            Unexpected::Signed(number) => number.to_string(),
+            Unexpected::Float(number) => number.to_string(),
+            Unexpected::Bool(yes) => yes.to_string(),
+            Unexpected::Seq => "a list".to_string(),
+            Unexpected::Map => "a table".to_string(),
+            other => other.to_string(),
+        };
+        Self::new(format!("found {found}; expected {expected}"))
+    }
+
+    fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
+        let nearest = suggestion(field, known.iter().copied());
+        Self::new(format!("found an unknown key; expected one of {}{nearest}", known.join(", ")))
+    }
+
+    fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
+        Self::unknown_field(variant, known)
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self { what: What::Missing(field), path: Vec::new() }
+    }
+}
+
+/// Reads a node as what a type asks for.
+struct Reader<'a>(&'a Node);
+
+impl<'de> de::Deserializer<'de> for Reader<'de> {
+    type Error = Fault;
+
+    fn deserialize_any<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Text(text) => visitor.visit_borrowed_str(text),
+            Value::Integer(number) => visitor.visit_i64(*number),
+            Value::Float(number) => visitor.visit_f64(*number),
+            Value::Boolean(yes) => visitor.visit_bool(*yes),
+            Value::Other(_) => Err(Fault::mismatch(self.0, &visitor)),
+            Value::List(nodes) => visitor.visit_seq(Nodes(nodes.iter().enumerate())),
+            Value::Table(entries) => visitor.visit_map(Entries { rest: entries.iter(), at: None }),
+        }
+    }
+
+    fn deserialize_option<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_bool<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.0.value {
+            Value::Boolean(yes) => visitor.visit_bool(yes),
+            _ => Err(Fault::mismatch(self.0, &"true or false")),
+        }
+    }
+
+    fn deserialize_string<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Text(text) => visitor.visit_borrowed_str(text),
+            _ => Err(Fault::mismatch(self.0, &"a text in quotes")),
+        }
+    }
+
+    fn deserialize_seq<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::List(nodes) => visitor.visit_seq(Nodes(nodes.iter().enumerate())),
+            _ => Err(Fault::mismatch(self.0, &"a list")),
+        }
+    }
+
+    fn deserialize_tuple<V: de::Visitor<'de>>(
+        self,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::List(nodes) if nodes.len() == len => {
+                visitor.visit_seq(Nodes(nodes.iter().enumerate()))
+            }
+            _ => Err(Fault::mismatch(self.0, &format!("a list of {len}").as_str())),
+        }
+    }
+
+    fn deserialize_struct<V: de::Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Table(entries) => visitor.visit_map(Entries { rest: entries.iter(), at: None }),
+            _ => Err(Fault::mismatch(self.0, &visitor)),
+        }
+    }
+
+    fn deserialize_enum<V: de::Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Table(entries) if entries.len() == 1 => visitor.visit_enum(Variant(&entries[0])),
+            _ => {
+                let known = format!("a table of one of {}", variants.join(", "));
+                Err(Fault::mismatch(self.0, &known.as_str()))
+            }
+        }
+    }
+
+    fn deserialize_newtype_struct<V: de::Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str bytes byte_buf unit unit_struct
+        tuple_struct map identifier ignored_any
+    }
+}
+
+/// The nodes of a list.
+struct Nodes<'a>(std::iter::Enumerate<std::slice::Iter<'a, Node>>);
+
+impl<'de> de::SeqAccess<'de> for Nodes<'de> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
+        let next = self.0.next().map(|(index, node)| {
+            seed.deserialize(Reader(node)).map_err(|fault| fault.inside(Step::Index(index)))
+        });
+        next.transpose()
+    }
+}
+
+/// The entries of a table.
+struct Entries<'a> {
+    rest: std::slice::Iter<'a, Entry>,
+    at: Option<&'a Entry>,
+}
+
+impl<'de> de::MapAccess<'de> for Entries<'de> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        self.at = self.rest.next();
+        self.at.map(|entry| entry.read_key(seed)).transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let entry = self.at.expect("serde asks for a value only after its key");
+        entry.read_value(seed)
+    }
+}
+
+/// A table of one key, read as a choice.
+struct Variant<'a>(&'a Entry);
+
+impl<'de> de::EnumAccess<'de> for Variant<'de> {
+    type Error = Fault;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Fault> {
+        Ok((self.0.read_key(seed)?, self))
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for Variant<'de> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+        self.0.read_value(seed)
+    }
+
+    fn tuple_variant<V: de::Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Fault> {
+        let read = de::Deserializer::deserialize_tuple(Reader(&self.0.node), len, visitor);
+        read.map_err(|fault| fault.inside(self.0.step()))
+    }
+
+    fn struct_variant<V: de::Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let read = de::Deserializer::deserialize_struct(Reader(&self.0.node), "", fields, visitor);
+        read.map_err(|fault| fault.inside(self.0.step()))
+    }
+}
+
+impl Entry {
+    fn step(&self) -> Step {
+        Step::Key(self.key.clone())
+    }
+
+    fn read_key<'de, K: DeserializeSeed<'de>>(&'de self, seed: K) -> Result<K::Value, Fault> {
+        let key: StrDeserializer<'_, Fault> = self.key.as_str().into_deserializer();
+        seed.deserialize(key).map_err(|fault| fault.inside(self.step()))
+    }
+
+    fn read_value<'de, V: DeserializeSeed<'de>>(&'de self, seed: V) -> Result<V::Value, Fault> {
+        seed.deserialize(Reader(&self.node)).map_err(|fault| fault.inside(self.step()))
+    }
+}

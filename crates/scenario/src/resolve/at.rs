@@ -1,0 +1,43 @@
+//! A place in the document, to say what is wrong there.
+
+use crate::Error;
+use crate::document::{Document, Step};
+
+/// The way to a key.
+#[derive(Clone)]
+pub(super) struct At<'a> {
+    document: &'a Document,
+    path: Vec<Step>,
+}
+
+impl<'a> At<'a> {
+    pub(super) fn root(document: &'a Document) -> Self {
+        Self { document, path: Vec::new() }
+    }
+
+    pub(super) fn key(&self, key: &str) -> Self {
+        self.step(Step::Key(key.to_string()))
+    }
+
+    pub(super) fn index(&self, index: usize) -> Self {
+        self.step(Step::Index(index))
+    }
+
+    fn step(&self, step: Step) -> Self {
+        let mut path = self.path.clone();
+        path.push(step);
+        Self { document: self.document, path }
+    }
+
+    /// What stands here is not what is `expected`.
+    pub(super) fn found(&self, expected: &str) -> Error {
+        let found = self.document.node(&self.path).map(ToString::to_string);
+        let found = found.unwrap_or_else(|| "nothing".to_string());
+        self.wrong(format!("found {found}; expected {expected}"))
+    }
+
+    /// `problem` is here.
+    pub(super) fn wrong(&self, problem: impl Into<String>) -> Error {
+        self.document.error(&self.path, problem)
+    }
+}

@@ -1,0 +1,133 @@
+//! A scenario as the clocks use it.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use rtolab_link::ChannelConfig;
+use rtolab_tcp as tcp;
+use rtolab_tcp::sum::SumError;
+use rtolab_time::{Duration, Instant};
+
+use crate::document::Document;
+use crate::{Error, read, resolve, schema, set};
+
+/// A path of links, the flows over it, and how their hosts behave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// What it is about, in one line.
+    pub title: String,
+    /// The run ends then at the latest.
+    pub duration: Duration,
+    /// The names of the nodes, in the order in which the links mention them.
+    pub nodes: Vec<String>,
+    /// The links, at least one.
+    pub links: Vec<Link>,
+    /// The flows, at least one; a path joins the ends of each.
+    pub flows: Vec<Flow>,
+}
+
+/// A link between two nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its name; no other link has it.
+    pub name: String,
+    /// The nodes that it joins, as indices; forward leads from the first to the second.
+    pub ends: (usize, usize),
+    /// What it is like.
+    pub channel: ChannelConfig,
+}
+
+/// A connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its name; no other flow has it.
+    pub name: String,
+    /// The node that sends, as an index.
+    pub from: usize,
+    /// The node that receives, as an index.
+    pub to: usize,
+    /// How many bytes it sends; `None`: without end.
+    pub bytes: Option<u64>,
+    /// When it opens.
+    pub start: Instant,
+    /// It opens later by up to so much, drawn uniformly from the seed.
+    pub start_jitter: Duration,
+    /// A link of its own between its sender and the first node of its path; forward leads away
+    /// from the sender.
+    pub access: Option<ChannelConfig>,
+    /// The sum of policies that its sender is unless another is asked for, such as `sack+frto`.
+    pub sender: String,
+    /// Is `sender` the flow's own, whatever is asked for?
+    pub own_sender: bool,
+    /// How the sending host behaves, before the sum of policies is applied.
+    pub tcp: tcp::Config,
+    /// How the receiving host behaves.
+    pub receiver: tcp::Config,
+}
+
+impl Flow {
+    /// The sum of policies that the sender is when `sum` is asked for.
+    pub fn sender_name<'a>(&'a self, sum: Option<&'a str>) -> &'a str {
+        sum.filter(|_| !self.own_sender).unwrap_or(&self.sender)
+    }
+
+    /// How the sender behaves when `sum` is asked for; fails if that is no sum of policies.
+    pub fn sender_config(&self, sum: Option<&str>) -> Result<tcp::Config, SumError> {
+        tcp::sum::sender(self.sender_name(sum), &self.tcp)
+    }
+}
+
+impl Scenario {
+    /// Reads the scenario in the file at `path`, with the dotted keys of `set` set to their values.
+    ///
+    /// # Errors
+    /// The first fault found: a file that cannot be read or is no scenario, or a key at fault.
+    pub fn load(path: &Path, set: &[(String, String)]) -> Result<Self, Error> {
+        let file = path.display().to_string();
+        let wrong = |line, problem: String| {
+            Err(Error { file: file.clone(), line, set: None, key: String::new(), problem })
+        };
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                return wrong(
+                    None,
+                    match error.kind() {
+                        ErrorKind::NotFound => {
+                            "found no such file; expected a scenario (TOML)".into()
+                        }
+                        ErrorKind::IsADirectory => {
+                            "found a directory; expected a file (TOML)".into()
+                        }
+                        _ => format!("cannot be read: {error}"),
+                    },
+                );
+            }
+        };
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Self::parse(text, &file, set),
+            Err(error) => {
+                let (before, after) = bytes.split_at(error.valid_up_to());
+                let line = before.split(|byte| *byte == b'\n').count();
+                wrong(Some(line), format!("found the byte 0x{:02x}; expected UTF-8 text", after[0]))
+            }
+        }
+    }
+
+    /// Reads the scenario `text`, as [`Scenario::load`] does; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// The first fault found.
+    pub fn parse(text: &str, file: &str, set: &[(String, String)]) -> Result<Self, Error> {
+        let mut document = Document::parse(text, file)?;
+        set::apply(&mut document, set)?;
+        let written = read::read(&document)?;
+        resolve::scenario(&written, &document)
+    }
+
+    /// The JSON Schema (draft 7) of a scenario's TOML.
+    pub fn schema() -> serde_json::Value {
+        schema::schema()
+    }
+}

@@ -1,0 +1,169 @@
+//! How the hosts behave: the knobs of a TCP endpoint.
+
+use rtolab_tcp::config::{
+    Avoidance, Bugfix, EchoRule, FullAck, InitialWindow, Outstanding, PartialAckTimer,
+    RecoverOnUndo, SackRules, Sampling,
+};
+use rtolab_time::Duration;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::quantity::{Buffer, Mss, Positive, Segments};
+use super::value::{Count, Whole, Written};
+
+/// How the sending hosts behave. Defaults are what the RFCs in force recommend.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Tcp {
+    /// The sum of policies that a sender is: a loss recovery, and what a timeout does. A flow may
+    /// have its own, and the command line may name others. Default: sack.
+    #[schemars(example = &"sack", example = &"newreno+frto")]
+    pub sender: Option<String>,
+    /// The largest segment. Default: 1460 B.
+    #[schemars(example = &"256 B")]
+    pub mss: Option<Written<Mss>>,
+    /// The window scale offered (RFC 7323); without it scaling is not offered.
+    pub window_scale: Option<Whole<0, 14>>,
+    /// Are timestamps offered? A sender that needs them offers them anyway. Default: false.
+    pub timestamps: Option<bool>,
+    /// The timestamps option (RFC 7323).
+    #[serde(default)]
+    pub timestamp: Timestamp,
+    /// The retransmission timeout (RFC 6298).
+    #[serde(default)]
+    pub rto: Rto,
+    /// How the congestion window starts and grows (RFC 5681).
+    #[serde(default)]
+    pub window: Window,
+    /// What duplicate acknowledgments do.
+    #[serde(default)]
+    pub recovery: Recovery,
+    /// Knobs of NewReno (RFC 6582).
+    #[serde(default)]
+    pub newreno: NewReno,
+    /// Knobs of SACK recovery (RFC 6675).
+    #[serde(default)]
+    pub sack_recovery: SackRecovery,
+    /// What becomes of recover (or send_high) once a timeout is found spurious. Default: reset.
+    pub recover_on_undo: Option<Written<RecoverOnUndo>>,
+    /// The maximum segment lifetime: TIME-WAIT lasts twice as long. Default: 120 s.
+    #[schemars(example = &"120 s")]
+    pub msl: Option<Written<Duration>>,
+}
+
+/// The timestamps option (RFC 7323).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Timestamp {
+    /// One tick of the timestamp clock. Default: 1 ms.
+    #[schemars(example = &"10 ms")]
+    pub tick: Option<Written<Positive>>,
+    /// Do the option's 12 bytes come out of the MSS (the default), or does the packet grow?
+    pub in_mss: Option<bool>,
+    /// Which segments' timestamps are echoed. Default: rfc7323.
+    pub echo: Option<Written<EchoRule>>,
+}
+
+/// The retransmission timeout (RFC 6298).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Rto {
+    /// The timeout is never below this (RFC 6298 section 2.4). Default: 1 s.
+    #[schemars(example = &"1 s")]
+    pub min: Option<Written<Positive>>,
+    /// Instead of min: the timeout is never below SRTT plus this, as in Linux.
+    #[schemars(example = &"200 ms")]
+    pub min_on_variance: Option<Written<Positive>>,
+    /// The timeout is never above this. Default: 60 s.
+    #[schemars(example = &"60 s")]
+    pub max: Option<Written<Positive>>,
+    /// The timeout before the first sample. Default: 1 s.
+    #[schemars(example = &"3 s")]
+    pub initial: Option<Written<Positive>>,
+    /// How often RTTVAR counts in the timeout. Default: 4.
+    pub k: Option<Whole<0, { u32::MAX }>>,
+    /// The gain of SRTT is one in so many. Default: 8.
+    pub srtt_gain: Option<Count>,
+    /// The gain of RTTVAR is one in so many. Default: 4.
+    pub rttvar_gain: Option<Count>,
+    /// The clock's granularity; samples are whole ticks of it. Default: 0 s.
+    #[schemars(example = &"10 ms")]
+    pub granularity: Option<Written<Duration>>,
+    /// Which acknowledgments give a sample. Default: every-ack.
+    pub sampling: Option<Written<Sampling>>,
+}
+
+/// How the congestion window starts and grows (RFC 5681).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Window {
+    /// The initial window. Default: rfc6928.
+    pub initial: Option<Written<InitialWindow>>,
+    /// The initial slow-start threshold. Default: unlimited.
+    #[schemars(example = &"20 segments")]
+    pub initial_ssthresh: Option<Written<Segments>>,
+    /// How the window grows in congestion avoidance. Default: formula.
+    pub avoidance: Option<Written<Avoidance>>,
+    /// The window after a full acknowledgment ends fast recovery. Default: flight-size.
+    pub full_ack: Option<Written<FullAck>>,
+    /// The most segments that one acknowledgment may release. Default: unlimited.
+    #[schemars(example = &"3 segments")]
+    pub max_burst: Option<Written<Segments>>,
+}
+
+/// What duplicate acknowledgments do.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Recovery {
+    /// So many duplicate acknowledgments mean a loss. Default: 3.
+    pub dupthresh: Option<Count>,
+    /// Does each of the first two release a new segment (RFC 3042)? Default: true.
+    pub limited_transmit: Option<bool>,
+}
+
+/// Knobs of NewReno (RFC 6582).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct NewReno {
+    /// When a fast retransmit may follow a timeout. Default: careful.
+    pub bugfix: Option<Written<Bugfix>>,
+    /// Which partial acknowledgments restart the timer. Default: impatient.
+    pub timer: Option<Written<PartialAckTimer>>,
+}
+
+/// Knobs of SACK recovery (RFC 6675).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct SackRecovery {
+    /// Whose rules. Default: rfc6675.
+    pub rules: Option<Written<SackRules>>,
+    /// What counts against the window in recovery. Default: pipe.
+    pub outstanding: Option<Written<Outstanding>>,
+}
+
+/// How the receiving hosts behave; what is not here they share with the sending ones.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Receiver {
+    /// The receive buffer: the largest window offered. Default: 65535 B.
+    #[schemars(example = &"32 kB")]
+    pub buffer: Option<Written<Buffer>>,
+    /// An acknowledgment at least every so many full segments. Default: 2.
+    pub ack_every: Option<Count>,
+    /// The longest that an acknowledgment is delayed. Default: 200 ms.
+    #[schemars(example = &"200 ms")]
+    pub delayed_ack: Option<Written<Duration>>,
+    /// Which segments' timestamps are echoed. Default: as tcp.timestamp.echo.
+    pub echo: Option<Written<EchoRule>>,
+    /// Is SACK accepted where it is offered? Default: true.
+    pub sack: Option<bool>,
+    /// Are timestamps accepted where they are offered? Default: true.
+    pub timestamps: Option<bool>,
+    /// Are duplicates reported by D-SACK (RFC 2883)? Default: false.
+    pub dsack: Option<bool>,
+    /// The largest segment. Default: as tcp.mss.
+    #[schemars(example = &"256 B")]
+    pub mss: Option<Written<Mss>>,
+    /// The window scale that answers an offer. Default: the smallest that announces the buffer.
+    pub window_scale: Option<Whole<0, 14>>,
+}

@@ -1,0 +1,127 @@
+//! Words for the choices of a sender and a link.
+
+use rtolab_link::{SpikeHolds, StallHolds};
+use rtolab_tcp::config::{
+    Avoidance, Bugfix, EchoRule, FullAck, Outstanding, PartialAckTimer, RecoverOnUndo, SackRules,
+    Sampling,
+};
+use schemars::{Schema, json_schema};
+use serde_json::json;
+
+use super::value::Text;
+use crate::read::suggestion;
+
+/// A choice that is written as one word.
+pub(crate) trait Word: Copy + 'static {
+    /// Every word, what it stands for and what that means.
+    const WORDS: &'static [(&'static str, Self, &'static str)];
+}
+
+impl<W: Word> Text for W {
+    type Value = Self;
+
+    fn read(text: &str) -> Result<Self, String> {
+        let known = W::WORDS.iter().find(|(word, ..)| *word == text);
+        known.map(|(_, choice, _)| *choice).ok_or_else(|| {
+            let nearest = suggestion(text, W::WORDS.iter().map(|(word, ..)| *word));
+            format!("found {text:?}; expected {}{nearest}", Self::expected())
+        })
+    }
+
+    fn expected() -> String {
+        let words: Vec<_> = W::WORDS.iter().map(|(word, ..)| format!("{word:?}")).collect();
+        match words.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+
+    fn schema() -> Schema {
+        let words = W::WORDS.iter();
+        let words = words.map(|(word, _, about)| json!({ "const": word, "description": about }));
+        json_schema!({ "type": "string", "oneOf": words.collect::<Vec<_>>() })
+    }
+}
+
+impl Word for SpikeHolds {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("delivery", Self::Delivery, "Later frames are sent on, but none arrives before it."),
+        ("service", Self::Service, "The transmitter works on the delayed frame all that time."),
+    ];
+}
+
+impl Word for StallHolds {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("transmitter", Self::Transmitter, "Frames wait in the queue, which may overflow."),
+        ("entry", Self::Entry, "Frames wait before the queue and enter it together at the end."),
+    ];
+}
+
+impl Word for EchoRule {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("rfc1323", Self::Rfc1323, "Only a segment that spans the last ACK sent (section 3.4)."),
+        ("rfc7323", Self::Rfc7323, "The same behind the window test: no wholly old segment."),
+        ("linux", Self::Linux, "As rfc7323, but a duplicate that ends at the last ACK counts."),
+        ("bsd", Self::Bsd, "After trimming: a duplicate that ends at the last ACK counts."),
+        ("ns2bis", Self::Ns2bis, "Any segment at or below the last ACK, duplicates too."),
+        ("echo-all", Self::EchoAll, "Always the latest segment."),
+    ];
+}
+
+impl Word for Sampling {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("every-ack", Self::EveryAck, "Every ACK of new data that Karn's rule allows."),
+        ("once-per-window", Self::OncePerWindow, "One segment at a time is timed, as in BSD."),
+    ];
+}
+
+impl Word for Avoidance {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("formula", Self::Formula, "SMSS * SMSS / cwnd for every ACK (RFC 5681 equation 3)."),
+        ("byte-counting", Self::ByteCounting, "One segment for every window acknowledged."),
+    ];
+}
+
+impl Word for FullAck {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("flight-size", Self::FlightSize, "min(ssthresh, max(FlightSize, SMSS) + SMSS)."),
+        ("ssthresh", Self::Ssthresh, "ssthresh."),
+    ];
+}
+
+impl Word for Bugfix {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("none", Self::None, "Duplicate ACKs always count."),
+        ("less-careful", Self::LessCareful, "Only when the ACK covers recover or equals it."),
+        ("careful", Self::Careful, "Only when the ACK covers more than recover."),
+    ];
+}
+
+impl Word for PartialAckTimer {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("impatient", Self::Impatient, "The first partial ACK restarts the timer."),
+        ("slow-but-steady", Self::SlowButSteady, "Every partial ACK does."),
+    ];
+}
+
+impl Word for SackRules {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("rfc3517", Self::Rfc3517, "RFC 3517."),
+        ("rfc6675", Self::Rfc6675, "RFC 6675: entry also by IsLost, rescue retransmission."),
+    ];
+}
+
+impl Word for Outstanding {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("pipe", Self::Pipe, "Neither SACKed nor lost, plus what was retransmitted."),
+        ("classic", Self::Classic, "All but what is SACKed: lost segments stay counted."),
+    ];
+}
+
+impl Word for RecoverOnUndo {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("reset", Self::Reset, "Ignored from then on: a fast retransmit may follow."),
+        ("keep", Self::Keep, "It stays: no fast retransmit until it is passed."),
+    ];
+}

@@ -1,0 +1,342 @@
+//! What a user reads when something is wrong: each message in full, in `snapshots/`.
+
+use std::path::Path;
+
+use rtolab_scenario::Scenario;
+
+const RIGHT: &str = r#"title = "A test"
+duration = "60 s"
+
+[[link]]
+name = "lan"
+between = ["remote", "router"]
+
+[[link]]
+name = "wireless"
+between = ["router", "mobile"]
+rate = "28.8 kbit/s"
+queue = "7 packets"
+send_buffer = "1776 B"
+loss = 0.05
+
+[link.spikes]
+probability = 0.02
+length = { exponential = "3.5 s" }
+
+[link.backward]
+drops = [1, 2]
+
+[link.backward.stalls]
+scripted = [{ at = "28 s", for = "12 s" }, { at = "50 s", for = "1 s" }]
+
+[link.outages.random]
+good = { uniform = ["0.1 s", "20 s"] }
+bad = { exponential = "3.5 s" }
+
+[tcp]
+sender = "sack"
+mss = "256 B"
+window_scale = 7
+newreno.bugfix = "careful"
+
+[tcp.rto]
+min = "1 s"
+k = 4
+
+[tcp.window]
+initial = "2 segments"
+max_burst = "3 segments"
+
+[receiver]
+buffer = "32 kB"
+ack_every = 2
+
+[[flow]]
+name = "transfer"
+from = "remote"
+to = "mobile"
+bytes = "102400 B"
+start = "0 s"
+count = 2
+"#;
+
+/// What the scenario `text` gives for an error.
+fn message(text: &str) -> String {
+    Scenario::parse(text, "x.toml", &[]).unwrap_err().to_string()
+}
+
+/// For each pair, what the right scenario says once its first is replaced by its second.
+fn instead(cases: &[(&str, &str)]) -> String {
+    let case = |(right, wrong): &(&str, &str)| {
+        assert_eq!(RIGHT.matches(right).count(), 1, "{right}");
+        let message = message(&RIGHT.replace(right, wrong));
+        match wrong.trim() {
+            "" => format!("without {}\n{message}\n", right.trim()),
+            wrong => format!("{wrong}\n{message}\n"),
+        }
+    };
+    cases.iter().map(case).collect::<Vec<_>>().join("\n")
+}
+
+/// For each pair, what the right scenario says once the key is set to the value.
+fn set(cases: &[(&str, &str)]) -> String {
+    let case = |(key, value): &(&str, &str)| {
+        let first = ("title".to_string(), "Set".to_string());
+        let set = [first, ((*key).to_string(), (*value).to_string())];
+        let error = Scenario::parse(RIGHT, "x.toml", &set).unwrap_err();
+        format!("{key} = {value}\n{error}\n")
+    };
+    cases.iter().map(case).collect::<Vec<_>>().join("\n")
+}
+
+#[track_caller]
+fn check(name: &str, said: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, said));
+}
+
+#[test]
+fn the_right_scenario_is_right() {
+    Scenario::parse(RIGHT, "x.toml", &[]).unwrap();
+}
+
+#[test]
+fn a_misspelt_key() {
+    let said = instead(&[
+        ("rate =", "raet ="),
+        ("duration =", "durations ="),
+        ("[tcp.rto]", "[tcp.rot]"),
+        ("[link.spikes]", "[link.spike]"),
+        ("k = 4", "wholly_unlike = 4"),
+        ("length = { exponential", "length = { exponentail"),
+        (r#"{ at = "28 s","#, r#"{ from = "28 s","#),
+    ]);
+    check("a_misspelt_key", &said);
+}
+
+#[test]
+fn a_missing_key() {
+    let said = instead(&[
+        ("title = \"A test\"\n", ""),
+        ("duration = \"60 s\"\n", ""),
+        (r#"between = ["router", "mobile"]"#, ""),
+        (r#"name = "wireless""#, ""),
+        ("probability = 0.02\n", ""),
+        ("length = { exponential = \"3.5 s\" }\n\n", ""),
+        (r#"good = { uniform = ["0.1 s", "20 s"] }"#, ""),
+        (r#"{ at = "28 s", for = "12 s" }"#, r#"{ at = "28 s" }"#),
+        (r#"to = "mobile""#, ""),
+    ]);
+    check("a_missing_key", &said);
+}
+
+#[test]
+fn a_wrong_quantity() {
+    let said = instead(&[
+        (r#""28.8 kbit/s""#, r#""-28.8 kbit/s""#),
+        (r#""28.8 kbit/s""#, r#""200 ms""#),
+        (r#""28.8 kbit/s""#, r#""28.8 kbps""#),
+        (r#""28.8 kbit/s""#, "28800"),
+        (r#""28.8 kbit/s""#, r#""0 bit/s""#),
+        (r#""60 s""#, r#""60""#),
+        (r#""60 s""#, r#""0 s""#),
+        (r#""60 s""#, "1979-05-27"),
+        (r#""60 s""#, "99999999999999999999"),
+        (r#""7 packets""#, r#""0 packets""#),
+        (r#""7 packets""#, r#""7 segments""#),
+        (r#""7 packets""#, r#""5 GB""#),
+        (r#""2 segments""#, r#""rfc9999""#),
+        (r#""3 segments""#, "3"),
+        (r#""3 segments""#, r#""0 segments""#),
+        (r#""102400 B""#, r#""0 B""#),
+        (r#"for = "12 s""#, r#"for = "0 s""#),
+    ]);
+    check("a_wrong_quantity", &said);
+}
+
+#[test]
+fn a_value_of_another_kind() {
+    let said = instead(&[
+        (r#""A test""#, "true"),
+        ("k = 4", "k = 4.5"),
+        ("k = 4", "k = -4"),
+        (r#"["router", "mobile"]"#, r#""router""#),
+        (r#"["router", "mobile"]"#, r#"["router"]"#),
+        (r#"["router", "mobile"]"#, r#"["router", 7]"#),
+        ("drops = [1, 2]", "drops = 1"),
+        ("drops = [1, 2]", "delay = [1, 2]"),
+        (r#"newreno.bugfix = "careful""#, "newreno = 5"),
+        (r#"sender = "sack""#, "timestamps = 1"),
+        ("[receiver]", "[[receiver]]"),
+        (r#"length = { exponential = "3.5 s" }"#, r#"length = "3.5 s""#),
+        (r#"["0.1 s", "20 s"]"#, r#""20 s""#),
+        (r#"uniform = ["0.1 s", "20 s"]"#, ""),
+        (r#"["0.1 s", "20 s"] }"#, r#"["0.1 s", "20 s"], constant = "1 s" }"#),
+        ("[[flow]]", "[flow]"),
+    ]);
+    check("a_value_of_another_kind", &said);
+}
+
+#[test]
+fn a_value_out_of_bounds() {
+    let said = instead(&[
+        ("loss = 0.05", "loss = 1.05"),
+        ("loss = 0.05", "loss = -1"),
+        ("loss = 0.05", "loss = nan"),
+        ("loss = 0.05", r#"loss = "5 %""#),
+        ("probability = 0.02", "probability = 2"),
+        ("drops = [1, 2]", "drops = [1, 0]"),
+        (r#"mss = "256 B""#, r#"mss = "0 B""#),
+        (r#"mss = "256 B""#, r#"mss = "65496 B""#),
+        ("window_scale = 7", "window_scale = 15"),
+        ("ack_every = 2", "ack_every = 0"),
+        ("k = 4", "srtt_gain = 0"),
+        ("count = 2", "count = 0"),
+        ("count = 2", "count = 4_000_000_000"),
+        (r#"buffer = "32 kB""#, r#"buffer = "2 GB""#),
+    ]);
+    check("a_value_out_of_bounds", &said);
+}
+
+#[test]
+fn an_unknown_word() {
+    let said = instead(&[
+        (r#""careful""#, r#""carefull""#),
+        ("k = 4", r#"sampling = "always""#),
+        ("probability = 0.02", r#"holds = "sevice""#),
+    ]);
+    check("an_unknown_word", &said);
+}
+
+#[test]
+fn an_unknown_sender() {
+    let said = instead(&[
+        (r#"sender = "sack""#, r#"sender = "sack+frot""#),
+        (r#"sender = "sack""#, r#"sender = "sack+newreno""#),
+        (r#"sender = "sack""#, r#"sender = "frto""#),
+        ("count = 2", r#"sender = """#),
+    ]);
+    check("an_unknown_sender", &said);
+}
+
+#[test]
+fn spans_that_make_no_sense() {
+    let said = instead(&[
+        (r#"["0.1 s", "20 s"]"#, r#"["20 s", "0.1 s"]"#),
+        (r#"["0.1 s", "20 s"]"#, r#"["0 s", "0 s"]"#),
+        (r#"bad = { exponential = "3.5 s" }"#, r#"bad = { constant = "0 s" }"#),
+        (r#"at = "50 s""#, r#"at = "30 s""#),
+    ]);
+    check("spans_that_make_no_sense", &said);
+}
+
+#[test]
+fn names_and_nodes() {
+    let again = "[[flow]]\nname = \"transfer\"\nfrom = \"remote\"\nto = \"router\"";
+    let second = "[[flow]]\nname = \"transfer-2\"\nfrom = \"remote\"\nto = \"router\"\n[[flow]]";
+    let said = instead(&[
+        (r#"from = "remote""#, r#"from = "remoet""#),
+        (r#"to = "mobile""#, r#"to = "moon""#),
+        (r#"to = "mobile""#, r#"to = "remote""#),
+        (r#"["remote", "router"]"#, r#"["remote", "modem"]"#),
+        (r#"["remote", "router"]"#, r#"["remote", "remote"]"#),
+        (r#"name = "wireless""#, r#"name = "lan""#),
+        (r#"name = "wireless""#, r#"name = "the link""#),
+        ("count = 2", again),
+        ("[[flow]]", second),
+    ]);
+    check("names_and_nodes", &said);
+}
+
+#[test]
+fn keys_that_do_not_go_together() {
+    let min = r#"min = "1 s""#;
+    let said = instead(&[
+        (min, "min = \"1 s\"\nmin_on_variance = \"200 ms\""),
+        (min, "min = \"1 s\"\nmax = \"500 ms\""),
+        (min, "min = \"90 s\""),
+        (min, "min_on_variance = \"3 min\""),
+        (min, "initial = \"90 s\""),
+        (min, "initial = \"3 s\"\nmax = \"2 s\""),
+        (r#""1776 B""#, r#""200 B""#),
+        ("drops = [1, 2]", r#"receive_buffer = "200 B""#),
+        ("count = 2", r#"access = { queue = "200 B" }"#),
+        (r#"buffer = "32 kB""#, r#"buffer = "100 B""#),
+        (r#"buffer = "32 kB""#, "buffer = \"300 kB\"\nwindow_scale = 2"),
+        (r#"start = "0 s""#, r#"start = "60 s""#),
+    ]);
+    let unscaled = RIGHT.replace("window_scale = 7\n", "").replace("32 kB", "64 KiB");
+    let unscaled = format!("without window_scale = 7\n{}\n", message(&unscaled));
+    check("keys_that_do_not_go_together", &[said, unscaled].join("\n"));
+}
+
+#[test]
+fn nothing_to_run() {
+    let said = [
+        "",
+        "title = \"\"\nduration = \"1 s\"",
+        &RIGHT[..RIGHT.find("[[flow]]").unwrap()],
+        &format!("flow = []\n{}", &RIGHT[..RIGHT.find("[[flow]]").unwrap()]),
+    ];
+    check("nothing_to_run", &said.map(message).join("\n"));
+}
+
+#[test]
+fn no_toml() {
+    let said = instead(&[
+        ("[tcp.window]", "[tcp.window"),
+        ("[receiver]", "[tcp]"),
+        ("k = 4", r#"min = "2 s""#),
+        ("k = 4", "k = "),
+        (r#""A test""#, "A test"),
+    ]);
+    check("no_toml", &said);
+}
+
+#[test]
+fn what_is_set() {
+    let said = set(&[
+        ("tcp.rto.mni", "1 s"),
+        ("tcp.rto.min", "5"),
+        ("tcp.rto.min", "90 s"),
+        ("tcp.rto", "5"),
+        ("tcp.rtoo.min", "1 s"),
+        ("link.wireless.rate", "200 ms"),
+        ("link.wireles.rate", "1 Mbit/s"),
+        ("link.wireless.forward.rate", "fast"),
+        ("link.wireless.spikes", "{ probability = 2 }"),
+        ("link.wireless.spikes.length.constant", "3"),
+        ("link.wireless.backward.stalls.scripted.first.at", "3 s"),
+        ("link.wireless", "{}"),
+        ("tcp.sender", "sack+frot"),
+        ("tcp.mss.bytes", "5 B"),
+        ("duration.of.run", "5 s"),
+        ("", "5 s"),
+        ("tcp..mss", "5 s"),
+        ("a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", "5 s"),
+    ]);
+    check("what_is_set", &said);
+}
+
+/// What is wrong elsewhere is still found on its line.
+#[test]
+fn a_line_beside_what_is_set() {
+    let set = [("link.wireless.delay".to_string(), "1 ms".to_string())];
+    let text = RIGHT.replace("to = \"mobile\"", "to = \"moon\"");
+    let error = Scenario::parse(&text, "x.toml", &set).unwrap_err();
+    assert_eq!((error.line, error.set.as_deref()), (Some(51), None), "{error}");
+    assert_eq!((error.file.as_str(), error.key.as_str()), ("x.toml", "flow.transfer.to"));
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let latin = folder.join("latin-1.toml");
+    std::fs::write(&latin, b"title = \"A test\"\n# caf\xe9\n").unwrap();
+    let said = [&folder.join("missing.toml"), folder, &latin].map(|path| {
+        let message = Scenario::load(path, &[]).unwrap_err().to_string();
+        message.replace(&folder.display().to_string(), "FOLDER")
+    });
+    check("files_that_cannot_be_read", &said.join("\n"));
+}

@@ -1,0 +1,343 @@
+//! What keys mean once they are read.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use rtolab_link::{DirectionConfig, Distribution, Limit, StallHolds};
+use rtolab_scenario::Scenario;
+use rtolab_tcp::Config;
+use rtolab_tcp::config::RtoFloor;
+use rtolab_time::{Duration, Rate};
+use serde_json::Value as Json;
+
+const LEAST: &str = r#"
+title = "As little as there can be"
+duration = "60 s"
+[[link]]
+name = "link"
+between = ["left", "right"]
+[[flow]]
+name = "flow"
+from = "left"
+to = "right"
+"#;
+
+fn parse(text: &str, set: &[(&str, &str)]) -> Scenario {
+    let owned = |(key, value): &(&str, &str)| ((*key).to_string(), (*value).to_string());
+    let set: Vec<_> = set.iter().map(owned).collect();
+    Scenario::parse(text, "x.toml", &set).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn with(set: &[(&str, &str)]) -> Scenario {
+    parse(LEAST, set)
+}
+
+#[test]
+fn what_is_not_written_is_as_the_engine_has_it() {
+    let scenario = with(&[]);
+    assert_eq!(scenario.links[0].channel.forward, DirectionConfig::default());
+    assert_eq!(scenario.links[0].channel.backward, DirectionConfig::default());
+    let flow = &scenario.flows[0];
+    assert_eq!(flow.tcp, Config::default());
+    assert_eq!((flow.bytes, flow.sender.as_str(), flow.own_sender), (None, "sack", false));
+    let receiver = Config { timestamps: true, window_scale: Some(0), ..Config::default() };
+    assert_eq!(flow.receiver, receiver);
+}
+
+#[test]
+fn a_direction_has_its_own_keys_before_the_links() {
+    let text = LEAST.replace(
+        "[[flow]]",
+        r#"
+        rate = "1 Mbit/s"
+        delay = "10 ms"
+        drops = [7, 3, 7]
+        [link.stalls]
+        scripted = [{ at = "1 s", for = "2 s" }]
+        holds = "entry"
+        [link.forward]
+        rate = "2 Mbit/s"
+        [link.backward]
+        drops = []
+        [link.backward.stalls]
+        random = { good = { constant = "1 s" }, bad = { uniform = ["0 s", "1 s"] } }
+        [[flow]]"#,
+    );
+    let channel = &parse(&text, &[]).links[0].channel;
+    let (forward, backward) = (&channel.forward, &channel.backward);
+    assert_eq!(forward.rate, Rate::from_bits_per_second(2_000_000));
+    assert_eq!(backward.rate, Rate::from_bits_per_second(1_000_000));
+    assert_eq!(forward.delay, backward.delay);
+    assert_eq!((&forward.drops[..], &backward.drops[..]), (&[3, 7][..], &[][..]));
+    assert_eq!(forward.stalls.scripted.len(), 1);
+    assert_eq!(forward.stalls.holds, StallHolds::Entry);
+    assert_eq!(backward.stalls.scripted, []);
+    assert_eq!(backward.stalls.holds, StallHolds::Transmitter);
+    assert!(backward.stalls.random.is_some_and(|random| random.stationary));
+}
+
+#[test]
+fn each_key_of_a_direction_can_be_its_own() {
+    let spikes = r#"{ probability = 0.75, length = { constant = "3 s" }, holds = "service" }"#;
+    let stalls = r#"{ scripted = [{ at = "28 s", for = "12 s" }], holds = "entry" }"#;
+    for (key, value) in [
+        ("rate", "28.8 kbit/s"),
+        ("delay", "200 ms"),
+        ("queue", "7 packets"),
+        ("send_buffer", "1776 B"),
+        ("receive_buffer", "1776 B"),
+        ("loss", "0.25"),
+        ("drops", "[23]"),
+        ("spikes", spikes),
+        ("stalls", stalls),
+    ] {
+        let channel = |within| {
+            let key = format!("link.link.{within}{key}");
+            with(&[(&key, value)]).links.remove(0).channel
+        };
+        let (both, forward, backward) = (channel(""), channel("forward."), channel("backward."));
+        assert_ne!(both.forward, DirectionConfig::default(), "{key}");
+        assert_eq!(both.forward, both.backward, "{key}");
+        assert_eq!((&forward.forward, &backward.backward), (&both.forward, &both.backward));
+        assert_eq!(forward.backward, DirectionConfig::default(), "{key}");
+        assert_eq!(backward.forward, DirectionConfig::default(), "{key}");
+    }
+}
+
+#[test]
+fn several_flows_are_numbered_and_staggered() {
+    let set = [("flow.flow.count", "3"), ("flow.flow.stagger", "2 ms"), ("flow.flow.start", "1 s")];
+    let flows = with(&set).flows;
+    let told: Vec<_> = flows.iter().map(|f| (f.name.as_str(), f.start.nanos())).collect();
+    let (first, second, third) = (1_000_000_000, 1_002_000_000, 1_004_000_000);
+    assert_eq!(told, [("flow-1", first), ("flow-2", second), ("flow-3", third)]);
+    assert_eq!(with(&[("flow.flow.count", "1")]).flows[0].name, "flow");
+}
+
+#[test]
+fn a_flow_that_has_a_sender_keeps_it() {
+    let shared = with(&[("tcp.sender", "newreno")]).flows.remove(0);
+    assert_eq!(shared.sender_name(None), "newreno");
+    assert_eq!(shared.sender_name(Some("sack+frto")), "sack+frto");
+    assert!(shared.sender_config(Some("sack+frto")).unwrap().frto);
+    assert!(!shared.sender_config(None).unwrap().sack);
+    assert!(shared.sender_config(Some("sack+frot")).is_err());
+
+    let own = with(&[("flow.flow.sender", "newreno")]).flows.remove(0);
+    assert_eq!(own.sender_name(Some("sack+frto")), "newreno");
+    assert!(!own.sender_config(Some("sack+frto")).unwrap().frto);
+}
+
+#[test]
+fn an_access_link_is_a_link() {
+    let keys = r#"rate = "1 Gbit/s", delay = "1 ms", backward.queue = "5 packets""#;
+    let text = format!("{LEAST}access = {{ {keys} }}");
+    let access = parse(&text, &[]).flows.remove(0).access.unwrap();
+    assert_eq!(access.forward.rate, Rate::from_bits_per_second(1_000_000_000));
+    assert_eq!(
+        (access.forward.queue, access.backward.queue),
+        (Limit::Unlimited, Limit::Packets(5))
+    );
+}
+
+#[test]
+fn the_receiver_shares_what_it_does_not_say() {
+    let set = [
+        ("tcp.mss", "512 B"),
+        ("tcp.rto.initial", "3 s"),
+        ("tcp.timestamp.echo", "linux"),
+        ("tcp.window_scale", "3"),
+        ("receiver.buffer", "300 kB"),
+    ];
+    let receiver = with(&set).flows.remove(0).receiver;
+    assert_eq!(receiver.mss, 512);
+    assert_eq!(receiver.rto.initial, Duration::from_secs(3));
+    assert_eq!(receiver.timestamp, with(&set).flows[0].tcp.timestamp);
+    assert_eq!(receiver.window_scale, Some(3), "the smallest that announces 300 kB");
+}
+
+#[test]
+fn of_keys_that_rule_each_other_out_the_one_that_is_set_stays() {
+    let floor = |set: &[_]| with(set).flows[0].tcp.rto.floor;
+    let (min, variance) = (("tcp.rto.min", "2 s"), ("tcp.rto.min_on_variance", "200 ms"));
+    assert_eq!(floor(&[min, variance]), RtoFloor::Variance(Duration::from_millis(200)));
+    assert_eq!(floor(&[variance, min]), RtoFloor::Total(Duration::from_secs(2)));
+
+    let spikes = ("link.link.spikes", r#"{ probability = 0.5, length = { constant = "3 s" } }"#);
+    let length = ("link.link.spikes.length.exponential", "1 s");
+    let spikes = with(&[spikes, length]).links[0].channel.forward.spikes.unwrap();
+    assert_eq!(spikes.length, Distribution::Exponential(Duration::from_secs(1)));
+}
+
+/// Each key with a value that is not its default.
+const KEYS: &[(&str, &str)] = &[
+    ("title", "Another"),
+    ("duration", "90 s"),
+    ("link.link.name", "other"),
+    ("link.link.between", r#"["right", "left"]"#),
+    ("link.link.rate", "28.8 kbit/s"),
+    ("link.link.delay", "200 ms"),
+    ("link.link.queue", "7 packets"),
+    ("link.link.send_buffer", "1776 B"),
+    ("link.link.receive_buffer", "1776 B"),
+    ("link.link.loss", "0.25"),
+    ("link.link.drops", "[23]"),
+    ("link.link.spikes.probability", "0.75"),
+    ("link.link.spikes.length.constant", "3 s"),
+    ("link.link.spikes.length.uniform", r#"["1 s", "3 s"]"#),
+    ("link.link.spikes.length.exponential", "4 s"),
+    ("link.link.spikes.holds", "service"),
+    ("link.link.stalls.scripted", r#"[{ at = "28 s", for = "12 s" }]"#),
+    ("link.link.stalls.random.good.constant", "3 s"),
+    ("link.link.stalls.random.good.uniform", r#"["1 s", "3 s"]"#),
+    ("link.link.stalls.random.good.exponential", "4 s"),
+    ("link.link.stalls.random.bad.constant", "3 s"),
+    ("link.link.stalls.random.bad.uniform", r#"["1 s", "3 s"]"#),
+    ("link.link.stalls.random.bad.exponential", "4 s"),
+    ("link.link.stalls.random.stationary", "false"),
+    ("link.link.stalls.holds", "entry"),
+    ("link.link.outages.scripted", r#"[{ at = "28 s", for = "12 s" }]"#),
+    ("link.link.outages.random.good.constant", "3 s"),
+    ("link.link.outages.random.good.uniform", r#"["1 s", "3 s"]"#),
+    ("link.link.outages.random.good.exponential", "4 s"),
+    ("link.link.outages.random.bad.constant", "3 s"),
+    ("link.link.outages.random.bad.uniform", r#"["1 s", "3 s"]"#),
+    ("link.link.outages.random.bad.exponential", "4 s"),
+    ("link.link.outages.random.stationary", "false"),
+    ("tcp.sender", "newreno+frto"),
+    ("tcp.mss", "256 B"),
+    ("tcp.window_scale", "7"),
+    ("tcp.timestamps", "true"),
+    ("tcp.timestamp.tick", "10 ms"),
+    ("tcp.timestamp.in_mss", "false"),
+    ("tcp.timestamp.echo", "echo-all"),
+    ("tcp.rto.min", "200 ms"),
+    ("tcp.rto.min_on_variance", "200 ms"),
+    ("tcp.rto.max", "120 s"),
+    ("tcp.rto.initial", "3 s"),
+    ("tcp.rto.k", "0"),
+    ("tcp.rto.srtt_gain", "16"),
+    ("tcp.rto.rttvar_gain", "16"),
+    ("tcp.rto.granularity", "500 ms"),
+    ("tcp.rto.sampling", "once-per-window"),
+    ("tcp.window.initial", "2 segments"),
+    ("tcp.window.initial_ssthresh", "20 segments"),
+    ("tcp.window.avoidance", "byte-counting"),
+    ("tcp.window.full_ack", "ssthresh"),
+    ("tcp.window.max_burst", "3 segments"),
+    ("tcp.recovery.dupthresh", "2"),
+    ("tcp.recovery.limited_transmit", "false"),
+    ("tcp.newreno.bugfix", "less-careful"),
+    ("tcp.newreno.timer", "slow-but-steady"),
+    ("tcp.sack_recovery.rules", "rfc3517"),
+    ("tcp.sack_recovery.outstanding", "classic"),
+    ("tcp.recover_on_undo", "keep"),
+    ("tcp.msl", "30 s"),
+    ("receiver.buffer", "32 kB"),
+    ("receiver.ack_every", "1"),
+    ("receiver.delayed_ack", "100 ms"),
+    ("receiver.echo", "ns2bis"),
+    ("receiver.sack", "false"),
+    ("receiver.timestamps", "false"),
+    ("receiver.dsack", "true"),
+    ("receiver.mss", "536 B"),
+    ("receiver.window_scale", "5"),
+    ("flow.flow.name", "other"),
+    ("flow.flow.from", "middle"),
+    ("flow.flow.to", "middle"),
+    ("flow.flow.bytes", "100 kB"),
+    ("flow.flow.start", "3 s"),
+    ("flow.flow.start_jitter", "0.5 s"),
+    ("flow.flow.count", "2"),
+    ("flow.flow.stagger", "3 s"),
+    ("flow.flow.sender", "newreno"),
+];
+
+/// A scenario in which each of [`KEYS`] makes a difference.
+fn full() -> String {
+    let random = r#"{ good = { exponential = "1 s" }, bad = { exponential = "1 s" } }"#;
+    let link = format!(
+        r#"
+        [link.spikes]
+        probability = 0.5
+        length = {{ exponential = "1 s" }}
+        [link.stalls]
+        random = {random}
+        [link.outages]
+        random = {random}
+        [[link]]
+        name = "second"
+        between = ["right", "middle"]
+        [[flow]]"#
+    );
+    LEAST.replace("[[flow]]", &link) + "count = 3\n"
+}
+
+/// Each value of a `{:#?}`, with the names that lead to it.
+fn flat(scenario: &Scenario) -> Vec<String> {
+    let (mut path, mut values) = (Vec::<String>::new(), Vec::new());
+    for line in format!("{scenario:#?}").lines() {
+        let depth = (line.len() - line.trim_start().len()) / 4;
+        path.truncate(depth);
+        path.push(line.trim().trim_end_matches([',', '(', '{', '[', ' ']).to_string());
+        if line.ends_with(',') && !line.trim().starts_with(['}', ')', ']']) {
+            values.push(path[1..].join("/"));
+        }
+    }
+    values
+}
+
+/// The values of one that the other has not, each once.
+fn without(these: &[String], those: &[String]) -> BTreeSet<String> {
+    these.iter().filter(|value| !those.contains(value)).cloned().collect()
+}
+
+#[test]
+fn each_key_changes_what_it_names_and_nothing_else() {
+    let (text, mut told) = (full(), String::new());
+    let before = flat(&parse(&text, &[]));
+    for (key, value) in KEYS {
+        let after = flat(&parse(&text, &[(key, value)]));
+        assert_ne!(after, before, "{key} = {value} changes nothing");
+        writeln!(told, "{key} = {value}").unwrap();
+        for gone in without(&before, &after) {
+            writeln!(told, "  - {gone}").unwrap();
+        }
+        for new in without(&after, &before) {
+            writeln!(told, "  + {new}").unwrap();
+        }
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("keys", told));
+}
+
+/// The dotted keys of a schema that have no keys in them.
+fn leaves(schema: &Json, key: &str, found: &mut BTreeSet<String>) {
+    let mut within = Vec::new();
+    for choice in schema["oneOf"].as_array().into_iter().flatten().chain([schema]) {
+        within.extend(choice["properties"].as_object().into_iter().flatten());
+    }
+    if within.is_empty() {
+        found.insert(key.to_string());
+    }
+    for (step, schema) in within {
+        match key {
+            "" => match step.as_str() {
+                "link" | "flow" => leaves(&schema["items"], &format!("{step}.{step}"), found),
+                step => leaves(schema, step, found),
+            },
+            key => leaves(schema, &format!("{key}.{step}"), found),
+        }
+    }
+}
+
+#[test]
+fn each_key_of_the_schema_is_tried() {
+    let mut known = BTreeSet::new();
+    leaves(&Scenario::schema(), "", &mut known);
+    let layered = ["link.link.forward.", "link.link.backward.", "flow.flow.access."];
+    known.retain(|key| !layered.iter().any(|layer| key.starts_with(layer)));
+    let tried: BTreeSet<_> = KEYS.iter().map(|(key, _)| (*key).to_string()).collect();
+    assert_eq!(tried, known);
+}

@@ -1,0 +1,166 @@
+//! What quantities read and write.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use proptest::prelude::*;
+
+use crate::{Bytes, Duration, Rate};
+
+fn nanos(text: &str) -> u64 {
+    text.parse::<Duration>().unwrap().nanos()
+}
+
+fn bits(text: &str) -> u64 {
+    text.parse::<Rate>().unwrap().bits_per_second()
+}
+
+fn bytes(text: &str) -> u64 {
+    text.parse::<Bytes>().unwrap().get()
+}
+
+#[test]
+fn times_are_exact() {
+    assert_eq!(nanos("200 ms"), 200_000_000);
+    assert_eq!(nanos("0.1 s"), 100_000_000);
+    assert_eq!(nanos("3.5 s"), 3_500_000_000);
+    assert_eq!(nanos("10 us"), 10_000);
+    assert_eq!(nanos("10 µs"), 10_000);
+    assert_eq!(nanos("2 min"), 120_000_000_000);
+    assert_eq!(nanos("1.5 h"), 5_400_000_000_000);
+    assert_eq!(nanos("0 s"), 0);
+    assert_eq!(nanos("18446744073.709551615 s"), u64::MAX);
+    assert_eq!(nanos("0.000000001000000000000000000000000000000000000000 s"), 1);
+}
+
+#[test]
+fn a_space_before_the_unit_is_not_needed() {
+    assert_eq!(nanos("200ms"), nanos(" 200  ms "));
+}
+
+#[test]
+fn rates_are_decimal() {
+    assert_eq!(bits("28.8 kbit/s"), 28_800);
+    assert_eq!(bits("10 Mbit/s"), 10_000_000);
+    assert_eq!(bits("1.5 Gbit/s"), 1_500_000_000);
+    assert_eq!(bits("9600 bit/s"), 9_600);
+}
+
+#[test]
+fn sizes_are_decimal_or_binary_as_the_unit_says() {
+    assert_eq!(bytes("1776 B"), 1_776);
+    assert_eq!(bytes("64 kB"), 64_000);
+    assert_eq!(bytes("64 KiB"), 65_536);
+    assert_eq!(bytes("1.5 KiB"), 1_536);
+    assert_eq!(bytes("0 B"), 0);
+}
+
+fn time(text: &str) -> String {
+    text.parse::<Duration>().unwrap_err().to_string()
+}
+
+fn rate(text: &str) -> String {
+    text.parse::<Rate>().unwrap_err().to_string()
+}
+
+fn size(text: &str) -> String {
+    text.parse::<Bytes>().unwrap_err().to_string()
+}
+
+#[test]
+fn a_quantity_of_another_dimension_is_called_by_its_name() {
+    assert_eq!(rate("200 ms"), r#"found "200 ms", a time; expected a rate such as "28.8 kbit/s""#);
+    assert_eq!(time("1776 B"), r#"found "1776 B", a size; expected a time such as "200 ms""#);
+    assert_eq!(size("1 Mbit/s"), r#"found "1 Mbit/s", a rate; expected a size such as "1776 B""#);
+    assert_eq!(time("-5 kbit/s"), r#"found "-5 kbit/s", a rate; expected a time such as "200 ms""#);
+}
+
+#[test]
+fn a_wrong_quantity_says_what_is_wrong() {
+    let expected = r#"expected a rate such as "28.8 kbit/s""#;
+    let negative = format!(r#"found "-5 kbit/s", which is negative; {expected}"#);
+    assert_eq!(rate("-5 kbit/s"), negative);
+    assert_eq!(rate("5"), format!(r#"found "5", a number without a unit; {expected}"#));
+    assert_eq!(
+        rate("fast"),
+        format!(r#"found "fast", which is no number with a unit; {expected}"#)
+    );
+    assert_eq!(rate(""), format!(r#"found "", which is no number with a unit; {expected}"#));
+    for number in [".5 s", "5. s", "1.2.3 s", "+5 s", "--5 s", "e5 s", "."] {
+        assert!(time(number).contains("which is no number with a unit"), "{number}");
+    }
+    assert_eq!(
+        rate("5 kbps"),
+        r#"found "5 kbps", whose unit is not known; expected a rate such as "28.8 kbit/s" "#
+            .to_string()
+            + "(units: bit/s, kbit/s, Mbit/s, Gbit/s)"
+    );
+    assert!(time("1e3 s").contains("whose unit is not known"));
+    assert!(size("64 KB").ends_with("(units: B, kB, MB, GB, KiB, MiB, GiB)"));
+    assert!(time("5 S").ends_with("(units: ns, us, µs, ms, s, min, h)"));
+}
+
+#[test]
+fn nothing_is_rounded_or_cut() {
+    let fine = r#"found "0.5 ns", which is too fine; expected a time in whole ns"#;
+    assert_eq!(time("0.5 ns"), fine);
+    assert!(time("0.0000000001 s").contains("too fine"));
+    assert!(size("0.3 KiB").contains("too fine"));
+    assert!(time(&format!("0.{} s", "3".repeat(100))).contains("too fine"));
+    let large = r#"found "18446744073.709551616 s", which is too large"#;
+    let most = "expected a time of at most 18446744073709551615 ns";
+    assert_eq!(time("18446744073.709551616 s"), format!("{large}; {most}"));
+    assert!(time("99999999999999999999999999999999999999999 h").contains("too large"));
+    assert!(size("18446744073709551616 B").contains("too large"));
+}
+
+#[test]
+fn zero_is_no_rate() {
+    let zero = r#"found "0 bit/s"; expected a rate above zero such as "28.8 kbit/s""#;
+    assert_eq!(rate("0 bit/s"), zero);
+    assert!(rate("0.000 Gbit/s").contains("above zero"));
+}
+
+#[test]
+fn display_is_short_where_it_can_be() {
+    assert_eq!(Duration::from_millis(200).to_string(), "200 ms");
+    assert_eq!(Duration::from_millis(3_500).to_string(), "3.5 s");
+    assert_eq!(Duration::from_nanos(1_050).to_string(), "1.05 us");
+    assert_eq!(Duration::ZERO.to_string(), "0 ns");
+    assert_eq!(Rate::from_bits_per_second(28_800).unwrap().to_string(), "28.8 kbit/s");
+    assert_eq!(Bytes::new(1_776).to_string(), "1776 B");
+    assert_eq!(Bytes::new(64_000).to_string(), "64 kB");
+    assert_eq!(Bytes::new(0).to_string(), "0 B");
+}
+
+proptest! {
+    #[test]
+    fn what_a_duration_displays_is_read_back(nanos: u64) {
+        let span = Duration::from_nanos(nanos);
+        prop_assert_eq!(span.to_string().parse(), Ok(span));
+    }
+
+    #[test]
+    fn what_a_rate_displays_is_read_back(bits in 1..=u64::MAX) {
+        let rate = Rate::from_bits_per_second(bits).unwrap();
+        prop_assert_eq!(rate.to_string().parse(), Ok(rate));
+    }
+
+    #[test]
+    fn what_a_size_displays_is_read_back(count: u64, zeros in 0_u32..12) {
+        let size = Bytes::new(count / 10_u64.pow(zeros) * 10_u64.pow(zeros));
+        prop_assert_eq!(size.to_string().parse(), Ok(size));
+    }
+
+    #[test]
+    fn a_decimal_is_worth_its_digits(whole in 0_u64..1_000_000, part in 0_u64..1_000_000_000) {
+        prop_assert_eq!(nanos(&format!("{whole}.{part:09} s")), whole * 1_000_000_000 + part);
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC*|[-−]?[0-9.]{0,50} ?(s|ms|kbit/s|KiB|h)") {
+        let _ = text.parse::<Duration>();
+        let _ = text.parse::<Rate>();
+        let _ = text.parse::<Bytes>();
+    }
+}
