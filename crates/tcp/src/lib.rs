@@ -8,6 +8,7 @@ pub mod config;
 mod segment;
 mod seq;
 pub mod sum;
+pub mod wire;
 
 pub use config::Config;
 pub use segment::{Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};
