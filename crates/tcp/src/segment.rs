@@ -286,4 +286,13 @@ mod tests {
             assert!(segment.option_bytes() <= 40);
         }
     }
+
+    #[test]
+    fn a_syn_that_negotiates_has_no_room_for_sack_blocks() {
+        let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
+        syn.set_timestamps(Timestamps { value: 7, echo: 3 });
+        syn.set_syn_options(SynOptions { mss: Some(1460), ..SynOptions::default() });
+        syn.push_sack(Seq::FIRST..Seq::FIRST + 1);
+        assert_eq!((syn.sack_room(), syn.sack_count(), syn.option_bytes()), (0, 0, 16));
+    }
 }
