@@ -17,6 +17,7 @@ pub mod sender;
 mod seq;
 pub mod spurious;
 pub mod sum;
+pub mod wire;
 
 pub use config::Config;
 pub use connection::{Connection, State};

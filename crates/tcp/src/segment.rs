@@ -121,6 +121,7 @@ const HAS_TIMESTAMPS: u8 = 0x10;
 const HAS_MSS: u8 = 0x20;
 const HAS_WINDOW_SCALE: u8 = 0x40;
 const HAS_SACK_PERMITTED: u8 = 0x80;
+const HAS_SYN_OPTIONS: u8 = HAS_MSS | HAS_WINDOW_SCALE | HAS_SACK_PERMITTED;
 const SACK_COUNT: u8 = 0x07;
 const MSS_WORD: usize = 6;
 const WINDOW_SCALE_WORD: usize = 7;
@@ -169,8 +170,9 @@ impl Segment {
         }
     }
 
-    /// Says what a SYN negotiates.
+    /// Says what a SYN negotiates; SACK blocks have no room beside it.
     pub fn set_syn_options(&mut self, options: SynOptions) {
+        debug_assert!(self.sack_count() == 0, "a SYN carries no SACK blocks");
         if let Some(mss) = options.mss {
             self.present |= HAS_MSS;
             self.words[MSS_WORD] = u32::from(mss);
@@ -189,9 +191,14 @@ impl Segment {
         (self.present & SACK_COUNT) as usize
     }
 
-    /// How many SACK blocks this segment has room for: 3 beside timestamps, else 4.
+    /// How many SACK blocks this segment has room for: 3 beside timestamps, else 4; none in a SYN
+    /// that negotiates something.
     pub const fn sack_room(&self) -> usize {
-        if self.present & HAS_TIMESTAMPS != 0 { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS }
+        match self.present & (HAS_TIMESTAMPS | HAS_SYN_OPTIONS) {
+            0 => MAX_SACK_BLOCKS,
+            HAS_TIMESTAMPS => MAX_SACK_BLOCKS - 1,
+            _ => 0,
+        }
     }
 
     /// Adds a SACK or D-SACK block, if there is room for it and it lies within 2^31 of the
@@ -278,5 +285,14 @@ mod tests {
             assert_eq!(segment.timestamps().is_some(), timestamps);
             assert!(segment.option_bytes() <= 40);
         }
+    }
+
+    #[test]
+    fn a_syn_that_negotiates_has_no_room_for_sack_blocks() {
+        let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
+        syn.set_timestamps(Timestamps { value: 7, echo: 3 });
+        syn.set_syn_options(SynOptions { mss: Some(1460), ..SynOptions::default() });
+        syn.push_sack(Seq::FIRST..Seq::FIRST + 1);
+        assert_eq!((syn.sack_room(), syn.sack_count(), syn.option_bytes()), (0, 0, 16));
     }
 }

@@ -1,0 +1,240 @@
+//! One connection in a capture: the engine's segments to the wire's and back.
+
+use rtolab_tcp::wire::{Addresses, Near, Numbering, Ports, Side, WireSegment};
+use rtolab_tcp::{Flags, Segment, Seq, SynOptions};
+
+use crate::{Packet, RUN_START};
+
+/// An end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The one that opens it.
+    Client,
+    /// The other one.
+    Server,
+}
+
+impl End {
+    const fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+}
+
+/// A connection between two endpoints: how they number what they send, as far as their packets
+/// have shown it. Packets must pass in the order of the capture.
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    addresses: Addresses,
+    ports: Ports,
+    ends: [EndState; 2],
+}
+
+/// What is known of one end.
+#[derive(Clone, Copy, Debug)]
+struct EndState {
+    isn: Option<u32>,
+    offer: Option<SynOptions>,
+    newest: Seq,
+}
+
+impl Conversation {
+    /// A connection that is to be written: addresses and ports as the client sends, the initial
+    /// sequence numbers of client and server. SYNs show the shifts of the windows.
+    pub fn new(addresses: Addresses, ports: Ports, isn: [u32; 2]) -> Self {
+        Self { addresses, ports, ends: isn.map(|isn| EndState::new(Some(isn))) }
+    }
+
+    /// The connection that a packet read belongs to; it comes from the client unless it is a
+    /// SYN-ACK. Where the capture begins in the middle of a connection, its first bytes become the
+    /// first ones behind the SYN, and windows stay as written.
+    pub fn begun_by(packet: &Packet) -> Self {
+        let Packet { addresses, segment: WireSegment { ports, flags, .. }, .. } = packet;
+        let (addresses, ports) = match flags.has(Flags::SYN | Flags::ACK) {
+            true => (addresses.reversed(), ports.reversed()),
+            false => (*addresses, *ports),
+        };
+        Self { addresses, ports, ends: [EndState::new(None); 2] }
+    }
+
+    /// The packet that carries a segment; its time is [`RUN_START`], its identification 0, and it
+    /// has no comment.
+    pub fn packet(&mut self, from: End, segment: &Segment) -> Packet {
+        let (addresses, ports) = match from {
+            End::Client => (self.addresses, self.ports),
+            End::Server => (self.addresses.reversed(), self.ports.reversed()),
+        };
+        let segment = WireSegment::narrow(segment, &self.numbering(from), ports);
+        self.learn(from, &segment);
+        Packet { at: RUN_START, addresses, identification: 0, segment, comment: None }
+    }
+
+    /// Who sent a packet, and its segment; `None` for a packet of another connection.
+    pub fn segment(&mut self, packet: &Packet) -> Option<(End, Segment)> {
+        let Packet { addresses, segment: wire, .. } = packet;
+        let from = match (*addresses, wire.ports) {
+            ends if ends == (self.addresses, self.ports) => End::Client,
+            ends if ends == (self.addresses.reversed(), self.ports.reversed()) => End::Server,
+            _ => return None,
+        };
+        self.learn(from, wire);
+        let near = Near { seq: self.end(from).newest, ack: self.end(from.other()).newest };
+        let segment = wire.widen(&self.numbering(from), near);
+        if !segment.flags.has(Flags::RST) {
+            self.end_mut(from).pass(segment.end());
+            if segment.flags.has(Flags::ACK) {
+                self.end_mut(from.other()).pass(segment.ack);
+            }
+        }
+        Some((from, segment))
+    }
+
+    fn numbering(&self, from: End) -> Numbering {
+        let [from, to] = [self.end(from), self.end(from.other())];
+        let side = |end: &EndState| Side { isn: end.isn.unwrap_or_default(), shift: 0 };
+        let mut numbering = Numbering { from: side(from), to: side(to) };
+        numbering.agree(from.offer.unwrap_or_default(), to.offer.unwrap_or_default());
+        numbering
+    }
+
+    fn learn(&mut self, from: End, wire: &WireSegment) {
+        let is_syn = wire.flags.has(Flags::SYN);
+        let end = self.end_mut(from);
+        let first = wire.seq.wrapping_sub(u32::from(!is_syn));
+        end.isn.get_or_insert(first);
+        if is_syn {
+            end.offer = Some(wire.syn);
+        }
+        if wire.flags.has(Flags::ACK) {
+            self.end_mut(from.other()).isn.get_or_insert(wire.ack.wrapping_sub(1));
+        }
+    }
+
+    const fn end(&self, end: End) -> &EndState {
+        &self.ends[end as usize]
+    }
+
+    const fn end_mut(&mut self, end: End) -> &mut EndState {
+        &mut self.ends[end as usize]
+    }
+}
+
+impl EndState {
+    const fn new(isn: Option<u32>) -> Self {
+        Self { isn, offer: None, newest: Seq::FIRST }
+    }
+
+    fn pass(&mut self, seq: Seq) {
+        self.newest = self.newest.max(seq);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRESSES: Addresses = Addresses::V4 {
+        from: std::net::Ipv4Addr::new(10, 0, 0, 1),
+        to: std::net::Ipv4Addr::new(10, 0, 0, 2),
+    };
+    const PORTS: Ports = Ports { from: 49_152, to: 5001 };
+    const ISN: [u32; 2] = [0xffff_fff0, 0xffff_ffff];
+
+    fn syn(from: End, window_scale: Option<u8>) -> Segment {
+        let mut segment = Segment::new(Seq::FIRST, 0, Flags::SYN);
+        segment.set_syn_options(SynOptions { window_scale, ..SynOptions::default() });
+        segment.window = 60_000;
+        if from == End::Server {
+            segment.flags |= Flags::ACK;
+            segment.ack = Seq::FIRST + 1;
+        }
+        segment
+    }
+
+    fn data(seq: Seq, len: u32, ack: Seq) -> Segment {
+        let mut segment = Segment::new(seq, len, Flags::ACK);
+        segment.ack = ack;
+        segment.window = 128_000;
+        segment
+    }
+
+    #[test]
+    fn a_whole_connection_survives_the_way_to_packets_and_back() {
+        let one = Seq::FIRST + 1;
+        let script = [
+            (End::Client, syn(End::Client, Some(7))),
+            (End::Server, syn(End::Server, Some(2))),
+            (End::Client, data(one, 1000, one)),
+            (End::Client, data(one + 2000, 1000, one)),
+            (End::Server, {
+                let mut ack = data(one, 0, one + 1000);
+                ack.push_sack(one + 2000..one + 3000);
+                ack
+            }),
+            (End::Client, data(one + 1000, 1000, one)),
+            (End::Server, data(one, 0, one + 3000)),
+        ];
+        let mut written = Conversation::new(ADDRESSES, PORTS, ISN);
+        let packets = script.map(|(from, segment)| written.packet(from, &segment));
+        let mut read = Conversation::begun_by(&packets[0]);
+        let back = packets.map(|packet| read.segment(&packet));
+        assert_eq!(back, script.map(Some));
+    }
+
+    #[test]
+    fn t_b_8_windows_are_shifted_only_where_both_syns_say_so() {
+        for (client, server, written) in [
+            (Some(7), Some(2), [1000, 32_000]),
+            (Some(7), None, [65_535, 65_535]),
+            (None, Some(2), [65_535, 65_535]),
+        ] {
+            let mut conversation = Conversation::new(ADDRESSES, PORTS, ISN);
+            assert_eq!(window(&mut conversation, End::Client, syn(End::Client, client)), 60_000);
+            assert_eq!(window(&mut conversation, End::Server, syn(End::Server, server)), 60_000);
+            let segment = data(Seq::FIRST + 1, 0, Seq::FIRST + 1);
+            let ends = [End::Client, End::Server];
+            assert_eq!(ends.map(|end| window(&mut conversation, end, segment)), written);
+        }
+    }
+
+    fn window(conversation: &mut Conversation, from: End, segment: Segment) -> u16 {
+        conversation.packet(from, &segment).segment.window
+    }
+
+    #[test]
+    fn a_capture_that_begins_in_the_middle_counts_from_there() {
+        let mut written = Conversation::new(ADDRESSES, PORTS, ISN);
+        let far = Seq::new(5 << 32);
+        let first = written.packet(End::Server, &data(far, 1000, far + 77));
+        let second = written.packet(End::Client, &data(far + 77, 10, far + 1000));
+        let older = written.packet(End::Server, &data(far - 1000, 1000, far + 77));
+
+        let mut read = Conversation::begun_by(&first);
+        let one = Seq::FIRST + 1;
+        let mut numbers =
+            |packet| read.segment(packet).map(|(end, segment)| (end, segment.seq, segment.ack));
+        assert_eq!(numbers(&first), Some((End::Client, one, one)));
+        assert_eq!(numbers(&second), Some((End::Server, one, one + 1000)));
+        assert_eq!(numbers(&older), Some((End::Client, one - 1000, one)));
+    }
+
+    #[test]
+    fn a_syn_ack_comes_from_the_server() {
+        let mut written = Conversation::new(ADDRESSES, PORTS, ISN);
+        let packet = written.packet(End::Server, &syn(End::Server, None));
+        let mut read = Conversation::begun_by(&packet);
+        assert_eq!(read.segment(&packet), Some((End::Server, syn(End::Server, None))));
+    }
+
+    #[test]
+    fn packets_of_other_connections_are_not_taken() {
+        let mut conversation = Conversation::new(ADDRESSES, PORTS, ISN);
+        let packet = conversation.packet(End::Client, &syn(End::Client, None));
+        let mut other = packet.clone();
+        other.segment.ports.from += 1;
+        assert_eq!(conversation.segment(&other), None);
+        assert!(conversation.segment(&packet).is_some());
+    }
+}

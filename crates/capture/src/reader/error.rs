@@ -1,0 +1,68 @@
+//! What can be wrong with a file.
+
+use std::io;
+
+use thiserror::Error;
+
+use crate::frame::Link;
+
+/// Why a file could not be read, or not to its end.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The input refused.
+    #[error("cannot read on at byte {offset}: {source}")]
+    Io {
+        /// How far reading got, in bytes.
+        offset: u64,
+        /// Why.
+        source: io::Error,
+    },
+    /// It has no byte.
+    #[error("the file is empty, neither pcap nor pcapng")]
+    Empty,
+    /// It begins as neither format does.
+    #[error("neither pcap nor pcapng: the file begins with {found}{hint}")]
+    NotACapture {
+        /// Its first four bytes, or as many as there are, in hexadecimal.
+        found: String,
+        /// What it seems to be instead, and what to do.
+        hint: &'static str,
+    },
+    /// It ends too soon.
+    #[error("the file ends inside the record that begins at byte {offset}")]
+    Truncated {
+        /// Where the record begins.
+        offset: u64,
+    },
+    /// A record contradicts itself or the file.
+    #[error("the record at byte {offset} is damaged: {what}")]
+    Damaged {
+        /// Where the record begins.
+        offset: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Frames of a link that is not known here.
+    #[error("the packet at byte {offset} has link type {found}; {}", Link::KNOWN)]
+    LinkType {
+        /// Where the packet's record begins.
+        offset: u64,
+        /// Its link type.
+        found: i32,
+    },
+}
+
+impl ReadError {
+    pub(super) fn damaged(offset: u64, what: impl Into<String>) -> Self {
+        Self::Damaged { offset, what: what.into() }
+    }
+
+    pub(super) fn not_a_capture(magic: &[u8]) -> Self {
+        let found: Vec<String> = magic.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hint = match magic {
+            [0x1f, 0x8b, ..] => ", as a gzip file does: unpack it first",
+            _ => "",
+        };
+        Self::NotACapture { found: found.join(" "), hint }
+    }
+}

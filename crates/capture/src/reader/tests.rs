@@ -1,0 +1,403 @@
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use proptest::prelude::*;
+use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
+use rtolab_tcp::{Flags, SynOptions, Timestamps};
+
+mod by_hand;
+
+use by_hand::Order;
+
+use super::*;
+use crate::{Interface, Writer};
+
+const V4: Addresses =
+    Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };
+const V6: Addresses =
+    Addresses::V6 { from: Ipv6Addr::LOCALHOST, to: Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 7) };
+const AT: u64 = 1_700_000_000_123_456_789;
+
+fn packet(at: u64, addresses: Addresses, len: u32) -> Packet {
+    Packet {
+        at: Instant::from_nanos(at),
+        addresses,
+        identification: if addresses == V6 { 0 } else { 0xbeef },
+        segment: WireSegment {
+            ports: Ports { from: 49_152, to: 80 },
+            seq: 0xffff_ff00,
+            ack: 77,
+            len,
+            window: 1000,
+            flags: Flags::ACK | Flags::PSH,
+            syn: SynOptions::default(),
+            timestamps: Some(Timestamps { value: 1, echo: 2 }),
+            sack: [].into_iter().collect(),
+        },
+        comment: None,
+    }
+}
+
+/// The IP packet, whole, as the writer makes it.
+fn ip(packet: &Packet) -> Vec<u8> {
+    let mut bytes = frame::headers(packet).expect("not too long");
+    bytes.resize(bytes.len() + packet.segment.len as usize, 0);
+    bytes
+}
+
+fn read(file: &[u8]) -> (Vec<Captured>, Option<ReadError>, Skipped) {
+    let mut reader = Reader::new(file).expect("a capture");
+    let (mut packets, mut error) = (Vec::new(), None);
+    for item in &mut reader {
+        assert!(error.is_none(), "nothing follows an error");
+        match item {
+            Ok(packet) => packets.push(packet),
+            Err(found) => error = Some(found),
+        }
+    }
+    (packets, error, reader.skipped())
+}
+
+fn read_whole(file: &[u8]) -> Vec<Packet> {
+    let (packets, error, skipped) = read(file);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(skipped, Skipped::default());
+    packets.into_iter().map(|captured| captured.packet).collect()
+}
+
+fn write(packets: &[Packet]) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), &Interface::named("test")).expect("a vector");
+    packets.iter().try_for_each(|packet| writer.packet(packet)).expect("a vector");
+    writer.finish().expect("a vector")
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let mut syn = packet(0, V4, 0);
+    syn.segment.flags = Flags::SYN;
+    syn.segment.syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
+    syn.comment = Some("the first one: \u{2192}".into());
+    let packets = [syn, packet(AT, V4, 1448), packet(AT + 1, V6, 33), packet(u64::MAX, V4, 1)];
+    let (captured, error, skipped) = read(&write(&packets));
+    assert!(error.is_none());
+    assert_eq!(skipped, Skipped::default());
+    assert!(captured.iter().all(|captured| captured.checksum == Checksum::Good));
+    assert!(captured.iter().map(|captured| captured.number).eq(1..=4));
+    assert!(captured.into_iter().map(|captured| captured.packet).eq(packets));
+}
+
+#[test]
+fn a_cut_packet_keeps_its_length() {
+    let interface = Interface { snaplen: Some(60), ..Interface::named("cut") };
+    let mut writer = Writer::new(Vec::new(), &interface).expect("a vector");
+    writer.packet(&packet(AT, V4, 1448)).expect("a vector");
+    let file = writer.finish().expect("a vector");
+    assert!(file.len() < 300);
+    let (captured, error, _) = read(&file);
+    assert!(error.is_none());
+    assert_eq!(captured[0].packet, packet(AT, V4, 1448));
+    assert_eq!(captured[0].checksum, Checksum::Cut);
+}
+
+#[test]
+fn pcap_in_both_orders_and_resolutions() {
+    let bytes = ip(&packet(0, V4, 10));
+    for order in [Order::Little, Order::Big] {
+        for (magic, time, nanos) in [
+            (0xa1b2_c3d4, [3, 999_999], 3_999_999_000),
+            (0xa1b2_3c4d, [3, 999_999_999], 3_999_999_999),
+            (0xa1b2_c3d4, [u32::MAX, 0], 4_294_967_295_000_000_000),
+        ] {
+            let file = order.pcap(magic, 101, time, &bytes);
+            assert_eq!(read_whole(&file), [packet(nanos, V4, 10)], "{order:?} {magic:x}");
+        }
+    }
+}
+
+#[test]
+fn pcapng_in_both_orders_resolutions_and_offsets() {
+    let bytes = ip(&packet(0, V4, 10));
+    for order in [Order::Little, Order::Big] {
+        let offset = |secs: i64| match order {
+            Order::Little => secs.to_le_bytes(),
+            Order::Big => secs.to_be_bytes(),
+        };
+        let (later, earlier) = (offset(5), offset(-5));
+        for (options, ticks, nanos) in [
+            (&[][..], 1_500_000, 1_500_000_000),
+            (&[(9, &[9][..])], 1_500_000_001, 1_500_000_001),
+            (&[(9, &[3])], u64::from(u32::MAX) + 1, 4_294_967_296_000_000),
+            (&[(9, &[0x8a])], 1536, 1_500_000_000),
+            (&[(14, &later)], 1_500_000, 6_500_000_000),
+            (&[(14, &earlier)], 6_500_000, 1_500_000_000),
+            (&[(14, &earlier)], 1_500_000, 0),
+        ] {
+            let file = [order.section(), order.interface(101, options)].concat();
+            let file = [file, order.frame(0, ticks, &bytes)].concat();
+            assert_eq!(read_whole(&file), [packet(nanos, V4, 10)], "{order:?} {options:?}");
+        }
+    }
+}
+
+#[test]
+fn each_section_has_its_own_order_and_interfaces() {
+    let bytes = ip(&packet(0, V4, 10));
+    let ethernet = [&[0; 12][..], &[0x08, 0x00], &bytes].concat();
+    let file = [
+        Order::Little.section(),
+        Order::Little.interface(101, &[]),
+        Order::Little.interface(1, &[(9, &[9])]),
+        Order::Little.frame(1, 8, &ethernet),
+        Order::Little.frame(0, 7, &bytes),
+        Order::Big.section(),
+        Order::Big.interface(1, &[]),
+        Order::Big.frame(0, 9, &ethernet),
+    ]
+    .concat();
+    assert_eq!(read_whole(&file), [8, 7000, 9000].map(|at| packet(at, V4, 10)));
+}
+
+#[test]
+fn frames_of_every_link() {
+    for (addresses, ether_type) in [(V4, [0x08, 0x00]), (V6, [0x86, 0xdd])] {
+        let bytes = ip(&packet(0, addresses, 10));
+        let ethernet = [&[7; 12][..], &ether_type].concat();
+        let vlan = [&[7; 12][..], &[0x81, 0x00, 0x00, 0x05], &ether_type].concat();
+        let cooked = [&[0; 14][..], &ether_type].concat();
+        let cooked2 = [&ether_type[..], &[0; 18]].concat();
+        for (link_type, header) in [
+            (1, ethernet),
+            (1, vlan),
+            (101, vec![]),
+            (12, vec![]),
+            (0, vec![2, 0, 0, 0]),
+            (108, vec![0, 0, 0, 2]),
+            (113, cooked),
+            (276, cooked2),
+        ] {
+            // Short Ethernet frames are filled up: what is behind the IP packet is none of it.
+            let frame = [&header[..], &bytes, &[0xee; 6]].concat();
+            let file = Order::Little.pcap(0xa1b2_c3d4, link_type, [0, 0], &frame);
+            assert_eq!(read_whole(&file), [packet(0, addresses, 10)], "link type {link_type}");
+        }
+    }
+}
+
+#[test]
+fn a_length_left_to_the_network_card_is_that_of_the_frame() {
+    for (addresses, ether_type, length_at) in [(V4, [0x08, 0x00], 2), (V6, [0x86, 0xdd], 4)] {
+        let mut bytes = ip(&packet(0, addresses, 5000));
+        bytes[length_at..length_at + 2].fill(0);
+        let frame = [&[0; 12][..], &ether_type, &bytes].concat();
+        let file = Order::Little.pcap(0xa1b2_c3d4, 1, [0, 0], &frame);
+        assert_eq!(read_whole(&file), [packet(0, addresses, 5000)]);
+    }
+}
+
+#[test]
+fn a_wrong_checksum_is_told() {
+    let mut bytes = ip(&packet(0, V4, 10));
+    *bytes.last_mut().expect("a payload") = 1;
+    let (captured, _, _) = read(&Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes));
+    assert_eq!(captured[0].checksum, Checksum::Bad);
+    assert_eq!(captured[0].packet, packet(0, V4, 10));
+}
+
+#[test]
+fn what_is_no_segment_is_counted() {
+    let whole = ip(&packet(0, V4, 10));
+    let with = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = whole.clone();
+        change(&mut bytes);
+        bytes
+    };
+    let frames = [
+        with(&|ip| ip[9] = 17),               // UDP
+        with(&|ip| ip[0] = 0x55),             // no version of IP
+        with(&|ip| ip.truncate(10)),          // half an IP header
+        with(&|ip| ip[6] = 0x20),             // the first fragment
+        with(&|ip| ip[7] = 9),                // another fragment
+        with(&|ip| ip.truncate(39)),          // half a TCP header
+        with(&|ip| ip[32] = 0x40),            // a TCP header of 16 bytes
+        with(&|ip| (ip[2], ip[3]) = (0, 39)), // an IP packet that ends in the TCP header
+        whole.clone(),
+    ];
+    let mut file = [Order::Little.section(), Order::Little.interface(101, &[])].concat();
+    file.extend(frames.iter().flat_map(|frame| Order::Little.frame(0, 0, frame)));
+    file.extend(Order::Little.block(3, &[20, 0, 0, 0, 1, 2, 3, 4])); // a simple packet
+    file.extend(Order::Little.block(2, &[0; 24])); // an obsolete one
+    file.extend(Order::Little.block(5, &[0; 12])); // statistics
+    file.extend(Order::Little.frame(0, 0, &whole));
+    let (captured, error, skipped) = read(&file);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(skipped, Skipped { other: 3, fragments: 2, malformed: 3, untimed: 2 });
+    assert!(captured.iter().map(|captured| captured.number).eq([9, 12]));
+}
+
+fn message(file: &[u8]) -> String {
+    match Reader::new(file) {
+        Err(error) => error.to_string(),
+        Ok(reader) => reader
+            .filter_map(Result::err)
+            .map(|error| error.to_string())
+            .next()
+            .expect("an error at last"),
+    }
+}
+
+#[test]
+fn what_is_no_capture_is_told() {
+    assert_eq!(message(b""), "the file is empty, neither pcap nor pcapng");
+    let text = "neither pcap nor pcapng: the file begins with 48 65 6c 6c";
+    assert_eq!(message(b"Hello, world, this is not a capture"), text);
+    assert_eq!(message(b"Hel"), "neither pcap nor pcapng: the file begins with 48 65 6c");
+    assert_eq!(
+        message(&[0x1f, 0x8b, 8, 0, 0, 0]),
+        "neither pcap nor pcapng: the file begins with 1f 8b 08 00, as a gzip file does: unpack \
+         it first"
+    );
+}
+
+#[test]
+fn damage_is_told_with_its_place() {
+    let bytes = ip(&packet(0, V4, 0));
+    let [section, interface] = [Order::Little.section(), Order::Little.interface(101, &[])];
+    let frame = Order::Little.frame(0, 0, &bytes);
+    let begin = [&section[..], &interface].concat();
+    assert_eq!(
+        message(&[&begin[..], &Order::Little.frame(3, 0, &bytes)].concat()),
+        "the record at byte 48 is damaged: a packet of interface 3, 1 are described"
+    );
+    assert_eq!(
+        message(&[&begin[..], &Order::Little.words(&[6, 8, 8])].concat()),
+        "the record at byte 48 is damaged: a block of 8 bytes, at least 12 are due"
+    );
+    assert_eq!(
+        message(&[&begin[..], &Order::Little.words(&[6, 0x7fff_ffff, 8])].concat()),
+        "the record at byte 48 is damaged: it claims 2147483635 bytes more"
+    );
+    let mut disagreeing = frame.clone();
+    *disagreeing.last_mut().expect("a length") = 1;
+    assert_eq!(
+        message(&[&begin[..], &frame, &disagreeing].concat()),
+        format!("the record at byte {} is damaged: its lengths disagree", 48 + frame.len())
+    );
+    let mut longer = frame.clone();
+    longer[20] = 200; // captured
+    assert_eq!(
+        message(&[&begin[..], &longer].concat()),
+        "the record at byte 48 is damaged: its lengths disagree"
+    );
+    assert_eq!(
+        message(&[&section[..], &Order::Little.interface(101, &[(9, &[20])])].concat()),
+        "the record at byte 28 is damaged: a time resolution of 0x14"
+    );
+    let mut orderless = section.clone();
+    orderless[8] = 0;
+    assert_eq!(
+        message(&orderless),
+        "the record at byte 0 is damaged: a section header without a byte order"
+    );
+}
+
+#[test]
+fn an_unknown_link_is_told() {
+    let known = "known are Ethernet (1), raw IP (101, 228, 229), loopback (0, 108) and Linux \
+                 cooked (113, 276)";
+    assert_eq!(
+        message(&Order::Little.pcap(0xa1b2_c3d4, 105, [0, 0], &[0; 40])),
+        format!("the packet at byte 24 has link type 105; {known}")
+    );
+    let file = [Order::Big.section(), Order::Big.interface(105, &[]), Order::Big.frame(0, 0, &[])];
+    assert_eq!(
+        message(&file.concat()),
+        format!("the packet at byte 48 has link type 105; {known}")
+    );
+}
+
+#[test]
+fn a_file_that_ends_too_soon_gives_what_is_whole() {
+    let bytes = ip(&packet(0, V4, 10));
+    let one = packet(0, V4, 10);
+    let pcap = Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes);
+    let two = [&pcap[..], &pcap[24..]].concat();
+    let pcapng = write(std::slice::from_ref(&one));
+    for (file, second) in [(two, pcap.len()), (write(&[one.clone(), one]), pcapng.len())] {
+        for end in second + 1..file.len() {
+            let (captured, error, _) = read(&file[..end]);
+            assert_eq!(captured.len(), 1, "{end} of {} bytes", file.len());
+            match error {
+                Some(ReadError::Truncated { offset }) => assert_eq!(offset, second as u64),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    for end in 4..24 {
+        let beginning = Reader::new(&pcap[..end]);
+        assert!(matches!(beginning, Err(ReadError::Truncated { offset: 0 })));
+    }
+}
+
+/// Gives a byte at a time, and fails after some.
+struct Reluctant<'a>(&'a [u8]);
+
+impl Read for Reluctant<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.split_first() {
+            None => Err(io::Error::other("the cable is out")),
+            Some((&byte, rest)) => {
+                self.0 = rest;
+                buffer[0] = byte;
+                Ok(1)
+            }
+        }
+    }
+}
+
+#[test]
+fn an_input_may_be_slow_and_fail() {
+    let file = write(&[packet(AT, V4, 10)]);
+    let mut reader = Reader::new(Reluctant(&file)).expect("a capture");
+    assert_eq!(reader.next().expect("one").expect("whole").packet, packet(AT, V4, 10));
+    let error = reader.next().expect("an error").expect_err("the end is one");
+    assert_eq!(
+        error.to_string(),
+        format!("cannot read on at byte {}: the cable is out", file.len())
+    );
+    assert!(reader.next().is_none());
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), kind in 0..3) {
+        let magic: &[u8] = match kind {
+            0 => &[0xd4, 0xc3, 0xb2, 0xa1],
+            1 => &[0x0a, 0x0d, 0x0d, 0x0a, 0x1c, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a],
+            _ => &[],
+        };
+        if let Ok(reader) = Reader::new(&[magic, &bytes].concat()[..]) {
+            reader.for_each(drop);
+        }
+    }
+
+    #[test]
+    fn no_damage_makes_it_panic(
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        len in 0..100_u32,
+        format in 0..3,
+    ) {
+        let bytes = ip(&packet(AT, V4, len));
+        let mut file = match format {
+            0 => write(&[packet(AT, V4, len), packet(AT, V6, len)]),
+            1 => Order::Big.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes),
+            _ => [Order::Big.section(), Order::Big.interface(101, &[(9, &[9]), (1, b"hello")]),
+                Order::Big.frame(0, 1, &bytes), Order::Big.frame(0, 2, &bytes)].concat(),
+        };
+        for (at, byte) in damage {
+            *at.get_mut(&mut file) = byte;
+        }
+        if let Ok(reader) = Reader::new(&file[..]) {
+            reader.for_each(drop);
+        }
+    }
+}
