@@ -79,11 +79,10 @@ impl Lab {
                 channels.push((format!("{} access", flow.name).into(), access.clone()));
             }
             let back = |hop: &Hop| Hop { link: hop.link, direction: hop.direction.reverse() };
-            let name = sender.filter(|_| !flow.own_sender).unwrap_or(&flow.sender);
             let plan = Plan {
                 name: flow.name.as_str().into(),
-                sender: name.into(),
-                sender_config: Arc::new(flow.sender_config(Some(name))?),
+                sender: flow.sender_name(sender).into(),
+                sender_config: Arc::new(flow.sender_config(sender)?),
                 receiver_config: Arc::new(flow.receiver.clone()),
                 hops_back: hops.iter().rev().map(back).collect(),
                 hops,

@@ -84,7 +84,7 @@ fn timestamp(written: &Timestamp, config: &mut TimestampConfig) {
 
 fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> {
     let Rto { min, min_on_variance, max, initial, k, granularity, sampling, .. } = written;
-    let Rto { srtt_gain, rttvar_gain, .. } = written;
+    let Rto { srtt_gain, rttvar_gain, restart_on_retransmit, .. } = written;
     match (min, min_on_variance) {
         (Some(_), Some(_)) => {
             let problem = "found min beside min_on_variance; expected only one of them";
@@ -101,6 +101,7 @@ fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> 
     set_whole(&mut config.rttvar_gain, *rttvar_gain);
     set(&mut config.granularity, *granularity);
     set(&mut config.sampling, *sampling);
+    config.restart_on_retransmit = restart_on_retransmit.unwrap_or(config.restart_on_retransmit);
     check_order(written, config, at)
 }
 
@@ -123,7 +124,8 @@ fn check_order(written: &Rto, config: &RtoConfig, at: &At<'_>) -> Result<(), Err
 }
 
 fn window(written: &Window, config: &mut WindowConfig) {
-    let Window { initial, initial_ssthresh, avoidance, full_ack, max_burst } = written;
+    let Window { initial, initial_ssthresh, halving, avoidance, full_ack, max_burst } = written;
+    set(&mut config.halving, *halving);
     set(&mut config.initial, *initial);
     set(&mut config.initial_ssthresh, *initial_ssthresh);
     set(&mut config.avoidance, *avoidance);

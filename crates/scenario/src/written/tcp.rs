@@ -1,7 +1,7 @@
 //! How the hosts behave: the knobs of a TCP endpoint.
 
 use rtolab_tcp::config::{
-    Avoidance, Bugfix, EchoRule, FullAck, InitialWindow, Outstanding, PartialAckTimer,
+    Avoidance, Bugfix, EchoRule, FullAck, Halving, InitialWindow, Outstanding, PartialAckTimer,
     RecoverOnUndo, SackRules, Sampling,
 };
 use rtolab_time::Duration;
@@ -91,6 +91,8 @@ pub(crate) struct Rto {
     pub granularity: Option<Written<Duration>>,
     /// Which acknowledgments give a sample. Default: every-ack.
     pub sampling: Option<Written<Sampling>>,
+    /// Does a fast retransmit restart the timer, as in BSD and Linux? Default: false.
+    pub restart_on_retransmit: Option<bool>,
 }
 
 /// How the congestion window starts and grows (RFC 5681).
@@ -102,6 +104,8 @@ pub(crate) struct Window {
     /// The initial slow-start threshold. Default: unlimited.
     #[schemars(example = &"20 segments")]
     pub initial_ssthresh: Option<Written<Segments>>,
+    /// In what half of the flight is counted. Default: bytes.
+    pub halving: Option<Written<Halving>>,
     /// How the window grows in congestion avoidance. Default: formula.
     pub avoidance: Option<Written<Avoidance>>,
     /// The window after a full acknowledgment ends fast recovery. Default: flight-size.

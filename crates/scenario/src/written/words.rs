@@ -2,8 +2,8 @@
 
 use rtolab_link::{SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
-    Avoidance, Bugfix, EchoRule, FullAck, Outstanding, PartialAckTimer, RecoverOnUndo, SackRules,
-    Sampling,
+    Avoidance, Bugfix, EchoRule, FullAck, Halving, Outstanding, PartialAckTimer, RecoverOnUndo,
+    SackRules, Sampling,
 };
 use schemars::{Schema, json_schema};
 use serde_json::json;
@@ -73,6 +73,13 @@ impl Word for Sampling {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("every-ack", Self::EveryAck, "Every ACK of new data that Karn's rule allows."),
         ("once-per-window", Self::OncePerWindow, "One segment at a time is timed, as in BSD."),
+    ];
+}
+
+impl Word for Halving {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("bytes", Self::Bytes, "Bytes (RFC 5681)."),
+        ("segments", Self::Segments, "Whole segments, rounded down, as in BSD, Linux and ns-2."),
     ];
 }
 
