@@ -10,7 +10,7 @@ use crate::error::guard;
 use crate::table::Table;
 
 /// The tables of all runs of one `simulate`, run by run.
-#[pyclass(frozen, module = "rtolab")]
+#[pyclass(frozen, module = "rtolab._rtolab")]
 #[derive(Default)]
 pub(crate) struct Outcome {
     recordings: Vec<Recording>,
