@@ -9,7 +9,7 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin deve
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test bench lint docs clean
+.PHONY: help demo test bench lint lint-rust lint-python docs clean
 
 help:
 	@echo 'make demo     the F-RTO report measured on this machine, beside what it published'
@@ -29,12 +29,17 @@ test: $(VENV)/dev
 bench: $(VENV)/built
 	benches/run
 
-lint: $(VENV)/dev
+lint: lint-rust lint-python
+
+lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+lint-python: $(VENV)/dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/stubtest rtolab._rtolab
 
 docs:
 	@tools/prerequisites >/dev/null

@@ -4,6 +4,20 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import final
 
+__all__ = [
+    "Error",
+    "InternalError",
+    "Outcome",
+    "ScenarioError",
+    "SenderError",
+    "Table",
+    "__version__",
+    "check",
+    "policies",
+    "schema",
+    "simulate",
+]
+
 __version__: str
 
 class Error(Exception):
@@ -95,8 +109,8 @@ def policies() -> list[tuple[str, str, str]]:
 
 def check(
     path: str | PathLike[str],
-    set: Sequence[tuple[str, str]] = (),
-    senders: Sequence[str] = (),
+    set: Sequence[tuple[str, str]] = ...,
+    senders: Sequence[str] = ...,
 ) -> None:
     """Raise what `simulate` would raise for this scenario and these senders, without running it.
 
@@ -113,8 +127,8 @@ def check(
 def simulate(
     path: str | PathLike[str],
     *,
-    set: Sequence[tuple[str, str]] = (),
-    senders: Sequence[str] = (),
+    set: Sequence[tuple[str, str]] = ...,
+    senders: Sequence[str] = ...,
     seeds: Sequence[int],
     trace: bool = False,
     windows: bool = False,
