@@ -12,6 +12,7 @@ mod batch;
 mod error;
 mod outcome;
 mod panic;
+mod pcapng;
 mod simulate;
 mod table;
 

@@ -43,7 +43,7 @@ pub(crate) fn simulate(
     guard(|| {
         py.detach(|| {
             let scenario = load(&path, &set, &plan.senders)?;
-            plan.run(&scenario, jobs, watch).map(Outcome::new)
+            plan.run(&scenario, jobs, watch).map(|runs| Outcome::new(runs, trace))
         })
     })
 }
