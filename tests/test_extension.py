@@ -159,7 +159,7 @@ def test_every_policy_makes_a_sender(scenario: Path) -> None:
 
 def test_the_schema_is_one_of_json() -> None:
     schema = json.loads(rtolab.schema())
-    assert schema["$schema"].startswith("https://json-schema.org/")
+    assert "json-schema.org" in schema["$schema"]
     assert {"title", "duration", "link", "flow"} <= schema["properties"].keys()
 
 

@@ -3,6 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
 
 use crate::panic::caught;
 
@@ -18,6 +19,11 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", py.get_type::<ScenarioError>())?;
     module.add("SenderError", py.get_type::<SenderError>())?;
     module.add("InternalError", py.get_type::<InternalError>())
+}
+
+/// The Python error `E` that says what `error` says.
+pub(crate) fn raise<E: PyTypeInfo>(error: &impl ToString) -> PyErr {
+    PyErr::new::<E, _>(error.to_string())
 }
 
 /// Runs `entry`; a panic in it becomes an `InternalError`.

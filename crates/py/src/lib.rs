@@ -40,7 +40,7 @@ fn policies() -> Vec<(&'static str, &'static str, &'static str)> {
 #[pyfunction]
 #[pyo3(signature = (path, set=Vec::new(), senders=Vec::new()))]
 fn check(path: PathBuf, set: Vec<(String, String)>, senders: Vec<String>) -> PyResult<()> {
-    guard(|| simulate::load(&path, &set, &senders).map(drop))
+    guard(|| simulate::labs(&path, &set, &senders).map(drop))
 }
 
 #[pymodule]

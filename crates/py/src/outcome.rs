@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rtolab_record::{Place, Recording, tables};
 
-use crate::error::{Error, guard};
+use crate::error::{Error, guard, raise};
 use crate::pcapng::pcapng;
 use crate::table::Table;
 
@@ -103,8 +103,7 @@ impl Outcome {
             })?;
             let recording = self.recording(run)?;
             let file = py.detach(|| pcapng(recording, place));
-            let file = file.map_err(|error| Error::new_err(error.to_string()))?;
-            Ok(PyBytes::new(py, &file))
+            Ok(PyBytes::new(py, &file.map_err(|error| raise::<Error>(&error))?))
         })
     }
 }
