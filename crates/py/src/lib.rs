@@ -1,7 +1,7 @@
 //! The bindings: arguments in, Arrow tables out, and nothing else.
 //!
 //! What Python calls is declared in `python/rtolab/_rtolab.pyi`. Every entry that computes passes
-//! through [`error::guard`], so that a defect here surfaces as `rtolab.InternalError` there.
+//! through `error::guard`, so that a defect here surfaces as `rtolab.InternalError` there.
 
 #![expect(
     clippy::needless_pass_by_value,
