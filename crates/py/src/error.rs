@@ -1,11 +1,11 @@
 //! What Python sees when something is wrong: one tree under `rtolab.Error`.
 
-use std::cell::Cell;
-use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
-
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
+
+use crate::panic::caught;
 
 create_exception!(rtolab, Error, PyException, "The base of every error that rtolab raises.");
 create_exception!(rtolab, ScenarioError, Error, "The scenario cannot be read, or cannot be run.");
@@ -21,27 +21,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InternalError", py.get_type::<InternalError>())
 }
 
-thread_local! {
-    static LAST_PANIC: Cell<Option<String>> = const { Cell::new(None) };
-}
-
-/// Keeps what a panic says for [`guard`], instead of printing it.
-pub(crate) fn remember_panics() {
-    panic::set_hook(Box::new(|info| LAST_PANIC.set(Some(describe(info)))));
-}
-
-fn describe(info: &PanicHookInfo<'_>) -> String {
-    let payload = info.payload();
-    let message = payload.downcast_ref::<&str>().copied();
-    let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
-    format!("{}{place}", message.unwrap_or("panic"))
+/// The Python error `E` that says what `error` says.
+pub(crate) fn raise<E: PyTypeInfo>(error: &impl ToString) -> PyErr {
+    PyErr::new::<E, _>(error.to_string())
 }
 
 /// Runs `entry`; a panic in it becomes an `InternalError`.
 pub(crate) fn guard<T>(entry: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    panic::catch_unwind(AssertUnwindSafe(entry)).unwrap_or_else(|_| {
-        let what = LAST_PANIC.take().unwrap_or_else(|| "panic".into());
-        Err(InternalError::new_err(format!("defect in rtolab, please report it: {what}")))
+    caught(entry).unwrap_or_else(|what| {
+        Err(InternalError::new_err(format!("a defect in rtolab, please report it: {what}")))
     })
 }

@@ -1,7 +1,7 @@
 //! The bindings: arguments in, Arrow tables out, and nothing else.
 //!
-//! What Python calls is declared in `python/rtolab/_rtolab.pyi`. Every entry passes through
-//! [`error::guard`], so that a defect here surfaces as `rtolab.InternalError` there.
+//! What Python calls is declared in `python/rtolab/_rtolab.pyi`. Every entry that computes passes
+//! through `error::guard`, so that a defect here surfaces as `rtolab.InternalError` there.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -11,6 +11,8 @@
 mod batch;
 mod error;
 mod outcome;
+mod panic;
+mod pcapng;
 mod simulate;
 mod table;
 
@@ -38,12 +40,12 @@ fn policies() -> Vec<(&'static str, &'static str, &'static str)> {
 #[pyfunction]
 #[pyo3(signature = (path, set=Vec::new(), senders=Vec::new()))]
 fn check(path: PathBuf, set: Vec<(String, String)>, senders: Vec<String>) -> PyResult<()> {
-    guard(|| simulate::load(&path, &set, &senders).map(drop))
+    guard(|| simulate::labs(&path, &set, &senders).map(drop))
 }
 
 #[pymodule]
 fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    error::remember_panics();
+    panic::silence();
     error::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<table::Table>()?;

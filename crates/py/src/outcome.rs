@@ -4,16 +4,19 @@ use std::sync::OnceLock;
 
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
-use rtolab_record::{Recording, tables};
+use pyo3::types::PyBytes;
+use rtolab_record::{Place, Recording, tables};
 
-use crate::error::guard;
+use crate::error::{Error, guard, raise};
+use crate::pcapng::pcapng;
 use crate::table::Table;
 
 /// The tables of all runs of one `simulate`, run by run.
-#[pyclass(frozen, module = "rtolab")]
+#[pyclass(frozen, module = "rtolab._rtolab")]
 #[derive(Default)]
 pub(crate) struct Outcome {
     recordings: Vec<Recording>,
+    traced: bool,
     connections: OnceLock<RecordBatch>,
     timeouts: OnceLock<RecordBatch>,
     segments: OnceLock<RecordBatch>,
@@ -23,8 +26,17 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn new(recordings: Vec<Recording>) -> Self {
-        Self { recordings, ..Self::default() }
+    pub(crate) fn new(recordings: Vec<Recording>, traced: bool) -> Self {
+        Self { recordings, traced, ..Self::default() }
+    }
+
+    fn recording(&self, run: usize) -> PyResult<&Recording> {
+        let runs = self.recordings.len();
+        match self.recordings.get(run) {
+            None => Err(Error::new_err(format!("no run {run}: there are {runs}, counted from 0"))),
+            Some(_) if !self.traced => Err(Error::new_err("no packets were recorded: set `trace`")),
+            Some(recording) => Ok(recording),
+        }
     }
 
     /// The table that `make` makes, which is kept in `place`: made once, and only if asked for.
@@ -75,5 +87,23 @@ impl Outcome {
     #[getter]
     fn disturbances(&self, py: Python<'_>) -> PyResult<Table> {
         self.table(py, &self.disturbances, tables::disturbances)
+    }
+    /// The packets of a traced run as a capture at one side, `sender` or `receiver`, would show
+    /// them: a pcapng file.
+    fn pcapng<'py>(
+        &self,
+        py: Python<'py>,
+        run: usize,
+        place: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        guard(|| {
+            let place = [Place::Sender, Place::Receiver].into_iter().find(|p| p.name() == place);
+            let place = place.ok_or_else(|| {
+                Error::new_err("captures are taken at `sender` and at `receiver` only")
+            })?;
+            let recording = self.recording(run)?;
+            let file = py.detach(|| pcapng(recording, place));
+            Ok(PyBytes::new(py, &file.map_err(|error| raise::<Error>(&error))?))
+        })
     }
 }

@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use rayon::ThreadPoolBuilder;
-use rtolab_record::Recording;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use rtolab_scenario::Scenario;
-use rtolab_sim::{Observe, run};
+use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::{Config, sum};
 
 use crate::batch::batch;
-use crate::error::{Error, ScenarioError, SenderError, guard};
+use crate::error::{Error, ScenarioError, SenderError, guard, raise};
 use crate::outcome::Outcome;
 
 /// Runs the scenario with each sender and each seed, all seeds of the first sender first.
@@ -32,64 +31,51 @@ pub(crate) fn simulate(
     jobs: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
-    let plan = Plan { senders, seeds, observe: Observe { trace, windows } };
-    let watch = |done| {
-        Python::attach(|py| {
-            py.check_signals()?;
-            let tell = |progress: &Py<PyAny>| progress.call1(py, (done, plan.runs()));
-            progress.as_ref().map_or(Ok(()), |progress| tell(progress).map(drop))
-        })
-    };
     guard(|| {
         py.detach(|| {
-            let scenario = load(&path, &set, &plan.senders)?;
-            plan.run(&scenario, jobs, watch).map(Outcome::new)
+            let labs = labs(&path, &set, &senders)?;
+            let observe = Observe { trace, windows };
+            let one = |run: usize| {
+                let (lab, seed) = (&labs[run / seeds.len()], seeds[run % seeds.len()]);
+                guard(|| Ok(lab.run(run as u32, seed, observe)))
+            };
+            let total = labs.len() * seeds.len();
+            let watch = |done| Python::attach(|py| tell(py, progress.as_ref(), (done, total)));
+            let recordings = batch(&threads(jobs.min(total))?, total, one, watch)?;
+            Ok(Outcome::new(recordings, trace))
         })
     })
 }
 
-/// The scenario, with senders that fit it.
-pub(crate) fn load(
+/// The scenario made ready for each sender, or for its own if there are none.
+pub(crate) fn labs(
     path: &Path,
     set: &[(String, String)],
     senders: &[String],
-) -> PyResult<Scenario> {
-    for sender in senders {
-        sum::sender(sender, &Config::default())
-            .map_err(|error| SenderError::new_err(error.to_string()))?;
+) -> PyResult<Vec<Lab>> {
+    let scenario = Scenario::load(path, set).map_err(|error| raise::<ScenarioError>(&error))?;
+    if senders.is_empty() {
+        return Ok(vec![lab(&scenario, None)?]);
     }
-    Scenario::load(path, set).map_err(|error| ScenarioError::new_err(error.to_string()))
+    senders.iter().map(|sender| lab(&scenario, Some(sender))).collect()
 }
 
-/// Which runs there are, sender by sender, and what is observed of them.
-struct Plan {
-    senders: Vec<String>,
-    seeds: Vec<u64>,
-    observe: Observe,
+/// A sender must be one, even where every flow has its own.
+fn lab(scenario: &Scenario, sender: Option<&str>) -> PyResult<Lab> {
+    let checked = sender.map(|sender| sum::sender(sender, &Config::default())).transpose();
+    checked.map_err(|error| raise::<SenderError>(&error))?;
+    Lab::new(scenario, sender).map_err(|error| match error {
+        rtolab_sim::Error::Sender(error) => raise::<SenderError>(&error),
+        error @ rtolab_sim::Error::NoRoute { .. } => raise::<ScenarioError>(&error),
+    })
 }
 
-impl Plan {
-    fn runs(&self) -> usize {
-        self.senders.len().max(1) * self.seeds.len()
-    }
+fn threads(count: usize) -> PyResult<ThreadPool> {
+    ThreadPoolBuilder::new().num_threads(count).build().map_err(|error| raise::<Error>(&error))
+}
 
-    fn run(
-        &self,
-        scenario: &Scenario,
-        jobs: usize,
-        watch: impl FnMut(usize) -> PyResult<()>,
-    ) -> PyResult<Vec<Recording>> {
-        let pool = ThreadPoolBuilder::new().num_threads(jobs.min(self.runs())).build();
-        let pool = pool.map_err(|error| Error::new_err(format!("no threads: {error}")))?;
-        batch(&pool, self.runs(), |index| guard(|| self.one(scenario, index)), watch)
-    }
-
-    fn one(&self, scenario: &Scenario, index: usize) -> PyResult<Recording> {
-        let sender = self.senders.get(index / self.seeds.len()).map(String::as_str);
-        let seed = self.seeds[index % self.seeds.len()];
-        let mut recording = run(scenario, sender, seed, self.observe)
-            .map_err(|error| ScenarioError::new_err(error.to_string()))?;
-        recording.run.run = index as u32;
-        Ok(recording)
-    }
+/// Ctrl-C is an error here, and so is what `progress` raises.
+fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, runs: (usize, usize)) -> PyResult<()> {
+    py.check_signals()?;
+    progress.map_or(Ok(()), |progress| progress.call1(py, runs).map(drop))
 }

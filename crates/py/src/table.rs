@@ -11,7 +11,7 @@ use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
 /// Rows and columns in Arrow's format; `polars.DataFrame`, `pandas.DataFrame.from_arrow` and
 /// `pyarrow.table` open it.
-#[pyclass(frozen, module = "rtolab")]
+#[pyclass(frozen, module = "rtolab._rtolab")]
 pub(crate) struct Table(pub RecordBatch);
 
 #[pymethods]
@@ -27,7 +27,7 @@ impl Table {
     }
 
     fn __repr__(&self) -> String {
-        format!("<rtolab.Table: {} rows, {}>", self.0.num_rows(), self.columns().join(", "))
+        format!("<Table: {} rows, {}>", self.0.num_rows(), self.columns().join(", "))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {

@@ -1,0 +1,71 @@
+# Everything a person types here. Each target makes what it needs first, and only what has changed.
+
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := Cargo.toml Cargo.lock .cargo/config.toml \
+        $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
+MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release
+
+export PATH := $(PATH):$(HOME)/.cargo/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test bench lint lint-rust lint-python docs clean
+
+help:
+	@echo 'make demo     the F-RTO report measured on this machine, beside what it published'
+	@echo 'make test     every test, of Rust and of Python'
+	@echo 'make bench    how fast it is'
+	@echo 'make lint     formatting, lints and types'
+	@echo 'make docs     the documentation of the Rust crates'
+	@echo 'make clean    forget what was built'
+
+demo: $(VENV)/built
+	@$(BIN)/rtolab demo
+
+test: $(VENV)/dev
+	cargo test --workspace --quiet
+	$(BIN)/pytest
+
+bench: $(VENV)/built
+	benches/run
+
+lint: lint-rust lint-python
+
+lint-rust:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+lint-python: $(VENV)/dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/stubtest rtolab._rtolab
+
+docs:
+	@tools/prerequisites >/dev/null
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+	@echo 'The documentation begins at target/doc/rtolab_sim/index.html'
+
+clean:
+	rm -rf $(VENV) target
+
+# A virtual environment with what the package depends on, and the package itself, editable.
+$(VENV)/installed: pyproject.toml crates/py/Cargo.toml
+	@python=$$(tools/prerequisites) || exit; \
+	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	    "$$python" -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet 'maturin>=1.9.4,<2'
+	@echo 'Building rtolab; the first time takes a few minutes.'
+	@$(MATURIN)
+	@touch $@
+
+# The extension, built again when its source has changed.
+$(VENV)/built: $(VENV)/installed $(RUST)
+	@tools/prerequisites >/dev/null
+	@$(MATURIN) --skip-install
+	@touch $@
+
+# What tests and lints need besides.
+$(VENV)/dev: pyproject.toml $(VENV)/built
+	@$(MATURIN) --extras dev
+	@touch $@

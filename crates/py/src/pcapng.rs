@@ -1,0 +1,85 @@
+//! A traced run as a capture: the packets that left and arrived at one side, in their order.
+
+use std::borrow::Cow;
+use std::net::Ipv4Addr;
+
+use rtolab_capture::{Conversation, End, Interface, Packet, RUN_START, WriteError, Writer};
+use rtolab_record::{Event, Fate, Place, Recording, SegmentRow};
+use rtolab_tcp::wire::{Addresses, Ports};
+use rtolab_time::Instant;
+
+const SENDER: u32 = u32::from_be_bytes([10, 0, 0, 1]);
+const RECEIVER: u32 = u32::from_be_bytes([10, 128, 0, 1]);
+const SERVER_PORT: u16 = 5001;
+/// The dynamic ports of RFC 6335 section 6.
+const CLIENT_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
+
+/// The capture at `place` as a file. Each flow has a port of its own, and initial sequence numbers
+/// that only it and the seed decide; packets say in a comment what became of them if that is not
+/// the usual.
+pub(crate) fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, WriteError> {
+    let run = &recording.run;
+    let comment = format!("run {}, seed {}, sender {}", run.run, run.seed, run.sender);
+    let interface = Interface { comment: Some(comment), ..Interface::named(place.name()) };
+    let mut writer = Writer::new(Vec::new(), &interface)?;
+    let mut conversations: Vec<Conversation> = Vec::new();
+    for row in recording.segments.iter().filter(|row| row.place == place) {
+        for flow in conversations.len() as u32..=row.flow {
+            conversations.push(conversation(flow, run.seed));
+        }
+        let packet = conversations[row.flow as usize].packet(from(row), &row.segment);
+        writer.packet(&Packet {
+            at: RUN_START + row.at.since(Instant::START),
+            identification: row.copy as u16,
+            comment: comment_on(row).map(Cow::Owned),
+            ..packet
+        })?;
+    }
+    writer.finish()
+}
+
+fn conversation(flow: u32, seed: u64) -> Conversation {
+    let (host, port) = (flow / CLIENT_PORTS.len() as u32, flow % CLIENT_PORTS.len() as u32);
+    let addresses =
+        Addresses::V4 { from: Ipv4Addr::from(SENDER + host), to: Ipv4Addr::from(RECEIVER + host) };
+    let ports = Ports { from: CLIENT_PORTS.start() + port as u16, to: SERVER_PORT };
+    let isn = mix(seed ^ u64::from(flow).rotate_left(32));
+    Conversation::new(addresses, ports, [isn as u32, (isn >> 32) as u32])
+}
+
+/// SplitMix64's finaliser: a number that looks like no other.
+const fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// The flow's sender opens the connection.
+const fn from(row: &SegmentRow) -> End {
+    match (row.place, row.event) {
+        (Place::Sender, Event::Sent) | (Place::Receiver, Event::Received) => End::Client,
+        (Place::Sender, Event::Received) | (Place::Receiver, Event::Sent) => End::Server,
+    }
+}
+
+fn comment_on(row: &SegmentRow) -> Option<String> {
+    let mut remarks = Vec::new();
+    match (row.retransmission, row.unneeded) {
+        (false, _) => {}
+        (true, false) => remarks.push("retransmission, needed".to_string()),
+        (true, true) => remarks.push("retransmission, unneeded".to_string()),
+    }
+    match (row.fate, row.fate_at) {
+        (Fate::Delivered, _) => {}
+        (Fate::Underway, _) => remarks.push("under way at the end of the run".to_string()),
+        (Fate::Dropped(_), None) => remarks.push(format!("lost: {}", row.fate.name())),
+        (Fate::Dropped(_), Some(at)) => {
+            remarks.push(format!("lost: {} at {at}", row.fate.name()));
+        }
+    }
+    if !row.held.is_zero() {
+        remarks.push(format!("held for {}", row.held));
+    }
+    (!remarks.is_empty()).then(|| remarks.join("; "))
+}

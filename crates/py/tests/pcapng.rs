@@ -1,0 +1,132 @@
+//! Captures of traced runs without Python: linking the bindings would need one.
+
+#[path = "../src/pcapng.rs"]
+mod pcapng;
+
+use pcapng::pcapng;
+use rtolab_capture::{Conversation, End, Packet, RUN_START, Reader};
+use rtolab_link::Cause;
+use rtolab_record::{Event, Fate, Place, Recording, Run, SegmentRow};
+use rtolab_tcp::{Flags, Segment, Seq, SynOptions};
+use rtolab_time::{Duration, Instant};
+
+fn at(milliseconds: u64) -> Instant {
+    Instant::START + Duration::from_millis(milliseconds)
+}
+
+fn syn(flags: Flags) -> Segment {
+    let mut segment = Segment::new(Seq::FIRST, 0, flags);
+    segment.set_syn_options(SynOptions { window_scale: Some(3), ..SynOptions::default() });
+    segment.window = 8192;
+    segment
+}
+
+fn acking(mut segment: Segment, ack: Seq) -> Segment {
+    segment.flags |= Flags::ACK;
+    segment.ack = ack;
+    segment.window = 8192;
+    segment
+}
+
+fn row(flow: u32, when: u64, (place, event): (Place, Event), segment: Segment) -> SegmentRow {
+    SegmentRow {
+        flow,
+        flow_name: format!("transfer-{flow}").into(),
+        at: at(when),
+        place,
+        event,
+        copy: when,
+        segment,
+        bytes: 0,
+        retransmission: false,
+        unneeded: false,
+        fate: Fate::Delivered,
+        fate_at: Some(at(when)),
+        held: Duration::ZERO,
+    }
+}
+
+const LEAVES: (Place, Event) = (Place::Sender, Event::Sent);
+const ARRIVES: (Place, Event) = (Place::Receiver, Event::Received);
+const ANSWERED: (Place, Event) = (Place::Receiver, Event::Sent);
+const RETURNS: (Place, Event) = (Place::Sender, Event::Received);
+
+/// A handshake and a segment with its ACK; the first copy of the segment is lost.
+fn recording(seed: u64) -> Recording {
+    let one = Seq::FIRST + 1;
+    let syn_ack = acking(syn(Flags::SYN), one);
+    let data = acking(Segment::new(one, 100, Flags::PSH), one);
+    let ack = acking(Segment::new(one, 0, Flags::ACK), one + 100);
+    let lost = Fate::Dropped(Cause::Outage);
+    let segments = vec![
+        row(0, 0, LEAVES, syn(Flags::SYN)),
+        row(0, 10, ARRIVES, syn(Flags::SYN)),
+        row(0, 10, ANSWERED, syn_ack),
+        row(0, 20, RETURNS, syn_ack),
+        SegmentRow { fate: lost, fate_at: Some(at(25)), ..row(0, 20, LEAVES, data) },
+        SegmentRow { held: Duration::from_secs(3), ..row(0, 500, LEAVES, data) },
+        SegmentRow { retransmission: true, unneeded: true, ..row(0, 3000, LEAVES, data) },
+        row(0, 3500, ARRIVES, data),
+        row(0, 3500, ANSWERED, ack),
+        SegmentRow { fate: Fate::Underway, fate_at: None, ..row(0, 3501, RETURNS, ack) },
+        row(2, 3600, LEAVES, syn(Flags::SYN)),
+    ];
+    let run = Run { run: 4, seed, sender: "sack+frto".into() };
+    Recording { run, segments, ..Recording::default() }
+}
+
+fn packets(recording: &Recording, place: Place) -> Vec<Packet> {
+    let file = pcapng(recording, place).unwrap();
+    let packets = Reader::new(&file[..]).unwrap().map(|read| read.unwrap().packet);
+    packets.collect()
+}
+
+#[test]
+fn a_capture_holds_what_one_side_saw_and_nothing_else() {
+    let recording = recording(7);
+    for (place, first_from) in [(Place::Sender, 0), (Place::Receiver, 10)] {
+        let packets = packets(&recording, place);
+        let rows: Vec<_> = recording.segments.iter().filter(|row| row.place == place).collect();
+        assert_eq!(packets.len(), rows.len());
+        assert_eq!(packets[0].at, RUN_START + Duration::from_millis(first_from));
+        let mut conversation = Conversation::begun_by(&packets[0]);
+        for (packet, row) in packets.iter().zip(rows).filter(|(_, row)| row.flow == 0) {
+            let leaves = (row.place == Place::Sender) == (row.event == Event::Sent);
+            let from = if leaves { End::Client } else { End::Server };
+            assert_eq!(conversation.segment(packet), Some((from, row.segment)));
+            assert_eq!(packet.at, RUN_START + row.at.since(Instant::START));
+            assert_eq!(u64::from(packet.identification), row.copy);
+        }
+    }
+}
+
+#[test]
+fn every_flow_has_a_port_and_every_seed_its_numbers() {
+    let of = |seed| packets(&recording(seed), Place::Sender);
+    let (seven, again, eight) = (of(7), of(7), of(8));
+    assert_eq!(seven, again);
+    let syn = |packets: &[Packet], index: usize| packets[index].segment.seq;
+    let last = seven.len() - 1;
+    assert_eq!(seven[last].from().port(), seven[0].from().port() + 2);
+    assert_eq!(seven[last].to(), seven[0].to());
+    assert_ne!(syn(&seven, 0), syn(&seven, last));
+    assert_ne!(syn(&seven, 0), syn(&eight, 0));
+}
+
+#[test]
+fn what_is_out_of_the_ordinary_is_in_the_comments() {
+    let comments: Vec<_> = packets(&recording(7), Place::Sender)
+        .into_iter()
+        .map(|packet| packet.comment.unwrap_or_default().into_owned())
+        .collect();
+    let expected = [
+        "",
+        "",
+        "lost: outage at 0.025000 s",
+        "held for 3 s",
+        "retransmission, unneeded",
+        "under way at the end of the run",
+        "",
+    ];
+    assert_eq!(comments, expected);
+}

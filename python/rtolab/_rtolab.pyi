@@ -1,0 +1,157 @@
+"""The simulator. Times are seconds since the start of the run, sizes are bytes."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import final
+
+__all__ = [
+    "Error",
+    "InternalError",
+    "Outcome",
+    "ScenarioError",
+    "SenderError",
+    "Table",
+    "__version__",
+    "check",
+    "policies",
+    "schema",
+    "simulate",
+]
+
+__version__: str
+
+class Error(Exception):
+    """The base of every error that rtolab raises; its text is meant for users."""
+
+class ScenarioError(Error):
+    """The scenario cannot be read, or cannot be run: says file, line, key and what is wrong."""
+
+class SenderError(Error):
+    """A sender's name is no sum of known policies: says which term is wrong, and what is known."""
+
+class InternalError(Error):
+    """A defect in rtolab itself: says where in its source. Please report it."""
+
+@final
+class Table:
+    """Rows and columns in Arrow's format, handed over without copying.
+
+    `polars.DataFrame(table)`, `pandas.DataFrame.from_arrow(table)` and `pyarrow.table(table)`
+    open it.
+    """
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+
+    def __arrow_c_schema__(self) -> object:
+        """A capsule with Arrow's C schema."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A capsule with Arrow's C stream of the rows."""
+
+@final
+class Outcome:
+    """What all runs of one `simulate` left.
+
+    Every table begins with `run` (counted from 0: all seeds of the first sender, then those of
+    the second), `seed` and `sender`. Columns in `_s` are seconds, those in `_bps` bits a second;
+    sequence numbers count from the SYN, which is 0, and windows and lengths are bytes. A table is
+    made when it is first asked for.
+    """
+
+    @property
+    def connections(self) -> Table:
+        """One row a connection: times, bytes, retransmissions, losses by cause, goodput."""
+
+    @property
+    def timeouts(self) -> Table:
+        """One row a timeout or fast retransmit: when, which segment, needed or not, verdict."""
+
+    @property
+    def segments(self) -> Table:
+        """One row a packet event at either host; empty without `trace`."""
+
+    @property
+    def windows(self) -> Table:
+        """One row a change of a sender's windows or timeout; empty without `windows`."""
+
+    @property
+    def links(self) -> Table:
+        """One row a link direction: frames offered, delivered, dropped by cause; delays."""
+
+    @property
+    def disturbances(self) -> Table:
+        """One row a stall, outage or delay spike of a link; empty without `trace`."""
+
+    def pcapng(self, run: int, place: str) -> bytes:
+        """The packets of a traced run as a capture at one host would show them.
+
+        Args:
+            run: which run, from 0.
+            place: "sender" or "receiver", the hosts that send and receive the data.
+
+        Returns:
+            A pcapng file of raw IPv4 packets, its times in nanoseconds.
+
+        Raises:
+            Error: there is no such run or place, or it was not traced.
+        """
+
+def schema() -> str:
+    """The JSON Schema of a scenario, for editors."""
+
+def policies() -> list[tuple[str, str, str]]:
+    """What a sender may be composed of: name, the question that it answers, one sentence."""
+
+def check(
+    path: str | PathLike[str],
+    set: Sequence[tuple[str, str]] = ...,
+    senders: Sequence[str] = ...,
+) -> None:
+    """Raise what `simulate` would raise for this scenario and these senders, without running it.
+
+    Args:
+        path: the scenario, a TOML file.
+        set: values that replace the scenario's: dotted key, and value as TOML or bare string.
+        senders: sums of policies.
+
+    Raises:
+        ScenarioError: the scenario is wrong, or a replacement.
+        SenderError: a sender is wrong.
+    """
+
+def simulate(
+    path: str | PathLike[str],
+    *,
+    set: Sequence[tuple[str, str]] = ...,
+    senders: Sequence[str] = ...,
+    seeds: Sequence[int],
+    trace: bool = False,
+    windows: bool = False,
+    jobs: int = 0,
+    progress: Callable[[int, int], object] | None = None,
+) -> Outcome:
+    """Run a scenario with each sender on each seed, on several threads.
+
+    The same arguments give the same tables, whatever `jobs`. Ctrl-C ends it between two runs.
+
+    Args:
+        path: the scenario, a TOML file.
+        set: values that replace the scenario's: dotted key, and value as TOML or bare string.
+        senders: sums of policies, such as "sack+frto"; none for the scenario's own.
+        seeds: from 0 to 2**64 - 1.
+        trace: record every packet and every disturbance.
+        windows: record every change of the senders' windows.
+        jobs: how many threads; 0 for one a processor.
+        progress: called about 20 times a second with the runs done and the runs there are; what
+            it raises ends the whole.
+
+    Raises:
+        ScenarioError: the scenario is wrong, a replacement, or a run cannot be made of it.
+        SenderError: a sender is wrong.
+        InternalError: a defect in rtolab.
+    """

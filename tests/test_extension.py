@@ -1,0 +1,238 @@
+"""The extension: arguments in, Arrow tables out, errors with names."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import rtolab
+from rtolab import _rtolab
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import RequireTool
+
+TABLES = ("connections", "timeouts", "segments", "windows", "links", "disturbances")
+LINK = """
+    title = "A short transfer over a slow link that loses packets"
+    duration = "600 s"
+
+    [[link]]
+    name = "wireless"
+    between = ["remote", "mobile"]
+    rate = "28.8 kbit/s"
+    delay = "200 ms"
+    loss = 0.05
+
+    [tcp]
+    mss = "256 B"
+"""
+FLOW = """
+    [[flow]]
+    name = "transfer"
+    from = "remote"
+    to = "mobile"
+    bytes = "10240 B"
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "scenario.toml"
+    path.write_text(LINK + FLOW)
+    return path
+
+
+def frames(outcome: _rtolab.Outcome) -> dict[str, pl.DataFrame]:
+    return {name: pl.DataFrame(getattr(outcome, name)) for name in TABLES}
+
+
+def test_runs_are_numbered_sender_by_sender(scenario: Path) -> None:
+    outcome = _rtolab.simulate(scenario, senders=["newreno", "sack+frto"], seeds=[7, 5, 9])
+    runs = pl.DataFrame(outcome.connections).select("run", "seed", "sender").rows()
+    senders = ["newreno"] * 3 + ["sack+frto"] * 3
+    assert runs == list(zip(range(6), [7, 5, 9] * 2, senders, strict=True))
+
+
+def test_without_senders_the_scenarios_own_runs(scenario: Path) -> None:
+    own = frames(_rtolab.simulate(scenario, seeds=[1, 2], trace=True))
+    assert own["connections"].height == 2
+    sender = own["connections"]["sender"][0]
+    named = frames(_rtolab.simulate(scenario, senders=[sender], seeds=[1, 2], trace=True))
+    assert all(own[name].equals(named[name]) for name in TABLES)
+
+
+def test_any_number_of_threads_gives_the_same_tables(scenario: Path) -> None:
+    def tables(jobs: int) -> dict[str, pl.DataFrame]:
+        arguments: dict[str, Any] = {"senders": ["newreno", "sack"], "trace": True, "windows": True}
+        return frames(_rtolab.simulate(scenario, seeds=range(20), jobs=jobs, **arguments))
+
+    one = tables(1)
+    assert one["segments"].height > 1000
+    for jobs in (2, 5, 0):
+        several = tables(jobs)
+        assert all(one[name].equals(several[name]) for name in TABLES)
+
+
+def test_what_nobody_asked_for_is_empty(scenario: Path) -> None:
+    outcome = _rtolab.simulate(scenario, seeds=[1])
+    assert len(outcome.connections) == 1
+    assert len(outcome.links) == 2
+    assert [len(outcome.segments), len(outcome.windows), len(outcome.disturbances)] == [0, 0, 0]
+    traced = _rtolab.simulate(scenario, seeds=[1], trace=True)
+    assert len(traced.segments) > 40
+    assert len(traced.windows) == 0
+    watched = _rtolab.simulate(scenario, seeds=[1], windows=True)
+    assert len(watched.segments) == 0
+    assert len(watched.windows) > 10
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_open_in_polars_pandas_and_pyarrow(scenario: Path, name: str) -> None:
+    outcome = _rtolab.simulate(scenario, seeds=range(3), trace=True, windows=True)
+    table = getattr(outcome, name)
+    arrow = pa.table(table)
+    assert arrow.column_names == table.columns
+    assert arrow.num_rows == len(table)
+    assert table.columns[:3] == ["run", "seed", "sender"]
+    assert pl.DataFrame(table).equals(pl.DataFrame(arrow))
+    pd.testing.assert_frame_equal(pd.DataFrame.from_arrow(table), arrow.to_pandas())
+    assert repr(table).startswith(f"<Table: {len(table)} rows, run, seed, sender, ")
+
+
+def test_a_replaced_value_counts(scenario: Path) -> None:
+    lossless = _rtolab.simulate(scenario, set=[("link.wireless.loss", "0.0")], seeds=range(5))
+    lossy = _rtolab.simulate(scenario, set=[("link.wireless.loss", "0.2")], seeds=range(5))
+    assert pl.DataFrame(lossless.links)["dropped_error"].sum() == 0
+    assert pl.DataFrame(lossy.links)["dropped_error"].sum() > 0
+
+
+def test_an_unknown_sender_is_named_with_those_that_are_known(scenario: Path) -> None:
+    for wrong in (
+        lambda: _rtolab.check(scenario, senders=["newreno", "sack+frot"]),
+        lambda: _rtolab.simulate(scenario, senders=["newreno", "sack+frot"], seeds=[1]),
+    ):
+        with pytest.raises(rtolab.SenderError, match="unknown policy `frot` in sender `sack"):
+            wrong()
+    _rtolab.check(scenario, senders=["newreno", "sack+frto"])
+
+
+def test_a_wrong_scenario_is_an_error_with_its_file(scenario: Path, tmp_path: Path) -> None:
+    with pytest.raises(rtolab.ScenarioError, match=re.escape(str(tmp_path / "nowhere.toml"))):
+        _rtolab.check(tmp_path / "nowhere.toml")
+    scenario.write_text(LINK.replace("delay", "dleay") + FLOW)
+    for wrong in (
+        lambda: _rtolab.check(str(scenario)),
+        lambda: _rtolab.simulate(str(scenario), seeds=[1]),
+    ):
+        with pytest.raises(rtolab.ScenarioError, match=r"scenario\.toml.*dleay"):
+            wrong()
+
+
+def test_every_error_has_the_same_base() -> None:
+    for error in (rtolab.ScenarioError, rtolab.SenderError, rtolab.InternalError):
+        assert issubclass(error, rtolab.Error)
+        assert error.__module__ == "rtolab"
+        assert error.__doc__
+
+
+def test_every_policy_makes_a_sender(scenario: Path) -> None:
+    policies = rtolab.policies()
+    recoveries = [name for name, question, _ in policies if question == "recovery"]
+    others = [name for name, question, _ in policies if question != "recovery"]
+    assert recoveries
+    assert others
+    sums = [*recoveries, *(f"{recoveries[0]}+{other}" for other in others)]
+    _rtolab.check(scenario, senders=sums)
+    assert all(about for _, _, about in policies)
+
+
+def test_the_schema_is_one_of_json() -> None:
+    schema = json.loads(rtolab.schema())
+    assert "json-schema.org" in schema["$schema"]
+    assert {"title", "duration", "link", "flow"} <= schema["properties"].keys()
+
+
+@pytest.mark.parametrize("place", ["sender", "receiver"])
+def test_a_capture_agrees_with_the_table(
+    scenario: Path, tmp_path: Path, require_tool: RequireTool, place: str
+) -> None:
+    tshark = require_tool("tshark", "tshark")
+    outcome = _rtolab.simulate(scenario, senders=["newreno", "sack"], seeds=[1, 2], trace=True)
+    file = tmp_path / "run.pcapng"
+    file.write_bytes(outcome.pcapng(3, place))
+    command = [tshark, "-r", str(file), "-o", "tcp.check_checksum:TRUE", "-T", "fields"]
+    fields = [
+        "frame.time_relative",
+        "tcp.seq",
+        "tcp.len",
+        "tcp.window_size",
+        "tcp.options.sack.count",
+    ]
+    for field in [*fields, "tcp.checksum.status", "_ws.malformed"]:
+        command += ["-e", field]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    packets = [line.split("\t") for line in output.splitlines()]
+
+    rows = pl.DataFrame(outcome.segments).filter(run=3, place=place)
+    assert rows.height == len(packets) > 40
+    blocks = sum(pl.col(f"sack_{number}_start").is_not_null() for number in range(1, 5))
+    seen = rows.select(
+        pl.col("at_s") - pl.col("at_s").first(), "seq", "len", "window", blocks=blocks
+    )
+    for packet, row in zip(packets, seen.rows(), strict=True):
+        assert float(packet[0]) == pytest.approx(row[0], abs=2e-9)
+        assert [int(number or 0) for number in packet[1:5]] == list(row[1:])
+        assert packet[5:] == ["1", ""]
+
+
+def test_a_capture_that_cannot_be_says_why(scenario: Path) -> None:
+    traced = _rtolab.simulate(scenario, seeds=[1], trace=True)
+    with pytest.raises(rtolab.Error, match="no run 1: there are 1, counted from 0"):
+        traced.pcapng(1, "sender")
+    with pytest.raises(rtolab.Error, match="at `sender` and at `receiver` only"):
+        traced.pcapng(0, "wireless")
+    with pytest.raises(rtolab.Error, match="set `trace`"):
+        _rtolab.simulate(scenario, seeds=[1]).pcapng(0, "sender")
+
+
+def test_progress_is_told_and_its_error_ends_the_runs(scenario: Path) -> None:
+    told: list[tuple[int, int]] = []
+
+    def progress(done: int, total: int) -> None:
+        told.append((done, total))
+        if len(told) == 3:
+            raise OverflowError("enough")
+
+    with pytest.raises(OverflowError, match="enough"):
+        _rtolab.simulate(scenario, seeds=range(1_000_000), jobs=2, progress=progress)
+    assert [total for _, total in told] == [1_000_000] * 3
+    assert sorted(told) == told
+    assert 0 < told[-1][0] < 1_000_000
+
+
+def test_control_c_ends_the_runs(scenario: Path) -> None:
+    program = (
+        "from rtolab import _rtolab\n"
+        "def begun(done, total): print(done, flush=True)\n"
+        f"_rtolab.simulate({str(scenario)!r}, seeds=range(1_000_000), progress=begun)\n"
+    )
+    command = [sys.executable, "-c", program]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGINT
+    assert errors.rstrip().endswith("KeyboardInterrupt")
