@@ -223,7 +223,7 @@ def _section(reproduction: Reproduction, drawn: Sequence[tuple[str, dict[str, An
 <section id="{escape(experiment.id)}">
 <h2>{escape(experiment.title)} {_verdict(reproduction.verdict)}</h2>
 <p><code>{escape(experiment.id)}</code>: {escape(experiment.source)}.
-{reproduction.runs} runs a variant, seeds from {reproduction.seed}, {reproduction.wall_s:.2f} s.</p>
+{_how(reproduction)}, {reproduction.wall_s:.2f} s.</p>
 {note}
 {_measured_table(reproduction)}
 <details{" open" if failed else ""}><summary>Checks: {escape(reproduction.tally())}</summary>
@@ -236,24 +236,32 @@ def _section(reproduction: Reproduction, drawn: Sequence[tuple[str, dict[str, An
 </section>"""
 
 
+def _how(reproduction: Reproduction) -> str:
+    if reproduction.experiment.is_trace:
+        return f"One run a variant, seed {reproduction.seed}"
+    return f"{reproduction.runs} runs a variant, seeds from {reproduction.seed}"
+
+
 def _measured_table(reproduction: Reproduction) -> str:
-    """Published beside measured: a row a variant, a group of columns a metric."""
+    """Published beside measured, as far as it was published: a row a variant."""
     experiment = reproduction.experiment
-    head = "".join(
-        f'<th colspan="2">{escape(m.label)}{f" ({m.unit})" if m.unit else ""}</th>'
-        for m in experiment.metrics
-    )
-    under = "<th>published</th><th>measured</th>" * len(experiment.metrics)
+    known = {row.metric for row in reproduction.rows if row.published is not None}
+    head, under = [], []
+    for metric in experiment.metrics:
+        unit = f" ({metric.unit})" if metric.unit else ""
+        columns = ("published", "measured") if metric in known else ("measured",)
+        head.append(f'<th colspan="{len(columns)}">{escape(metric.label)}{unit}</th>')
+        under += [f"<th>{column}</th>" for column in columns]
     body = []
     for variant in experiment.variants:
         cells = [escape(variant.title)]
         for row in reproduction.rows:
             if row.variant == variant:
-                cells += [_published(row), _measured(row)]
+                cells += [_published(row)] * (row.metric in known) + [_measured(row)]
         body.append(_cells(*cells))
     return f"""<div class="wide"><table class="numbers">
-<thead><tr><th rowspan="2">Variant</th>{head}</tr>
-<tr>{under}</tr></thead><tbody>{"".join(body)}</tbody></table></div>"""
+<thead><tr><th rowspan="2">Variant</th>{"".join(head)}</tr>
+<tr>{"".join(under)}</tr></thead><tbody>{"".join(body)}</tbody></table></div>"""
 
 
 def _published(row: Row) -> str:
