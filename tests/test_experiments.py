@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from rtolab.experiments.measured import Measured
 from rtolab.experiments.reproduce import Reproduction, reproduce
 from rtolab.experiments.trace import Trace
 from rtolab.result import Result
+from rtolab.run import shipped_scenarios
 
 BY_ID = {experiment.id: experiment for experiment in EXPERIMENTS}
 TABLES = [e for e in EXPERIMENTS if not e.is_trace]
@@ -216,6 +218,28 @@ def test_one_set_of_assumptions_serves_every_table() -> None:
     common = shared[0] & shared[1] & shared[2]
     own = [{a.name.split(".")[2] for a in s - common} for s in shared]
     assert own == [{"spikes"}, {"loss"}, {"outages"}]
+
+
+@pytest.mark.parametrize("experiment", TABLES, ids=lambda e: e.id)
+def test_a_tables_scenario_says_what_the_table_assumes(experiment: Experiment) -> None:
+    text = shipped_scenarios()[experiment.scenario].read_text(encoding="utf-8")
+    scenario = tomllib.loads(text)
+    for assumption in experiment.assumptions:
+        found: Any = scenario
+        for key in assumption.name.split("."):
+            if isinstance(found, list):
+                found = next(item for item in found if item["name"] == key)
+            else:
+                found = found[key]
+        assert found == toml(assumption.value), assumption.name
+
+
+def toml(value: str) -> Any:
+    """A value as `--set` takes it: TOML if it is, else the bare text."""
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value
 
 
 def test_another_assumption_is_set_and_shown(simulator: Simulator) -> None:

@@ -39,6 +39,9 @@ SENDER = (
         "tcp.timestamp.in_mss", "true", "12 bytes out of the MSS: 420 segments, about 4 % more"
     ),
     assumed("tcp.window.initial", "2 segments", "RFC 2581's largest initial window"),
+    assumed("tcp.window.initial_ssthresh", "unlimited", "RFC 2581: arbitrarily high"),
+    assumed("tcp.window.halving", "bytes", "RFC 2581 as it stands"),
+    assumed("tcp.window.avoidance", "formula", "RFC 2581's formula, once an ACK"),
     stated(
         "tcp.window.max_burst", "3 segments", "3: three segments an ACK; assumed for every variant"
     ),
@@ -48,6 +51,7 @@ SENDER = (
     assumed("tcp.rto.k", "4", "RFC 2988"),
     assumed("tcp.rto.granularity", "10 ms", "the clock of Linux 2.4"),
     assumed("tcp.rto.sampling", "every-ack", "RFC 2988, by Karn's rule or by timestamps"),
+    assumed("tcp.rto.restart_on_retransmit", "true", "as BSD and Linux did"),
     assumed("tcp.timestamp.tick", "10 ms", "the clock of Linux 2.4"),
     stated("tcp.sack_recovery.rules", "rfc3517", "5.1: the conservative algorithm of the IETF"),
     assumed("tcp.sack_recovery.outstanding", "classic", "lost segments stay counted in the window"),
