@@ -1,0 +1,333 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from rtolab import _rtolab
+from rtolab._rtolab import Error, InternalError
+from rtolab.run import run as run_scenario
+from rtolab.run import shipped_scenarios
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from rtolab.experiments.base import Experiment
+    from rtolab.experiments.reproduce import Reproduction
+    from rtolab.report import Written
+
+SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
+SHOWN_AFTER_S = 2.0
+DEMO = [f"frto2002/{name}" for name in ("table1", "table2", "table3", "fig1", "fig2")]
+
+app = typer.Typer(
+    name="rtolab",
+    help="A laboratory for TCP retransmission timeouts.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Runs = Annotated[int, typer.Option(min=1, help="Seeds for each sender.")]
+Seed = Annotated[int, typer.Option(min=0, help="The first seed; run i has seed + i.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Threads; by default one a processor.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
+Out = Annotated[Path, typer.Option(help="Folder for report, pictures and captures.")]
+
+
+@app.command(epilog="Example: [bold]rtolab demo --out /tmp/demo[/bold]")
+def demo(
+    *,
+    runs: Runs = 300,
+    seed: Seed = 1,
+    jobs: Jobs = None,
+    out: Out = Path("out"),
+    as_json: AsJson = False,
+) -> None:
+    """The F-RTO report's tables on this machine, beside the published ones, with pictures."""
+    done, written = _reproduce(DEMO, runs=runs, seed=seed, jobs=jobs, assume={}, out=out)
+    _tell(done, written, as_json=as_json, every_file=True)
+
+
+@app.command("list", epilog="Example: [bold]rtolab list --json[/bold]")
+def list_all(*, as_json: AsJson = False) -> None:
+    """What there is: policies of senders, scenarios, experiments."""
+    from rtolab.experiments import EXPERIMENTS  # noqa: PLC0415
+
+    policies = _rtolab.policies()
+    scenarios = shipped_scenarios()
+    if as_json:
+        _print_json(
+            {
+                "policies": [
+                    dict(zip(("name", "question", "about"), p, strict=True)) for p in policies
+                ],
+                "scenarios": [{"name": n, "path": str(path)} for n, path in scenarios.items()],
+                "experiments": [
+                    {"id": e.id, "aliases": list(e.aliases), "title": e.title, "source": e.source}
+                    for e in EXPERIMENTS
+                ],
+            }
+        )
+        return
+    console = _stdout()
+    console.print(_listing("Senders are sums of policies, such as sack+frto", policies))
+    console.print(_listing("Scenarios", [(name, str(path)) for name, path in scenarios.items()]))
+    named = [(", ".join((e.id, *e.aliases)), e.title) for e in EXPERIMENTS]
+    console.print(_listing("Experiments", named))
+
+
+@app.command(
+    epilog="Example: [bold]rtolab run frto2002-delays --sender sack --sender sack+frto "
+    "--runs 30 --set link.wireless.delay='400 ms'[/bold]"
+)
+def run(
+    scenario: Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")],
+    *,
+    sender: Annotated[
+        list[str] | None, typer.Option("--sender", "-s", help="A sum such as newreno+frto.")
+    ] = None,
+    runs: Runs = 1,
+    seed: Seed = 1,
+    jobs: Jobs = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for tables, and for one run captures and pictures.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run one scenario, with one or more senders, on one or more seeds."""
+    senders = sender or []
+    trace = out is not None and runs == 1
+    with _progress(f"running {scenario}") as progress:
+        result = run_scenario(
+            scenario,
+            sender=senders,
+            seed=seed,
+            runs=runs,
+            set=_pairs(set_, "--set"),
+            trace=trace,
+            windows=trace,
+            jobs=jobs,
+            progress=progress,
+        )
+    files = result.write(out) if out else []
+    if out and trace:
+        files += _draw(result, out)
+    if as_json:
+        _print_json(
+            {
+                "scenario": scenario,
+                "seed": seed,
+                "runs": runs,
+                "connections": result.connections.to_dicts(),
+                "files": [str(path) for path in files],
+            }
+        )
+        return
+    from rtolab import show  # noqa: PLC0415
+
+    _stdout().print(show.runs(result))
+    _name(files)
+
+
+@app.command(
+    epilog="Example: [bold]rtolab reproduce frto2002/table1 --runs 30 "
+    "--assume link.wireless.spikes.holds=service[/bold]"
+)
+def reproduce(
+    experiment: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", help="Such as frto2002/table1 or frto2002; default all."),
+    ] = None,
+    *,
+    runs: Runs = 300,
+    seed: Seed = 1,
+    jobs: Jobs = None,
+    assume: Annotated[
+        list[str] | None, typer.Option(help="key=value in place of what is assumed.")
+    ] = None,
+    out: Out = Path("out"),
+    as_json: AsJson = False,
+) -> None:
+    """The papers' tables and figures: published beside measured, each claim judged.
+
+    Exits with 1 if a claim fails.
+    """
+    assumed = _pairs(assume, "--assume")
+    ids = experiment or []
+    done, written = _reproduce(ids, runs=runs, seed=seed, jobs=jobs, assume=assumed, out=out)
+    _tell(done, written, as_json=as_json, every_file=False)
+
+
+@app.command(epilog="Example: [bold]rtolab schema > scenario.schema.json[/bold]")
+def schema() -> None:
+    """The JSON Schema of a scenario, for editors."""
+    sys.stdout.write(_rtolab.schema().rstrip("\n") + "\n")
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    if hasattr(signal, "SIGPIPE"):
+        # `rtolab list | head` ends as any filter does, without a word.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        app()
+    except InternalError as error:
+        _complain(str(error), DEFECT)
+    except Error as error:
+        _complain(str(error), BAD_INPUT)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _complain(f"{place}{error.strerror or error}", BAD_INPUT)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+
+
+def _complain(message: str, code: int) -> None:
+    sys.stderr.write(f"rtolab: {message}\n")
+    sys.exit(code)
+
+
+def _reproduce(
+    ids: Sequence[str],
+    *,
+    runs: int,
+    seed: int,
+    jobs: int | None,
+    assume: dict[str, str],
+    out: Path,
+) -> tuple[list[Reproduction], Written]:
+    from rtolab import experiments, report  # noqa: PLC0415
+    from rtolab.experiments.reproduce import reproduce as reproduce_one  # noqa: PLC0415
+
+    def one(experiment: Experiment) -> Reproduction:
+        with _progress(experiment.id) as progress:
+            return reproduce_one(
+                experiment, runs=runs, seed=seed, jobs=jobs, assume=assume, progress=progress
+            )
+
+    found = experiments.find(list(ids))
+    out.mkdir(parents=True, exist_ok=True)
+    done = [one(experiment) for experiment in found]
+    with _progress("drawing") as progress:
+        return done, report.write(done, out, progress)
+
+
+def _tell(
+    done: Sequence[Reproduction], written: Written, *, as_json: bool, every_file: bool
+) -> None:
+    """Print what was found and written; exit with 1 if a verdict is fail."""
+    if as_json:
+        documents = [reproduction.document() for reproduction in done]
+        _print_json(documents[0] if len(documents) == 1 else documents)
+    else:
+        from rtolab import show  # noqa: PLC0415
+
+        console = _stdout()
+        for reproduction in done:
+            console.print(show.reproduction(reproduction))
+        pngs = [path for path in written.pictures if path.suffix == ".png"]
+        _name([*pngs, *written.captures] if every_file else [])
+        console.print(f"report: {written.report}", highlight=False, soft_wrap=True)
+    if any(reproduction.verdict == "fail" for reproduction in done):
+        raise typer.Exit(SAYS_NO)
+
+
+def _draw(result: Any, out: Path) -> list[Path]:
+    """Pictures of the first traced run of each sender."""
+    from rtolab.plot import save  # noqa: PLC0415
+    from rtolab.result import PLACES, file_name  # noqa: PLC0415
+
+    files = []
+    for run_ in range(result.runs):
+        for place in PLACES:
+            stem = out / f"{file_name(result.sender(run_))}-{place}"
+            files += save(result.plot.time_sequence(run_, place), stem)
+    return files
+
+
+def _pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Options of the form key=value."""
+    pairs = {}
+    for item in given or []:
+        key, equals, value = item.partition("=")
+        if not equals or not key.strip():
+            raise Error(f"{option} {item}: expected key=value, such as link.wireless.loss=0.02")
+        pairs[key.strip()] = value.strip()
+    return pairs
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar with an ETA on a terminal, once the work has taken two seconds; else nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(what)
+    began = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+        if time.monotonic() - began > SHOWN_AFTER_S:
+            bar.start()
+
+    try:
+        yield tell
+    finally:
+        bar.stop()
+
+
+def _stdout() -> Console:
+    """Standard output; as wide as our tables are when it is no terminal."""
+    return Console() if sys.stdout.isatty() else Console(width=100)
+
+
+def _listing(title: str, rows: Sequence[Sequence[str]]) -> RenderableType:
+    table = Table(title=title, title_justify="left", box=None, show_header=False, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _name(files: Sequence[Path]) -> None:
+    """Name the files that were written."""
+    for path in files:
+        _stdout().print(f"wrote {path}", highlight=False, soft_wrap=True)
+
+
+def _print_json(document: object) -> None:
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

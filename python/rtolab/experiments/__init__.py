@@ -1,0 +1,41 @@
+"""The papers' tables and figures as data; one module a paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtolab._rtolab import Error
+from rtolab.experiments import frto2002
+
+if TYPE_CHECKING:
+    from rtolab.experiments.base import Experiment
+
+EXPERIMENTS: tuple[Experiment, ...] = frto2002.EXPERIMENTS
+"""Every experiment, in the order in which `rtolab reproduce` runs them."""
+
+
+def find(ids: list[str]) -> list[Experiment]:
+    """Experiments by id, by another id of the same runs, or all of a paper; all of none named.
+
+    An experiment named twice is given once, in the order of the names.
+
+    Raises:
+        Error: an id is not known.
+    """
+    found = dict.fromkeys(
+        experiment.id for name in ids or [""] for experiment in _named(name.strip("/"))
+    )
+    by_id = {experiment.id: experiment for experiment in EXPERIMENTS}
+    return [by_id[name] for name in found]
+
+
+def _named(name: str) -> list[Experiment]:
+    matching = [
+        experiment
+        for experiment in EXPERIMENTS
+        if name in ("", experiment.id, *experiment.aliases) or experiment.id.split("/")[0] == name
+    ]
+    if not matching:
+        known = ", ".join(i for e in EXPERIMENTS for i in (e.id, *e.aliases))
+        raise Error(f"no experiment `{name}`; known are {known}")
+    return matching

@@ -1,0 +1,103 @@
+"""Set R: the one set of assumptions behind every experiment of the report.
+
+What the report leaves open was chosen once, for all tables together and before their results, and
+is the same for every variant. `rtolab reproduce --assume key=value` tries another value.
+"""
+
+from __future__ import annotations
+
+from rtolab.experiments.base import Assumption
+
+
+def stated(name: str, value: str, why: str) -> Assumption:
+    """A value that the report states."""
+    return Assumption(name, value, stated=True, why=why)
+
+
+def assumed(name: str, value: str, why: str) -> Assumption:
+    """A value that the report leaves open."""
+    return Assumption(name, value, stated=False, why=why)
+
+
+LINK = (
+    stated("link.wireless.rate", "28.8 kbit/s", "5.1: 28,800 bps; the uplink is assumed the same"),
+    stated("link.wireless.delay", "200 ms", "5.1: propagation; assumed one way, each direction"),
+    stated("link.wireless.queue", "7 packets", "5.1: router buffer of seven packets, drop-tail"),
+    stated("link.wireless.send_buffer", "1776 B", "5.1; on top of the queue, six packets of 296 B"),
+    stated("link.wireless.receive_buffer", "1776 B", "5.1; releases in order"),
+    assumed("link.lan.rate", "10 Mbit/s", "an isolated LAN: negligible beside the wireless link"),
+    assumed("link.lan.delay", "1 ms", "an isolated LAN: negligible beside the wireless link"),
+)
+
+TRANSFER = (
+    stated("flow.transfer.bytes", "102400 B", "5.1: 100 KB; a KB is assumed to be 1024 bytes"),
+)
+
+SENDER = (
+    stated("tcp.mss", "256 B", "5.1: maximum segment size"),
+    assumed(
+        "tcp.timestamp.in_mss", "true", "12 bytes out of the MSS: 420 segments, about 4 % more"
+    ),
+    assumed("tcp.window.initial", "2 segments", "RFC 2581's largest initial window"),
+    assumed("tcp.window.initial_ssthresh", "unlimited", "RFC 2581: arbitrarily high"),
+    assumed("tcp.window.halving", "bytes", "RFC 2581 as it stands"),
+    assumed("tcp.window.avoidance", "formula", "RFC 2581's formula, once an ACK"),
+    stated(
+        "tcp.window.max_burst", "3 segments", "3: three segments an ACK; assumed for every variant"
+    ),
+    stated("tcp.recovery.limited_transmit", "true", "5.1: with all TCP alternatives"),
+    assumed("tcp.rto.min", "1 s", "RFC 2988; any floor up to 1 s gives the same tables"),
+    assumed("tcp.rto.initial", "3 s", "RFC 2988"),
+    assumed("tcp.rto.k", "4", "RFC 2988"),
+    assumed("tcp.rto.granularity", "10 ms", "the clock of Linux 2.4"),
+    assumed("tcp.rto.sampling", "every-ack", "RFC 2988, by Karn's rule or by timestamps"),
+    assumed("tcp.rto.restart_on_retransmit", "true", "as BSD and Linux did"),
+    assumed("tcp.timestamp.tick", "10 ms", "the clock of Linux 2.4"),
+    stated("tcp.sack_recovery.rules", "rfc3517", "5.1: the conservative algorithm of the IETF"),
+    assumed("tcp.sack_recovery.outstanding", "classic", "lost segments stay counted in the window"),
+    assumed("tcp.newreno.bugfix", "careful", "RFC 2582's careful variant"),
+    assumed("tcp.newreno.timer", "slow-but-steady", "each partial ACK restarts the timer"),
+    assumed("tcp.window.full_ack", "flight-size", "RFC 2582's min(ssthresh, FlightSize + 1)"),
+    assumed("tcp.recover_on_undo", "reset", "3: `send_high` ignored after F-RTO; so after Eifel"),
+)
+
+RECEIVER = (
+    assumed("receiver.ack_every", "2", "RFC 2581's delayed ACKs, without quick ones"),
+    assumed("receiver.delayed_ack", "200 ms", "usual; RFC 2581 allows up to 500 ms"),
+    assumed("receiver.echo", "rfc1323", "footnote 2: the segment that last advanced the window"),
+    assumed("receiver.buffer", "32 kB", "never the limit, from 8 kB up"),
+)
+
+SET_R = LINK + TRANSFER + SENDER + RECEIVER
+"""What every experiment rests on."""
+
+DELAYS = (
+    stated("link.wireless.spikes.probability", "0.02", "5.1: each packet; assumed ACKs too"),
+    stated(
+        "link.wireless.spikes.length", '{ exponential = "3.5 s" }', "5.1: exponential, mean 3.5 s"
+    ),
+    assumed(
+        "link.wireless.spikes.holds",
+        "delivery",
+        "later packets are sent until the link's buffers are full, and delivered in order",
+    ),
+)
+"""Table 1: sudden delays."""
+
+LOSSES = (stated("link.wireless.loss", "0.05", "5.1: each packet, uniform; assumed ACKs too"),)
+"""Table 2: packet losses."""
+
+OUTAGES = (
+    stated(
+        "link.wireless.outages.random.good",
+        '{ uniform = ["0.1 s", "20 s"] }',
+        "5.1: the good state lasts 0.1 to 20 s",
+    ),
+    stated(
+        "link.wireless.outages.random.bad",
+        '{ exponential = "3.5 s" }',
+        "5.1: exponential, mean 3.5 s; both directions lose everything",
+    ),
+    assumed("link.wireless.outages.random.stationary", "true", "a SYN may be lost as any packet"),
+)
+"""Table 3: bursty losses."""

@@ -1,0 +1,161 @@
+"""What happened in one traced run, as a reader of a packet trace counts it.
+
+Everything is seen at the sender: data leave it, ACKs arrive at it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtolab.result import Result
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data segment that left the sender: when (s), its first byte, its length (bytes)."""
+
+    at: float
+    seq: int
+    length: int
+    retransmission: bool
+    unneeded: bool
+
+
+@dataclass(frozen=True)
+class Ack:
+    """An ACK that reached the sender, and the data that left before the next one."""
+
+    at: float
+    ack: int
+    released: list[Data] = field(default_factory=list)
+
+    @property
+    def new(self) -> list[Data]:
+        """What it released for the first time."""
+        return [data for data in self.released if not data.retransmission]
+
+    @property
+    def retransmitted(self) -> list[Data]:
+        """What it released again."""
+        return [data for data in self.released if data.retransmission]
+
+
+@dataclass(frozen=True)
+class Timeout:
+    """A row of `timeouts`: times in seconds, windows in bytes."""
+
+    at: float
+    seq: int
+    rto: float
+    cwnd: int
+    needed: bool
+    verdict: str | None
+
+
+class Trace:
+    """One traced run of one flow."""
+
+    def __init__(
+        self,
+        segments: pl.DataFrame,
+        timeouts: pl.DataFrame,
+        windows: pl.DataFrame,
+        connections: pl.DataFrame,
+    ) -> None:
+        self._events = _events(segments)
+        self._windows = windows.sort("at_s", maintain_order=True)
+        self.timeouts = _timeouts(timeouts, "timeout")
+        self.fast_retransmits = _timeouts(timeouts, "fast_retransmit")
+        self.connection: dict[str, Any] = connections.row(0, named=True)
+        first = next((event for event in self._events if isinstance(event, Data)), None)
+        self.mss = first.length if first else 0
+
+    @classmethod
+    def of(cls, result: Result, run: int) -> Trace:
+        """The first flow of a run of a result."""
+        mine = pl.col("run") == run
+        connections = result.connections.filter(mine).head(1)
+        mine &= pl.col("flow") == connections["flow"][0]
+        return cls(
+            result.segments.filter(mine),
+            result.timeouts.filter(mine),
+            result.windows.filter(mine),
+            connections,
+        )
+
+    def timeouts_from(self, at: float) -> list[Timeout]:
+        """Expiries of the retransmission timer from an instant on."""
+        return [timeout for timeout in self.timeouts if timeout.at >= at]
+
+    def fast_retransmits_from(self, at: float) -> list[Timeout]:
+        """Fast retransmits from an instant on."""
+        return [timeout for timeout in self.fast_retransmits if timeout.at >= at]
+
+    def retransmitted(self, start: float, end: float = float("inf")) -> list[Data]:
+        """Retransmissions that left at `start` or later, and before `end`."""
+        return [
+            event
+            for event in self._events
+            if isinstance(event, Data) and event.retransmission and start <= event.at < end
+        ]
+
+    def outstanding(self, timeout: Timeout) -> list[int]:
+        """First bytes of the segments sent and not yet acknowledged when the timer expired."""
+        sent: set[int] = set()
+        for event in self._events:
+            if _is_retransmission_of(event, timeout):
+                break
+            if isinstance(event, Data):
+                sent.add(event.seq)
+            else:
+                sent = {seq for seq in sent if seq >= event.ack}
+        return sorted(sent)
+
+    def acks_after(self, timeout: Timeout) -> list[Ack]:
+        """The ACKs that came after the timer expired, each with what it released."""
+        acks: list[Ack] = []
+        expired = False
+        for event in self._events:
+            if not expired:
+                expired = _is_retransmission_of(event, timeout)
+            elif isinstance(event, Ack):
+                acks.append(Ack(event.at, event.ack))
+            elif acks:
+                acks[-1].released.append(event)
+        return acks
+
+    def window_at(self, at: float) -> dict[str, Any] | None:
+        """The last sample of the sender's windows at or before an instant."""
+        before = self._windows.filter(pl.col("at_s") <= at)
+        return before.row(-1, named=True) if before.height else None
+
+
+def _events(segments: pl.DataFrame) -> Sequence[Data | Ack]:
+    """Data sent and ACKs received at the sender, in the order in which it saw them."""
+    seen = segments.filter(pl.col("place") == "sender").sort("at_s", maintain_order=True)
+    events: list[Data | Ack] = []
+    for row in seen.iter_rows(named=True):
+        if row["event"] == "sent" and row["len"] > 0:
+            again, vain = row["retransmission"], row["unneeded"]
+            events.append(Data(row["at_s"], row["seq"], row["len"], again, vain))
+        elif row["event"] == "received" and row["ack"] is not None:
+            events.append(Ack(row["at_s"], row["ack"]))
+    return events
+
+
+def _timeouts(timeouts: pl.DataFrame, kind: str) -> list[Timeout]:
+    rows = timeouts.filter(pl.col("kind") == kind).sort("at_s", maintain_order=True)
+    return [
+        Timeout(row["at_s"], row["seq"], row["rto_s"], row["cwnd"], row["needed"], row["verdict"])
+        for row in rows.iter_rows(named=True)
+    ]
+
+
+def _is_retransmission_of(event: Data | Ack, timeout: Timeout) -> bool:
+    return isinstance(event, Data) and event.at == timeout.at and event.seq == timeout.seq

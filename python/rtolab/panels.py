@@ -1,0 +1,340 @@
+"""The panels of a trace's pictures: packets, windows and timers over time.
+
+Colours are those of Okabe and Ito ("Color Universal Design", 2008), which the colour-blind tell
+apart; what matters differs in shape too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+BLACK, GREY = "#000000", "#7f7f7f"
+ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+
+CROSS: Final = "M-.7,-.7L.7,.7M.7,-.7L-.7,.7"
+WIDTH = 900
+"""Of a panel, in pixels: with axis and legend a picture is some 1200 wide."""
+
+DELAYED_S = 0.5
+"""A packet that the link held longer than this is marked as delayed, in s."""
+
+LOST = ("queue", "error", "outage", "script")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a class of things is drawn."""
+
+    name: str
+    color: str
+    shape: str = "circle"
+    size: int = 40
+    filled: bool = True
+    dash: tuple[int, int] = (1, 0)
+
+
+FIRST = Look("first transmission", BLUE, "circle", 22)
+NEEDED = Look("needed retransmission", GREEN, "triangle-up", 80)
+UNNEEDED = Look("unneeded retransmission", VERMILION, "diamond", 80)
+DELAYED = Look("delayed by the link", PURPLE, "circle", 130, filled=False)
+DROPPED = Look("lost", BLACK, CROSS, 70, filled=False)
+PACKETS = (FIRST, NEEDED, UNNEEDED, DELAYED, DROPPED)
+
+ACKED = Look("acknowledged", BLACK)
+EDGE = Look("window's edge", ORANGE, dash=(6, 3))
+SACKED = Look("SACK block", SKY)
+LINES = (ACKED, EDGE, SACKED)
+
+EVENTS = (
+    Look("timeout", VERMILION, dash=(7, 3)),
+    Look("fast retransmit", PURPLE, dash=(2, 3)),
+)
+SHADES = (Look("stall", GREY), Look("outage", ORANGE), Look("spike", SKY))
+WINDOWS = (
+    Look("cwnd", BLUE),
+    Look("ssthresh", ORANGE, dash=(6, 3)),
+    Look("in flight", GREY),
+)
+TIMERS = (Look("RTO", VERMILION), Look("SRTT", BLUE, dash=(6, 3)))
+
+
+@dataclass(frozen=True)
+class View:
+    """The tables of one flow of a run, and the span of time shown, in s."""
+
+    heading: str
+    flow: str
+    segments: pl.DataFrame
+    timeouts: pl.DataFrame
+    windows: pl.DataFrame
+    disturbances: pl.DataFrame
+    span: tuple[float, float]
+
+    def shown(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows within the span."""
+        return frame.filter(pl.col("at_s").is_between(*self.span))
+
+    def steps(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows within the span, with the last one before it, where a step line begins."""
+        before = frame.filter(pl.col("at_s") < self.span[0]).tail(1)
+        begin = before.with_columns(at_s=pl.lit(float(self.span[0])))
+        return pl.concat([begin, self.shown(frame)])
+
+    def title(self, what: str, note: str = "") -> alt.TitleParams:
+        """What the picture is of."""
+        subtitle = f"{what}; {self.flow}" + (f"; {note}" if note else "")
+        return alt.TitleParams(self.heading, subtitle=subtitle, anchor="start", offset=12)
+
+    def x(self, *, labelled: bool) -> alt.X:
+        """The time axis."""
+        title = "time (s)" if labelled else None
+        axis = alt.Axis(title=title, labels=labelled, grid=True, tickCount=12)
+        margin = 0.01 * (self.span[1] - self.span[0])
+        domain = [self.span[0] - margin, self.span[1] + margin]
+        return alt.X("at_s:Q", scale=alt.Scale(domain=domain, nice=False), axis=axis)
+
+
+def rows(frame: pl.DataFrame) -> alt.InlineData:
+    """A frame's rows within a chart, however many: as text, which altair neither copies nor checks.
+
+    Altair's own way refuses more than 5000 rows and is slow with fewer.
+    """
+    return alt.InlineData(values=frame.write_json(), format=alt.JsonDataFormat(type="json"))
+
+
+def sequence(view: View, place: str, delayed_s: float, *, labelled: bool) -> alt.LayerChart:
+    """Packets seen at a host: sequence numbers over time."""
+    acks = _acks(view, place)
+    x = view.x(labelled=labelled)
+    y = alt.Y(
+        "seq:Q",
+        title="sequence number (bytes)",
+        axis=alt.Axis(format="~s"),
+        scale=alt.Scale(domain=list(_y_domain(view, place)), nice=False, zero=False),
+    )
+    return _layered(
+        [
+            *_background(view, x),
+            *_ack_layers(view, acks, x, y, edge=not edge_note(view, place)),
+            _point_layer(_packets(view.shown(_data(view, place)), delayed_s), x, y),
+        ],
+        height=430,
+    )
+
+
+def _ack_layers(
+    view: View, acks: pl.DataFrame, x: alt.X, y: alt.Y, *, edge: bool
+) -> list[alt.Chart]:
+    """What was acknowledged, the edge of the window offered with it, and its SACK blocks."""
+    steps = view.steps(acks)
+    lines = steps.select("at_s", seq="ack", what=pl.lit(ACKED.name))
+    if edge:
+        edges = steps.select("at_s", seq="window_edge", what=pl.lit(EDGE.name)).drop_nulls()
+        lines = pl.concat([lines, edges])
+    blocks = _sack_blocks(view.shown(acks)).with_columns(what=pl.lit(SACKED.name))
+    looks = _present(LINES, [*lines["what"], *blocks["what"]])
+    layers = [
+        alt.Chart(rows(lines))
+        .mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
+        .encode(x, y, *_line_looks(looks, "Lines")),
+        alt.Chart(rows(view.shown(acks).select("at_s", seq="ack")))
+        .mark_circle(size=9, color=BLACK, opacity=1, clip=True)
+        .encode(x, y),
+    ]
+    if blocks.height:
+        bars = alt.Chart(rows(blocks)).mark_rule(strokeWidth=2.5, clip=True)
+        layers.append(bars.encode(x, y, alt.Y2("end:Q"), *_line_looks(looks, None)))
+    return layers
+
+
+def _data(view: View, place: str) -> pl.DataFrame:
+    """Data segments, in the direction of the data."""
+    event = "sent" if place == "sender" else "received"
+    here = (pl.col("place") == place) & (pl.col("event") == event) & (pl.col("len") > 0)
+    return view.segments.filter(here).sort("at_s", maintain_order=True)
+
+
+def _acks(view: View, place: str) -> pl.DataFrame:
+    """What came back."""
+    event = "received" if place == "sender" else "sent"
+    here = (pl.col("place") == place) & (pl.col("event") == event)
+    return view.segments.filter(here & pl.col("ack").is_not_null()).sort(
+        "at_s", maintain_order=True
+    )
+
+
+def _packets(data: pl.DataFrame, delayed_s: float) -> pl.DataFrame:
+    """One row a mark: what a segment was, and again if it was delayed or lost."""
+    what = (
+        pl.when(~pl.col("retransmission"))
+        .then(pl.lit(FIRST.name))
+        .when(pl.col("unneeded"))
+        .then(pl.lit(UNNEEDED.name))
+        .otherwise(pl.lit(NEEDED.name))
+    )
+    columns = data.select("at_s", "seq", "len", "fate", "held_s", "retransmission", "unneeded")
+    kinds = columns.with_columns(what=what)
+    delayed = columns.filter(pl.col("held_s") > delayed_s).with_columns(what=pl.lit(DELAYED.name))
+    lost = columns.filter(pl.col("fate").is_in(LOST)).with_columns(what=pl.lit(DROPPED.name))
+    return pl.concat([kinds, delayed, lost]).drop("retransmission", "unneeded")
+
+
+def _sack_blocks(acks: pl.DataFrame) -> pl.DataFrame:
+    """One row a block of an ACK."""
+    blocks = [
+        acks.select("at_s", seq=f"sack_{i}_start", end=f"sack_{i}_end").drop_nulls()
+        for i in range(1, 5)
+    ]
+    return pl.concat(blocks)
+
+
+def _y_domain(view: View, place: str) -> tuple[float, float]:
+    """All data and ACKs in the span; the window's edge too unless it dwarfs them."""
+    data, steps = view.shown(_data(view, place)), view.steps(_acks(view, place))
+    ends = [*data["seq"], *(data["seq"] + data["len"]), *steps["ack"]]
+    low, high = (min(ends), max(ends)) if ends else (0, 1)
+    edge = max(steps["window_edge"].drop_nulls().to_list(), default=high)
+    if edge - high <= high - low:
+        high = max(high, edge)
+    margin = max(0.03 * (high - low), 1)
+    return low - margin, high + margin
+
+
+def edge_note(view: View, place: str) -> str:
+    """Where the advertised window's edge is, if it is out of the picture."""
+    edges = view.steps(_acks(view, place))["window_edge"].drop_nulls().to_list()
+    out = edges and min(edges) > _y_domain(view, place)[1]
+    return "the advertised window's edge is above the picture" if out else ""
+
+
+def _point_layer(packets: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
+    looks = _present(PACKETS, packets["what"])
+    names = [look.name for look in looks]
+
+    def scale(values: Sequence[str | float]) -> alt.Scale:
+        return alt.Scale(domain=names, range=list(values))
+
+    filled = [look.color if look.filled else "transparent" for look in looks]
+    legend = alt.Legend(title="Packets", symbolStrokeWidth=1.5)
+    points: alt.Chart = (
+        alt.Chart(rows(packets))
+        .mark_point(strokeWidth=1.5, opacity=1, clip=True)
+        .encode(
+            x=x,
+            y=y,
+            shape=alt.Shape("what:N", scale=scale([look.shape for look in looks]), legend=legend),
+            stroke=alt.Stroke("what:N", scale=scale([look.color for look in looks]), legend=legend),
+            fill=alt.Fill("what:N", scale=scale(filled), legend=legend),
+            size=alt.Size("what:N", scale=scale([look.size for look in looks]), legend=legend),
+            tooltip=[
+                alt.Tooltip("what:N"),
+                alt.Tooltip("at_s:Q", title="at (s)", format=".3f"),
+                alt.Tooltip("seq:Q"),
+                alt.Tooltip("len:Q", title="bytes"),
+                alt.Tooltip("fate:N"),
+                alt.Tooltip("held_s:Q", title="held (s)", format=".3f"),
+            ],
+        )
+    )
+    return points
+
+
+def _background(view: View, x: alt.X, *, legends: bool = True) -> list[alt.Chart]:
+    """What disturbed the links, shaded, and the sender's timeouts; explained in one panel."""
+    start, end = view.span
+    layers = []
+    disturbed = view.disturbances.filter((pl.col("to_s") > start) & (pl.col("from_s") < end))
+    if disturbed.height:
+        looks = _present(SHADES, disturbed["kind"])
+        shades = disturbed.select("to_s", "link", "direction", at_s="from_s", what="kind")
+        legend = alt.Legend(title="Shaded", symbolType="square", symbolOpacity=0.3)
+        color = alt.Color("what:N", scale=_colors(looks), legend=legend if legends else None)
+        tooltip = ["what:N", "link:N", "direction:N", "at_s:Q", "to_s:Q"]
+        shade = alt.Chart(rows(shades)).mark_rect(opacity=0.22, clip=True)
+        layers.append(shade.encode(x, alt.X2("to_s:Q"), color, tooltip=tooltip))
+    events = view.shown(view.timeouts)
+    if events.height:
+        what = pl.col("kind").str.replace("_", " ")
+        marks = events.select("at_s", "needed", "rto_s", "verdict", what=what)
+        lines = _line_looks(_present(EVENTS, marks["what"]), "Events" if legends else None)
+        tooltip = ["what:N", "at_s:Q", "needed:N", "rto_s:Q", "verdict:N"]
+        rule = alt.Chart(rows(marks)).mark_rule(strokeWidth=1.5, clip=True)
+        layers.append(rule.encode(x, *lines, tooltip=tooltip))
+    return layers
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A panel of step lines: columns of `windows` by the names of their looks."""
+
+    columns: Mapping[str, str]
+    looks: Sequence[Look]
+    legend: str
+    axis: alt.Axis
+    labelled: bool = False
+
+
+CONGESTION = Steps(
+    {"flight": "in flight", "cwnd": "cwnd", "ssthresh": "ssthresh"},
+    WINDOWS,
+    "Windows",
+    alt.Axis(title="bytes", format="~s", tickCount=5),
+)
+TIMER = Steps(
+    {"rto_s": "RTO", "srtt_s": "SRTT"},
+    TIMERS,
+    "Timer",
+    alt.Axis(title="seconds", tickCount=5),
+    labelled=True,
+)
+
+
+def steps(view: View, what: Steps, height: int) -> alt.LayerChart:
+    """Windows or timers of the sender over time."""
+    named = [pl.col(column).cast(pl.Float64).alias(name) for column, name in what.columns.items()]
+    values = view.steps(view.windows).select("at_s", *named)
+    lines = values.unpivot(index="at_s", variable_name="what", value_name="value").drop_nulls()
+    x = view.x(labelled=what.labelled)
+    top = 1.08 * max(lines["value"].to_list(), default=1.0)
+    y = alt.Y("value:Q", axis=what.axis, scale=alt.Scale(domain=[0, top], nice=False))
+    line = alt.Chart(rows(lines)).mark_line(interpolate="step-after", strokeWidth=1.5, clip=True)
+    looks = _line_looks(_present(what.looks, lines["what"]), what.legend)
+    return _layered([*_background(view, x, legends=False), line.encode(x, y, *looks)], height)
+
+
+def _layered(layers: Sequence[alt.Chart], height: int) -> alt.LayerChart:
+    channels = ("color", "strokeDash", "shape", "fill", "stroke", "size")
+    own_scales = alt.ScaleResolveMap.from_dict(dict.fromkeys(channels, "independent"))
+    resolve = alt.Resolve(scale=own_scales)
+    return alt.LayerChart(layer=list(layers), width=WIDTH, height=height, resolve=resolve)
+
+
+def _present(looks: Sequence[Look], names: Sequence[str] | pl.Series) -> list[Look]:
+    """The looks that occur: a legend explains what is there."""
+    there = set(names)
+    return [look for look in looks if look.name in there]
+
+
+def _colors(looks: Sequence[Look]) -> alt.Scale:
+    return alt.Scale(domain=[look.name for look in looks], range=[look.color for look in looks])
+
+
+def _line_looks(looks: Sequence[Look], title: str | None) -> tuple[alt.Color, alt.StrokeDash]:
+    """Colours and dashes of lines; without a title they have no legend."""
+    legend = None
+    if title:
+        legend = alt.Legend(title=title, symbolType="stroke", symbolStrokeWidth=2, symbolSize=300)
+    names, dashes = [look.name for look in looks], [list(look.dash) for look in looks]
+    dash = alt.Scale(domain=names, range=dashes)
+    return (
+        alt.Color("what:N", scale=_colors(looks), legend=legend),
+        alt.StrokeDash("what:N", scale=dash, legend=legend),
+    )

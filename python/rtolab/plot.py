@@ -1,0 +1,171 @@
+"""Pictures of traced runs, and how any picture is styled and saved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import altair as alt
+import polars as pl
+import vl_convert
+
+from rtolab._rtolab import Error
+from rtolab.panels import CONGESTION, DELAYED_S, TIMER, View, edge_note, sequence, steps
+from rtolab.result import PLACES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rtolab.result import Result
+
+    Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
+
+
+PIXELS = 1.25
+"""Of a PNG, by pixel of the chart: sharp on screens, and small."""
+
+AnyChart = TypeVar("AnyChart", alt.LayerChart, alt.VConcatChart, alt.HConcatChart)
+
+
+class Plots:
+    """The pictures of a result: altair charts, which notebooks show and `save` writes."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def time_sequence(
+        self,
+        run: int = 0,
+        place: str = "sender",
+        *,
+        flow: str | None = None,
+        between: tuple[float, float] | None = None,
+        delayed_s: float = DELAYED_S,
+    ) -> Chart:
+        """Sequence numbers over time: every data segment, ACK and SACK block seen at one host.
+
+        At the sender, the windows and the timeout are drawn beneath if they were recorded; all
+        panels zoom together.
+
+        Args:
+            run: which run, from 0; it must have been traced.
+            place: "sender" or "receiver".
+            flow: which flow, by default the run's first.
+            between: from when to when, in s; by default all of the run.
+            delayed_s: packets held longer by the link are marked as delayed, in s.
+
+        Raises:
+            Error: no such run, place or flow, or the run was not traced.
+        """
+        if place not in PLACES:
+            raise Error(f"no place `{place}`: packets are seen at sender and receiver")
+        view = self._view(run, flow, between)
+        if view.segments.is_empty():
+            raise Error("no packets were recorded: run with trace=True")
+        beneath = place == "sender" and view.windows.height > 0
+        panels = [sequence(view, place, delayed_s, labelled=not beneath)]
+        if beneath:
+            panels += [steps(view, CONGESTION, 130), steps(view, TIMER, 90)]
+        title = view.title(f"packets at the {place}", edge_note(view, place))
+        return styled(_stacked(panels), title)
+
+    def windows(
+        self,
+        run: int = 0,
+        *,
+        flow: str | None = None,
+        between: tuple[float, float] | None = None,
+    ) -> Chart:
+        """The congestion window, ssthresh, flight, RTO and SRTT of a sender over time.
+
+        Args:
+            run: which run, from 0; its windows must have been recorded.
+            flow: which flow, by default the run's first.
+            between: from when to when, in s; by default all of the run.
+
+        Raises:
+            Error: no such run or flow, or the windows were not recorded.
+        """
+        view = self._view(run, flow, between)
+        if view.windows.is_empty():
+            raise Error("no windows were recorded: run with windows=True")
+        panels = [steps(view, CONGESTION, 300), steps(view, TIMER, 200)]
+        return styled(_stacked(panels), view.title("windows of the sender"))
+
+    def _view(self, run: int, flow: str | None, between: tuple[float, float] | None) -> View:
+        result, mine = self._result, pl.col("run") == run
+        connections = result.connections.filter(mine)
+        if connections.is_empty():
+            raise Error(f"no run {run}: there are {result.runs}, counted from 0")
+        flows = connections["flow"].to_list()
+        flow = flows[0] if flow is None else flow
+        if flow not in flows:
+            raise Error(f"no flow `{flow}` in run {run}; there are {', '.join(flows)}")
+        of_flow = mine & (pl.col("flow") == flow)
+        segments = result.segments.filter(of_flow)
+        windows = result.windows.filter(of_flow)
+        ends = pl.concat([segments["at_s"], windows["at_s"]])
+        last = float(ends.max() or 0.0)  # type: ignore[arg-type]
+        return View(
+            f"{connections['sender'][0]} on {result.scenario}",
+            f"flow {flow}, seed {connections['seed'][0]}",
+            segments,
+            result.timeouts.filter(of_flow),
+            windows,
+            result.disturbances.filter(mine),
+            between or (0.0, last),
+        )
+
+
+def save(chart: Chart, stem: Path) -> list[Path]:
+    """Write a picture as PNG and SVG, without any network.
+
+    Args:
+        chart: the picture.
+        stem: the path without ending; its folder is made if it is not there.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    return save_spec(chart.to_dict(validate=False), stem)
+
+
+def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
+    """As `save`, of a picture as Vega-Lite."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    svg = vl_convert.vegalite_to_svg(spec)
+    png, vector = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
+    vector.write_text(svg, encoding="utf-8")
+    png.write_bytes(vl_convert.svg_to_png(svg, scale=PIXELS))
+    return [png, vector]
+
+
+def styled(chart: AnyChart, title: alt.TitleParams) -> AnyChart:
+    """The same chart with a title and the style of all our pictures."""
+    chart.title, chart.background, chart.padding = title, "white", 12
+    chart.config = alt.Config(
+        font="sans-serif",
+        axis=alt.AxisConfig(
+            labelFontSize=12, titleFontSize=13, titlePadding=8, gridColor="#e6e6e6"
+        ),
+        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=220, rowPadding=3),
+        title=alt.TitleConfig(fontSize=17, subtitleFontSize=13, subtitleColor="#444444"),
+        view=alt.ViewConfig(stroke="#bbbbbb"),
+    )
+    return chart
+
+
+def _stacked(panels: Sequence[alt.LayerChart]) -> alt.VConcatChart:
+    """Panels over one another that zoom in time together."""
+    shared = alt.Resolve(scale=alt.ScaleResolveMap(x="shared"))
+    for panel in panels:
+        panel.layer[0].name = "panel"
+    chart = alt.VConcatChart(vconcat=list(panels), spacing=8, resolve=shared)
+    zoom = alt.TopLevelSelectionParameter(
+        name="zoom",
+        select=alt.IntervalSelectionConfig(type="interval", encodings=["x"]),
+        bind="scales",
+        views=[panel.layer[0].name for panel in chart.vconcat],
+    )
+    chart.params = [zoom]
+    return chart

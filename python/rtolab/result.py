@@ -1,0 +1,143 @@
+"""What runs leave: tables, pictures and captures."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rtolab._rtolab import Error
+
+if TYPE_CHECKING:
+    from rtolab._rtolab import Outcome
+    from rtolab.plot import Plots
+
+TABLES = ("connections", "timeouts", "segments", "windows", "links", "disturbances")
+"""The tables that runs leave, as named in the guide."""
+
+PLACES = ("sender", "receiver")
+"""Where a trace is taken."""
+
+
+class Result:
+    """The tables of one or more runs.
+
+    Each table is a polars frame; it speaks the Arrow PyCapsule interface, so that
+    `pyarrow.table(result.connections)` and `pandas.DataFrame.from_arrow(result.connections)` take
+    it without a copy. Every table begins with the columns `run` (counted from 0, senders before
+    seeds), `seed` and `sender`. Columns in `_s` are seconds, in `_bps` bits per second; windows,
+    lengths and sequence numbers are bytes, and sequence numbers count from the SYN, which is 0.
+
+    Attributes:
+        scenario: the scenario as it was named.
+        runs: how many runs there are.
+        traced: whether packets were recorded.
+    """
+
+    def __init__(self, scenario: str, outcome: Outcome, *, runs: int, traced: bool) -> None:
+        self.scenario = scenario
+        self.runs = runs
+        self.traced = traced
+        self._outcome = outcome
+
+    @cached_property
+    def connections(self) -> pl.DataFrame:
+        """One row a connection: times, bytes, losses by cause, retransmissions by need."""
+        return pl.DataFrame(self._outcome.connections)
+
+    @cached_property
+    def timeouts(self) -> pl.DataFrame:
+        """One row a timeout or fast retransmit: when, which segment, whether it was needed."""
+        return pl.DataFrame(self._outcome.timeouts)
+
+    @cached_property
+    def segments(self) -> pl.DataFrame:
+        """One row a packet event at either host; empty unless traced."""
+        return pl.DataFrame(self._outcome.segments)
+
+    @cached_property
+    def windows(self) -> pl.DataFrame:
+        """One row a change of a sender's windows or timeout; empty unless asked for."""
+        return pl.DataFrame(self._outcome.windows)
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """One row a link direction: frames offered, delivered, dropped by cause; delays."""
+        return pl.DataFrame(self._outcome.links)
+
+    @cached_property
+    def disturbances(self) -> pl.DataFrame:
+        """One row a stall, outage or delay spike of a link; empty unless traced."""
+        return pl.DataFrame(self._outcome.disturbances)
+
+    @property
+    def plot(self) -> Plots:
+        """The pictures of this result."""
+        from rtolab.plot import Plots  # noqa: PLC0415  (pictures take a while to import)
+
+        return Plots(self)
+
+    def sender(self, run: int) -> str:
+        """The sender of a run, as a sum of policies."""
+        self._check(run)
+        return str(self.connections.filter(pl.col("run") == run)["sender"][0])
+
+    def pcapng(self, run: int = 0, place: str = "sender") -> bytes:
+        """The capture of a traced run at one host.
+
+        Args:
+            run: which run, from 0.
+            place: "sender" or "receiver", the hosts that send and receive the data.
+
+        Raises:
+            Error: no such run or place, or the run was not traced.
+        """
+        if place not in PLACES:
+            raise Error(f"no place `{place}`: captures are taken at sender and receiver")
+        if not self.traced:
+            raise Error("these runs were not traced: run with trace=True for captures")
+        self._check(run)
+        return self._outcome.pcapng(run, place)
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write every table as Parquet and, of traced runs, a pcapng for each host.
+
+        Args:
+            folder: made if it is not there; files of the same names are replaced.
+
+        Returns:
+            The files written.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        written = []
+        for name in TABLES:
+            path = folder / f"{name}.parquet"
+            getattr(self, name).write_parquet(path)
+            written.append(path)
+        return written + (self._write_captures(folder) if self.traced else [])
+
+    def _write_captures(self, folder: Path) -> list[Path]:
+        written = []
+        digits = len(str(self.runs - 1))
+        for run in range(self.runs):
+            stem = f"run-{run:0{digits}}-{file_name(self.sender(run))}"
+            for place in PLACES:
+                path = folder / f"{stem}-{place}.pcapng"
+                path.write_bytes(self.pcapng(run, place))
+                written.append(path)
+        return written
+
+    def _check(self, run: int) -> None:
+        if not 0 <= run < self.runs:
+            raise Error(f"no run {run}: there are {self.runs}, counted from 0")
+
+
+def file_name(sender: str) -> str:
+    """A sender's sum as part of a file name: `newreno:no-bugfix` has a colon, a file has not."""
+    return sender.replace(":", "-")

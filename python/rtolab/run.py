@@ -1,0 +1,120 @@
+"""Running a scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtolab import _rtolab
+from rtolab._rtolab import Error
+from rtolab.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Progress = Callable[[int, int], object]
+    """Told how many runs are done, of how many."""
+
+LARGEST_SEED = 2**64 - 1
+
+
+def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
+    scenario: str | Path,
+    *,
+    sender: str | Sequence[str] | None = None,
+    seed: int = 1,
+    runs: int = 1,
+    set: Mapping[str, object] | None = None,
+    trace: bool | None = None,
+    windows: bool | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Run a scenario, with each sender on each seed.
+
+    The same arguments give the same tables and captures, on any machine and with any `jobs`.
+
+    Args:
+        scenario: the path of a scenario, or the name of a shipped one (`frto2002-delays`).
+        sender: a sum of policies such as "sack+frto", or several; by default the scenario's own.
+        seed: the first seed; run i of a sender uses `seed + i`, so senders are paired on seeds.
+        runs: how many seeds, for each sender.
+        set: values that replace the scenario's, by dotted key: {"link.wireless.loss": 0.02}.
+        trace: record every packet; by default when there is a single run.
+        windows: record the senders' windows; by default when there is a single run.
+        jobs: how many threads; by default one a processor.
+        progress: called now and then with the runs done and the runs there are.
+
+    Returns:
+        The tables of all runs, senders before seeds.
+
+    Raises:
+        Error: the scenario, a sender, a key or a value is wrong; the message says where and what
+            would be right.
+        OSError: the scenario cannot be read.
+
+    Example:
+        >>> result = run("frto2002-delays", sender=["sack", "sack+frto"], runs=30)
+        >>> result.connections.group_by("sender").agg(pl.median("elapsed_s"))
+    """
+    senders = [sender] if isinstance(sender, str) else list(sender or [])
+    _check_numbers(seed, runs, jobs)
+    single = runs == 1 and len(senders) <= 1
+    trace = single if trace is None else trace
+    windows = single if windows is None else windows
+    path = find_scenario(scenario)
+    outcome = _rtolab.simulate(
+        path,
+        set=[(key, as_toml(value)) for key, value in (set or {}).items()],
+        senders=senders,
+        seeds=range(seed, seed + runs),
+        trace=trace,
+        windows=windows,
+        jobs=jobs or 0,
+        progress=progress,
+    )
+    return Result(str(scenario), outcome, runs=runs * max(1, len(senders)), traced=trace)
+
+
+def _check_numbers(seed: int, runs: int, jobs: int | None) -> None:
+    if runs < 1:
+        raise Error(f"runs is {runs}: at least 1 is needed")
+    if jobs is not None and jobs < 1:
+        raise Error(f"jobs is {jobs}: at least 1 is needed")
+    if seed < 0 or seed + runs - 1 > LARGEST_SEED:
+        raise Error(f"seed is {seed}: seeds are from 0 to 2^64 - 1")
+
+
+def as_toml(value: object) -> str:
+    """A Python value as it would stand in a scenario."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def shipped_scenarios() -> dict[str, Path]:
+    """The scenarios that come with rtolab, by name."""
+    return {path.stem: path for path in sorted(_scenario_folder().glob("*.toml"))}
+
+
+def find_scenario(scenario: str | Path) -> Path:
+    """The file of a scenario: a path as it is, or a shipped scenario by its name.
+
+    Raises:
+        Error: neither a file nor a shipped scenario.
+    """
+    path = Path(scenario)
+    if path.exists():
+        return path
+    shipped = shipped_scenarios()
+    if str(scenario) in shipped:
+        return shipped[str(scenario)]
+    known = ", ".join(shipped) or "none"
+    raise Error(f"{scenario}: no such file; scenarios shipped with rtolab are {known}")
+
+
+def _scenario_folder() -> Path:
+    """Inside an installed package, or at the top of a checkout that it was installed from."""
+    package = Path(__file__).parent
+    inside = package / "scenarios"
+    return inside if inside.is_dir() else package.parents[1] / "scenarios"

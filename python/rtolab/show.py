@@ -1,0 +1,121 @@
+"""Results as tables of text, for a terminal or a pipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rtolab.experiments.base import Judgement
+    from rtolab.experiments.reproduce import Reproduction, Row
+    from rtolab.result import Result
+
+STYLES = {"pass": "bold green", "fail": "bold red", "undecidable": "bold yellow"}
+SHOWN = ("time", "lost", "rexmits")
+"""Of a statistic's metrics, those that a table of 80 columns has room for."""
+
+
+def reproduction(done: Reproduction) -> RenderableType:
+    """An experiment: published beside measured, then the verdict and every check that failed."""
+    experiment = done.experiment
+    how = "one run a variant" if experiment.is_trace else f"{done.runs} runs a variant"
+    title = Text.assemble((experiment.title, "bold"), f"  {experiment.id}\n")
+    title.append(f"{experiment.source}; {how}, seed {done.seed}, {done.wall_s:.2f} s", "dim")
+    table = _traces(done) if experiment.is_trace else _medians(done)
+    return Group(title, table, *_verdicts(done))
+
+
+def _medians(done: Reproduction) -> Table:
+    """Two columns a metric: the paper's median, and ours."""
+    metrics = [metric for metric in done.experiment.metrics if metric.name in SHOWN]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("\nVariant", no_wrap=True)
+    for metric in metrics:
+        unit = f" {metric.unit}" if metric.unit else ""
+        table.add_column(f"{metric.label}{unit}\npaper", justify="right", no_wrap=True)
+        table.add_column("\nhere", justify="right", style="bold", no_wrap=True)
+    condition = ""
+    for variant in done.experiment.variants:
+        if variant.condition != condition:
+            condition = variant.condition
+            table.add_section()
+            table.add_row(Text(condition, "italic"))
+        cells = [
+            cell
+            for row in done.rows
+            if row.variant == variant and row.metric in metrics
+            for cell in (_published(row), _median(row))
+        ]
+        table.add_row(variant.label, *cells)
+    return table
+
+
+def _traces(done: Reproduction) -> Table:
+    """A column a metric."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Variant")
+    for metric in done.experiment.metrics:
+        unit = f" {metric.unit}" if metric.unit else ""
+        table.add_column(f"{metric.label}{unit}", justify="right")
+    for variant in done.experiment.variants:
+        cells = [_median(row) for row in done.rows if row.variant == variant]
+        table.add_row(variant.title, *cells)
+    return table
+
+
+def _published(row: Row) -> str:
+    return "-" if row.published is None else f"{row.published:.{row.metric.digits}f}"
+
+
+def _median(row: Row) -> str:
+    return f"{row.measured.median:.{row.metric.digits}f}" if row.measured else "none"
+
+
+def _verdicts(done: Reproduction) -> list[RenderableType]:
+    lines: list[RenderableType] = [
+        Text.assemble((done.verdict.upper(), STYLES[done.verdict]), f"  {done.tally()}")
+    ]
+    lines += [_failed(check) for check in done.checks if check.verdict == "fail"]
+    return [*lines, Text("")]
+
+
+def _failed(check: Judgement) -> RenderableType:
+    claim = Text.assemble(("fail  ", STYLES["fail"]), check.name)
+    found = Text(f"      expected {check.expected}; measured {check.measured_text()}")
+    return Padding(Group(claim, found), (0, 0, 0, 2))
+
+
+def runs(result: Result) -> Table:
+    """The medians of a result's runs, a row a sender and flow."""
+    columns = {
+        "time s": ("elapsed_s", 2),
+        "lost": ("lost", 1),
+        "rexmits": ("retransmissions", 1),
+        "unneeded": ("unneeded", 1),
+        "timeouts": ("timeouts", 1),
+        "kbit/s": ("goodput_bps", 2),
+    }
+    one = result.runs == result.connections["sender"].n_unique()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("sender", no_wrap=True)
+    table.add_column("flow")
+    table.add_column("done", justify="right")
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    grouped = result.connections.group_by("sender", "flow", maintain_order=True)
+    for (sender, flow), frame in grouped:
+        completed = f"{frame['completed'].sum()}/{frame.height}"
+        medians = frame.select(pl.median(name) for name, _ in columns.values()).row(0)
+        cells = []
+        for value, (name, digits) in zip(medians, columns.values(), strict=True):
+            scaled = value / 1000 if value is not None and name == "goodput_bps" else value
+            places = 0 if one and digits == 1 else digits
+            cells.append("-" if scaled is None else f"{scaled:.{places}f}")
+        table.add_row(str(sender), str(flow), completed, *cells)
+    return table

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from handmade import Simulator
+from rtolab import ScenarioError, _rtolab, cli, report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PUBLISHED: dict[str, tuple[float, float, float]] = {
+    "sack+eifel": (77.94, 11, 16),
+    "sack+frto": (76.23, 4, 12),
+    "sack": (94.13, 9, 57),
+    "newreno": (90.72, 10, 60),
+    "newreno+frto": (75.18, 6, 13),
+    "newreno+eifel": (79.21, 11, 19),
+}
+
+
+@pytest.fixture
+def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
+    simulator = Simulator.installed(monkeypatch)
+    simulator.medians = dict(PUBLISHED)
+    monkeypatch.setattr(report, "save_spec", sketch)
+    return simulator
+
+
+def sketch(_spec: object, stem: Path) -> list[Path]:
+    """Pictures take half a second each; what they show is tested elsewhere."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    files = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
+    for file in files:
+        file.touch()
+    return files
+
+
+class Ran:
+    """A command that was run: its exit code and what it printed."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def rtolab(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Any:
+    monkeypatch.chdir(tmp_path)
+
+    def command(*arguments: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["rtolab", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        printed = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), printed.out, printed.err)
+
+    return command
+
+
+@pytest.mark.parametrize("command", ["demo", "list", "run", "reproduce", "schema"])
+def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> None:
+    ran = rtolab(command, "--help")
+    assert ran.code == 0
+    assert f"Example: rtolab {command}" in ran.out
+
+
+def test_list_names_policies_and_experiments(rtolab: Any) -> None:
+    assert "frto2002/table1, frto2002/fig6" in rtolab("list").out
+    listed = json.loads(rtolab("list", "--json").out)
+    assert {"policies", "scenarios", "experiments"} == set(listed)
+    assert "frto" in [policy["name"] for policy in listed["policies"]]
+    assert listed["experiments"][0]["aliases"] == ["frto2002/fig6"]
+
+
+def test_reproduce_prints_published_beside_measured(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/table1")
+    assert ran.code == 0
+    (row,) = [line.split() for line in ran.out.splitlines() if "Regular SACK" in line]
+    assert row == ["Regular", "SACK", "94.13", "94.13", "9", "9", "57", "57"]
+    assert "PASS  23 of 23 checks pass" in ran.out
+    assert "report: out/report.html" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert simulator.asked[0]["jobs"] == 0
+
+
+def test_a_failed_verdict_is_explained_and_exits_with_1(
+    rtolab: Any, simulator: Simulator, tmp_path: Path
+) -> None:
+    simulator.medians["sack+frto"] = (94.0, 9, 57)
+    ran = rtolab("reproduce", "frto2002/table1", "--out", "elsewhere")
+    assert ran.code == 1
+    assert "FAIL" in ran.out
+    wanted = "Regular / F-RTO, SACK expected 1.12 to 1.35 (300 runs or more); measured 1.0"
+    assert wanted in " ".join(ran.out.split())
+    document = json.loads((tmp_path / "elsewhere/frto2002/table1/result.json").read_text())
+    assert document["verdict"] == "fail"
+
+
+def test_json_is_one_document_an_experiment(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/table1", "--json", "--runs", "30", "--seed", "5")
+    document = json.loads(ran.out)
+    assert (document["experiment"], document["runs"], document["seed"]) == (
+        *("frto2002/table1", 30),
+        5,
+    )
+    assert simulator.asked[0]["seeds"] == range(5, 35)
+    several = json.loads(rtolab("reproduce", "frto2002/fig1", "frto2002/fig2", "--json").out)
+    assert [document["experiment"] for document in several] == ["frto2002/fig1", "frto2002/fig2"]
+
+
+def test_an_assumption_may_be_another(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/fig2", "--json", "--assume", "receiver.ack_every=1")
+    assumed = {a["name"]: a for a in json.loads(ran.out)["assumptions"]}
+    assert assumed["receiver.ack_every"]["value"] == "1"
+    assert dict(simulator.asked[0]["set"])["receiver.ack_every"] == "1"
+
+
+def test_run_prints_a_row_a_sender(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("run", "x", "-s", "sack", "--sender", "sack+frto", "--runs", "3", "--jobs", "2")
+    assert ran.code == 0
+    rows = [line.split() for line in ran.out.splitlines() if " sack" in line]
+    assert [row[:4] for row in rows] == [
+        ["sack", "transfer", "3/3", "94.13"],
+        ["sack+frto", "transfer", "3/3", "76.23"],
+    ]
+    assert (simulator.asked[0]["jobs"], simulator.asked[0]["trace"]) == (2, False)
+
+
+def test_run_writes_tables_captures_and_pictures_of_one_run(
+    rtolab: Any, simulator: Simulator, tmp_path: Path
+) -> None:
+    ran = rtolab("run", "x", "-s", "sack", "-s", "sack+frto", "--out", "o", "--json")
+    names = {path.name for path in (tmp_path / "o").iterdir()}
+    assert {"segments.parquet", "run-0-sack-sender.pcapng", "sack+frto-receiver.png"} <= names
+    document = json.loads(ran.out)
+    assert len(document["files"]) == len(names)
+    assert [c["sender"] for c in document["connections"]] == ["sack", "sack+frto"]
+    assert simulator.asked[0]["trace"]
+
+
+def test_set_overrides_the_scenario(rtolab: Any, simulator: Simulator) -> None:
+    rtolab("run", "x", "--set", "link.wireless.loss=0.02", "--set", "flow.transfer.bytes = 1 kB")
+    assert simulator.asked[0]["set"] == [
+        *(("link.wireless.loss", "0.02"), ("flow.transfer.bytes", "1 kB")),
+    ]
+
+
+def test_demo_prints_three_tables_and_names_its_files(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("demo", "--runs", "30")
+    assert [table for table in (1, 2, 3) if f"frto2002/table{table}" in ran.out] == [1, 2, 3]
+    for name in ("table2/throughput-2-loss.png", "fig1/sack-sender.png"):
+        assert f"wrote out/frto2002/{name}" in ran.out
+    assert "wrote out/frto2002/fig2/run-1-sack+frto-sender.pcapng" in ran.out
+    assert "report: out/report.html" in ran.out
+    assert len(simulator.asked) == 5 + 2
+
+
+WRONG = [
+    (["run", "nowhere.toml"], "nowhere.toml: no such file"),
+    (["run", "x", "--set", "loss"], "--set loss: expected key=value"),
+    (["reproduce", "frto2002/tabel1"], "no experiment `frto2002/tabel1`"),
+    (["reproduce", "--runs", "0"], "--runs"),
+    (["reproduce", "--assume", "=1"], "--assume =1: expected key=value"),
+    (["frobnicate"], "No such command"),
+    (["run"], "Missing argument"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=lambda x: str(x)[:40])
+def test_bad_input_is_named_and_exits_with_2(
+    rtolab: Any, arguments: list[str], message: str
+) -> None:
+    ran = rtolab(*arguments)
+    assert ran.code == 2
+    assert message.lower() in ran.err.lower()
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
+
+
+@pytest.mark.usefixtures("simulator")
+def test_what_the_simulator_rejects_exits_with_2(
+    rtolab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reject(*_: Any, **__: Any) -> None:
+        raise ScenarioError("x.toml, line 3: link.rate: found -1; expected a rate")
+
+    monkeypatch.setattr(_rtolab, "simulate", reject)
+    ran = rtolab("run", "x.toml")
+    assert (ran.code, ran.err) == (
+        2,
+        "rtolab: x.toml, line 3: link.rate: found -1; expected a rate\n",
+    )
+
+
+@pytest.mark.usefixtures("simulator")
+def test_a_defect_is_not_the_users_fault(rtolab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise _rtolab.InternalError("defect in rtolab")
+
+    monkeypatch.setattr(_rtolab, "simulate", fail)
+    assert rtolab("run", "x.toml").code == 70
+
+
+def test_a_folder_that_cannot_be_made_exits_with_2(
+    rtolab: Any, simulator: Simulator, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    ran = rtolab("reproduce", "frto2002/fig1", "--out", "file/out")
+    assert ran.code == 2
+    assert ran.err.startswith("rtolab: file/out: ")
+    assert simulator.asked == []
+
+
+@pytest.mark.usefixtures("simulator")
+def test_interrupted_exits_with_130(rtolab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_rtolab, "simulate", interrupt)
+    ran = rtolab("run", "x.toml")
+    assert ran.code == 130
+    assert "Traceback" not in ran.err
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    python = f'"{sys.executable}" -m rtolab.cli'
+    return subprocess.run(
+        ["bash", "-c", command.replace("rtolab", python, 1)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def test_a_closed_pipe_ends_it_without_a_word() -> None:
+    ran = shell("rtolab schema | true; echo ${PIPESTATUS[0]}")
+    assert ran.stdout.strip() in {"0", "141"}
+    assert ran.stderr == ""
+
+
+def test_nothing_but_text_goes_into_a_pipe() -> None:
+    ran = shell("rtolab list")
+    assert ran.returncode == 0
+    assert "\x1b" not in ran.stdout + ran.stderr

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rtolab.stats import Summary, band_of_medians, ratio_of_medians, summarise
+
+
+def test_quartiles_are_interpolated_linearly() -> None:
+    assert summarise([4, 1, 3, 2]) == Summary(n=4, median=2.5, q1=1.75, q3=3.25, min=1, max=4)
+    assert summarise([7.0]) == Summary(n=1, median=7, q1=7, q3=7, min=7, max=7)
+
+
+def test_nothing_has_no_quartiles() -> None:
+    assert summarise([]) is None
+
+
+def test_a_band_is_the_same_every_time() -> None:
+    values = np.linspace(0, 100, 301)
+    assert band_of_medians(values) == band_of_medians(values)
+    assert band_of_medians(values, seed=1) != band_of_medians(values)
+
+
+def test_a_band_holds_the_share_it_says() -> None:
+    # The median of 30 uniform values has a standard error of about 1 / (2 sqrt(32)) = 8.8 %.
+    low, high = band_of_medians(np.linspace(0, 100, 1001), 30, draws=20_000)
+    assert low == pytest.approx(50 - 1.645 * 8.8, abs=1.0)
+    assert high == pytest.approx(50 + 1.645 * 8.8, abs=1.0)
+
+
+def test_a_band_narrows_with_the_repetitions() -> None:
+    values = np.linspace(0, 100, 301)
+    few, many = band_of_medians(values, 30), band_of_medians(values, 300)
+    assert few[0] < many[0] < 50 < many[1] < few[1]
+
+
+def test_paired_samples_that_differ_by_a_factor_have_an_exact_ratio() -> None:
+    values = np.linspace(10, 20, 100)
+    ratio = ratio_of_medians(1.3 * values, values)
+    assert ratio.value == pytest.approx(1.3)
+    assert (ratio.low, ratio.high) == pytest.approx((1.3, 1.3))
+
+
+def test_unpaired_samples_leave_the_ratio_an_interval() -> None:
+    ratio = ratio_of_medians(np.linspace(10, 20, 101), np.linspace(10, 20, 100))
+    assert ratio.low < 1 < ratio.high
+    assert ratio == ratio_of_medians(np.linspace(10, 20, 101), np.linspace(10, 20, 100))
+
+
+def test_draws_in_blocks_are_the_draws_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.linspace(0, 1, 50)
+    at_once = band_of_medians(values)
+    monkeypatch.setattr("rtolab.stats.BLOCK", 100)
+    assert band_of_medians(values) == at_once
