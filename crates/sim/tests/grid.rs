@@ -12,8 +12,8 @@ const SENDERS: [&str; 6] =
     ["sack+eifel", "sack+frto", "sack", "newreno", "newreno+frto", "newreno+eifel"];
 
 fn scenario(name: &str) -> Scenario {
-    let file: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("../../scenarios/frto2002-{name}.toml"));
+    let file: PathBuf =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/frto2002-{name}.toml"));
     Scenario::load(&file, &[]).unwrap()
 }
 
@@ -90,9 +90,8 @@ fn a_fork_goes_on_as_the_original_does() {
         fork.run_until(lab.end());
         original.run_until(lab.end());
         assert_eq!(original.now(), fork.now());
-        let [original, fork] = [original, fork].map(|sim| {
-            format!("{:?}", lab.record(sim, rtolab_record::Run::default()).connections)
-        });
+        let [original, fork] = [original, fork]
+            .map(|sim| format!("{:?}", lab.record(sim, rtolab_record::Run::default()).connections));
         assert_eq!(original, fork);
     }
 }

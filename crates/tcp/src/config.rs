@@ -85,7 +85,7 @@ pub struct RtoConfig {
     pub initial: Duration,
     /// Which acknowledgments give a sample.
     pub sampling: Sampling,
-    /// Does a fast retransmit restart the timer, as BSD and Linux do (RFC 6675 section 6 allows it)?
+    /// Does a retransmission in fast recovery restart the timer (RFC 6675 section 6 allows it)?
     pub restart_on_retransmit: bool,
 }
 
@@ -123,7 +123,8 @@ pub struct WindowConfig {
     pub avoidance: Avoidance,
     /// The window after a full acknowledgment ends fast recovery.
     pub full_ack: FullAck,
-    /// The most segments that one acknowledgment may release; `None`: no limit.
+    /// The most segments that one acknowledgment may release; where a recovery or a spurious
+    /// timeout ends, the window shrinks to what is outstanding and so many. `None`: no limit.
     pub max_burst: Option<u32>,
 }
 
@@ -249,8 +250,7 @@ pub enum Outstanding {
     /// The pipe of the RFCs: neither SACKed nor lost, plus what was retransmitted.
     #[default]
     Pipe,
-    /// All that is outstanding less what is SACKed, as long as it is less than the window: lost
-    /// segments stay counted.
+    /// All that is outstanding less what is SACKed: lost segments stay counted.
     Classic,
 }
 

@@ -65,6 +65,8 @@ pub struct Sender {
     /// The right edge of the window that the peer offers.
     edge: Seq,
     permit: Permit,
+    /// How many segments the last event may still release.
+    burst: u32,
     deadline: Option<Instant>,
     /// SND.UNA at the last timeout: another one there is a repetition.
     timed_out_at: Option<Seq>,
@@ -93,6 +95,7 @@ impl Sender {
             fin: false,
             edge: Seq::FIRST + 1,
             permit: Permit::Windows,
+            burst: u32::MAX,
             deadline: None,
             timed_out_at: None,
             syn_timed_out: false,
@@ -108,6 +111,7 @@ impl Sender {
     /// The handshake told the segment size: `smss` bytes of payload. The windows start.
     pub fn start(&mut self, smss: u32) {
         self.window = Window::new(&self.config.window, smss, self.syn_timed_out);
+        self.burst = u32::MAX;
         if self.syn_timed_out {
             self.rtt.restart_after_syn();
         }
@@ -115,6 +119,7 @@ impl Sender {
 
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
+        self.burst = u32::MAX;
         if !self.fin {
             self.limit = Seq::new(self.limit.value().saturating_add(bytes));
         }
@@ -164,6 +169,7 @@ impl Sender {
     /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
     pub fn on_ack(&mut self, segment: &Segment, at: Instant) {
         let facts = self.flight.acked(segment, at);
+        self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
         if facts.is_new() {
             self.nxt = self.nxt.max(facts.ack);
             self.timed_out_at = None;
@@ -176,7 +182,9 @@ impl Sender {
             if !recovering && settled == Settled::No && facts.una_before > Seq::FIRST {
                 self.window.grow(facts.advanced);
             }
-            self.limit_burst();
+            if recovering && !self.recovery.is_fast() {
+                self.moderate();
+            }
             self.restart_timer(at);
         }
     }
@@ -260,6 +268,7 @@ impl Sender {
         if self.config.recover_on_undo == RecoverOnUndo::Reset {
             self.recovery.recover = self.flight.una() - 1;
         }
+        self.moderate();
     }
 
     fn tell(&mut self, detector: &'static str, verdict: Verdict, at: Instant) {
@@ -268,19 +277,17 @@ impl Sender {
         }
     }
 
-    /// At most so many segments leave for one acknowledgment (report C-2002-07 section 3): the
-    /// window shrinks to what is outstanding and that burst.
-    fn limit_burst(&mut self) {
-        if let (Some(most), false) = (self.config.window.max_burst, self.recovery.is_fast()) {
-            if self.permit == Permit::Windows {
-                let burst = u64::from(most) * self.window.smss;
-                self.window.cwnd = self.window.cwnd.min(self.outstanding() + burst);
-            }
+    /// A recovery ends, and much may have been acknowledged at once: the window shrinks to what is
+    /// outstanding and one burst (report C-2002-07 section 3, as Linux does).
+    fn moderate(&mut self) {
+        if let Some(most) = self.config.window.max_burst {
+            let burst = u64::from(most) * self.window.smss;
+            self.window.cwnd = self.window.cwnd.min(self.outstanding() + burst);
         }
     }
 
     /// RFC 6298 sections 5.2 and 5.3.
-    pub(crate) fn restart_timer(&mut self, at: Instant) {
+    fn restart_timer(&mut self, at: Instant) {
         if self.flight.size() == 0 {
             self.deadline = None;
         } else if self.recovery.restarts_timer(&self.config.recovery) {
@@ -299,6 +306,7 @@ impl Sender {
         self.deadline = Some(at + self.rtt.rto());
         self.timed = None;
         self.resend_head = true;
+        self.burst = u32::MAX;
         self.nxt = head.end();
         let repeated = self.timed_out_at.replace(head.seq) == Some(head.seq);
         if head.flags.has(Flags::SYN) {
@@ -350,10 +358,12 @@ impl Sender {
     /// The next chunk to leave now, noted as sent; `None` when nothing may leave.
     pub fn next_chunk(&mut self, at: Instant) -> Option<Chunk> {
         let chunk = self.choose()?;
-        if self.deadline.is_none() {
+        self.burst = self.burst.saturating_sub(1);
+        let retransmission = chunk.seq < self.flight.max();
+        let repairs = retransmission && self.recovery.is_fast();
+        if self.deadline.is_none() || (repairs && self.config.rto.restart_on_retransmit) {
             self.deadline = Some(at + self.rtt.rto());
         }
-        let retransmission = chunk.seq < self.flight.max();
         if retransmission {
             self.timed = None;
         } else if self.timed.is_none() {
@@ -379,6 +389,9 @@ impl Sender {
             let chunk = if count > 0 { self.new_chunk() } else { None };
             self.permit = Permit::New(count - u32::from(chunk.is_some()));
             return chunk;
+        }
+        if self.burst == 0 {
+            return None;
         }
         if self.flight.max() == Seq::FIRST {
             return Some(Chunk { seq: Seq::FIRST, len: 0, flags: Flags::SYN });
@@ -413,13 +426,13 @@ impl Sender {
             return None;
         }
         let chunk = self.new_chunk()?;
-        let bytes = u64::from(chunk.len);
-        let outstanding = self.outstanding();
-        if outstanding + bytes > self.window.cwnd + self.limited_transmit() {
+        // A short last segment needs the room of a whole one, as in stacks that count segments.
+        let smss = self.window.smss;
+        if self.outstanding() + smss > self.window.cwnd + self.limited_transmit() {
             return None;
         }
-        if self.flight.size() + bytes > self.window.cwnd {
-            self.recovery.limited += bytes;
+        if self.flight.size() + smss > self.window.cwnd {
+            self.recovery.limited += u64::from(chunk.len);
         }
         Some(chunk)
     }

@@ -91,7 +91,8 @@ pub(crate) struct Rto {
     pub granularity: Option<Written<Duration>>,
     /// Which acknowledgments give a sample. Default: every-ack.
     pub sampling: Option<Written<Sampling>>,
-    /// Does a fast retransmit restart the timer, as in BSD and Linux? Default: false.
+    /// Does a retransmission in fast recovery restart the timer (RFC 6675 section 6)? Default:
+    /// false.
     pub restart_on_retransmit: Option<bool>,
 }
 

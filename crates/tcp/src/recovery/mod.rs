@@ -122,9 +122,6 @@ impl Sender {
         self.recovery.fast = Some(fast);
         self.nxt = self.flight.max();
         self.resend_head = true;
-        if self.config.rto.restart_on_retransmit {
-            self.restart_timer(at);
-        }
     }
 
     /// How much limited transmit lets out beyond the congestion window: a segment for each of the

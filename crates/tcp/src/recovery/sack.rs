@@ -66,19 +66,9 @@ impl Sender {
         }
     }
 
-    /// Has the window room for another segment? The RFCs ask for a whole segment's room (RFC 6675
-    /// section 5 step C); a stack that counts segments only asks whether less is outstanding than
-    /// the window, which matters where a halved window is no whole number of segments.
-    fn sack_has_room(&self) -> bool {
-        match self.config.recovery.sack.outstanding {
-            Outstanding::Pipe => self.outstanding() + self.window.smss <= self.window.cwnd,
-            Outstanding::Classic => self.outstanding() < self.window.cwnd,
-        }
-    }
-
-    /// NextSeg (RFC 6675 section 4), as long as the window has room.
+    /// NextSeg (RFC 6675 section 4), as long as the window has room for a whole segment.
     pub(crate) fn choose_by_scoreboard(&mut self) -> Option<Chunk> {
-        if !self.sack_has_room() {
+        if self.outstanding() + self.window.smss > self.window.cwnd {
             return None;
         }
         let Some(Fast::Sack { high_rxt, rescue }) = self.recovery.fast else { return None };
