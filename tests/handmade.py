@@ -363,8 +363,8 @@ class Simulator:
     @staticmethod
     def _trace(sender: str, changed: dict[str, str], run: int) -> Tape:
         frto = sender.endswith("+frto")
-        if "link.wireless.forward.drops" in changed:
+        if "link.wireless.backward.drops" in changed:
             return lost_retransmission(sender, frto=frto, run=run)
-        if "link.wireless.outages.scripted" in changed:
+        if "link.wireless.forward.drops" in changed:
             return burst(sender, frto=frto, begins=20.0, run=run)
         return held_window(sender, frto=frto, begins=20.0, run=run)

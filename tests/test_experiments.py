@@ -291,3 +291,19 @@ def test_repetitions_have_the_medians_they_say() -> None:
     frame = tables(*repetitions("sack", (80, 10, 20), range(1, 31)))["connections"]
     assert frame["elapsed_s"].median() == pytest.approx(80)
     assert (frame["lost"].median(), frame["retransmissions"].median()) == (10, 20)
+
+
+@pytest.mark.parametrize("experiment", FIGURES, ids=lambda e: e.id)
+def test_the_simulator_shows_what_the_figures_show(experiment: Experiment) -> None:
+    assert failed(reproduce(experiment, runs=1, seed=1)) == []
+
+
+@pytest.mark.parametrize("id_", ["frto2002/table1", "frto2002/table3"])
+def test_the_simulator_meets_the_tables(id_: str) -> None:
+    assert failed(reproduce(BY_ID[id_], runs=300, seed=1)) == []
+
+
+def test_threads_change_nothing() -> None:
+    one, two = (reproduce(BY_ID["frto2002/table3"], runs=5, seed=9, jobs=jobs) for jobs in (1, 2))
+    assert one.rows == two.rows
+    assert one.checks == two.checks

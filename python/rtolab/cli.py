@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 SHOWN_AFTER_S = 2.0
+NARROWEST = 66
 DEMO = [f"frto2002/{name}" for name in ("table1", "table2", "table3", "fig1", "fig2")]
 
 app = typer.Typer(
@@ -308,8 +309,8 @@ def _progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
 
 
 def _stdout() -> Console:
-    """Standard output; as wide as our tables are when it is no terminal."""
-    return Console() if sys.stdout.isatty() else Console(width=100)
+    """Standard output: wide enough for our tables, even where a terminal must then wrap them."""
+    return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else 100)
 
 
 def _listing(title: str, rows: Sequence[Sequence[str]]) -> RenderableType:

@@ -26,6 +26,9 @@ WIDTH = 900
 DELAYED_S = 0.5
 """A packet that the link held longer than this is marked as delayed, in s."""
 
+FITS = 0.4
+"""The window's edge may take so much of the height that the packets take."""
+
 LOST = ("queue", "error", "outage", "script")
 
 
@@ -88,9 +91,9 @@ class View:
         begin = before.with_columns(at_s=pl.lit(float(self.span[0])))
         return pl.concat([begin, self.shown(frame)])
 
-    def title(self, what: str, note: str = "") -> alt.TitleParams:
+    def title(self, what: str) -> alt.TitleParams:
         """What the picture is of."""
-        subtitle = f"{what}; {self.flow}" + (f"; {note}" if note else "")
+        subtitle = f"{what}; {self.flow}"
         return alt.TitleParams(self.heading, subtitle=subtitle, anchor="start", offset=12)
 
     def x(self, *, labelled: bool) -> alt.X:
@@ -110,65 +113,86 @@ def rows(frame: pl.DataFrame) -> alt.InlineData:
     return alt.InlineData(values=frame.write_json(), format=alt.JsonDataFormat(type="json"))
 
 
-def sequence(view: View, place: str, delayed_s: float, *, labelled: bool) -> alt.LayerChart:
-    """Packets seen at a host: sequence numbers over time."""
-    acks = _acks(view, place)
-    x = view.x(labelled=labelled)
-    y = alt.Y(
-        "seq:Q",
-        title="sequence number (bytes)",
-        axis=alt.Axis(format="~s"),
-        scale=alt.Scale(domain=list(_y_domain(view, place)), nice=False, zero=False),
-    )
-    return _layered(
-        [
-            *_background(view, x),
-            *_ack_layers(view, acks, x, y, edge=not edge_note(view, place)),
-            _point_layer(_packets(view.shown(_data(view, place)), delayed_s), x, y),
-        ],
-        height=430,
-    )
+@dataclass(frozen=True)
+class Seen:
+    """What one host saw of a flow: data segments, and the ACKs that answer them."""
+
+    view: View
+    data: pl.DataFrame
+    acks: pl.DataFrame
+
+    @classmethod
+    def at(cls, view: View, place: str) -> Seen:
+        """What the sender or the receiver saw, in order."""
+        out, back = ("sent", "received") if place == "sender" else ("received", "sent")
+        here = view.segments.filter(pl.col("place") == place).sort("at_s", maintain_order=True)
+        data = here.filter((pl.col("event") == out) & (pl.col("len") > 0))
+        acks = here.filter((pl.col("event") == back) & pl.col("ack").is_not_null())
+        return cls(view, data, acks)
+
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest sequence number shown, without the window's edge."""
+        data, steps = self.view.shown(self.data), self.view.steps(self.acks)
+        ends = [*data["seq"], *(data["seq"] + data["len"]), *steps["ack"]]
+        return (min(ends), max(ends)) if ends else (0, 1)
+
+    def edges(self) -> pl.DataFrame:
+        """The edge of the window offered, as steps."""
+        steps = self.view.steps(self.acks)
+        return steps.select("at_s", seq="window_edge", what=pl.lit(EDGE.name)).drop_nulls()
+
+    def edge_fits(self) -> bool:
+        """Can the edge share the picture of the packets without squeezing them?"""
+        low, high = self.ends()
+        return max(self.edges()["seq"].to_list(), default=high) - high <= FITS * (high - low)
 
 
-def _ack_layers(
-    view: View, acks: pl.DataFrame, x: alt.X, y: alt.Y, *, edge: bool
-) -> list[alt.Chart]:
-    """What was acknowledged, the edge of the window offered with it, and its SACK blocks."""
-    steps = view.steps(acks)
-    lines = steps.select("at_s", seq="ack", what=pl.lit(ACKED.name))
-    if edge:
-        edges = steps.select("at_s", seq="window_edge", what=pl.lit(EDGE.name)).drop_nulls()
-        lines = pl.concat([lines, edges])
-    blocks = _sack_blocks(view.shown(acks)).with_columns(what=pl.lit(SACKED.name))
+def sequence(seen: Seen, delayed_s: float, *, labelled: bool) -> alt.LayerChart:
+    """Packets: sequence numbers over time."""
+    x, (low, high) = seen.view.x(labelled=labelled), seen.ends()
+    if seen.edge_fits():
+        high = max(seen.edges()["seq"].to_list(), default=high)
+    y = _bytes("seq:Q", "sequence number (bytes)", low, high)
+    packets = _packets(seen.view.shown(seen.data), delayed_s)
+    background = _background(seen.view, x)
+    return _layered([*background, *_ack_layers(seen, x, y), _point_layer(packets, x, y)], 400)
+
+
+def edge(seen: Seen) -> alt.LayerChart:
+    """The edge of the window offered, in a strip of its own where it is far above the packets."""
+    edges, x = seen.edges(), seen.view.x(labelled=False)
+    y = _bytes("seq:Q", "edge", min(edges["seq"].to_list()), max(edges["seq"].to_list()))
+    line = alt.Chart(rows(edges)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
+    drawn = line.encode(x, y, *_line_looks([EDGE], "Window offered"))
+    return _layered([*_background(seen.view, x, legends=False), drawn], 48)
+
+
+def _bytes(field: str, title: str, low: float, high: float) -> alt.Y:
+    """A vertical axis of sequence numbers with some room at its ends."""
+    margin = max(0.03 * (high - low), 1)
+    scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
+    axis = alt.Axis(format="~s", tickCount=3 if title == "edge" else 10)
+    return alt.Y(field, title=title, axis=axis, scale=scale)
+
+
+def _ack_layers(seen: Seen, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """What was acknowledged, the edge of the window offered if it fits, and the SACK blocks."""
+    acks = seen.view.shown(seen.acks)
+    lines = seen.view.steps(seen.acks).select("at_s", seq="ack", what=pl.lit(ACKED.name))
+    if seen.edge_fits():
+        lines = pl.concat([lines, seen.edges()])
+    blocks = _sack_blocks(acks).with_columns(what=pl.lit(SACKED.name))
     looks = _present(LINES, [*lines["what"], *blocks["what"]])
+    line = alt.Chart(rows(lines)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
+    dots = alt.Chart(rows(acks.select("at_s", seq="ack")))
     layers = [
-        alt.Chart(rows(lines))
-        .mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
-        .encode(x, y, *_line_looks(looks, "Lines")),
-        alt.Chart(rows(view.shown(acks).select("at_s", seq="ack")))
-        .mark_circle(size=9, color=BLACK, opacity=1, clip=True)
-        .encode(x, y),
+        line.encode(x, y, *_line_looks(looks, "Lines")),
+        dots.mark_circle(size=9, color=BLACK, opacity=1, clip=True).encode(x, y),
     ]
     if blocks.height:
         bars = alt.Chart(rows(blocks)).mark_rule(strokeWidth=2.5, clip=True)
         layers.append(bars.encode(x, y, alt.Y2("end:Q"), *_line_looks(looks, None)))
     return layers
-
-
-def _data(view: View, place: str) -> pl.DataFrame:
-    """Data segments, in the direction of the data."""
-    event = "sent" if place == "sender" else "received"
-    here = (pl.col("place") == place) & (pl.col("event") == event) & (pl.col("len") > 0)
-    return view.segments.filter(here).sort("at_s", maintain_order=True)
-
-
-def _acks(view: View, place: str) -> pl.DataFrame:
-    """What came back."""
-    event = "received" if place == "sender" else "sent"
-    here = (pl.col("place") == place) & (pl.col("event") == event)
-    return view.segments.filter(here & pl.col("ack").is_not_null()).sort(
-        "at_s", maintain_order=True
-    )
 
 
 def _packets(data: pl.DataFrame, delayed_s: float) -> pl.DataFrame:
@@ -194,25 +218,6 @@ def _sack_blocks(acks: pl.DataFrame) -> pl.DataFrame:
         for i in range(1, 5)
     ]
     return pl.concat(blocks)
-
-
-def _y_domain(view: View, place: str) -> tuple[float, float]:
-    """All data and ACKs in the span; the window's edge too unless it dwarfs them."""
-    data, steps = view.shown(_data(view, place)), view.steps(_acks(view, place))
-    ends = [*data["seq"], *(data["seq"] + data["len"]), *steps["ack"]]
-    low, high = (min(ends), max(ends)) if ends else (0, 1)
-    edge = max(steps["window_edge"].drop_nulls().to_list(), default=high)
-    if edge - high <= high - low:
-        high = max(high, edge)
-    margin = max(0.03 * (high - low), 1)
-    return low - margin, high + margin
-
-
-def edge_note(view: View, place: str) -> str:
-    """Where the advertised window's edge is, if it is out of the picture."""
-    edges = view.steps(_acks(view, place))["window_edge"].drop_nulls().to_list()
-    out = edges and min(edges) > _y_domain(view, place)[1]
-    return "the advertised window's edge is above the picture" if out else ""
 
 
 def _point_layer(packets: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:

@@ -9,7 +9,7 @@ import polars as pl
 import vl_convert
 
 from rtolab._rtolab import Error
-from rtolab.panels import CONGESTION, DELAYED_S, TIMER, View, edge_note, sequence, steps
+from rtolab.panels import CONGESTION, DELAYED_S, TIMER, Seen, View, edge, sequence, steps
 from rtolab.result import PLACES
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ class Plots:
     ) -> Chart:
         """Sequence numbers over time: every data segment, ACK and SACK block seen at one host.
 
-        At the sender, the windows and the timeout are drawn beneath if they were recorded; all
-        panels zoom together.
+        The edge of the advertised window has a strip of its own where it is far above. At the
+        sender, the windows and the timeout are drawn beneath if they were recorded. All panels
+        zoom together.
 
         Args:
             run: which run, from 0; it must have been traced.
@@ -63,10 +64,12 @@ class Plots:
         if view.segments.is_empty():
             raise Error("no packets were recorded: run with trace=True")
         beneath = place == "sender" and view.windows.height > 0
-        panels = [sequence(view, place, delayed_s, labelled=not beneath)]
+        seen = Seen.at(view, place)
+        panels = [] if seen.edge_fits() else [edge(seen)]
+        panels.append(sequence(seen, delayed_s, labelled=not beneath))
         if beneath:
             panels += [steps(view, CONGESTION, 130), steps(view, TIMER, 90)]
-        title = view.title(f"packets at the {place}", edge_note(view, place))
+        title = view.title(f"packets at the {place}")
         return styled(_stacked(panels), title)
 
     def windows(

@@ -31,10 +31,15 @@ def reproduction(done: Reproduction) -> RenderableType:
     return Group(title, table, *_verdicts(done))
 
 
+def _table() -> Table:
+    """Numbers close together: what matters must fit into a narrow terminal."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+
+
 def _medians(done: Reproduction) -> Table:
     """Two columns a metric: the paper's median, and ours."""
     metrics = [metric for metric in done.experiment.metrics if metric.name in SHOWN]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = _table()
     table.add_column("\nVariant", no_wrap=True)
     for metric in metrics:
         unit = f" {metric.unit}" if metric.unit else ""
@@ -58,7 +63,7 @@ def _medians(done: Reproduction) -> Table:
 
 def _traces(done: Reproduction) -> Table:
     """A column a metric."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = _table()
     table.add_column("Variant")
     for metric in done.experiment.metrics:
         unit = f" {metric.unit}" if metric.unit else ""
@@ -102,7 +107,7 @@ def runs(result: Result) -> Table:
         "kbit/s": ("goodput_bps", 2),
     }
     one = result.runs == result.connections["sender"].n_unique()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = _table()
     table.add_column("sender", no_wrap=True)
     table.add_column("flow")
     table.add_column("done", justify="right")

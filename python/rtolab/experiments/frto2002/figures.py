@@ -32,27 +32,32 @@ if TYPE_CHECKING:
 METRICS = (TIME, LOST, REXMITS, UNNEEDED, TIMEOUTS, FAST_RETRANSMITS)
 
 STALL_AT = 20.0
-"""When the link stalls, in s. Slow start overflows the queue some 5 s into the transfer; by 20 s
-that loss is repaired and the window is steady, of a size near the 13 packets that the link's
-buffer and the queue hold. The transfer lasts 35 s undisturbed."""
+"""When the link stalls, in s. Slow start overflows the queue some 5 s into the transfer and
+congestion avoidance some 18 s into it; by 20 s both losses are repaired and the window, just
+halved, is eight segments. The transfer lasts 35 s undisturbed."""
 
 STALL_FOR = 3.0
 """How long, in s: the report's Figure 1. Longer than the timeout of some 2 s, shorter than it and
 the next one, backed off, together."""
 
-DROPPED = (11, 20)
-"""Which frames are lost in Figure 3: a data segment while the window is small (frames 1 and 2 are
-the SYN-ACK's answer and the ACK of the handshake), and its fast retransmission, which leaves a
-round trip later, when the third duplicate ACK is back."""
-
 START = 0.0
 """From when on Figure 3 looks for the timeout, in s: the lost retransmission's is the first."""
 
-OUTAGE_AT = 20.0
-"""When everything begins to be lost in Figure 4, in s: the window is steady as above."""
+LOST_FRAMES = [6, 12]
+"""What is lost in Figure 3: the fifth data segment (frame 1 is the SYN), while the window is four,
+and its fast retransmission a round trip later."""
 
-OUTAGE_FOR = 3.5
-"""How long, in s: the first timeout, some 2 s on, falls within, the second, twice as far, after."""
+LOST_ACKS = [9]
+"""The duplicate ACK that would keep one segment on its way through the recovery. As long as one
+is, its duplicate ACK comes after the timeout and before the ACK of what was retransmitted, and
+F-RTO takes step 2ii; in the report's figure the ACK of the whole window comes first."""
+
+BURST_AT = 20.0
+"""When the window of Figure 4 is lost, in s: it is as at `STALL_AT`."""
+
+BURST_FRAMES = list(range(230, 239))
+"""Which frames that are: all eight that the window lets leave from then on, and the first
+retransmission by timeout. The ACKs of what came before arrive."""
 
 SACK = Variant("sack", "Regular SACK")
 FRTO = Variant("sack+frto", "F-RTO w/ SACK")
@@ -64,14 +69,21 @@ STALL = stated(
     f'[{{ at = "{STALL_AT:g} s", for = "{STALL_FOR:g} s" }}]',
     "Figure 1: a delay of 3 s; when is assumed: once the window is steady",
 )
-DROPS = assumed(
-    "link.wireless.forward.drops",
-    str(list(DROPPED)),
-    "4.2: a segment and its retransmission, while few are outstanding",
+LOST_RETRANSMISSION = (
+    assumed(
+        "link.wireless.forward.drops",
+        str(LOST_FRAMES),
+        "4.2: a segment and its retransmission, while few are outstanding",
+    ),
+    assumed(
+        "link.wireless.backward.drops",
+        str(LOST_ACKS),
+        "a duplicate ACK, so that nothing is under way when the timer expires",
+    ),
 )
-OUTAGE = assumed(
-    "link.wireless.outages.scripted",
-    f'[{{ at = "{OUTAGE_AT:g} s", for = "{OUTAGE_FOR:g} s" }}]',
+BURST = assumed(
+    "link.wireless.forward.drops",
+    str(BURST_FRAMES),
     "4.3: a window of segments and the first retransmission by timeout",
 )
 
@@ -223,7 +235,7 @@ def same_segment(trace: Trace, timeout: Timeout) -> float:
 def finish_apart(measured: Measured) -> float | None:
     """By how many round trips the two variants' ends differ."""
     regular, frto = measured.traces[SACK.key], measured.traces[FRTO.key]
-    window = regular.window_at(OUTAGE_AT)
+    window = regular.window_at(BURST_AT)
     ends = regular.connection["end_s"], frto.connection["end_s"]
     if window is None or not window["srtt_s"] or None in ends:
         return None
@@ -282,7 +294,7 @@ def figure3_checks() -> list[Check]:
 
 def figure4_checks() -> list[Check]:
     """Section 4.3."""
-    regular, frto = After(SACK, OUTAGE_AT), After(FRTO, OUTAGE_AT)
+    regular, frto = After(SACK, BURST_AT), After(FRTO, BURST_AT)
     both = [
         check
         for after in (regular, frto)
@@ -325,7 +337,7 @@ FIGURES = (
         spurious_timeout(SACK) + spurious_timeout(NO_BUGFIX),
         variants=(SACK, NO_BUGFIX),
         assumptions=(*SET_R, NO_DELAYS, STALL),
-        shown=(STALL_AT - 2, STALL_AT + 13),
+        shown=(STALL_AT - 2, STALL_AT + 10),
     ),
     figure(
         2,
@@ -333,23 +345,23 @@ FIGURES = (
         figure2_checks(),
         variants=(SACK, FRTO),
         assumptions=(*SET_R, NO_DELAYS, STALL),
-        shown=(STALL_AT - 2, STALL_AT + 13),
+        shown=(STALL_AT - 2, STALL_AT + 10),
     ),
     figure(
         3,
         "Regular recovery and F-RTO after a lost retransmission",
         figure3_checks(),
         variants=(SACK, FRTO),
-        assumptions=(*SET_R, NO_DELAYS, DROPS),
-        shown=(START, START + 15),
+        assumptions=(*SET_R, NO_DELAYS, *LOST_RETRANSMISSION),
+        shown=(START, START + 10),
     ),
     figure(
         4,
         "Regular recovery and F-RTO after a burst of losses",
         figure4_checks(),
         variants=(SACK, FRTO),
-        assumptions=(*SET_R, NO_DELAYS, OUTAGE),
-        shown=(OUTAGE_AT - 2, OUTAGE_AT + 18),
+        assumptions=(*SET_R, NO_DELAYS, BURST),
+        shown=(BURST_AT - 2, BURST_AT + 14),
     ),
 )
 """In the order of the report."""

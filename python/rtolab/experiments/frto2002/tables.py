@@ -115,7 +115,11 @@ def table2_checks() -> tuple[Check, ...]:
 def order_of_losses(
     condition: str, newreno_to_sack: Bounds, eifel_to_regular: Bounds
 ) -> list[Check]:
-    """SACK is faster than NewReno, F-RTO as fast as the regular recovery, Eifel slower."""
+    """SACK is faster than NewReno, F-RTO as fast as the regular recovery, Eifel slower.
+
+    Of the loss rates without published values the report says that the trend is similar, so they
+    are held to the order of Table 2, not to its ratios.
+    """
     at = f" @ {condition}" if condition else ""
     said = f", {condition}" if condition else ""
     checks = [
@@ -129,6 +133,8 @@ def order_of_losses(
     ]
     for base, name in RECOVERIES.items():
         same = {MANY: Bounds(0.97, 1.03), FEW: Bounds(0.93, 1.07)}
+        if condition:  # The order of Table 2: F-RTO is not slower.
+            same = {MANY: Bounds(high=1.03), FEW: Bounds(high=1.07)}
         if (base, condition) == ("sack", LOSS_10):
             same = {MANY: Bounds(0.90, 1.03)}
         regular, frto, eifel = f"{base}{at}", f"{base}+frto{at}", f"{base}+eifel{at}"
