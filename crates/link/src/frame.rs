@@ -64,9 +64,9 @@ pub enum Outcome<F> {
         direction: Direction,
         /// The frame.
         frame: F,
-        /// How long it was held, beyond waiting for its turn, serialisation and propagation:
-        /// before the entry, by a stall there; while it had its turn, by stalls of the
-        /// transmitter and a spike that holds service; at the far end, by its own spike and by
+        /// How long it was held, beyond queueing, serialisation and propagation: before the
+        /// entry, by a stall there; while it waited or had its turn, by stalls of the transmitter
+        /// and its own spike, if that holds service; at the far end, by its own spike and by
         /// frames before it that had to come out first. Zero on an undisturbed link.
         held: Duration,
     },

@@ -58,17 +58,15 @@ struct Settled<F> {
 struct Turn {
     /// Its place in the link's buffers, if these are limited.
     place: Option<Place>,
-    /// When it is there and no frame is before it.
-    ready: Instant,
-    /// When the transmitter begins, which may be stalled.
+    /// When it is there, no frame is before it, and the transmitter is not stalled.
     start: Instant,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Transmission {
     end: Instant,
-    /// By how much it ended later than the rate explains, since the frame was ready.
-    paused: Duration,
+    /// The frame's spike, if that held service.
+    spike: Duration,
 }
 
 impl<F: Frame> Lane<F> {
@@ -116,14 +114,15 @@ impl<F: Frame> Lane<F> {
             return;
         };
         let fate = self.fates.draw();
-        let sent = self.transmit(bytes, turn, fate.spike);
+        let sent = self.transmit(bytes, turn.start, fate.spike);
         let (due, outcome) = if let Some(cause) = lost(fate, sent.end, outages) {
             let due = sent.end.max(self.last_exit);
             (due, Outcome::Dropped { direction, frame, cause, at: sent.end })
         } else {
             let arrival = sent.end + self.delay;
             let due = self.overcome(fate.spike, arrival).max(self.last_exit);
-            let held = entry.since(at) + sent.paused + due.since(arrival);
+            let stalled = self.transmitter_stalls.covered(entry, sent.end);
+            let held = entry.since(at) + stalled + sent.spike + due.since(arrival);
             (due, Outcome::Delivered { direction, frame, held })
         };
         if let (Some(buffers), Some(place)) = (&mut self.buffers, turn.place) {
@@ -147,19 +146,23 @@ impl<F: Frame> Lane<F> {
             let waiting = self.queue.push(bytes, leaves_queue);
             self.stats.max_queue = self.stats.max_queue.max(waiting);
         }
-        Some(Turn { place, ready, start })
+        Some(Turn { place, start })
     }
 
-    fn transmit(&mut self, bytes: u32, turn: Turn, spike: Duration) -> Transmission {
+    fn transmit(&mut self, bytes: u32, turn: Instant, spike: Duration) -> Transmission {
         let needed = self.rate.map_or(Duration::ZERO, |rate| rate.time_for(bytes));
-        let mut start = turn.start;
-        if self.spike_holds == SpikeHolds::Service && !spike.is_zero() {
+        let spike = match self.spike_holds {
+            SpikeHolds::Service => spike,
+            SpikeHolds::Delivery => Duration::ZERO,
+        };
+        let mut start = turn;
+        if !spike.is_zero() {
             start = self.transmitter_stalls.work_through(start, spike);
-            self.note_spike(turn.start, start);
+            self.note_spike(turn, start);
         }
         let end = self.transmitter_stalls.work_through(start, needed);
         self.idle_from = end;
-        Transmission { end, paused: end.since(turn.ready).saturating_sub(needed) }
+        Transmission { end, spike }
     }
 
     /// When a frame comes out that arrives at `arrival` and has this spike.

@@ -107,6 +107,19 @@ impl Timeline {
         }
     }
 
+    /// How much of the time between `from` and `to` lies within spans.
+    #[inline]
+    pub(crate) fn covered(&mut self, from: Instant, to: Instant) -> Duration {
+        if self.is_quiet() { Duration::ZERO } else { self.find_covered(from, to) }
+    }
+
+    fn find_covered(&mut self, from: Instant, to: Instant) -> Duration {
+        self.learn(to);
+        let past = self.known.partition_point(|span| span.to <= from);
+        let spans = self.known.range(past..).take_while(|span| span.from < to);
+        spans.map(|span| span.to.min(to).since(span.from.max(from))).sum()
+    }
+
     /// All spans that begin before `until`, if they are kept.
     pub(crate) fn until(&mut self, until: Instant) -> impl Iterator<Item = Span> + '_ {
         self.learn(until);
