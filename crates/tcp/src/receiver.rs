@@ -250,15 +250,15 @@ impl Receiver {
         if sack == SackUse::None {
             return;
         }
+        let mut enclosing = None;
         if let (SackUse::WithDuplicates, Some(part)) = (sack, duplicate) {
-            segment.push_sack(part.clone());
             let encloses = |block: &&Range<Seq>| block.start <= part.start && part.end <= block.end;
-            let enclosing = self.queued.iter().find(encloses).cloned();
-            enclosing.iter().for_each(|block| segment.push_sack(block.clone()));
-            let others = self.queued.iter().filter(|block| Some(*block) != enclosing.as_ref());
-            others.for_each(|block| segment.push_sack(block.clone()));
-        } else {
-            self.queued.iter().for_each(|block| segment.push_sack(block.clone()));
+            enclosing = self.queued.iter().find(encloses);
+            segment.push_sack(part.clone());
+        }
+        let others = self.queued.iter().filter(|block| Some(*block) != enclosing);
+        for block in enclosing.into_iter().chain(others) {
+            segment.push_sack(block.clone());
         }
     }
 
