@@ -122,6 +122,13 @@ impl Receiver {
         if room >= offered.saturating_add(worth) { room } else { offered }
     }
 
+    /// Did reading open a window that had been too small for a segment of `mss` bytes? The sender
+    /// waits for it, and nothing that it sends would bring the news.
+    pub fn reopens(&self, mss: u32) -> bool {
+        let offered = self.edge.since(self.nxt) as u32;
+        offered < mss.min(self.config.buffer / 2) && self.window(mss) > offered
+    }
+
     /// The peer's SYN arrived.
     pub fn synchronise(&mut self, syn: &Segment) {
         self.nxt = syn.seq + 1;

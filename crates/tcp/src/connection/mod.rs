@@ -144,6 +144,10 @@ impl Connection {
     /// The application took `bytes` of what arrived; the window opens.
     pub fn read(&mut self, bytes: u64) {
         self.receiver.read(bytes);
+        let more = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        if more && self.receiver.reopens(self.smss) {
+            self.receiver.ack_now();
+        }
     }
 
     /// The application has no more to send: a FIN follows the data.
