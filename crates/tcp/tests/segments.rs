@@ -68,6 +68,26 @@ fn t_b_22_a_window_that_shrinks() {
 }
 
 #[test]
+fn a_retransmission_that_acknowledges_more_updates_the_window() {
+    let mut s = Script::sender("newreno").cwnd(6).offered(6).segments(7).sent(1..=6);
+    let mut overtaking = data(Seq::FIRST + 501, 500);
+    (overtaking.ack, overtaking.window) = (Seq::FIRST + 1, 6000);
+    s.arrives(&overtaking).expect_nothing();
+    // What it overtook comes again, and with it the only acknowledgment of all.
+    let mut again = data(Seq::FIRST + 1, 500);
+    (again.ack, again.window) = (end_of(6), 6000);
+    s.arrives(&again).expect([7]);
+    // One that acknowledges no more is as old as its sequence number says.
+    let mut old = data(Seq::FIRST + 901, 200);
+    (old.ack, old.window) = (end_of(6), 0);
+    s.write(1).expect([8]);
+    let mut newer = data(Seq::FIRST + 1001, 0);
+    (newer.ack, newer.window) = (end_of(6), 3000);
+    s.arrives(&newer).arrives(&old).expect_nothing();
+    s.write(2).expect([9]);
+}
+
+#[test]
 fn t_b_24_what_overlaps_is_trimmed() {
     let config = Config { dsack: true, ..base() };
     let mut end = receiving(&config);

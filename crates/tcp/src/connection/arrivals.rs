@@ -153,9 +153,12 @@ impl Connection {
         true
     }
 
-    /// An older segment does not change the window (RFC 9293 section 3.10.7.4, fifth check).
+    /// An older segment does not change the window (RFC 9293 section 3.10.7.4, fifth check). One
+    /// that acknowledges more than any before is not older, even if it is a retransmission and its
+    /// sequence number is.
     fn update_window(&mut self, segment: &Segment) {
-        if self.updated_by <= (segment.seq, segment.ack) {
+        let advances = segment.ack > self.sender.flight().una();
+        if advances || self.updated_by <= (segment.seq, segment.ack) {
             self.updated_by = (segment.seq, segment.ack);
             self.sender.offer(segment.ack + segment.window);
         }
