@@ -122,6 +122,13 @@ impl Receiver {
         if room >= offered.saturating_add(worth) { room } else { offered }
     }
 
+    /// Did reading open a window that had been too small for a segment of `mss` bytes? The sender
+    /// waits for it, and nothing that it sends would bring the news.
+    pub fn reopens(&self, mss: u32) -> bool {
+        let offered = self.edge.since(self.nxt) as u32;
+        offered < mss.min(self.config.buffer / 2) && self.window(mss) > offered
+    }
+
     /// The peer's SYN arrived.
     pub fn synchronise(&mut self, syn: &Segment) {
         self.nxt = syn.seq + 1;
@@ -250,15 +257,15 @@ impl Receiver {
         if sack == SackUse::None {
             return;
         }
+        let mut enclosing = None;
         if let (SackUse::WithDuplicates, Some(part)) = (sack, duplicate) {
-            segment.push_sack(part.clone());
             let encloses = |block: &&Range<Seq>| block.start <= part.start && part.end <= block.end;
-            let enclosing = self.queued.iter().find(encloses).cloned();
-            enclosing.iter().for_each(|block| segment.push_sack(block.clone()));
-            let others = self.queued.iter().filter(|block| Some(*block) != enclosing.as_ref());
-            others.for_each(|block| segment.push_sack(block.clone()));
-        } else {
-            self.queued.iter().for_each(|block| segment.push_sack(block.clone()));
+            enclosing = self.queued.iter().find(encloses);
+            segment.push_sack(part.clone());
+        }
+        let others = self.queued.iter().filter(|block| Some(*block) != enclosing);
+        for block in enclosing.into_iter().chain(others) {
+            segment.push_sack(block.clone());
         }
     }
 

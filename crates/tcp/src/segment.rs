@@ -280,7 +280,9 @@ mod tests {
             }
             let blocks =
                 [500, 2000, 3000, 4000, 5000].map(|at| Seq::FIRST + at..Seq::FIRST + at + 100);
-            blocks.iter().for_each(|block| segment.push_sack(block.clone()));
+            for block in &blocks {
+                segment.push_sack(block.clone());
+            }
             assert!(segment.sack_blocks().eq(blocks.iter().take(room).cloned()));
             assert_eq!(segment.timestamps().is_some(), timestamps);
             assert!(segment.option_bytes() <= 40);

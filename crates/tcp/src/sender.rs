@@ -437,22 +437,24 @@ impl Sender {
         Some(chunk)
     }
 
-    /// The next chunk that was never sent, if there is one and the offered window has room.
+    /// The next chunk that was never sent, if the SYN is acknowledged, there is one, and the offered
+    /// window has room.
     pub(crate) fn new_chunk(&self) -> Option<Chunk> {
         let seq = self.flight.max();
-        if seq > self.limit || seq == Seq::FIRST {
+        if seq > self.limit || self.flight.una() == Seq::FIRST {
             return None;
         }
-        let room = self.edge.since(seq).min(self.window.smss) as u32;
+        let room = self.edge.since(seq);
         let waiting = self.limit.since(seq);
-        let len = waiting.min(u64::from(room)) as u32;
-        // The FIN goes with the last byte of data.
-        let fin = self.fin && u64::from(len) == waiting;
-        let partial = u64::from(len) < waiting.min(self.window.smss);
+        let len = waiting.min(room).min(self.window.smss);
+        // The FIN goes with the last byte of data, if the window has room for it too.
+        let fin = self.fin && len == waiting && len < room;
+        let partial = len < waiting.min(self.window.smss);
         if partial || (len == 0 && !fin) {
             return None;
         }
-        Some(Chunk { seq, len, flags: if fin { Flags::FIN } else { Flags::NONE } })
+        let flags = if fin { Flags::FIN } else { Flags::NONE };
+        Some(Chunk { seq, len: len as u32, flags })
     }
 
     /// The outstanding segment at `seq`, to be sent again.

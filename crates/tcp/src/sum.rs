@@ -145,7 +145,9 @@ pub fn sender(name: &str, base: &Config) -> Result<Config, SumError> {
         return Err(SumError::NoRecovery { sum: name.to_string() });
     }
     let mut config = Config { frto: false, eifel: false, ..base.clone() };
-    chosen.iter().for_each(|policy| (policy.set)(&mut config));
+    for policy in chosen {
+        (policy.set)(&mut config);
+    }
     Ok(config)
 }
 

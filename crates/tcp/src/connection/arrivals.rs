@@ -2,7 +2,7 @@
 
 use rtolab_time::Instant;
 
-use super::{Agreed, Connection, State};
+use super::{Agreed, Connection, Reset, State};
 use crate::event::Event;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
@@ -25,14 +25,21 @@ impl Connection {
 
     /// SYN-SENT (RFC 9293 section 3.10.7.3).
     fn on_answer(&mut self, segment: &Segment, at: Instant) {
-        let acceptable = segment.flags.has(Flags::ACK) && segment.ack == Seq::FIRST + 1;
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        let acceptable = segment.ack == Seq::FIRST + 1;
         if segment.flags.has(Flags::RST) {
             if acceptable {
                 self.finish(Event::Reset);
             }
             return;
         }
-        if !segment.flags.has(Flags::SYN | Flags::ACK) || !acceptable {
+        if !acceptable {
+            self.reset = Some(Reset::Refuse(segment.ack));
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
             return;
         }
         self.agree(segment);
@@ -50,8 +57,8 @@ impl Connection {
             timestamps: self.config.timestamps && syn.timestamps().is_some(),
             sack: self.config.sack && options.sack_permitted,
             window_shift: match (self.config.window_scale, options.window_scale) {
-                (Some(own), Some(_)) => own.min(MAX_WINDOW_SHIFT),
-                _ => 0,
+                (Some(own), Some(_)) => Some(own.min(MAX_WINDOW_SHIFT)),
+                _ => None,
             },
         };
         let mss = u32::from(options.mss.unwrap_or(536).min(self.config.mss));
@@ -124,6 +131,10 @@ impl Connection {
     /// The acknowledgment field; `false` if the segment is to be dropped for it.
     fn on_acknowledgment(&mut self, segment: &Segment, at: Instant) -> bool {
         let flight = self.sender.flight();
+        if !self.connected && (segment.ack <= flight.una() || segment.ack > flight.max()) {
+            self.reset = Some(Reset::Refuse(segment.ack));
+            return false;
+        }
         if segment.ack > flight.max() {
             self.receiver.ack_now();
             return false;
@@ -142,9 +153,12 @@ impl Connection {
         true
     }
 
-    /// An older segment does not change the window (RFC 9293 section 3.10.7.4, fifth check).
+    /// An older segment does not change the window (RFC 9293 section 3.10.7.4, fifth check). One
+    /// that acknowledges more than any before is not older, even if it is a retransmission and its
+    /// sequence number is.
     fn update_window(&mut self, segment: &Segment) {
-        if self.updated_by <= (segment.seq, segment.ack) {
+        let advances = segment.ack > self.sender.flight().una();
+        if advances || self.updated_by <= (segment.seq, segment.ack) {
             self.updated_by = (segment.seq, segment.ack);
             self.sender.offer(segment.ack + segment.window);
         }

@@ -3,7 +3,7 @@
 use rtolab_time::Instant;
 
 use super::arrivals::MAX_WINDOW_SHIFT;
-use super::{Connection, State};
+use super::{Connection, Reset, State};
 use crate::receiver::{AckDue, SackUse};
 use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::sender::Chunk;
@@ -12,9 +12,13 @@ impl Connection {
     /// The next segment to leave now; `None` when nothing may leave before something arrives or a
     /// timer expires.
     pub fn poll_transmit(&mut self, at: Instant) -> Option<Segment> {
-        if core::mem::take(&mut self.reset) {
-            let max = self.sender.flight().max();
-            return Some(self.with_ack(Segment::new(max, 0, Flags::RST | Flags::ACK), at));
+        match self.reset.take() {
+            Some(Reset::Abort) => {
+                let max = self.sender.flight().max();
+                return Some(self.with_ack(Segment::new(max, 0, Flags::RST | Flags::ACK), at));
+            }
+            Some(Reset::Refuse(ack)) => return Some(Segment::new(ack, 0, Flags::RST)),
+            None => {}
         }
         if self.state == State::Closed && self.receiver.ack_due() != AckDue::Now {
             return None;
@@ -53,7 +57,7 @@ impl Connection {
         SynOptions {
             mss: Some(self.config.mss),
             window_scale: match answers {
-                true => Some(self.agreed.window_shift).filter(|shift| *shift > 0),
+                true => self.agreed.window_shift,
                 false => self.config.window_scale.map(|shift| shift.min(MAX_WINDOW_SHIFT)),
             },
             sack_permitted: if answers { self.agreed.sack } else { self.config.sack },
@@ -64,7 +68,7 @@ impl Connection {
     fn window_for(&self, segment: &Segment) -> u32 {
         let shift = match segment.flags.has(Flags::SYN) {
             true => 0,
-            false => self.agreed.window_shift,
+            false => self.window_shift(),
         };
         (self.receiver.window(self.smss) >> shift).min(u32::from(u16::MAX)) << shift
     }

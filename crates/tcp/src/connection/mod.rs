@@ -47,8 +47,17 @@ struct Agreed {
     timestamps: bool,
     /// The peer takes SACK options.
     sack: bool,
-    /// The shift of the windows that this end offers.
-    window_shift: u8,
+    /// The shift of the windows that this end offers; `None`: neither end scales.
+    window_shift: Option<u8>,
+}
+
+/// A reset that is to be sent (RFC 9293 section 3.5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reset {
+    /// This end gives the connection up.
+    Abort,
+    /// The peer acknowledged, to synchronise, a number that this end did not send.
+    Refuse(Seq),
 }
 
 /// One end of a connection.
@@ -69,8 +78,7 @@ pub struct Connection {
     /// SND.WL1 and SND.WL2: which segment last updated the send window.
     updated_by: (Seq, Seq),
     time_wait: Option<Instant>,
-    /// A reset is to be sent.
-    reset: bool,
+    reset: Option<Reset>,
     events: VecDeque<Event>,
 }
 
@@ -97,7 +105,7 @@ impl Connection {
             connected: false,
             updated_by: (Seq::FIRST, Seq::FIRST),
             time_wait: None,
-            reset: false,
+            reset: None,
             events: VecDeque::new(),
             state,
             config,
@@ -112,7 +120,10 @@ impl Connection {
     /// The shift of the windows that this end offers, as agreed in the handshake (RFC 7323 section
     /// 2); windows on SYNs are never scaled.
     pub const fn window_shift(&self) -> u8 {
-        self.agreed.window_shift
+        match self.agreed.window_shift {
+            Some(shift) => shift,
+            None => 0,
+        }
     }
 
     /// The sending half: windows, round-trip times and what is outstanding.
@@ -133,6 +144,10 @@ impl Connection {
     /// The application took `bytes` of what arrived; the window opens.
     pub fn read(&mut self, bytes: u64) {
         self.receiver.read(bytes);
+        let more = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        if more && self.receiver.reopens(self.smss) {
+            self.receiver.ack_now();
+        }
     }
 
     /// The application has no more to send: a FIN follows the data.
@@ -147,7 +162,10 @@ impl Connection {
 
     /// Gives the connection up: a reset leaves.
     pub fn abort(&mut self) {
-        self.reset = !matches!(self.state, State::SynSent | State::TimeWait | State::Closed);
+        self.reset = match self.state {
+            State::SynSent | State::TimeWait | State::Closed => None,
+            _ => Some(Reset::Abort),
+        };
         self.finish(Event::Closed);
     }
 

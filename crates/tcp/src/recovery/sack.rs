@@ -2,7 +2,7 @@
 
 use super::Fast;
 use crate::config::{Outstanding, SackRules};
-use crate::flight::{AckFacts, LossRule};
+use crate::flight::{AckFacts, LossRule, Sent};
 use crate::sender::{Chunk, Sender};
 use crate::seq::Seq;
 
@@ -38,7 +38,7 @@ impl Sender {
         let counted = self.recovery.dupacks >= self.config.recovery.dupthresh;
         let head_lost = rules == SackRules::Rfc6675 && self.flight.lost_edge() > self.flight.una();
         if (counted || head_lost) && self.may_recover() {
-            let end = self.flight.head().map_or(self.flight.una(), |head| head.end());
+            let end = self.flight.head().map_or(self.flight.una(), Sent::end);
             self.enter(Fast::Sack { high_rxt: end, rescue: end }, facts.at);
             self.window.cwnd = self.window.ssthresh;
             self.flight.mark_repaired(self.flight.una());

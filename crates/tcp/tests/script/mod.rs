@@ -1,0 +1,320 @@
+//! A script of acknowledgments for one sender: what arrives, what must leave, and the state that
+//! the sender must then be in. Segments are whole, of 1,000 bytes, and numbered from 1.
+#![allow(dead_code)]
+
+pub mod pair;
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
+use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum};
+use rtolab_time::{Duration, Instant};
+
+pub const SEGMENT: u32 = 1000;
+
+/// The first sequence number of a segment.
+pub fn start_of(number: u32) -> Seq {
+    Seq::FIRST + 1 + SEGMENT * (number - 1)
+}
+
+/// The sequence number behind a segment.
+pub fn end_of(number: u32) -> Seq {
+    start_of(number + 1)
+}
+
+/// The segment that `seq` lies in.
+pub fn number_of(seq: Seq) -> u32 {
+    (seq.since(Seq::FIRST + 1) / u64::from(SEGMENT)) as u32 + 1
+}
+
+/// What the cases assume: growth by formula, no limited transmit, whole segments when a window is
+/// halved, a timeout of 1 s while round trips are short.
+pub fn base() -> Config {
+    let mut config = Config { mss: SEGMENT as u16, ..Config::default() };
+    config.timestamp.in_mss = false;
+    config.window.halving = Halving::Segments;
+    config.recovery.limited_transmit = false;
+    config.receiver.ack_every = 1;
+    config
+}
+
+/// A sender before its first segment.
+pub struct Setup {
+    sum: String,
+    config: Config,
+    at: Instant,
+    segments: u32,
+    offered: u32,
+}
+
+impl Setup {
+    /// The initial window in segments.
+    pub fn cwnd(mut self, segments: u32) -> Self {
+        self.config.window.initial = InitialWindow::Segments(segments);
+        self
+    }
+
+    /// The initial slow-start threshold in segments.
+    pub fn ssthresh(mut self, segments: u32) -> Self {
+        self.config.window.initial_ssthresh = Some(segments);
+        self
+    }
+
+    /// The timeout before any sample, and its floor.
+    pub fn rto_of(mut self, millis: u64) -> Self {
+        self.config.rto.initial = Duration::from_millis(millis);
+        self.config.rto.floor = RtoFloor::Total(Duration::from_millis(millis));
+        self
+    }
+
+    /// How many segments the application has to send at first; without this, plenty.
+    pub fn segments(mut self, segments: u32) -> Self {
+        self.segments = segments;
+        self
+    }
+
+    /// The window that the peer offers at first, in segments; without this, plenty.
+    pub fn offered(mut self, segments: u32) -> Self {
+        self.offered = segments;
+        self
+    }
+
+    /// When the handshake takes place.
+    pub fn at_millis(mut self, millis: u64) -> Self {
+        self.at = Instant::START + Duration::from_millis(millis);
+        self
+    }
+
+    /// Any other knob.
+    pub fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// Connects, in no time, and sends what the windows allow: exactly these segments.
+    pub fn sent(self, expected: RangeInclusive<u32>) -> Script {
+        let config = sum::sender(&self.sum, &self.config).unwrap();
+        let timestamps = config.timestamps;
+        let mut script = Script {
+            connection: Connection::open(Arc::new(config)),
+            at: self.at,
+            window: self.offered * SEGMENT,
+            timestamps,
+            echo: None,
+            left: Vec::new(),
+            expected: true,
+            verdict: None,
+            timeouts: 0,
+            fast_retransmits: 0,
+        };
+        assert!(script.connection.poll_transmit(self.at).unwrap().flags.has(Flags::SYN));
+        let mut syn_ack = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
+        let sack_permitted = true;
+        let mss = Some(SEGMENT as u16);
+        syn_ack.set_syn_options(SynOptions { mss, sack_permitted, window_scale: None });
+        syn_ack.ack = Seq::FIRST + 1;
+        syn_ack.window = script.window;
+        if timestamps {
+            let echo = script.clock();
+            syn_ack.set_timestamps(Timestamps { value: echo, echo });
+        }
+        script.connection.write(u64::from(self.segments * SEGMENT));
+        script.connection.on_segment(&syn_ack, self.at);
+        script.drain().expect(expected);
+        script
+    }
+}
+
+/// A sender that is told of acknowledgments and of time.
+pub struct Script {
+    pub connection: Connection,
+    at: Instant,
+    /// The window that acknowledgments offer, in bytes.
+    window: u32,
+    timestamps: bool,
+    /// The timestamp that the next acknowledgment echoes; without one, the time of its arrival.
+    echo: Option<u32>,
+    /// The segments that left for the last event.
+    left: Vec<u32>,
+    /// Did the script say what had to leave?
+    expected: bool,
+    verdict: Option<Verdict>,
+    timeouts: usize,
+    fast_retransmits: usize,
+}
+
+impl Script {
+    /// A sender by its sum of policies.
+    pub fn sender(sum: &str) -> Setup {
+        let (config, at) = (base(), Instant::START);
+        Setup { sum: sum.to_string(), config, at, segments: 1000, offered: 60 }
+    }
+
+    /// Every segment that left has to be expected before something else happens.
+    fn begin(&mut self) {
+        assert!(self.expected || self.left.is_empty(), "nobody expected {:?}", self.left);
+        self.left.clear();
+        self.expected = false;
+        self.verdict = None;
+    }
+
+    fn drain(&mut self) -> &mut Self {
+        while let Some(segment) = self.connection.poll_transmit(self.at) {
+            if segment.sequence_length() > 0 {
+                self.left.push(number_of(segment.seq));
+            }
+        }
+        while let Some(event) = self.connection.poll_event() {
+            match event {
+                Event::Timeout(_) => self.timeouts += 1,
+                Event::FastRetransmit(_) => self.fast_retransmits += 1,
+                Event::Judged { verdict, .. } => self.verdict = Some(verdict),
+                _ => {}
+            }
+        }
+        self
+    }
+
+    /// A segment arrives.
+    pub fn arrives(&mut self, segment: &Segment) -> &mut Self {
+        self.begin();
+        self.connection.on_segment(segment, self.at);
+        self.drain()
+    }
+
+    /// The pure acknowledgment of all up to `ack`.
+    pub fn pure_ack(&mut self, ack: Seq) -> Segment {
+        let mut segment = Segment::new(self.connection.receiver().nxt(), 0, Flags::ACK);
+        (segment.ack, segment.window) = (ack, self.window);
+        if self.timestamps {
+            let value = self.clock();
+            let echo = self.echo.take().unwrap_or(value);
+            segment.set_timestamps(Timestamps { value, echo });
+        }
+        segment
+    }
+
+    /// All segments up to `number` are acknowledged; a second time, this is a duplicate.
+    pub fn ack(&mut self, number: u32) -> &mut Self {
+        self.sacks(number, [])
+    }
+
+    /// As `ack`, with SACK blocks of whole segments.
+    pub fn sacks<const N: usize>(
+        &mut self,
+        number: u32,
+        blocks: [RangeInclusive<u32>; N],
+    ) -> &mut Self {
+        let mut segment = self.pure_ack(end_of(number));
+        for block in blocks {
+            segment.push_sack(start_of(*block.start())..end_of(*block.end()));
+        }
+        self.arrives(&segment)
+    }
+
+    /// The retransmission timer expires.
+    pub fn timeout(&mut self) -> &mut Self {
+        self.begin();
+        let timeouts = self.timeouts;
+        self.at = self.connection.next_timer().expect("no timer is armed");
+        self.connection.on_timer(self.at);
+        self.drain();
+        assert_eq!(self.timeouts, timeouts + 1, "the timer of something else");
+        self
+    }
+
+    /// The application has so many segments more.
+    pub fn write(&mut self, segments: u32) -> &mut Self {
+        self.begin();
+        self.connection.write(u64::from(segments * SEGMENT));
+        self.drain()
+    }
+
+    /// Time goes on to so many milliseconds, and no timer expires.
+    pub fn at(&mut self, millis: u64) -> &mut Self {
+        self.at = Instant::START + Duration::from_millis(millis);
+        let timer = self.connection.next_timer();
+        assert!(timer.is_none_or(|timer| self.at < timer), "a timer expires at {timer:?}");
+        self
+    }
+
+    /// The next acknowledgment echoes this timestamp.
+    pub fn echoing(&mut self, value: u32) -> &mut Self {
+        self.echo = Some(value);
+        self
+    }
+
+    /// From now on acknowledgments offer so many segments.
+    pub fn offering(&mut self, segments: u32) -> &mut Self {
+        self.window = segments * SEGMENT;
+        self
+    }
+
+    /// The sender's timestamp clock.
+    pub fn clock(&self) -> u32 {
+        self.connection.sender().timestamp(self.at)
+    }
+
+    /// Exactly these segments left, in this order.
+    pub fn expect(&mut self, segments: impl IntoIterator<Item = u32>) -> &mut Self {
+        assert_eq!(self.left, segments.into_iter().collect::<Vec<_>>(), "segments that left");
+        self.expected = true;
+        self
+    }
+
+    pub fn expect_nothing(&mut self) -> &mut Self {
+        self.expect([])
+    }
+
+    /// The congestion window in segments, to two decimals.
+    pub fn cwnd(&mut self, segments: f64) -> &mut Self {
+        let cwnd = self.connection.sender().window().cwnd as f64 / f64::from(SEGMENT);
+        assert!((cwnd - segments).abs() < 0.006, "cwnd is {cwnd}, not {segments}");
+        self
+    }
+
+    /// The slow-start threshold in segments.
+    pub fn ssthresh(&mut self, segments: u32) -> &mut Self {
+        assert_eq!(self.connection.sender().window().ssthresh, u64::from(segments * SEGMENT));
+        self
+    }
+
+    /// What counts against the window, in segments.
+    pub fn outstanding(&mut self, segments: u32) -> &mut Self {
+        assert_eq!(self.connection.sender().outstanding(), u64::from(segments * SEGMENT));
+        self
+    }
+
+    /// A detector said this of the last timeout.
+    pub fn verdict(&mut self, verdict: Verdict) -> &mut Self {
+        assert_eq!(self.verdict, Some(verdict));
+        self
+    }
+
+    /// No detector said anything.
+    pub fn undecided(&mut self) -> &mut Self {
+        assert_eq!(self.verdict, None);
+        self
+    }
+
+    /// How many fast retransmits there were.
+    pub fn fast_retransmits(&mut self, count: usize) -> &mut Self {
+        assert_eq!(self.fast_retransmits, count, "fast retransmits");
+        self
+    }
+
+    /// The timeout in force.
+    pub fn rto(&mut self, millis: u64) -> &mut Self {
+        assert_eq!(self.connection.sender().rto(), Duration::from_millis(millis));
+        self
+    }
+
+    /// When the retransmission timer expires; `None`: it is not armed.
+    pub fn deadline(&mut self, millis: impl Into<Option<u64>>) -> &mut Self {
+        let deadline = millis.into().map(|at| Instant::START + Duration::from_millis(at));
+        assert_eq!(self.connection.sender().deadline(), deadline);
+        self
+    }
+}
