@@ -47,7 +47,8 @@ impl Queue {
             return;
         }
         self.slots[entity] = at;
-        let mut node = (self.leaves + entity) / 2;
+        let leaf = self.leaves + entity;
+        let mut node = leaf / 2;
         while node > 0 {
             self.winners[node] = self.earlier(node);
             node /= 2;

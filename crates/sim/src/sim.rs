@@ -87,7 +87,7 @@ impl Sim {
         }
     }
 
-    const fn sender_entity(&self, flow: usize) -> usize {
+    fn sender_entity(&self, flow: usize) -> usize {
         2 * (self.channels.len() + flow)
     }
 

@@ -179,10 +179,10 @@ impl Sender {
         let recovering = self.recovery.is_fast();
         self.recover(&facts, settled);
         if facts.is_new() {
-            if !recovering && settled == Settled::No && facts.una_before > Seq::FIRST {
+            if !recovering && !settled.freezes() && facts.una_before > Seq::FIRST {
                 self.window.grow(facts.advanced);
             }
-            if recovering && !self.recovery.is_fast() {
+            if settled.ends() || (recovering && !self.recovery.is_fast()) {
                 self.moderate();
             }
             self.restart_timer(at);
@@ -229,7 +229,7 @@ impl Sender {
             self.window.cwnd = self.saved.cwnd;
             self.window.ssthresh = self.saved.ssthresh;
             self.resume();
-            return Settled::Yes;
+            return Settled::Restored;
         }
         if self.frto == Frto::Idle {
             return Settled::No;
@@ -241,21 +241,21 @@ impl Sender {
             Advice::Usual => Settled::No,
             Advice::Hold => {
                 self.permit = Permit::New(0);
-                Settled::Yes
+                Settled::Advised
             }
             Advice::SendTwoNew => {
                 self.permit = Permit::New(2);
                 self.window.cwnd = self.window.ssthresh;
-                Settled::Yes
+                Settled::Advised
             }
             Advice::GoBackN { cwnd } => {
                 self.permit = Permit::Windows;
                 self.window.set_segments(cwnd);
-                Settled::Yes
+                Settled::Advised
             }
             Advice::Resume => {
                 self.resume();
-                Settled::No
+                Settled::Resumed
             }
         }
     }
@@ -268,7 +268,6 @@ impl Sender {
         if self.config.recover_on_undo == RecoverOnUndo::Reset {
             self.recovery.recover = self.flight.una() - 1;
         }
-        self.moderate();
     }
 
     fn tell(&mut self, detector: &'static str, verdict: Verdict, at: Instant) {
@@ -277,8 +276,8 @@ impl Sender {
         }
     }
 
-    /// A recovery ends, and much may have been acknowledged at once: the window shrinks to what is
-    /// outstanding and one burst (report C-2002-07 section 3, as Linux does).
+    /// A recovery or a spurious timeout ends, and much may have been acknowledged at once: the window
+    /// shrinks to what is outstanding and one burst (report C-2002-07 section 3, as Linux does).
     fn moderate(&mut self) {
         if let Some(most) = self.config.window.max_burst {
             let burst = u64::from(most) * self.window.smss;
@@ -485,11 +484,27 @@ impl Sender {
     }
 }
 
-/// Did a detector, or F-RTO's advice, settle what this acknowledgment does to the windows?
+/// What detectors and F-RTO's advice made of an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Settled {
-    /// Yes: loss recovery and growth leave it alone.
-    Yes,
-    /// No.
+    /// Nothing.
     No,
+    /// F-RTO said what to do: loss recovery and growth leave the window alone.
+    Advised,
+    /// A timeout was spurious, and the windows are as before it: they do not grow besides.
+    Restored,
+    /// A timeout was spurious, and the sender goes on in congestion avoidance.
+    Resumed,
+}
+
+impl Settled {
+    /// Do loss recovery and growth leave the window alone?
+    pub(crate) const fn freezes(self) -> bool {
+        matches!(self, Self::Advised | Self::Restored)
+    }
+
+    /// Does a spurious timeout end here?
+    const fn ends(self) -> bool {
+        matches!(self, Self::Restored | Self::Resumed)
+    }
 }

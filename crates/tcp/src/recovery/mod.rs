@@ -90,7 +90,7 @@ impl Sender {
         if facts.is_new() && !self.recovery.is_fast() {
             self.recovery.leave();
         }
-        if settled == Settled::Yes {
+        if settled.freezes() {
             return;
         }
         match (self.config.recovery.algorithm, self.recovery.is_fast()) {
