@@ -51,6 +51,16 @@ impl Sent {
     pub const fn is_sacked(&self) -> bool {
         self.sacked
     }
+
+    /// Does the sender take it for lost?
+    pub const fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    /// Was it retransmitted in the recovery under way, and is not selectively acknowledged?
+    pub const fn is_repaired(&self) -> bool {
+        self.repaired
+    }
 }
 
 /// What one acknowledgment says, measured against all that was sent before.

@@ -162,6 +162,7 @@ fn a_fin_takes_room_in_the_offered_window() {
 #[test]
 fn giving_up_resets_the_peer() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
+    a.connection.write(5000);
     a.connection.abort();
     let reset = a.sends_one(0);
     assert!(reset.flags.has(Flags::RST));

@@ -76,6 +76,18 @@ fn t_fr_4_an_acknowledgment_of_all_is_a_first_one_like_any() {
 }
 
 #[test]
+fn t_fr_4_nothing_of_the_lost_window_is_left_to_send_again() {
+    // Step 3 ii has the unacknowledged segments retransmitted "similarly to the conventional
+    // recovery", for one of the last window must be lost. Here none of it is outstanding, only the
+    // two new segments are, and a conventional sender would not send those again for a duplicate.
+    let mut s = six_outstanding();
+    s.timeout().expect([1]);
+    s.ack(6).expect([7, 8]).cwnd(3.0);
+    s.ack(6).expect([9]).verdict(Verdict::Genuine).cwnd(3.0);
+    s.timeout().expect([7]).ssthresh(2);
+}
+
+#[test]
 fn t_fr_5_without_new_data_it_goes_back_n() {
     let mut s = Script::sender("newreno+frto").cwnd(6).segments(6).sent(1..=6);
     s.timeout().expect([1]);

@@ -149,6 +149,17 @@ fn a_window_that_opens_again_is_announced() {
 }
 
 #[test]
+fn t_b_27_a_probe_below_the_window_is_answered_at_once() {
+    let mut end = receiving(&base());
+    end.answers(&data(start_of(1), 1000), 0);
+    for len in [0, 1] {
+        let answer = end.answers(&data(end_of(1) - 1, len), 0);
+        assert_eq!(answer.len(), 1);
+        assert_eq!((answer[0].ack, answer[0].len), (end_of(1), 0));
+    }
+}
+
+#[test]
 fn t_b_30_blocks_that_say_nothing_are_ignored() {
     let mut s = Script::sender("sack").cwnd(10).sent(1..=10);
     s.ack(2).expect([11, 12, 13]);

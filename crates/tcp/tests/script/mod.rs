@@ -2,6 +2,7 @@
 //! the sender must then be in. Segments are whole, of 1,000 bytes, and numbered from 1.
 #![allow(dead_code)]
 
+pub mod any;
 pub mod pair;
 
 use std::ops::RangeInclusive;

@@ -1,0 +1,254 @@
+//! `Receiver` against a model that keeps every sequence number by itself.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use rtolab_tcp::config::{EchoRule, ReceiverConfig};
+use rtolab_tcp::receiver::{AckDue, Receiver, SackUse};
+use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
+use rtolab_time::{Duration, Instant};
+
+const MSS: u32 = 5;
+
+/// The FIN's sequence number: the stream has so many bytes.
+const FIN: u64 = (1 << 32) + 1 + 120;
+
+#[derive(Clone, Debug)]
+enum Op {
+    /// A segment from so far behind RCV.NXT, of so many bytes; the stream's end brings its FIN.
+    Arrives {
+        offset: i32,
+        len: u64,
+        fin: bool,
+    },
+    Read(u64),
+    /// So many milliseconds pass.
+    Wait(u64),
+    /// An acknowledgment leaves with something else.
+    Piggyback,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let offset = prop_oneof![5 => Just(0), 5 => 0..30_i32, 2 => -30..60_i32];
+    prop_oneof![
+        8 => (offset, 0..9_u64, any::<bool>())
+            .prop_map(|(offset, len, fin)| Op::Arrives { offset, len, fin }),
+        3 => prop_oneof![Just(u64::MAX), 0..8_u64].prop_map(Op::Read),
+        1 => (0..300_u64).prop_map(Op::Wait),
+        1 => Just(Op::Piggyback),
+    ]
+}
+
+struct Model {
+    config: ReceiverConfig,
+    /// Every sequence number received, and at which step last.
+    received: BTreeMap<u64, usize>,
+    nxt: u64,
+    read: u64,
+    edge: u64,
+    /// In-order segments not acknowledged.
+    pending: u32,
+    due: AckDue,
+    duplicate: Option<Range<u64>>,
+    at: Instant,
+}
+
+impl Model {
+    /// The runs received above RCV.NXT, that of the latest arrival first.
+    fn runs(&self) -> Vec<Range<u64>> {
+        let mut runs: Vec<(usize, Range<u64>)> = Vec::new();
+        for (number, step) in self.received.range(self.nxt..) {
+            match runs.last_mut() {
+                Some((latest, run)) if run.end == *number => {
+                    run.end += 1;
+                    *latest = (*latest).max(*step);
+                }
+                _ => runs.push((*step, *number..*number + 1)),
+            }
+        }
+        runs.sort_by_key(|(latest, _)| std::cmp::Reverse(*latest));
+        runs.into_iter().map(|(_, run)| run).collect()
+    }
+
+    fn arrives(&mut self, range: Range<u64>, step: usize) {
+        let expected = range.start == self.nxt && range.end <= self.edge;
+        if expected && self.runs().is_empty() {
+            self.pending += 1;
+            let now = self.pending >= self.config.ack_every || range.contains(&FIN);
+            self.due = match self.due {
+                _ if now => AckDue::Now,
+                AckDue::No => AckDue::At(self.at + self.config.delayed_ack),
+                due => due,
+            };
+        } else {
+            self.due = AckDue::Now;
+            let known = |number: &u64| *number < self.nxt || self.received.contains_key(number);
+            self.duplicate = range.clone().find(known).map(|start| {
+                // Up to RCV.NXT, or else to the end of the run.
+                let below = start < self.nxt;
+                let in_run = |n: &u64| if below { *n < self.nxt } else { known(n) };
+                start..(start..range.end).find(|n| !in_run(n)).unwrap_or(range.end)
+            });
+        }
+        for number in range.start.max(self.nxt)..range.end.min(self.edge) {
+            self.received.insert(number, step);
+        }
+        while self.received.contains_key(&self.nxt) {
+            self.nxt += 1;
+        }
+    }
+
+    fn available(&self) -> u64 {
+        self.nxt.min(FIN) - self.read
+    }
+
+    /// The blocks of the next acknowledgment, without a limit of their number.
+    fn blocks(&mut self, sack: SackUse) -> Vec<Range<u64>> {
+        let mut blocks = self.runs();
+        let duplicate = self.duplicate.take();
+        if let (SackUse::WithDuplicates, Some(part)) = (sack, duplicate) {
+            // The run that it lies in goes with it.
+            blocks.sort_by_key(|run| !(run.start <= part.start && part.end <= run.end));
+            blocks.insert(0, part);
+        }
+        if sack == SackUse::None { Vec::new() } else { blocks }
+    }
+}
+
+struct Pair {
+    receiver: Receiver,
+    model: Model,
+    sack: SackUse,
+    timestamps: bool,
+}
+
+impl Pair {
+    fn new(config: ReceiverConfig, sack: SackUse, timestamps: bool) -> Self {
+        let mut receiver = Receiver::new(config, EchoRule::Rfc7323);
+        receiver.synchronise(&Segment::new(Seq::FIRST, 0, Flags::SYN));
+        let nxt = (Seq::FIRST + 1).value();
+        let model = Model {
+            config,
+            received: BTreeMap::new(),
+            nxt,
+            read: nxt,
+            edge: nxt + u64::from(config.buffer),
+            pending: 0,
+            due: AckDue::No,
+            duplicate: None,
+            at: Instant::START,
+        };
+        Self { receiver, model, sack, timestamps }
+    }
+
+    fn apply(&mut self, op: &Op, step: usize) -> Result<(), TestCaseError> {
+        match op {
+            Op::Arrives { offset, len, fin } => self.arrives(*offset, *len, *fin, step),
+            Op::Read(bytes) => {
+                self.receiver.read(*bytes);
+                self.model.read += self.model.available().min(*bytes);
+            }
+            Op::Wait(millis) => {
+                self.model.at += Duration::from_millis(*millis);
+                self.receiver.on_timer(self.model.at);
+                if matches!(self.model.due, AckDue::At(at) if at <= self.model.at) {
+                    self.model.due = AckDue::Now;
+                }
+            }
+            Op::Piggyback => self.acknowledge()?,
+        }
+        prop_assert_eq!(self.receiver.ack_due(), self.model.due);
+        if self.model.due == AckDue::Now {
+            self.acknowledge()?;
+        }
+        Ok(())
+    }
+
+    fn arrives(&mut self, offset: i32, len: u64, fin: bool, step: usize) {
+        let start = self.model.nxt.saturating_add_signed(offset.into()).min(FIN);
+        let start = start.max(Seq::FIRST.value() + 1);
+        let len = len.min(FIN - start) as u32;
+        let fin = fin && start + u64::from(len) == FIN;
+        let flags = if fin { Flags::FIN | Flags::ACK } else { Flags::ACK };
+        let segment = Segment::new(Seq::new(start), len, flags);
+        self.receiver.take(&segment, self.model.at);
+        if segment.sequence_length() > 0 {
+            self.model.arrives(start..segment.end().value(), step);
+        }
+    }
+
+    fn acknowledge(&mut self) -> Result<(), TestCaseError> {
+        let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
+        ack.ack = self.receiver.nxt();
+        ack.window = self.receiver.window(MSS);
+        if self.timestamps {
+            ack.set_timestamps(Timestamps::default());
+        }
+        self.receiver.acknowledge(&mut ack, self.sack);
+        let blocks = self.model.blocks(self.sack);
+        let room = if self.timestamps { 3 } else { 4 };
+        let reported: Vec<_> = ack.sack_blocks().map(|b| b.start.value()..b.end.value()).collect();
+        prop_assert_eq!(reported, blocks.into_iter().take(room).collect::<Vec<_>>());
+        self.check_window(&ack)?;
+        (self.model.pending, self.model.due) = (0, AckDue::No);
+        prop_assert_eq!(self.receiver.ack_due(), AckDue::No);
+        Ok(())
+    }
+
+    /// The right edge never goes back, moves in worthwhile steps, and only as far as there is room.
+    fn check_window(&mut self, ack: &Segment) -> Result<(), TestCaseError> {
+        let model = &mut self.model;
+        let edge = model.nxt + u64::from(ack.window);
+        let buffer = u64::from(model.config.buffer);
+        prop_assert!(edge >= model.edge, "{ack:?} takes back {}", model.edge);
+        let worth = u64::from(MSS).min(buffer / 2);
+        let room = (model.read + buffer).max(model.edge);
+        match edge - model.edge {
+            0 => prop_assert!(room < model.edge + worth, "{ack:?} keeps {room} back"),
+            step => prop_assert!(step >= worth && edge == room, "{ack:?}, room to {room}"),
+        }
+        model.edge = edge;
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), TestCaseError> {
+        let (receiver, model) = (&self.receiver, &self.model);
+        prop_assert_eq!(receiver.nxt().value(), model.nxt);
+        prop_assert_eq!(receiver.available(), model.available());
+        prop_assert_eq!(receiver.finished(), model.nxt > FIN);
+        for start in [model.nxt - 1, model.nxt, model.nxt + 7, model.nxt + 20] {
+            let range = start..start + 3;
+            let holds = range.clone().all(|n| n < model.nxt || model.received.contains_key(&n));
+            prop_assert_eq!(receiver.holds(&(Seq::new(range.start)..Seq::new(range.end))), holds);
+        }
+        Ok(())
+    }
+}
+
+fn config() -> impl Strategy<Value = ReceiverConfig> {
+    (6..60_u32, 1..4_u32, 0..300_u64).prop_map(|(buffer, ack_every, delay)| ReceiverConfig {
+        buffer,
+        ack_every,
+        delayed_ack: Duration::from_millis(delay),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_receiver_holds_reports_and_offers_what_its_bytes_say(
+        config in config(),
+        sack in select(vec![SackUse::None, SackUse::Blocks, SackUse::WithDuplicates]),
+        timestamps in any::<bool>(),
+        ops in prop::collection::vec(op(), 1..100),
+    ) {
+        let mut pair = Pair::new(config, sack, timestamps);
+        for (step, op) in ops.iter().enumerate() {
+            pair.apply(op, step)?;
+            pair.check()?;
+        }
+    }
+}
