@@ -24,6 +24,9 @@ use crate::timeline::{Span, Timeline};
 pub(crate) struct Lane<F> {
     direction: Direction,
     rate: Option<Rate>,
+    /// The size of the last frame and how long it takes to send, for most are as large as the one
+    /// before: a division costs more than all else here.
+    last_size: (u32, Duration),
     delay: Duration,
     spike_holds: SpikeHolds,
     entry_stalls: Timeline,
@@ -85,6 +88,7 @@ impl<F: Frame> Lane<F> {
         Self {
             direction,
             rate: config.rate,
+            last_size: (0, Duration::ZERO),
             delay: config.delay,
             spike_holds: config.spikes.map(|spikes| spikes.holds).unwrap_or_default(),
             entry_stalls,
@@ -150,7 +154,7 @@ impl<F: Frame> Lane<F> {
     }
 
     fn transmit(&mut self, bytes: u32, turn: Instant, spike: Duration) -> Transmission {
-        let needed = self.rate.map_or(Duration::ZERO, |rate| rate.time_for(bytes));
+        let needed = self.serialisation(bytes);
         let spike = match self.spike_holds {
             SpikeHolds::Service => spike,
             SpikeHolds::Delivery => Duration::ZERO,
@@ -163,6 +167,14 @@ impl<F: Frame> Lane<F> {
         let end = self.transmitter_stalls.work_through(start, needed);
         self.idle_from = end;
         Transmission { end, spike }
+    }
+
+    fn serialisation(&mut self, bytes: u32) -> Duration {
+        if self.last_size.0 != bytes {
+            let needed = self.rate.map_or(Duration::ZERO, |rate| rate.time_for(bytes));
+            self.last_size = (bytes, needed);
+        }
+        self.last_size.1
     }
 
     /// When a frame comes out that arrives at `arrival` and has this spike.
