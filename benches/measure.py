@@ -1,0 +1,317 @@
+"""How fast whole runs are, beside ns-2 on the same scenarios; `benches/run` starts this.
+
+Ours and ns-2 run in alternation, because machines drift; a figure is the median of the rounds.
+Exit status 1: ns-2 was faster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+NS2_SCRIPT = ROOT / "benches" / "ns2.tcl"
+INSTALL_NS2 = "sudo apt-get install ns2"
+SCHEDULERS = ("Calendar", "Splay")
+"""The default of ns-2, and the one that is fastest here; we are compared with the faster."""
+
+NS2_ELSEWHERE = {"a": 857_939.0, "b": 1_620_000.0}
+"""Data packets a run second that ns-2.35 delivered on another machine."""
+
+TABLES = ("frto2002/table1", "frto2002/table2", "frto2002/table3")
+GOAL_TABLES_S = 1.0
+"""What the three tables may take together on two cores, in s."""
+
+
+class BenchError(Exception):
+    """Nothing could be measured; says why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run, or the median run, took.
+
+    Attributes:
+        set_up_s: before the first event, in s.
+        run_s: from the first event to the last, in s.
+        packets: data packets delivered.
+        memory_mb: most memory resident, in MB.
+    """
+
+    set_up_s: float
+    run_s: float
+    packets: int
+    memory_mb: float
+
+    @classmethod
+    def printed(cls, output: str) -> Run:
+        """From a line that begins with set-up, run, packets and memory in kB."""
+        set_up_s, run_s, packets, memory_kb = output.split()[:4]
+        return cls(float(set_up_s), float(run_s), int(packets), int(memory_kb) / 1000)
+
+    @classmethod
+    def median(cls, runs: list[Run]) -> Run:
+        """The median of each figure; the packets are the same in all."""
+        return cls(
+            median(run.set_up_s for run in runs),
+            median(run.run_s for run in runs),
+            runs[0].packets,
+            median(run.memory_mb for run in runs),
+        )
+
+    @property
+    def packets_per_s(self) -> float:
+        """Data packets delivered in a second of running."""
+        return self.packets / self.run_s
+
+    def document(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {**asdict(self), "packets_per_s": round(self.packets_per_s)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A benchmark scenario, measured.
+
+    Attributes:
+        name: of the case.
+        title: of the scenario, with how long was simulated.
+        ours: our median run.
+        ns2: the median runs of ns-2, by its scheduler; empty without ns-2.
+    """
+
+    name: str
+    title: str
+    ours: Run
+    ns2: dict[str, Run]
+
+    @property
+    def scheduler(self) -> str | None:
+        """The scheduler with which ns-2 was fastest."""
+        return min(self.ns2, key=lambda s: self.ns2[s].run_s) if self.ns2 else None
+
+    @property
+    def rival_packets_per_s(self) -> float:
+        """Of ns-2: measured here, or else elsewhere."""
+        best = self.scheduler
+        return self.ns2[best].packets_per_s if best else NS2_ELSEWHERE[self.name]
+
+    @property
+    def source(self) -> str:
+        """Where the rival's figures are from."""
+        return "measured here" if self.ns2 else "measured elsewhere"
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast as ns-2 we are."""
+        return self.ours.packets_per_s / self.rival_packets_per_s
+
+    def document(self) -> dict[str, Any]:
+        """For `--json`."""
+        best = self.scheduler
+        return {
+            "case": self.name,
+            "title": self.title,
+            "ours": self.ours.document(),
+            "ns2": {"scheduler": best, **self.ns2[best].document()} if best else None,
+            "ns2_packets_per_s": round(self.rival_packets_per_s),
+            "ratio": round(self.ratio, 3),
+            "source": self.source,
+        }
+
+
+def measure_case(name: str, binary: str, ns: str | None, options: argparse.Namespace) -> Case:
+    """A case in rounds of us and ns-2, with one scheduler after the other."""
+    scenario = tomllib.loads((ROOT / "scenarios" / f"bench-{name}.toml").read_text())
+    ours: list[Run] = []
+    ns2: dict[str, list[Run]] = {scheduler: [] for scheduler in SCHEDULERS if ns}
+    for _ in range(options.rounds):
+        ours.append(Run.printed(output([binary, name])))
+        for scheduler, runs in ns2.items():
+            command = [str(ns), str(NS2_SCRIPT), "scheduler", scheduler]
+            runs.append(Run.printed(output(command + ns2_arguments(scenario))))
+    medians = {scheduler: Run.median(runs) for scheduler, runs in ns2.items()}
+    title = f"{scenario['title']}, {scenario['duration']}"
+    return Case(name, title, Run.median(ours), medians)
+
+
+def ns2_arguments(scenario: dict[str, Any]) -> list[str]:
+    """The scenario as `ns2.tcl` takes it."""
+    (link,), (flow,) = scenario["link"], scenario["flow"]
+    arguments = {
+        "flows": flow.get("count", 1),
+        "seconds": quantity(scenario["duration"]),
+        "rate": quantity(link["rate"]) / 1e6,
+        "delay": quantity(link["delay"]) * 1e3,
+        "queue": int(quantity(link["queue"])),
+        "access_rate": quantity(flow["access"]["rate"]) / 1e6,
+    }
+    return [str(word) for key_value in arguments.items() for word in key_value]
+
+
+UNITS = {"s": 1.0, "ms": 1e-3, "Mbit/s": 1e6, "Gbit/s": 1e9, "packets": 1.0}
+
+
+def quantity(text: str) -> float:
+    """A quantity of a benchmark scenario in s, bit/s or packets."""
+    number, unit = text.split()
+    return float(number) * UNITS[unit]
+
+
+def build() -> str:
+    """Our program that runs one case; its path."""
+    command = ["cargo", "bench", "-p", "rtolab-sim", "--bench", "cases", "--no-run", "--quiet"]
+    for line in output([*command, "--message-format=json"]).splitlines():
+        message = json.loads(line)
+        if message.get("executable") and message["target"]["name"] == "cases":
+            return str(message["executable"])
+    raise BenchError(f"`{' '.join(command)}` built no program")
+
+
+def output(command: list[str]) -> str:
+    """What a program printed.
+
+    Raises:
+        BenchError: it is missing, or it failed.
+    """
+    try:
+        ran = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise BenchError(str(error)) from error
+    return ran.stdout
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of the F-RTO report, simulated on all cores.
+
+    Attributes:
+        runs: of each sender.
+        wall_s: by table, the median of the rounds in s.
+    """
+
+    runs: int
+    wall_s: dict[str, float]
+
+    @property
+    def together_s(self) -> float:
+        """All tables, in s."""
+        return sum(self.wall_s.values())
+
+    def document(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {**asdict(self), "together_s": self.together_s, "goal_s": GOAL_TABLES_S}
+
+
+def measure_tables(options: argparse.Namespace) -> Tables | None:
+    """The published variants of each table; `None` where the package is not installed."""
+    try:
+        from rtolab import _rtolab  # noqa: PLC0415
+        from rtolab.experiments import find  # noqa: PLC0415
+        from rtolab.run import find_scenario  # noqa: PLC0415
+    except ImportError:
+        return None
+    runs = 30 if options.quick else 300
+    took: dict[str, list[float]] = {table: [] for table in TABLES}
+    for _ in range(options.rounds):
+        for experiment in find(list(TABLES)):
+            senders = [v.sender for v in experiment.variants if not v.condition]
+            began = time.perf_counter()
+            outcome = _rtolab.simulate(
+                find_scenario(experiment.scenario),
+                set=[(a.name, a.value) for a in experiment.assumptions],
+                senders=senders,
+                seeds=range(1, runs + 1),
+            )
+            took[experiment.id].append(time.perf_counter() - began)
+            if len(outcome.connections) != runs * len(senders):
+                raise BenchError(f"{experiment.id} has {len(outcome.connections)} connections")
+    return Tables(runs, {table: median(times) for table, times in took.items()})
+
+
+def table(cases: list[Case]) -> str:
+    """The cases for people."""
+    lines = [f"{'':<22}{'set-up s':>9}{'run s':>8}{'packets':>9}{'packets/s':>11}{'MB':>6}"]
+    for case in cases:
+        lines.append(f"({case.name}) {case.title}")
+        lines.append(row("ours", case.ours))
+        lines += [row(f"ns-2, {scheduler}", run) for scheduler, run in case.ns2.items()]
+        if not case.ns2:
+            rate = NS2_ELSEWHERE[case.name]
+            lines.append(f"    {'ns-2, another machine':<35}{rate:>11,.0f}")
+        lines.append(f"    {'ours / ns-2':<35}{case.ratio:>11.2f}")
+    return "\n".join(lines)
+
+
+def row(who: str, run: Run) -> str:
+    """One simulator's figures."""
+    figures = f"{run.set_up_s:>9.3f}{run.run_s:>8.3f}{run.packets:>9,}{run.packets_per_s:>11,.0f}"
+    return f"    {who:<18}{figures}{run.memory_mb:>6.1f}"
+
+
+def said_of(tables: Tables | None) -> str:
+    """The F-RTO report's tables for people."""
+    if tables is None:
+        return "The F-RTO report's tables were not timed: rtolab is not installed; use `make bench`"
+    each = ", ".join(f"{name.split('/')[1]} {wall:.3f} s" for name, wall in tables.wall_s.items())
+    return (
+        f"The F-RTO report's tables, {tables.runs} runs of each of six senders, "
+        f"{os.cpu_count()} cores:\n    {each}; together {tables.together_s:.3f} s "
+        f"(goal: {GOAL_TABLES_S:g} s with 300 runs on 2 cores)"
+    )
+
+
+def main() -> int:
+    """Measures, prints, and judges."""
+    parser = argparse.ArgumentParser(prog="benches/run", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="one document instead of tables")
+    parser.add_argument("--quick", action="store_true", help="one round, and 30 runs of each table")
+    parser.add_argument("--rounds", type=int, default=0, help="3, or 1 with --quick")
+    options = parser.parse_args()
+    options.rounds = options.rounds or (1 if options.quick else 3)
+    ns = shutil.which("ns")
+    if ns is None:
+        sys.stderr.write(
+            f"ns-2 is missing: we are compared with what it did on another machine.\n"
+            f"Install it:  {INSTALL_NS2}\n"
+        )
+    try:
+        binary = build()
+        cases = [measure_case(name, binary, ns, options) for name in NS2_ELSEWHERE]
+        tables = measure_tables(options)
+    except BenchError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    if options.json:
+        document = {
+            "cores": os.cpu_count(),
+            "rounds": options.rounds,
+            "cases": [case.document() for case in cases],
+            "tables": tables.document() if tables else None,
+        }
+        sys.stdout.write(f"{json.dumps(document, indent=2)}\n")
+    else:
+        sys.stdout.write(f"{table(cases)}\n{said_of(tables)}\n")
+    return judge(cases)
+
+
+def judge(cases: list[Case]) -> int:
+    """The exit status; another machine's figures decide nothing."""
+    slower = [case for case in cases if case.ns2 and case.ratio < 1]
+    for case in slower:
+        sys.stderr.write(f"({case.name}) ns-2 is faster: {case.ratio:.2f} of its packets/s\n")
+    return 1 if slower else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
