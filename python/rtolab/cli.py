@@ -193,7 +193,7 @@ def emulate(
     command: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[-- CMD ...]",
+            metavar="-- CMD",
             help="What to run at the link's first host; {peer} is the address of the other. "
             f"Default {' '.join(PING)}.",
         ),
@@ -209,8 +209,9 @@ def emulate(
 ) -> None:
     """Run a command over a scenario's link in real time, between two hosts of real kernels.
 
-    The hosts are network namespaces: needs Linux and root. Exits with 1 if the command fails, or
-    if this machine was too slow for the link.
+    The hosts are network namespaces: this needs Linux and root.
+
+    Exits with 1 if the command fails or this machine was too slow for the link.
     """
     path, replaced = find_scenario(scenario), list(_pairs(set_, "--set").items())
     argv = command or list(PING)

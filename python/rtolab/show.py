@@ -156,12 +156,9 @@ def _ended(report: EmulationReport) -> str:
 def _faithful(report: EmulationReport) -> list[RenderableType]:
     late = report["lateness"]
     times = [f"{late[key] * 1e3:.3g}" for key in ("p50_s", "p99_s", "max_s")]
-    lines: list[RenderableType] = [
-        Text(f"lateness  p50 {times[0]} ms, p99 {times[1]} ms, max {times[2]} ms")
-    ]
-    for doubt in doubts(report):
-        lines.append(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {doubt}"))
-    if len(lines) == 1:
-        allowed = f"p99 lateness below {allowed_lateness_s(report) * 1e3:.3g} ms"
-        lines.append(Text.assemble(("GOOD", STYLES["pass"]), f"  {allowed}"))
-    return lines
+    late_by = Text(f"lateness  p50 {times[0]} ms, p99 {times[1]} ms, max {times[2]} ms")
+    found = doubts(report)
+    if found:
+        return [late_by, *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {d}") for d in found)]
+    allowed = f"p99 lateness below {allowed_lateness_s(report) * 1e3:.3g} ms"
+    return [late_by, Text.assemble(("GOOD", STYLES["pass"]), f"  {allowed}")]

@@ -35,7 +35,7 @@ pub(crate) fn emulate(
         let done = py.detach(|| emulation.run(&mut || Python::attach(|py| signals.came(py))));
         // Ctrl-C reaches `ip` and the command, too, and either may have ended of it first.
         signals.came(py);
-        let interrupted = signals.interrupted()?;
+        let interrupted = signals.interrupted(py)?;
         match done {
             Ok(report) => Ok(EmulationReport::new(&emulation, &report, interrupted)),
             Err(_) if interrupted => Err(PyKeyboardInterrupt::new_err(())),
@@ -78,12 +78,11 @@ impl Signals {
     }
 
     /// Was it Ctrl-C? Anything else is raised.
-    fn interrupted(self) -> PyResult<bool> {
+    fn interrupted(self, py: Python<'_>) -> PyResult<bool> {
         match self.0 {
             None => Ok(false),
-            Some(error) => Python::attach(|py| {
-                error.is_instance_of::<PyKeyboardInterrupt>(py).then_some(true).ok_or(error)
-            }),
+            Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(true),
+            Some(error) => Err(error),
         }
     }
 }
