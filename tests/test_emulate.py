@@ -116,6 +116,7 @@ def test_a_failing_command_exits_with_1(capfd: pytest.CaptureFixture[str]) -> No
     assert ran.returncode == 1
     assert ran.stdout.startswith("10.83.0.2\n")
     assert "ended with exit code 7" in ran.stdout
+    assert "lateness  unknown: no packet came out" in ran.stdout
     killed = ["sh", "-c", "kill -9 $$"]
     assert _rtolab.emulate(find_scenario("hold"), command=killed)["returncode"] == -signal.SIGKILL
     assert capfd.readouterr().err == ""

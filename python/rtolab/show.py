@@ -156,7 +156,8 @@ def _ended(report: EmulationReport) -> str:
 def _faithful(report: EmulationReport) -> list[RenderableType]:
     late = report["lateness"]
     times = [f"{late[key] * 1e3:.3g}" for key in ("p50_s", "p99_s", "max_s")]
-    late_by = Text(f"lateness  p50 {times[0]} ms, p99 {times[1]} ms, max {times[2]} ms")
+    known = f"p50 {times[0]} ms, p99 {times[1]} ms, max {times[2]} ms"
+    late_by = Text(f"lateness  {known if late['packets'] else 'unknown: no packet came out'}")
     found = doubts(report)
     if found:
         return [late_by, *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {d}") for d in found)]

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use rtolab_link::{Direction, Stats};
 use rtolab_live::{Emulation, Ended, Report};
 use rtolab_scenario::{Link, Scenario};
+use rtolab_time::Duration;
 
 use crate::error::{EmulationError, ScenarioError, guard, raise};
 
@@ -166,7 +167,7 @@ impl Carried {
             dropped_outage: drops.outage,
             dropped_script: drops.script,
             inside: report.inside[direction.index()],
-            mean_delay_s: report.stats(direction).mean_delay().map(|delay| delay.secs_f64()),
+            mean_delay_s: report.stats(direction).mean_delay().map(Duration::secs_f64),
             max_delay_s: (delivered > 0).then(|| max_delay.secs_f64()),
             max_queue,
         }
