@@ -64,7 +64,7 @@ def rtolab(
     return command
 
 
-@pytest.mark.parametrize("command", ["demo", "list", "run", "reproduce", "schema"])
+@pytest.mark.parametrize("command", ["demo", "list", "run", "emulate", "reproduce", "schema"])
 def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> None:
     ran = rtolab(command, "--help")
     assert ran.code == 0

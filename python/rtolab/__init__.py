@@ -9,6 +9,7 @@ path, for any sender:
 """
 
 from rtolab._rtolab import (
+    EmulationError,
     Error,
     InternalError,
     ScenarioError,
@@ -22,6 +23,7 @@ from rtolab.result import Result
 from rtolab.run import run
 
 __all__ = [
+    "EmulationError",
     "Error",
     "InternalError",
     "Result",

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import final
+from typing import TypedDict, final, type_check_only
 
 __all__ = [
+    "EmulationError",
     "Error",
     "InternalError",
     "Outcome",
@@ -13,6 +14,7 @@ __all__ = [
     "Table",
     "__version__",
     "check",
+    "emulate",
     "policies",
     "schema",
     "simulate",
@@ -28,6 +30,9 @@ class ScenarioError(Error):
 
 class SenderError(Error):
     """A sender's name is no sum of known policies: says which term is wrong, and what is known."""
+
+class EmulationError(Error):
+    """A link cannot be emulated here: says what is missing and what would be right."""
 
 class InternalError(Error):
     """A defect in rtolab itself: says where in its source. Please report it."""
@@ -153,5 +158,102 @@ def simulate(
     Raises:
         ScenarioError: the scenario is wrong, a replacement, or a run cannot be made of it.
         SenderError: a sender is wrong.
+        InternalError: a defect in rtolab.
+    """
+
+@type_check_only
+class Carried(TypedDict):
+    """What happened to the packets of one direction of an emulated link; sizes are bytes."""
+
+    from_host: str
+    """The host that sent them."""
+    to_host: str
+    """The host they were for."""
+    offered: int
+    """Packets that entered the link; what follows but `inside` counts those that left it."""
+    delivered: int
+    """Packets that came out."""
+    delivered_bytes: int
+    """Their bytes, IP headers included."""
+    dropped_queue: int
+    """Packets dropped by the full queue."""
+    dropped_error: int
+    """Packets lost to random errors."""
+    dropped_outage: int
+    """Packets lost in outages."""
+    dropped_script: int
+    """Packets lost because the scenario names them."""
+    inside: int
+    """Packets still inside the link at the end."""
+    mean_delay_s: float | None
+    """The mean time of a delivered packet in the link, in seconds; None if there was none."""
+    max_delay_s: float | None
+    """The longest such time, in seconds."""
+    max_queue: int
+    """The most packets that ever waited in the queue."""
+
+@type_check_only
+class Lateness(TypedDict):
+    """How much later than the link said packets came out, in seconds, to two digits."""
+
+    packets: int
+    """The packets measured, both ways."""
+    p50_s: float
+    """Half of them were not later than this."""
+    p99_s: float
+    """99 in 100 were not later than this."""
+    max_s: float
+    """None was later than this."""
+
+@type_check_only
+class EmulationReport(TypedDict):
+    """How an emulation ended and what its link did."""
+
+    link: str
+    """The link's name."""
+    round_trip_s: float
+    """The link's delays both ways, in seconds, without transmission and waiting."""
+    returncode: int | None
+    """How the command ended, as in `subprocess`: -N for signal N; None if it was interrupted."""
+    interrupted: bool
+    """Did Ctrl-C end it?"""
+    elapsed_s: float
+    """How long the command ran, in seconds."""
+    forward: Carried
+    """From the host of the command."""
+    backward: Carried
+    """To the host of the command."""
+    refused: int
+    """Packets that came out of the link and that the kernel did not take."""
+    lateness: Lateness
+    """How well this machine kept the link's time."""
+
+def emulate(
+    path: str | PathLike[str],
+    *,
+    set: Sequence[tuple[str, str]] = ...,
+    seed: int = 1,
+    command: Sequence[str],
+) -> EmulationReport:
+    """Join two network namespaces by the scenario's link, in real time, and run a command.
+
+    The link must be the scenario's only one. The command runs at its first host, with this
+    process's standard streams; its environment holds RTOLAB_PEER, the other host's address, and
+    RTOLAB_PEER_NETNS, the other host's namespace. A process runs one emulation at a time. Needs
+    Linux, root, /dev/net/tun and iproute2.
+
+    Ctrl-C in the main thread ends the command; the report says so. Where the handler of another
+    signal raises, the command is ended and that is raised. Either way nothing is left behind.
+
+    Args:
+        path: the scenario, a TOML file.
+        set: values that replace the scenario's: dotted key, and value as TOML or bare string.
+        seed: of what is random on the link, from 0 to 2**64 - 1.
+        command: program and arguments, in which {peer} and hosts' names in braces are addresses.
+
+    Raises:
+        ScenarioError: the scenario is wrong, or a replacement.
+        EmulationError: the scenario is not one link between two hosts, something that is needed is
+            missing, there is no such program, or the system refused.
         InternalError: a defect in rtolab.
     """

@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,8 +23,10 @@ from rich.table import Table
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error, InternalError
+from rtolab.emulation import PING, doubts
+from rtolab.process import ends_in_order, stdout_is_stderr
+from rtolab.run import LARGEST_SEED, find_scenario, shipped_scenarios
 from rtolab.run import run as run_scenario
-from rtolab.run import shipped_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -53,6 +55,10 @@ Runs = Annotated[int, typer.Option(min=1, help="Seeds for each sender.")]
 Seed = Annotated[int, typer.Option(min=0, help="The first seed; run i has seed + i.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Threads; by default one a processor.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
+]
+Scenario = Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")]
 Out = Annotated[Path, typer.Option(help="Folder for report, pictures and captures.")]
 
 
@@ -103,7 +109,7 @@ def list_all(*, as_json: AsJson = False) -> None:
     "--runs 30 --set link.wireless.delay='400 ms'[/bold]"
 )
 def run(
-    scenario: Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")],
+    scenario: Scenario,
     *,
     sender: Annotated[
         list[str] | None, typer.Option("--sender", "-s", help="A sum such as newreno+frto.")
@@ -111,9 +117,7 @@ def run(
     runs: Runs = 1,
     seed: Seed = 1,
     jobs: Jobs = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
-    ] = None,
+    set_: Set = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for tables, and for one run captures and pictures.")
     ] = None,
@@ -181,6 +185,50 @@ def reproduce(
     ids = experiment or []
     done, written = _reproduce(ids, runs=runs, seed=seed, jobs=jobs, assume=assumed, out=out)
     _tell(done, written, as_json=as_json, every_file=False)
+
+
+@app.command(epilog="Example: [bold]rtolab emulate hold -- ping -c 8 -i 0.5 {peer}[/bold]")
+def emulate(
+    scenario: Scenario,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- CMD",
+            help="What to run at the link's first host; {peer} is the address of the other. "
+            f"Default {' '.join(PING)}.",
+        ),
+    ] = None,
+    *,
+    seed: Annotated[
+        int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of what is random on the link.")
+    ] = 1,
+    set_: Set = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document; CMD's output goes to stderr.")
+    ] = False,
+) -> None:
+    """Run a command over a scenario's link in real time, between two hosts of real kernels.
+
+    The hosts are network namespaces: this needs Linux and root.
+
+    Exits with 1 if the command fails or this machine was too slow for the link.
+    """
+    path, replaced = find_scenario(scenario), list(_pairs(set_, "--set").items())
+    argv = command or list(PING)
+    with ends_in_order(), stdout_is_stderr() if as_json else nullcontext():
+        report = _rtolab.emulate(path, set=replaced, seed=seed, command=argv)
+    doubted = doubts(report)
+    if as_json:
+        ran = {"scenario": scenario, "seed": seed, "command": argv}
+        _print_json({**ran, **report, "good": not doubted, "doubts": doubted})
+    else:
+        from rtolab import show  # noqa: PLC0415
+
+        _stdout().print(show.emulation(report))
+    if report["interrupted"]:
+        raise KeyboardInterrupt
+    if report["returncode"] != 0 or doubted:
+        raise typer.Exit(SAYS_NO)
 
 
 @app.command(epilog="Example: [bold]rtolab schema > scenario.schema.json[/bold]")

@@ -11,7 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from rtolab.emulation import allowed_lateness_s, doubts
+
 if TYPE_CHECKING:
+    from rtolab._rtolab import EmulationReport
     from rtolab.experiments.base import Judgement
     from rtolab.experiments.reproduce import Reproduction, Row
     from rtolab.result import Result
@@ -124,3 +127,39 @@ def runs(result: Result) -> Table:
             cells.append("-" if scaled is None else f"{scaled:.{places}f}")
         table.add_row(str(sender), str(flow), completed, *cells)
     return table
+
+
+def emulation(report: EmulationReport) -> RenderableType:
+    """What a link in real time did, a row a direction, and whether the run is good."""
+    ended = f"the command {_ended(report)} after {report['elapsed_s']:.2f} s"
+    title = Text.assemble((f"link {report['link']}", "bold"), f"  {ended}")
+    table = _table()
+    table.add_column("packets", no_wrap=True)
+    shown = ("offered", "delivered", "queue", "error", "outage", "script", "inside")
+    for name in shown:
+        dropped = "dropped\n" if name == "queue" else "\n"
+        table.add_column(f"{dropped}{name}", justify="right", no_wrap=True)
+    for way in (report["forward"], report["backward"]):
+        drops = (way["dropped_queue"], way["dropped_error"], way["dropped_outage"])
+        counts = (way["offered"], way["delivered"], *drops, way["dropped_script"], way["inside"])
+        table.add_row(f"{way['from_host']} to {way['to_host']}", *map(str, counts))
+    return Group(title, table, *_faithful(report))
+
+
+def _ended(report: EmulationReport) -> str:
+    code = report["returncode"]
+    if report["interrupted"] or code is None:
+        return "was interrupted"
+    return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+def _faithful(report: EmulationReport) -> list[RenderableType]:
+    late = report["lateness"]
+    times = [f"{late[key] * 1e3:.3g}" for key in ("p50_s", "p99_s", "max_s")]
+    known = f"p50 {times[0]} ms, p99 {times[1]} ms, max {times[2]} ms"
+    late_by = Text(f"lateness  {known if late['packets'] else 'unknown: no packet came out'}")
+    found = doubts(report)
+    if found:
+        return [late_by, *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {d}") for d in found)]
+    allowed = f"p99 lateness below {allowed_lateness_s(report) * 1e3:.3g} ms"
+    return [late_by, Text.assemble(("GOOD", STYLES["pass"]), f"  {allowed}")]

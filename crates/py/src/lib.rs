@@ -9,6 +9,7 @@
 )]
 
 mod batch;
+mod emulate;
 mod error;
 mod outcome;
 mod panic;
@@ -53,5 +54,6 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(policies, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
-    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::emulate, module)?)
 }

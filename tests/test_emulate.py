@@ -1,0 +1,247 @@
+"""Links in real time between real kernels. Most tests need Linux, root, /dev/net/tun, ip, ping."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+import rtolab
+from rtolab import _rtolab, cli
+from rtolab.emulation import doubts
+from rtolab.run import find_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import RequireTool
+    from rtolab._rtolab import EmulationReport
+
+PROGRAM = [sys.executable, "-m", "rtolab.cli", "emulate"]
+PINGS = ["ping", "-c", "8", "-i", "0.5", "{peer}"]
+
+
+@pytest.fixture
+def hosts(require_tool: RequireTool) -> None:
+    """What makes two hosts of one machine."""
+    require_tool("ip", "iproute2")
+    require_tool("ping", "iputils-ping")
+    missing = None
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        missing = "root; run the tests with sudo"
+    elif not Path("/dev/net/tun").exists():
+        missing = "/dev/net/tun; load it:  sudo modprobe tun"
+    if missing and os.environ.get("CI"):
+        pytest.fail(f"needs {missing}")
+    if missing:
+        pytest.skip(f"needs {missing}")
+
+
+def emulate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def round_trips_s(output: str) -> list[float]:
+    return [float(time) / 1000 for time in re.findall(r"time=([\d.]+) ms", output)]
+
+
+def namespaces(pid: int) -> list[str]:
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
+    return re.findall(rf"^rtolab-{pid}-\w+", listed.stdout, re.MULTILINE)
+
+
+def two_links(folder: Path) -> Path:
+    text = find_scenario("hold").read_text(encoding="utf-8").replace('"far"', '"mast"')
+    second = '[[link]]\nname = "wire"\nbetween = ["mast", "far"]\ndelay = "1 ms"\n'
+    flow = text[text.index("[[flow]]") :].replace('"mast"', '"far"')
+    path = folder / "two.toml"
+    path.write_text(text[: text.index("[[flow]]")] + second + flow)
+    return path
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_hold_delays_pings_and_loses_none() -> None:
+    ran = emulate("hold", "--", *PINGS)
+    times = round_trips_s(ran.stdout)
+    assert len(times) == 8, ran.stdout + ran.stderr
+    assert "8 packets transmitted, 8 received, 0% packet loss" in ran.stdout
+    assert min(times) >= 0.2
+    # Those of the four after 1, 1.5, 2 and 2.5 s wait until 3 s.
+    assert sum(time > 1 for time in times) >= 2
+    assert max(times) == pytest.approx(2.2, abs=0.15)
+    assert sum(time < 0.3 for time in times) == 4
+    rows = [line.split() for line in ran.stdout.splitlines() if " to " in line]
+    counts = ["8", "8", "0", "0", "0", "0", "0"]
+    assert rows == [["near", "to", "far", *counts], ["far", "to", "near", *counts]]
+    p50, p99, most = map(float, re.findall(r"(?:p50|p99|max) ([\d.e-]+) ms", ran.stdout))
+    assert p50 <= p99 <= most
+    # The 99th percentile of 16 packets is the latest: on a busy machine it may pass the 10 ms.
+    assert ("GOOD  p99 lateness below 10 ms" in ran.stdout) == (p99 < 10)
+    assert ran.returncode == (0 if p99 < 10 else 1)
+    assert ran.stderr == ""
+
+
+@pytest.mark.usefixtures("hosts")
+def test_json_is_all_of_standard_output() -> None:
+    lossy = ("--set", "link.radio.delay=400 ms", "--set", "link.radio.loss=1.0")
+    ran = emulate("hold", "--json", "--seed", "3", *lossy, "--", "ping", "-c1", "-W1", "{peer}")
+    report = json.loads(ran.stdout)
+    assert "PING 10.83.0.2" in ran.stderr
+    # An unanswered ping is a failed command.
+    assert (ran.returncode, report["returncode"], report["interrupted"]) == (1, 1, False)
+    assert (report["command"][0], report["seed"], report["link"]) == ("ping", 3, "radio")
+    assert report["round_trip_s"] == pytest.approx(0.8)
+    assert 1 <= report["elapsed_s"] < 30
+    forward, backward = report["forward"], report["backward"]
+    assert (forward["from_host"], forward["to_host"]) == ("near", "far")
+    assert (forward["offered"], forward["dropped_error"], forward["delivered"]) == (1, 1, 0)
+    assert (backward["offered"], backward["mean_delay_s"]) == (0, None)
+    assert report["good"] is True
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_failing_command_exits_with_1(capfd: pytest.CaptureFixture[str]) -> None:
+    ran = emulate("hold", "--", "sh", "-c", "echo $RTOLAB_PEER; exit 7")
+    assert ran.returncode == 1
+    assert ran.stdout.startswith("10.83.0.2\n")
+    assert "ended with exit code 7" in ran.stdout
+    assert "lateness  unknown: no packet came out" in ran.stdout
+    killed = ["sh", "-c", "kill -9 $$"]
+    assert _rtolab.emulate(find_scenario("hold"), command=killed)["returncode"] == -signal.SIGKILL
+    assert capfd.readouterr().err == ""
+    assert namespaces(os.getpid()) == []
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_command_that_is_none_is_named() -> None:
+    ran = emulate("hold", "--", "no-such-program")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("rtolab: `no-such-program` is no program that can be run")
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_leaves_nothing_behind(number: signal.Signals, code: int) -> None:
+    command = [*PROGRAM, "hold", "--", "sh", "-c", "echo $$; exec ping -q {peer}"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        inside = int(process.stdout.readline())
+        assert len(namespaces(process.pid)) == 2
+        begun = time.monotonic()
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 3
+    assert process.returncode == code
+    assert namespaces(process.pid) == []
+    assert not Path(f"/proc/{inside}").exists()
+    assert errors == ""
+    assert ("was interrupted after" in output) == (number == signal.SIGINT)
+
+
+def test_other_than_one_link_is_named(tmp_path: Path) -> None:
+    ran = emulate(str(two_links(tmp_path)), "--", "true")
+    assert ran.returncode == 2
+    problem = (
+        "found 2 links (`radio`, `wire`); `emulate` expects exactly one link between two hosts"
+    )
+    assert ran.stderr == f"rtolab: {tmp_path}/two.toml: {problem}\n"
+    with pytest.raises(rtolab.EmulationError, match=r"a link of its own .* for flow `bulk`"):
+        _rtolab.emulate(find_scenario("bench-a"), command=["true"])
+
+
+def test_a_wrong_scenario_is_an_error_of_the_scenario() -> None:
+    with pytest.raises(rtolab.ScenarioError, match=r"link\.radio\.delay"):
+        _rtolab.emulate(find_scenario("hold"), set=[("link.radio.delay", "1 V")], command=["true"])
+    assert issubclass(rtolab.EmulationError, rtolab.Error)
+
+
+@pytest.mark.skipif(
+    hasattr(os, "geteuid") and os.geteuid() != 0, reason="becomes somebody else, as only root can"
+)
+def test_without_root_it_says_so() -> None:
+    with tempfile.NamedTemporaryFile(suffix=".toml") as copy:
+        copy.write(find_scenario("hold").read_bytes())
+        copy.flush()
+        Path(copy.name).chmod(0o644)
+        os.seteuid(65534)
+        try:
+            with pytest.raises(rtolab.EmulationError, match="needs root, but runs as user 65534"):
+                _rtolab.emulate(copy.name, command=["true"])
+        finally:
+            os.seteuid(0)
+
+
+def report(p99_s: float, round_trip_s: float, **others: Any) -> EmulationReport:
+    way = dict.fromkeys(("offered", "delivered", "dropped_queue", "dropped_error"), 4)
+    way |= dict.fromkeys(("dropped_outage", "dropped_script", "inside", "max_queue"), 0)
+    lateness = {"packets": 8, "p50_s": 0.0, "p99_s": p99_s, "max_s": 1.0}
+    made = {"link": "x", "round_trip_s": round_trip_s, "returncode": 0, "interrupted": False}
+    ways = {"forward": {**way, "from_host": "a", "to_host": "b"}}
+    ways["backward"] = {**way, "from_host": "b", "to_host": "a"}
+    made |= {"elapsed_s": 1.0, "refused": 0, "lateness": lateness}
+    return cast("EmulationReport", made | ways | others)
+
+
+GRADES: list[tuple[float, float, bool]] = [
+    (0.0009, 0.0, True),
+    (0.0010, 0.0, False),
+    (0.0010, 0.02, False),
+    (0.0049, 0.1, True),
+    (0.0051, 0.1, False),
+]
+
+
+@pytest.mark.parametrize(("p99_s", "round_trip_s", "good"), GRADES)
+def test_a_run_is_good_if_nobody_could_notice(
+    p99_s: float, round_trip_s: float, good: bool
+) -> None:
+    assert (doubts(report(p99_s, round_trip_s)) == []) is good
+
+
+def test_a_packet_that_the_kernel_refuses_is_a_doubt() -> None:
+    (doubt,) = doubts(report(0.0, 0.1, refused=3))
+    assert "did not take 3 packets" in doubt
+
+
+@pytest.fixture
+def judged(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[EmulationReport], tuple[int, str]]:
+    """The exit code and the text that the command line makes of a report."""
+
+    def run(made: EmulationReport) -> tuple[int, str]:
+        monkeypatch.setattr(_rtolab, "emulate", lambda *_, **__: made)
+        monkeypatch.setattr(sys, "argv", ["rtolab", "emulate", "hold"])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return int(ended.value.code or 0), capsys.readouterr().out
+
+    return run
+
+
+def test_a_run_that_is_not_good_exits_with_1(
+    judged: Callable[[EmulationReport], tuple[int, str]],
+) -> None:
+    code, text = judged(report(0.02, 0.1))
+    assert code == 1
+    assert "NOT GOOD" in text
+    assert "1 packet in 100 was 20 ms late or more, and less than 5 ms is good" in text
+    assert judged(report(0.001, 0.1))[0] == 0
+    code, text = judged(report(0.001, 0.1, returncode=-9))
+    assert code == 1
+    assert "ended by signal 9" in text
+    assert judged(report(0.001, 0.1, returncode=None, interrupted=True))[0] == 130
