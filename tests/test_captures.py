@@ -99,6 +99,24 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     assert captures(1) == captures(2)
 
 
+def fnv1a(data: bytes) -> int:
+    """The hash that the Rust tests state."""
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+def test_the_built_extension_gives_the_captures_of_the_rust_tests() -> None:
+    """The hashes are checked there by an unoptimised build, here by an optimised one."""
+    hashes = Path(__file__).parent.parent / "crates" / "py" / "tests" / "captures.txt"
+    path = str(SCENARIOS / "frto2002-delays.toml")
+    for line in hashes.read_text().splitlines():
+        sender, place, stated = line.split()
+        outcome = _rtolab.simulate(path, senders=[sender], seeds=[11], trace=True)
+        assert f"{fnv1a(outcome.pcapng(0, place)):016x}" == stated, line
+
+
 def test_the_built_extension_gives_the_numbers_of_the_rust_tests() -> None:
     """The grid is checked there by an unoptimised build, here by an optimised one."""
     grid = Path(__file__).parent.parent / "crates" / "sim" / "tests" / "grid.txt"

@@ -184,6 +184,43 @@ def test_bad_input_is_named_and_exits_with_2(
     assert ran.out == ""
 
 
+SPOILT = [
+    ("queue", "queeu", ":29: link.wireless.queeu: found an unknown key", 'did you mean "queue"?'),
+    ('"28.8 kbit/s"', '"-28.8 kbit/s"', ":27: link.wireless.rate: found", "such as"),
+    ('"28.8 kbit/s"', '"28.8 ms"', ":27: link.wireless.rate: found", "a time; expected a rate"),
+    ('"sack"', '"sakc"', "tcp.sender: found", "sack"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "place", "hint"), SPOILT, ids=lambda x: str(x)[:20])
+def test_a_spoilt_scenario_is_named_with_file_line_and_key(
+    rtolab: Any, tmp_path: Path, right: str, wrong: str, place: str, hint: str
+) -> None:
+    shipped = Path(__file__).parent.parent / "scenarios" / "frto2002-delays.toml"
+    text = shipped.read_text()
+    assert right in text
+    spoilt = tmp_path / "spoilt.toml"
+    spoilt.write_text(text.replace(right, wrong))
+    ran = rtolab("run", str(spoilt))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"rtolab: {spoilt}:")
+    assert place in ran.err
+    assert hint in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_scenario_that_is_no_text_and_a_sender_that_is_none(rtolab: Any, tmp_path: Path) -> None:
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    ran = rtolab("run", str(binary))
+    assert (ran.code, ran.out) == (2, "")
+    assert "binary.toml" in ran.err
+    assert "UTF-8" in ran.err
+    ran = rtolab("run", "frto2002-delays", "--sender", "sack+frot")
+    assert (ran.code, ran.out) == (2, "")
+    assert "unknown policy `frot` in sender `sack+frot`" in ran.err
+
+
 @pytest.mark.usefixtures("simulator")
 def test_what_the_simulator_rejects_exits_with_2(
     rtolab: Any, monkeypatch: pytest.MonkeyPatch

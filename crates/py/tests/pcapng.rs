@@ -3,10 +3,15 @@
 #[path = "../src/pcapng.rs"]
 mod pcapng;
 
+use std::fmt::Write as _;
+use std::path::Path;
+
 use pcapng::pcapng;
 use rtolab_capture::{Conversation, End, Packet, RUN_START, Reader};
 use rtolab_link::Cause;
 use rtolab_record::{Event, Fate, Place, Recording, Run, SegmentRow};
+use rtolab_scenario::Scenario;
+use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::{Flags, Segment, Seq, SynOptions};
 use rtolab_time::{Duration, Instant};
 
@@ -129,4 +134,34 @@ fn what_is_out_of_the_ordinary_is_in_the_comments() {
         "",
     ];
     assert_eq!(comments, expected);
+}
+
+/// The FNV-1a hash of bytes.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Every build and machine gives these bytes; `tests/test_captures.py` holds the built extension to
+/// them, too. `RTOLAB_UPDATE=1 cargo test -p rtolab-py` writes the hashes anew.
+#[test]
+fn the_captures_of_a_run_are_as_they_were() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scenario = crates.join("../../scenarios/frto2002-delays.toml");
+    let scenario = Scenario::load(&scenario, &[]).unwrap();
+    let mut now = String::new();
+    for sender in ["sack+eifel", "newreno+frto"] {
+        let lab = Lab::new(&scenario, Some(sender)).unwrap();
+        let recording = lab.run(0, 11, Observe { trace: true, windows: false });
+        for place in [Place::Sender, Place::Receiver] {
+            let bytes = pcapng(&recording, place).unwrap();
+            writeln!(now, "{sender} {} {:016x}", place.name(), hash(&bytes)).unwrap();
+        }
+    }
+    let file = crates.join("tests/captures.txt");
+    if std::env::var_os("RTOLAB_UPDATE").is_some() {
+        std::fs::write(&file, &now).unwrap();
+    }
+    assert_eq!(now, std::fs::read_to_string(&file).unwrap());
 }

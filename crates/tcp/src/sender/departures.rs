@@ -1,0 +1,116 @@
+//! What leaves: retransmissions first, then new data, as the windows allow.
+
+use rtolab_time::Instant;
+
+use super::{Chunk, Permit, Sender};
+use crate::config::Algorithm;
+use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
+
+impl Sender {
+    /// The next chunk to leave now, noted as sent; `None` when nothing may leave.
+    pub fn next_chunk(&mut self, at: Instant) -> Option<Chunk> {
+        let chunk = self.choose()?;
+        self.burst = self.burst.saturating_sub(1);
+        let retransmission = chunk.seq < self.flight.max();
+        let repairs = retransmission && self.recovery.is_fast();
+        if self.deadline.is_none() || (repairs && self.config.rto.restart_on_retransmit) {
+            self.deadline = Some(at + self.rtt.rto());
+        }
+        if retransmission {
+            self.timed = None;
+        } else if self.timed.is_none() {
+            self.timed = Some((chunk.seq, at));
+        }
+        Some(chunk)
+    }
+
+    /// The segment made of the last chunk leaves.
+    pub fn note_sent(&mut self, segment: &Segment, at: Instant) {
+        let in_order = self.nxt >= self.flight.max();
+        self.flight.sent(segment, at);
+        if in_order {
+            self.nxt = self.flight.max();
+        }
+    }
+
+    fn choose(&mut self) -> Option<Chunk> {
+        if core::mem::take(&mut self.resend_head) {
+            return self.chunk_at(self.flight.una());
+        }
+        if let Permit::New(count) = self.permit {
+            let chunk = if count > 0 { self.new_chunk() } else { None };
+            self.permit = Permit::New(count - u32::from(chunk.is_some()));
+            return chunk;
+        }
+        if self.burst == 0 {
+            return None;
+        }
+        if self.flight.max() == Seq::FIRST {
+            return Some(Chunk { seq: Seq::FIRST, len: 0, flags: Flags::SYN });
+        }
+        if self.recovery.is_fast() && self.config.recovery.algorithm == Algorithm::Sack {
+            return self.choose_by_scoreboard();
+        }
+        if self.nxt < self.flight.max() {
+            return self.choose_again();
+        }
+        self.choose_new()
+    }
+
+    /// Go-back-N: what is outstanding is sent again from SND.NXT on, but for what was selectively
+    /// acknowledged since.
+    fn choose_again(&mut self) -> Option<Chunk> {
+        let Some(next) = self.flight.unsacked_from(self.nxt).copied() else {
+            self.nxt = self.flight.max();
+            return self.choose_new();
+        };
+        self.nxt = next.seq;
+        if self.outstanding() + u64::from(next.len) > self.window.cwnd {
+            return None;
+        }
+        self.nxt = next.end();
+        self.chunk_at(next.seq)
+    }
+
+    /// New data, as the windows and limited transmit allow.
+    pub(crate) fn choose_new(&mut self) -> Option<Chunk> {
+        let chunk = self.new_chunk()?;
+        // A short last segment needs the room of a whole one, as in stacks that count segments.
+        let smss = self.window.smss;
+        if self.outstanding() + smss > self.window.cwnd + self.limited_transmit() {
+            return None;
+        }
+        if self.flight.size() + smss > self.window.cwnd {
+            self.recovery.limited += u64::from(chunk.len);
+        }
+        Some(chunk)
+    }
+
+    /// The next chunk that was never sent, if the SYN is acknowledged, there is one, and the offered
+    /// window has room.
+    pub(crate) fn new_chunk(&self) -> Option<Chunk> {
+        let seq = self.flight.max();
+        if seq > self.limit || self.flight.una() == Seq::FIRST {
+            return None;
+        }
+        let room = self.edge.since(seq);
+        let waiting = self.limit.since(seq);
+        let len = waiting.min(room).min(self.window.smss);
+        // The FIN goes with the last byte of data, if the window has room for it too.
+        let fin = self.fin && len == waiting && len < room;
+        let partial = len < waiting.min(self.window.smss);
+        if partial || (len == 0 && !fin) {
+            return None;
+        }
+        let flags = if fin { Flags::FIN } else { Flags::NONE };
+        Some(Chunk { seq, len: len as u32, flags })
+    }
+
+    /// The outstanding segment at `seq`, to be sent again.
+    pub(crate) fn chunk_at(&self, seq: Seq) -> Option<Chunk> {
+        let segment = self.flight.segment_at(seq)?;
+        let taken = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));
+        Some(Chunk { seq: segment.seq, len: segment.len - taken, flags: segment.flags })
+    }
+}
