@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{self, Command};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::error::Error;
@@ -111,8 +112,19 @@ impl Namespace {
 impl Drop for Namespace {
     fn drop(&mut self) {
         // There is nobody to tell; the next run takes down what this one could not.
-        let _ = ip(&["netns", "delete", &self.name]);
+        let _ = take_down(&self.name);
     }
+}
+
+/// Ends what still runs inside, and deletes the namespace.
+fn take_down(name: &str) -> Result<(), Error> {
+    for pid in ip(&["netns", "pids", name])?.lines().filter_map(|line| line.parse().ok()) {
+        if let Some(pid) = Pid::from_raw(pid) {
+            // It may have ended by itself.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+    ip(&["netns", "delete", name]).map(drop)
 }
 
 /// Deletes the namespaces of processes that were killed before they could.
@@ -120,7 +132,7 @@ fn take_down_leftovers() -> Result<(), Error> {
     let listed = ip(&["netns", "list"])?;
     for name in listed.lines().filter_map(|line| line.split_whitespace().next()) {
         if owner(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
-            ip(&["netns", "delete", name])?;
+            take_down(name)?;
         }
     }
     Ok(())

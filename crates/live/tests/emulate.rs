@@ -179,6 +179,24 @@ fn an_interruption_ends_the_command_and_takes_all_down() {
 }
 
 #[test]
+fn what_the_command_left_running_is_ended_too() {
+    let _turn = turn();
+    if skip() {
+        return;
+    }
+    let line = "sleep 1000 & echo $!; ip netns exec $RTOLAB_PEER_NETNS sleep 1000 & echo $!";
+    let (_, output) = emulate_shell(&link(1), line);
+    let pids: Vec<&str> = output.split_whitespace().collect();
+    assert_eq!(pids.len(), 2, "{output}");
+    assert_eq!(namespaces(), [""; 0]);
+    // Nobody may have reaped them yet, but they are dead.
+    for pid in pids {
+        let status = fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
+        assert!(status.is_err() || status.unwrap().contains(") Z "), "{pid} still runs");
+    }
+}
+
+#[test]
 fn the_exit_of_the_command_is_told() {
     let _turn = turn();
     if skip() {
