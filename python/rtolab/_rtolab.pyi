@@ -74,7 +74,11 @@ class Outcome:
 
     @property
     def timeouts(self) -> Table:
-        """One row a timeout or fast retransmit: when, which segment, needed or not, verdict."""
+        """One row a timeout or fast retransmit: when, which segment, needed or not, verdict.
+
+        `truth`, of traced runs only, is `spurious` (its acknowledgment was only late), `ack-lost`
+        or `genuine`: what a copy of the run shows that goes on without that retransmission.
+        """
 
     @property
     def segments(self) -> Table:

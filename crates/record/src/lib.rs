@@ -6,5 +6,5 @@ pub mod tables;
 
 pub use rows::{
     ConnectionRow, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Place, Recording, Run,
-    SegmentRow, TimeoutKind, TimeoutRow, WindowRow,
+    SegmentRow, TimeoutKind, TimeoutRow, Truth, WindowRow,
 };

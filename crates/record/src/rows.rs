@@ -90,6 +90,28 @@ impl TimeoutKind {
     }
 }
 
+/// Was a retransmission right? Known from a copy of the run that goes on without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// An acknowledgment that covers the segment arrives in the copy, too: it was only late.
+    Spurious,
+    /// None does, though an earlier copy of the segment reached the receiver.
+    AckLost,
+    /// None does, and no earlier copy reached the receiver.
+    Genuine,
+}
+
+impl Truth {
+    /// As the tables say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spurious => "spurious",
+            Self::AckLost => "ack-lost",
+            Self::Genuine => "genuine",
+        }
+    }
+}
+
 /// `timeouts`: one row a timeout or fast retransmit.
 #[derive(Clone, Debug)]
 pub struct TimeoutRow {
@@ -109,6 +131,8 @@ pub struct TimeoutRow {
     pub cwnd: u64,
     /// Was the retransmission needed? `false`: an earlier copy delivered every byte of it.
     pub needed: bool,
+    /// What would have happened without that retransmission, if somebody asked.
+    pub truth: Option<Truth>,
     /// What the sender's detector said (`spurious`, `genuine`, `blind`), if it has one and it did.
     pub verdict: Option<&'static str>,
     /// Which detector said so.

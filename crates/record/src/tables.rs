@@ -8,7 +8,7 @@ use rtolab_tcp::{Flags, MAX_SACK_BLOCKS, Segment};
 use rtolab_time::{Duration, Instant};
 
 use crate::column::Table;
-use crate::{ConnectionRow, LinkRow, Recording, SegmentRow};
+use crate::{ConnectionRow, LinkRow, Recording, SegmentRow, Truth};
 
 /// `connections`: one row a connection. `needed` and `lost` are totals of what is next to them;
 /// `goodput_bps` is what the application got, in bits a second, of a connection that ended.
@@ -48,6 +48,7 @@ pub fn timeouts(recordings: &[Recording]) -> RecordBatch {
         .column("backoff", |row| row.backoff)
         .column("cwnd", |row| row.cwnd)
         .column("needed", |row| row.needed)
+        .column("truth", |row| row.truth.map(Truth::name))
         .column("verdict", |row| row.verdict)
         .column("detector", |row| row.detector)
         .column("verdict_at_s", |row| row.verdict_at.map(Instant::secs_f64))

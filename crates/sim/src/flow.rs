@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rtolab_link::Cause;
 use rtolab_net::{Copies, Hop};
-use rtolab_record::{ConnectionRow, TimeoutKind, TimeoutRow};
+use rtolab_record::{ConnectionRow, TimeoutKind, TimeoutRow, Truth};
+use rtolab_tcp::receiver::AckDue;
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Config, Connection, Event, Flags, Retransmission, Segment, Seq};
 use rtolab_time::Instant;
@@ -35,6 +36,10 @@ pub struct Flow {
     pub copies: Copies,
     row: ConnectionRow,
     timeouts: Vec<(TimeoutRow, Seq, u16)>,
+    /// How many of the timeouts have been looked at by [`Flow::unjudged`].
+    judged: usize,
+    /// Packets of both directions that are on their way.
+    pub under_way: u32,
 }
 
 impl Flow {
@@ -55,7 +60,17 @@ impl Flow {
             ..ConnectionRow::default()
         };
         let (copies, timeouts) = (Copies::default(), Vec::new());
-        Self { plan, sender, receiver: None, sent_max: Seq::FIRST, copies, row, timeouts }
+        Self {
+            plan,
+            sender,
+            receiver: None,
+            sent_max: Seq::FIRST,
+            copies,
+            row,
+            timeouts,
+            judged: 0,
+            under_way: 0,
+        }
     }
 
     /// The sender's segment leaves: how often its first sequence number had been sent before.
@@ -150,6 +165,7 @@ impl Flow {
             backoff,
             cwnd,
             needed: true,
+            truth: None,
             verdict: None,
             detector: None,
             verdict_at: None,
@@ -172,6 +188,30 @@ impl Flow {
             Verdict::Blind(_) => "blind",
         };
         (row.verdict, row.detector, row.verdict_at) = (Some(verdict), Some(detector), Some(at));
+    }
+
+    /// Is nothing under way, nor an acknowledgment being delayed?
+    pub fn is_idle(&self) -> bool {
+        let due = self.receiver.as_ref().map(|receiver| receiver.receiver().ack_due());
+        self.under_way == 0 && due.is_none_or(|due| due == AckDue::No)
+    }
+
+    /// Has the sender an acknowledgment that covers `seq`?
+    pub fn acknowledged(&self, seq: Seq) -> bool {
+        self.sender.sender().flight().una() > seq
+    }
+
+    /// The next timeout or fast retransmit about which the truth is not known: its row and segment.
+    pub fn unjudged(&mut self) -> Option<(usize, Seq)> {
+        let row = self.judged;
+        let (_, seq, _) = self.timeouts.get(row)?;
+        self.judged += 1;
+        Some((row, *seq))
+    }
+
+    /// The truth about that row.
+    pub fn note_truth(&mut self, row: usize, truth: Truth) {
+        self.timeouts[row].0.truth = Some(truth);
     }
 
     /// The flow's rows, now that every copy's fate is known.

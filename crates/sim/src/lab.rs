@@ -17,7 +17,7 @@ use crate::trace::Trace;
 /// What to record beside the connections, timeouts and links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observe {
-    /// Every packet at both ends, and what disturbed the links.
+    /// Every packet at both ends, what disturbed the links, and the truth about every timeout.
     pub trace: bool,
     /// The sender's windows at every event.
     pub windows: bool,
@@ -114,7 +114,9 @@ impl Lab {
         };
         let flows = self.flows.iter().map(flow).collect();
         let trace = Trace::new(observe.trace, observe.windows);
-        Sim::new(self.channels.iter().map(channel).collect(), flows, trace)
+        let mut sim = Sim::new(self.channels.iter().map(channel).collect(), flows, trace);
+        sim.judging = observe.trace.then_some(self.end);
+        sim
     }
 
     /// When a run ends at the latest.

@@ -5,6 +5,7 @@ mod lab;
 mod queue;
 mod sim;
 mod trace;
+mod truth;
 
 pub use lab::{Error, Lab, Observe, run};
 pub use sim::{Counters, Sim};

@@ -18,6 +18,8 @@ pub struct Sim {
     pub(crate) flows: Vec<Flow>,
     pub(crate) trace: Trace,
     pub(crate) counters: Counters,
+    /// Until when copies of the run may go on that judge its retransmissions, if somebody asks.
+    pub(crate) judging: Option<Instant>,
     copies: u64,
 }
 
@@ -42,7 +44,8 @@ impl Sim {
     pub(crate) fn new(channels: Vec<Channel<Packet>>, flows: Vec<Flow>, trace: Trace) -> Self {
         let queue = Queue::new(2 * (channels.len() + flows.len()));
         let (now, counters) = (Instant::START, Counters::default());
-        let mut sim = Self { now, queue, channels, flows, trace, counters, copies: 0 };
+        let judging = None;
+        let mut sim = Self { now, queue, channels, flows, trace, counters, judging, copies: 0 };
         for flow in 0..sim.flows.len() {
             let (row, _) = sim.flows[flow].rows();
             sim.queue.set(sim.sender_entity(flow), row.start);
@@ -62,19 +65,25 @@ impl Sim {
 
     /// Runs until nothing more will happen, or until `end`.
     pub fn run_until(&mut self, end: Instant) {
-        while let Some((at, entity)) = self.queue.next() {
-            if at > end {
-                self.now = end;
-                return;
-            }
-            self.now = at;
-            self.counters.events += 1;
-            match self.entity(entity) {
-                Entity::Channel(channel, direction) => self.on_channel(channel, direction),
-                Entity::Sender(flow) => self.on_sender_timer(flow),
-                Entity::Receiver(flow) => self.on_receiver_timer(flow),
-            }
+        while self.step(end) {}
+    }
+
+    /// Takes the next event, if there is one before `end`.
+    #[inline]
+    pub(crate) fn step(&mut self, end: Instant) -> bool {
+        let Some((at, entity)) = self.queue.next() else { return false };
+        if at > end {
+            self.now = end;
+            return false;
         }
+        self.now = at;
+        self.counters.events += 1;
+        match self.entity(entity) {
+            Entity::Channel(channel, direction) => self.on_channel(channel, direction),
+            Entity::Sender(flow) => self.on_sender_timer(flow),
+            Entity::Receiver(flow) => self.on_receiver_timer(flow),
+        }
+        true
     }
 
     fn entity(&self, entity: usize) -> Entity {
@@ -101,6 +110,7 @@ impl Sim {
                 }
                 Outcome::Dropped { frame, cause, at, .. } => {
                     self.flows[frame.flow as usize].note_lost(cause);
+                    self.flows[frame.flow as usize].under_way -= 1;
                     self.trace.dropped(&frame, cause, at);
                 }
             }
@@ -130,6 +140,7 @@ impl Sim {
     fn arrive(&mut self, packet: &Packet) {
         let index = packet.flow as usize;
         let flow = &mut self.flows[index];
+        flow.under_way -= 1;
         self.trace.arrived(packet, self.now, &flow.plan.name);
         if packet.to_receiver {
             self.counters.data_packets_delivered += u64::from(packet.segment.len > 0);
@@ -157,9 +168,11 @@ impl Sim {
         self.drain_receiver(flow);
     }
 
-    fn drain_sender(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
-        flow.note_events(self.now);
+    pub(crate) fn drain_sender(&mut self, index: usize) {
+        self.flows[index].note_events(self.now);
+        if let Some(end) = self.judging {
+            self.judge(index, end);
+        }
         while let Some(segment) = self.flows[index].sender.poll_transmit(self.now) {
             let order = self.flows[index].note_sent(&segment);
             self.depart(index, segment, order, true);
@@ -172,6 +185,14 @@ impl Sim {
             _ => flow.sender.next_timer(),
         };
         self.wake_for_timer(self.sender_entity(index), timer);
+    }
+
+    /// Finds out the truth about retransmissions that are about to leave.
+    fn judge(&mut self, index: usize, end: Instant) {
+        while let Some((row, seq)) = self.flows[index].unjudged() {
+            let truth = self.truth_of(index, seq, end);
+            self.flows[index].note_truth(row, truth);
+        }
     }
 
     fn drain_receiver(&mut self, index: usize) {
@@ -202,6 +223,7 @@ impl Sim {
     fn depart(&mut self, flow: usize, segment: Segment, order: u16, to_receiver: bool) {
         let copy = CopyId(self.copies);
         self.copies += 1;
+        self.flows[flow].under_way += 1;
         let packet = Packet {
             segment,
             copy,

@@ -177,6 +177,12 @@ impl Connection {
         }
     }
 
+    /// For a judge: from now on the outstanding segment that begins at `seq` is never sent again. In
+    /// a copy of a run this shows whether its acknowledgment was only late.
+    pub fn withhold(&mut self, seq: Seq) {
+        self.sender.withheld = Some(seq);
+    }
+
     /// What happened since this was last asked.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.sender.take_event().or_else(|| self.events.pop_front())

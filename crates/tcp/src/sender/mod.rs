@@ -58,6 +58,8 @@ pub struct Sender {
     pub(crate) recovery: Recovery,
     /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
     pub(crate) nxt: Seq,
+    /// A segment that is never sent again: see [`crate::Connection::withhold`].
+    pub(crate) withheld: Option<Seq>,
     /// The head is to be sent again, whatever the windows say.
     pub(crate) resend_head: bool,
     /// Behind what the application has written; the FIN takes this offset.
@@ -92,6 +94,7 @@ impl Sender {
             rtt: RttEstimator::new(config.rto),
             recovery: Recovery::default(),
             nxt: Seq::FIRST,
+            withheld: None,
             resend_head: false,
             limit: Seq::FIRST + 1,
             fin: false,
