@@ -5,15 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from handmade import Simulator
 from rtolab import ScenarioError, _rtolab, cli, report
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PUBLISHED: dict[str, tuple[float, float, float]] = {
     "sack+eifel": (77.94, 11, 16),
@@ -193,10 +190,11 @@ SPOILT = [
 ]
 
 
-@pytest.mark.parametrize(("right", "wrong", "place", "hint"), SPOILT, ids=lambda x: str(x)[:20])
+@pytest.mark.parametrize("spoilt_by", SPOILT, ids=lambda spoilt_by: spoilt_by[1])
 def test_a_spoilt_scenario_is_named_with_file_line_and_key(
-    rtolab: Any, tmp_path: Path, right: str, wrong: str, place: str, hint: str
+    rtolab: Any, tmp_path: Path, spoilt_by: tuple[str, str, str, str]
 ) -> None:
+    right, wrong, place, hint = spoilt_by
     shipped = Path(__file__).parent.parent / "scenarios" / "frto2002-delays.toml"
     text = shipped.read_text()
     assert right in text

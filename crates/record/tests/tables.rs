@@ -6,7 +6,7 @@ use arrow_array::{Array, RecordBatch};
 use rtolab_link::{Cause, Direction};
 use rtolab_record::{
     ConnectionRow, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Place, Recording, Run,
-    SegmentRow, TimeoutKind, TimeoutRow, WindowRow, tables,
+    SegmentRow, TimeoutKind, TimeoutRow, Truth, WindowRow, tables,
 };
 use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
@@ -54,7 +54,7 @@ fn recording(run: u32) -> Recording {
 }
 
 #[test]
-fn tables_without_rows_have_all_their_columns() {
+fn tables_of_connections_have_all_their_columns() {
     assert_columns(
         &tables::connections(&[]),
         "flow Utf8
@@ -88,10 +88,15 @@ fn tables_without_rows_have_all_their_columns() {
          backoff UInt32
          cwnd UInt64
          needed Boolean
+         truth Utf8?
          verdict Utf8?
          detector Utf8?
          verdict_at_s Float64?",
     );
+}
+
+#[test]
+fn tables_of_links_and_samples_have_all_their_columns() {
     assert_columns(
         &tables::windows(&[]),
         "flow Utf8
@@ -207,12 +212,14 @@ fn a_timeout_without_a_verdict_has_none() {
         backoff: 1,
         cwnd: 5120,
         needed: false,
+        truth: None,
         verdict: None,
         detector: None,
         verdict_at: None,
     };
     let judged = TimeoutRow {
         kind: TimeoutKind::FastRetransmit,
+        truth: Some(Truth::AckLost),
         verdict: Some("spurious"),
         detector: Some("frto"),
         verdict_at: Some(at(30.0)),
@@ -222,6 +229,7 @@ fn a_timeout_without_a_verdict_has_none() {
     assert_eq!(text(&table, "kind"), [Some("timeout"), Some("fast_retransmit")]);
     assert_eq!(real(&table, "rto_s"), [Some(1.5); 2]);
     assert_eq!(integer(&table, "seq"), [Some(2561); 2]);
+    assert_eq!(text(&table, "truth"), [None, Some("ack-lost")]);
     assert_eq!(text(&table, "verdict"), [None, Some("spurious")]);
     assert_eq!(text(&table, "detector"), [None, Some("frto")]);
     assert_eq!(real(&table, "verdict_at_s"), [None, Some(30.0)]);
