@@ -7,8 +7,9 @@
 mod script;
 
 use rtolab_tcp::config::{EchoRule, Outstanding};
-use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::{Config, Segment, sum};
+use rtolab_tcp::spurious::{Eifel, Verdict, Why};
+use rtolab_tcp::{Config, Flags, Flight, Segment, Seq, sum};
+use rtolab_time::Instant;
 use script::pair::{End, connected};
 use script::{Script, base, end_of, number_of};
 
@@ -49,6 +50,17 @@ fn t_ei_3_a_second_timeout_does_not_overwrite_the_first_one_s_timestamp() {
     s.timeout().expect([1]);
     // The windows of before the first timeout come back.
     s.echoing(10).ack(1).expect([7]).verdict(Verdict::Spurious).cwnd(6.0).ssthresh(8);
+}
+
+#[test]
+fn without_timestamps_it_is_blind() {
+    let (mut flight, mut eifel) = (Flight::default(), Eifel::default());
+    flight.sent(&Segment::new(Seq::FIRST, 1000, Flags::ACK), Instant::START);
+    eifel.on_timeout(50);
+    let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
+    ack.ack = Seq::FIRST + 1000;
+    let facts = flight.acked(&ack, Instant::START);
+    assert_eq!(eifel.on_ack(&facts), Verdict::Blind(Why::NoTimestamps));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! original. Unlike RFC 3522 this form asks nothing else, and so takes an acknowledgment of a
 //! duplicate for one of the original where all acknowledgments of the originals were lost.
 
-use super::Verdict;
+use super::{Verdict, Why};
 use crate::flight::AckFacts;
 
 /// The timeout in question, if any.
@@ -30,7 +30,8 @@ impl Eifel {
         self.retransmitted_at = None;
         match ack.echo {
             Some(echo) if (echo.wrapping_sub(retransmitted) as i32) < 0 => Verdict::Spurious,
-            _ => Verdict::Genuine,
+            Some(_) => Verdict::Genuine,
+            None => Verdict::Blind(Why::NoTimestamps),
         }
     }
 }

@@ -24,4 +24,6 @@ pub enum Verdict {
 pub enum Why {
     /// It needs new segments to be sent, and there was no data or no window for any.
     NothingNewToSend,
+    /// It needs timestamps, and the peer sends none.
+    NoTimestamps,
 }
