@@ -42,7 +42,8 @@ fn each_survives_a_round_trip() {
     }
 }
 
-/// The dotted key and the value of each leaf; tables in lists go by their name.
+/// The dotted key and the value of each leaf; tables in lists go by their name, and a list whose
+/// tables have none is one value.
 fn leaves(value: &toml::Value, key: &str, found: &mut Vec<(String, String)>) {
     let dotted =
         |step: &str| if key.is_empty() { step.to_string() } else { format!("{key}.{step}") };
@@ -50,7 +51,7 @@ fn leaves(value: &toml::Value, key: &str, found: &mut Vec<(String, String)>) {
         toml::Value::Table(table) => {
             table.iter().for_each(|(step, value)| leaves(value, &dotted(step), found));
         }
-        toml::Value::Array(values) if values.iter().all(toml::Value::is_table) => {
+        toml::Value::Array(values) if values.iter().all(|value| value.get("name").is_some()) => {
             for value in values {
                 leaves(value, &dotted(value["name"].as_str().unwrap()), found);
             }
