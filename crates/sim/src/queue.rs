@@ -21,12 +21,13 @@ impl Queue {
     /// A queue for so many entities, none of which has an event.
     pub fn new(entities: usize) -> Self {
         let leaves = entities.max(2).next_power_of_two();
-        let mut queue =
-            Self { slots: vec![Instant::NEVER; leaves], winners: vec![0; leaves], leaves };
-        for node in (1..leaves).rev() {
-            queue.winners[node] = queue.earlier(node);
-        }
-        queue
+        // Without events the lowest number of each half wins.
+        let lowest = |node: usize| {
+            let depth = usize::BITS - 1 - node.leading_zeros();
+            ((node << (leaves.ilog2() - depth)) - leaves) as u32
+        };
+        let winners = (0..leaves).map(|node| if node == 0 { 0 } else { lowest(node) }).collect();
+        Self { slots: vec![Instant::NEVER; leaves], winners, leaves }
     }
 
     /// The entity whose event is next, and when that is.
@@ -47,25 +48,23 @@ impl Queue {
             return;
         }
         self.slots[entity] = at;
-        let leaf = self.leaves + entity;
-        let mut node = leaf / 2;
-        while node > 0 {
-            self.winners[node] = self.earlier(node);
-            node /= 2;
+        // The winner so far meets the winner of the other half, from the leaf's sibling to the root.
+        let sibling = entity ^ 1;
+        let mut best = earlier((at, entity as u32), (self.slots[sibling], sibling as u32));
+        let mut node = (self.leaves + entity) >> 1;
+        self.winners[node] = best.1;
+        while node > 1 {
+            let other = self.winners[node ^ 1];
+            best = earlier(best, (self.slots[other as usize], other));
+            node >>= 1;
+            self.winners[node] = best.1;
         }
     }
+}
 
-    /// The child of `node` that wins.
-    fn earlier(&self, node: usize) -> u32 {
-        let (left, right) = match 2 * node {
-            children if children >= self.leaves => {
-                ((children - self.leaves) as u32, (children + 1 - self.leaves) as u32)
-            }
-            children => (self.winners[children], self.winners[children + 1]),
-        };
-        // The left child's entities all have lower numbers: it wins a tie.
-        if self.slots[right as usize] < self.slots[left as usize] { right } else { left }
-    }
+/// The one that comes first: at one instant the lower number.
+fn earlier(a: (Instant, u32), b: (Instant, u32)) -> (Instant, u32) {
+    if b < a { b } else { a }
 }
 
 #[cfg(test)]
