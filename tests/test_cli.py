@@ -9,17 +9,8 @@ from typing import Any
 
 import pytest
 
-from handmade import Simulator
+from handmade import PUBLISHED, Simulator
 from rtolab import ScenarioError, _rtolab, cli, report
-
-PUBLISHED: dict[str, tuple[float, float, float]] = {
-    "sack+eifel": (77.94, 11, 16),
-    "sack+frto": (76.23, 4, 12),
-    "sack": (94.13, 9, 57),
-    "newreno": (90.72, 10, 60),
-    "newreno+frto": (75.18, 6, 13),
-    "newreno+eifel": (79.21, 11, 19),
-}
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from handmade import Simulator
+from handmade import PUBLISHED, Simulator
 from rtolab import report
 from rtolab.experiments import find
 from rtolab.experiments.reproduce import Reproduction, reproduce
@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtolab.report import Written
-
-PUBLISHED: dict[str, tuple[float, float, float]] = {
-    "sack+eifel": (77.94, 11, 16),
-    "sack+frto": (76.23, 4, 12),
-    "sack": (94.13, 9, 57),
-    "newreno": (90.72, 10, 60),
-    "newreno+frto": (75.18, 6, 13),
-    "newreno+eifel": (79.21, 11, 19),
-}
 
 
 class Everything(HTMLParser):

@@ -151,16 +151,6 @@ impl Lab {
     }
 }
 
-/// Runs `scenario` once, with `sender` or the scenario's own.
-pub fn run(
-    scenario: &Scenario,
-    sender: Option<&str>,
-    seed: u64,
-    observe: Observe,
-) -> Result<Recording, Error> {
-    Ok(Lab::new(scenario, sender)?.run(0, seed, observe))
-}
-
 fn link_row(name: &Arc<str>, channel: &Channel<Packet>, direction: Direction) -> LinkRow {
     let stats = channel.stats(direction);
     LinkRow {

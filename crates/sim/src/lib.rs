@@ -7,5 +7,5 @@ mod sim;
 mod trace;
 mod truth;
 
-pub use lab::{Error, Lab, Observe, run};
+pub use lab::{Error, Lab, Observe};
 pub use sim::{Counters, Sim};

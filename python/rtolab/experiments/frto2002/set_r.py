@@ -51,7 +51,11 @@ SENDER = (
     assumed("tcp.rto.k", "4", "RFC 2988"),
     assumed("tcp.rto.granularity", "10 ms", "the clock of Linux 2.4"),
     assumed("tcp.rto.sampling", "every-ack", "RFC 2988, by Karn's rule or by timestamps"),
-    assumed("tcp.rto.restart_on_retransmit", "true", "each one in fast recovery"),
+    assumed(
+        "tcp.rto.restart_on_retransmit",
+        "true",
+        "each one in fast recovery; else Table 2 has 32 rexmits, not 24",
+    ),
     assumed("tcp.timestamp.tick", "10 ms", "the clock of Linux 2.4"),
     stated("tcp.sack_recovery.rules", "rfc3517", "5.1: the conservative algorithm of the IETF"),
     assumed("tcp.sack_recovery.outstanding", "classic", "lost segments stay counted in the window"),
