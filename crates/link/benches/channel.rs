@@ -23,6 +23,14 @@ impl Frame for Packet {
     fn copy_id(&self) -> CopyId {
         CopyId(self.rest[0])
     }
+
+    fn takes_marks(&self) -> bool {
+        false
+    }
+
+    fn mark_congestion(&mut self) {}
+
+    fn corrupt(&mut self) {}
 }
 
 const FRAMES: u64 = 2_000_000;

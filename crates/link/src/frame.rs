@@ -40,6 +40,12 @@ pub trait Frame: Clone {
     fn bytes(&self) -> u32;
     /// Which copy this is.
     fn copy_id(&self) -> CopyId;
+    /// Does its sender understand a mark of congestion (RFC 3168: ECT)?
+    fn takes_marks(&self) -> bool;
+    /// Marks it: the queue is congested (RFC 3168: CE).
+    fn mark_congestion(&mut self);
+    /// Damages it, so that a checksum at its destination finds it.
+    fn corrupt(&mut self);
 }
 
 /// Why a frame did not arrive.
@@ -53,6 +59,12 @@ pub enum Cause {
     Outage,
     /// The scenario says that this very frame is lost.
     Script,
+    /// The queue's discipline chose it: RED or `CoDel`.
+    Early,
+    /// It was older than the link keeps frames.
+    Lifetime,
+    /// The link's local retransmission gave up.
+    Retries,
 }
 
 /// What became of a frame.
@@ -69,6 +81,8 @@ pub enum Outcome<F> {
         /// and its own spike, if that holds service; at the far end, by its own spike and by
         /// frames before it that had to come out first. Zero on an undisturbed link.
         held: Duration,
+        /// Is it a second one that the link made of the frame?
+        duplicate: bool,
     },
     /// It is gone.
     Dropped {

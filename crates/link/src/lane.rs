@@ -127,7 +127,7 @@ impl<F: Frame> Lane<F> {
             let due = self.overcome(fate.spike, arrival).max(self.last_exit);
             let stalled = self.transmitter_stalls.covered(entry, sent.end);
             let held = entry.since(at) + stalled + sent.spike + due.since(arrival);
-            (due, Outcome::Delivered { direction, frame, held })
+            (due, Outcome::Delivered { direction, frame, held, duplicate: false })
         };
         if let (Some(buffers), Some(place)) = (&mut self.buffers, turn.place) {
             buffers.fill(place, bytes, due.max(sent.end + self.delay));

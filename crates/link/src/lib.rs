@@ -16,8 +16,9 @@ mod timeline;
 
 pub use channel::Channel;
 pub use config::{
-    ChannelConfig, DirectionConfig, Distribution, Limit, Outages, Probability, Renewal, SpikeHolds,
-    Spikes, StallHolds, Stalls, Window,
+    Arq, BadState, ChannelConfig, CoDel, DelayTrace, DirectionConfig, Discipline, Distribution,
+    Limit, Notices, Opportunities, Order, Outages, Priority, Probability, RateChange, Red, Renewal,
+    SpikeHolds, Spikes, StallHolds, Stalls, States, Window,
 };
 pub use frame::{Cause, CopyId, Direction, Frame, Outcome};
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};

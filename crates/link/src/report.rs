@@ -21,6 +21,20 @@ pub struct Stats {
     pub max_delay: Duration,
     /// The most frames that ever waited in the queue at once.
     pub max_queue: u32,
+    /// Frames that arrived a second time; not counted in `delivered`.
+    pub duplicates: u64,
+    /// Delivered frames that were damaged.
+    pub corrupted: u64,
+    /// Delivered frames that were marked.
+    pub marked: u64,
+    /// What the transmitter sent: frames, blocks of local retransmission, their copies and reports.
+    pub transmissions: u64,
+    /// Their bytes.
+    pub transmitted_bytes: u64,
+    /// Of the transmissions: blocks that were sent again.
+    pub local_retransmissions: u64,
+    /// Of the transmissions: reports of local retransmission.
+    pub reports: u64,
 }
 
 impl Stats {
@@ -48,12 +62,19 @@ pub struct Drops {
     pub outage: u64,
     /// By [`Cause::Script`].
     pub script: u64,
+    /// By [`Cause::Early`].
+    pub early: u64,
+    /// By [`Cause::Lifetime`].
+    pub lifetime: u64,
+    /// By [`Cause::Retries`].
+    pub retries: u64,
 }
 
 impl Drops {
     /// Of any cause.
     pub const fn total(&self) -> u64 {
-        self.queue + self.error + self.outage + self.script
+        let Self { queue, error, outage, script, early, lifetime, retries } = *self;
+        queue + error + outage + script + early + lifetime + retries
     }
 
     pub(crate) fn count(&mut self, cause: Cause) {
@@ -62,6 +83,9 @@ impl Drops {
             Cause::Error => &mut self.error,
             Cause::Outage => &mut self.outage,
             Cause::Script => &mut self.script,
+            Cause::Early => &mut self.early,
+            Cause::Lifetime => &mut self.lifetime,
+            Cause::Retries => &mut self.retries,
         } += 1;
     }
 }

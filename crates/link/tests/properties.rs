@@ -71,6 +71,7 @@ fn direction() -> impl Strategy<Value = DirectionConfig> {
                     holds,
                 }),
                 stalls: Stalls { scripted: stalls.0, random: stalls.1, holds: stalls.2 },
+                ..DirectionConfig::default()
             }
         },
     )
@@ -82,6 +83,7 @@ fn config() -> impl Strategy<Value = ChannelConfig> {
             forward,
             backward,
             outages: Outages { scripted, random },
+            ..ChannelConfig::default()
         },
     )
 }
@@ -109,7 +111,7 @@ fn run(
     for (number, (forward, bytes, gap)) in traffic.iter().enumerate() {
         now += *gap;
         hear(link, now, &mut heard);
-        link.send(way(*forward), Packet { number: number as u64, bytes: *bytes }, now);
+        link.send(way(*forward), Packet::new(number as u64, *bytes), now);
     }
     hear(link, Instant::NEVER, &mut heard);
     heard
@@ -132,7 +134,7 @@ proptest! {
         let mut heard = Vec::new();
         for (number, (forward, bytes, gap)) in early.iter().enumerate() {
             now += *gap;
-            link.send(way(*forward), Packet { number: number as u64, bytes: *bytes }, now);
+            link.send(way(*forward), Packet::new(number as u64, *bytes), now);
         }
         hear(&mut link, now, &mut heard);
         for direction in Direction::BOTH {
@@ -159,7 +161,7 @@ proptest! {
         let mut last = [None; 2];
         for (now, outcome) in &heard {
             match outcome {
-                Outcome::Delivered { direction, frame, held } => {
+                Outcome::Delivered { direction, frame, held, .. } => {
                     let config = [&config.forward, &config.backward][direction.index()];
                     let work = config.rate.map_or(Duration::ZERO, |rate| rate.time_for(frame.bytes));
                     let entry = entries[frame.number as usize];
@@ -183,7 +185,7 @@ proptest! {
         let mut now = Instant::START;
         for (number, (forward, bytes, gap)) in before.iter().enumerate() {
             now += *gap;
-            link.send(way(*forward), Packet { number: number as u64, bytes: *bytes }, now);
+            link.send(way(*forward), Packet::new(number as u64, *bytes), now);
         }
         let mut copy = link.clone();
         prop_assert_eq!(run(&mut copy, after, now), run(&mut link, after, now));

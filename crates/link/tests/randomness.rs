@@ -153,7 +153,7 @@ fn a_run_without_records_sees_the_same_outages() {
         let now = at(0.1 * number as f64);
         send(&mut link, [number], 100, now);
         // The other direction asks far ahead: both directions share one timeline.
-        link.send(Direction::Backward, Packet { number, bytes: 100 }, now);
+        link.send(Direction::Backward, Packet::new(number, 100), now);
         let out = spans.iter().any(|span| span.from <= now && now < span.to);
         let heard = drain(&mut link);
         assert_eq!(heard[0].cause(), out.then_some(Cause::Outage), "at {now}");

@@ -69,7 +69,7 @@ fn t_lk_1_a_hiccup_releases_frames_in_order() {
     assert_eq!(held, secs(5.5));
 
     let first = heard[1].arrival().unwrap();
-    link.send(Direction::Backward, Packet { number: 1, bytes: 40 }, first);
+    link.send(Direction::Backward, Packet::new(1, 40), first);
     let acks = hear(&mut link, Direction::Backward, Instant::NEVER);
     let back = acks[0].arrival().unwrap();
     assert!(at(42.898) <= back && back < at(42.899), "{back}");
@@ -87,7 +87,7 @@ fn t_lk_3_an_outage_kills_data_and_acks() {
         [(8.0, None), (9.1, Some(Cause::Outage)), (13.9, Some(Cause::Outage)), (15.0, None)];
     for (number, (time, _)) in fates.iter().enumerate() {
         for direction in Direction::BOTH {
-            link.send(direction, Packet { number: number as u64, bytes: 1000 }, at(*time));
+            link.send(direction, Packet::new(number as u64, 1000), at(*time));
         }
     }
     for direction in Direction::BOTH {
@@ -327,7 +327,7 @@ fn poll_tells_both_directions_in_the_order_of_time() {
     for (direction, time) in
         [(Direction::Backward, 0.0), (Direction::Forward, 0.5), (Direction::Backward, 0.5)]
     {
-        link.send(direction, Packet { number: 0, bytes: 500 }, at(time));
+        link.send(direction, Packet::new(0, 500), at(time));
     }
     assert!(link.poll(at(0.99)).is_none());
     let mut told = Vec::new();

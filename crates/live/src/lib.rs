@@ -5,6 +5,7 @@
 //!
 //! [`Channel`]: rtolab_link::Channel
 
+mod ecn;
 mod emulation;
 mod error;
 mod report;

@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+use crate::ecn;
 use crate::emulation::Emulation;
 use crate::error::Error;
 use crate::namespace::End;
@@ -40,6 +41,22 @@ impl Frame for Packet {
 
     fn copy_id(&self) -> CopyId {
         self.copy
+    }
+
+    /// The two low bits of the second byte (RFC 3168 section 5), of IPv4 only.
+    fn takes_marks(&self) -> bool {
+        self.bytes.first().is_some_and(|first| first >> 4 == 4) && self.bytes[1] & 3 != 0
+    }
+
+    fn mark_congestion(&mut self) {
+        ecn::mark(&mut self.bytes);
+    }
+
+    /// The last byte, which the checksum of TCP or UDP covers.
+    fn corrupt(&mut self) {
+        if let Some(last) = self.bytes.last_mut() {
+            *last ^= 0x55;
+        }
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Packet {
     pub order: u16,
     /// How many hops of its route are behind it.
     pub hop: u8,
+    /// Was it damaged on its way, so that its destination's checksum will find it?
+    pub corrupt: bool,
     /// Does it go from the flow's sender to its receiver, or back?
     pub to_receiver: bool,
 }
@@ -42,5 +44,15 @@ impl Frame for Packet {
 
     fn copy_id(&self) -> CopyId {
         self.copy
+    }
+
+    fn takes_marks(&self) -> bool {
+        false
+    }
+
+    fn mark_congestion(&mut self) {}
+
+    fn corrupt(&mut self) {
+        self.corrupt = true;
     }
 }

@@ -154,8 +154,9 @@ struct Carried {
 
 impl Carried {
     fn new(hosts: [&str; 2], report: &Report, direction: Direction) -> Self {
-        let Stats { offered, delivered, bytes, drops, total_delay: _, max_delay, max_queue } =
-            *report.stats(direction);
+        let Stats {
+            offered, delivered, bytes, drops, total_delay: _, max_delay, max_queue, ..
+        } = *report.stats(direction);
         Self {
             from_host: hosts[direction.index()].into(),
             to_host: hosts[direction.reverse().index()].into(),

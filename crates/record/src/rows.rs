@@ -200,6 +200,9 @@ impl Fate {
             Self::Dropped(Cause::Error) => "error",
             Self::Dropped(Cause::Outage) => "outage",
             Self::Dropped(Cause::Script) => "script",
+            Self::Dropped(Cause::Early) => "early",
+            Self::Dropped(Cause::Lifetime) => "lifetime",
+            Self::Dropped(Cause::Retries) => "retries",
         }
     }
 }

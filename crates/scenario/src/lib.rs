@@ -15,4 +15,4 @@ mod set;
 mod written;
 
 pub use error::Error;
-pub use scenario::{Flow, Link, Scenario};
+pub use scenario::{Agent, AgentKind, Flow, Link, Route, Scenario, Workload};

@@ -4,16 +4,16 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use rtolab_link::ChannelConfig;
+use rtolab_link::{ChannelConfig, Direction, Distribution};
 use rtolab_tcp as tcp;
 use rtolab_tcp::sum::SumError;
-use rtolab_time::{Duration, Instant};
+use rtolab_time::{Duration, Instant, Rate};
 
 use crate::document::Document;
 use crate::{Error, read, resolve, schema, set};
 
 /// A path of links, the flows over it, and how their hosts behave.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// What it is about, in one line.
     pub title: String,
@@ -23,12 +23,18 @@ pub struct Scenario {
     pub nodes: Vec<String>,
     /// The links, at least one.
     pub links: Vec<Link>,
+    /// Ways that are given; any other is the one with the fewest links.
+    pub routes: Vec<Route>,
+    /// What stands on the way at some nodes.
+    pub agents: Vec<Agent>,
+    /// What part of the run counts in the measures; the rest is warm-up and cool-down.
+    pub measured: (Instant, Instant),
     /// The flows, at least one; a path joins the ends of each.
     pub flows: Vec<Flow>,
 }
 
 /// A link between two nodes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Its name; no other link has it.
     pub name: String,
@@ -39,7 +45,7 @@ pub struct Link {
 }
 
 /// A connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// Its name; no other flow has it.
     pub name: String,
@@ -47,8 +53,13 @@ pub struct Flow {
     pub from: usize,
     /// The node that receives, as an index.
     pub to: usize,
-    /// How many bytes it sends; `None`: without end.
-    pub bytes: Option<u64>,
+    /// What it transports.
+    pub workload: Workload,
+    /// The connection set that it belongs to, for fairness between sets.
+    pub set: Option<String>,
+    /// The gateways, as nodes in order, at which the connection is split: each ends one TCP
+    /// connection and begins another (I-TCP).
+    pub split: Vec<usize>,
     /// When it opens.
     pub start: Instant,
     /// It opens later by up to so much, drawn uniformly from the seed.
@@ -64,6 +75,95 @@ pub struct Flow {
     pub tcp: tcp::Config,
     /// How the receiving host behaves.
     pub receiver: tcp::Config,
+}
+
+/// What a flow transports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// So many bytes, then the end; `None`: without end.
+    Bulk {
+        /// Payload.
+        bytes: Option<u64>,
+    },
+    /// Pages of a size, one every so often on one connection; a page that is due while the one
+    /// before it is still under way follows it at once.
+    Pages {
+        /// Payload of a page.
+        bytes: u64,
+        /// The time between their beginnings.
+        every: Duration,
+        /// How many; `None`: without end.
+        count: Option<u32>,
+    },
+    /// The receiving host asks and the sending one answers, again and again; the next question
+    /// comes a while after the answer is complete.
+    Requests {
+        /// Payload of a question.
+        request: u64,
+        /// Payload of an answer.
+        response: u64,
+        /// The while between.
+        think: Distribution,
+        /// How many; `None`: without end.
+        count: Option<u32>,
+    },
+    /// An application that writes at a rate while it is on.
+    OnOff {
+        /// How long it is on.
+        on: Distribution,
+        /// How long it is off.
+        off: Distribution,
+        /// How fast it writes.
+        rate: Rate,
+    },
+    /// Datagrams of one size at a constant rate (UDP), headers included in both.
+    Datagrams {
+        /// How fast.
+        rate: Rate,
+        /// Each, with its IP and UDP headers.
+        packet: u32,
+    },
+}
+
+/// A way that is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The node at which packets begin their way.
+    pub from: usize,
+    /// The node that they are for.
+    pub to: usize,
+    /// Packets that leave from then on take it, until a later route between the same nodes.
+    pub at: Instant,
+    /// The links, as indices, and the direction in which each is passed.
+    pub hops: Vec<(usize, Direction)>,
+}
+
+/// Something that sees the packets that pass a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// Where.
+    pub node: usize,
+    /// What.
+    pub kind: AgentKind,
+}
+
+/// What stands on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentKind {
+    /// Snoop (Balakrishnan et al. 1995) for data that leaves the node over the given link: it keeps
+    /// what the far end has not acknowledged, retransmits it locally and hides the duplicate
+    /// acknowledgments.
+    Snoop {
+        /// The wireless link, as an index.
+        link: usize,
+        /// At which duplicate acknowledgment it retransmits.
+        dupthresh: u32,
+        /// The most segments that it keeps a flow.
+        cache: u32,
+    },
+    /// The proxy of Kim and Cho: it drops needless retransmissions and the duplicate
+    /// acknowledgments that they cause.
+    Filter,
 }
 
 impl Flow {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use rtolab_link::{DirectionConfig, Distribution, Limit, StallHolds};
-use rtolab_scenario::Scenario;
+use rtolab_scenario::{Scenario, Workload};
 use rtolab_tcp::Config;
 use rtolab_tcp::config::RtoFloor;
 use rtolab_time::{Duration, Rate};
@@ -39,7 +39,10 @@ fn what_is_not_written_is_as_the_engine_has_it() {
     assert_eq!(scenario.links[0].channel.backward, DirectionConfig::default());
     let flow = &scenario.flows[0];
     assert_eq!(flow.tcp, Config::default());
-    assert_eq!((flow.bytes, flow.sender.as_str(), flow.own_sender), (None, "sack", false));
+    assert_eq!(
+        (flow.workload, flow.sender.as_str(), flow.own_sender),
+        (Workload::Bulk { bytes: None }, "sack", false)
+    );
     let receiver = Config { timestamps: true, window_scale: Some(0), ..Config::default() };
     assert_eq!(flow.receiver, receiver);
 }

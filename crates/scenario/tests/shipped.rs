@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rtolab_link::{
     Distribution, Limit, Outages, Probability, Renewal, SpikeHolds, Spikes, StallHolds,
 };
-use rtolab_scenario::Scenario;
+use rtolab_scenario::{Scenario, Workload};
 use rtolab_tcp::config::{
     Bugfix, EchoRule, InitialWindow, Outstanding, PartialAckTimer, RecoverOnUndo, RtoFloor,
     SackRules,
@@ -134,7 +134,10 @@ fn the_frto_report_is_set_up_as_agreed() {
         assert_eq!(wireless.stalls.holds, StallHolds::Transmitter);
     }
     let [flow] = &flows[..] else { panic!("{flows:?}") };
-    assert_eq!((flow.from, flow.to, flow.bytes), (0, 2, Some(102_400)));
+    assert_eq!(
+        (flow.from, flow.to, flow.workload),
+        (0, 2, Workload::Bulk { bytes: Some(102_400) })
+    );
     assert!(!flow.own_sender && flow.access.is_none());
     let tcp = &flow.tcp;
     assert_eq!((tcp.mss, tcp.timestamps, tcp.timestamp.in_mss), (256, false, true));

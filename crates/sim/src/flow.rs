@@ -124,8 +124,8 @@ impl Flow {
     /// A packet of this flow was lost.
     pub fn note_lost(&mut self, cause: Cause) {
         match cause {
-            Cause::Queue => self.row.lost_queue += 1,
-            Cause::Error | Cause::Script => self.row.lost_error += 1,
+            Cause::Queue | Cause::Early | Cause::Lifetime => self.row.lost_queue += 1,
+            Cause::Error | Cause::Script | Cause::Retries => self.row.lost_error += 1,
             Cause::Outage => self.row.lost_outage += 1,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rtolab_link::{Channel, ChannelConfig, Direction, Distribution, DisturbanceKind, Stream};
 use rtolab_net::{Hop, Packet, route};
 use rtolab_record::{Disturbance, DisturbanceRow, LinkRow, Recording, Run};
-use rtolab_scenario::Scenario;
+use rtolab_scenario::{Scenario, Workload};
 use rtolab_tcp::sum::SumError;
 use rtolab_time::{Duration, Instant};
 use thiserror::Error;
@@ -86,7 +86,10 @@ impl Lab {
                 receiver_config: Arc::new(flow.receiver.clone()),
                 hops_back: hops.iter().rev().map(back).collect(),
                 hops,
-                bytes: flow.bytes,
+                bytes: match flow.workload {
+                    Workload::Bulk { bytes } => bytes,
+                    _ => None,
+                },
             };
             let (start, jitter) = (flow.start, flow.start_jitter);
             flows.push(Departure { plan: Arc::new(plan), start, jitter });

@@ -232,6 +232,7 @@ impl Sim {
             bytes: Packet::size_of(&segment),
             order,
             hop: 0,
+            corrupt: false,
             to_receiver,
         };
         self.trace.departed(&packet, self.now, &self.flows[flow].plan.name);

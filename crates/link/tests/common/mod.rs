@@ -11,6 +11,14 @@ use rtolab_time::{Duration, Instant, Rate};
 pub struct Packet {
     pub number: u64,
     pub bytes: u32,
+    pub marked: bool,
+    pub corrupt: bool,
+}
+
+impl Packet {
+    pub const fn new(number: u64, bytes: u32) -> Self {
+        Self { number, bytes, marked: false, corrupt: false }
+    }
 }
 
 impl Frame for Packet {
@@ -20,6 +28,18 @@ impl Frame for Packet {
 
     fn copy_id(&self) -> CopyId {
         CopyId(self.number)
+    }
+
+    fn takes_marks(&self) -> bool {
+        true
+    }
+
+    fn mark_congestion(&mut self) {
+        self.marked = true;
+    }
+
+    fn corrupt(&mut self) {
+        self.corrupt = true;
     }
 }
 
@@ -88,7 +108,7 @@ pub fn send(
     at: Instant,
 ) {
     for number in numbers {
-        channel.send(Direction::Forward, Packet { number, bytes }, at);
+        channel.send(Direction::Forward, Packet::new(number, bytes), at);
     }
 }
 

@@ -55,6 +55,7 @@ impl Channel<'_> {
             forward: direction(self.forward, "forward")?,
             backward: direction(self.backward, "backward")?,
             outages: self.outages.as_ref().map_or_else(Outages::default, outages),
+            ..ChannelConfig::default()
         })
     }
 }
@@ -100,6 +101,7 @@ fn merge(own: &Direction, both: &Direction) -> DirectionConfig {
         drops,
         spikes: spikes.as_ref().or(both.spikes.as_ref()).map(self::spikes),
         stalls: stalls.as_ref().or(both.stalls.as_ref()).map(self::stalls).unwrap_or_default(),
+        ..DirectionConfig::default()
     }
 }
 

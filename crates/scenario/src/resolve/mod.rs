@@ -13,7 +13,7 @@ use rtolab_time::{Duration, Instant};
 use crate::document::Document;
 use crate::read::suggestion;
 use crate::written::{self, value::Written};
-use crate::{Error, Flow, Link, Scenario};
+use crate::{Error, Flow, Link, Scenario, Workload};
 use at::At;
 
 /// More flows than this are a slip of the pen.
@@ -32,7 +32,16 @@ pub(crate) fn scenario(
     base.check_sender(written.tcp.sender.as_deref(), &at.key("tcp").key("sender"))?;
     let flows = base.flows(&at.key("flow"))?;
     let Written(duration) = written.duration;
-    Ok(Scenario { title: written.title.clone(), duration, nodes, links, flows })
+    Ok(Scenario {
+        title: written.title.clone(),
+        duration,
+        nodes,
+        links,
+        routes: Vec::new(),
+        agents: Vec::new(),
+        measured: (Instant::START, Instant::START + duration),
+        flows,
+    })
 }
 
 /// The nodes in the order of their mention, and the links.
@@ -119,7 +128,9 @@ impl Base<'_> {
             name: flow.name.0.clone(),
             from,
             to,
-            bytes: flow.bytes.map(|bytes| bytes.0.get()),
+            workload: Workload::Bulk { bytes: flow.bytes.map(|bytes| bytes.0.get()) },
+            set: None,
+            split: Vec::new(),
             start: Instant::START + start,
             start_jitter: flow.start_jitter.map_or(Duration::ZERO, |jitter| jitter.0),
             access: access.transpose()?,
