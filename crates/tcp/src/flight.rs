@@ -121,6 +121,16 @@ pub struct Flight {
     sacked_edge: Seq,
     /// All below that is not SACKed has been marked lost.
     lost_edge: Seq,
+    totals: Totals,
+}
+
+/// What a flight counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Segments with payload that were acknowledged cumulatively.
+    pub acked_segments: u64,
+    /// Duplicate acknowledgments.
+    pub duplicates: u64,
 }
 
 impl Default for Flight {
@@ -142,7 +152,13 @@ impl Flight {
             repaired: 0,
             sacked_edge: seq,
             lost_edge: seq,
+            totals: Totals { acked_segments: 0, duplicates: 0 },
         }
+    }
+
+    /// What was counted so far.
+    pub const fn totals(&self) -> Totals {
+        self.totals
     }
 
     /// SND.UNA: the first sequence number not acknowledged.
@@ -285,6 +301,7 @@ impl Flight {
             facts.newly_sacked =
                 segment.sack_blocks().skip(skip).map(|block| self.mark_sacked(&block)).sum();
         }
+        self.totals.duplicates += u64::from(facts.duplicate);
         facts
     }
 
@@ -299,6 +316,8 @@ impl Flight {
             }
             self.forget_marks(&segment, segment.len);
             self.segments.pop_front();
+            let taken = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));
+            self.totals.acked_segments += u64::from(segment.len > taken);
             if !segment.sacked {
                 facts.acks_retransmission |= segment.was_retransmitted();
             }
