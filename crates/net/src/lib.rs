@@ -1,12 +1,16 @@
-//! Sans-IO parts that every clock needs: packets, routes, what stands on the way, and the
+//! Sans-IO parts that every clock needs: packets, routes, what stands on the way, workloads, and the
 //! fates of copies.
 
 pub mod agent;
 mod copies;
 mod packet;
 mod route;
+mod way;
+pub mod workload;
 
 pub use agent::{Agent, Onward};
 pub use copies::Copies;
-pub use packet::Packet;
-pub use route::{Hop, route};
+pub use packet::{Packet, UDP_HEADER};
+pub use route::{Hop, Network};
+pub use way::{Post, Step, Ways};
+pub use workload::Application;

@@ -1,29 +1,35 @@
-//! What travels: a segment with its way through the network.
+//! What travels: a segment or datagram with its way through the network.
 
 use rtolab_link::{CopyId, Frame};
-use rtolab_tcp::Segment;
-use rtolab_time::Duration;
+use rtolab_record::Place;
+use rtolab_tcp::{Flags, Segment};
+use rtolab_time::{Duration, Instant};
 
 /// Bytes of the IPv4 header.
 const IP_HEADER: u32 = 20;
 
-/// One copy of a segment on its way.
+/// Bytes of the UDP header (RFC 768).
+pub const UDP_HEADER: u32 = 8;
+
+/// One copy of a segment or datagram on its way.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// The segment.
+    /// The segment; see [`Packet::is_datagram`].
     pub segment: Segment,
     /// Which copy: every sending of every flow has its own.
     pub copy: CopyId,
+    /// When it left its host.
+    pub sent: Instant,
     /// How long stalls and spikes have held it so far.
     pub held: Duration,
     /// The flow's index.
     pub flow: u32,
-    /// Its size with IP and TCP headers.
+    /// Its size with IP and TCP or UDP headers.
     pub bytes: u32,
+    /// The number of the step before it, among those of all [`Ways`](crate::Ways).
+    pub step: u32,
     /// How often its first sequence number had been sent before.
     pub order: u16,
-    /// How many hops of its route are behind it.
-    pub hop: u8,
     /// Was it damaged on its way, so that its destination's checksum will find it?
     pub corrupt: bool,
     /// Does it go from the flow's sender to its receiver, or back?
@@ -34,6 +40,25 @@ impl Packet {
     /// The size of a packet that carries `segment` over IPv4.
     pub const fn size_of(segment: &Segment) -> u32 {
         IP_HEADER + segment.header_bytes() + segment.len
+    }
+
+    /// The payload of a datagram that is so large with its IPv4 and UDP headers.
+    pub const fn datagram_payload(bytes: u32) -> u32 {
+        bytes.saturating_sub(IP_HEADER + UDP_HEADER)
+    }
+
+    /// Is it a datagram (UDP)? Then `segment` says only how much payload it carries and how much
+    /// went before it, and has no flags: every segment of TCP has at least one of SYN, ACK and RST.
+    pub fn is_datagram(&self) -> bool {
+        self.segment.flags == Flags::NONE
+    }
+
+    /// The end of the flow that it is for.
+    pub const fn destination(&self) -> Place {
+        match self.to_receiver {
+            true => Place::Receiver,
+            false => Place::Sender,
+        }
     }
 }
 

@@ -13,34 +13,67 @@ pub struct Hop {
     pub direction: Direction,
 }
 
-/// The way from node `from` to node `to` with the fewest hops; of several such the one over the
-/// links named first. `ends` holds each link's first and second end. `None`: there is no way.
-pub fn route(ends: &[(usize, usize)], from: usize, to: usize) -> Option<Vec<Hop>> {
-    let nodes = ends.iter().map(|(a, b)| a.max(b) + 1).max().unwrap_or(0);
-    let mut reached_by: Vec<Option<(Hop, usize)>> = vec![None; nodes.max(from + 1).max(to + 1)];
-    let mut waiting = VecDeque::from([from]);
-    while let Some(node) = waiting.pop_front() {
+impl Hop {
+    /// The same link the other way.
+    #[must_use]
+    pub const fn back(self) -> Self {
+        Self { link: self.link, direction: self.direction.reverse() }
+    }
+}
+
+/// The nodes and the links between them.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// The two ends of each link.
+    ends: Vec<(usize, usize)>,
+    /// The hops that lead away from each node, in the order of the links.
+    away: Vec<Vec<Hop>>,
+}
+
+impl Network {
+    /// So many nodes, and links of which `ends` holds the first and the second end.
+    pub fn new(nodes: usize, ends: &[(usize, usize)]) -> Self {
+        let mut away = vec![Vec::new(); nodes];
         for (link, (first, second)) in ends.iter().copied().enumerate() {
-            let (direction, next) = match node {
-                _ if node == first => (Direction::Forward, second),
-                _ if node == second => (Direction::Backward, first),
-                _ => continue,
-            };
-            if next != from && reached_by[next].is_none() {
-                reached_by[next] = Some((Hop { link, direction }, node));
-                waiting.push_back(next);
+            away[first].push(Hop { link, direction: Direction::Forward });
+            away[second].push(Hop { link, direction: Direction::Backward });
+        }
+        Self { ends: ends.to_vec(), away }
+    }
+
+    /// The node to which `hop` leads; `None`: it is no link of this network.
+    pub fn leads_to(&self, hop: Hop) -> Option<usize> {
+        let (first, second) = *self.ends.get(hop.link)?;
+        Some(match hop.direction {
+            Direction::Forward => second,
+            Direction::Backward => first,
+        })
+    }
+
+    /// The way from node `from` to node `to` with the fewest hops; of several such the one over the
+    /// links named first. `None`: there is no way.
+    pub fn route(&self, from: usize, to: usize) -> Option<Vec<Hop>> {
+        let mut reached_by: Vec<Option<(Hop, usize)>> = vec![None; self.away.len()];
+        let mut waiting = VecDeque::from([from]);
+        while let Some(node) = waiting.pop_front() {
+            for hop in self.away[node].iter().copied() {
+                let next = self.leads_to(hop)?;
+                if next != from && reached_by[next].is_none() {
+                    reached_by[next] = Some((hop, node));
+                    waiting.push_back(next);
+                }
             }
         }
+        let mut hops = Vec::new();
+        let mut node = to;
+        while node != from {
+            let (hop, previous) = reached_by[node]?;
+            hops.push(hop);
+            node = previous;
+        }
+        hops.reverse();
+        Some(hops)
     }
-    let mut hops = Vec::new();
-    let mut node = to;
-    while node != from {
-        let (hop, previous) = reached_by[node]?;
-        hops.push(hop);
-        node = previous;
-    }
-    hops.reverse();
-    Some(hops)
 }
 
 #[cfg(test)]
@@ -51,12 +84,13 @@ mod tests {
     fn the_shortest_way_in_both_directions() {
         // 0 -a- 1 -b- 2, and 0 -c- 3 -d- 4 -e- 2
         let ends = [(0, 1), (1, 2), (0, 3), (3, 4), (4, 2)];
+        let network = Network::new(5, &ends);
         let hop = |link, direction| Hop { link, direction };
         let forward = [hop(0, Direction::Forward), hop(1, Direction::Forward)];
-        let backward = [hop(1, Direction::Backward), hop(0, Direction::Backward)];
-        assert_eq!(route(&ends, 0, 2).unwrap(), forward);
-        assert_eq!(route(&ends, 2, 0).unwrap(), backward);
-        assert_eq!(route(&ends, 2, 2).unwrap(), []);
-        assert_eq!(route(&ends[..1], 0, 2), None);
+        assert_eq!(network.route(0, 2).unwrap(), forward);
+        let backward: Vec<_> = forward.iter().rev().map(|hop| hop.back()).collect();
+        assert_eq!(network.route(2, 0).unwrap(), backward);
+        assert_eq!(network.route(2, 2).unwrap(), []);
+        assert_eq!(Network::new(3, &ends[..1]).route(0, 2), None);
     }
 }

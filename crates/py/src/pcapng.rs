@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 
 use rtolab_capture::{Conversation, End, Interface, Packet, RUN_START, WriteError, Writer};
 use rtolab_record::{Event, Fate, Place, Recording, SegmentRow};
+use rtolab_tcp::Flags;
 use rtolab_tcp::wire::{Addresses, Ports};
 use rtolab_time::Instant;
 
@@ -23,7 +24,9 @@ pub(crate) fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, Wri
     let interface = Interface { comment: Some(comment), ..Interface::named(place.name()) };
     let mut writer = Writer::new(Vec::new(), &interface)?;
     let mut conversations: Vec<Conversation> = Vec::new();
-    for row in recording.segments.iter().filter(|row| row.place == place) {
+    // Datagrams are no part of a TCP conversation.
+    let segments = recording.segments.iter().filter(|row| row.segment.flags != Flags::NONE);
+    for row in segments.filter(|row| row.place == place) {
         for flow in conversations.len() as u32..=row.flow {
             conversations.push(conversation(flow, run.seed));
         }
@@ -73,6 +76,8 @@ fn comment_on(row: &SegmentRow) -> Option<String> {
     match (row.fate, row.fate_at) {
         (Fate::Delivered, _) => {}
         (Fate::Underway, _) => remarks.push("under way at the end of the run".to_string()),
+        (Fate::Corrupt, _) => remarks.push("arrives damaged".to_string()),
+        (Fate::Absorbed, _) => remarks.push("taken out on the way".to_string()),
         (Fate::Dropped(_), None) => remarks.push(format!("lost: {}", row.fate.name())),
         (Fate::Dropped(_), Some(at)) => {
             remarks.push(format!("lost: {} at {at}", row.fate.name()));

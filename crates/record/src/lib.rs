@@ -5,6 +5,6 @@ mod rows;
 pub mod tables;
 
 pub use rows::{
-    ConnectionRow, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Place, Recording, Run,
-    SegmentRow, TimeoutKind, TimeoutRow, Truth, WindowRow,
+    ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Losses, Measured,
+    Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth, WindowRow,
 };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtolab_link::{Cause, Direction};
+use rtolab_link::{Cause, Direction, Stats};
 use rtolab_tcp::Segment;
 use rtolab_time::{Duration, Instant};
 
@@ -34,16 +34,21 @@ pub struct Recording {
     pub links: Vec<LinkRow>,
     /// One row a stall, outage or spike, of a traced run.
     pub disturbances: Vec<DisturbanceRow>,
+    /// One row a page, or a question with its answer.
+    pub tasks: Vec<TaskRow>,
 }
 
-/// `connections`: one row a connection.
+/// `connections`: one row a TCP connection or flow of datagrams; of a flow that is split, one a leg.
+/// Unless it says otherwise a count is of the sender's data.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionRow {
-    /// The flow's name.
+    /// The flow's name, with `/1`, `/2` and so on for the legs of one that is split.
     pub flow: Arc<str>,
-    /// The sender of this flow, as a sum of policies.
+    /// The sender of this flow, as a sum of policies; `udp` for datagrams.
     pub flow_sender: Arc<str>,
-    /// When the first SYN was sent.
+    /// The connection set that it belongs to.
+    pub set: Option<Arc<str>>,
+    /// When the first SYN, or datagram, was sent.
     pub start: Instant,
     /// When the ACK of the FIN arrived at the sender; `None` if the run ended before.
     pub end: Option<Instant>,
@@ -51,24 +56,157 @@ pub struct ConnectionRow {
     pub bytes: u64,
     /// Data segments (with payload) sent, retransmissions included.
     pub segments: u64,
+    /// Their TCP or UDP headers, in bytes.
+    pub header_bytes: u64,
+    /// Data segments acknowledged cumulatively.
+    pub acked_segments: u64,
     /// Segments retransmitted, SYN and FIN included.
     pub retransmissions: u64,
     /// Of these: an earlier copy had delivered every byte, or was still to deliver it.
     pub unneeded: u64,
-    /// Packets of this connection dropped by a full queue, both directions.
-    pub lost_queue: u64,
-    /// Packets lost to transmission errors or by script, both directions.
-    pub lost_error: u64,
-    /// Packets lost in outages, both directions.
-    pub lost_outage: u64,
+    /// What became of packets of both directions that did not arrive.
+    pub lost: Losses,
+    /// Packets of both directions that something on the way took out.
+    pub absorbed: u64,
+    /// Packets of both directions that something on the way made.
+    pub local: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
     /// Fast retransmits: entries into loss recovery.
     pub fast_retransmits: u64,
     /// Timeouts that a detector of the sender found spurious.
     pub found_spurious: u64,
-    /// Acknowledgments sent by the receiver.
+    /// Packets without payload that the receiver sent.
     pub acks: u64,
+    /// Duplicate acknowledgments that reached the sender.
+    pub dupacks: u64,
+    /// How long data packets took that reached the receiver.
+    pub delay: Delays,
+    /// The part of it all that is measured.
+    pub measured: Measured,
+}
+
+/// Packets that did not arrive, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Dropped by a full queue.
+    pub queue: u64,
+    /// Lost to transmission errors or by script.
+    pub error: u64,
+    /// Lost in outages.
+    pub outage: u64,
+    /// Dropped by a queue's discipline.
+    pub early: u64,
+    /// Older than a link keeps packets.
+    pub lifetime: u64,
+    /// Given up by a link's local retransmission.
+    pub retries: u64,
+    /// Found damaged at their destination.
+    pub corrupt: u64,
+}
+
+impl Losses {
+    /// Of any cause.
+    pub const fn total(&self) -> u64 {
+        let Self { queue, error, outage, early, lifetime, retries, corrupt } = *self;
+        queue + error + outage + early + lifetime + retries + corrupt
+    }
+
+    /// A link lost one.
+    pub fn count(&mut self, cause: Cause) {
+        *match cause {
+            Cause::Queue => &mut self.queue,
+            Cause::Error | Cause::Script => &mut self.error,
+            Cause::Outage => &mut self.outage,
+            Cause::Early => &mut self.early,
+            Cause::Lifetime => &mut self.lifetime,
+            Cause::Retries => &mut self.retries,
+        } += 1;
+    }
+}
+
+/// One-way delays of data packets, from leaving the sender to arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delays {
+    /// Of how many packets.
+    pub packets: u64,
+    /// All together.
+    pub total: Duration,
+    /// The longest.
+    pub max: Duration,
+}
+
+impl Delays {
+    /// A packet took so long.
+    pub fn count(&mut self, delay: Duration) {
+        self.packets += 1;
+        self.total += delay;
+        self.max = self.max.max(delay);
+    }
+
+    /// In seconds; `None` if there was no packet.
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.packets > 0).then(|| self.total.secs_f64() / self.packets as f64)
+    }
+}
+
+/// What of a connection lies within the part of the run that is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// How long that part is.
+    pub span: Duration,
+    /// As in [`ConnectionRow`].
+    pub bytes: u64,
+    /// As in [`ConnectionRow`].
+    pub acked_segments: u64,
+    /// As in [`ConnectionRow`].
+    pub segments: u64,
+    /// As in [`ConnectionRow`].
+    pub retransmissions: u64,
+    /// As in [`ConnectionRow`].
+    pub timeouts: u64,
+    /// As in [`ConnectionRow`].
+    pub fast_retransmits: u64,
+    /// As in [`ConnectionRow`]; `max` is not told.
+    pub delay: Delays,
+}
+
+impl Measured {
+    /// What was counted between `before` and this, a span of so long.
+    #[must_use]
+    pub fn since(&self, before: &Self, span: Duration) -> Self {
+        Self {
+            span,
+            bytes: self.bytes - before.bytes,
+            acked_segments: self.acked_segments - before.acked_segments,
+            segments: self.segments - before.segments,
+            retransmissions: self.retransmissions - before.retransmissions,
+            timeouts: self.timeouts - before.timeouts,
+            fast_retransmits: self.fast_retransmits - before.fast_retransmits,
+            delay: Delays {
+                packets: self.delay.packets - before.delay.packets,
+                total: self.delay.total.saturating_sub(before.delay.total),
+                max: Duration::ZERO,
+            },
+        }
+    }
+}
+
+/// `tasks`: one row a page, or a question with its answer.
+#[derive(Clone, Debug)]
+pub struct TaskRow {
+    /// The name of the flow as the scenario has it.
+    pub flow: Arc<str>,
+    /// Counts the flow's tasks from 1.
+    pub number: u32,
+    /// When it was to begin.
+    pub due: Instant,
+    /// When it was written: later where the one before was still under way.
+    pub start: Instant,
+    /// When its last byte reached the other application; `None` if the run ended before.
+    pub end: Option<Instant>,
+    /// The payload of the page, or of question and answer together.
+    pub bytes: u64,
 }
 
 /// What made a sender retransmit.
@@ -117,6 +255,8 @@ impl Truth {
 pub struct TimeoutRow {
     /// The flow's name.
     pub flow: Arc<str>,
+    /// Which end retransmits.
+    pub end: Place,
     /// When.
     pub at: Instant,
     /// Which of the two.
@@ -151,6 +291,23 @@ pub enum Place {
 }
 
 impl Place {
+    /// Both, the sender first.
+    pub const BOTH: [Self; 2] = [Self::Sender, Self::Receiver];
+
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
+    }
+
+    /// 0 at the sender, 1 at the receiver.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
     /// As the tables say it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -188,6 +345,10 @@ pub enum Fate {
     Delivered,
     /// It did not.
     Dropped(Cause),
+    /// It did, but damaged: its destination discarded it.
+    Corrupt,
+    /// Something on the way took it out.
+    Absorbed,
 }
 
 impl Fate {
@@ -203,6 +364,8 @@ impl Fate {
             Self::Dropped(Cause::Early) => "early",
             Self::Dropped(Cause::Lifetime) => "lifetime",
             Self::Dropped(Cause::Retries) => "retries",
+            Self::Corrupt => "corrupt",
+            Self::Absorbed => "absorbed",
         }
     }
 }
@@ -210,7 +373,7 @@ impl Fate {
 /// `segments`: one row a packet event, in a traced run.
 #[derive(Clone, Debug)]
 pub struct SegmentRow {
-    /// The flow's index in the scenario.
+    /// The connection's index: it counts the flows of the scenario, or their legs.
     pub flow: u32,
     /// The flow's name.
     pub flow_name: Arc<str>,
@@ -222,9 +385,9 @@ pub struct SegmentRow {
     pub event: Event,
     /// Which copy: the same number where it is sent and where it is received.
     pub copy: u64,
-    /// The segment.
+    /// The segment; without flags: a datagram.
     pub segment: Segment,
-    /// Its size with IP and TCP headers, in bytes.
+    /// Its size with IP and TCP or UDP headers, in bytes.
     pub bytes: u32,
     /// Was (part of) it sent before?
     pub retransmission: bool,
@@ -232,7 +395,8 @@ pub struct SegmentRow {
     pub unneeded: bool,
     /// What became of this copy.
     pub fate: Fate,
-    /// When it arrived or was lost; equal to `at` on arrival.
+    /// When it arrived or was lost; equal to `at` on arrival, unless it is the second arrival of a
+    /// copy that a link has doubled.
     pub fate_at: Option<Instant>,
     /// How long spikes, stalls and what they blocked held it, over all links.
     pub held: Duration,
@@ -266,24 +430,12 @@ pub struct LinkRow {
     pub link: Arc<str>,
     /// Which direction.
     pub direction: Direction,
-    /// Frames offered.
-    pub offered: u64,
-    /// Frames that came out.
-    pub delivered: u64,
-    /// Bytes that came out.
-    pub delivered_bytes: u64,
-    /// Frames dropped by the full queue.
-    pub dropped_queue: u64,
-    /// Frames lost to errors or by script.
-    pub dropped_error: u64,
-    /// Frames lost in outages.
-    pub dropped_outage: u64,
-    /// The sum over delivered frames of the time from entry to exit.
-    pub total_delay: Duration,
-    /// The longest of these times.
-    pub max_delay: Duration,
-    /// The most frames that waited in the queue.
-    pub max_queue: u32,
+    /// What happened to its frames.
+    pub stats: Stats,
+    /// Bytes transmitted within the part of the run that is measured.
+    pub measured_transmitted_bytes: u64,
+    /// Bytes that came out within it.
+    pub measured_delivered_bytes: u64,
 }
 
 /// What disturbed a link.

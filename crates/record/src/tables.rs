@@ -3,37 +3,69 @@
 //! relative to the SYN.
 
 use arrow_array::RecordBatch;
-use rtolab_link::Direction;
+use rtolab_link::{Direction, Stats};
 use rtolab_tcp::{Flags, MAX_SACK_BLOCKS, Segment};
 use rtolab_time::{Duration, Instant};
 
 use crate::column::Table;
-use crate::{ConnectionRow, LinkRow, Recording, SegmentRow, Truth};
+use crate::{ConnectionRow, Recording, SegmentRow, Truth};
 
 /// `connections`: one row a connection. `needed` and `lost` are totals of what is next to them;
 /// `goodput_bps` is what the application got, in bits a second, of a connection that ended.
+/// `delay_mean_s` and `delay_max_s` are null where no data packet arrived.
 pub fn connections(recordings: &[Recording]) -> RecordBatch {
-    Table::of(recordings, |recording| &recording.connections)
+    let table = Table::of(recordings, |recording| &recording.connections)
         .column("flow", |row| &*row.flow)
         .column("flow_sender", |row| &*row.flow_sender)
+        .column("set", |row| row.set.as_deref())
         .column("start_s", |row| row.start.secs_f64())
         .column("end_s", |row| row.end.map(Instant::secs_f64))
         .column("elapsed_s", |row| elapsed(row).map(Duration::secs_f64))
         .column("completed", |row| row.end.is_some())
         .column("bytes", |row| row.bytes)
         .column("segments", |row| row.segments)
+        .column("header_bytes", |row| row.header_bytes)
+        .column("acked_segments", |row| row.acked_segments)
         .column("retransmissions", |row| row.retransmissions)
         .column("needed", |row| row.retransmissions - row.unneeded)
-        .column("unneeded", |row| row.unneeded)
-        .column("lost", |row| row.lost_queue + row.lost_error + row.lost_outage)
-        .column("lost_queue", |row| row.lost_queue)
-        .column("lost_error", |row| row.lost_error)
-        .column("lost_outage", |row| row.lost_outage)
+        .column("unneeded", |row| row.unneeded);
+    measured(losses(table))
+}
+
+fn losses<'a>(table: Table<'a, ConnectionRow>) -> Table<'a, ConnectionRow> {
+    table
+        .column("lost", |row| row.lost.total())
+        .column("lost_queue", |row| row.lost.queue)
+        .column("lost_error", |row| row.lost.error)
+        .column("lost_outage", |row| row.lost.outage)
+        .column("lost_early", |row| row.lost.early)
+        .column("lost_lifetime", |row| row.lost.lifetime)
+        .column("lost_retries", |row| row.lost.retries)
+        .column("lost_corrupt", |row| row.lost.corrupt)
+        .column("absorbed", |row| row.absorbed)
+        .column("local", |row| row.local)
         .column("timeouts", |row| row.timeouts)
         .column("fast_retransmits", |row| row.fast_retransmits)
         .column("found_spurious", |row| row.found_spurious)
         .column("acks", |row| row.acks)
+        .column("dupacks", |row| row.dupacks)
         .column("goodput_bps", goodput)
+}
+
+fn measured(table: Table<'_, ConnectionRow>) -> RecordBatch {
+    table
+        .column("delay_packets", |row| row.delay.packets)
+        .column("delay_mean_s", |row| row.delay.mean_s())
+        .column("delay_max_s", |row| (row.delay.packets > 0).then(|| row.delay.max.secs_f64()))
+        .column("measured_s", |row| row.measured.span.secs_f64())
+        .column("measured_bytes", |row| row.measured.bytes)
+        .column("measured_acked_segments", |row| row.measured.acked_segments)
+        .column("measured_segments", |row| row.measured.segments)
+        .column("measured_retransmissions", |row| row.measured.retransmissions)
+        .column("measured_timeouts", |row| row.measured.timeouts)
+        .column("measured_fast_retransmits", |row| row.measured.fast_retransmits)
+        .column("measured_delay_packets", |row| row.measured.delay.packets)
+        .column("measured_delay_mean_s", |row| row.measured.delay.mean_s())
         .finish()
 }
 
@@ -42,6 +74,7 @@ pub fn timeouts(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.timeouts)
         .column("flow", |row| &*row.flow)
         .column("at_s", |row| row.at.secs_f64())
+        .column("end", |row| row.end.name())
         .column("kind", |row| row.kind.name())
         .column("seq", |row| row.seq)
         .column("rto_s", |row| row.rto.secs_f64())
@@ -102,15 +135,39 @@ pub fn links(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.links)
         .column("link", |row| &*row.link)
         .column("direction", |row| direction(row.direction))
-        .column("offered", |row| row.offered)
-        .column("delivered", |row| row.delivered)
-        .column("delivered_bytes", |row| row.delivered_bytes)
-        .column("dropped_queue", |row| row.dropped_queue)
-        .column("dropped_error", |row| row.dropped_error)
-        .column("dropped_outage", |row| row.dropped_outage)
-        .column("mean_delay_s", mean_delay)
-        .column("max_delay_s", |row| row.max_delay.secs_f64())
-        .column("max_queue", |row| row.max_queue)
+        .column("offered", |row| row.stats.offered)
+        .column("delivered", |row| row.stats.delivered)
+        .column("delivered_bytes", |row| row.stats.bytes)
+        .column("dropped_queue", |row| row.stats.drops.queue)
+        .column("dropped_error", |row| row.stats.drops.error + row.stats.drops.script)
+        .column("dropped_outage", |row| row.stats.drops.outage)
+        .column("dropped_early", |row| row.stats.drops.early)
+        .column("dropped_lifetime", |row| row.stats.drops.lifetime)
+        .column("dropped_retries", |row| row.stats.drops.retries)
+        .column("mean_delay_s", |row| mean_delay(&row.stats))
+        .column("max_delay_s", |row| row.stats.max_delay.secs_f64())
+        .column("max_queue", |row| row.stats.max_queue)
+        .column("duplicates", |row| row.stats.duplicates)
+        .column("corrupted", |row| row.stats.corrupted)
+        .column("marked", |row| row.stats.marked)
+        .column("transmissions", |row| row.stats.transmissions)
+        .column("transmitted_bytes", |row| row.stats.transmitted_bytes)
+        .column("local_retransmissions", |row| row.stats.local_retransmissions)
+        .column("reports", |row| row.stats.reports)
+        .column("measured_transmitted_bytes", |row| row.measured_transmitted_bytes)
+        .column("measured_delivered_bytes", |row| row.measured_delivered_bytes)
+        .finish()
+}
+
+/// `tasks`: one row a page, or a question with its answer.
+pub fn tasks(recordings: &[Recording]) -> RecordBatch {
+    Table::of(recordings, |recording| &recording.tasks)
+        .column("flow", |row| &*row.flow)
+        .column("number", |row| row.number)
+        .column("due_s", |row| row.due.secs_f64())
+        .column("start_s", |row| row.start.secs_f64())
+        .column("end_s", |row| row.end.map(Instant::secs_f64))
+        .column("bytes", |row| row.bytes)
         .finish()
 }
 
@@ -134,8 +191,8 @@ fn goodput(row: &ConnectionRow) -> Option<f64> {
     Some(row.bytes as f64 * 8.0 / elapsed.secs_f64())
 }
 
-fn mean_delay(row: &LinkRow) -> Option<f64> {
-    (row.delivered > 0).then(|| row.total_delay.secs_f64() / row.delivered as f64)
+fn mean_delay(stats: &Stats) -> Option<f64> {
+    (stats.delivered > 0).then(|| stats.total_delay.secs_f64() / stats.delivered as f64)
 }
 
 fn ack(segment: &Segment) -> Option<i64> {

@@ -3,10 +3,10 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use rtolab_link::{Cause, Direction};
+use rtolab_link::{Cause, Direction, Stats};
 use rtolab_record::{
-    ConnectionRow, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Place, Recording, Run,
-    SegmentRow, TimeoutKind, TimeoutRow, Truth, WindowRow, tables,
+    ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Losses, Measured,
+    Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth, WindowRow, tables,
 };
 use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
@@ -59,12 +59,15 @@ fn tables_of_connections_have_all_their_columns() {
         &tables::connections(&[]),
         "flow Utf8
          flow_sender Utf8
+         set Utf8?
          start_s Float64
          end_s Float64?
          elapsed_s Float64?
          completed Boolean
          bytes UInt64
          segments UInt64
+         header_bytes UInt64
+         acked_segments UInt64
          retransmissions UInt64
          needed UInt64
          unneeded UInt64
@@ -72,16 +75,36 @@ fn tables_of_connections_have_all_their_columns() {
          lost_queue UInt64
          lost_error UInt64
          lost_outage UInt64
+         lost_early UInt64
+         lost_lifetime UInt64
+         lost_retries UInt64
+         lost_corrupt UInt64
+         absorbed UInt64
+         local UInt64
          timeouts UInt64
          fast_retransmits UInt64
          found_spurious UInt64
          acks UInt64
-         goodput_bps Float64?",
+         dupacks UInt64
+         goodput_bps Float64?
+         delay_packets UInt64
+         delay_mean_s Float64?
+         delay_max_s Float64?
+         measured_s Float64
+         measured_bytes UInt64
+         measured_acked_segments UInt64
+         measured_segments UInt64
+         measured_retransmissions UInt64
+         measured_timeouts UInt64
+         measured_fast_retransmits UInt64
+         measured_delay_packets UInt64
+         measured_delay_mean_s Float64?",
     );
     assert_columns(
         &tables::timeouts(&[]),
         "flow Utf8
          at_s Float64
+         end Utf8
          kind Utf8
          seq Int64
          rto_s Float64
@@ -118,9 +141,30 @@ fn tables_of_links_and_samples_have_all_their_columns() {
          dropped_queue UInt64
          dropped_error UInt64
          dropped_outage UInt64
+         dropped_early UInt64
+         dropped_lifetime UInt64
+         dropped_retries UInt64
          mean_delay_s Float64?
          max_delay_s Float64
-         max_queue UInt32",
+         max_queue UInt32
+         duplicates UInt64
+         corrupted UInt64
+         marked UInt64
+         transmissions UInt64
+         transmitted_bytes UInt64
+         local_retransmissions UInt64
+         reports UInt64
+         measured_transmitted_bytes UInt64
+         measured_delivered_bytes UInt64",
+    );
+    assert_columns(
+        &tables::tasks(&[]),
+        "flow Utf8
+         number UInt32
+         due_s Float64
+         start_s Float64
+         end_s Float64?
+         bytes UInt64",
     );
     assert_columns(
         &tables::disturbances(&[]),
@@ -183,9 +227,7 @@ fn a_connection_adds_up_and_one_that_did_not_end_has_no_goodput() {
         bytes: 4000,
         retransmissions: 10,
         unneeded: 3,
-        lost_queue: 4,
-        lost_error: 2,
-        lost_outage: 1,
+        lost: Losses { queue: 4, error: 2, outage: 1, ..Losses::default() },
         ..ConnectionRow::default()
     };
     let open = ConnectionRow { end: None, ..ended.clone() };
@@ -202,9 +244,64 @@ fn a_connection_adds_up_and_one_that_did_not_end_has_no_goodput() {
 }
 
 #[test]
+fn every_cause_counts_as_lost_and_delays_without_packets_are_unknown() {
+    let mut lost = Losses { corrupt: 1, ..Losses::default() };
+    let causes = [Cause::Queue, Cause::Error, Cause::Script, Cause::Outage, Cause::Early];
+    for cause in causes.into_iter().chain([Cause::Lifetime, Cause::Retries]) {
+        lost.count(cause);
+    }
+    let mut delay = Delays::default();
+    delay.count(Duration::from_millis(100));
+    delay.count(Duration::from_millis(300));
+    let busy = ConnectionRow { lost, delay, set: Some("a".into()), ..ConnectionRow::default() };
+    let connections = vec![busy, ConnectionRow::default()];
+    let table = tables::connections(&[Recording { connections, ..recording(0) }]);
+    assert_eq!(count(&table, "lost"), [Some(8), Some(0)]);
+    assert_eq!(count(&table, "lost_error"), [Some(2), Some(0)]);
+    assert_eq!(real(&table, "delay_mean_s"), [Some(0.2), None]);
+    assert_eq!(real(&table, "delay_max_s"), [Some(0.3), None]);
+    assert_eq!(text(&table, "set"), [Some("a"), None]);
+}
+
+#[test]
+fn what_is_measured_is_the_difference_of_two_counts() {
+    let mut delay = Delays::default();
+    delay.count(Duration::from_millis(100));
+    let before = Measured { bytes: 10, segments: 3, delay, ..Measured::default() };
+    delay.count(Duration::from_millis(50));
+    let behind = Measured { bytes: 25, segments: 7, delay, ..Measured::default() };
+    let measured = behind.since(&before, Duration::from_secs(2));
+    let row = ConnectionRow { measured, ..ConnectionRow::default() };
+    let table = tables::connections(&[Recording { connections: vec![row], ..recording(0) }]);
+    assert_eq!(real(&table, "measured_s"), [Some(2.0)]);
+    assert_eq!(count(&table, "measured_bytes"), [Some(15)]);
+    assert_eq!(count(&table, "measured_segments"), [Some(4)]);
+    assert_eq!(count(&table, "measured_delay_packets"), [Some(1)]);
+    assert_eq!(real(&table, "measured_delay_mean_s"), [Some(0.05)]);
+}
+
+#[test]
+fn a_task_that_is_not_complete_has_no_end() {
+    let page = TaskRow {
+        flow: "web".into(),
+        number: 1,
+        due: at(5.0),
+        start: at(5.5),
+        end: Some(at(7.0)),
+        bytes: 100_000,
+    };
+    let tasks = vec![page.clone(), TaskRow { number: 2, end: None, ..page }];
+    let table = tables::tasks(&[Recording { tasks, ..recording(0) }]);
+    assert_eq!(real(&table, "due_s"), [Some(5.0); 2]);
+    assert_eq!(real(&table, "end_s"), [Some(7.0), None]);
+    assert_eq!(count(&table, "bytes"), [Some(100_000); 2]);
+}
+
+#[test]
 fn a_timeout_without_a_verdict_has_none() {
     let open = TimeoutRow {
         flow: "transfer".into(),
+        end: Place::Sender,
         at: at(28.5),
         kind: TimeoutKind::Timeout,
         seq: 2561,
@@ -218,6 +315,7 @@ fn a_timeout_without_a_verdict_has_none() {
         verdict_at: None,
     };
     let judged = TimeoutRow {
+        end: Place::Receiver,
         kind: TimeoutKind::FastRetransmit,
         truth: Some(Truth::AckLost),
         verdict: Some("spurious"),
@@ -226,6 +324,7 @@ fn a_timeout_without_a_verdict_has_none() {
         ..open.clone()
     };
     let table = tables::timeouts(&[Recording { timeouts: vec![open, judged], ..recording(0) }]);
+    assert_eq!(text(&table, "end"), [Some("sender"), Some("receiver")]);
     assert_eq!(text(&table, "kind"), [Some("timeout"), Some("fast_retransmit")]);
     assert_eq!(real(&table, "rto_s"), [Some(1.5); 2]);
     assert_eq!(integer(&table, "seq"), [Some(2561); 2]);
@@ -304,23 +403,26 @@ fn a_window_before_the_first_sample_has_no_round_trip() {
 
 #[test]
 fn a_link_that_delivered_nothing_has_no_mean_delay() {
+    let stats = Stats {
+        offered: 5,
+        delivered: 4,
+        total_delay: Duration::from_secs(2),
+        max_delay: Duration::from_secs(1),
+        ..Stats::default()
+    };
     let busy = LinkRow {
         link: "wireless".into(),
         direction: Direction::Backward,
-        offered: 5,
-        delivered: 4,
-        delivered_bytes: 1184,
-        dropped_queue: 0,
-        dropped_error: 1,
-        dropped_outage: 0,
-        total_delay: Duration::from_secs(2),
-        max_delay: Duration::from_secs(1),
-        max_queue: 3,
+        stats,
+        measured_transmitted_bytes: 900,
+        measured_delivered_bytes: 800,
     };
-    let idle = LinkRow { direction: Direction::Forward, delivered: 0, ..busy.clone() };
+    let stats = Stats::default();
+    let idle = LinkRow { direction: Direction::Forward, stats, ..busy.clone() };
     let table = tables::links(&[Recording { links: vec![busy, idle], ..recording(0) }]);
     assert_eq!(text(&table, "direction"), [Some("backward"), Some("forward")]);
     assert_eq!(real(&table, "mean_delay_s"), [Some(0.5), None]);
+    assert_eq!(count(&table, "measured_delivered_bytes"), [Some(800); 2]);
 }
 
 #[test]

@@ -1,228 +1,229 @@
-//! A flow: its two ends, its way through the network, and what is counted of it.
+//! A flow, or one leg of a flow that is split: its two ends, its ways through the network, and what
+//! is counted of it.
 
 use std::sync::Arc;
 
-use rtolab_link::Cause;
-use rtolab_net::{Copies, Hop};
-use rtolab_record::{ConnectionRow, TimeoutKind, TimeoutRow, Truth};
-use rtolab_tcp::receiver::AckDue;
-use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::{Config, Connection, Event, Flags, Retransmission, Segment, Seq};
+use rtolab_net::Packet;
+use rtolab_record::{ConnectionRow, Measured, Place, TimeoutRow};
+use rtolab_tcp::{Config, Connection, Seq};
 use rtolab_time::Instant;
+
+use crate::end::{End, Reader};
 
 /// What stays the same in every run of a flow.
 #[derive(Debug)]
 pub struct Plan {
     pub name: Arc<str>,
     pub sender: Arc<str>,
-    pub sender_config: Arc<Config>,
-    pub receiver_config: Arc<Config>,
-    /// From the sender to the receiver; channel indices.
-    pub hops: Vec<Hop>,
-    /// Back.
-    pub hops_back: Vec<Hop>,
-    /// Payload bytes; `None`: without end.
-    pub bytes: Option<u64>,
+    pub set: Option<Arc<str>>,
+    pub protocol: Protocol,
+    /// How the sender behaves, and the receiver.
+    pub configs: [Arc<Config>; 2],
+    /// The ways from the sender, and from the receiver, each from the instant when it takes effect.
+    pub ways: [Vec<Turn>; 2],
+    /// The leg before this one, if it begins at a gateway.
+    pub before: Option<usize>,
+    /// The leg behind this one, if it ends at a gateway.
+    pub behind: Option<usize>,
+    /// The application at the ends of the whole, if there is one that is told of its progress.
+    pub application: Option<usize>,
+}
+
+/// What a flow speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// TCP. So many bytes are written at the beginning, and then the sender closes; where it is
+    /// [`Opening::Silent`] nothing is.
+    Tcp(Opening),
+    /// Datagrams only.
+    Udp,
+}
+
+/// What is written as a connection begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// All that there is, and the sender closes.
+    Bytes(u64),
+    /// Data without end.
+    Endless,
+    /// Nothing: somebody else writes.
+    Silent,
+}
+
+/// A way that packets take from some instant on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    pub at: Instant,
+    /// The number of its first step.
+    pub first: u32,
 }
 
 /// A flow during a run.
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub plan: Arc<Plan>,
-    pub sender: Connection,
-    pub receiver: Option<Connection>,
-    /// Behind the highest sequence number that the sender has sent.
-    sent_max: Seq,
-    pub copies: Copies,
-    row: ConnectionRow,
-    timeouts: Vec<(TimeoutRow, Seq, u16)>,
-    /// How many of the timeouts have been looked at by [`Flow::unjudged`].
-    judged: usize,
+    /// The sender's end, and the receiver's.
+    pub ends: [End; 2],
     /// Packets of both directions that are on their way.
     pub under_way: u32,
+    /// Does anybody else wait for what happens here: an application, or another leg?
+    pub attended: bool,
+    /// When it began.
+    pub begin: Option<Instant>,
+    /// What is counted of both ends together.
+    pub row: ConnectionRow,
 }
 
 impl Flow {
-    /// A flow that begins `at`: its SYN leaves then.
-    pub fn new(plan: Arc<Plan>, at: Instant) -> Self {
-        let mut sender = Connection::open(plan.sender_config.clone());
-        match plan.bytes {
-            Some(bytes) => {
+    /// A flow that begins `at`, or when somebody opens it.
+    pub fn new(plan: Arc<Plan>, at: Option<Instant>) -> Self {
+        let reader = |neighbour: Option<usize>| match neighbour {
+            Some(_) => Reader::Gateway,
+            None => Reader::Application,
+        };
+        let connection = match plan.protocol {
+            Protocol::Tcp(_) => Some(Connection::open(plan.configs[0].clone())),
+            Protocol::Udp => None,
+        };
+        let mut sender = End::new(connection, reader(plan.before));
+        match plan.protocol {
+            Protocol::Tcp(Opening::Bytes(bytes)) => {
                 sender.write(bytes);
                 sender.close();
             }
-            None => sender.write(u64::MAX / 2),
+            Protocol::Tcp(Opening::Endless) => sender.write(u64::MAX / 2),
+            Protocol::Tcp(Opening::Silent) | Protocol::Udp => {}
         }
         let row = ConnectionRow {
             flow: plan.name.clone(),
             flow_sender: plan.sender.clone(),
-            start: at,
+            set: plan.set.clone(),
             ..ConnectionRow::default()
         };
-        let (copies, timeouts) = (Copies::default(), Vec::new());
+        let neighbours = [plan.before, plan.behind, plan.application];
         Self {
-            plan,
-            sender,
-            receiver: None,
-            sent_max: Seq::FIRST,
-            copies,
-            row,
-            timeouts,
-            judged: 0,
+            ends: [sender, End::new(None, reader(plan.behind))],
             under_way: 0,
+            attended: neighbours.iter().any(Option::is_some),
+            begin: at,
+            row,
+            plan,
         }
     }
 
-    /// The sender's segment leaves: how often its first sequence number had been sent before.
-    pub fn note_sent(&mut self, segment: &Segment) -> u16 {
-        if segment.len > 0 {
-            self.row.segments += 1;
-        }
-        if segment.sequence_length() == 0 {
-            return 0;
-        }
-        if segment.seq >= self.sent_max {
-            self.sent_max = segment.end();
-            return 0;
-        }
-        let order = self.transmissions(segment.seq).saturating_sub(1);
-        let held = self
-            .receiver
-            .as_ref()
-            .is_some_and(|receiver| receiver.receiver().holds(&(segment.seq..segment.end())));
-        self.copies.resent(segment.seq, order, held);
-        order
+    /// The end at `place`.
+    pub fn end(&self, place: Place) -> &End {
+        &self.ends[place.index()]
     }
 
-    fn transmissions(&self, seq: Seq) -> u16 {
-        self.sender.sender().flight().segment_at(seq).map_or(0, |sent| sent.transmissions)
+    /// The end at `place`.
+    pub fn end_mut(&mut self, place: Place) -> &mut End {
+        &mut self.ends[place.index()]
     }
 
-    /// A segment of the sender arrived; the receiver answers a SYN.
-    pub fn at_receiver(&mut self, segment: &Segment, order: u16, at: Instant) -> &mut Connection {
+    /// The number of the first step for a packet that leaves `place` at `at`.
+    #[inline]
+    pub fn way(&self, place: Place, at: Instant) -> u32 {
+        let ways = &self.plan.ways[place.index()];
+        let turn = ways.iter().rev().find(|turn| turn.at <= at).or(ways.first());
+        turn.map_or(0, |turn| turn.first)
+    }
+
+    /// The next segment to leave `place`, with how often its first sequence number was sent before.
+    #[inline]
+    pub fn next_segment(
+        &mut self,
+        place: Place,
+        at: Instant,
+    ) -> Option<(rtolab_tcp::Segment, u16)> {
+        let (here, there) = pair(&mut self.ends, place);
+        let segment = here.connection.as_mut()?.poll_transmit(at)?;
+        let order = here.note_sent(&segment, there.connection.as_ref());
+        Some((segment, order))
+    }
+
+    /// A packet arrived, undamaged, where it was for.
+    pub fn take(&mut self, packet: &Packet, at: Instant) {
+        let (place, segment) = (packet.destination(), &packet.segment);
+        if packet.to_receiver && segment.len > 0 {
+            self.row.delay.count(at.since(packet.sent));
+        }
+        if packet.is_datagram() {
+            self.end_mut(place).count.read += u64::from(segment.len);
+            return;
+        }
+        let (here, there) = pair(&mut self.ends, place);
         if segment.sequence_length() > 0 {
-            self.copies.arrived(segment.seq, order);
+            there.copies.arrived(segment.seq, packet.order);
         }
-        if let Some(receiver) = &mut self.receiver {
-            receiver.on_segment(segment, at);
-        } else {
-            debug_assert!(segment.flags.has(Flags::SYN), "a flow's first packet is its SYN");
-        }
-        let config = &self.plan.receiver_config;
-        let receiver =
-            self.receiver.get_or_insert_with(|| Connection::accept(config.clone(), segment));
-        self.row.bytes += receiver.receiver().available();
-        receiver.read(u64::MAX);
-        while let Some(event) = receiver.poll_event() {
-            if event == Event::PeerClosed {
-                receiver.close();
-            }
-        }
-        receiver
+        here.take(packet, &self.plan.configs[place.index()], at);
     }
 
-    /// A packet of this flow was lost.
-    pub fn note_lost(&mut self, cause: Cause) {
-        match cause {
-            Cause::Queue | Cause::Early | Cause::Lifetime => self.row.lost_queue += 1,
-            Cause::Error | Cause::Script | Cause::Retries => self.row.lost_error += 1,
-            Cause::Outage => self.row.lost_outage += 1,
-        }
-    }
-
-    /// The receiver acknowledges.
-    pub fn note_ack(&mut self) {
-        self.row.acks += 1;
-    }
-
-    /// What the sender tells of itself.
-    pub fn note_events(&mut self, at: Instant) {
-        while let Some(event) = self.sender.poll_event() {
-            match event {
-                Event::Timeout(retransmission) => {
-                    self.row.timeouts += 1;
-                    self.note_timeout(TimeoutKind::Timeout, &retransmission);
-                }
-                Event::FastRetransmit(retransmission) => {
-                    self.row.fast_retransmits += 1;
-                    self.note_timeout(TimeoutKind::FastRetransmit, &retransmission);
-                }
-                Event::Judged { at, detector, verdict } => self.note_verdict(at, detector, verdict),
-                Event::CloseAcknowledged => self.row.end = Some(at),
-                Event::Connected | Event::PeerClosed | Event::Closed | Event::Reset => {}
-            }
-        }
-    }
-
-    fn note_timeout(&mut self, kind: TimeoutKind, retransmission: &Retransmission) {
-        let Retransmission { at, seq, rto, backoff, cwnd } = *retransmission;
-        let row = TimeoutRow {
-            flow: self.plan.name.clone(),
-            at,
-            kind,
-            seq: seq.relative(),
-            rto,
-            backoff,
-            cwnd,
-            needed: true,
-            truth: None,
-            verdict: None,
-            detector: None,
-            verdict_at: None,
-        };
-        let order = self.transmissions(seq);
-        self.timeouts.push((row, seq, order));
-    }
-
-    fn note_verdict(&mut self, at: Instant, detector: &'static str, verdict: Verdict) {
-        let last =
-            self.timeouts.iter_mut().rev().find(|(row, ..)| row.kind == TimeoutKind::Timeout);
-        let Some((row, ..)) = last else { return };
-        let verdict = match verdict {
-            Verdict::Open => return,
-            Verdict::Spurious => {
-                self.row.found_spurious += 1;
-                "spurious"
-            }
-            Verdict::Genuine => "genuine",
-            Verdict::Blind(_) => "blind",
-        };
-        (row.verdict, row.detector, row.verdict_at) = (Some(verdict), Some(detector), Some(at));
+    /// What the connection at `place` tells of itself.
+    pub fn note_events(&mut self, place: Place, at: Instant) {
+        let name = &self.plan.name;
+        self.ends[place.index()].note_events(at, (name, place));
     }
 
     /// Is nothing under way, nor an acknowledgment being delayed?
     pub fn is_idle(&self) -> bool {
-        let due = self.receiver.as_ref().map(|receiver| receiver.receiver().ack_due());
-        self.under_way == 0 && due.is_none_or(|due| due == AckDue::No)
+        self.under_way == 0 && !self.ends.iter().any(End::owes_ack)
     }
 
-    /// Has the sender an acknowledgment that covers `seq`?
-    pub fn acknowledged(&self, seq: Seq) -> bool {
-        self.sender.sender().flight().una() > seq
+    /// What was counted so far of what is measured in parts.
+    pub fn measured(&self) -> Measured {
+        let [sender, receiver] = &self.ends;
+        let totals = sender.flight().map(rtolab_tcp::Flight::totals).unwrap_or_default();
+        Measured {
+            bytes: receiver.count.read,
+            acked_segments: totals.acked_segments,
+            segments: sender.count.segments,
+            retransmissions: sender.copies.retransmissions(),
+            timeouts: sender.count.timeouts,
+            fast_retransmits: sender.count.fast_retransmits,
+            delay: self.row.delay,
+            ..Measured::default()
+        }
     }
 
-    /// The next timeout or fast retransmit about which the truth is not known: its row and segment.
-    pub fn unjudged(&mut self) -> Option<(usize, Seq)> {
-        let row = self.judged;
-        let (_, seq, _) = self.timeouts.get(row)?;
-        self.judged += 1;
-        Some((row, *seq))
+    /// The flow's row, now that every copy's fate is known; `None` if it never began.
+    pub fn row(&self) -> Option<ConnectionRow> {
+        let [sender, receiver] = &self.ends;
+        let total = self.measured();
+        Some(ConnectionRow {
+            start: self.begin?,
+            end: sender.close_acknowledged,
+            bytes: total.bytes,
+            segments: total.segments,
+            header_bytes: sender.count.header_bytes,
+            acked_segments: total.acked_segments,
+            retransmissions: total.retransmissions,
+            unneeded: sender.copies.unneeded(),
+            timeouts: total.timeouts,
+            fast_retransmits: total.fast_retransmits,
+            found_spurious: sender.count.found_spurious,
+            acks: receiver.count.acks,
+            dupacks: sender.flight().map_or(0, |flight| flight.totals().duplicates),
+            ..self.row.clone()
+        })
     }
 
-    /// The truth about that row.
-    pub fn note_truth(&mut self, row: usize, truth: Truth) {
-        self.timeouts[row].0.truth = Some(truth);
+    /// The timeouts and fast retransmits of both ends.
+    pub fn timeouts(&self) -> impl Iterator<Item = TimeoutRow> + '_ {
+        self.ends.iter().flat_map(End::timeouts)
     }
 
-    /// The flow's rows, now that every copy's fate is known.
-    pub fn rows(&self) -> (ConnectionRow, impl Iterator<Item = TimeoutRow> + '_) {
-        let mut row = self.row.clone();
-        row.retransmissions = self.copies.retransmissions();
-        row.unneeded = self.copies.unneeded();
-        let timeouts = self.timeouts.iter().map(|(row, seq, order)| {
-            let needed = !self.copies.delivered_before(*seq, *order);
-            TimeoutRow { needed, ..row.clone() }
-        });
-        (row, timeouts)
+    /// Has the end at `place` an acknowledgment that covers `seq`?
+    pub fn acknowledged(&self, place: Place, seq: Seq) -> bool {
+        self.end(place).una() > seq
+    }
+}
+
+/// The end at `place`, and the other one.
+fn pair(ends: &mut [End; 2], place: Place) -> (&mut End, &mut End) {
+    let [sender, receiver] = ends;
+    match place {
+        Place::Sender => (sender, receiver),
+        Place::Receiver => (receiver, sender),
     }
 }

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use rtolab_link::{Channel, ChannelConfig, Direction, Distribution, DisturbanceKind, Stream};
-use rtolab_net::{Hop, Packet, route};
-use rtolab_record::{Disturbance, DisturbanceRow, LinkRow, Recording, Run};
-use rtolab_scenario::{Scenario, Workload};
+use rtolab_net::{Agent, Application, Packet};
+use rtolab_record::{ConnectionRow, Disturbance, DisturbanceRow, LinkRow, Recording, Run, TaskRow};
+use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sum::SumError;
 use rtolab_time::{Duration, Instant};
 use thiserror::Error;
 
-use crate::flow::{Flow, Plan};
-use crate::sim::Sim;
+use crate::attend::Attended;
+use crate::flow::Flow;
+use crate::measure::Measure;
+use crate::plan::Plans;
+use crate::sim::{Parts, Sim};
 use crate::trace::Trace;
 
 /// What to record beside the connections, timeouts and links.
@@ -45,58 +48,39 @@ pub enum Error {
 pub struct Lab {
     sender: Arc<str>,
     end: Instant,
-    channels: Vec<(Arc<str>, ChannelConfig)>,
-    flows: Vec<Departure>,
+    measured: (Instant, Instant),
+    plans: Plans,
+    departures: Vec<Departure>,
+    agents: Vec<AgentKind>,
 }
 
-/// When a flow begins.
+/// When a flow of the scenario begins, and what it transports.
 struct Departure {
-    plan: Arc<Plan>,
+    name: Arc<str>,
     start: Instant,
     jitter: Duration,
+    workload: Workload,
 }
 
 impl Lab {
     /// Makes `scenario` ready; `sender` replaces the sender of every flow that does not name its
     /// own.
     pub fn new(scenario: &Scenario, sender: Option<&str>) -> Result<Self, Error> {
-        let mut channels: Vec<(Arc<str>, ChannelConfig)> = scenario
-            .links
-            .iter()
-            .map(|link| (Arc::from(link.name.as_str()), link.channel.clone()))
-            .collect();
-        let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
-        let mut flows = Vec::new();
-        for flow in &scenario.flows {
-            let no_route = || Error::NoRoute {
-                flow: flow.name.clone(),
-                from: scenario.nodes[flow.from].clone(),
-                to: scenario.nodes[flow.to].clone(),
-            };
-            let mut hops = route(&ends, flow.from, flow.to).ok_or_else(no_route)?;
-            if let Some(access) = &flow.access {
-                hops.insert(0, Hop { link: channels.len(), direction: Direction::Forward });
-                channels.push((format!("{} access", flow.name).into(), access.clone()));
-            }
-            let back = |hop: &Hop| Hop { link: hop.link, direction: hop.direction.reverse() };
-            let plan = Plan {
-                name: flow.name.as_str().into(),
-                sender: flow.sender_name(sender).into(),
-                sender_config: Arc::new(flow.sender_config(sender)?),
-                receiver_config: Arc::new(flow.receiver.clone()),
-                hops_back: hops.iter().rev().map(back).collect(),
-                hops,
-                bytes: match flow.workload {
-                    Workload::Bulk { bytes } => bytes,
-                    _ => None,
-                },
-            };
-            let (start, jitter) = (flow.start, flow.start_jitter);
-            flows.push(Departure { plan: Arc::new(plan), start, jitter });
-        }
-        let first = flows.first().map_or("".into(), |flow| flow.plan.sender.clone());
-        let sender = sender.map_or(first, Arc::from);
-        Ok(Self { sender, end: Instant::START + scenario.duration, channels, flows })
+        let departure = |flow: &rtolab_scenario::Flow| Departure {
+            name: flow.name.as_str().into(),
+            start: flow.start,
+            jitter: flow.start_jitter,
+            workload: flow.workload,
+        };
+        let first = scenario.flows.first().map_or("", |flow| flow.sender_name(sender));
+        Ok(Self {
+            sender: sender.unwrap_or(first).into(),
+            end: Instant::START + scenario.duration,
+            measured: scenario.measured,
+            plans: Plans::new(scenario, sender)?,
+            departures: scenario.flows.iter().map(departure).collect(),
+            agents: scenario.agents.iter().map(|agent| agent.kind).collect(),
+        })
     }
 
     /// The run with `seed` at its beginning.
@@ -109,17 +93,43 @@ impl Lab {
             }
             channel
         };
-        let flow = |departure: &Departure| {
-            let Departure { plan, start, jitter } = departure;
-            let spread = Distribution::Uniform(Duration::ZERO, *jitter);
-            let jitter = stream.child(&plan.name).child("start").rng().span(spread);
-            Flow::new(plan.clone(), *start + jitter)
+        let mut parts = Parts {
+            channels: self.plans.channels.iter().map(channel).collect(),
+            steps: self.plans.steps.clone(),
+            flows: Vec::with_capacity(self.plans.legs.len()),
+            applications: Vec::with_capacity(self.plans.applications),
+            agents: self.agents.iter().copied().map(Agent::new).collect(),
         };
-        let flows = self.flows.iter().map(flow).collect();
+        for (departure, ends) in self.departures.iter().zip(&self.plans.flows) {
+            self.begin(departure, *ends, (&stream, &mut parts));
+        }
         let trace = Trace::new(observe.trace, observe.windows);
-        let mut sim = Sim::new(self.channels.iter().map(channel).collect(), flows, trace);
+        let mut sim = Sim::new(parts, trace, Measure::new(self.measured));
         sim.judging = observe.trace.then_some(self.end);
         sim
+    }
+
+    /// Adds a flow of the scenario, with its legs from `first` to `last`.
+    fn begin(
+        &self,
+        departure: &Departure,
+        (first, last): (usize, usize),
+        (stream, parts): (&Stream, &mut Parts),
+    ) {
+        let stream = stream.child(&departure.name);
+        let spread = Distribution::Uniform(Duration::ZERO, departure.jitter);
+        let start = departure.start + stream.child("start").rng().span(spread);
+        let legs = &self.plans.legs[first..=last];
+        let segment = u32::from(legs[0].configs[0].mss);
+        let own = stream.child("workload");
+        if let Some(application) = Application::new(&departure.workload, start, segment, &own) {
+            let flow = departure.name.clone();
+            parts.applications.push(Attended { flow, application, first, last });
+        }
+        for leg in legs {
+            let start = (leg.before.is_none()).then_some(start);
+            parts.flows.push(Flow::new(leg.clone(), start));
+        }
     }
 
     /// When a run ends at the latest.
@@ -136,16 +146,27 @@ impl Lab {
 
     /// What the run leaves.
     pub fn record(&self, mut sim: Sim, run: Run) -> Recording {
+        let (flows, links) = sim.measured();
         let mut recording = Recording { run, ..Recording::default() };
-        for flow in &sim.flows {
-            let (connection, timeouts) = flow.rows();
-            recording.connections.push(connection);
-            recording.timeouts.extend(timeouts);
+        for (flow, measured) in sim.flows.iter().zip(flows) {
+            let row = flow.row().map(|row| ConnectionRow { measured, ..row });
+            recording.connections.extend(row);
+            recording.timeouts.extend(flow.timeouts());
         }
+        recording.tasks = sim.applications.iter().flat_map(task_rows).collect();
         let now = sim.now();
-        for ((name, _), channel) in self.channels.iter().zip(&mut sim.channels) {
+        for (((name, _), channel), measured) in
+            self.plans.channels.iter().zip(&mut sim.channels).zip(links)
+        {
             for direction in Direction::BOTH {
-                recording.links.push(link_row(name, channel, direction));
+                let (transmitted, delivered) = measured[direction.index()];
+                recording.links.push(LinkRow {
+                    link: name.clone(),
+                    direction,
+                    stats: *channel.stats(direction),
+                    measured_transmitted_bytes: transmitted,
+                    measured_delivered_bytes: delivered,
+                });
             }
             recording.disturbances.extend(disturbance_rows(name, channel, now));
         }
@@ -154,21 +175,16 @@ impl Lab {
     }
 }
 
-fn link_row(name: &Arc<str>, channel: &Channel<Packet>, direction: Direction) -> LinkRow {
-    let stats = channel.stats(direction);
-    LinkRow {
-        link: name.clone(),
-        direction,
-        offered: stats.offered,
-        delivered: stats.delivered,
-        delivered_bytes: stats.bytes,
-        dropped_queue: stats.drops.queue,
-        dropped_error: stats.drops.error + stats.drops.script,
-        dropped_outage: stats.drops.outage,
-        total_delay: stats.total_delay,
-        max_delay: stats.max_delay,
-        max_queue: stats.max_queue,
-    }
+fn task_rows(attended: &Attended) -> impl Iterator<Item = TaskRow> {
+    let tasks = attended.application.tasks().iter().zip(1..);
+    tasks.map(|(task, number)| TaskRow {
+        flow: attended.flow.clone(),
+        number,
+        due: task.due,
+        start: task.start,
+        end: task.end,
+        bytes: task.bytes,
+    })
 }
 
 fn disturbance_rows<'a>(

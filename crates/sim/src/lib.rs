@@ -1,7 +1,12 @@
 //! The virtual clock: the engine and its links on an event queue, exactly and repeatably.
 
+mod attend;
+mod end;
 mod flow;
 mod lab;
+mod measure;
+mod middle;
+mod plan;
 mod queue;
 mod sim;
 mod trace;

@@ -1,11 +1,16 @@
 //! One run: flows over channels, event by event.
 
-use rtolab_link::{Channel, CopyId, Direction, Outcome};
-use rtolab_net::Packet;
-use rtolab_tcp::{Segment, State};
-use rtolab_time::Instant;
+use std::sync::Arc;
 
+use rtolab_link::{Channel, CopyId, Direction, Outcome};
+use rtolab_net::{Agent, Packet, Step};
+use rtolab_record::{Fate, Place};
+use rtolab_tcp::{Segment, State};
+use rtolab_time::{Duration, Instant};
+
+use crate::attend::Attended;
 use crate::flow::Flow;
+use crate::measure::Measure;
 use crate::queue::Queue;
 use crate::trace::Trace;
 
@@ -15,12 +20,26 @@ pub struct Sim {
     now: Instant,
     queue: Queue,
     pub(crate) channels: Vec<Channel<Packet>>,
+    /// What every packet meets on its way; a packet says where it is in it.
+    steps: Arc<[Step]>,
     pub(crate) flows: Vec<Flow>,
+    pub(crate) applications: Vec<Attended>,
+    pub(crate) agents: Vec<Agent>,
     pub(crate) trace: Trace,
+    pub(crate) measure: Measure,
     pub(crate) counters: Counters,
     /// Until when copies of the run may go on that judge its retransmissions, if somebody asks.
     pub(crate) judging: Option<Instant>,
     copies: u64,
+}
+
+/// What a run is made of.
+pub struct Parts {
+    pub channels: Vec<Channel<Packet>>,
+    pub steps: Arc<[Step]>,
+    pub flows: Vec<Flow>,
+    pub applications: Vec<Attended>,
+    pub agents: Vec<Agent>,
 }
 
 /// What a run took.
@@ -32,23 +51,43 @@ pub struct Counters {
     pub data_packets_delivered: u64,
 }
 
-/// Whose event it is: two entities a channel, then two a flow.
-enum Entity {
+/// Whose event it is: two entities a channel, then two a flow, then the applications that need a
+/// timer and the agents on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entity {
     Channel(usize, Direction),
-    Sender(usize),
-    Receiver(usize),
+    Host(usize, Place),
+    Application(usize),
+    Agent(usize),
 }
 
 impl Sim {
-    /// Flows that begin at their given instants.
-    pub(crate) fn new(channels: Vec<Channel<Packet>>, flows: Vec<Flow>, trace: Trace) -> Self {
-        let queue = Queue::new(2 * (channels.len() + flows.len()));
-        let (now, counters) = (Instant::START, Counters::default());
-        let judging = None;
-        let mut sim = Self { now, queue, channels, flows, trace, counters, judging, copies: 0 };
+    /// The beginning of a run.
+    pub(crate) fn new(parts: Parts, trace: Trace, measure: Measure) -> Self {
+        let Parts { channels, steps, flows, applications, agents } = parts;
+        let pairs = channels.len() + flows.len();
+        let mut sim = Self {
+            now: Instant::START,
+            queue: Queue::new(2 * pairs + applications.len() + agents.len()),
+            channels,
+            steps,
+            flows,
+            applications,
+            agents,
+            trace,
+            measure,
+            counters: Counters::default(),
+            judging: None,
+            copies: 0,
+        };
         for flow in 0..sim.flows.len() {
-            let (row, _) = sim.flows[flow].rows();
-            sim.queue.set(sim.sender_entity(flow), row.start);
+            if let Some(at) = sim.flows[flow].begin {
+                sim.open(flow, at);
+            }
+        }
+        for index in 0..sim.applications.len() {
+            let timer = sim.applications[index].application.next_timer();
+            sim.wake(Entity::Application(index), timer);
         }
         sim
     }
@@ -65,6 +104,12 @@ impl Sim {
 
     /// Runs until nothing more will happen, or until `end`.
     pub fn run_until(&mut self, end: Instant) {
+        while let Some(pause) = self.measure.next().filter(|pause| pause.at() <= end) {
+            if let Some(last) = pause.last() {
+                while self.step(last) {}
+            }
+            self.look();
+        }
         while self.step(end) {}
     }
 
@@ -80,38 +125,72 @@ impl Sim {
         self.counters.events += 1;
         match self.entity(entity) {
             Entity::Channel(channel, direction) => self.on_channel(channel, direction),
-            Entity::Sender(flow) => self.on_sender_timer(flow),
-            Entity::Receiver(flow) => self.on_receiver_timer(flow),
+            Entity::Host(flow, place) => self.on_host_timer(flow, place),
+            Entity::Application(index) => self.run_application(index),
+            Entity::Agent(index) => self.on_agent_timer(index),
         }
         true
     }
 
     fn entity(&self, entity: usize) -> Entity {
-        let channels = 2 * self.channels.len();
-        match (entity.checked_sub(channels), entity % 2) {
-            (None, 0) => Entity::Channel(entity / 2, Direction::Forward),
-            (None, _) => Entity::Channel(entity / 2, Direction::Backward),
-            (Some(host), 0) => Entity::Sender(host / 2),
-            (Some(host), _) => Entity::Receiver(host / 2),
+        let Some(host) = entity.checked_sub(2 * self.channels.len()) else {
+            return Entity::Channel(entity / 2, Direction::BOTH[entity % 2]);
+        };
+        let Some(other) = host.checked_sub(2 * self.flows.len()) else {
+            return Entity::Host(host / 2, Place::BOTH[host % 2]);
+        };
+        match other.checked_sub(self.applications.len()) {
+            None => Entity::Application(other),
+            Some(agent) => Entity::Agent(agent),
         }
     }
 
-    fn sender_entity(&self, flow: usize) -> usize {
-        2 * (self.channels.len() + flow)
+    fn number(&self, entity: Entity) -> usize {
+        let hosts = 2 * self.channels.len();
+        let others = hosts + 2 * self.flows.len();
+        match entity {
+            Entity::Channel(channel, direction) => 2 * channel + direction.index(),
+            Entity::Host(flow, place) => hosts + 2 * flow + place.index(),
+            Entity::Application(index) => others + index,
+            Entity::Agent(index) => others + self.applications.len() + index,
+        }
+    }
+
+    /// The entity's event is due then, and no other.
+    pub(crate) fn wake(&mut self, entity: Entity, timer: Option<Instant>) {
+        self.queue.set(self.number(entity), timer.unwrap_or(Instant::NEVER));
+    }
+
+    /// A timer that moves later costs nothing until the event that was set for it comes.
+    fn wake_for_timer(&mut self, entity: Entity, timer: Option<Instant>) {
+        let number = self.number(entity);
+        if let Some(at) = timer {
+            if at < self.queue.slot(number) {
+                self.queue.set(number, at);
+            }
+        }
+    }
+
+    /// The flow begins `at`: its SYN leaves then.
+    pub(crate) fn open(&mut self, flow: usize, at: Instant) {
+        self.flows[flow].begin = Some(at);
+        self.wake(Entity::Host(flow, Place::Sender), Some(at));
     }
 
     fn on_channel(&mut self, channel: usize, direction: Direction) {
         while let Some(outcome) = self.channels[channel].poll_direction(direction, self.now) {
             match outcome {
-                Outcome::Delivered { mut frame, held, .. } => {
+                Outcome::Delivered { mut frame, held, duplicate, .. } => {
+                    if duplicate {
+                        self.flows[frame.flow as usize].under_way += 1;
+                    }
                     frame.held += held;
-                    frame.hop += 1;
+                    frame.step += 1;
                     self.forward(frame);
                 }
                 Outcome::Dropped { frame, cause, at, .. } => {
-                    self.flows[frame.flow as usize].note_lost(cause);
-                    self.flows[frame.flow as usize].under_way -= 1;
-                    self.trace.dropped(&frame, cause, at);
+                    self.flows[frame.flow as usize].row.lost.count(cause);
+                    self.end_way(&frame, Fate::Dropped(cause), at);
                 }
             }
         }
@@ -119,123 +198,116 @@ impl Sim {
     }
 
     fn wake_for_channel(&mut self, channel: usize, direction: Direction) {
-        let next = self.channels[channel].next_event_of(direction).unwrap_or(Instant::NEVER);
-        self.queue.set(2 * channel + direction.index(), next);
+        let next = self.channels[channel].next_event_of(direction);
+        self.wake(Entity::Channel(channel, direction), next);
     }
 
-    /// The packet goes on to its next link, or arrives.
-    fn forward(&mut self, packet: Packet) {
-        let flow = &self.flows[packet.flow as usize];
-        let hops = match packet.to_receiver {
-            true => &flow.plan.hops,
-            false => &flow.plan.hops_back,
-        };
-        let Some(hop) = hops.get(usize::from(packet.hop)).copied() else {
-            return self.arrive(&packet);
-        };
-        self.channels[hop.link].send(hop.direction, packet, self.now);
-        self.wake_for_channel(hop.link, hop.direction);
+    /// The packet takes the step before it.
+    pub(crate) fn forward(&mut self, packet: Packet) {
+        match self.steps[packet.step as usize] {
+            Step::Link { link, direction } => {
+                let link = link as usize;
+                self.channels[link].send(direction, packet, self.now);
+                self.wake_for_channel(link, direction);
+            }
+            Step::Agent(agent) => self.pass(agent as usize, packet),
+            Step::Arrival => self.arrive(&packet),
+        }
+    }
+
+    /// The packet goes no further.
+    pub(crate) fn end_way(&mut self, packet: &Packet, fate: Fate, at: Instant) {
+        self.flows[packet.flow as usize].under_way -= 1;
+        self.trace.ended(packet, fate, at);
     }
 
     fn arrive(&mut self, packet: &Packet) {
         let index = packet.flow as usize;
+        if packet.corrupt {
+            self.flows[index].row.lost.corrupt += 1;
+            return self.end_way(packet, Fate::Corrupt, self.now);
+        }
         let flow = &mut self.flows[index];
         flow.under_way -= 1;
         self.trace.arrived(packet, self.now, &flow.plan.name);
-        if packet.to_receiver {
-            self.counters.data_packets_delivered += u64::from(packet.segment.len > 0);
-            flow.at_receiver(&packet.segment, packet.order, self.now);
-            self.drain_receiver(index);
-        } else {
-            flow.sender.on_segment(&packet.segment, self.now);
-            self.drain_sender(index);
+        let data = packet.to_receiver && packet.segment.len > 0;
+        self.counters.data_packets_delivered += u64::from(data);
+        flow.take(packet, self.now);
+        self.drain(index, packet.destination());
+        if self.flows[index].attended {
+            self.attend(index, packet.destination());
         }
     }
 
-    fn on_sender_timer(&mut self, flow: usize) {
-        self.flows[flow].sender.on_timer(self.now);
-        let entity = self.sender_entity(flow);
-        self.queue.set(entity, Instant::NEVER);
-        self.drain_sender(flow);
-    }
-
-    fn on_receiver_timer(&mut self, flow: usize) {
-        if let Some(receiver) = &mut self.flows[flow].receiver {
-            receiver.on_timer(self.now);
+    fn on_host_timer(&mut self, flow: usize, place: Place) {
+        if let Some(connection) = &mut self.flows[flow].end_mut(place).connection {
+            connection.on_timer(self.now);
         }
-        let entity = self.sender_entity(flow) + 1;
-        self.queue.set(entity, Instant::NEVER);
-        self.drain_receiver(flow);
+        self.wake(Entity::Host(flow, place), None);
+        self.drain(flow, place);
     }
 
-    pub(crate) fn drain_sender(&mut self, index: usize) {
-        self.flows[index].note_events(self.now);
+    /// Does what the connection at `place` wants.
+    pub(crate) fn drain(&mut self, index: usize, place: Place) {
+        self.flows[index].note_events(place, self.now);
         if let Some(end) = self.judging {
-            self.judge(index, end);
+            self.judge(index, place, end);
         }
-        while let Some(segment) = self.flows[index].sender.poll_transmit(self.now) {
-            let order = self.flows[index].note_sent(&segment);
-            self.depart(index, segment, order, true);
+        while let Some((segment, order)) = self.flows[index].next_segment(place, self.now) {
+            let bytes = Packet::size_of(&segment);
+            self.depart((index, place), segment, (bytes, order));
         }
         let flow = &mut self.flows[index];
-        flow.note_events(self.now);
-        self.trace.window(&flow.sender, self.now, &flow.plan.name);
-        let timer = match flow.sender.state() {
-            State::TimeWait => None,
-            _ => flow.sender.next_timer(),
+        flow.note_events(place, self.now);
+        let Some(connection) = &flow.end(place).connection else { return };
+        let timer = match (place, connection.state()) {
+            (Place::Sender, State::TimeWait) => None,
+            _ => connection.next_timer(),
         };
-        self.wake_for_timer(self.sender_entity(index), timer);
+        if place == Place::Sender {
+            self.trace.window(connection, self.now, &flow.plan.name);
+        }
+        self.wake_for_timer(Entity::Host(index, place), timer);
     }
 
     /// Finds out the truth about retransmissions that are about to leave.
-    fn judge(&mut self, index: usize, end: Instant) {
-        while let Some((row, seq)) = self.flows[index].unjudged() {
-            let truth = self.truth_of(index, seq, end);
-            self.flows[index].note_truth(row, truth);
+    fn judge(&mut self, index: usize, place: Place, end: Instant) {
+        while let Some((row, seq)) = self.flows[index].end_mut(place).unjudged() {
+            let truth = self.truth_of((index, place), seq, end);
+            self.flows[index].end_mut(place).note_truth(row, truth);
         }
     }
 
-    fn drain_receiver(&mut self, index: usize) {
-        let Some(receiver) = &mut self.flows[index].receiver else { return };
-        if let Some(segment) = receiver.poll_transmit(self.now) {
-            let mut next = Some(segment);
-            while let Some(segment) = next {
-                self.flows[index].note_ack();
-                self.depart(index, segment, 0, false);
-                let receiver = self.flows[index].receiver.as_mut();
-                next = receiver.and_then(|receiver| receiver.poll_transmit(self.now));
-            }
-        }
-        let receiver = self.flows[index].receiver.as_ref();
-        let timer = receiver.and_then(rtolab_tcp::Connection::next_timer);
-        self.wake_for_timer(self.sender_entity(index) + 1, timer);
-    }
-
-    /// A timer that moves later costs nothing until the event that was set for it comes.
-    fn wake_for_timer(&mut self, entity: usize, timer: Option<Instant>) {
-        if let Some(at) = timer {
-            if at < self.queue.slot(entity) {
-                self.queue.set(entity, at);
-            }
-        }
-    }
-
-    fn depart(&mut self, flow: usize, segment: Segment, order: u16, to_receiver: bool) {
-        let copy = CopyId(self.copies);
-        self.copies += 1;
-        self.flows[flow].under_way += 1;
+    /// A packet of so many bytes leaves, which was sent so often before.
+    pub(crate) fn depart(
+        &mut self,
+        (flow, place): (usize, Place),
+        segment: Segment,
+        (bytes, order): (u32, u16),
+    ) {
+        let copy = self.next_copy();
+        let from = &mut self.flows[flow];
+        from.under_way += 1;
         let packet = Packet {
             segment,
             copy,
-            held: rtolab_time::Duration::ZERO,
+            sent: self.now,
+            held: Duration::ZERO,
             flow: flow as u32,
-            bytes: Packet::size_of(&segment),
+            bytes,
+            step: from.way(place, self.now),
             order,
-            hop: 0,
             corrupt: false,
-            to_receiver,
+            to_receiver: place == Place::Sender,
         };
-        self.trace.departed(&packet, self.now, &self.flows[flow].plan.name);
+        self.trace.departed(&packet, self.now, &from.plan.name);
         self.forward(packet);
+    }
+
+    /// The number of a new copy.
+    pub(crate) fn next_copy(&mut self) -> CopyId {
+        let copy = CopyId(self.copies);
+        self.copies += 1;
+        copy
     }
 }

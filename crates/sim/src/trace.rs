@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rtolab_link::Cause;
 use rtolab_net::Packet;
 use rtolab_record::{Event, Fate, Place, SegmentRow, WindowRow};
 use rtolab_tcp::Connection;
@@ -31,20 +30,31 @@ impl Trace {
     }
 
     pub fn departed(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
+        self.made(packet);
         let Some(packets) = &mut self.packets else { return };
-        packets.fates.push((Fate::Underway, None, Duration::ZERO));
         packets.add(packet, at, Event::Sent, name);
     }
 
-    pub fn arrived(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
+    /// A copy begins its way, at a host or between.
+    pub fn made(&mut self, packet: &Packet) {
         let Some(packets) = &mut self.packets else { return };
-        packets.fates[packet.copy.0 as usize] = (Fate::Delivered, Some(at), packet.held);
+        debug_assert_eq!(packets.fates.len() as u64, packet.copy.0, "copies are numbered in order");
+        packets.fates.push((Fate::Underway, None, Duration::ZERO));
+    }
+
+    pub fn arrived(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
+        self.ended(packet, Fate::Delivered, at);
+        let Some(packets) = &mut self.packets else { return };
         packets.add(packet, at, Event::Received, name);
     }
 
-    pub fn dropped(&mut self, packet: &Packet, cause: Cause, at: Instant) {
+    /// A copy ends its way. Of one that a link has doubled the first arrival counts.
+    pub fn ended(&mut self, packet: &Packet, fate: Fate, at: Instant) {
         let Some(packets) = &mut self.packets else { return };
-        packets.fates[packet.copy.0 as usize] = (Fate::Dropped(cause), Some(at), packet.held);
+        let known = &mut packets.fates[packet.copy.0 as usize];
+        if known.0 != Fate::Delivered {
+            *known = (fate, Some(at), packet.held);
+        }
     }
 
     pub fn window(&mut self, sender: &Connection, at: Instant, name: &Arc<str>) {
@@ -69,7 +79,11 @@ impl Trace {
         let fates = packets.fates;
         let settle = |(mut row, order): (SegmentRow, u16)| {
             (row.fate, row.fate_at, row.held) = fates[row.copy as usize];
-            let copies = &flows[row.flow as usize].copies;
+            let sender = match row.event {
+                Event::Sent => row.place,
+                Event::Received => row.place.other(),
+            };
+            let copies = &flows[row.flow as usize].end(sender).copies;
             row.unneeded = row.retransmission && copies.delivered_before(row.segment.seq, order);
             row
         };

@@ -29,7 +29,7 @@ fn grid() -> String {
                 let recording = lab.run(0, seed, Observe::default());
                 let row = &recording.connections[0];
                 let end = row.end.map_or(0, Instant::nanos);
-                let lost = row.lost_queue + row.lost_error + row.lost_outage;
+                let lost = row.lost.total();
                 let (segments, again, unneeded) = (row.segments, row.retransmissions, row.unneeded);
                 writeln!(
                     text,

@@ -35,11 +35,12 @@ pub fn packet(mut segment: Segment, to_receiver: bool) -> Packet {
     Packet {
         segment,
         copy: CopyId(0),
+        sent: Instant::START,
         held: Duration::ZERO,
         flow: 0,
         bytes: Packet::size_of(&segment),
         order: 0,
-        hop: 1,
+        step: 1,
         corrupt: false,
         to_receiver,
     }

@@ -1,0 +1,131 @@
+//! What a packet meets between two hosts, step by step.
+
+use rtolab_link::Direction;
+use rtolab_record::Place;
+
+use crate::route::{Hop, Network};
+
+/// One step of a packet's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It passes a link.
+    Link {
+        /// The link's index.
+        link: u32,
+        /// Which way.
+        direction: Direction,
+    },
+    /// It passes what stands at a node.
+    Agent(u32),
+    /// It has arrived.
+    Arrival,
+}
+
+/// Something at a node that sees packets which pass there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Post {
+    /// Where.
+    pub node: usize,
+    /// It sees only data that leaves the node over this link, and what comes back; `None`: all.
+    pub link: Option<usize>,
+}
+
+impl Post {
+    /// Does it see packets from the end `from` that come over one hop and leave over another?
+    fn sees(&self, from: Place, (here, next): (Hop, Hop)) -> bool {
+        let link = match from {
+            Place::Sender => next.link,
+            Place::Receiver => here.link,
+        };
+        self.link.is_none_or(|wanted| wanted == link)
+    }
+}
+
+/// The ways of all flows, each a row of steps that ends with an arrival. A packet carries the number
+/// of the step before it, and so keeps its way when later packets take another.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    network: Network,
+    posts: Vec<Post>,
+    steps: Vec<Step>,
+}
+
+impl Ways {
+    /// No ways yet through a network where `posts` stand.
+    pub const fn new(network: Network, posts: Vec<Post>) -> Self {
+        Self { network, posts, steps: Vec::new() }
+    }
+
+    /// The network.
+    pub const fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Adds the way of packets from the end `from` over `hops`, past what stands between two of
+    /// them; returns the number of its first step.
+    ///
+    /// Links beyond those of the network are access links of single hosts; `gate` is the node that
+    /// they join.
+    pub fn add(&mut self, from: Place, hops: &[Hop], gate: usize) -> u32 {
+        let first = self.steps.len() as u32;
+        for (index, hop) in hops.iter().copied().enumerate() {
+            self.steps.push(Step::Link { link: hop.link as u32, direction: hop.direction });
+            let Some(next) = hops.get(index + 1).copied() else { break };
+            let node = self.network.leads_to(hop).unwrap_or(gate);
+            let posts = self.posts.iter().enumerate();
+            let seen = posts.filter(|(_, post)| post.node == node && post.sees(from, (hop, next)));
+            self.steps.extend(seen.map(|(agent, _)| Step::Agent(agent as u32)));
+        }
+        self.steps.push(Step::Arrival);
+        first
+    }
+
+    /// All steps.
+    pub fn into_steps(self) -> Vec<Step> {
+        self.steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_passes_what_stands_between_its_hops_and_nothing_at_its_ends() {
+        // 0 -a- 1 -b- 2 with an access link (2) at node 0.
+        let network = Network::new(3, &[(0, 1), (1, 2)]);
+        // Everything passes the first; data leaves the second towards 1 and the third towards 2.
+        let posts = vec![
+            Post { node: 1, link: None },
+            Post { node: 0, link: Some(0) },
+            Post { node: 1, link: Some(1) },
+            Post { node: 1, link: Some(0) },
+            Post { node: 2, link: None },
+        ];
+        let hop = |link, direction| Hop { link, direction };
+        let link = |link, direction| Step::Link { link, direction };
+        let (forward, backward) = (Direction::Forward, Direction::Backward);
+        let there = [hop(2, forward), hop(0, forward), hop(1, forward)];
+        let back = [hop(1, backward), hop(0, backward), hop(2, backward)];
+        let mut ways = Ways::new(network, posts);
+        assert_eq!(ways.add(Place::Sender, &there, 0), 0);
+        assert_eq!(ways.add(Place::Receiver, &back, 0), 7);
+        let expected = [
+            link(2, forward),
+            Step::Agent(1),
+            link(0, forward),
+            Step::Agent(0),
+            Step::Agent(2),
+            link(1, forward),
+            Step::Arrival,
+            link(1, backward),
+            Step::Agent(0),
+            Step::Agent(2),
+            link(0, backward),
+            Step::Agent(1),
+            link(2, backward),
+            Step::Arrival,
+        ];
+        assert_eq!(ways.into_steps(), expected);
+    }
+}

@@ -1,0 +1,270 @@
+//! One end of a flow: its connection, and what is counted of the data that it sends.
+
+use std::sync::Arc;
+
+use rtolab_net::{Copies, Packet};
+use rtolab_record::{Place, TimeoutKind, TimeoutRow, Truth};
+use rtolab_tcp::receiver::AckDue;
+use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::{Config, Connection, Event, Flight, Retransmission, Segment, Seq, State};
+use rtolab_time::Instant;
+
+/// What reads at this end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// An application, whatever arrives as soon as it does.
+    Application,
+    /// A gateway, as the next leg takes it.
+    Gateway,
+}
+
+/// One end of a flow during a run.
+#[derive(Clone, Debug)]
+pub struct End {
+    /// `None` before the peer's SYN arrived, and where there are only datagrams.
+    pub connection: Option<Connection>,
+    pub reader: Reader,
+    /// Behind the highest sequence number that it has sent.
+    sent_max: Seq,
+    /// The copies of its segments.
+    pub copies: Copies,
+    pub count: Count,
+    timeouts: Vec<(TimeoutRow, Seq, u16)>,
+    /// How many of the timeouts have been looked at by [`End::unjudged`].
+    judged: usize,
+    /// Bytes that were written here.
+    written: u64,
+    /// When the ACK of its FIN arrived.
+    pub close_acknowledged: Option<Instant>,
+}
+
+/// What is counted at one end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Count {
+    /// Packets with payload that left.
+    pub segments: u64,
+    /// Their TCP or UDP headers, in bytes.
+    pub header_bytes: u64,
+    /// Packets without payload that left.
+    pub acks: u64,
+    pub timeouts: u64,
+    pub fast_retransmits: u64,
+    pub found_spurious: u64,
+    /// Payload bytes that were read here.
+    pub read: u64,
+}
+
+impl End {
+    pub fn new(connection: Option<Connection>, reader: Reader) -> Self {
+        Self {
+            connection,
+            reader,
+            sent_max: Seq::FIRST,
+            copies: Copies::default(),
+            count: Count::default(),
+            timeouts: Vec::new(),
+            judged: 0,
+            written: 0,
+            close_acknowledged: None,
+        }
+    }
+
+    /// Writes so many bytes.
+    pub fn write(&mut self, bytes: u64) {
+        if let Some(connection) = &mut self.connection {
+            self.written = self.written.saturating_add(bytes);
+            connection.write(bytes);
+        }
+    }
+
+    /// Nothing more will be written.
+    pub fn close(&mut self) {
+        if let Some(connection) = &mut self.connection {
+            connection.close();
+        }
+    }
+
+    /// What was written and not yet sent, in bytes.
+    pub fn unsent(&self) -> u64 {
+        (Seq::FIRST + 1).value().saturating_add(self.written).saturating_sub(self.max().value())
+    }
+
+    /// What was written and is acknowledged, in bytes.
+    pub fn acknowledged(&self) -> u64 {
+        self.una().since(Seq::FIRST + 1).min(self.written)
+    }
+
+    fn max(&self) -> Seq {
+        self.flight().map_or(Seq::FIRST + 1, |flight| flight.max().max(Seq::FIRST + 1))
+    }
+
+    /// SND.UNA.
+    pub fn una(&self) -> Seq {
+        self.flight().map_or(Seq::FIRST, Flight::una)
+    }
+
+    /// What this end has outstanding, if it speaks TCP.
+    pub fn flight(&self) -> Option<&Flight> {
+        self.connection.as_ref().map(|connection| connection.sender().flight())
+    }
+
+    /// Is the handshake complete here?
+    pub fn is_open(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| {
+            !matches!(connection.state(), State::SynSent | State::SynReceived)
+        })
+    }
+
+    /// A packet leaves.
+    #[inline]
+    pub fn count_sent(&mut self, segment: &Segment, header: u32) {
+        if segment.len > 0 {
+            self.count.segments += 1;
+            self.count.header_bytes += u64::from(header);
+        } else {
+            self.count.acks += 1;
+        }
+    }
+
+    /// A segment leaves: how often its first sequence number had been sent before. `peer` is the
+    /// other end's connection.
+    pub fn note_sent(&mut self, segment: &Segment, peer: Option<&Connection>) -> u16 {
+        self.count_sent(segment, segment.header_bytes());
+        if segment.sequence_length() == 0 {
+            return 0;
+        }
+        if segment.seq >= self.sent_max {
+            self.sent_max = segment.end();
+            return 0;
+        }
+        let order = self.transmissions(segment.seq).saturating_sub(1);
+        let held = peer.is_some_and(|peer| peer.receiver().holds(&(segment.seq..segment.end())));
+        self.copies.resent(segment.seq, order, held);
+        order
+    }
+
+    fn transmissions(&self, seq: Seq) -> u16 {
+        let sent = self.flight().and_then(|flight| flight.segment_at(seq));
+        sent.map_or(0, |sent| sent.transmissions)
+    }
+
+    /// A segment arrived: a SYN is answered as `config` says.
+    pub fn take(&mut self, packet: &Packet, config: &Arc<Config>, at: Instant) {
+        match &mut self.connection {
+            Some(connection) => connection.on_segment(&packet.segment, at),
+            None => {
+                self.connection = Some(Connection::accept(config.clone(), &packet.segment));
+            }
+        }
+        if self.reader == Reader::Application {
+            self.read(u64::MAX);
+        }
+    }
+
+    /// Reads up to so many bytes; returns how many there were.
+    pub fn read(&mut self, most: u64) -> u64 {
+        let Some(connection) = &mut self.connection else { return 0 };
+        let bytes = connection.receiver().available().min(most);
+        if bytes > 0 {
+            connection.read(bytes);
+            self.count.read += bytes;
+        }
+        bytes
+    }
+
+    /// Has the peer closed, and was everything read?
+    pub fn is_exhausted(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| {
+            connection.receiver().finished() && connection.receiver().available() == 0
+        })
+    }
+
+    /// What the connection tells of itself; it closes when its peer has.
+    pub fn note_events(&mut self, at: Instant, (name, place): (&Arc<str>, Place)) {
+        while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
+            match event {
+                Event::Timeout(retransmission) => {
+                    self.count.timeouts += 1;
+                    self.note_timeout(TimeoutKind::Timeout, &retransmission, (name, place));
+                }
+                Event::FastRetransmit(retransmission) => {
+                    self.count.fast_retransmits += 1;
+                    self.note_timeout(TimeoutKind::FastRetransmit, &retransmission, (name, place));
+                }
+                Event::Judged { at, detector, verdict } => self.note_verdict(at, detector, verdict),
+                Event::CloseAcknowledged => self.close_acknowledged = Some(at),
+                Event::PeerClosed => self.close(),
+                Event::Connected | Event::Closed | Event::Reset => {}
+            }
+        }
+    }
+
+    fn note_timeout(
+        &mut self,
+        kind: TimeoutKind,
+        retransmission: &Retransmission,
+        (name, end): (&Arc<str>, Place),
+    ) {
+        let Retransmission { at, seq, rto, backoff, cwnd } = *retransmission;
+        let row = TimeoutRow {
+            flow: name.clone(),
+            end,
+            at,
+            kind,
+            seq: seq.relative(),
+            rto,
+            backoff,
+            cwnd,
+            needed: true,
+            truth: None,
+            verdict: None,
+            detector: None,
+            verdict_at: None,
+        };
+        let order = self.transmissions(seq);
+        self.timeouts.push((row, seq, order));
+    }
+
+    fn note_verdict(&mut self, at: Instant, detector: &'static str, verdict: Verdict) {
+        let last =
+            self.timeouts.iter_mut().rev().find(|(row, ..)| row.kind == TimeoutKind::Timeout);
+        let Some((row, ..)) = last else { return };
+        let verdict = match verdict {
+            Verdict::Open => return,
+            Verdict::Spurious => {
+                self.count.found_spurious += 1;
+                "spurious"
+            }
+            Verdict::Genuine => "genuine",
+            Verdict::Blind(_) => "blind",
+        };
+        (row.verdict, row.detector, row.verdict_at) = (Some(verdict), Some(detector), Some(at));
+    }
+
+    /// Is an acknowledgment being delayed, or about to leave?
+    pub fn owes_ack(&self) -> bool {
+        let due = self.connection.as_ref().map(|connection| connection.receiver().ack_due());
+        due.is_some_and(|due| due != AckDue::No)
+    }
+
+    /// The next timeout or fast retransmit about which the truth is not known: its row and segment.
+    pub fn unjudged(&mut self) -> Option<(usize, Seq)> {
+        let row = self.judged;
+        let (_, seq, _) = self.timeouts.get(row)?;
+        self.judged += 1;
+        Some((row, *seq))
+    }
+
+    /// The truth about that row.
+    pub fn note_truth(&mut self, row: usize, truth: Truth) {
+        self.timeouts[row].0.truth = Some(truth);
+    }
+
+    /// The timeouts and fast retransmits, now that every copy's fate is known.
+    pub fn timeouts(&self) -> impl Iterator<Item = TimeoutRow> + '_ {
+        self.timeouts.iter().map(|(row, seq, order)| {
+            let needed = !self.copies.delivered_before(*seq, *order);
+            TimeoutRow { needed, ..row.clone() }
+        })
+    }
+}

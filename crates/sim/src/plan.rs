@@ -1,0 +1,205 @@
+//! From a scenario to the flows of a run: legs, ways, and who waits for what.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rtolab_link::{ChannelConfig, Direction};
+use rtolab_net::{Hop, Network, Post, Step, Ways};
+use rtolab_record::Place;
+use rtolab_scenario::{AgentKind, Flow, Scenario, Workload};
+use rtolab_tcp::Config;
+use rtolab_time::Instant;
+
+use crate::flow::{Opening, Plan, Protocol, Turn};
+use crate::lab::Error;
+
+/// What all runs of a scenario have in common.
+pub struct Plans {
+    /// The legs of all flows, those of one flow in their order.
+    pub legs: Vec<Arc<Plan>>,
+    /// Each flow of the scenario: its first leg and its last.
+    pub flows: Vec<(usize, usize)>,
+    /// The links, and behind them the access links.
+    pub channels: Vec<(Arc<str>, ChannelConfig)>,
+    pub steps: Arc<[Step]>,
+    /// How many flows have an application that is told of their progress.
+    pub applications: usize,
+}
+
+impl Plans {
+    /// The plans of `scenario`; `sender` replaces the sender of flows that do not name their own.
+    pub fn new(scenario: &Scenario, sender: Option<&str>) -> Result<Self, Error> {
+        let mut planner = Planner::new(scenario, sender);
+        for flow in &scenario.flows {
+            planner.add(flow)?;
+        }
+        let Planner { mut plans, ways, .. } = planner;
+        plans.steps = ways.into_steps().into();
+        Ok(plans)
+    }
+}
+
+/// Plans in the making.
+struct Planner<'a> {
+    scenario: &'a Scenario,
+    sender: Option<&'a str>,
+    plans: Plans,
+    ways: Ways,
+    /// The hops from one node to another, each from some instant on.
+    routes: BTreeMap<(usize, usize), Vec<(Instant, Vec<Hop>)>>,
+}
+
+/// What the legs of one flow share.
+struct Whole<'a> {
+    flow: &'a Flow,
+    configs: [Arc<Config>; 2],
+    legs: usize,
+    application: Option<usize>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(scenario: &'a Scenario, sender: Option<&'a str>) -> Self {
+        let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
+        let posts = scenario.agents.iter().map(|agent| Post {
+            node: agent.node,
+            link: match agent.kind {
+                AgentKind::Snoop { link, .. } => Some(link),
+                AgentKind::Filter => None,
+            },
+        });
+        let channel =
+            |link: &rtolab_scenario::Link| (Arc::from(link.name.as_str()), link.channel.clone());
+        let plans = Plans {
+            legs: Vec::new(),
+            flows: Vec::new(),
+            channels: scenario.links.iter().map(channel).collect(),
+            steps: Arc::new([]),
+            applications: 0,
+        };
+        let network = Network::new(scenario.nodes.len(), &ends);
+        let ways = Ways::new(network, posts.collect());
+        Self { scenario, sender, plans, ways, routes: BTreeMap::new() }
+    }
+
+    fn add(&mut self, flow: &Flow) -> Result<(), Error> {
+        let first = self.plans.legs.len();
+        // Only connections are split; datagrams pass a gateway as any other node.
+        let gateways: &[usize] = match flow.workload {
+            Workload::Datagrams { .. } => &[],
+            _ => &flow.split,
+        };
+        let nodes: Vec<_> =
+            [flow.from].into_iter().chain(gateways.iter().copied()).chain([flow.to]).collect();
+        let own = [Arc::new(flow.sender_config(self.sender)?), Arc::new(flow.receiver.clone())];
+        let application = match flow.workload {
+            Workload::Bulk { .. } => None,
+            _ => Some(self.plans.applications),
+        };
+        let whole = Whole { flow, configs: self.shared(own), legs: nodes.len() - 1, application };
+        for (number, ends) in nodes.windows(2).enumerate() {
+            self.add_leg(&whole, number, (ends[0], ends[1]))?;
+        }
+        self.plans.applications += usize::from(application.is_some());
+        self.plans.flows.push((first, self.plans.legs.len() - 1));
+        Ok(())
+    }
+
+    /// The configurations of the flow before where they are the same: many flows then need little
+    /// memory, and find it in the processor's cache.
+    fn shared(&self, own: [Arc<Config>; 2]) -> [Arc<Config>; 2] {
+        match self.plans.legs.last() {
+            Some(last) if last.configs == own => last.configs.clone(),
+            _ => own,
+        }
+    }
+
+    fn add_leg(
+        &mut self,
+        whole: &Whole<'_>,
+        number: usize,
+        (from, to): (usize, usize),
+    ) -> Result<(), Error> {
+        let &Whole { flow, ref configs, legs, application } = whole;
+        let access = flow.access.as_ref().filter(|_| number == 0).map(|access| {
+            self.plans.channels.push((format!("{} access", flow.name).into(), access.clone()));
+            Hop { link: self.plans.channels.len() - 1, direction: Direction::Forward }
+        });
+        let index = self.plans.legs.len();
+        let plan = Plan {
+            name: match legs {
+                1 => flow.name.as_str().into(),
+                _ => format!("{}/{}", flow.name, number + 1).into(),
+            },
+            sender: match flow.workload {
+                Workload::Datagrams { .. } => "udp".into(),
+                _ => flow.sender_name(self.sender).into(),
+            },
+            set: flow.set.as_deref().map(Arc::from),
+            protocol: protocol(&flow.workload, number),
+            configs: configs.clone(),
+            ways: [
+                self.turns(flow, Place::Sender, (from, to), access)?,
+                self.turns(flow, Place::Receiver, (to, from), access)?,
+            ],
+            before: index.checked_sub(1).filter(|_| number > 0),
+            behind: (number + 1 < legs).then_some(index + 1),
+            application,
+        };
+        self.plans.legs.push(Arc::new(plan));
+        Ok(())
+    }
+
+    /// The ways of packets from the end `place`, between two nodes: an access link comes first on
+    /// the way there and last on the way back.
+    fn turns(
+        &mut self,
+        flow: &Flow,
+        place: Place,
+        (from, to): (usize, usize),
+        access: Option<Hop>,
+    ) -> Result<Vec<Turn>, Error> {
+        let no_route = || Error::NoRoute {
+            flow: flow.name.clone(),
+            from: self.scenario.nodes[from].clone(),
+            to: self.scenario.nodes[to].clone(),
+        };
+        if !self.routes.contains_key(&(from, to)) {
+            let routes = self.routes_between(from, to).ok_or_else(no_route)?;
+            self.routes.insert((from, to), routes);
+        }
+        let turn = |(at, hops): &(Instant, Vec<Hop>)| {
+            let hops: Vec<_> = match place {
+                Place::Sender => access.into_iter().chain(hops.iter().copied()).collect(),
+                Place::Receiver => hops.iter().copied().chain(access.map(Hop::back)).collect(),
+            };
+            Turn { at: *at, first: self.ways.add(place, &hops, from) }
+        };
+        Ok(self.routes[&(from, to)].iter().map(turn).collect())
+    }
+
+    /// The shortest way from the beginning on, unless one is given for then, and the given ones;
+    /// `None`: there is none at the beginning.
+    fn routes_between(&self, from: usize, to: usize) -> Option<Vec<(Instant, Vec<Hop>)>> {
+        let given =
+            self.scenario.routes.iter().filter(|route| (route.from, route.to) == (from, to));
+        let hop =
+            |(link, direction): &(usize, Direction)| Hop { link: *link, direction: *direction };
+        let mut routes: Vec<(Instant, Vec<Hop>)> =
+            given.map(|route| (route.at, route.hops.iter().map(hop).collect())).collect();
+        routes.sort_by_key(|(at, _)| *at);
+        if routes.first().is_none_or(|(at, _)| *at > Instant::START) {
+            routes.insert(0, (Instant::START, self.ways.network().route(from, to)?));
+        }
+        Some(routes)
+    }
+}
+
+fn protocol(workload: &Workload, leg: usize) -> Protocol {
+    match workload {
+        Workload::Datagrams { .. } => Protocol::Udp,
+        Workload::Bulk { bytes } if leg == 0 => {
+            Protocol::Tcp(bytes.map_or(Opening::Endless, Opening::Bytes))
+        }
+        _ => Protocol::Tcp(Opening::Silent),
+    }
+}
