@@ -5,7 +5,8 @@ use crate::document::{Document, Entry, Node, Origin, Value};
 use crate::read::suggestion;
 
 /// Keys of which a table has only one: setting one takes the others away.
-const CHOICES: &[&[&str]] = &[&["constant", "uniform", "exponential"], &["min", "min_on_variance"]];
+const CHOICES: &[&[&str]] =
+    &[&["constant", "uniform", "exponential"], &["min", "min_on_variance", "min_after_backoff"]];
 
 /// No key of a scenario lies deeper than this.
 const DEEPEST: usize = 16;

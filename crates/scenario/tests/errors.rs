@@ -255,6 +255,9 @@ fn keys_that_do_not_go_together() {
     let said = instead(&[
         (min, "min = \"1 s\"\nmin_on_variance = \"200 ms\""),
         (min, "min = \"1 s\"\nmax = \"500 ms\""),
+        (min, "min_on_variance = \"1 s\"\nmin_after_backoff = \"200 ms\""),
+        (min, "arithmetic = \"ns2\""),
+        (min, "min_on_variance = \"1 s\"\narithmetic = \"ns2\"\ngranularity = \"10 ms\""),
         (min, "min = \"90 s\""),
         (min, "min_on_variance = \"3 min\""),
         (min, "initial = \"90 s\""),

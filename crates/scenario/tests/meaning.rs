@@ -216,17 +216,22 @@ const KEYS: &[(&str, &str)] = &[
     ("tcp.timestamp.echo", "echo-all"),
     ("tcp.rto.min", "200 ms"),
     ("tcp.rto.min_on_variance", "200 ms"),
+    ("tcp.rto.min_after_backoff", "2 s"),
     ("tcp.rto.max", "120 s"),
     ("tcp.rto.initial", "3 s"),
     ("tcp.rto.k", "0"),
     ("tcp.rto.srtt_gain", "16"),
     ("tcp.rto.rttvar_gain", "16"),
     ("tcp.rto.granularity", "500 ms"),
+    ("tcp.rto.arithmetic", "ns2"),
     ("tcp.rto.sampling", "once-per-window"),
+    ("tcp.rto.sample_handshake", "false"),
     ("tcp.rto.restart_on_retransmit", "true"),
     ("tcp.window.initial", "2 segments"),
     ("tcp.window.initial_ssthresh", "20 segments"),
+    ("tcp.window.halves", "window"),
     ("tcp.window.halving", "segments"),
+    ("tcp.window.repeated_timeout", "halves"),
     ("tcp.window.avoidance", "byte-counting"),
     ("tcp.window.full_ack", "ssthresh"),
     ("tcp.window.max_burst", "3 segments"),
@@ -275,7 +280,8 @@ fn full() -> String {
         between = ["right", "middle"]
         [[flow]]"#
     );
-    LEAST.replace("[[flow]]", &link) + "count = 3\n"
+    let rto = "[tcp.rto]\ngranularity = \"10 ms\"\n";
+    LEAST.replace("[[flow]]", &link) + "count = 3\n" + rto
 }
 
 /// Each value of a `{:#?}`, with the names that lead to it.

@@ -148,7 +148,7 @@ fn the_frto_report_is_set_up_as_agreed() {
     assert_eq!((tcp.window.initial_ssthresh, tcp.window.max_burst), (None, Some(3)));
     assert_eq!(tcp.recovery.sack.rules, SackRules::Rfc3517);
     assert_eq!(tcp.recovery.sack.outstanding, Outstanding::Classic);
-    assert_eq!(tcp.recovery.newreno.bugfix, Bugfix::Careful);
+    assert_eq!(tcp.recovery.bugfix, Bugfix::Careful);
     assert_eq!(tcp.recovery.newreno.timer, PartialAckTimer::SlowButSteady);
     assert_eq!(tcp.recover_on_undo, RecoverOnUndo::Reset);
     assert!(tcp.recovery.limited_transmit);

@@ -83,8 +83,12 @@ pub struct RtoConfig {
     pub max: Duration,
     /// The timeout before the first sample.
     pub initial: Duration,
+    /// In what numbers round trips are smoothed.
+    pub arithmetic: Arithmetic,
     /// Which acknowledgments give a sample.
     pub sampling: Sampling,
+    /// Does the handshake give one, too? The one-way agents of ns-2 have no handshake.
+    pub sample_handshake: bool,
     /// Does a retransmission in fast recovery restart the timer (RFC 6675 section 6 allows it)?
     pub restart_on_retransmit: bool,
 }
@@ -97,6 +101,28 @@ pub enum RtoFloor {
     /// Linux: the timeout is never below SRTT plus this; the deviation is the largest of a window
     /// and falls slowly (`tcp_rtt_estimator`).
     Variance(Duration),
+    /// Old ns-2 (`rfc2988_` false): the timeout with its back-off is never below this, but what is
+    /// backed off has no floor.
+    BackedOff(Duration),
+}
+
+impl RtoFloor {
+    /// The floor, whatever it is on.
+    pub const fn duration(self) -> Duration {
+        match self {
+            Self::Total(floor) | Self::Variance(floor) | Self::BackedOff(floor) => floor,
+        }
+    }
+}
+
+/// In what numbers round trips are smoothed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Nanoseconds.
+    #[default]
+    Exact,
+    /// Scaled whole ticks of the granularity, as in BSD and ns-2 (`TcpAgent::rtt_update`).
+    Ns2,
 }
 
 /// Which acknowledgments give a round-trip sample.
@@ -117,11 +143,15 @@ pub struct WindowConfig {
     pub initial: InitialWindow,
     /// The initial slow-start threshold in segments; `None`: as high as possible.
     pub initial_ssthresh: Option<u32>,
+    /// What is halved for `ssthresh`.
+    pub halves: Halves,
     /// In what a halved window is counted.
     pub halving: Halving,
+    /// What becomes of `ssthresh` when one segment times out again.
+    pub repeated_timeout: RepeatedTimeout,
     /// How the window grows in congestion avoidance.
     pub avoidance: Avoidance,
-    /// The window after a full acknowledgment ends fast recovery.
+    /// The window when fast recovery ends.
     pub full_ack: FullAck,
     /// The most segments that one acknowledgment may release; where a recovery or a spurious
     /// timeout ends, the window shrinks to what is outstanding and so many. `None`: no limit.
@@ -137,6 +167,26 @@ pub enum InitialWindow {
     Rfc3390,
     /// RFC 6928: up to ten segments, no more than 14600 bytes unless two segments need more.
     Rfc6928,
+}
+
+/// What is halved for `ssthresh`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Halves {
+    /// FlightSize: what is outstanding (RFC 5681 equation 4).
+    #[default]
+    FlightSize,
+    /// The smaller of congestion window and offered window (RFC 2001 section 4), as in ns-2.
+    Window,
+}
+
+/// What becomes of `ssthresh` when one segment times out again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RepeatedTimeout {
+    /// It stays as the first timeout left it (RFC 5681 section 3.1).
+    #[default]
+    Keeps,
+    /// It is halved anew, as in RFC 2001 and ns-2.
+    Halves,
 }
 
 /// In what half of the flight is counted for `ssthresh`.
@@ -159,14 +209,18 @@ pub enum Avoidance {
     ByteCounting,
 }
 
-/// The window at the end of fast recovery (RFC 6582 section 3.2 step 3).
+/// The window when fast recovery ends (RFC 6582 section 3.2 step 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FullAck {
-    /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)`.
+    /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)`; Reno, which has no such rule, takes
+    /// `ssthresh`.
     #[default]
     FlightSize,
     /// `ssthresh`.
     Ssthresh,
+    /// What the window was halved to, not rounded; and it grows for the acknowledgment that ends
+    /// fast recovery as for any other, as in ns-2.
+    Halved,
 }
 
 /// What duplicate acknowledgments do.
@@ -178,6 +232,8 @@ pub struct RecoveryConfig {
     pub dupthresh: u32,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
+    /// When a timeout forbids fast retransmits to Reno and NewReno.
+    pub bugfix: Bugfix,
     /// Knobs of NewReno.
     pub newreno: NewRenoConfig,
     /// Knobs of SACK recovery.
@@ -187,6 +243,8 @@ pub struct RecoveryConfig {
 /// The loss recovery algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
+    /// Reno (RFC 5681 section 3.2).
+    Reno,
     /// NewReno (RFC 2582, 6582).
     NewReno,
     /// SACK-based recovery (RFC 3517, 6675).
@@ -197,8 +255,6 @@ pub enum Algorithm {
 /// Knobs of NewReno.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewRenoConfig {
-    /// When a timeout forbids fast retransmits.
-    pub bugfix: Bugfix,
     /// How the timer runs while partial acknowledgments come.
     pub timer: PartialAckTimer,
 }
@@ -297,13 +353,17 @@ impl Default for Config {
                 floor: RtoFloor::Total(Duration::from_secs(1)),
                 max: Duration::from_secs(60),
                 initial: Duration::from_secs(1),
+                arithmetic: Arithmetic::default(),
                 sampling: Sampling::default(),
+                sample_handshake: true,
                 restart_on_retransmit: false,
             },
             window: WindowConfig {
                 initial: InitialWindow::Rfc6928,
                 initial_ssthresh: None,
+                halves: Halves::default(),
                 halving: Halving::default(),
+                repeated_timeout: RepeatedTimeout::default(),
                 avoidance: Avoidance::default(),
                 full_ack: FullAck::default(),
                 max_burst: None,
@@ -312,6 +372,7 @@ impl Default for Config {
                 algorithm: Algorithm::default(),
                 dupthresh: 3,
                 limited_transmit: true,
+                bugfix: Bugfix::default(),
                 newreno: NewRenoConfig::default(),
                 sack: SackConfig::default(),
             },

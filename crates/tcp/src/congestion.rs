@@ -34,6 +34,11 @@ impl Window {
         Self { cwnd, ssthresh, smss, halving, avoidance, counted: 0 }
     }
 
+    /// From now on the window grows and is halved as `config` says.
+    pub(crate) const fn adopt(&mut self, config: &WindowConfig) {
+        (self.halving, self.avoidance) = (config.halving, config.avoidance);
+    }
+
     /// An acknowledgment of `acked` new bytes arrived outside fast recovery.
     pub fn grow(&mut self, acked: u64) {
         if self.cwnd < self.ssthresh {

@@ -22,6 +22,6 @@ pub mod wire;
 pub use config::Config;
 pub use connection::{Connection, State};
 pub use event::{Event, Retransmission};
-pub use flight::{AckFacts, Flight, Sent};
+pub use flight::{AckFacts, Cause, Flight, Sent};
 pub use segment::{Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};
 pub use seq::Seq;

@@ -1,9 +1,13 @@
-//! The retransmission timeout: RFC 6298 (2988), with the floor of Linux as an alternative.
+//! The retransmission timeout: RFC 6298 (2988), with the floor of Linux and the arithmetic of ns-2 as
+//! alternatives.
+
+mod ns2;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{RtoConfig, RtoFloor};
+use crate::config::{Arithmetic, RtoConfig, RtoFloor};
 use crate::seq::Seq;
+use ns2::Ticks;
 
 /// Estimates the round trip and derives the retransmission timeout.
 #[derive(Clone, Debug)]
@@ -15,6 +19,7 @@ pub struct RttEstimator {
     /// How often the timer was backed off since the last sample.
     backoff: u32,
     linux: LinuxDeviation,
+    ticks: Ticks,
 }
 
 /// SRTT and RTTVAR.
@@ -38,7 +43,8 @@ impl RttEstimator {
     /// No sample yet: the timeout is the initial one (RFC 6298 section 2.1).
     pub const fn new(config: RtoConfig) -> Self {
         let linux = LinuxDeviation { mdev: 0, mdev_max: 0, window_end: Seq::FIRST };
-        Self { rto: config.initial, config, estimate: None, backoff: 0, linux }
+        let ticks = Ticks::NONE;
+        Self { rto: config.initial, config, estimate: None, backoff: 0, linux, ticks }
     }
 
     /// SRTT and RTTVAR, once there was a sample.
@@ -48,11 +54,16 @@ impl RttEstimator {
 
     /// The timeout in force, back-off included (RFC 6298 sections 2.4, 2.5 and 5.5).
     pub fn rto(&self) -> Duration {
-        if self.backoff == 0 {
+        let floored = !matches!(self.config.floor, RtoFloor::BackedOff(_));
+        if self.backoff == 0 && floored {
             return self.rto;
         }
         let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
-        self.rto.saturating_mul(factor).min(self.config.max)
+        let rto = self.rto.saturating_mul(factor);
+        match self.config.floor {
+            RtoFloor::BackedOff(floor) => rto.max(floor).min(self.config.max),
+            RtoFloor::Total(_) | RtoFloor::Variance(_) => rto.min(self.config.max),
+        }
     }
 
     /// How often the timer was backed off since the last sample.
@@ -63,6 +74,15 @@ impl RttEstimator {
     /// The timer expired: back off (RFC 6298 section 5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(63);
+        if self.config.arithmetic == Arithmetic::Ns2 {
+            self.ticks.back_off(self.backoff);
+        }
+    }
+
+    /// From now on other rules hold, by which the next sample counts; the estimate stays.
+    pub(crate) fn adopt(&mut self, config: RtoConfig) {
+        self.ticks = Ticks::of(self.estimate, &config);
+        self.config = config;
     }
 
     /// The SYN's timer expired and data begins: without a sample the timeout is 3 s at least, and
@@ -89,9 +109,11 @@ impl RttEstimator {
     /// Linux's rule where a window ends.
     pub fn sample(&mut self, rtt: Duration, una: Seq, max: Seq) {
         self.backoff = 0;
-        match self.config.floor {
-            RtoFloor::Total(floor) => self.standard(rtt, floor),
-            RtoFloor::Variance(floor) => self.linux(rtt, floor, una, max),
+        match (self.config.arithmetic, self.config.floor) {
+            (Arithmetic::Ns2, _) => self.ns2(rtt),
+            (_, RtoFloor::Variance(floor)) => self.linux(rtt, floor, una, max),
+            (_, RtoFloor::Total(floor)) => self.standard(rtt, floor),
+            (_, RtoFloor::BackedOff(_)) => self.standard(rtt, Duration::ZERO),
         }
     }
 
@@ -107,6 +129,18 @@ impl RttEstimator {
         self.estimate = Some(estimate);
         let margin = estimate.rttvar * u64::from(self.config.k);
         let rto = estimate.srtt + margin.max(self.config.granularity);
+        self.rto = rto.max(floor).min(self.config.max);
+    }
+
+    /// Round trips in whole ticks, and a timeout of two ticks at least (`TcpAgent::rtt_timeout`).
+    fn ns2(&mut self, rtt: Duration) {
+        let tick = self.config.granularity.max(Duration::from_nanos(1));
+        let rto = self.ticks.sample(rtt, &self.config);
+        self.estimate = Some(self.ticks.estimate(&self.config));
+        let floor = match self.config.floor {
+            RtoFloor::Total(floor) => floor.max(tick * 2),
+            RtoFloor::Variance(_) | RtoFloor::BackedOff(_) => tick * 2,
+        };
         self.rto = rto.max(floor).min(self.config.max);
     }
 

@@ -191,6 +191,13 @@ impl Segment {
         (self.present & SACK_COUNT) as usize
     }
 
+    /// The same segment without its SACK blocks.
+    #[must_use]
+    pub const fn without_sack(mut self) -> Self {
+        self.present &= !SACK_COUNT;
+        self
+    }
+
     /// How many SACK blocks this segment has room for: 3 beside timestamps, else 4; none in a SYN
     /// that negotiates something.
     pub const fn sack_room(&self) -> usize {

@@ -40,18 +40,31 @@ impl Question {
 
 /// Every policy that a sum may name: a new algorithm is one file and one line here.
 pub const POLICIES: &[Policy] = &[
+    policy("reno", Question::Recovery, "Reno as the scenario sets it (RFC 5681)", reno),
+    policy("reno:no-bugfix", Question::Recovery, "Reno without RFC 2582's bugfix", |c| {
+        reno(c);
+        c.recovery.bugfix = Bugfix::None;
+    }),
+    policy("reno:less-careful", Question::Recovery, "Reno, bugfix less careful", |c| {
+        reno(c);
+        c.recovery.bugfix = Bugfix::LessCareful;
+    }),
+    policy("reno:careful", Question::Recovery, "Reno, bugfix careful (RFC 2582)", |c| {
+        reno(c);
+        c.recovery.bugfix = Bugfix::Careful;
+    }),
     policy("newreno", Question::Recovery, "NewReno as the scenario sets it (RFC 6582)", newreno),
     policy("newreno:no-bugfix", Question::Recovery, "NewReno without RFC 2582's bugfix", |c| {
         newreno(c);
-        c.recovery.newreno.bugfix = Bugfix::None;
+        c.recovery.bugfix = Bugfix::None;
     }),
     policy("newreno:less-careful", Question::Recovery, "NewReno, bugfix less careful", |c| {
         newreno(c);
-        c.recovery.newreno.bugfix = Bugfix::LessCareful;
+        c.recovery.bugfix = Bugfix::LessCareful;
     }),
     policy("newreno:careful", Question::Recovery, "NewReno, bugfix careful (RFC 6582)", |c| {
         newreno(c);
-        c.recovery.newreno.bugfix = Bugfix::Careful;
+        c.recovery.bugfix = Bugfix::Careful;
     }),
     policy("newreno:impatient", Question::Recovery, "NewReno, timer impatient (RFC 6582)", |c| {
         newreno(c);
@@ -84,6 +97,11 @@ const fn policy(
     set: fn(&mut Config),
 ) -> Policy {
     Policy { name, question, about, set }
+}
+
+fn reno(config: &mut Config) {
+    config.recovery.algorithm = Algorithm::Reno;
+    config.sack = false;
 }
 
 fn newreno(config: &mut Config) {
@@ -159,10 +177,12 @@ mod tests {
     fn a_sum_sets_what_its_policies_say_and_nothing_else() {
         let base = Config::default();
         let config = sender("newreno:less-careful+frto", &base).unwrap();
-        assert_eq!(config.recovery.newreno.bugfix, Bugfix::LessCareful);
+        assert_eq!(config.recovery.bugfix, Bugfix::LessCareful);
         assert!(config.frto && !config.sack && !config.eifel);
         assert_eq!(config.rto, base.rto);
         assert!(sender("sack+eifel", &base).unwrap().timestamps);
+        let reno = sender("reno:no-bugfix", &base).unwrap().recovery;
+        assert_eq!((reno.algorithm, reno.bugfix), (Algorithm::Reno, Bugfix::None));
     }
 
     #[test]

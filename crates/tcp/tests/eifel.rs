@@ -8,7 +8,7 @@ mod script;
 
 use rtolab_tcp::config::{EchoRule, Outstanding};
 use rtolab_tcp::spurious::{Eifel, Verdict, Why};
-use rtolab_tcp::{Config, Flags, Flight, Segment, Seq, sum};
+use rtolab_tcp::{Cause, Config, Flags, Flight, Segment, Seq, sum};
 use rtolab_time::Instant;
 use script::pair::{End, connected};
 use script::{Script, base, end_of, number_of};
@@ -55,7 +55,7 @@ fn t_ei_3_a_second_timeout_does_not_overwrite_the_first_one_s_timestamp() {
 #[test]
 fn without_timestamps_it_is_blind() {
     let (mut flight, mut eifel) = (Flight::default(), Eifel::default());
-    flight.sent(&Segment::new(Seq::FIRST, 1000, Flags::ACK), Instant::START);
+    flight.sent(&Segment::new(Seq::FIRST, 1000, Flags::ACK), Instant::START, Cause::New);
     eifel.on_timeout(50);
     let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
     ack.ack = Seq::FIRST + 1000;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rtolab_tcp::flight::{DuplicateRange, LossRule};
-use rtolab_tcp::{AckFacts, Flags, Flight, Segment, Sent, Seq};
+use rtolab_tcp::{AckFacts, Cause, Flags, Flight, Segment, Sent, Seq};
 use rtolab_time::Instant;
 
 const RULE: LossRule = LossRule { runs: 3, bytes: 16 };
@@ -225,7 +225,7 @@ fn apply(
     match op {
         Op::Send { back, len } => {
             let seq = flight.max() - *back;
-            flight.sent(&Segment::new(seq, *len, Flags::NONE), at);
+            flight.sent(&Segment::new(seq, *len, Flags::NONE), at, Cause::Unknown);
             model.send(seq.value(), seq.value() + u64::from(*len), at);
         }
         Op::Ack { advance, window, len, blocks } => {

@@ -2,7 +2,7 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    NewRenoConfig, RecoveryConfig, RtoConfig, RtoFloor, SackConfig, TimestampConfig, WindowConfig,
+    Arithmetic, RecoveryConfig, RtoConfig, RtoFloor, SackConfig, TimestampConfig, WindowConfig,
 };
 
 use super::at::At;
@@ -23,7 +23,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     rto(&tcp.rto, &mut config.rto, &at.key("rto"))?;
     window(&tcp.window, &mut config.window);
     recovery(&tcp.recovery, &mut config.recovery);
-    newreno(&tcp.newreno, &mut config.recovery.newreno);
+    newreno(&tcp.newreno, &mut config.recovery);
     sack(&tcp.sack_recovery, &mut config.recovery.sack);
     Ok(config)
 }
@@ -83,26 +83,47 @@ fn timestamp(written: &Timestamp, config: &mut TimestampConfig) {
 }
 
 fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> {
-    let Rto { min, min_on_variance, max, initial, k, granularity, sampling, .. } = written;
-    let Rto { srtt_gain, rttvar_gain, restart_on_retransmit, .. } = written;
-    match (min, min_on_variance) {
-        (Some(_), Some(_)) => {
-            let problem = "found min beside min_on_variance; expected only one of them";
-            return Err(at.key("min").wrong(problem));
-        }
-        (Some(Written(min)), None) => config.floor = RtoFloor::Total(*min),
-        (None, Some(Written(min))) => config.floor = RtoFloor::Variance(*min),
-        (None, None) => (),
-    }
+    let Rto { min: _, min_on_variance: _, min_after_backoff: _, max, initial, k, .. } = written;
+    let Rto { srtt_gain, rttvar_gain, granularity, arithmetic, sampling, .. } = written;
+    let Rto { sample_handshake, restart_on_retransmit, .. } = written;
+    config.floor = floor(written, at)?.unwrap_or(config.floor);
     set(&mut config.max, *max);
     set(&mut config.initial, *initial);
     set_whole(&mut config.k, *k);
     set_whole(&mut config.srtt_gain, *srtt_gain);
     set_whole(&mut config.rttvar_gain, *rttvar_gain);
     set(&mut config.granularity, *granularity);
+    set(&mut config.arithmetic, *arithmetic);
     set(&mut config.sampling, *sampling);
+    config.sample_handshake = sample_handshake.unwrap_or(config.sample_handshake);
     config.restart_on_retransmit = restart_on_retransmit.unwrap_or(config.restart_on_retransmit);
+    if config.arithmetic == Arithmetic::Ns2 && config.granularity.is_zero() {
+        let problem = "found \"ns2\" without a granularity; expected one, such as \"100 ms\"";
+        return Err(at.key("arithmetic").wrong(problem));
+    }
+    if let (Arithmetic::Ns2, RtoFloor::Variance(_)) = (config.arithmetic, config.floor) {
+        let problem = "found min_on_variance beside arithmetic = \"ns2\"; expected min";
+        return Err(at.key("min_on_variance").wrong(problem));
+    }
     check_order(written, config, at)
+}
+
+/// The one floor that is written, if any.
+fn floor(written: &Rto, at: &At<'_>) -> Result<Option<RtoFloor>, Error> {
+    let Rto { min, min_on_variance, min_after_backoff, .. } = written;
+    let floors = [
+        ("min", min.map(|Written(min)| RtoFloor::Total(min))),
+        ("min_on_variance", min_on_variance.map(|Written(min)| RtoFloor::Variance(min))),
+        ("min_after_backoff", min_after_backoff.map(|Written(min)| RtoFloor::BackedOff(min))),
+    ];
+    let mut given = floors.into_iter().filter_map(|(key, floor)| Some((key, floor?)));
+    match (given.next(), given.next()) {
+        (Some((key, _)), Some((other, _))) => {
+            let problem = format!("found {key} beside {other}; expected only one of them");
+            Err(at.key(key).wrong(&problem))
+        }
+        (first, _) => Ok(first.map(|(_, floor)| floor)),
+    }
 }
 
 /// Neither the floor nor the first timeout may be above the ceiling; the fault is in a key that is
@@ -111,6 +132,7 @@ fn check_order(written: &Rto, config: &RtoConfig, at: &At<'_>) -> Result<(), Err
     let (floor, min) = match config.floor {
         RtoFloor::Total(min) => ("min", min),
         RtoFloor::Variance(min) => ("min_on_variance", min),
+        RtoFloor::BackedOff(min) => ("min_after_backoff", min),
     };
     let (initial, max) = (config.initial, config.max);
     let (key, expected) = match written.max {
@@ -124,8 +146,11 @@ fn check_order(written: &Rto, config: &RtoConfig, at: &At<'_>) -> Result<(), Err
 }
 
 fn window(written: &Window, config: &mut WindowConfig) {
-    let Window { initial, initial_ssthresh, halving, avoidance, full_ack, max_burst } = written;
+    let Window { initial, initial_ssthresh, avoidance, full_ack, max_burst, .. } = written;
+    let Window { halves, halving, repeated_timeout, .. } = written;
+    set(&mut config.halves, *halves);
     set(&mut config.halving, *halving);
+    set(&mut config.repeated_timeout, *repeated_timeout);
     set(&mut config.initial, *initial);
     set(&mut config.initial_ssthresh, *initial_ssthresh);
     set(&mut config.avoidance, *avoidance);
@@ -139,10 +164,10 @@ fn recovery(written: &Recovery, config: &mut RecoveryConfig) {
     config.limited_transmit = limited_transmit.unwrap_or(config.limited_transmit);
 }
 
-fn newreno(written: &NewReno, config: &mut NewRenoConfig) {
+fn newreno(written: &NewReno, config: &mut RecoveryConfig) {
     let NewReno { bugfix, timer } = written;
     set(&mut config.bugfix, *bugfix);
-    set(&mut config.timer, *timer);
+    set(&mut config.newreno.timer, *timer);
 }
 
 fn sack(written: &SackRecovery, config: &mut SackConfig) {

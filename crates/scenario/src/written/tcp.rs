@@ -1,8 +1,8 @@
 //! How the hosts behave: the knobs of a TCP endpoint.
 
 use rtolab_tcp::config::{
-    Avoidance, Bugfix, EchoRule, FullAck, Halving, InitialWindow, Outstanding, PartialAckTimer,
-    RecoverOnUndo, SackRules, Sampling,
+    Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, Halves, Halving, InitialWindow, Outstanding,
+    PartialAckTimer, RecoverOnUndo, RepeatedTimeout, SackRules, Sampling,
 };
 use rtolab_time::Duration;
 use schemars::JsonSchema;
@@ -74,6 +74,10 @@ pub(crate) struct Rto {
     /// Instead of min: the timeout is never below SRTT plus this, as in Linux.
     #[schemars(example = &"200 ms")]
     pub min_on_variance: Option<Written<Positive>>,
+    /// Instead of min: the timeout with its back-off is never below this, but what is backed off has
+    /// no floor, as in old ns-2.
+    #[schemars(example = &"1 s")]
+    pub min_after_backoff: Option<Written<Positive>>,
     /// The timeout is never above this. Default: 60 s.
     #[schemars(example = &"60 s")]
     pub max: Option<Written<Positive>>,
@@ -89,8 +93,12 @@ pub(crate) struct Rto {
     /// The clock's granularity; samples are whole ticks of it. Default: 0 s.
     #[schemars(example = &"10 ms")]
     pub granularity: Option<Written<Duration>>,
+    /// In what numbers round trips are smoothed. Default: exact.
+    pub arithmetic: Option<Written<Arithmetic>>,
     /// Which acknowledgments give a sample. Default: every-ack.
     pub sampling: Option<Written<Sampling>>,
+    /// Does the handshake give a sample, too? Default: true.
+    pub sample_handshake: Option<bool>,
     /// Does a retransmission in fast recovery restart the timer (RFC 6675 section 6)? Default:
     /// false.
     pub restart_on_retransmit: Option<bool>,
@@ -105,11 +113,15 @@ pub(crate) struct Window {
     /// The initial slow-start threshold. Default: unlimited.
     #[schemars(example = &"20 segments")]
     pub initial_ssthresh: Option<Written<Segments>>,
-    /// In what half of the flight is counted. Default: bytes.
+    /// What a timeout or fast retransmit halves for ssthresh. Default: flight-size.
+    pub halves: Option<Written<Halves>>,
+    /// In what that half is counted. Default: bytes.
     pub halving: Option<Written<Halving>>,
+    /// What becomes of ssthresh when one segment times out again. Default: keeps.
+    pub repeated_timeout: Option<Written<RepeatedTimeout>>,
     /// How the window grows in congestion avoidance. Default: formula.
     pub avoidance: Option<Written<Avoidance>>,
-    /// The window after a full acknowledgment ends fast recovery. Default: flight-size.
+    /// The window when fast recovery ends. Default: flight-size.
     pub full_ack: Option<Written<FullAck>>,
     /// The most segments that one acknowledgment may release. Default: unlimited.
     #[schemars(example = &"3 segments")]
@@ -126,11 +138,11 @@ pub(crate) struct Recovery {
     pub limited_transmit: Option<bool>,
 }
 
-/// Knobs of NewReno (RFC 6582).
+/// Knobs of NewReno (RFC 6582), and what Reno shares with it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct NewReno {
-    /// When a fast retransmit may follow a timeout. Default: careful.
+    /// When a fast retransmit may follow a timeout, for Reno too. Default: careful.
     pub bugfix: Option<Written<Bugfix>>,
     /// Which partial acknowledgments restart the timer. Default: impatient.
     pub timer: Option<Written<PartialAckTimer>>,

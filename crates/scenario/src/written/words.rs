@@ -2,8 +2,8 @@
 
 use rtolab_link::{SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
-    Avoidance, Bugfix, EchoRule, FullAck, Halving, Outstanding, PartialAckTimer, RecoverOnUndo,
-    SackRules, Sampling,
+    Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, Halves, Halving, Outstanding,
+    PartialAckTimer, RecoverOnUndo, RepeatedTimeout, SackRules, Sampling,
 };
 use schemars::{Schema, json_schema};
 use serde_json::json;
@@ -69,10 +69,31 @@ impl Word for EchoRule {
     ];
 }
 
+impl Word for Arithmetic {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("exact", Self::Exact, "In nanoseconds."),
+        ("ns2", Self::Ns2, "In scaled whole ticks of the granularity, as in BSD and ns-2."),
+    ];
+}
+
 impl Word for Sampling {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("every-ack", Self::EveryAck, "Every ACK of new data that Karn's rule allows."),
         ("once-per-window", Self::OncePerWindow, "One segment at a time is timed, as in BSD."),
+    ];
+}
+
+impl Word for Halves {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("flight-size", Self::FlightSize, "What is outstanding (RFC 5681)."),
+        ("window", Self::Window, "The smaller of both windows (RFC 2001), as in ns-2."),
+    ];
+}
+
+impl Word for RepeatedTimeout {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("keeps", Self::Keeps, "It stays as the first timeout left it (RFC 5681)."),
+        ("halves", Self::Halves, "It is halved anew, as in RFC 2001 and ns-2."),
     ];
 }
 
@@ -94,6 +115,7 @@ impl Word for FullAck {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("flight-size", Self::FlightSize, "min(ssthresh, max(FlightSize, SMSS) + SMSS)."),
         ("ssthresh", Self::Ssthresh, "ssthresh."),
+        ("halved", Self::Halved, "What it was halved to, and it grows for that ACK, as in ns-2."),
     ];
 }
 

@@ -4,6 +4,7 @@ use rtolab_time::Instant;
 
 use super::{Agreed, Connection, Reset, State};
 use crate::event::Event;
+use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -116,7 +117,7 @@ impl Connection {
     fn on_unacceptable(&mut self, segment: &Segment, at: Instant) {
         if segment.flags.has(Flags::SYN) {
             match self.state {
-                State::SynReceived => self.sender.resend_head = true,
+                State::SynReceived => self.sender.resend_head = Some(Cause::Answer),
                 _ => self.receiver.ack_now(),
             }
             return;

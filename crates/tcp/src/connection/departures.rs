@@ -25,7 +25,7 @@ impl Connection {
         }
         if let Some(chunk) = self.sender.next_chunk(at) {
             let segment = self.fill_in(chunk, at);
-            self.sender.note_sent(&segment, at);
+            self.sender.note_sent(&segment, at, chunk.cause);
             return Some(segment);
         }
         if self.receiver.ack_due() == AckDue::Now && self.state != State::SynSent {

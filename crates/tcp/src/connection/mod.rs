@@ -9,11 +9,11 @@ use alloc::sync::Arc;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::Config;
+use crate::config::{Algorithm, Config};
 use crate::event::Event;
 use crate::receiver::{AckDue, Receiver};
 use crate::segment::Segment;
-use crate::sender::Sender;
+use crate::sender::{AdoptError, Sender};
 use crate::seq::Seq;
 
 /// The states of RFC 9293 section 3.3.2 that a connection can be in.
@@ -181,6 +181,32 @@ impl Connection {
     /// a copy of a run this shows whether its acknowledgment was only late.
     pub fn withhold(&mut self, seq: Seq) {
         self.sender.withheld = Some(seq);
+    }
+
+    /// For a judge: from now on the retransmission timer does not expire and duplicate
+    /// acknowledgments start no recovery, until SND.UNA advances; then all is as usual.
+    ///
+    /// Where a timeout or fast retransmit has just been decided, what has not left yet is not sent
+    /// again; its windows stay as they have become. A copy from before it is without it altogether.
+    pub fn forbear(&mut self) {
+        self.sender.forbear();
+    }
+
+    /// For a what-if: from now on the sending half behaves as `config` says, with what is in flight
+    /// and what was negotiated as they are: segment size, window scale, timestamps. A sender without
+    /// SACK ignores the blocks that the peer sends. The receiving half stays as it is.
+    pub fn adopt(&mut self, config: Arc<Config>) -> Result<(), AdoptError> {
+        if !self.connected {
+            return Err(AdoptError::NotConnected);
+        }
+        if config.eifel && !self.agreed.timestamps {
+            return Err(AdoptError::NoTimestamps);
+        }
+        if config.recovery.algorithm == Algorithm::Sack && !self.agreed.sack {
+            return Err(AdoptError::NoSack);
+        }
+        self.sender.adopt(config);
+        Ok(())
     }
 
     /// What happened since this was last asked.

@@ -1,13 +1,15 @@
-//! What is lost? Loss recovery by duplicate acknowledgments: what NewReno and SACK recovery share.
+//! What is lost? Loss recovery by duplicate acknowledgments: what Reno, NewReno and SACK recovery
+//! share.
 
 mod newreno;
+mod reno;
 mod sack;
 
 use rtolab_time::Instant;
 
-use crate::config::{Algorithm, Bugfix, PartialAckTimer, RecoveryConfig};
+use crate::config::{Algorithm, Bugfix, FullAck, PartialAckTimer, RecoveryConfig};
 use crate::event::Event;
-use crate::flight::AckFacts;
+use crate::flight::{AckFacts, Cause};
 use crate::sender::{Sender, Settled};
 use crate::seq::Seq;
 
@@ -23,6 +25,8 @@ pub(crate) struct Recovery {
     /// Behind the highest sequence number sent when recovery began or the timer expired:
     /// `recover` of RFC 6582, `send_high` of RFC 2582, RecoveryPoint of RFC 6675.
     pub recover: Seq,
+    /// In fast recovery: the window without what duplicate acknowledgments add to it, in bytes.
+    halved: u64,
     /// Fast recovery, while it lasts.
     fast: Option<Fast>,
 }
@@ -30,6 +34,7 @@ pub(crate) struct Recovery {
 /// Fast recovery under way.
 #[derive(Clone, Copy, Debug)]
 enum Fast {
+    Reno,
     NewReno {
         /// Partial acknowledgments so far.
         partials: u32,
@@ -44,7 +49,7 @@ enum Fast {
 
 impl Default for Recovery {
     fn default() -> Self {
-        Self { dupacks: 0, informative: 0, limited: 0, recover: Seq::FIRST, fast: None }
+        Self { dupacks: 0, informative: 0, limited: 0, recover: Seq::FIRST, halved: 0, fast: None }
     }
 }
 
@@ -52,6 +57,11 @@ impl Recovery {
     /// Is fast recovery under way?
     pub const fn is_fast(&self) -> bool {
         self.fast.is_some()
+    }
+
+    /// The congestion window `cwnd` without what fast recovery added to it.
+    pub const fn deflated(&self, cwnd: u64) -> u64 {
+        if self.is_fast() { self.halved } else { cwnd }
     }
 
     /// A timeout ends fast recovery; none begins before `max` is acknowledged.
@@ -94,8 +104,10 @@ impl Sender {
             return;
         }
         match (self.config.recovery.algorithm, self.recovery.is_fast()) {
+            (Algorithm::Reno, true) => self.reno_recovers(facts),
+            (Algorithm::Reno, false) => self.reno_counts(facts, Fast::Reno),
             (Algorithm::NewReno, true) => self.newreno_recovers(facts),
-            (Algorithm::NewReno, false) => self.newreno_counts(facts),
+            (Algorithm::NewReno, false) => self.reno_counts(facts, Fast::NEWRENO),
             (Algorithm::Sack, true) => self.sack_recovers(facts),
             (Algorithm::Sack, false) => self.sack_counts(facts),
         }
@@ -105,23 +117,29 @@ impl Sender {
     /// retransmitted (RFC 2582 section 3, RFC 6675 section 5.1)?
     fn may_recover(&self) -> bool {
         let (una, recover) = (self.flight().una(), self.recovery.recover);
-        match (self.config.recovery.algorithm, self.config.recovery.newreno.bugfix) {
-            (Algorithm::NewReno, Bugfix::None) => true,
-            (Algorithm::NewReno, Bugfix::Careful) => una > recover,
-            (Algorithm::NewReno, Bugfix::LessCareful) | (Algorithm::Sack, _) => una >= recover,
+        match (self.config.recovery.algorithm, self.config.recovery.bugfix) {
+            _ if self.forbears => false,
+            (Algorithm::Sack, _) | (_, Bugfix::LessCareful) => una >= recover,
+            (_, Bugfix::Careful) => una > recover,
+            (_, Bugfix::None) => true,
         }
     }
 
-    /// Enters fast recovery: `ssthresh` is halved, the head is retransmitted (RFC 5681 section
-    /// 3.2), and go-back-N is over.
+    /// Enters fast recovery: `ssthresh` and the window are halved, the head is retransmitted
+    /// (RFC 5681 section 3.2), and go-back-N is over.
     fn enter(&mut self, fast: Fast, at: Instant) {
         let una = self.flight.una();
         self.push_event(Event::FastRetransmit(self.retransmission(una, at)));
-        self.window.halve(self.flight.size() - self.recovery.limited);
+        let half = self.halve(self.flight.size() - self.recovery.limited);
+        self.recovery.halved = match self.config.window.full_ack {
+            FullAck::Halved => half.max(self.window.smss),
+            FullAck::FlightSize | FullAck::Ssthresh => self.window.ssthresh,
+        };
+        self.window.cwnd = self.recovery.halved;
         self.recovery.recover = self.flight.max();
         self.recovery.fast = Some(fast);
         self.nxt = self.flight.max();
-        self.resend_head = true;
+        self.resend_head = Some(Cause::FastRetransmit);
     }
 
     /// How much limited transmit lets out beyond the congestion window: a segment for each of the

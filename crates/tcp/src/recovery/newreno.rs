@@ -1,26 +1,16 @@
-//! NewReno: RFC 6582, with the "bugfix" variants of RFC 2582 section 3.
+//! NewReno: RFC 6582, with the "bugfix" variants of RFC 2582 section 3. It begins as Reno does.
 
 use super::Fast;
 use crate::config::FullAck;
-use crate::flight::AckFacts;
+use crate::flight::{AckFacts, Cause};
 use crate::sender::Sender;
 
-impl Sender {
-    /// Outside fast recovery: the third duplicate acknowledgment starts it (RFC 6582 section 3.2
-    /// step 2).
-    pub(super) fn newreno_counts(&mut self, facts: &AckFacts) {
-        if !facts.duplicate {
-            return;
-        }
-        self.recovery.dupacks += 1;
-        self.recovery.informative += 1;
-        if self.recovery.dupacks >= self.config.recovery.dupthresh && self.may_recover() {
-            self.enter(Fast::NewReno { partials: 0 }, facts.at);
-            let inflation = u64::from(self.config.recovery.dupthresh) * self.window.smss;
-            self.window.cwnd = self.window.ssthresh + inflation;
-        }
-    }
+impl Fast {
+    /// Fast recovery at its beginning.
+    pub(super) const NEWRENO: Self = Self::NewReno { partials: 0 };
+}
 
+impl Sender {
     /// In fast recovery (RFC 6582 section 3.2 steps 3 to 5, RFC 5681 section 3.2).
     pub(super) fn newreno_recovers(&mut self, facts: &AckFacts) {
         if facts.duplicate {
@@ -36,7 +26,7 @@ impl Sender {
         let smss = self.window.smss;
         self.window.cwnd = match self.config.window.full_ack {
             FullAck::FlightSize => self.window.ssthresh.min(self.flight.size().max(smss) + smss),
-            FullAck::Ssthresh => self.window.ssthresh,
+            FullAck::Ssthresh | FullAck::Halved => self.recovery.halved,
         };
         self.recovery.leave();
     }
@@ -47,7 +37,7 @@ impl Sender {
         let smss = self.window.smss;
         let cwnd = self.window.cwnd.saturating_sub(acked).max(smss);
         self.window.cwnd = if acked >= smss { cwnd + smss } else { cwnd };
-        self.resend_head = true;
+        self.resend_head = Some(Cause::Recovery);
         if let Some(Fast::NewReno { partials }) = &mut self.recovery.fast {
             *partials += 1;
         }

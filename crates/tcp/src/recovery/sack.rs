@@ -2,7 +2,7 @@
 
 use super::Fast;
 use crate::config::{Outstanding, SackRules};
-use crate::flight::{AckFacts, LossRule, Sent};
+use crate::flight::{AckFacts, Cause, LossRule, Sent};
 use crate::sender::{Chunk, Sender};
 use crate::seq::Seq;
 
@@ -40,7 +40,6 @@ impl Sender {
         if (counted || head_lost) && self.may_recover() {
             let end = self.flight.head().map_or(self.flight.una(), Sent::end);
             self.enter(Fast::Sack { high_rxt: end, rescue: end }, facts.at);
-            self.window.cwnd = self.window.ssthresh;
             self.flight.mark_repaired(self.flight.una());
         }
     }
@@ -91,7 +90,7 @@ impl Sender {
         }
         let last = self.flight.last_unsacked().copied()?;
         self.recovery.fast = Some(Fast::Sack { high_rxt, rescue: self.recovery.recover });
-        self.chunk_at(last.seq)
+        self.chunk_at(last.seq, Cause::Recovery)
     }
 
     fn repair(&mut self, seq: Seq) -> Option<Chunk> {
@@ -100,6 +99,6 @@ impl Sender {
         if let Some(Fast::Sack { high_rxt, .. }) = &mut self.recovery.fast {
             *high_rxt = end;
         }
-        self.chunk_at(seq)
+        self.chunk_at(seq, Cause::Recovery)
     }
 }

@@ -1,3 +1,5 @@
+use alloc::vec::Vec;
+
 use super::*;
 use crate::config::Config;
 
@@ -83,6 +85,85 @@ fn t_rto_9_a_coarse_clock_never_measures_nothing() {
         rtt.sample(sample, Seq::FIRST, Seq::FIRST);
         assert!(rtt.rto() >= Duration::from_secs(1));
     }
+}
+
+/// ns-2's arithmetic on a clock of so many milliseconds.
+fn in_ticks(tick: u64) -> RttEstimator {
+    estimator(|config| {
+        config.arithmetic = Arithmetic::Ns2;
+        config.granularity = Duration::from_millis(tick);
+    })
+}
+
+/// The timeouts in ticks of 100 ms after samples of so many ticks.
+fn timeouts_in_ticks(samples: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    let mut rtt = in_ticks(100);
+    let rto = |sample: u64| {
+        feed(&mut rtt, 100 * sample);
+        rtt.rto().nanos() / 100_000_000
+    };
+    samples.into_iter().map(rto).collect()
+}
+
+#[test]
+fn t_rto_11_the_fixed_point_of_ns_2() {
+    let constant = timeouts_in_ticks([29; 40]);
+    assert_eq!(constant[..14], [87, 73, 62, 54, 48, 44, 41, 38, 36, 35, 34, 33, 32, 32]);
+    // The scaled variation sticks at three quarters of a tick.
+    assert!(constant[12..].iter().all(|rto| *rto == 32), "{constant:?}");
+
+    let first = timeouts_in_ticks([28, 29, 29, 29, 29, 29, 29, 29, 29, 29]);
+    assert_eq!(first, [84, 71, 62, 55, 50, 46, 43, 41, 40, 38]);
+}
+
+#[test]
+fn t_rto_12_round_trips_below_a_tick_take_three() {
+    for (tick, rto) in [(500, 1500), (10, 30)] {
+        let mut rtt = in_ticks(tick);
+        for _ in 0..100 {
+            let sample = rtt.measure(Instant::START, Instant::from_nanos(6_000_000));
+            rtt.sample(sample, Seq::FIRST, Seq::FIRST);
+            assert_eq!(rtt.rto(), Duration::from_millis(rto));
+        }
+    }
+}
+
+#[test]
+fn a_long_back_off_has_ns_2_forget_what_it_measured() {
+    for (expiries, rto) in [(3, 73), (4, 87)] {
+        let mut rtt = in_ticks(100);
+        feed(&mut rtt, 2900);
+        (0..expiries).for_each(|_| rtt.back_off());
+        feed(&mut rtt, 2900);
+        assert_eq!(rtt.rto(), Duration::from_millis(100 * rto), "{expiries}");
+    }
+}
+
+#[test]
+fn a_floor_on_what_is_backed_off_is_not_multiplied() {
+    let floor = RtoFloor::BackedOff(Duration::from_secs(1));
+    let mut rtt = estimator(|config| config.floor = floor);
+    // 50 ms and twice as much for the variation: 150 ms, doubled.
+    feed(&mut rtt, 50);
+    for expected in [1000, 1000, 1000, 1200, 2400] {
+        assert_eq!(rtt.rto(), Duration::from_millis(expected));
+        rtt.back_off();
+    }
+}
+
+#[test]
+fn another_arithmetic_under_way_goes_on_from_the_estimate() {
+    let mut rtt = estimator(|_| {});
+    feed(&mut rtt, 2900);
+    let config = RtoConfig {
+        arithmetic: Arithmetic::Ns2,
+        granularity: Duration::from_millis(100),
+        ..Config::default().rto
+    };
+    rtt.adopt(config);
+    assert_eq!(rtt.rto(), Duration::from_millis(8700));
+    feed(&mut rtt, 2900);
+    assert_eq!(rtt.rto(), Duration::from_millis(7300));
 }
 
 #[test]

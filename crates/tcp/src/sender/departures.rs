@@ -4,6 +4,7 @@ use rtolab_time::Instant;
 
 use super::{Chunk, Permit, Sender};
 use crate::config::Algorithm;
+use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -26,17 +27,17 @@ impl Sender {
     }
 
     /// The segment made of the last chunk leaves.
-    pub fn note_sent(&mut self, segment: &Segment, at: Instant) {
+    pub fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let in_order = self.nxt >= self.flight.max();
-        self.flight.sent(segment, at);
+        self.flight.sent(segment, at, cause);
         if in_order {
             self.nxt = self.flight.max();
         }
     }
 
     fn choose(&mut self) -> Option<Chunk> {
-        if core::mem::take(&mut self.resend_head) {
-            return self.chunk_at(self.flight.una());
+        if let Some(cause) = self.resend_head.take() {
+            return self.chunk_at(self.flight.una(), cause);
         }
         if let Permit::New(count) = self.permit {
             let chunk = if count > 0 { self.new_chunk() } else { None };
@@ -47,7 +48,7 @@ impl Sender {
             return None;
         }
         if self.flight.max() == Seq::FIRST {
-            return Some(Chunk { seq: Seq::FIRST, len: 0, flags: Flags::SYN });
+            return Some(Chunk { seq: Seq::FIRST, len: 0, flags: Flags::SYN, cause: Cause::New });
         }
         if self.recovery.is_fast() && self.config.recovery.algorithm == Algorithm::Sack {
             return self.choose_by_scoreboard();
@@ -70,7 +71,7 @@ impl Sender {
             return None;
         }
         self.nxt = next.end();
-        self.chunk_at(next.seq)
+        self.chunk_at(next.seq, Cause::GoBackN)
     }
 
     /// New data, as the windows and limited transmit allow.
@@ -104,16 +105,16 @@ impl Sender {
             return None;
         }
         let flags = if fin { Flags::FIN } else { Flags::NONE };
-        Some(Chunk { seq, len: len as u32, flags })
+        Some(Chunk { seq, len: len as u32, flags, cause: Cause::New })
     }
 
     /// The outstanding segment at `seq`, to be sent again.
-    pub(crate) fn chunk_at(&self, seq: Seq) -> Option<Chunk> {
+    pub(crate) fn chunk_at(&self, seq: Seq, cause: Cause) -> Option<Chunk> {
         let segment = self.flight.segment_at(seq)?;
         if self.withheld == Some(segment.seq) {
             return None;
         }
         let taken = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));
-        Some(Chunk { seq: segment.seq, len: segment.len - taken, flags: segment.flags })
+        Some(Chunk { seq: segment.seq, len: segment.len - taken, flags: segment.flags, cause })
     }
 }

@@ -3,22 +3,28 @@
 //! The way of an acknowledgment never turns back: facts, round-trip sample, detectors, response,
 //! loss recovery, growth, timer; then segments leave.
 
+mod acks;
+mod adopt;
 mod departures;
+mod timeout;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Config, RecoverOnUndo, Sampling};
+use crate::config::{Config, Halves};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
-use crate::flight::{AckFacts, Flight};
+use crate::flight::{Cause, Flight};
 use crate::recovery::Recovery;
 use crate::rtt::RttEstimator;
-use crate::segment::{Flags, Segment};
+use crate::segment::Flags;
 use crate::seq::Seq;
-use crate::spurious::{Advice, Eifel, Frto, Verdict};
+use crate::spurious::{Eifel, Frto};
+
+pub(crate) use acks::Settled;
+pub use adopt::AdoptError;
 
 /// What leaves next: a range of sequence space, before the header is filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +35,8 @@ pub struct Chunk {
     pub len: u32,
     /// SYN, FIN or neither.
     pub flags: Flags,
+    /// Why it leaves.
+    pub cause: Cause,
 }
 
 /// What may be sent, beyond what the windows say.
@@ -60,8 +68,10 @@ pub struct Sender {
     pub(crate) nxt: Seq,
     /// A segment that is never sent again: see [`crate::Connection::withhold`].
     pub(crate) withheld: Option<Seq>,
-    /// The head is to be sent again, whatever the windows say.
-    pub(crate) resend_head: bool,
+    /// The head is to be sent again, whatever the windows say, and why.
+    pub(crate) resend_head: Option<Cause>,
+    /// Nothing is retransmitted before SND.UNA advances.
+    pub(crate) forbears: bool,
     /// Behind what the application has written; the FIN takes this offset.
     limit: Seq,
     /// The application has closed: a FIN follows the data.
@@ -95,7 +105,8 @@ impl Sender {
             recovery: Recovery::default(),
             nxt: Seq::FIRST,
             withheld: None,
-            resend_head: false,
+            resend_head: None,
+            forbears: false,
             limit: Seq::FIRST + 1,
             fin: false,
             edge: Seq::FIRST + 1,
@@ -147,7 +158,7 @@ impl Sender {
 
     /// When the retransmission timer expires.
     pub const fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        if self.forbears { None } else { self.deadline }
     }
 
     /// What happened since this was last asked.
@@ -165,169 +176,18 @@ impl Sender {
         self.edge = edge;
     }
 
-    /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
-    pub fn on_ack(&mut self, segment: &Segment, at: Instant) {
-        let facts = self.flight.acked(segment, at);
-        self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
-        if facts.is_new() {
-            self.nxt = self.nxt.max(facts.ack);
-            self.timed_out_at = None;
-            self.sample(&facts);
-        }
-        let settled = self.judge(&facts);
-        let recovering = self.recovery.is_fast();
-        self.recover(&facts, settled);
-        if facts.is_new() {
-            if !recovering && !settled.freezes() && facts.una_before > Seq::FIRST {
-                self.window.grow(facts.advanced);
+    /// Sets `ssthresh` to half of what the configuration says is halved, of which `flight_size` is
+    /// one choice; returns that half, not rounded.
+    pub(crate) fn halve(&mut self, flight_size: u64) -> u64 {
+        let whole = match self.config.window.halves {
+            Halves::FlightSize => flight_size,
+            Halves::Window => {
+                let offered = self.edge.since(self.flight.una());
+                self.recovery.deflated(self.window.cwnd).min(offered)
             }
-            if settled.ends() || (recovering && !self.recovery.is_fast()) {
-                self.moderate();
-            }
-            self.restart_timer(at);
-        }
-    }
-
-    /// Takes a round-trip sample (RFC 6298 section 3, RFC 7323 section 4).
-    fn sample(&mut self, facts: &AckFacts) {
-        let sent = match (self.config.rto.sampling, facts.echo) {
-            (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, facts.at)),
-            (Sampling::EveryAck, None) if facts.acks_retransmission => None,
-            (Sampling::EveryAck, None) => facts.oldest_acked.map(|segment| segment.first_sent),
-            (Sampling::OncePerWindow, _) => self
-                .timed
-                .filter(|(seq, _)| *seq < facts.ack)
-                .inspect(|_| self.timed = None)
-                .map(|(_, sent)| sent),
         };
-        if let Some(sent) = sent {
-            let rtt = self.rtt.measure(sent, facts.at);
-            self.rtt.sample(rtt, self.flight.una(), self.flight.max());
-        }
-    }
-
-    /// The timestamp clock of this end (RFC 7323 section 5.4).
-    pub fn timestamp(&self, at: Instant) -> u32 {
-        (at.nanos() / self.config.timestamp.tick.nanos()) as u32
-    }
-
-    /// When the timestamp `echo` was taken, seen from `at`.
-    fn instant_of(&self, echo: u32, at: Instant) -> Instant {
-        let age = self.timestamp(at).wrapping_sub(echo);
-        let tick = self.config.timestamp.tick.nanos();
-        let now = at.nanos() / tick * tick;
-        Instant::from_nanos(now.saturating_sub(u64::from(age) * tick))
-    }
-
-    /// Asks the detectors about the last timeout and does as they advise.
-    fn judge(&mut self, facts: &AckFacts) -> Settled {
-        let verdict = self.eifel.on_ack(facts);
-        self.tell("eifel", verdict, facts.at);
-        if verdict == Verdict::Spurious {
-            // The full response: the windows as before the timeout, and on with new data.
-            self.window.cwnd = self.saved.cwnd;
-            self.window.ssthresh = self.saved.ssthresh;
-            self.resume();
-            return Settled::Restored;
-        }
-        if self.frto == Frto::Idle {
-            return Settled::No;
-        }
-        let can_send_new = self.can_send_new();
-        let (advice, verdict) = self.frto.on_ack(facts, can_send_new);
-        self.tell("frto", verdict, facts.at);
-        match advice {
-            Advice::Usual => Settled::No,
-            Advice::Hold => {
-                self.permit = Permit::New(0);
-                Settled::Advised
-            }
-            Advice::SendTwoNew => {
-                self.permit = Permit::New(2);
-                self.window.cwnd = self.window.ssthresh;
-                Settled::Advised
-            }
-            Advice::GoBackN { cwnd } => {
-                self.permit = Permit::Windows;
-                self.window.set_segments(cwnd);
-                Settled::Advised
-            }
-            Advice::Resume => {
-                self.resume();
-                Settled::Resumed
-            }
-        }
-    }
-
-    /// A timeout was spurious: nothing more is retransmitted for it.
-    fn resume(&mut self) {
-        self.permit = Permit::Windows;
-        self.nxt = self.flight.max();
-        self.recovery.leave();
-        if self.config.recover_on_undo == RecoverOnUndo::Reset {
-            self.recovery.recover = self.flight.una() - 1;
-        }
-    }
-
-    fn tell(&mut self, detector: &'static str, verdict: Verdict, at: Instant) {
-        if verdict != Verdict::Open {
-            self.events.push(Event::Judged { at, detector, verdict });
-        }
-    }
-
-    /// A recovery or a spurious timeout ends, and much may have been acknowledged at once: the window
-    /// shrinks to what is outstanding and one burst (report C-2002-07 section 3, as Linux does).
-    fn moderate(&mut self) {
-        if let Some(most) = self.config.window.max_burst {
-            let burst = u64::from(most) * self.window.smss;
-            self.window.cwnd = self.window.cwnd.min(self.outstanding() + burst);
-        }
-    }
-
-    /// RFC 6298 sections 5.2 and 5.3.
-    fn restart_timer(&mut self, at: Instant) {
-        if self.flight.size() == 0 {
-            self.deadline = None;
-        } else if self.recovery.restarts_timer(&self.config.recovery) {
-            self.deadline = Some(at + self.rtt.rto());
-        }
-    }
-
-    /// The retransmission timer expired (RFC 6298 section 5.4 to 5.6, RFC 5681 section 3.1).
-    pub fn on_timeout(&mut self, at: Instant) {
-        let Some(head) = self.flight.head().copied() else {
-            self.deadline = None;
-            return;
-        };
-        self.events.push(Event::Timeout(self.retransmission(head.seq, at)));
-        self.rtt.back_off();
-        self.deadline = Some(at + self.rtt.rto());
-        self.timed = None;
-        self.resend_head = true;
-        self.burst = u32::MAX;
-        self.nxt = head.end();
-        let repeated = self.timed_out_at.replace(head.seq) == Some(head.seq);
-        if head.flags.has(Flags::SYN) {
-            self.syn_timed_out = true;
-            return;
-        }
-        if !repeated {
-            self.saved = Saved { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh };
-            self.window.halve(self.flight.size());
-        }
-        self.recovery.on_timeout(self.flight.max());
-        self.flight.clear_scoreboard();
-        self.permit = Permit::Windows;
-        if self.config.eifel {
-            self.eifel.on_timeout(self.timestamp(at));
-        }
-        match self.config.frto {
-            true => {
-                self.frto.on_timeout();
-                self.permit = Permit::New(0);
-            }
-            false => self.window.set_segments(1),
-        }
+        self.window.halve(whole);
+        whole / 2
     }
 
     /// What a timeout or fast retransmit looks like from here.
@@ -371,30 +231,5 @@ impl Sender {
     /// What is outstanding.
     pub const fn flight(&self) -> &Flight {
         &self.flight
-    }
-}
-
-/// What detectors and F-RTO's advice made of an acknowledgment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
-    /// Nothing.
-    No,
-    /// F-RTO said what to do: loss recovery and growth leave the window alone.
-    Advised,
-    /// A timeout was spurious, and the windows are as before it: they do not grow besides.
-    Restored,
-    /// A timeout was spurious, and the sender goes on in congestion avoidance.
-    Resumed,
-}
-
-impl Settled {
-    /// Do loss recovery and growth leave the window alone?
-    pub(crate) const fn freezes(self) -> bool {
-        matches!(self, Self::Advised | Self::Restored)
-    }
-
-    /// Does a spurious timeout end here?
-    const fn ends(self) -> bool {
-        matches!(self, Self::Restored | Self::Resumed)
     }
 }

@@ -3,108 +3,17 @@
 //! A sender, a judge and a diagnosis all keep a `Flight`; whoever asks what an acknowledgment
 //! means asks the same code.
 
+mod facts;
+
 use alloc::collections::VecDeque;
 use core::ops::Range;
 
 use rtolab_time::Instant;
 
-use crate::segment::{Flags, Segment};
+use crate::segment::Segment;
 use crate::seq::Seq;
 
-/// A segment that was sent and is not yet acknowledged cumulatively.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
-    /// Its first sequence number.
-    pub seq: Seq,
-    /// The sequence numbers that it takes, SYN and FIN included.
-    pub len: u32,
-    /// SYN, FIN or neither.
-    pub flags: Flags,
-    /// When it was sent first.
-    pub first_sent: Instant,
-    /// When it was sent last.
-    pub last_sent: Instant,
-    /// The timestamp (TSval) of its last sending, zero without timestamps.
-    pub timestamp: u32,
-    /// How often it was sent.
-    pub transmissions: u16,
-    /// Was it selectively acknowledged?
-    sacked: bool,
-    /// Does the sender take it for lost?
-    lost: bool,
-    /// Was it retransmitted in the recovery under way?
-    repaired: bool,
-}
-
-impl Sent {
-    /// The sequence number behind its last one.
-    pub fn end(&self) -> Seq {
-        self.seq + self.len
-    }
-
-    /// Was it sent more than once?
-    pub const fn was_retransmitted(&self) -> bool {
-        self.transmissions > 1
-    }
-
-    /// Was it selectively acknowledged?
-    pub const fn is_sacked(&self) -> bool {
-        self.sacked
-    }
-
-    /// Does the sender take it for lost?
-    pub const fn is_lost(&self) -> bool {
-        self.lost
-    }
-
-    /// Was it retransmitted in the recovery under way, and is not selectively acknowledged?
-    pub const fn is_repaired(&self) -> bool {
-        self.repaired
-    }
-}
-
-/// What one acknowledgment says, measured against all that was sent before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AckFacts {
-    /// When it arrived.
-    pub at: Instant,
-    /// Its acknowledgment number.
-    pub ack: Seq,
-    /// SND.UNA before it.
-    pub una_before: Seq,
-    /// How many sequence numbers it acknowledges newly and cumulatively.
-    pub advanced: u64,
-    /// The first segment that it acknowledges newly and wholly, if any.
-    pub oldest_acked: Option<Sent>,
-    /// The last one.
-    pub newest_acked: Option<Sent>,
-    /// Was any segment that it acknowledges newly sent more than once?
-    pub acks_retransmission: bool,
-    /// Bytes that it newly acknowledges selectively.
-    pub newly_sacked: u64,
-    /// The range it reports as received twice (RFC 2883).
-    pub dsack: Option<DuplicateRange>,
-    /// Is it a duplicate acknowledgment (RFC 5681 section 2)?
-    pub duplicate: bool,
-    /// The timestamp that it echoes.
-    pub echo: Option<u32>,
-}
-
-/// A range of sequence numbers that the receiver got twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DuplicateRange {
-    /// Its first sequence number.
-    pub start: Seq,
-    /// The one behind its last.
-    pub end: Seq,
-}
-
-impl AckFacts {
-    /// Does it advance SND.UNA?
-    pub const fn is_new(&self) -> bool {
-        self.advanced > 0
-    }
-}
+pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
 
 /// The history of one direction of a connection.
 #[derive(Clone, Debug)]
@@ -234,8 +143,8 @@ impl Flight {
         self.segments.partition_point(|segment| segment.end() <= seq)
     }
 
-    /// Notes that `segment` was sent.
-    pub fn sent(&mut self, segment: &Segment, at: Instant) {
+    /// Notes that `segment` was sent, and why.
+    pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let timestamp = segment.timestamps().map_or(0, |timestamps| timestamps.value);
         let mut index = match segment.seq >= self.max {
             true => self.segments.len(),
@@ -247,6 +156,7 @@ impl Flight {
             }
             known.last_sent = at;
             known.timestamp = timestamp;
+            known.cause = cause;
             known.transmissions = known.transmissions.saturating_add(1);
             index += 1;
         }
@@ -261,6 +171,7 @@ impl Flight {
                 last_sent: at,
                 timestamp,
                 transmissions: 1,
+                cause,
                 sacked: false,
                 lost: false,
                 repaired: false,
@@ -284,6 +195,7 @@ impl Flight {
             oldest_acked: None,
             newest_acked: None,
             acks_retransmission: false,
+            sacked_before: self.sacked,
             newly_sacked: 0,
             dsack: None,
             duplicate: segment.ack == una_before

@@ -1,0 +1,135 @@
+//! What ns-2.35 did, segment by segment, against what the engine does.
+//!
+//! The traces lie beside the checkout and are not part of it; without them there is nothing to
+//! compare, and the test says so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rtolab_record::{Event, Place, Recording, SegmentRow, TimeoutKind};
+use rtolab_scenario::Scenario;
+use rtolab_sim::{Lab, Observe};
+
+/// Payload of a segment, in bytes.
+const SEGMENT: i64 = 536;
+
+/// When the first segment leaves in the scenario; in ns-2 at zero, for it has no handshake.
+const BEGINS: f64 = 2.9;
+
+/// The clocks of ns-2's hosts start at random, so that a timeout may be off by ticks.
+const TOLERANCE: f64 = 0.3;
+
+/// What a sender did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Act {
+    Send(i64),
+    Retransmit(i64),
+    Timeout,
+    FastRetransmit,
+}
+
+type History = Vec<(f64, Act)>;
+
+fn near(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The trace of that name, if there is one.
+fn oracle(name: &str) -> Option<History> {
+    let file = near("../../../shared/oracle").join(name);
+    let Ok(text) = fs::read_to_string(&file) else {
+        eprintln!("skipped: no {}", file.display());
+        return None;
+    };
+    let acts = text.lines().skip(1).filter_map(|line| {
+        let fields: Vec<_> = line.split(',').collect();
+        let segment = || fields[2].parse().unwrap();
+        let act = match fields[1] {
+            "send" => Act::Send(segment()),
+            "retransmit" => Act::Retransmit(segment()),
+            "timeout" => Act::Timeout,
+            "fast_retransmit" => Act::FastRetransmit,
+            _ => return None,
+        };
+        Some((fields[0].parse().unwrap(), act))
+    });
+    Some(acts.collect())
+}
+
+fn run(sender: Option<&str>) -> Recording {
+    let file = near("../../scenarios/dualrtt2004-hiccup.toml");
+    let text = fs::read_to_string(file).unwrap();
+    let scenario = Scenario::parse(&text, "dualrtt2004-hiccup.toml", &[]).unwrap();
+    Lab::new(&scenario, sender).unwrap().run(0, 1, Observe { trace: true, windows: false })
+}
+
+/// The same of a run: what expired or was found lost comes before what is sent for it.
+fn history(recording: &Recording) -> History {
+    let timeouts = recording.timeouts.iter().map(|row| {
+        let act = match row.kind {
+            TimeoutKind::Timeout => Act::Timeout,
+            TimeoutKind::FastRetransmit => Act::FastRetransmit,
+        };
+        (row.at.secs_f64() - BEGINS, act)
+    });
+    let mut highest = -1;
+    let left = |row: &&SegmentRow| (row.place, row.event) == (Place::Sender, Event::Sent);
+    let data = recording.segments.iter().filter(left).filter(|row| row.segment.len > 0);
+    let sent = data.map(|row| {
+        let segment = (row.segment.seq.relative() - 1) / SEGMENT;
+        let again = segment <= highest;
+        highest = highest.max(segment);
+        let act = if again { Act::Retransmit(segment) } else { Act::Send(segment) };
+        (row.at.secs_f64() - BEGINS, act)
+    });
+    let mut acts: History = timeouts.chain(sent).collect();
+    acts.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    acts
+}
+
+/// The same acts in the same order, at about the same times.
+fn assert_same(engine: &History, ns2: &History) {
+    for (index, ((at, act), (ns2_at, ns2_act))) in engine.iter().zip(ns2).enumerate() {
+        assert_eq!(act, ns2_act, "act {index}, at {at:.3} s and {ns2_at:.3} s");
+        assert!((at - ns2_at).abs() < TOLERANCE, "{act:?} at {at:.3} s, not {ns2_at:.3} s");
+    }
+    // What happens at the very end may fall on either side of it.
+    assert!(engine.len().abs_diff(ns2.len()) <= 1, "{} acts, not {}", engine.len(), ns2.len());
+}
+
+/// When that was done, in the paper's time.
+fn times(history: &History, which: impl Fn(Act) -> bool) -> Vec<f64> {
+    history
+        .iter()
+        .filter(|(_, act)| which(*act))
+        .map(|(at, _)| (at * 100.0).round() / 100.0)
+        .collect()
+}
+
+fn retransmitted(history: &History) -> Vec<i64> {
+    let again = history.iter().filter_map(|(_, act)| match act {
+        Act::Retransmit(segment) => Some(*segment),
+        _ => None,
+    });
+    again.collect()
+}
+
+#[test]
+fn the_hiccup_is_as_the_paper_has_it() {
+    let history = history(&run(None));
+    let first = |segment| times(&history, |act| act == Act::Send(segment));
+    assert_eq!((first(131), first(150)), (vec![28.99], vec![30.74]));
+    assert_eq!(times(&history, |act| act == Act::Timeout), [34.54, 42.14]);
+    assert_eq!(times(&history, |act| act == Act::FastRetransmit), [45.8]);
+    // The acknowledgment of the original releases the next two.
+    assert_eq!(times(&history, |act| act == Act::Retransmit(132)), [42.9]);
+    // 21 are sent again after the timeouts, and 151 by the fast retransmit: none was lost.
+    let expected: Vec<_> = [131].into_iter().chain(131..=151).collect();
+    assert_eq!(retransmitted(&history), expected);
+}
+
+#[test]
+fn reno_without_bugfix_is_as_ns_2_has_it() {
+    let Some(ns2) = oracle("B_reno_nobugfix.csv") else { return };
+    assert_same(&history(&run(None)), &ns2);
+}

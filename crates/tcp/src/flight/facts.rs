@@ -1,0 +1,130 @@
+//! What is known of a segment that was sent, and of an acknowledgment.
+
+use rtolab_time::Instant;
+
+use crate::segment::Flags;
+use crate::seq::Seq;
+
+/// Why a segment is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// For the first time.
+    New,
+    /// Its retransmission timer expired.
+    Timeout,
+    /// Duplicate acknowledgments said that it was lost.
+    FastRetransmit,
+    /// Fast recovery fills a hole.
+    Recovery,
+    /// Go-back-N: it was outstanding when the timer of another expired.
+    GoBackN,
+    /// The peer repeated what it answers.
+    Answer,
+    /// Nobody knows, as in a capture.
+    #[default]
+    Unknown,
+}
+
+/// A segment that was sent and is not yet acknowledged cumulatively.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Its first sequence number.
+    pub seq: Seq,
+    /// The sequence numbers that it takes, SYN and FIN included.
+    pub len: u32,
+    /// SYN, FIN or neither.
+    pub flags: Flags,
+    /// When it was sent first.
+    pub first_sent: Instant,
+    /// When it was sent last.
+    pub last_sent: Instant,
+    /// The timestamp (TSval) of its last sending, zero without timestamps.
+    pub timestamp: u32,
+    /// How often it was sent.
+    pub transmissions: u16,
+    /// Why it was sent last.
+    pub cause: Cause,
+    /// Was it selectively acknowledged?
+    pub(super) sacked: bool,
+    /// Does the sender take it for lost?
+    pub(super) lost: bool,
+    /// Was it retransmitted in the recovery under way?
+    pub(super) repaired: bool,
+}
+
+impl Sent {
+    /// The sequence number behind its last one.
+    pub fn end(&self) -> Seq {
+        self.seq + self.len
+    }
+
+    /// Was it sent more than once?
+    pub const fn was_retransmitted(&self) -> bool {
+        self.transmissions > 1
+    }
+
+    /// Was it selectively acknowledged?
+    pub const fn is_sacked(&self) -> bool {
+        self.sacked
+    }
+
+    /// Does the sender take it for lost?
+    pub const fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    /// Was it retransmitted in the recovery under way, and is not selectively acknowledged?
+    pub const fn is_repaired(&self) -> bool {
+        self.repaired
+    }
+}
+
+/// What one acknowledgment says, measured against all that was sent before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckFacts {
+    /// When it arrived.
+    pub at: Instant,
+    /// Its acknowledgment number.
+    pub ack: Seq,
+    /// SND.UNA before it.
+    pub una_before: Seq,
+    /// How many sequence numbers it acknowledges newly and cumulatively.
+    pub advanced: u64,
+    /// The first segment that it acknowledges newly and wholly, if any.
+    pub oldest_acked: Option<Sent>,
+    /// The last one.
+    pub newest_acked: Option<Sent>,
+    /// Was any segment that it acknowledges newly sent more than once?
+    pub acks_retransmission: bool,
+    /// Bytes above `una_before` selectively acknowledged before it.
+    pub sacked_before: u64,
+    /// Bytes that it newly acknowledges selectively.
+    pub newly_sacked: u64,
+    /// The range it reports as received twice (RFC 2883).
+    pub dsack: Option<DuplicateRange>,
+    /// Is it a duplicate acknowledgment (RFC 5681 section 2)?
+    pub duplicate: bool,
+    /// The timestamp that it echoes.
+    pub echo: Option<u32>,
+}
+
+/// A range of sequence numbers that the receiver got twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DuplicateRange {
+    /// Its first sequence number.
+    pub start: Seq,
+    /// The one behind its last.
+    pub end: Seq,
+}
+
+impl AckFacts {
+    /// Does it advance SND.UNA?
+    pub const fn is_new(&self) -> bool {
+        self.advanced > 0
+    }
+
+    /// Is it the first to acknowledge the SYN?
+    pub fn acks_syn(&self) -> bool {
+        self.is_new() && self.una_before <= Seq::FIRST
+    }
+}

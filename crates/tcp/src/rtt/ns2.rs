@@ -1,0 +1,77 @@
+//! Round trips in scaled whole ticks: `TcpAgent::rtt_update` and `rtt_backoff` of ns-2.35, which are
+//! those of BSD.
+//!
+//! With the usual gains SRTT is kept in eighths of a tick and RTTVAR in quarters, and every division
+//! rounds down: RTTVAR sticks at three quarters of a tick, so that the timeout never comes nearer to
+//! SRTT than three ticks (with K of 4).
+
+use rtolab_time::Duration;
+
+use super::Estimate;
+use crate::config::RtoConfig;
+
+/// Beyond this many doublings SRTT is forgotten: a back-off of more than eight.
+const FORGETS: u32 = 3;
+
+/// SRTT and RTTVAR in scaled ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticks {
+    /// SRTT times its gain; zero: the next sample is taken for the first.
+    srtt: i64,
+    /// RTTVAR times its gain.
+    rttvar: i64,
+}
+
+impl Ticks {
+    /// No sample yet.
+    pub const NONE: Self = Self { srtt: 0, rttvar: 0 };
+
+    /// What `estimate` is in ticks.
+    pub fn of(estimate: Option<Estimate>, config: &RtoConfig) -> Self {
+        let Some(Estimate { srtt, rttvar }) = estimate else { return Self::NONE };
+        let scaled = |value: Duration, gain: u32| {
+            (u128::from(value.nanos()) * u128::from(gain) / u128::from(tick_of(config))) as i64
+        };
+        Self { srtt: scaled(srtt, config.srtt_gain), rttvar: scaled(rttvar, config.rttvar_gain) }
+    }
+
+    /// Takes a sample; the timeout for it, without floor and ceiling.
+    pub fn sample(&mut self, rtt: Duration, config: &RtoConfig) -> Duration {
+        let (srtt_gain, rttvar_gain) = (i64::from(config.srtt_gain), i64::from(config.rttvar_gain));
+        let rtt = ((rtt.nanos() / tick_of(config)) as i64).max(1);
+        if self.srtt == 0 {
+            self.srtt = rtt * srtt_gain;
+            self.rttvar = rtt * rttvar_gain / 2;
+        } else {
+            let error = rtt - self.srtt / srtt_gain;
+            self.srtt = (self.srtt + error).max(1);
+            self.rttvar = (self.rttvar + error.abs() - self.rttvar / rttvar_gain).max(1);
+        }
+        let margin = self.rttvar * i64::from(config.k) * srtt_gain / rttvar_gain;
+        let ticks = (margin + self.srtt) / srtt_gain;
+        Duration::from_nanos(ticks as u64 * tick_of(config))
+    }
+
+    /// The timer was backed off for the `count`-th time since the last sample.
+    pub fn back_off(&mut self, count: u32) {
+        if count > FORGETS {
+            self.srtt = 0;
+        }
+    }
+
+    /// SRTT and RTTVAR as times.
+    pub fn estimate(&self, config: &RtoConfig) -> Estimate {
+        let time = |scaled: i64, gain: u32| {
+            Duration::from_nanos(scaled as u64 * tick_of(config) / u64::from(gain))
+        };
+        Estimate {
+            srtt: time(self.srtt, config.srtt_gain),
+            rttvar: time(self.rttvar, config.rttvar_gain),
+        }
+    }
+}
+
+/// A tick in nanoseconds.
+fn tick_of(config: &RtoConfig) -> u64 {
+    config.granularity.nanos().max(1)
+}

@@ -1,0 +1,165 @@
+//! What an acknowledgment changes.
+
+use rtolab_time::Instant;
+
+use super::{Permit, Sender};
+use crate::config::{FullAck, RecoverOnUndo, Sampling};
+use crate::event::Event;
+use crate::flight::AckFacts;
+use crate::segment::Segment;
+use crate::spurious::{Advice, Frto, Verdict};
+
+impl Sender {
+    /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
+    pub fn on_ack(&mut self, segment: &Segment, at: Instant) {
+        let facts = match segment.sack_count() > 0 && !self.config.sack {
+            false => self.flight.acked(segment, at),
+            true => self.flight.acked(&segment.without_sack(), at),
+        };
+        self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
+        if facts.is_new() {
+            self.nxt = self.nxt.max(facts.ack);
+            self.timed_out_at = None;
+            self.forbears = false;
+            self.sample(&facts);
+        }
+        let settled = self.judge(&facts);
+        let recovering = self.recovery.is_fast();
+        self.recover(&facts, settled);
+        if facts.is_new() {
+            let ended = recovering && !self.recovery.is_fast();
+            let grows = !recovering || (ended && self.config.window.full_ack == FullAck::Halved);
+            if grows && !settled.freezes() && !facts.acks_syn() {
+                self.window.grow(facts.advanced);
+            }
+            if settled.ends() || ended {
+                self.moderate();
+            }
+            self.restart_timer(at);
+        }
+    }
+
+    /// Takes a round-trip sample (RFC 6298 section 3, RFC 7323 section 4).
+    fn sample(&mut self, facts: &AckFacts) {
+        let sent = match (self.config.rto.sampling, facts.echo) {
+            (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, facts.at)),
+            (Sampling::EveryAck, None) if facts.acks_retransmission => None,
+            (Sampling::EveryAck, None) => facts.oldest_acked.map(|segment| segment.first_sent),
+            (Sampling::OncePerWindow, _) => self
+                .timed
+                .filter(|(seq, _)| *seq < facts.ack)
+                .inspect(|_| self.timed = None)
+                .map(|(_, sent)| sent),
+        };
+        if facts.acks_syn() && !self.config.rto.sample_handshake {
+            return;
+        }
+        if let Some(sent) = sent {
+            let rtt = self.rtt.measure(sent, facts.at);
+            self.rtt.sample(rtt, self.flight.una(), self.flight.max());
+        }
+    }
+
+    /// The timestamp clock of this end (RFC 7323 section 5.4).
+    pub fn timestamp(&self, at: Instant) -> u32 {
+        (at.nanos() / self.config.timestamp.tick.nanos()) as u32
+    }
+
+    /// When the timestamp `echo` was taken, seen from `at`.
+    fn instant_of(&self, echo: u32, at: Instant) -> Instant {
+        let age = self.timestamp(at).wrapping_sub(echo);
+        let tick = self.config.timestamp.tick.nanos();
+        let now = at.nanos() / tick * tick;
+        Instant::from_nanos(now.saturating_sub(u64::from(age) * tick))
+    }
+
+    /// Asks the detectors about the last timeout and does as they advise.
+    fn judge(&mut self, facts: &AckFacts) -> Settled {
+        let verdict = self.eifel.on_ack(facts);
+        self.tell("eifel", verdict, facts.at);
+        if verdict == Verdict::Spurious {
+            // The full response: the windows as before the timeout, and on with new data.
+            self.window.cwnd = self.saved.cwnd;
+            self.window.ssthresh = self.saved.ssthresh;
+            self.resume();
+            return Settled::Restored;
+        }
+        if self.frto == Frto::Idle {
+            return Settled::No;
+        }
+        let can_send_new = self.can_send_new();
+        let (advice, verdict) = self.frto.on_ack(facts, can_send_new);
+        self.tell("frto", verdict, facts.at);
+        match advice {
+            Advice::Usual => Settled::No,
+            Advice::Hold => {
+                self.permit = Permit::New(0);
+                Settled::Advised
+            }
+            Advice::SendTwoNew => {
+                self.permit = Permit::New(2);
+                self.window.cwnd = self.window.ssthresh;
+                Settled::Advised
+            }
+            Advice::GoBackN { cwnd } => {
+                self.permit = Permit::Windows;
+                self.window.set_segments(cwnd);
+                Settled::Advised
+            }
+            Advice::Resume => {
+                self.resume();
+                Settled::Resumed
+            }
+        }
+    }
+
+    /// A timeout was spurious: nothing more is retransmitted for it.
+    fn resume(&mut self) {
+        self.permit = Permit::Windows;
+        self.nxt = self.flight.max();
+        self.recovery.leave();
+        if self.config.recover_on_undo == RecoverOnUndo::Reset {
+            self.recovery.recover = self.flight.una() - 1;
+        }
+    }
+
+    fn tell(&mut self, detector: &'static str, verdict: Verdict, at: Instant) {
+        if verdict != Verdict::Open {
+            self.events.push(Event::Judged { at, detector, verdict });
+        }
+    }
+
+    /// A recovery or a spurious timeout ends, and much may have been acknowledged at once: the window
+    /// shrinks to what is outstanding and one burst (report C-2002-07 section 3, as Linux does).
+    fn moderate(&mut self) {
+        if let Some(most) = self.config.window.max_burst {
+            let burst = u64::from(most) * self.window.smss;
+            self.window.cwnd = self.window.cwnd.min(self.outstanding() + burst);
+        }
+    }
+}
+
+/// What detectors and F-RTO's advice made of an acknowledgment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settled {
+    /// Nothing.
+    No,
+    /// F-RTO said what to do: loss recovery and growth leave the window alone.
+    Advised,
+    /// A timeout was spurious, and the windows are as before it: they do not grow besides.
+    Restored,
+    /// A timeout was spurious, and the sender goes on in congestion avoidance.
+    Resumed,
+}
+
+impl Settled {
+    /// Do loss recovery and growth leave the window alone?
+    pub(crate) const fn freezes(self) -> bool {
+        matches!(self, Self::Advised | Self::Restored)
+    }
+
+    /// Does a spurious timeout end here?
+    const fn ends(self) -> bool {
+        matches!(self, Self::Restored | Self::Resumed)
+    }
+}

@@ -1,0 +1,47 @@
+//! Another configuration under way: what would another sender do from here?
+
+use alloc::sync::Arc;
+
+use thiserror::Error;
+
+use super::{Permit, Sender};
+use crate::config::{Algorithm, Config};
+use crate::spurious::{Eifel, Frto};
+
+/// Why a connection cannot go on with another configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum AdoptError {
+    /// The handshake is not complete.
+    #[error("a sender can be replaced only when the handshake is complete")]
+    NotConnected,
+    /// It needs timestamps.
+    #[error("the sender needs timestamps, which were not negotiated; offer them from the start")]
+    NoTimestamps,
+    /// It needs SACK.
+    #[error("the sender needs SACK, which was not negotiated; offer it from the start")]
+    NoSack,
+}
+
+impl Sender {
+    /// From now on the sender does as `config` says, with what is in flight and the windows as they
+    /// are. A recovery by other rules ends, and so does what F-RTO or Eifel had begun.
+    pub(crate) fn adopt(&mut self, config: Arc<Config>) {
+        if config.recovery.algorithm != self.config.recovery.algorithm {
+            self.window.cwnd = self.recovery.deflated(self.window.cwnd);
+            self.recovery.leave();
+        }
+        if config.recovery.algorithm != Algorithm::Sack || !config.sack {
+            self.flight.clear_scoreboard();
+        }
+        if self.frto != Frto::Idle && !config.frto {
+            self.permit = Permit::Windows;
+            self.frto = Frto::Idle;
+        }
+        if !config.eifel {
+            self.eifel = Eifel::default();
+        }
+        self.window.adopt(&config.window);
+        self.rtt.adopt(config.rto);
+        self.config = config;
+    }
+}
