@@ -32,6 +32,8 @@ pub struct Packet {
     pub order: u16,
     /// Was it damaged on its way, so that its destination's checksum will find it?
     pub corrupt: bool,
+    /// Is it a second one that a link made of the packet?
+    pub duplicate: bool,
     /// Does it go from the flow's sender to its receiver, or back?
     pub to_receiver: bool,
 }

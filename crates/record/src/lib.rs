@@ -1,9 +1,11 @@
 //! What can be observed of a run: typed rows, and the tables made of them.
 
 mod column;
+mod judged;
 mod rows;
 pub mod tables;
 
+pub use judged::{Comparison, DuplicateCause, DuplicateRow, Rest, VerdictRow, WhatIfRow};
 pub use rows::{
     ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Losses, Measured,
     Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth, WindowRow,

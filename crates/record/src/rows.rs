@@ -6,6 +6,8 @@ use rtolab_link::{Cause, Direction, Stats};
 use rtolab_tcp::Segment;
 use rtolab_time::{Duration, Instant};
 
+use crate::judged::{Comparison, DuplicateRow, VerdictRow, WhatIfRow};
+
 /// One run: a scenario with one sender and one seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
@@ -36,6 +38,12 @@ pub struct Recording {
     pub disturbances: Vec<DisturbanceRow>,
     /// One row a page, or a question with its answer.
     pub tasks: Vec<TaskRow>,
+    /// One row a retransmission that was judged and judge.
+    pub verdicts: Vec<VerdictRow>,
+    /// One row a duplicate acknowledgment, of a run that was judged.
+    pub duplicates: Vec<DuplicateRow>,
+    /// One row a timeout and sender that went on from there.
+    pub what_ifs: Vec<WhatIfRow>,
 }
 
 /// `connections`: one row a TCP connection or flow of datagrams; of a flow that is split, one a leg.
@@ -273,6 +281,9 @@ pub struct TimeoutRow {
     pub needed: bool,
     /// What would have happened without that retransmission, if somebody asked.
     pub truth: Option<Truth>,
+    /// What a spurious one cost: the run beside a copy of it without this timeout or fast
+    /// retransmit, if somebody asked.
+    pub cost: Option<Comparison>,
     /// What the sender's detector said (`spurious`, `genuine`, `blind`), if it has one and it did.
     pub verdict: Option<&'static str>,
     /// Which detector said so.
@@ -282,7 +293,7 @@ pub struct TimeoutRow {
 }
 
 /// Where a packet was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// At the host that sends the data.
     Sender,

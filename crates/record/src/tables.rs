@@ -8,7 +8,7 @@ use rtolab_tcp::{Flags, MAX_SACK_BLOCKS, Segment};
 use rtolab_time::{Duration, Instant};
 
 use crate::column::Table;
-use crate::{ConnectionRow, Recording, SegmentRow, Truth};
+use crate::{ConnectionRow, DuplicateCause, Recording, SegmentRow, Truth};
 
 /// `connections`: one row a connection. `needed` and `lost` are totals of what is next to them;
 /// `goodput_bps` is what the application got, in bits a second, of a connection that ended.
@@ -82,9 +82,54 @@ pub fn timeouts(recordings: &[Recording]) -> RecordBatch {
         .column("cwnd", |row| row.cwnd)
         .column("needed", |row| row.needed)
         .column("truth", |row| row.truth.map(Truth::name))
+        .column("cost_s", |row| row.cost.and_then(|cost| cost.later_s()))
+        .column("cost_segments", |row| row.cost.map(|cost| cost.more_segments()))
         .column("verdict", |row| row.verdict)
         .column("detector", |row| row.detector)
         .column("verdict_at_s", |row| row.verdict_at.map(Instant::secs_f64))
+        .finish()
+}
+
+/// `verdicts`: one row a timeout or fast retransmit and judge.
+pub fn verdicts(recordings: &[Recording]) -> RecordBatch {
+    Table::of(recordings, |recording| &recording.verdicts)
+        .column("flow", |row| &*row.flow)
+        .column("at_s", |row| row.at.secs_f64())
+        .column("kind", |row| row.kind.name())
+        .column("seq", |row| row.seq)
+        .column("truth", |row| row.truth.map(Truth::name))
+        .column("detector", |row| row.detector)
+        .column("verdict", |row| row.verdict)
+        .column("why", |row| row.why)
+        .column("verdict_s", |row| row.verdict_at.map(Instant::secs_f64))
+        .column("delay_s", |row| row.verdict_at.map(|at| at.since(row.at).secs_f64()))
+        .finish()
+}
+
+/// `duplicates`: one row a duplicate acknowledgment that reached a sender.
+pub fn duplicates(recordings: &[Recording]) -> RecordBatch {
+    Table::of(recordings, |recording| &recording.duplicates)
+        .column("flow", |row| &*row.flow)
+        .column("at_s", |row| row.at.secs_f64())
+        .column("ack", |row| row.ack)
+        .column("cause", |row| row.cause.map(DuplicateCause::name))
+        .finish()
+}
+
+/// `what_if`: one row a timeout and sender that went on from there.
+pub fn what_if(recordings: &[Recording]) -> RecordBatch {
+    Table::of(recordings, |recording| &recording.what_ifs)
+        .column("flow", |row| &*row.flow)
+        .column("at_s", |row| row.at.secs_f64())
+        .column("seq", |row| row.seq)
+        .column("truth", |row| row.truth.map(Truth::name))
+        .column("what_if", |row| &*row.sender)
+        .column("end_s", |row| row.comparison.other.end.map(Instant::secs_f64))
+        .column("original_end_s", |row| row.comparison.original.end.map(Instant::secs_f64))
+        .column("segments", |row| row.comparison.other.segments)
+        .column("original_segments", |row| row.comparison.original.segments)
+        .column("bytes", |row| row.comparison.other.bytes)
+        .column("original_bytes", |row| row.comparison.original.bytes)
         .finish()
 }
 

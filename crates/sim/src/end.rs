@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use rtolab_net::{Copies, Packet};
-use rtolab_record::{Place, TimeoutKind, TimeoutRow, Truth};
+use rtolab_record::{Comparison, Place, Rest, TimeoutKind, TimeoutRow};
 use rtolab_tcp::receiver::AckDue;
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Config, Connection, Event, Flight, Retransmission, Segment, Seq, State};
 use rtolab_time::Instant;
+
+use crate::truth::{Finding, Stimulus};
 
 /// What reads at this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,6 +219,7 @@ impl End {
             cwnd,
             needed: true,
             truth: None,
+            cost: None,
             verdict: None,
             detector: None,
             verdict_at: None,
@@ -247,24 +250,41 @@ impl End {
         due.is_some_and(|due| due != AckDue::No)
     }
 
-    /// The next timeout or fast retransmit about which the truth is not known: its row and segment.
-    pub fn unjudged(&mut self) -> Option<(usize, Seq)> {
-        let row = self.judged;
-        let (_, seq, _) = self.timeouts.get(row)?;
+    /// The next timeout or fast retransmit about which the truth is not known: its number, its row
+    /// and its segment.
+    pub fn unjudged(&mut self) -> Option<(usize, TimeoutRow, Seq)> {
+        let number = self.judged;
+        let (row, seq, _) = self.timeouts.get(number)?;
         self.judged += 1;
-        Some((row, *seq))
+        Some((number, row.clone(), *seq))
     }
 
-    /// The truth about that row.
-    pub fn note_truth(&mut self, row: usize, truth: Truth) {
-        self.timeouts[row].0.truth = Some(truth);
+    /// The truth about that row, and how the transfer ends without it.
+    pub fn note_finding(&mut self, row: usize, finding: Finding) {
+        let row = &mut self.timeouts[row].0;
+        row.truth = Some(finding.truth);
+        row.cost = finding.rest.map(|other| Comparison { other, ..Comparison::default() });
     }
 
-    /// The timeouts and fast retransmits, now that every copy's fate is known.
-    pub fn timeouts(&self) -> impl Iterator<Item = TimeoutRow> + '_ {
-        self.timeouts.iter().map(|(row, seq, order)| {
+    /// What it was before happens to `connection` instead.
+    pub fn redo(&mut self, mut connection: Connection, stimulus: Stimulus, at: Instant) {
+        match stimulus {
+            Stimulus::Timer => connection.on_timer(at),
+            Stimulus::Arrival(segment) => connection.on_segment(&segment, at),
+        }
+        if self.reader == Reader::Application {
+            connection.read(u64::MAX);
+        }
+        self.connection = Some(connection);
+    }
+
+    /// The timeouts and fast retransmits, now that every copy's fate is known and the transfer has
+    /// ended like this.
+    pub fn timeouts(&self, original: Rest) -> impl Iterator<Item = TimeoutRow> + '_ {
+        self.timeouts.iter().map(move |(row, seq, order)| {
             let needed = !self.copies.delivered_before(*seq, *order);
-            TimeoutRow { needed, ..row.clone() }
+            let cost = row.cost.map(|cost| Comparison { original, ..cost });
+            TimeoutRow { needed, cost, ..row.clone() }
         })
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rtolab_net::Packet;
-use rtolab_record::{ConnectionRow, Measured, Place, TimeoutRow};
+use rtolab_record::{ConnectionRow, Measured, Place, Rest, TimeoutRow};
 use rtolab_tcp::{Config, Connection, Seq};
 use rtolab_time::Instant;
 
@@ -210,7 +210,17 @@ impl Flow {
 
     /// The timeouts and fast retransmits of both ends.
     pub fn timeouts(&self) -> impl Iterator<Item = TimeoutRow> + '_ {
-        self.ends.iter().flat_map(End::timeouts)
+        Place::BOTH.into_iter().flat_map(|place| self.end(place).timeouts(self.rest(place)))
+    }
+
+    /// How the transfer of the data of this end went, or goes so far.
+    pub fn rest(&self, place: Place) -> Rest {
+        let end = self.end(place);
+        Rest {
+            end: end.close_acknowledged,
+            segments: end.count.segments,
+            bytes: self.end(place.other()).count.read,
+        }
     }
 
     /// Has the end at `place` an acknowledgment that covers `seq`?

@@ -7,15 +7,18 @@ use rtolab_net::{Agent, Application, Packet};
 use rtolab_record::{ConnectionRow, Disturbance, DisturbanceRow, LinkRow, Recording, Run, TaskRow};
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sum::SumError;
+use rtolab_tcp::sender::{AdoptError, Negotiated};
 use rtolab_time::{Duration, Instant};
 use thiserror::Error;
 
 use crate::attend::Attended;
 use crate::flow::Flow;
+use crate::judging::{Alternative, Judging};
 use crate::measure::Measure;
 use crate::plan::Plans;
 use crate::sim::{Parts, Sim};
 use crate::trace::Trace;
+use crate::truth::Reach;
 
 /// What to record beside the connections, timeouts and links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +35,16 @@ pub enum Error {
     /// The sender is no sum of policies.
     #[error(transparent)]
     Sender(#[from] SumError),
+    /// A sender cannot go on in another's place.
+    #[error("`{what_if}` cannot go on from `{sender}`: {error}")]
+    WhatIf {
+        /// The one that was to go on.
+        what_if: String,
+        /// The one that the connection began with.
+        sender: String,
+        /// Why not.
+        error: AdoptError,
+    },
     /// No links lead from one end of a flow to the other.
     #[error("flow `{flow}`: no links lead from `{from}` to `{to}`")]
     NoRoute {
@@ -52,6 +65,8 @@ pub struct Lab {
     plans: Plans,
     departures: Vec<Departure>,
     agents: Vec<AgentKind>,
+    /// What judged runs are asked, if they are.
+    asked: Option<Arc<[Alternative]>>,
 }
 
 /// When a flow of the scenario begins, and what it transports.
@@ -80,7 +95,34 @@ impl Lab {
             plans: Plans::new(scenario, sender)?,
             departures: scenario.flows.iter().map(departure).collect(),
             agents: scenario.agents.iter().map(|agent| agent.kind).collect(),
+            asked: None,
         })
+    }
+
+    /// The same with every run judged: the truth about each timeout and fast retransmit, what a
+    /// spurious one cost, and what each of the senders `what_if` would have made of each timeout.
+    pub fn judged(mut self, scenario: &Scenario, what_if: &[&str]) -> Result<Self, Error> {
+        let alternatives = what_if.iter().map(|name| self.alternative(scenario, name));
+        self.asked = Some(alternatives.collect::<Result<_, _>>()?);
+        Ok(self)
+    }
+
+    fn alternative(&self, scenario: &Scenario, name: &str) -> Result<Alternative, Error> {
+        let plans = Plans::new(scenario, Some(name))?;
+        let configs: Vec<_> = plans.legs.iter().map(|leg| leg.configs.clone()).collect();
+        for (leg, [config, _]) in self.plans.legs.iter().zip(&configs) {
+            let [sender, receiver] = &leg.configs;
+            let negotiated = Negotiated {
+                timestamps: sender.timestamps && receiver.timestamps,
+                sack: sender.sack && receiver.sack,
+            };
+            negotiated.serves(config).map_err(|error| Error::WhatIf {
+                what_if: name.into(),
+                sender: leg.sender.to_string(),
+                error,
+            })?;
+        }
+        Ok(Alternative { name: name.into(), configs })
     }
 
     /// The run with `seed` at its beginning.
@@ -105,8 +147,17 @@ impl Lab {
         }
         let trace = Trace::new(observe.trace, observe.windows);
         let mut sim = Sim::new(parts, trace, Measure::new(self.measured));
-        sim.judging = observe.trace.then_some(self.end);
+        sim.judging = self.judging(observe.trace).map(Box::new);
         sim
+    }
+
+    /// A traced run is told the truth, too, but not what would have come of it.
+    fn judging(&self, traced: bool) -> Option<Judging> {
+        match &self.asked {
+            Some(others) => Some(Judging::new(self.end, Reach::Transfer, others.clone())),
+            None if traced => Some(Judging::new(self.end, Reach::Answer, Arc::new([]))),
+            None => None,
+        }
     }
 
     /// Adds a flow of the scenario, with its legs from `first` to `last`.
@@ -154,6 +205,10 @@ impl Lab {
             recording.timeouts.extend(flow.timeouts());
         }
         recording.tasks = sim.applications.iter().flat_map(task_rows).collect();
+        if let Some(judging) = &sim.judging {
+            recording.duplicates = judging.duplicates().collect();
+            recording.what_ifs = judging.what_ifs(&sim.flows).collect();
+        }
         let now = sim.now();
         for (((name, _), channel), measured) in
             self.plans.channels.iter().zip(&mut sim.channels).zip(links)

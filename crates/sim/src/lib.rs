@@ -1,8 +1,10 @@
 //! The virtual clock: the engine and its links on an event queue, exactly and repeatably.
 
 mod attend;
+mod duplicates;
 mod end;
 mod flow;
+mod judging;
 mod lab;
 mod measure;
 mod middle;

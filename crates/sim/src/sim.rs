@@ -10,6 +10,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::attend::Attended;
 use crate::flow::Flow;
+use crate::judging::Judging;
 use crate::measure::Measure;
 use crate::queue::Queue;
 use crate::trace::Trace;
@@ -28,8 +29,8 @@ pub struct Sim {
     pub(crate) trace: Trace,
     pub(crate) measure: Measure,
     pub(crate) counters: Counters,
-    /// Until when copies of the run may go on that judge its retransmissions, if somebody asks.
-    pub(crate) judging: Option<Instant>,
+    /// The truth about its retransmissions, if somebody asks.
+    pub(crate) judging: Option<Box<Judging>>,
     copies: u64,
 }
 
@@ -183,6 +184,7 @@ impl Sim {
                 Outcome::Delivered { mut frame, held, duplicate, .. } => {
                     if duplicate {
                         self.flows[frame.flow as usize].under_way += 1;
+                        frame.duplicate = true;
                     }
                     frame.held += held;
                     frame.step += 1;
@@ -230,9 +232,15 @@ impl Sim {
         let flow = &mut self.flows[index];
         flow.under_way -= 1;
         self.trace.arrived(packet, self.now, &flow.plan.name);
+        if let Some(judging) = &mut self.judging {
+            judging.arrives(packet, flow);
+        }
         let data = packet.to_receiver && packet.segment.len > 0;
         self.counters.data_packets_delivered += u64::from(data);
         flow.take(packet, self.now);
+        if let Some(judging) = &mut self.judging {
+            judging.arrived(packet, flow, self.now);
+        }
         self.drain(index, packet.destination());
         if self.flows[index].attended {
             self.attend(index, packet.destination());
@@ -241,6 +249,9 @@ impl Sim {
 
     fn on_host_timer(&mut self, flow: usize, place: Place) {
         if let Some(connection) = &mut self.flows[flow].end_mut(place).connection {
+            if let Some(judging) = &mut self.judging {
+                judging.expires(connection);
+            }
             connection.on_timer(self.now);
         }
         self.wake(Entity::Host(flow, place), None);
@@ -250,8 +261,8 @@ impl Sim {
     /// Does what the connection at `place` wants.
     pub(crate) fn drain(&mut self, index: usize, place: Place) {
         self.flows[index].note_events(place, self.now);
-        if let Some(end) = self.judging {
-            self.judge(index, place, end);
+        if self.judging.is_some() {
+            self.judge(index, place);
         }
         while let Some((segment, order)) = self.flows[index].next_segment(place, self.now) {
             let bytes = Packet::size_of(&segment);
@@ -268,14 +279,6 @@ impl Sim {
             self.trace.window(connection, self.now, &flow.plan.name);
         }
         self.wake_for_timer(Entity::Host(index, place), timer);
-    }
-
-    /// Finds out the truth about retransmissions that are about to leave.
-    fn judge(&mut self, index: usize, place: Place, end: Instant) {
-        while let Some((row, seq)) = self.flows[index].end_mut(place).unjudged() {
-            let truth = self.truth_of((index, place), seq, end);
-            self.flows[index].end_mut(place).note_truth(row, truth);
-        }
     }
 
     /// A packet of so many bytes leaves, which was sent so often before.
@@ -298,9 +301,13 @@ impl Sim {
             step: from.way(place, self.now),
             order,
             corrupt: false,
+            duplicate: false,
             to_receiver: place == Place::Sender,
         };
         self.trace.departed(&packet, self.now, &from.plan.name);
+        if let Some(judging) = &mut self.judging {
+            judging.departs(&packet);
+        }
         self.forward(packet);
     }
 

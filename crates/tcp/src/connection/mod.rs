@@ -9,11 +9,11 @@ use alloc::sync::Arc;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Algorithm, Config};
+use crate::config::Config;
 use crate::event::Event;
 use crate::receiver::{AckDue, Receiver};
 use crate::segment::Segment;
-use crate::sender::{AdoptError, Sender};
+use crate::sender::{AdoptError, Negotiated, Sender};
 use crate::seq::Seq;
 
 /// The states of RFC 9293 section 3.3.2 that a connection can be in.
@@ -199,12 +199,8 @@ impl Connection {
         if !self.connected {
             return Err(AdoptError::NotConnected);
         }
-        if config.eifel && !self.agreed.timestamps {
-            return Err(AdoptError::NoTimestamps);
-        }
-        if config.recovery.algorithm == Algorithm::Sack && !self.agreed.sack {
-            return Err(AdoptError::NoSack);
-        }
+        let Agreed { timestamps, sack, .. } = self.agreed;
+        Negotiated { timestamps, sack }.serves(&config)?;
         self.sender.adopt(config);
         Ok(())
     }

@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use rtolab_time::Instant;
 
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
 pub use facts::{AckFacts, Cause, DuplicateRange, Sent};

@@ -22,6 +22,28 @@ pub enum AdoptError {
     NoSack,
 }
 
+/// What the handshake settled that a sender may need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Negotiated {
+    /// Both ends use timestamps.
+    pub timestamps: bool,
+    /// The peer takes SACK options.
+    pub sack: bool,
+}
+
+impl Negotiated {
+    /// Is it enough for a sender that does as `config` says?
+    pub fn serves(self, config: &Config) -> Result<(), AdoptError> {
+        if config.eifel && !self.timestamps {
+            return Err(AdoptError::NoTimestamps);
+        }
+        if config.recovery.algorithm == Algorithm::Sack && !self.sack {
+            return Err(AdoptError::NoSack);
+        }
+        Ok(())
+    }
+}
+
 impl Sender {
     /// From now on the sender does as `config` says, with what is in flight and the windows as they
     /// are. A recovery by other rules ends, and so does what F-RTO or Eifel had begun.

@@ -24,7 +24,7 @@ use crate::seq::Seq;
 use crate::spurious::{Eifel, Frto};
 
 pub(crate) use acks::Settled;
-pub use adopt::AdoptError;
+pub use adopt::{AdoptError, Negotiated};
 
 /// What leaves next: a range of sequence space, before the header is filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
