@@ -55,9 +55,9 @@ struct World {
 }
 
 impl World {
-    fn new(config: Config, bytes: u64, agent: AgentKind, fates: Vec<Fate>) -> Self {
+    fn new(config: &Config, bytes: u64, agent: AgentKind, fates: Vec<Fate>) -> Self {
         // Longer than any packet is under way, and than any end waits for the other.
-        let config = Arc::new(Config { msl: Duration::from_secs(36_000), ..config });
+        let config = Arc::new(Config { msl: Duration::from_secs(36_000), ..config.clone() });
         let mut sender = Connection::open(config.clone());
         sender.write(bytes);
         sender.close();
@@ -226,7 +226,7 @@ proptest! {
         agent in agent(),
         fates in fates(),
     ) {
-        let mut world = World::new(config, bytes, agent, fates);
+        let mut world = World::new(&config, bytes, agent, fates);
         let mut steps = 0;
         while !world.is_over() {
             world.step();
