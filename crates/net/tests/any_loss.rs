@@ -95,7 +95,8 @@ impl World {
             flow: 0,
             bytes: Packet::size_of(&segment),
             order: 0,
-            hop: 0,
+            step: 0,
+            sent: self.at,
             corrupt: false,
             to_receiver,
         };
@@ -128,13 +129,13 @@ impl World {
 
     fn drain_agent(&mut self, onward: &[Onward]) {
         for Onward { packet, .. } in onward.iter().copied() {
-            assert_eq!((packet.hop, packet.bytes), (1, Packet::size_of(&packet.segment)));
+            assert_eq!((packet.step, packet.bytes), (1, Packet::size_of(&packet.segment)));
             self.leave(packet, if packet.to_receiver { Place::Receiver } else { Place::Sender });
         }
     }
 
     fn arrives(&mut self, place: Place, mut packet: Packet) {
-        packet.hop += 1;
+        packet.step += 1;
         match place {
             Place::Agent => {
                 let mut onward = Vec::new();
