@@ -120,17 +120,19 @@ impl End {
     /// A packet leaves.
     #[inline]
     pub fn count_sent(&mut self, segment: &Segment, header: u32) {
-        if segment.len > 0 {
-            self.count.segments += 1;
-            self.count.header_bytes += u64::from(header);
-        } else {
-            self.count.acks += 1;
+        match segment.len {
+            0 => self.count.acks += 1,
+            _ => {
+                self.count.segments += 1;
+                self.count.header_bytes += u64::from(header);
+            }
         }
     }
 
     /// A segment leaves: how often its first sequence number had been sent before. `peer` is the
-    /// other end's connection.
-    pub fn note_sent(&mut self, segment: &Segment, peer: Option<&Connection>) -> u16 {
+    /// other end.
+    #[inline]
+    pub fn note_sent(&mut self, segment: &Segment, peer: &Self) -> u16 {
         self.count_sent(segment, segment.header_bytes());
         if segment.sequence_length() == 0 {
             return 0;
@@ -139,8 +141,15 @@ impl End {
             self.sent_max = segment.end();
             return 0;
         }
+        self.note_resent(segment, peer)
+    }
+
+    #[cold]
+    fn note_resent(&mut self, segment: &Segment, peer: &Self) -> u16 {
         let order = self.transmissions(segment.seq).saturating_sub(1);
-        let held = peer.is_some_and(|peer| peer.receiver().holds(&(segment.seq..segment.end())));
+        let range = segment.seq..segment.end();
+        let peer = peer.connection.as_ref();
+        let held = peer.is_some_and(|peer| peer.receiver().holds(&range));
         self.copies.resent(segment.seq, order, held);
         order
     }
@@ -182,22 +191,28 @@ impl End {
     }
 
     /// What the connection tells of itself; it closes when its peer has.
-    pub fn note_events(&mut self, at: Instant, (name, place): (&Arc<str>, Place)) {
+    #[inline]
+    pub fn note_events(&mut self, at: Instant, whose: (&Arc<str>, Place)) {
         while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
-            match event {
-                Event::Timeout(retransmission) => {
-                    self.count.timeouts += 1;
-                    self.note_timeout(TimeoutKind::Timeout, &retransmission, (name, place));
-                }
-                Event::FastRetransmit(retransmission) => {
-                    self.count.fast_retransmits += 1;
-                    self.note_timeout(TimeoutKind::FastRetransmit, &retransmission, (name, place));
-                }
-                Event::Judged { at, detector, verdict } => self.note_verdict(at, detector, verdict),
-                Event::CloseAcknowledged => self.close_acknowledged = Some(at),
-                Event::PeerClosed => self.close(),
-                Event::Connected | Event::Closed | Event::Reset => {}
+            self.note(event, at, whose);
+        }
+    }
+
+    #[cold]
+    fn note(&mut self, event: Event, at: Instant, whose: (&Arc<str>, Place)) {
+        match event {
+            Event::Timeout(retransmission) => {
+                self.count.timeouts += 1;
+                self.note_timeout(TimeoutKind::Timeout, &retransmission, whose);
             }
+            Event::FastRetransmit(retransmission) => {
+                self.count.fast_retransmits += 1;
+                self.note_timeout(TimeoutKind::FastRetransmit, &retransmission, whose);
+            }
+            Event::Judged { at, detector, verdict } => self.note_verdict(at, detector, verdict),
+            Event::CloseAcknowledged => self.close_acknowledged = Some(at),
+            Event::PeerClosed => self.close(),
+            Event::Connected | Event::Closed | Event::Reset => {}
         }
     }
 

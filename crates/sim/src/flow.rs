@@ -138,7 +138,7 @@ impl Flow {
     ) -> Option<(rtolab_tcp::Segment, u16)> {
         let (here, there) = pair(&mut self.ends, place);
         let segment = here.connection.as_mut()?.poll_transmit(at)?;
-        let order = here.note_sent(&segment, there.connection.as_ref());
+        let order = here.note_sent(&segment, there);
         Some((segment, order))
     }
 

@@ -6,6 +6,8 @@ mod on_off;
 mod pages;
 mod requests;
 
+#[cfg(test)]
+mod tests;
 
 use rtolab_link::Stream;
 use rtolab_record::Place;

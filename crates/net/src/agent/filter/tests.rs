@@ -90,7 +90,7 @@ fn the_answer_acknowledges_and_nothing_else() {
     let segment = &packet.segment;
     assert_eq!((segment.seq, segment.ack, segment.len), (Seq::FIRST + 31, begins(7), 0));
     assert_eq!((segment.flags, segment.window), (Flags::ACK, 10_000));
-    assert_eq!((packet.bytes, packet.to_receiver, packet.hop), (40, false, 1));
+    assert_eq!((packet.bytes, packet.to_receiver, packet.step), (40, false, 1));
 }
 
 #[test]
