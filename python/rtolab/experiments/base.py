@@ -35,6 +35,16 @@ class Assumption:
     why: str
 
 
+def stated(name: str, value: str, why: str) -> Assumption:
+    """A value that the paper states."""
+    return Assumption(name, value, stated=True, why=why)
+
+
+def assumed(name: str, value: str, why: str) -> Assumption:
+    """A value that the paper leaves open."""
+    return Assumption(name, value, stated=False, why=why)
+
+
 @dataclass(frozen=True)
 class Variant:
     """A column of a table: a sender, and what is different where it ran.
