@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 import pytest
 
 from rtolab.judging import Confusion, confusions, differences
-from rtolab.result import Result
+
+if TYPE_CHECKING:
+    from rtolab.result import Result
 
 VERDICTS = [
     # truth, verdict, delay, kind
