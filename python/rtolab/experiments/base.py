@@ -233,6 +233,8 @@ class Experiment:
         aliases: other ids of the same runs.
         shown: for packet traces, the span of time in seconds that the pictures show; such an
             experiment is one run a variant. `None` for statistics.
+        endless: do its transfers last as long as the run? Then every run counts; else only
+            those that completed.
         note: what a reader must know, if anything.
     """
 
@@ -247,6 +249,7 @@ class Experiment:
     assumptions: tuple[Assumption, ...]
     aliases: tuple[str, ...] = ()
     shown: tuple[float, float] | None = None
+    endless: bool = False
     note: str = ""
 
     @property
