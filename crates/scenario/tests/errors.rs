@@ -245,6 +245,7 @@ fn spans_that_make_no_sense() {
     let said = instead(&[
         (r#"["0.1 s", "20 s"]"#, r#"["20 s", "0.1 s"]"#),
         (r#"["0.1 s", "20 s"]"#, r#"["0 s", "0 s"]"#),
+        (r#"["0.1 s", "20 s"]"#, r#"["0 s", "1 ns"]"#),
         (r#"bad = { exponential = "3.5 s" }"#, r#"bad = { constant = "0 s" }"#),
         (r#"at = "50 s""#, r#"at = "30 s""#),
     ]);
@@ -328,6 +329,10 @@ fn what_is_set() {
         ("link.wireless.spikes", "{ probability = 2 }"),
         ("link.wireless.spikes.length.constant", "3"),
         ("link.wireless.backward.stalls.scripted.first.at", "3 s"),
+        ("link.wireless.backward.stalls.scripted.2.at", "3 s"),
+        ("link.wireless.backward.stalls.scripted.0.at", "3"),
+        ("link.0.rate", "3 kbit/s"),
+        ("agent.0.link", "lan"),
         ("link.wireless", "{}"),
         ("tcp.sender", "sack+frot"),
         ("tcp.mss.bytes", "5 B"),
