@@ -1,0 +1,64 @@
+//! Whatever is lost or late on either side of an agent, a transfer through it ends.
+
+mod world;
+
+use proptest::prelude::*;
+use rtolab_net::Agent;
+use rtolab_scenario::AgentKind;
+use rtolab_tcp::{Config, Event, sum};
+use rtolab_time::Duration;
+use world::World;
+
+/// What becomes of a packet on one side of the agent: its delay in milliseconds, or `None` if it
+/// is lost.
+type Fate = Option<u64>;
+
+fn fates() -> impl Strategy<Value = Vec<Fate>> {
+    let fate = |lost: u32, late: u32| {
+        prop_oneof![
+            20 => Just(Some(30_u64)),
+            late => (0..500_u64).prop_map(Some),
+            late / 4 + 1 => (0..30_000_u64).prop_map(Some),
+            lost => Just(None),
+        ]
+    };
+    // Bursts, too: a channel as it was does for a while as it did.
+    let runs = (fate(8, 8), 1..12_usize).prop_map(|(fate, times)| vec![fate; times]);
+    prop_oneof![
+        prop::collection::vec(fate(6, 2), 0..300),
+        prop::collection::vec(fate(20, 20), 0..300),
+        prop::collection::vec(runs, 0..60).prop_map(|runs| runs.concat()),
+    ]
+}
+
+fn agent() -> impl Strategy<Value = AgentKind> {
+    let snoop = |(dupthresh, cache)| AgentKind::Snoop { link: 0, dupthresh, cache };
+    prop_oneof![Just(AgentKind::Filter), (1..4_u32, 1..40_u32).prop_map(snoop)]
+}
+
+fn sender() -> impl Strategy<Value = Config> {
+    let sums = vec!["newreno", "newreno+eifel", "newreno+frto", "sack", "sack+frto", "sack+eifel"];
+    prop::sample::select(sums).prop_map(|name| sum::sender(name, &Config::default()).unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_transfer_through_an_agent_ends(
+        config in sender(),
+        bytes in 0..80_000_u64,
+        agent in agent(),
+        fates in fates(),
+    ) {
+        let mut fates = fates.into_iter();
+        let path = move |_: &_, _, _| {
+            fates.next().unwrap_or(Some(30)).map(Duration::from_millis)
+        };
+        let mut world = World::new(&config, bytes, Some(Agent::new(agent)), Box::new(path));
+        prop_assert!(world.ends_within(20_000), "no end");
+        prop_assert_eq!(world.read, bytes, "bytes delivered");
+        let closed = world.events.iter().filter(|event| **event == Event::Closed).count();
+        prop_assert_eq!(closed, 1);
+    }
+}
