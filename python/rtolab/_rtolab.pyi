@@ -14,6 +14,7 @@ __all__ = [
     "Table",
     "__version__",
     "check",
+    "detectors",
     "emulate",
     "policies",
     "schema",
@@ -93,6 +94,26 @@ class Outcome:
         """One row a link direction: frames offered, delivered, dropped by cause; delays."""
 
     @property
+    def tasks(self) -> Table:
+        """One row a page, or a question with its answer: due, begun, complete; bytes."""
+
+    @property
+    def verdicts(self) -> Table:
+        """One row a timeout or fast retransmit and judge, with the truth; empty without judges."""
+
+    @property
+    def duplicates(self) -> Table:
+        """One row a duplicate ACK that reached a sender, with its cause.
+
+        `cause` is `loss`, `reordering`, `retransmission` (a needless one) or `network` (a link
+        made a second copy). Empty without `trace` and without judges.
+        """
+
+    @property
+    def what_if(self) -> Table:
+        """One row a timeout and sender that went on from there; empty unless asked for."""
+
+    @property
     def disturbances(self) -> Table:
         """One row a stall, outage or delay spike of a link; empty without `trace`."""
 
@@ -115,6 +136,9 @@ def schema() -> str:
 
 def policies() -> list[tuple[str, str, str]]:
     """What a sender may be composed of: name, the question that it answers, one sentence."""
+
+def detectors() -> list[tuple[str, str]]:
+    """The detectors that may judge: name, and one sentence with its source."""
 
 def check(
     path: str | PathLike[str],
@@ -141,6 +165,8 @@ def simulate(
     seeds: Sequence[int],
     trace: bool = False,
     windows: bool = False,
+    judges: Sequence[str] = ...,
+    what_if: Sequence[str] = ...,
     jobs: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> Outcome:
@@ -155,13 +181,15 @@ def simulate(
         seeds: from 0 to 2**64 - 1.
         trace: record every packet and every disturbance.
         windows: record every change of the senders' windows.
+        judges: detectors that ride along on every sender, by name.
+        what_if: senders each of which goes on from every timeout, in a copy of the run.
         jobs: how many threads; 0 for one a processor.
         progress: called about 20 times a second with the runs done and the runs there are; what
             it raises ends the whole.
 
     Raises:
         ScenarioError: the scenario is wrong, a replacement, or a run cannot be made of it.
-        SenderError: a sender is wrong.
+        SenderError: a sender is wrong, or a judge, or a sender cannot go on in another's place.
         InternalError: a defect in rtolab.
     """
 

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,10 +79,11 @@ def demo(
 
 @app.command("list", epilog="Example: [bold]rtolab list --json[/bold]")
 def list_all(*, as_json: AsJson = False) -> None:
-    """What there is: policies of senders, scenarios, experiments."""
+    """What there is: policies of senders, detectors, scenarios, experiments."""
     from rtolab.experiments import EXPERIMENTS  # noqa: PLC0415
 
     policies = _rtolab.policies()
+    detectors = _rtolab.detectors()
     scenarios = shipped_scenarios()
     if as_json:
         _print_json(
@@ -89,6 +91,7 @@ def list_all(*, as_json: AsJson = False) -> None:
                 "policies": [
                     dict(zip(("name", "question", "about"), p, strict=True)) for p in policies
                 ],
+                "detectors": [dict(zip(("name", "about"), d, strict=True)) for d in detectors],
                 "scenarios": [{"name": n, "path": str(path)} for n, path in scenarios.items()],
                 "experiments": [
                     {"id": e.id, "aliases": list(e.aliases), "title": e.title, "source": e.source}
@@ -99,6 +102,7 @@ def list_all(*, as_json: AsJson = False) -> None:
         return
     console = _stdout()
     console.print(_listing("Senders are sums of policies, such as sack+frto", policies))
+    console.print(_listing("Detectors, as judges (--judge)", detectors))
     console.print(_listing("Scenarios", [(name, str(path)) for name, path in scenarios.items()]))
     named = [(", ".join((e.id, *e.aliases)), e.title) for e in EXPERIMENTS]
     console.print(_listing("Experiments", named))
@@ -108,7 +112,7 @@ def list_all(*, as_json: AsJson = False) -> None:
     epilog="Example: [bold]rtolab run frto2002-delays --sender sack --sender sack+frto "
     "--runs 30 --set link.wireless.delay='400 ms'[/bold]"
 )
-def run(
+def run(  # noqa: PLR0913  (all but the first are options)
     scenario: Scenario,
     *,
     sender: Annotated[
@@ -118,12 +122,22 @@ def run(
     seed: Seed = 1,
     jobs: Jobs = None,
     set_: Set = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(help="A detector that judges every timeout, scored by the truth; or all."),
+    ] = None,
+    what_if: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SENDER", help="Go on with this sender from each timeout, too."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for tables, and for one run captures and pictures.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run one scenario, with one or more senders, on one or more seeds."""
+    from rtolab import judging  # noqa: PLC0415
+
     senders = sender or []
     trace = out is not None and runs == 1
     with _progress(f"running {scenario}") as progress:
@@ -135,26 +149,39 @@ def run(
             set=_pairs(set_, "--set"),
             trace=trace,
             windows=trace,
+            judge=judge or (),
+            what_if=what_if or (),
             jobs=jobs,
             progress=progress,
         )
     files = result.write(out) if out else []
     if out and trace:
         files += _draw(result, out)
+    judges = judging.confusions(result) if judge else []
+    differences = list(judging.differences(result)) if what_if else []
     if as_json:
-        _print_json(
-            {
-                "scenario": scenario,
-                "seed": seed,
-                "runs": runs,
-                "connections": result.connections.to_dicts(),
-                "files": [str(path) for path in files],
-            }
-        )
+        document: dict[str, Any] = {
+            "scenario": scenario,
+            "seed": seed,
+            "runs": runs,
+            "connections": result.connections.to_dicts(),
+        }
+        if result.tasks.height:
+            document["tasks"] = result.tasks.to_dicts()
+        if judge:
+            document["judges"] = [asdict(one) for one in judges]
+        if what_if:
+            document["what_if"] = [asdict(one) for one in differences]
+        _print_json(document | {"files": [str(path) for path in files]})
         return
     from rtolab import show  # noqa: PLC0415
 
-    _stdout().print(show.runs(result))
+    console = _stdout()
+    console.print(show.runs(result))
+    if judge:
+        console.print(show.judges(judges))
+    if what_if:
+        console.print(show.what_if(differences))
     _name(files)
 
 

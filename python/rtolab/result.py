@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from rtolab._rtolab import Outcome
     from rtolab.plot import Plots
 
-TABLES = ("connections", "timeouts", "segments", "windows", "links", "disturbances")
+TABLES = (
+    *("connections", "timeouts", "tasks", "segments", "windows", "links", "disturbances"),
+    *("verdicts", "duplicates", "what_if"),
+)
 """The tables that runs leave, as named in the guide."""
 
 PLACES = ("sender", "receiver")
@@ -71,6 +74,26 @@ class Result:
     def disturbances(self) -> pl.DataFrame:
         """One row a stall, outage or delay spike of a link; empty unless traced."""
         return pl.DataFrame(self._outcome.disturbances)
+
+    @cached_property
+    def tasks(self) -> pl.DataFrame:
+        """One row a page, or a question with its answer: due, begun, complete; bytes."""
+        return pl.DataFrame(self._outcome.tasks)
+
+    @cached_property
+    def verdicts(self) -> pl.DataFrame:
+        """One row a timeout or fast retransmit and judge: truth and verdict; empty without."""
+        return pl.DataFrame(self._outcome.verdicts)
+
+    @cached_property
+    def duplicates(self) -> pl.DataFrame:
+        """One row a duplicate ACK at a sender, with its cause; empty unless traced or judged."""
+        return pl.DataFrame(self._outcome.duplicates)
+
+    @cached_property
+    def what_if(self) -> pl.DataFrame:
+        """One row a timeout and other sender that went on from there; empty unless asked for."""
+        return pl.DataFrame(self._outcome.what_if)
 
     @property
     def plot(self) -> Plots:

@@ -27,6 +27,8 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     set: Mapping[str, object] | None = None,
     trace: bool | None = None,
     windows: bool | None = None,
+    judge: str | Sequence[str] = (),
+    what_if: str | Sequence[str] = (),
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -42,6 +44,8 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         set: values that replace the scenario's, by dotted key: {"link.wireless.loss": 0.02}.
         trace: record every packet; by default when there is a single run.
         windows: record the senders' windows; by default when there is a single run.
+        judge: detectors that ride along on every sender and judge its timeouts, or "all".
+        what_if: senders each of which goes on, in a copy of the run, from every timeout.
         jobs: how many threads; by default one a processor.
         progress: called now and then with the runs done and the runs there are.
 
@@ -57,7 +61,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         >>> result = run("frto2002-delays", sender=["sack", "sack+frto"], runs=30)
         >>> result.connections.group_by("sender").agg(pl.median("elapsed_s"))
     """
-    senders = [sender] if isinstance(sender, str) else list(sender or [])
+    senders = _names(sender or ())
     _check_numbers(seed, runs, jobs)
     single = runs == 1 and len(senders) <= 1
     trace = single if trace is None else trace
@@ -70,10 +74,24 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         seeds=range(seed, seed + runs),
         trace=trace,
         windows=windows,
+        judges=_detectors(judge),
+        what_if=_names(what_if),
         jobs=jobs or 0,
         progress=progress,
     )
     return Result(str(scenario), outcome, runs=runs * max(1, len(senders)), traced=trace)
+
+
+def _names(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _detectors(given: str | Sequence[str]) -> list[str]:
+    """The judges' names; all there are for "all"."""
+    names = _names(given)
+    if "all" in names:
+        return [name for name, _ in _rtolab.detectors()]
+    return list(dict.fromkeys(names))
 
 
 def _check_numbers(seed: int, runs: int, jobs: int | None) -> None:

@@ -14,9 +14,12 @@ from rich.text import Text
 from rtolab.emulation import allowed_lateness_s, doubts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtolab._rtolab import EmulationReport
     from rtolab.experiments.base import Judgement
     from rtolab.experiments.reproduce import Reproduction, Row
+    from rtolab.judging import Confusion, Difference
     from rtolab.result import Result
 
 STYLES = {"pass": "bold green", "fail": "bold red", "undecidable": "bold yellow"}
@@ -126,6 +129,43 @@ def runs(result: Result) -> Table:
             places = 0 if one and digits == 1 else digits
             cells.append("-" if scaled is None else f"{scaled:.{places}f}")
         table.add_row(str(sender), str(flow), completed, *cells)
+    return table
+
+
+def judges(found: Sequence[Confusion]) -> RenderableType:
+    """How detectors did against the truth, a row a sender and judge."""
+    if not found:
+        return Text("no timeout and no fast retransmit: nothing to judge")
+    table = _table()
+    table.add_column("sender", no_wrap=True)
+    table.add_column("judge", no_wrap=True)
+    for name in ("spurious\nfound", "\nmissed", "genuine\nright", "called\nspurious"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("\nopen", "\nblind", "median\ndelay s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in found:
+        counts = (one.spurious_found, one.spurious_missed, one.genuine_right)
+        others = (one.genuine_called_spurious, one.open, one.blind)
+        delay = "-" if one.median_delay_s is None else f"{one.median_delay_s:.3f}"
+        table.add_row(one.sender, one.detector, *map(str, counts + others), delay)
+    return table
+
+
+def what_if(found: Sequence[Difference]) -> RenderableType:
+    """What other senders would have changed, a row a timeout and sender."""
+    if not found:
+        return Text("no timeout: nothing to go on from")
+    table = _table()
+    for name, justify in (("run", "right"), ("flow", "left"), ("timeout s", "right")):
+        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    table.add_column("truth")
+    table.add_column("instead", no_wrap=True)
+    table.add_column("time s", justify="right")
+    table.add_column("segments", justify="right")
+    for one in found:
+        time = "-" if one.time_s is None else f"{one.time_s:+.2f}"
+        where = (str(one.run), one.flow, f"{one.at_s:.3f}", one.truth)
+        table.add_row(*where, one.sender, time, f"{one.segments:+d}")
     return table
 
 

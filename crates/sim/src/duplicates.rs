@@ -49,9 +49,7 @@ impl Duplicates {
         self.occasion = match receiver.nxt() {
             _ if packet.duplicate => Some(Occasion::Network),
             _ if receiver.holds(&(segment.seq..segment.end())) => Some(Occasion::Again),
-            missing if segment.seq > missing => {
-                Some(Occasion::Gap { flow, from, missing, copy })
-            }
+            missing if segment.seq > missing => Some(Occasion::Gap { flow, from, missing, copy }),
             _ => None,
         };
         let first = self.arrived.entry((flow, from, segment.seq)).or_insert(copy);

@@ -6,8 +6,8 @@ use rtolab_link::{Channel, ChannelConfig, Direction, Distribution, DisturbanceKi
 use rtolab_net::{Agent, Application, Packet};
 use rtolab_record::{ConnectionRow, Disturbance, DisturbanceRow, LinkRow, Recording, Run, TaskRow};
 use rtolab_scenario::{AgentKind, Scenario, Workload};
-use rtolab_tcp::sum::SumError;
 use rtolab_tcp::sender::{AdoptError, Negotiated};
+use rtolab_tcp::sum::SumError;
 use rtolab_time::{Duration, Instant};
 use thiserror::Error;
 

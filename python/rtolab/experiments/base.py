@@ -35,6 +35,16 @@ class Assumption:
     why: str
 
 
+def stated(name: str, value: str, why: str) -> Assumption:
+    """A value that the paper states."""
+    return Assumption(name, value, stated=True, why=why)
+
+
+def assumed(name: str, value: str, why: str) -> Assumption:
+    """A value that the paper leaves open."""
+    return Assumption(name, value, stated=False, why=why)
+
+
 @dataclass(frozen=True)
 class Variant:
     """A column of a table: a sender, and what is different where it ran.
@@ -223,6 +233,8 @@ class Experiment:
         aliases: other ids of the same runs.
         shown: for packet traces, the span of time in seconds that the pictures show; such an
             experiment is one run a variant. `None` for statistics.
+        endless: do its transfers last as long as the run? Then every run counts; else only
+            those that completed.
         note: what a reader must know, if anything.
     """
 
@@ -237,6 +249,7 @@ class Experiment:
     assumptions: tuple[Assumption, ...]
     aliases: tuple[str, ...] = ()
     shown: tuple[float, float] | None = None
+    endless: bool = False
     note: str = ""
 
     @property

@@ -37,12 +37,13 @@ class Measured:
     traces: Mapping[str, Trace] = field(default_factory=dict)
 
     def values(self, variant: str, metric: Metric) -> NDArray[np.float64]:
-        """A metric of the completed runs of a variant, shape (n,), ordered by seed."""
-        completed = self.connections[variant].filter("completed")
-        return metric.of(completed).to_numpy()
+        """A metric of the runs of a variant that count, shape (n,), ordered by seed."""
+        runs = self.connections[variant]
+        counting = runs if self.experiment.endless else runs.filter("completed")
+        return metric.of(counting).to_numpy()
 
     def median(self, variant: str, metric: Metric) -> float | None:
-        """The median of a metric over the completed runs; `None` if none completed."""
+        """The median of a metric over the runs that count; `None` if none does."""
         values = self.values(variant, metric)
         return float(np.median(values)) if values.size else None
 

@@ -105,6 +105,11 @@ class Trace:
             if isinstance(event, Data) and event.retransmission and start <= event.at < end
         ]
 
+    def sent_first(self, seq: int) -> Data | None:
+        """The first copy of the segment that begins at `seq`."""
+        data = (event for event in self._events if isinstance(event, Data))
+        return next((one for one in data if one.seq == seq), None)
+
     def outstanding(self, timeout: Timeout) -> list[int]:
         """First bytes of the segments sent and not yet acknowledged when the timer expired."""
         sent: set[int] = set()

@@ -42,6 +42,7 @@ pub fn packet(mut segment: Segment, to_receiver: bool) -> Packet {
         order: 0,
         step: 1,
         corrupt: false,
+        duplicate: false,
         to_receiver,
     }
 }

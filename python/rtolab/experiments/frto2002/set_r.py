@@ -6,18 +6,7 @@ is the same for every variant. `rtolab reproduce --assume key=value` tries anoth
 
 from __future__ import annotations
 
-from rtolab.experiments.base import Assumption
-
-
-def stated(name: str, value: str, why: str) -> Assumption:
-    """A value that the report states."""
-    return Assumption(name, value, stated=True, why=why)
-
-
-def assumed(name: str, value: str, why: str) -> Assumption:
-    """A value that the report leaves open."""
-    return Assumption(name, value, stated=False, why=why)
-
+from rtolab.experiments.base import assumed, stated
 
 LINK = (
     stated("link.wireless.rate", "28.8 kbit/s", "5.1: 28,800 bps; the uplink is assumed the same"),

@@ -1,0 +1,141 @@
+"""How detectors did as judges: their verdicts against the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtolab.result import Result
+
+WEIGHT_OF_TMS = 0.8
+"""Fu and Atiquzzaman's weight of calling a genuine timeout spurious (DualRTT, section V-A)."""
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """One detector's verdicts about the timeouts and fast retransmits of one sender.
+
+    `genuine` here is what the truth calls genuine or ack-lost: where all acknowledgments were lost
+    the retransmission could not have been avoided (RFC 3522 section 3.3).
+
+    Attributes:
+        sender: whose timeouts they were, as a sum of policies.
+        detector: the judge.
+        spurious_found: spurious ones that it called so.
+        spurious_missed: spurious ones that it called genuine.
+        genuine_called_spurious: genuine ones that it called spurious.
+        genuine_right: genuine ones that it called so.
+        open: those about which it never made up its mind.
+        blind: those about which it could not, for what the sender did or lacks.
+        median_delay_s: from the retransmission to the verdict, in seconds; None without verdicts.
+        smt: the part of the spurious ones that it did not find (DualRTT, section V-A); None
+            without spurious ones.
+        tms: the part of the genuine ones that it called spurious (likewise).
+    """
+
+    sender: str
+    detector: str
+    spurious_found: int
+    spurious_missed: int
+    genuine_called_spurious: int
+    genuine_right: int
+    open: int
+    blind: int
+    median_delay_s: float | None
+    smt: float | None
+    tms: float | None
+
+    @property
+    def detection_error(self) -> float | None:
+        """The weighted sum of both errors (DualRTT, equation 2); None without any of one kind."""
+        if self.smt is None or self.tms is None:
+            return None
+        return (1 - WEIGHT_OF_TMS) * self.smt + WEIGHT_OF_TMS * self.tms
+
+
+def confusions(result: Result, kind: str | None = None) -> list[Confusion]:
+    """The judges of a result, by sender and detector.
+
+    Args:
+        result: of runs with judges.
+        kind: "timeout" or "fast_retransmit" only; by default both.
+    """
+    verdicts = result.verdicts
+    if kind is not None:
+        verdicts = verdicts.filter(pl.col("kind") == kind)
+    grouped = verdicts.group_by("sender", "detector", maintain_order=True)
+    return [_confusion(str(sender), str(detector), frame) for (sender, detector), frame in grouped]
+
+
+def _confusion(sender: str, detector: str, frame: pl.DataFrame) -> Confusion:
+    was_spurious = pl.col("truth") == "spurious"
+
+    def count(verdict: str, *, spurious: bool | None = None) -> int:
+        said = pl.col("verdict") == verdict
+        if spurious is not None:
+            said &= was_spurious if spurious else ~was_spurious
+        return frame.filter(said).height
+
+    found = count("spurious", spurious=True)
+    wrong = count("spurious", spurious=False)
+    spurious = frame.filter(was_spurious).height
+    genuine = frame.height - spurious
+    decided = frame.filter(pl.col("verdict").is_in(["spurious", "genuine"]))["delay_s"]
+    median = decided.median()
+    return Confusion(
+        sender=sender,
+        detector=detector,
+        spurious_found=found,
+        spurious_missed=count("genuine", spurious=True),
+        genuine_called_spurious=wrong,
+        genuine_right=count("genuine", spurious=False),
+        open=count("open"),
+        blind=count("blind"),
+        median_delay_s=float(median) if isinstance(median, float) else None,
+        smt=1 - found / spurious if spurious else None,
+        tms=wrong / genuine if genuine else None,
+    )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What another sender would have made of the rest of a run, from one timeout on.
+
+    Attributes:
+        run: which run.
+        flow: whose timeout.
+        at_s: when, in seconds.
+        truth: what it was.
+        sender: who went on instead.
+        time_s: how much later (earlier, if negative) the transfer ends with that sender, in
+            seconds; None if either did not end within the run.
+        segments: how many segments more it sends.
+    """
+
+    run: int
+    flow: str
+    at_s: float
+    truth: str
+    sender: str
+    time_s: float | None
+    segments: int
+
+
+def differences(result: Result) -> Iterator[Difference]:
+    """What the other senders would have changed, a timeout each."""
+    for row in result.what_if.iter_rows(named=True):
+        ends = (row["end_s"], row["original_end_s"])
+        yield Difference(
+            run=row["run"],
+            flow=row["flow"],
+            at_s=row["at_s"],
+            truth=row["truth"],
+            sender=row["what_if"],
+            time_s=None if None in ends else ends[0] - ends[1],
+            segments=row["segments"] - row["original_segments"],
+        )

@@ -1,0 +1,88 @@
+"""Judges against the truth, on tables made by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+import pytest
+
+from rtolab.judging import Confusion, confusions, differences
+
+if TYPE_CHECKING:
+    from rtolab.result import Result
+
+VERDICTS = [
+    # truth, verdict, delay, kind
+    ("spurious", "spurious", 0.2, "timeout"),
+    ("spurious", "spurious", 0.4, "timeout"),
+    ("spurious", "genuine", 0.6, "timeout"),
+    ("spurious", "open", None, "timeout"),
+    ("genuine", "genuine", 1.0, "timeout"),
+    ("genuine", "blind", 2.0, "timeout"),
+    ("ack-lost", "spurious", 3.0, "timeout"),
+    ("spurious", "spurious", 9.0, "fast_retransmit"),
+]
+
+
+def result(**tables: Any) -> Result:
+    return cast("Result", SimpleNamespace(**tables))
+
+
+def judged(rows: list[tuple[str, str, float | None, str]]) -> Result:
+    columns = {"truth": pl.String, "verdict": pl.String, "delay_s": pl.Float64, "kind": pl.String}
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+    named = frame.with_columns(sender=pl.lit("sack"), detector=pl.lit("eifel"))
+    return result(verdicts=named)
+
+
+def test_counts_are_of_what_the_truth_calls_each() -> None:
+    (found,) = confusions(judged(VERDICTS), "timeout")
+    assert found == Confusion(
+        sender="sack",
+        detector="eifel",
+        spurious_found=2,
+        spurious_missed=1,
+        genuine_called_spurious=1,
+        genuine_right=1,
+        open=1,
+        blind=1,
+        median_delay_s=pytest.approx(0.6),
+        smt=pytest.approx(0.5),
+        tms=pytest.approx(1 / 3),
+    )
+    assert found.detection_error == pytest.approx(0.2 * 0.5 + 0.8 / 3)
+
+
+def test_both_kinds_count_unless_one_is_asked_for() -> None:
+    (both,) = confusions(judged(VERDICTS))
+    assert both.spurious_found == 3
+    (fast,) = confusions(judged(VERDICTS), "fast_retransmit")
+    assert (fast.spurious_found, fast.smt, fast.tms) == (1, 0.0, None)
+    assert fast.detection_error is None
+
+
+def test_without_verdicts_there_is_nothing() -> None:
+    assert confusions(judged([])) == []
+    (silent,) = confusions(judged([("spurious", "open", None, "timeout")]))
+    assert (silent.median_delay_s, silent.smt) == (None, 1.0)
+
+
+def test_a_difference_is_of_what_the_other_sender_made() -> None:
+    row = {
+        "run": 0,
+        "flow": "transfer",
+        "at_s": 3.0,
+        "truth": "spurious",
+        "what_if": "sack+frto",
+        "end_s": 10.0,
+        "original_end_s": 12.5,
+        "segments": 100,
+        "original_segments": 108,
+    }
+    unfinished = row | {"end_s": None}
+    frame = pl.DataFrame([row, unfinished], schema_overrides={"end_s": pl.Float64})
+    first, second = differences(result(what_if=frame))
+    assert (first.sender, first.time_s, first.segments) == ("sack+frto", -2.5, -8)
+    assert second.time_s is None
