@@ -24,6 +24,7 @@ use rtolab_scenario::Scenario;
 use rtolab_tcp::sum::POLICIES;
 
 use crate::error::guard;
+use crate::simulate::Asked;
 
 /// The JSON Schema of a scenario.
 #[pyfunction]
@@ -37,11 +38,17 @@ fn policies() -> Vec<(&'static str, &'static str, &'static str)> {
     POLICIES.iter().map(|policy| (policy.name, policy.question.name(), policy.about)).collect()
 }
 
+/// The detectors that may judge: name, and one sentence about it.
+#[pyfunction]
+fn detectors() -> Vec<(&'static str, &'static str)> {
+    DETECTORS.iter().map(|detector| (detector.name, detector.about)).collect()
+}
+
 /// Raises what `simulate` would raise for this scenario and these senders.
 #[pyfunction]
 #[pyo3(signature = (path, set=Vec::new(), senders=Vec::new()))]
 fn check(path: PathBuf, set: Vec<(String, String)>, senders: Vec<String>) -> PyResult<()> {
-    guard(|| simulate::labs(&path, &set, &senders).map(drop))
+    guard(|| simulate::labs(&path, &set, &senders, &Asked::default()).map(drop))
 }
 
 #[pymodule]
@@ -53,6 +60,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<outcome::Outcome>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(policies, module)?)?;
+    module.add_function(wrap_pyfunction!(detectors, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate, module)?)

@@ -23,6 +23,10 @@ pub(crate) struct Outcome {
     windows: OnceLock<RecordBatch>,
     links: OnceLock<RecordBatch>,
     disturbances: OnceLock<RecordBatch>,
+    tasks: OnceLock<RecordBatch>,
+    verdicts: OnceLock<RecordBatch>,
+    duplicates: OnceLock<RecordBatch>,
+    what_if: OnceLock<RecordBatch>,
 }
 
 impl Outcome {
@@ -88,6 +92,31 @@ impl Outcome {
     fn disturbances(&self, py: Python<'_>) -> PyResult<Table> {
         self.table(py, &self.disturbances, tables::disturbances)
     }
+
+    /// One row a page, or a question with its answer.
+    #[getter]
+    fn tasks(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, &self.tasks, tables::tasks)
+    }
+
+    /// One row a timeout or fast retransmit and judge; empty without judges.
+    #[getter]
+    fn verdicts(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, &self.verdicts, tables::verdicts)
+    }
+
+    /// One row a duplicate ACK that reached a sender; empty without `trace` and judges.
+    #[getter]
+    fn duplicates(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, &self.duplicates, tables::duplicates)
+    }
+
+    /// One row a timeout and sender that went on from there; empty unless asked for.
+    #[getter]
+    fn what_if(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, &self.what_if, tables::what_if)
+    }
+
     /// The packets of a traced run as a capture at one side, `sender` or `receiver`, would show
     /// them: a pcapng file.
     fn pcapng<'py>(

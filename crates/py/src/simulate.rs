@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 /// depend on how many. `progress` is called now and then with the counts of runs done and of all.
 #[pyfunction]
 #[pyo3(signature = (path, *, set=Vec::new(), senders=Vec::new(), seeds, trace=false, windows=false,
-                    jobs=0, progress=None))]
+                    judges=Vec::new(), what_if=Vec::new(), jobs=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords with defaults in Python")]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -28,12 +28,14 @@ pub(crate) fn simulate(
     seeds: Vec<u64>,
     trace: bool,
     windows: bool,
+    judges: Vec<String>,
+    what_if: Vec<String>,
     jobs: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     guard(|| {
         py.detach(|| {
-            let labs = labs(&path, &set, &senders)?;
+            let labs = labs(&path, &set, &senders, &Asked { judges, what_if })?;
             let observe = Observe { trace, windows };
             let one = |run: usize| {
                 let (lab, seed) = (&labs[run / seeds.len()], seeds[run % seeds.len()]);
@@ -47,26 +49,41 @@ pub(crate) fn simulate(
     })
 }
 
+/// What judged runs are asked; runs of which nothing is asked are not judged.
+#[derive(Default)]
+pub(crate) struct Asked {
+    /// Detectors that ride along.
+    pub judges: Vec<String>,
+    /// Senders that go on from each timeout.
+    pub what_if: Vec<String>,
+}
+
 /// The scenario made ready for each sender, or for its own if there are none.
 pub(crate) fn labs(
     path: &Path,
     set: &[(String, String)],
     senders: &[String],
+    asked: &Asked,
 ) -> PyResult<Vec<Lab>> {
     let scenario = Scenario::load(path, set).map_err(|error| raise::<ScenarioError>(&error))?;
     if senders.is_empty() {
-        return Ok(vec![lab(&scenario, None)?]);
+        return Ok(vec![lab(&scenario, None, asked)?]);
     }
-    senders.iter().map(|sender| lab(&scenario, Some(sender))).collect()
+    senders.iter().map(|sender| lab(&scenario, Some(sender), asked)).collect()
 }
 
 /// A sender must be one, even where every flow has its own.
-fn lab(scenario: &Scenario, sender: Option<&str>) -> PyResult<Lab> {
-    let checked = sender.map(|sender| sum::sender(sender, &Config::default())).transpose();
-    checked.map_err(|error| raise::<SenderError>(&error))?;
-    Lab::new(scenario, sender).map_err(|error| match error {
-        rtolab_sim::Error::Sender(error) => raise::<SenderError>(&error),
+fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> PyResult<Lab> {
+    for name in sender.into_iter().chain(asked.what_if.iter().map(String::as_str)) {
+        sum::sender(name, &Config::default()).map_err(|error| raise::<SenderError>(&error))?;
+    }
+    let lab = Lab::new(scenario, sender).and_then(|lab| match asked {
+        Asked { judges, what_if } if judges.is_empty() && what_if.is_empty() => Ok(lab),
+        Asked { judges, what_if } => lab.judged(scenario, judges, what_if),
+    });
+    lab.map_err(|error| match error {
         error @ rtolab_sim::Error::NoRoute { .. } => raise::<ScenarioError>(&error),
+        error => raise::<SenderError>(&error),
     })
 }
 
