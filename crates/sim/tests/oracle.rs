@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use rtolab_record::{Event, Place, Recording, SegmentRow, TimeoutKind};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
+use rtolab_tcp::spurious::{DETECTORS, Judges, Verdict, Why};
+use rtolab_tcp::{Cause, Seq};
+use rtolab_time::Instant;
 
 /// Payload of a segment, in bytes.
 const SEGMENT: i64 = 536;
@@ -126,6 +129,47 @@ fn the_hiccup_is_as_the_paper_has_it() {
     // 21 are sent again after the timeouts, and 151 by the fast retransmit: none was lost.
     let expected: Vec<_> = [131].into_iter().chain(131..=151).collect();
     assert_eq!(retransmitted(&history), expected);
+}
+
+/// What detectors that look on say of the run: of which episode, and when.
+fn judged(recording: &Recording) -> Vec<(u32, &'static str, Verdict, f64)> {
+    let mut judges = Judges::new(DETECTORS, Seq::FIRST);
+    let mut timeouts = recording.timeouts.iter().peekable();
+    let at_sender = recording.segments.iter().filter(|row| row.place == Place::Sender);
+    for row in at_sender {
+        // An acknowledgment comes before the fast retransmit that it leads to.
+        if row.event == Event::Received {
+            judges.acked(&row.segment, row.at);
+            continue;
+        }
+        while let Some(timeout) = timeouts.next_if(|timeout| timeout.at <= row.at) {
+            let seq = Seq::FIRST + u32::try_from(timeout.seq).unwrap();
+            match timeout.kind {
+                TimeoutKind::Timeout => judges.timeout(seq, timeout.at),
+                TimeoutKind::FastRetransmit => judges.fast_retransmit(seq, timeout.at),
+            };
+        }
+        judges.sent(&row.segment, row.at, Cause::Unknown);
+    }
+    let time = |at: Instant| ((at.secs_f64() - BEGINS) * 100.0).round() / 100.0;
+    let said = std::iter::from_fn(|| judges.poll());
+    said.map(|said| (said.episode, said.detector, said.verdict, time(said.at))).collect()
+}
+
+#[test]
+fn t_dr_1_the_second_acknowledgment_tells() {
+    let said = judged(&run(None));
+    // The first, at 42.90, answers 0.76 s after the second retransmission; the second, at 42.99,
+    // 92 ms after 132 was sent again.
+    let of_the_timeouts = [
+        (0, "eifel", Verdict::Blind(Why::NoTimestamps), 42.9),
+        (0, "frto", Verdict::Blind(Why::DidOtherwise), 42.99),
+        (0, "dualrtt", Verdict::Spurious, 42.99),
+        (0, "dsack", Verdict::Blind(Why::NoDsack), 45.8),
+    ];
+    assert_eq!(said[..4], of_the_timeouts);
+    let of_the_fast_retransmit: Vec<_> = said[4..].iter().map(|(_, name, ..)| *name).collect();
+    assert_eq!(of_the_fast_retransmit, ["frto", "dualrtt", "eifel", "dsack"]);
 }
 
 #[test]
