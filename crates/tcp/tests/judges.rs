@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use proptest::prelude::*;
 use rtolab_tcp::spurious::{
     DETECTORS, Detector, DetectorKind, DualRtt, Judges, Verdict, Why, detector,
 };
@@ -468,4 +469,79 @@ fn acknowledgments_of_nothing_known_are_passed_over() {
 fn an_unknown_detector_is_told_from_known_ones() {
     let message = detector("eifle").unwrap_err().to_string();
     assert_eq!(message, "unknown detector `eifle`; known are eifel, frto, dualrtt, dsack");
+}
+
+/// What may happen at a sender, in any order.
+#[derive(Clone, Debug)]
+enum Op {
+    /// So many segments more leave, or one again.
+    Send(u32),
+    Again(u32),
+    Timeout(u32),
+    FastRetransmit(u32),
+    /// An acknowledgment number, an echo, and a block.
+    Ack(u32, Option<u32>, Option<(u32, u32)>),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let block = prop::option::of((1..30_u32, 0..4_u32));
+    prop_oneof![
+        4 => (1..4_u32).prop_map(Op::Send),
+        2 => (1..30_u32).prop_map(Op::Again),
+        1 => (1..30_u32).prop_map(Op::Timeout),
+        1 => (1..30_u32).prop_map(Op::FastRetransmit),
+        6 => (0..30_u32, prop::option::of(0..100_u32), block)
+            .prop_map(|(number, echo, block)| Op::Ack(number, echo, block)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn each_detector_says_one_thing_of_each_episode(ops in prop::collection::vec(op(), 0..60)) {
+        let (mut bench, mut next, mut episodes) = (Bench::new().with_timestamps(), 1, 0);
+        let mut said = Vec::new();
+        for (op, millis) in ops.iter().zip(1..) {
+            match *op {
+                Op::Send(count) => {
+                    bench.sends(millis, next..=next + count - 1);
+                    next += count;
+                }
+                Op::Again(number) if number < next => {
+                    bench.sends(millis, number..=number);
+                }
+                Op::Timeout(number) if number < next => {
+                    let episode = bench.judges.timeout(start_of(number), instant(millis));
+                    prop_assert!(episode == episodes || episode + 1 == episodes);
+                    episodes = episode + 1;
+                }
+                Op::FastRetransmit(number) if number < next => {
+                    let episode = bench.judges.fast_retransmit(start_of(number), instant(millis));
+                    prop_assert_eq!(episode, episodes);
+                    episodes += 1;
+                }
+                Op::Ack(number, echo, block) => {
+                    let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
+                    (ack.ack, ack.window) = (start_of(number + 1), 60_000);
+                    if let Some(echo) = echo {
+                        ack.set_timestamps(Timestamps { value: 1, echo });
+                    }
+                    if let Some((start, count)) = block {
+                        ack.push_sack(start_of(start)..start_of(start + count));
+                    }
+                    bench.judges.acked(&ack, instant(millis));
+                }
+                _ => {}
+            }
+            said.extend(std::iter::from_fn(|| bench.judges.poll()));
+        }
+        bench.judges.finish(instant(100));
+        said.extend(std::iter::from_fn(|| bench.judges.poll()));
+        for episode in 0..episodes {
+            for kind in DETECTORS {
+                let of = said.iter().filter(|s| (s.episode, s.detector) == (episode, kind.name));
+                prop_assert_eq!(of.count(), 1, "{} of episode {}", kind.name, episode);
+            }
+        }
+        prop_assert_eq!(said.len(), episodes as usize * DETECTORS.len());
+    }
 }

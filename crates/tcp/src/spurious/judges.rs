@@ -91,6 +91,9 @@ impl Judges {
 
     /// The sender sent `segment`, and why, if that is known.
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
+        if segment.sequence_length() == 0 {
+            return;
+        }
         let max = self.flight.max();
         let again = segment.seq < max;
         self.flight.sent(segment, at, self.cause_of(segment, cause));
