@@ -232,7 +232,7 @@ pub struct RecoveryConfig {
     pub dupthresh: u32,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
-    /// When a timeout forbids fast retransmits to Reno and NewReno.
+    /// When a timeout forbids fast retransmits to Tahoe, Reno and NewReno.
     pub bugfix: Bugfix,
     /// Knobs of NewReno.
     pub newreno: NewRenoConfig,
@@ -243,6 +243,8 @@ pub struct RecoveryConfig {
 /// The loss recovery algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
+    /// Tahoe (Jacobson 1988): no fast recovery.
+    Tahoe,
     /// Reno (RFC 5681 section 3.2).
     Reno,
     /// NewReno (RFC 2582, 6582).

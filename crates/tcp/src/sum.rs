@@ -40,6 +40,15 @@ impl Question {
 
 /// Every policy that a sum may name: a new algorithm is one file and one line here.
 pub const POLICIES: &[Policy] = &[
+    policy("tahoe", Question::Recovery, "Tahoe as the scenario sets it (Jacobson 1988)", tahoe),
+    policy("tahoe:no-bugfix", Question::Recovery, "Tahoe without RFC 2582's bugfix", |c| {
+        tahoe(c);
+        c.recovery.bugfix = Bugfix::None;
+    }),
+    policy("tahoe:careful", Question::Recovery, "Tahoe, bugfix careful (RFC 2582)", |c| {
+        tahoe(c);
+        c.recovery.bugfix = Bugfix::Careful;
+    }),
     policy("reno", Question::Recovery, "Reno as the scenario sets it (RFC 5681)", reno),
     policy("reno:no-bugfix", Question::Recovery, "Reno without RFC 2582's bugfix", |c| {
         reno(c);
@@ -97,6 +106,11 @@ const fn policy(
     set: fn(&mut Config),
 ) -> Policy {
     Policy { name, question, about, set }
+}
+
+fn tahoe(config: &mut Config) {
+    config.recovery.algorithm = Algorithm::Tahoe;
+    config.sack = false;
 }
 
 fn reno(config: &mut Config) {

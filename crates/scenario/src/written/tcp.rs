@@ -138,11 +138,11 @@ pub(crate) struct Recovery {
     pub limited_transmit: Option<bool>,
 }
 
-/// Knobs of NewReno (RFC 6582), and what Reno shares with it.
+/// Knobs of NewReno (RFC 6582), and what Tahoe and Reno share with it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct NewReno {
-    /// When a fast retransmit may follow a timeout, for Reno too. Default: careful.
+    /// When a fast retransmit may follow a timeout, for Tahoe and Reno too. Default: careful.
     pub bugfix: Option<Written<Bugfix>>,
     /// Which partial acknowledgments restart the timer. Default: impatient.
     pub timer: Option<Written<PartialAckTimer>>,

@@ -110,6 +110,11 @@ impl Flight {
         self.segments.get(self.index_of(seq))
     }
 
+    /// The outstanding segments from the one that spans `seq` on.
+    pub fn segments_from(&self, seq: Seq) -> impl Iterator<Item = &Sent> {
+        self.segments.range(self.index_of(seq)..)
+    }
+
     /// The first segment at or above `seq` that is not selectively acknowledged.
     pub fn unsacked_from(&self, seq: Seq) -> Option<&Sent> {
         self.segments.range(self.index_of(seq)..).find(|segment| !segment.sacked)

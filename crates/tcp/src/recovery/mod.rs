@@ -1,9 +1,10 @@
-//! What is lost? Loss recovery by duplicate acknowledgments: what Reno, NewReno and SACK recovery
-//! share.
+//! What is lost? Loss recovery by duplicate acknowledgments: what Tahoe, Reno, NewReno and SACK
+//! recovery share.
 
 mod newreno;
 mod reno;
 mod sack;
+mod tahoe;
 
 use rtolab_time::Instant;
 
@@ -104,6 +105,7 @@ impl Sender {
             return;
         }
         match (self.config.recovery.algorithm, self.recovery.is_fast()) {
+            (Algorithm::Tahoe, _) => self.tahoe_counts(facts),
             (Algorithm::Reno, true) => self.reno_recovers(facts),
             (Algorithm::Reno, false) => self.reno_counts(facts, Fast::Reno),
             (Algorithm::NewReno, true) => self.newreno_recovers(facts),

@@ -40,16 +40,17 @@ impl Ticks {
         let (srtt_gain, rttvar_gain) = (i64::from(config.srtt_gain), i64::from(config.rttvar_gain));
         let rtt = ((rtt.nanos() / tick_of(config)) as i64).max(1);
         if self.srtt == 0 {
-            self.srtt = rtt * srtt_gain;
-            self.rttvar = rtt * rttvar_gain / 2;
+            self.srtt = rtt.saturating_mul(srtt_gain);
+            self.rttvar = rtt.saturating_mul(rttvar_gain) / 2;
         } else {
             let error = rtt - self.srtt / srtt_gain;
-            self.srtt = (self.srtt + error).max(1);
-            self.rttvar = (self.rttvar + error.abs() - self.rttvar / rttvar_gain).max(1);
+            self.srtt = self.srtt.saturating_add(error).max(1);
+            let off = error.abs() - self.rttvar / rttvar_gain;
+            self.rttvar = self.rttvar.saturating_add(off).max(1);
         }
-        let margin = self.rttvar * i64::from(config.k) * srtt_gain / rttvar_gain;
-        let ticks = (margin + self.srtt) / srtt_gain;
-        Duration::from_nanos(ticks as u64 * tick_of(config))
+        let scaled = self.rttvar.saturating_mul(i64::from(config.k)).saturating_mul(srtt_gain);
+        let ticks = (scaled / rttvar_gain).saturating_add(self.srtt) / srtt_gain;
+        Duration::from_nanos(tick_of(config)).saturating_mul(ticks as u64)
     }
 
     /// The timer was backed off for the `count`-th time since the last sample.
@@ -62,7 +63,7 @@ impl Ticks {
     /// SRTT and RTTVAR as times.
     pub fn estimate(&self, config: &RtoConfig) -> Estimate {
         let time = |scaled: i64, gain: u32| {
-            Duration::from_nanos(scaled as u64 * tick_of(config) / u64::from(gain))
+            Duration::from_nanos(tick_of(config)).saturating_mul(scaled as u64) / u64::from(gain)
         };
         Estimate {
             srtt: time(self.srtt, config.srtt_gain),

@@ -14,7 +14,7 @@ impl Sender {
         let chunk = self.choose()?;
         self.burst = self.burst.saturating_sub(1);
         let retransmission = chunk.seq < self.flight.max();
-        let repairs = retransmission && self.recovery.is_fast();
+        let repairs = matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery);
         if self.deadline.is_none() || (repairs && self.config.rto.restart_on_retransmit) {
             self.deadline = Some(at + self.rtt.rto());
         }

@@ -5,8 +5,8 @@
 //! original. Unlike RFC 3522 this form asks nothing else, and so takes an acknowledgment of a
 //! duplicate for one of the original where all acknowledgments of the originals were lost.
 
-use super::{Verdict, Why};
-use crate::flight::AckFacts;
+use super::{Detector, Episode, Verdict, Why};
+use crate::flight::{AckFacts, Cause, Sent};
 
 /// The timeout in question, if any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,5 +33,17 @@ impl Eifel {
             Some(_) => Verdict::Genuine,
             None => Verdict::Blind(Why::NoTimestamps),
         }
+    }
+}
+
+impl Detector for Eifel {
+    fn on_retransmission(&mut self, sent: &Sent, _: &Episode) {
+        if matches!(sent.cause, Cause::Timeout | Cause::FastRetransmit) {
+            self.on_timeout(sent.timestamp);
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckFacts, _: &Episode) -> Verdict {
+        self.on_ack(ack)
     }
 }

@@ -5,8 +5,8 @@
 //! advance the window, the second of them is for a segment that was never retransmitted: it had
 //! only been late, and so had the timeout's.
 
-use super::{Verdict, Why};
-use crate::flight::AckFacts;
+use super::{Detector, Episode, EpisodeKind, Verdict, Why};
+use crate::flight::{AckFacts, Cause, Sent};
 
 /// What F-RTO wants its sender to do; a judge ignores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,5 +70,55 @@ impl Frto {
         };
         *self = next;
         (advice, verdict)
+    }
+}
+
+/// F-RTO as a judge: the sender need not have heard of it. Where the sender does not what F-RTO
+/// would, the acknowledgments that follow tell nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FrtoJudge {
+    machine: Frto,
+    /// Did the sender retransmit more than the segment that timed out?
+    went_back: bool,
+    /// How many new segments it had sent when the first acknowledgment came.
+    new_before: u32,
+}
+
+impl FrtoJudge {
+    /// Did the sender do otherwise, up to the acknowledgment that comes now?
+    const fn disobeyed(self, episode: &Episode) -> bool {
+        match self.machine {
+            Frto::Idle => false,
+            Frto::AwaitingFirst => self.went_back || episode.new_segments > self.new_before,
+            Frto::AwaitingSecond => self.went_back || episode.new_segments == self.new_before,
+        }
+    }
+}
+
+impl Detector for FrtoJudge {
+    fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
+        match sent.cause {
+            Cause::Timeout => {
+                self.machine.on_timeout();
+                (self.went_back, self.new_before) = (false, episode.new_segments);
+            }
+            _ => self.went_back = true,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
+        if episode.kind != EpisodeKind::Timeout {
+            return Verdict::Blind(Why::NotATimeout);
+        }
+        if (ack.is_new() || ack.duplicate) && self.disobeyed(episode) {
+            self.machine = Frto::Idle;
+            return Verdict::Blind(Why::DidOtherwise);
+        }
+        // What the sender could send shows in what it sends next.
+        let (_, verdict) = self.machine.on_ack(ack, true);
+        if self.machine == Frto::AwaitingSecond && ack.is_new() {
+            self.new_before = episode.new_segments;
+        }
+        verdict
     }
 }

@@ -1,10 +1,27 @@
 //! Was that retransmission wrong? Detectors, each a pure machine over facts.
+//!
+//! A sender asks those that it acts on; [`Judges`] ask any of them about any sender.
 
+mod detectors;
+mod dsack;
+mod dualrtt;
 pub mod eifel;
+mod episode;
 pub mod frto;
+mod judges;
 
+use alloc::boxed::Box;
+use core::fmt::Debug;
+
+use crate::flight::{AckFacts, Sent};
+
+pub use detectors::{DETECTORS, DetectorKind, UnknownDetector, detector};
+pub use dsack::Dsack;
+pub use dualrtt::DualRtt;
 pub use eifel::Eifel;
-pub use frto::{Advice, Frto};
+pub use episode::{Episode, EpisodeKind};
+pub use frto::{Advice, Frto, FrtoJudge};
+pub use judges::{Judges, Judgment};
 
 /// What a detector says of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,4 +43,53 @@ pub enum Why {
     NothingNewToSend,
     /// It needs timestamps, and the peer sends none.
     NoTimestamps,
+    /// It needs D-SACKs, and the peer has never sent one.
+    NoDsack,
+    /// It needs a round-trip time, and there was none yet.
+    NoRoundTrip,
+    /// It needs the sender to do something, and the sender did otherwise.
+    DidOtherwise,
+    /// It is made for timeouts only.
+    NotATimeout,
+    /// It is made for data, and the segment was a SYN.
+    Handshake,
+    /// A segment was retransmitted twice, and what is reported may stand for either.
+    RetransmittedTwice,
+    /// The network itself duplicates packets.
+    NetworkDuplicates,
+}
+
+/// Was that retransmission wrong? A detector is asked about one episode after the other.
+pub trait Detector: CloneDetector + Debug + Send + Sync {
+    /// A segment was retransmitted in this episode, the first one included.
+    fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
+        let _ = (sent, episode);
+    }
+
+    /// An acknowledgment arrived in this episode, about which no verdict is known.
+    fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict;
+
+    /// The episode ends without a verdict: what is left to say of it.
+    fn at_end(&mut self, episode: &Episode) -> Verdict {
+        let _ = episode;
+        Verdict::Open
+    }
+}
+
+/// A copy of a detector whose type is not known.
+pub trait CloneDetector {
+    /// A copy with the same state.
+    fn boxed(&self) -> Box<dyn Detector>;
+}
+
+impl<D: Detector + Clone + 'static> CloneDetector for D {
+    fn boxed(&self) -> Box<dyn Detector> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Detector> {
+    fn clone(&self) -> Self {
+        self.as_ref().boxed()
+    }
 }

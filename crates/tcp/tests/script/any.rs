@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::{
-    Avoidance, EchoRule, FullAck, Halving, Outstanding, RecoverOnUndo, RtoFloor, Sampling,
+    Arithmetic, Avoidance, EchoRule, FullAck, Halves, Halving, Outstanding, RecoverOnUndo,
+    RepeatedTimeout, RtoFloor, Sampling,
 };
 use rtolab_tcp::{Config, sum};
 use rtolab_time::Duration;
@@ -11,7 +12,13 @@ use rtolab_time::Duration;
 use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout.
-pub const SUMS: [&str; 15] = [
+pub const SUMS: [&str; 21] = [
+    "tahoe:no-bugfix",
+    "tahoe:careful+frto",
+    "reno:no-bugfix",
+    "reno:careful",
+    "reno:less-careful+frto",
+    "reno:careful+eifel",
     "newreno:no-bugfix",
     "newreno:less-careful",
     "newreno:impatient",
@@ -34,9 +41,11 @@ pub fn sender() -> impl Strategy<Value = Config> {
     let window = (
         select(vec![Halving::Bytes, Halving::Segments]),
         select(vec![Avoidance::Formula, Avoidance::ByteCounting]),
-        select(vec![FullAck::FlightSize, FullAck::Ssthresh]),
+        select(vec![FullAck::FlightSize, FullAck::Ssthresh, FullAck::Halved]),
         prop::option::of(1..5_u32),
         prop::option::of(1..20_u32),
+        select(vec![Halves::FlightSize, Halves::Window]),
+        select(vec![RepeatedTimeout::Keeps, RepeatedTimeout::Halves]),
     );
     let recovery = (
         any::<bool>(),
@@ -52,7 +61,10 @@ pub fn sender() -> impl Strategy<Value = Config> {
             RtoFloor::Total(Duration::from_secs(1)),
             RtoFloor::Total(Duration::ZERO),
             RtoFloor::Variance(Duration::from_millis(200)),
+            RtoFloor::BackedOff(Duration::from_millis(200)),
         ]),
+        select(vec![Arithmetic::Exact, Arithmetic::Ns2]),
+        any::<bool>(),
     );
     (select(SUMS.to_vec()), window, recovery, rto, options()).prop_map(
         |(name, window, recovery, rto, options)| {
@@ -64,7 +76,9 @@ pub fn sender() -> impl Strategy<Value = Config> {
             config.recovery.sack.outstanding = recovery.2;
             (config.rto.sampling, config.rto.restart_on_retransmit) = (rto.0, rto.1);
             config.rto.granularity = Duration::from_millis(rto.2);
-            config.rto.floor = rto.3;
+            (config.rto.floor, config.rto.arithmetic, config.rto.sample_handshake) =
+                (rto.3, rto.4, rto.5);
+            (config.window.halves, config.window.repeated_timeout) = (window.5, window.6);
             sum::sender(name, &config).unwrap()
         },
     )

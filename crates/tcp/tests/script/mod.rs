@@ -9,8 +9,10 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
-use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum};
+use rtolab_tcp::spurious::{DETECTORS, Judges, Judgment, Verdict};
+use rtolab_tcp::{
+    Cause, Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum,
+};
 use rtolab_time::{Duration, Instant};
 
 pub const SEGMENT: u32 = 1000;
@@ -107,10 +109,13 @@ impl Setup {
             left: Vec::new(),
             expected: true,
             verdict: None,
+            judges: Judges::new(DETECTORS, Seq::FIRST),
+            judgments: Vec::new(),
             timeouts: 0,
             fast_retransmits: 0,
         };
-        assert!(script.connection.poll_transmit(self.at).unwrap().flags.has(Flags::SYN));
+        let syn = script.transmit().unwrap();
+        assert!(syn.flags.has(Flags::SYN));
         let mut syn_ack = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
         let sack_permitted = true;
         let mss = Some(SEGMENT as u16);
@@ -122,6 +127,7 @@ impl Setup {
             syn_ack.set_timestamps(Timestamps { value: echo, echo });
         }
         script.connection.write(u64::from(self.segments * SEGMENT));
+        script.judges.acked(&syn_ack, self.at);
         script.connection.on_segment(&syn_ack, self.at);
         script.drain().expect(expected);
         script
@@ -142,6 +148,9 @@ pub struct Script {
     /// Did the script say what had to leave?
     expected: bool,
     verdict: Option<Verdict>,
+    /// Detectors that look on, and what they have said.
+    judges: Judges,
+    judgments: Vec<Judgment>,
     timeouts: usize,
     fast_retransmits: usize,
 }
@@ -162,25 +171,66 @@ impl Script {
     }
 
     fn drain(&mut self) -> &mut Self {
-        while let Some(segment) = self.connection.poll_transmit(self.at) {
+        self.judgments.extend(std::iter::from_fn(|| self.judges.poll()));
+        self.note_events();
+        while let Some(segment) = self.transmit() {
             if segment.sequence_length() > 0 {
                 self.left.push(number_of(segment.seq));
             }
         }
+        self.note_events();
+        self
+    }
+
+    fn note_events(&mut self) {
         while let Some(event) = self.connection.poll_event() {
             match event {
-                Event::Timeout(_) => self.timeouts += 1,
-                Event::FastRetransmit(_) => self.fast_retransmits += 1,
-                Event::Judged { verdict, .. } => self.verdict = Some(verdict),
+                Event::Timeout(retransmission) => {
+                    self.timeouts += 1;
+                    self.judges.timeout(retransmission.seq, self.at);
+                }
+                Event::FastRetransmit(retransmission) => {
+                    self.fast_retransmits += 1;
+                    self.judges.fast_retransmit(retransmission.seq, self.at);
+                }
+                Event::Judged { verdict, detector, .. } => {
+                    self.verdict = Some(verdict);
+                    self.judge_agrees(detector, verdict);
+                }
                 _ => {}
             }
         }
+    }
+
+    /// What the sender's detector says, a judge who looks on says too, at the same time; but for a
+    /// sender that has nothing to send, of which the judge sees only what it sends instead.
+    fn judge_agrees(&self, detector: &str, verdict: Verdict) {
+        if !matches!(verdict, Verdict::Blind(_)) {
+            let said = self.judgments.iter().rfind(|said| said.detector == detector);
+            let said = said.map(|said| (said.verdict, said.at));
+            assert_eq!(said, Some((verdict, self.at)), "the judge called {detector}");
+        }
+    }
+
+    fn transmit(&mut self) -> Option<Segment> {
+        let segment = self.connection.poll_transmit(self.at)?;
+        let sent = self.connection.sender().flight().segment_at(segment.seq);
+        let cause = sent.map_or(Cause::Unknown, |sent| sent.cause);
+        self.judges.sent(&segment, self.at, cause);
+        Some(segment)
+    }
+
+    /// What that detector, looking on, has said last.
+    pub fn judged(&mut self, detector: &str, verdict: impl Into<Option<Verdict>>) -> &mut Self {
+        let said = self.judgments.iter().rfind(|said| said.detector == detector);
+        assert_eq!(said.map(|said| said.verdict), verdict.into(), "{detector}");
         self
     }
 
     /// A segment arrives.
     pub fn arrives(&mut self, segment: &Segment) -> &mut Self {
         self.begin();
+        self.judges.acked(segment, self.at);
         self.connection.on_segment(segment, self.at);
         self.drain()
     }

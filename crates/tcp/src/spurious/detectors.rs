@@ -1,0 +1,68 @@
+//! The detectors that there are, by name.
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use super::{Detector, Dsack, DualRtt, Eifel, FrtoJudge};
+
+/// A detector that judges can be asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct DetectorKind {
+    /// Its name.
+    pub name: &'static str,
+    /// What it goes by, in one sentence.
+    pub about: &'static str,
+    /// Who published it.
+    pub source: &'static str,
+    /// One that has seen nothing yet.
+    pub make: fn() -> Box<dyn Detector>,
+}
+
+/// Every detector that there is: a new one is one file and one line here.
+pub const DETECTORS: &[DetectorKind] = &[
+    DetectorKind {
+        name: "eifel",
+        about: "the first acknowledgment echoes a timestamp older than the retransmission's",
+        source: "Ludwig and Katz 2000",
+        make: || Box::new(Eifel::default()),
+    },
+    DetectorKind {
+        name: "frto",
+        about: "the first two acknowledgments advance, though only one segment was sent again",
+        source: "report C-2002-07 section 3",
+        make: || Box::new(FrtoJudge::default()),
+    },
+    DetectorKind {
+        name: "dualrtt",
+        about: "an acknowledgment comes within a tenth of the smallest round-trip time",
+        source: "Fu and Atiquzzaman 2004 section IV",
+        make: || Box::new(DualRtt::default()),
+    },
+    DetectorKind {
+        name: "dsack",
+        about: "the receiver reports each retransmission as a duplicate",
+        source: "RFC 3708 section 3",
+        make: || Box::new(Dsack::default()),
+    },
+];
+
+/// No detector of that name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("unknown detector `{found}`; known are {known}")]
+pub struct UnknownDetector {
+    /// The name.
+    pub found: String,
+    /// All that there are.
+    pub known: String,
+}
+
+/// The detector called `name`.
+pub fn detector(name: &str) -> Result<&'static DetectorKind, UnknownDetector> {
+    DETECTORS.iter().find(|kind| kind.name == name).ok_or_else(|| {
+        let known = DETECTORS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
+        UnknownDetector { found: name.to_string(), known }
+    })
+}

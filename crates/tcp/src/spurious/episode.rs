@@ -1,0 +1,44 @@
+//! What a verdict is about.
+
+use rtolab_time::{Duration, Instant};
+
+use crate::seq::Seq;
+
+/// A timeout or fast retransmit, and what the sender did since.
+///
+/// An episode begins with a timeout or a fast retransmit. Another timeout of the same segment
+/// belongs to it as long as nothing was acknowledged and no detector has spoken. It ends when data
+/// are acknowledged that were sent after its last retransmission, or when the next one begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Episode {
+    /// Counts episodes of a connection, from 0.
+    pub number: u32,
+    /// What it began with.
+    pub kind: EpisodeKind,
+    /// When it began.
+    pub began: Instant,
+    /// The first sequence number of the segment that timed out or was found lost.
+    pub seq: Seq,
+    /// SND.MAX when it began.
+    pub max: Seq,
+    /// SND.MAX when its last retransmission left.
+    pub high: Seq,
+    /// The connection's smallest round-trip time so far, by Karn's rule.
+    pub min_rtt: Option<Duration>,
+    /// How often the retransmission timer expired in it.
+    pub timeouts: u32,
+    /// Segments retransmitted in it so far: more than one a timeout or fast retransmit, and the
+    /// sender went back or repairs.
+    pub retransmissions: u32,
+    /// Segments sent in it for the first time.
+    pub new_segments: u32,
+}
+
+/// What an episode begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EpisodeKind {
+    /// The retransmission timer expired.
+    Timeout,
+    /// Duplicate acknowledgments said that a segment was lost.
+    FastRetransmit,
+}
