@@ -21,6 +21,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use rtolab_scenario::Scenario;
+use rtolab_tcp::spurious::DETECTORS;
 use rtolab_tcp::sum::POLICIES;
 
 use crate::error::guard;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rtolab_time::Instant;
 
-use crate::rows::{TimeoutKind, Truth};
+use crate::rows::{Place, TimeoutKind, Truth};
 
 /// How a transfer went, or would have gone, to its end or that of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +43,8 @@ impl Comparison {
 pub struct VerdictRow {
     /// The flow's name.
     pub flow: Arc<str>,
+    /// Which end retransmitted.
+    pub end: Place,
     /// When the retransmission was.
     pub at: Instant,
     /// Timeout or fast retransmit.

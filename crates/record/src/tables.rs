@@ -95,6 +95,7 @@ pub fn verdicts(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.verdicts)
         .column("flow", |row| &*row.flow)
         .column("at_s", |row| row.at.secs_f64())
+        .column("end", |row| row.end.name())
         .column("kind", |row| row.kind.name())
         .column("seq", |row| row.seq)
         .column("truth", |row| row.truth.map(Truth::name))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rtolab_link::CopyId;
 use rtolab_net::Packet;
 use rtolab_record::{DuplicateCause, DuplicateRow, Place};
-use rtolab_tcp::{Segment, Seq};
+use rtolab_tcp::Seq;
 use rtolab_time::Instant;
 
 use crate::end::End;
@@ -17,8 +17,8 @@ pub struct Duplicates {
     /// By whose data it is and the first sequence number of a segment: the copy of it that left
     /// earliest, of those that arrived.
     arrived: BTreeMap<(u32, Place, Seq), CopyId>,
-    /// What the segment that arrived last calls for.
-    occasion: Option<Occasion>,
+    /// What the packet that arrived last calls for, of the end that took it.
+    occasion: Option<(u32, Place, Occasion)>,
     /// The acknowledgments under way, or lost.
     acks: BTreeMap<CopyId, Occasion>,
     seen: Vec<(DuplicateRow, Option<Occasion>)>,
@@ -45,21 +45,25 @@ impl Duplicates {
             return;
         };
         let receiver = connection.receiver();
-        let (flow, from, copy) = (packet.flow, packet.destination().other(), packet.copy);
-        self.occasion = match receiver.nxt() {
+        let (flow, here, copy) = (packet.flow, packet.destination(), packet.copy);
+        let from = here.other();
+        let occasion = match receiver.nxt() {
             _ if packet.duplicate => Some(Occasion::Network),
             _ if receiver.holds(&(segment.seq..segment.end())) => Some(Occasion::Again),
             missing if segment.seq > missing => Some(Occasion::Gap { flow, from, missing, copy }),
             _ => None,
         };
+        self.occasion = occasion.map(|occasion| (flow, here, occasion));
         let first = self.arrived.entry((flow, from, segment.seq)).or_insert(copy);
         *first = copy.min(*first);
     }
 
-    /// A segment leaves as `copy`.
-    pub fn departs(&mut self, segment: &Segment, copy: CopyId) {
-        if let (0, Some(occasion)) = (segment.sequence_length(), self.occasion) {
-            self.acks.insert(copy, occasion);
+    /// The packet leaves its host.
+    pub fn departs(&mut self, packet: &Packet) {
+        let Some((flow, place, occasion)) = self.occasion else { return };
+        let here = (packet.flow, packet.destination().other()) == (flow, place);
+        if here && packet.segment.sequence_length() == 0 {
+            self.acks.insert(packet.copy, occasion);
         }
     }
 

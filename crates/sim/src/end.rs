@@ -247,16 +247,9 @@ impl End {
         let last =
             self.timeouts.iter_mut().rev().find(|(row, ..)| row.kind == TimeoutKind::Timeout);
         let Some((row, ..)) = last else { return };
-        let verdict = match verdict {
-            Verdict::Open => return,
-            Verdict::Spurious => {
-                self.count.found_spurious += 1;
-                "spurious"
-            }
-            Verdict::Genuine => "genuine",
-            Verdict::Blind(_) => "blind",
-        };
-        (row.verdict, row.detector, row.verdict_at) = (Some(verdict), Some(detector), Some(at));
+        self.count.found_spurious += u64::from(verdict == Verdict::Spurious);
+        (row.verdict, row.detector, row.verdict_at) =
+            (Some(verdict.name()), Some(detector), Some(at));
     }
 
     /// Is an acknowledgment being delayed, or about to leave?

@@ -208,9 +208,9 @@ impl Flow {
         })
     }
 
-    /// The timeouts and fast retransmits of both ends.
-    pub fn timeouts(&self) -> impl Iterator<Item = TimeoutRow> + '_ {
-        Place::BOTH.into_iter().flat_map(|place| self.end(place).timeouts(self.rest(place)))
+    /// The timeouts and fast retransmits of one end.
+    pub fn timeouts(&self, place: Place) -> impl Iterator<Item = TimeoutRow> + '_ {
+        self.end(place).timeouts(self.rest(place))
     }
 
     /// How the transfer of the data of this end went, or goes so far.

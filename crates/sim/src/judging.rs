@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use rtolab_net::Packet;
-use rtolab_record::{Comparison, DuplicateRow, Place, Rest, TimeoutKind, TimeoutRow, WhatIfRow};
-use rtolab_tcp::{Config, Connection};
+use rtolab_record::{
+    Comparison, DuplicateRow, Place, Rest, TimeoutKind, TimeoutRow, VerdictRow, WhatIfRow,
+};
+use rtolab_tcp::spurious::DetectorKind;
+use rtolab_tcp::{Cause, Config, Connection};
 use rtolab_time::Instant;
 
+use crate::bench::Bench;
 use crate::duplicates::Duplicates;
 use crate::flow::Flow;
 use crate::sim::Sim;
@@ -31,7 +35,16 @@ pub struct Judging {
     /// The connection to which something is about to happen, or has just happened.
     before: Option<Before>,
     duplicates: Duplicates,
+    bench: Bench,
     what_ifs: Vec<WhatIf>,
+}
+
+/// What is asked of a judged run.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub reach: Reach,
+    pub detectors: Vec<&'static DetectorKind>,
+    pub alternatives: Arc<[Alternative]>,
 }
 
 /// A row, and whose original it is to be put beside.
@@ -43,9 +56,17 @@ struct WhatIf {
 }
 
 impl Judging {
-    pub fn new(end: Instant, reach: Reach, alternatives: Arc<[Alternative]>) -> Self {
-        let duplicates = Duplicates::default();
-        Self { end, reach, alternatives, before: None, duplicates, what_ifs: Vec::new() }
+    /// Of a run with so many flows.
+    pub fn new(end: Instant, asked: &Asked, flows: usize) -> Self {
+        Self {
+            end,
+            reach: asked.reach,
+            alternatives: asked.alternatives.clone(),
+            before: None,
+            duplicates: Duplicates::default(),
+            bench: Bench::new(flows, &asked.detectors),
+            what_ifs: Vec::new(),
+        }
     }
 
     /// A timer of the connection is about to expire.
@@ -72,11 +93,25 @@ impl Judging {
         if before.is_some() && before < after {
             self.duplicates.saw(packet, at, &flow.plan.name);
         }
+        self.bench.arrived(packet, at);
     }
 
     /// The packet leaves its host.
-    pub fn departs(&mut self, packet: &Packet) {
-        self.duplicates.departs(&packet.segment, packet.copy);
+    pub fn departs(&mut self, packet: &Packet, flow: &Flow, at: Instant) {
+        self.duplicates.departs(packet);
+        let flight = flow.end(packet.destination().other()).flight();
+        let sent = flight.and_then(|flight| flight.segment_at(packet.segment.seq));
+        self.bench.departs(packet, at, sent.map_or(Cause::Unknown, |sent| sent.cause));
+    }
+
+    /// What the judges said of these timeouts and fast retransmits of one end.
+    pub fn verdicts(
+        &mut self,
+        end: (usize, Place),
+        rows: &[TimeoutRow],
+        now: Instant,
+    ) -> Vec<VerdictRow> {
+        self.bench.verdicts(end, rows, now)
     }
 
     pub fn duplicates(&self) -> impl Iterator<Item = DuplicateRow> + '_ {
@@ -96,7 +131,8 @@ impl Sim {
     /// Finds out the truth about retransmissions that are about to leave.
     pub(crate) fn judge(&mut self, flow: usize, place: Place) {
         while let Some((number, row, seq)) = self.flows[flow].end_mut(place).unjudged() {
-            let Some(judging) = &self.judging else { return };
+            let Some(judging) = &mut self.judging else { return };
+            judging.bench.begins((flow, place), &row, seq);
             let (reach, end) = (judging.reach, judging.end);
             let Some(before) = judging.before.clone() else { return };
             let finding = self.without((flow, place, seq), before, (reach, end));

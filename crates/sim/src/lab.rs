@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use rtolab_link::{Channel, ChannelConfig, Direction, Distribution, DisturbanceKind, Stream};
 use rtolab_net::{Agent, Application, Packet};
-use rtolab_record::{ConnectionRow, Disturbance, DisturbanceRow, LinkRow, Recording, Run, TaskRow};
+use rtolab_record::{
+    ConnectionRow, Disturbance, DisturbanceRow, LinkRow, Place, Recording, Run, TaskRow,
+};
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sender::{AdoptError, Negotiated};
+use rtolab_tcp::spurious::{UnknownDetector, detector};
 use rtolab_tcp::sum::SumError;
 use rtolab_time::{Duration, Instant};
 use thiserror::Error;
 
 use crate::attend::Attended;
 use crate::flow::Flow;
-use crate::judging::{Alternative, Judging};
+use crate::judging::{Alternative, Asked, Judging};
 use crate::measure::Measure;
 use crate::plan::Plans;
 use crate::sim::{Parts, Sim};
@@ -35,6 +38,9 @@ pub enum Error {
     /// The sender is no sum of policies.
     #[error(transparent)]
     Sender(#[from] SumError),
+    /// There is no such judge.
+    #[error(transparent)]
+    Judge(#[from] UnknownDetector),
     /// A sender cannot go on in another's place.
     #[error("`{what_if}` cannot go on from `{sender}`: {error}")]
     WhatIf {
@@ -66,7 +72,7 @@ pub struct Lab {
     departures: Vec<Departure>,
     agents: Vec<AgentKind>,
     /// What judged runs are asked, if they are.
-    asked: Option<Arc<[Alternative]>>,
+    asked: Option<Asked>,
 }
 
 /// When a flow of the scenario begins, and what it transports.
@@ -100,10 +106,18 @@ impl Lab {
     }
 
     /// The same with every run judged: the truth about each timeout and fast retransmit, what a
-    /// spurious one cost, and what each of the senders `what_if` would have made of each timeout.
-    pub fn judged(mut self, scenario: &Scenario, what_if: &[&str]) -> Result<Self, Error> {
+    /// spurious one cost, what the detectors `judges` say of it, and what each of the senders
+    /// `what_if` would have made of each timeout.
+    pub fn judged(
+        mut self,
+        scenario: &Scenario,
+        judges: &[String],
+        what_if: &[String],
+    ) -> Result<Self, Error> {
+        let detectors = judges.iter().map(|name| detector(name)).collect::<Result<_, _>>()?;
         let alternatives = what_if.iter().map(|name| self.alternative(scenario, name));
-        self.asked = Some(alternatives.collect::<Result<_, _>>()?);
+        let alternatives = alternatives.collect::<Result<_, _>>()?;
+        self.asked = Some(Asked { reach: Reach::Transfer, detectors, alternatives });
         Ok(self)
     }
 
@@ -153,11 +167,10 @@ impl Lab {
 
     /// A traced run is told the truth, too, but not what would have come of it.
     fn judging(&self, traced: bool) -> Option<Judging> {
-        match &self.asked {
-            Some(others) => Some(Judging::new(self.end, Reach::Transfer, others.clone())),
-            None if traced => Some(Judging::new(self.end, Reach::Answer, Arc::new([]))),
-            None => None,
-        }
+        let (detectors, alternatives) = (Vec::new(), Arc::new([]));
+        let truth = Asked { reach: Reach::Answer, detectors, alternatives };
+        let asked = self.asked.as_ref().or(traced.then_some(&truth))?;
+        Some(Judging::new(self.end, asked, self.plans.legs.len()))
     }
 
     /// Adds a flow of the scenario, with its legs from `first` to `last`.
@@ -202,13 +215,9 @@ impl Lab {
         for (flow, measured) in sim.flows.iter().zip(flows) {
             let row = flow.row().map(|row| ConnectionRow { measured, ..row });
             recording.connections.extend(row);
-            recording.timeouts.extend(flow.timeouts());
         }
+        self.record_timeouts(&mut sim, &mut recording);
         recording.tasks = sim.applications.iter().flat_map(task_rows).collect();
-        if let Some(judging) = &sim.judging {
-            recording.duplicates = judging.duplicates().collect();
-            recording.what_ifs = judging.what_ifs(&sim.flows).collect();
-        }
         let now = sim.now();
         for (((name, _), channel), measured) in
             self.plans.channels.iter().zip(&mut sim.channels).zip(links)
@@ -227,6 +236,22 @@ impl Lab {
         }
         (recording.segments, recording.windows) = sim.trace.into_rows(&sim.flows);
         recording
+    }
+
+    fn record_timeouts(&self, sim: &mut Sim, recording: &mut Recording) {
+        let now = sim.now();
+        let ends = (0..sim.flows.len()).flat_map(|flow| Place::BOTH.map(|place| (flow, place)));
+        for (flow, place) in ends {
+            let rows: Vec<_> = sim.flows[flow].timeouts(place).collect();
+            if let Some(judging) = &mut sim.judging {
+                recording.verdicts.extend(judging.verdicts((flow, place), &rows, now));
+            }
+            recording.timeouts.extend(rows);
+        }
+        if let Some(judging) = &sim.judging {
+            recording.duplicates = judging.duplicates().collect();
+            recording.what_ifs = judging.what_ifs(&sim.flows).collect();
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The virtual clock: the engine and its links on an event queue, exactly and repeatably.
 
 mod attend;
+mod bench;
 mod duplicates;
 mod end;
 mod flow;

@@ -306,7 +306,7 @@ impl Sim {
         };
         self.trace.departed(&packet, self.now, &from.plan.name);
         if let Some(judging) = &mut self.judging {
-            judging.departs(&packet);
+            judging.departs(&packet, from, self.now);
         }
         self.forward(packet);
     }

@@ -36,6 +36,18 @@ pub enum Verdict {
     Blind(Why),
 }
 
+impl Verdict {
+    /// As tables say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Spurious => "spurious",
+            Self::Genuine => "genuine",
+            Self::Blind(_) => "blind",
+        }
+    }
+}
+
 /// Why a detector cannot tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -57,6 +69,23 @@ pub enum Why {
     RetransmittedTwice,
     /// The network itself duplicates packets.
     NetworkDuplicates,
+}
+
+impl Why {
+    /// As tables say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NothingNewToSend => "nothing new to send",
+            Self::NoTimestamps => "no timestamps",
+            Self::NoDsack => "no D-SACK",
+            Self::NoRoundTrip => "no round-trip time",
+            Self::DidOtherwise => "the sender did otherwise",
+            Self::NotATimeout => "not a timeout",
+            Self::Handshake => "a handshake",
+            Self::RetransmittedTwice => "retransmitted twice",
+            Self::NetworkDuplicates => "the network duplicates",
+        }
+    }
 }
 
 /// Was that retransmission wrong? A detector is asked about one episode after the other.

@@ -1,0 +1,101 @@
+//! Detectors that ride along as judges, on every end that sends.
+
+use std::sync::Arc;
+
+use rtolab_net::Packet;
+use rtolab_record::{Place, TimeoutKind, TimeoutRow, VerdictRow};
+use rtolab_tcp::spurious::{DetectorKind, Judges, Judgment, Verdict};
+use rtolab_tcp::{Cause, Seq};
+use rtolab_time::Instant;
+
+/// The judges of a run.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// Of the sender and the receiver of each flow.
+    ends: Vec<[Riders; 2]>,
+}
+
+/// The judges of one end, and what they said.
+#[derive(Clone, Debug)]
+struct Riders {
+    judges: Judges,
+    /// The episode of each timeout and fast retransmit, in the order of the rows.
+    episodes: Vec<u32>,
+    said: Vec<Judgment>,
+}
+
+impl Bench {
+    pub fn new(flows: usize, kinds: &[&'static DetectorKind]) -> Self {
+        let riders = || Riders {
+            judges: Judges::new(kinds.iter().copied(), Seq::FIRST),
+            episodes: Vec::new(),
+            said: Vec::new(),
+        };
+        Self { ends: (0..flows).map(|_| [riders(), riders()]).collect() }
+    }
+
+    fn of(&mut self, flow: usize, place: Place) -> &mut Riders {
+        &mut self.ends[flow][place.index()]
+    }
+
+    /// The packet was taken where it was for.
+    pub fn arrived(&mut self, packet: &Packet, at: Instant) {
+        if !packet.is_datagram() {
+            let riders = self.of(packet.flow as usize, packet.destination());
+            riders.judges.acked(&packet.segment, at);
+        }
+    }
+
+    /// The packet left its host for this cause.
+    pub fn departs(&mut self, packet: &Packet, at: Instant, cause: Cause) {
+        if !packet.is_datagram() {
+            let riders = self.of(packet.flow as usize, packet.destination().other());
+            riders.judges.sent(&packet.segment, at, cause);
+        }
+    }
+
+    /// The end is about to retransmit the segment at `seq`.
+    pub fn begins(&mut self, (flow, place): (usize, Place), row: &TimeoutRow, seq: Seq) {
+        let riders = self.of(flow, place);
+        riders.episodes.push(match row.kind {
+            TimeoutKind::Timeout => riders.judges.timeout(seq, row.at),
+            TimeoutKind::FastRetransmit => riders.judges.fast_retransmit(seq, row.at),
+        });
+    }
+
+    /// What was said of these timeouts and fast retransmits of one end, now that the run is over.
+    pub fn verdicts(
+        &mut self,
+        (flow, place): (usize, Place),
+        rows: &[TimeoutRow],
+        now: Instant,
+    ) -> Vec<VerdictRow> {
+        let riders = self.of(flow, place);
+        riders.judges.finish(now);
+        riders.said.extend(std::iter::from_fn(|| riders.judges.poll()));
+        let of_row = |(row, episode): (&TimeoutRow, &u32)| {
+            let row = row.clone();
+            let said = riders.said.iter().filter(|said| said.episode == *episode);
+            said.map(|said| verdict(&row, said)).collect::<Vec<_>>()
+        };
+        rows.iter().zip(&riders.episodes).flat_map(of_row).collect()
+    }
+}
+
+fn verdict(row: &TimeoutRow, said: &Judgment) -> VerdictRow {
+    VerdictRow {
+        flow: Arc::clone(&row.flow),
+        end: row.end,
+        at: row.at,
+        kind: row.kind,
+        seq: row.seq,
+        truth: row.truth,
+        detector: said.detector,
+        verdict: said.verdict.name(),
+        why: match said.verdict {
+            Verdict::Blind(why) => Some(why.name()),
+            _ => None,
+        },
+        verdict_at: (said.verdict != Verdict::Open).then_some(said.at),
+    }
+}
