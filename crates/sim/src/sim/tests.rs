@@ -53,11 +53,11 @@ fn run(mischief: fn(u64) -> Mischief) -> (Recording, u32) {
                 (Mischief::Damage, Outcome::Delivered { frame, .. }) => frame.corrupt = true,
                 (Mischief::Double, Outcome::Delivered { frame, held, .. }) => {
                     let (frame, held, duplicate) = (*frame, *held, true);
-                    sim.settle(Outcome::Delivered { direction, frame, held, duplicate });
+                    sim.settle(&Outcome::Delivered { direction, frame, held, duplicate });
                 }
                 _ => {}
             }
-            sim.settle(outcome);
+            sim.settle(&outcome);
         }
         sim.wake_for_channel(channel, direction);
     }
