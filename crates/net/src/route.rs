@@ -1,6 +1,6 @@
 //! Which links lead from one node to another.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use rtolab_link::Direction;
 
@@ -53,13 +53,17 @@ impl Network {
     /// The way from node `from` to node `to` with the fewest hops; of several such the one over the
     /// links named first. `None`: there is no way.
     pub fn route(&self, from: usize, to: usize) -> Option<Vec<Hop>> {
-        let mut reached_by: Vec<Option<(Hop, usize)>> = vec![None; self.away.len()];
+        // Only what is reached costs anything, for there may be many flows between many nodes.
+        let mut reached_by = BTreeMap::new();
         let mut waiting = VecDeque::from([from]);
         while let Some(node) = waiting.pop_front() {
+            if node == to {
+                break;
+            }
             for hop in self.away[node].iter().copied() {
                 let next = self.leads_to(hop)?;
-                if next != from && reached_by[next].is_none() {
-                    reached_by[next] = Some((hop, node));
+                if next != from && !reached_by.contains_key(&next) {
+                    reached_by.insert(next, (hop, node));
                     waiting.push_back(next);
                 }
             }
@@ -67,7 +71,7 @@ impl Network {
         let mut hops = Vec::new();
         let mut node = to;
         while node != from {
-            let (hop, previous) = reached_by[node]?;
+            let (hop, previous) = *reached_by.get(&node)?;
             hops.push(hop);
             node = previous;
         }

@@ -32,7 +32,7 @@ pub fn connections(recordings: &[Recording]) -> RecordBatch {
     measured(losses(table))
 }
 
-fn losses<'a>(table: Table<'a, ConnectionRow>) -> Table<'a, ConnectionRow> {
+fn losses(table: Table<'_, ConnectionRow>) -> Table<'_, ConnectionRow> {
     table
         .column("lost", |row| row.lost.total())
         .column("lost_queue", |row| row.lost.queue)

@@ -120,12 +120,11 @@ impl End {
     /// A packet leaves.
     #[inline]
     pub fn count_sent(&mut self, segment: &Segment, header: u32) {
-        match segment.len {
-            0 => self.count.acks += 1,
-            _ => {
-                self.count.segments += 1;
-                self.count.header_bytes += u64::from(header);
-            }
+        if segment.len > 0 {
+            self.count.segments += 1;
+            self.count.header_bytes += u64::from(header);
+        } else {
+            self.count.acks += 1;
         }
     }
 

@@ -45,9 +45,12 @@ struct Planner<'a> {
     sender: Option<&'a str>,
     plans: Plans,
     ways: Ways,
-    /// The hops from one node to another, each from some instant on.
-    routes: BTreeMap<(usize, usize), Vec<(Instant, Vec<Hop>)>>,
+    /// By the nodes from which and to which they lead.
+    routes: BTreeMap<(usize, usize), Routes>,
 }
+
+/// Hops from one node to another, each row of them from some instant on.
+type Routes = Vec<(Instant, Vec<Hop>)>;
 
 /// What the legs of one flow share.
 struct Whole<'a> {
@@ -179,12 +182,12 @@ impl<'a> Planner<'a> {
 
     /// The shortest way from the beginning on, unless one is given for then, and the given ones;
     /// `None`: there is none at the beginning.
-    fn routes_between(&self, from: usize, to: usize) -> Option<Vec<(Instant, Vec<Hop>)>> {
+    fn routes_between(&self, from: usize, to: usize) -> Option<Routes> {
         let given =
             self.scenario.routes.iter().filter(|route| (route.from, route.to) == (from, to));
         let hop =
             |(link, direction): &(usize, Direction)| Hop { link: *link, direction: *direction };
-        let mut routes: Vec<(Instant, Vec<Hop>)> =
+        let mut routes: Routes =
             given.map(|route| (route.at, route.hops.iter().map(hop).collect())).collect();
         routes.sort_by_key(|(at, _)| *at);
         if routes.first().is_none_or(|(at, _)| *at > Instant::START) {

@@ -180,23 +180,29 @@ impl Sim {
 
     fn on_channel(&mut self, channel: usize, direction: Direction) {
         while let Some(outcome) = self.channels[channel].poll_direction(direction, self.now) {
-            match outcome {
-                Outcome::Delivered { mut frame, held, duplicate, .. } => {
-                    if duplicate {
-                        self.flows[frame.flow as usize].under_way += 1;
-                        frame.duplicate = true;
-                    }
-                    frame.held += held;
-                    frame.step += 1;
-                    self.forward(frame);
-                }
-                Outcome::Dropped { frame, cause, at, .. } => {
-                    self.flows[frame.flow as usize].row.lost.count(cause);
-                    self.end_way(&frame, Fate::Dropped(cause), at);
-                }
-            }
+            self.settle(&outcome);
         }
         self.wake_for_channel(channel, direction);
+    }
+
+    /// What became of a packet on a link.
+    #[inline]
+    fn settle(&mut self, outcome: &Outcome<Packet>) {
+        match *outcome {
+            Outcome::Delivered { mut frame, held, duplicate, .. } => {
+                if duplicate {
+                    self.flows[frame.flow as usize].under_way += 1;
+                    frame.duplicate = true;
+                }
+                frame.held += held;
+                frame.step += 1;
+                self.forward(frame);
+            }
+            Outcome::Dropped { ref frame, cause, at, .. } => {
+                self.flows[frame.flow as usize].row.lost.count(cause);
+                self.end_way(frame, Fate::Dropped(cause), at);
+            }
+        }
     }
 
     fn wake_for_channel(&mut self, channel: usize, direction: Direction) {
@@ -318,3 +324,6 @@ impl Sim {
         copy
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,12 +33,11 @@ impl OnOff {
         // At least a moment, so that time goes on.
         let every = rate.time_for(segment).max(Duration::from_nanos(1));
         let mut source = Self { on, off, rng, segment, every, on_until: begin, next: begin };
-        match on.mean().is_zero() || segment == 0 {
-            true => source.next = Instant::NEVER,
-            false => {
-                source.on_until = begin + source.rng.span(on);
-                source.next = source.complete_from(begin);
-            }
+        if on.mean().is_zero() || segment == 0 {
+            source.next = Instant::NEVER;
+        } else {
+            source.on_until = begin + source.rng.span(on);
+            source.next = source.complete_from(begin);
         }
         source
     }

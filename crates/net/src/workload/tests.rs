@@ -21,8 +21,8 @@ fn application(workload: Workload, begin: Instant) -> Application {
     Application::new(&workload, begin, SEGMENT, &Stream::new(1)).unwrap()
 }
 
-fn write(at: Place, bytes: u64) -> Option<Action> {
-    Some(Action::Write { at, bytes })
+fn write(at: Place, bytes: u64) -> Action {
+    Action::Write { at, bytes }
 }
 
 /// What the application does of its own accord until `end`, and when.
@@ -41,20 +41,20 @@ fn a_page_waits_until_the_one_before_it_is_acknowledged_and_the_last_one_closes(
     let pages = Workload::Pages { bytes: 5000, every: seconds(2), count: Some(3) };
     let mut web = application(pages, at(500));
     assert_eq!((web.next_timer(), web.poll(at(499))), (Some(at(500)), None));
-    assert_eq!(web.poll(at(500)), write(Place::Sender, 5000));
+    assert_eq!(web.poll(at(500)), Some(write(Place::Sender, 5000)));
     assert_eq!((web.poll(at(500)), web.next_timer()), (None, None));
     // The page is there and acknowledged before the next is due.
     web.on_progress(&Progress { at_receiver: 5000, ..Progress::default() }, at(900));
     let progress = Progress { at_receiver: 5000, acknowledged: 5000, ..Progress::default() };
     web.on_progress(&progress, at(1000));
     assert_eq!((web.poll(at(1000)), web.next_timer()), (None, Some(at(2500))));
-    assert_eq!(web.poll(at(2500)), write(Place::Sender, 5000));
+    assert_eq!(web.poll(at(2500)), Some(write(Place::Sender, 5000)));
     // The third is due while the second is under way.
     let progress = Progress { at_receiver: 10_000, acknowledged: 9000, ..progress };
     web.on_progress(&progress, at(4700));
     assert_eq!((web.poll(at(4700)), web.next_timer()), (None, None));
     web.on_progress(&Progress { acknowledged: 10_000, ..progress }, at(4800));
-    assert_eq!(web.poll(at(4800)), write(Place::Sender, 5000));
+    assert_eq!(web.poll(at(4800)), Some(write(Place::Sender, 5000)));
     assert_eq!(web.poll(at(4800)), Some(Action::Close));
     assert_eq!((web.poll(at(9000)), web.next_timer()), (None, None));
     let tasks: Vec<_> = web.tasks().iter().map(|task| (task.due, task.start, task.end)).collect();
@@ -70,21 +70,21 @@ fn a_question_comes_when_the_answer_before_it_is_complete_and_thought_over() {
     assert_eq!((dialogue.poll(at(0)), dialogue.next_timer()), (None, None));
     let mut progress = Progress { open: true, ..Progress::default() };
     dialogue.on_progress(&progress, at(100));
-    assert_eq!(dialogue.poll(at(100)), write(Place::Receiver, 200));
+    assert_eq!(dialogue.poll(at(100)), Some(write(Place::Receiver, 200)));
     progress.at_sender = 199;
     dialogue.on_progress(&progress, at(150));
     assert_eq!(dialogue.poll(at(150)), None);
     progress.at_sender = 200;
     dialogue.on_progress(&progress, at(200));
-    assert_eq!(dialogue.poll(at(200)), write(Place::Sender, 3000));
+    assert_eq!(dialogue.poll(at(200)), Some(write(Place::Sender, 3000)));
     assert_eq!(dialogue.poll(at(200)), None);
     progress.at_receiver = 3000;
     dialogue.on_progress(&progress, at(300));
     assert_eq!((dialogue.poll(at(300)), dialogue.next_timer()), (None, Some(at(1300))));
-    assert_eq!(dialogue.poll(at(1300)), write(Place::Receiver, 200));
+    assert_eq!(dialogue.poll(at(1300)), Some(write(Place::Receiver, 200)));
     progress.at_sender = 400;
     dialogue.on_progress(&progress, at(1400));
-    assert_eq!(dialogue.poll(at(1400)), write(Place::Sender, 3000));
+    assert_eq!(dialogue.poll(at(1400)), Some(write(Place::Sender, 3000)));
     assert_eq!(dialogue.poll(at(1400)), Some(Action::Close));
     progress.at_receiver = 6000;
     dialogue.on_progress(&progress, at(1500));

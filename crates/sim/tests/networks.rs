@@ -1,0 +1,238 @@
+//! Which way packets go, split connections, and what stands on the way.
+
+mod common;
+
+use common::{at, connection, journeys, millis, node, rate, scenario, traced, untraced, with};
+use rtolab_link::{ChannelConfig, Direction, DirectionConfig, Limit, Window};
+use rtolab_record::{Fate, Recording, TimeoutKind, Truth};
+use rtolab_scenario::{Agent, AgentKind, Route, Scenario, Workload};
+use rtolab_sim::{Lab, Observe};
+use rtolab_time::Duration;
+
+const FORWARD: Direction = Direction::Forward;
+const BACKWARD: Direction = Direction::Backward;
+
+/// From `left` to `right` over `short`, of 10 ms, or over `out` and `home`, of 30 ms each.
+fn triangle(duration: &str) -> Scenario {
+    let links = [
+        "out left mid; rate = \"10 Mbit/s\"; delay = \"30 ms\"",
+        "home mid right; rate = \"10 Mbit/s\"; delay = \"30 ms\"",
+        "short left right; rate = \"10 Mbit/s\"; delay = \"10 ms\"",
+    ];
+    scenario(duration, &links)
+}
+
+fn route(
+    scenario: &Scenario,
+    [from, to]: [&str; 2],
+    when: u64,
+    hops: &[(usize, Direction)],
+) -> Route {
+    let (from, to) = (node(scenario, from), node(scenario, to));
+    Route { from, to, at: at(when), hops: hops.to_vec() }
+}
+
+/// How many frames each direction of each link delivered.
+fn delivered(recording: &Recording) -> Vec<u64> {
+    recording.links.iter().map(|row| row.stats.delivered).collect()
+}
+
+#[test]
+fn a_new_route_is_taken_by_what_leaves_from_then_on() {
+    let datagrams = Workload::Datagrams { rate: rate(100), packet: 125 };
+    let mut scenario = with(triangle("3 s"), datagrams);
+    let long = [(0, FORWARD), (1, FORWARD)];
+    scenario.routes = vec![
+        route(&scenario, ["left", "right"], 2000, &[(2, FORWARD)]),
+        route(&scenario, ["left", "right"], 1000, &long),
+        route(&scenario, ["right", "left"], 0, &[(1, BACKWARD), (0, BACKWARD)]),
+    ];
+    let journeys = journeys(&traced(&scenario));
+    // One every 10 ms, of 0.1 ms on each link.
+    let hop = |delay| millis(delay) + Duration::from_micros(100);
+    for (sent, arrived) in &journeys {
+        let delay = match (at(1000) <= *sent, at(2000) <= *sent) {
+            (true, false) => hop(30) * 2,
+            _ => hop(10),
+        };
+        assert_eq!(arrived.since(*sent), delay, "{sent}");
+    }
+    assert!(journeys.iter().any(|(sent, _)| *sent == at(1000)));
+    // Those that left before 2 s arrive behind those that left later and took the short way.
+    assert!(journeys.windows(2).any(|pair| pair[0].1 > pair[1].1));
+}
+
+#[test]
+fn data_may_go_one_way_and_its_acknowledgments_another() {
+    let mut scenario = with(triangle("20 s"), Workload::Bulk { bytes: Some(100_000) });
+    scenario.routes = vec![route(&scenario, ["left", "right"], 0, &[(0, FORWARD), (1, FORWARD)])];
+    // Whatever is given, an access link is the first and the last.
+    let slow = DirectionConfig { delay: millis(5), ..DirectionConfig::default() };
+    scenario.flows[0].access =
+        Some(ChannelConfig { forward: slow.clone(), backward: slow, ..ChannelConfig::default() });
+    let recording = traced(&scenario);
+    let row = connection(&recording, "flow");
+    assert!(row.end.is_some() && row.bytes == 100_000);
+    let [data, acks] = [1 + 100, 1 + row.acks - 1];
+    assert_eq!(delivered(&recording), [data + 1, 0, data + 1, 0, 0, acks, data + 1, acks]);
+}
+
+#[test]
+fn both_legs_of_a_split_connection_carry_all_and_end() {
+    let links = [
+        "near left gateway; rate = \"1 Mbit/s\"; delay = \"20 ms\"",
+        "far gateway right; rate = \"10 Mbit/s\"; delay = \"5 ms\"",
+    ];
+    let mut scenario = with(scenario("60 s", &links), Workload::Bulk { bytes: Some(300_000) });
+    scenario.flows[0].split = vec![node(&scenario, "gateway")];
+    let recording = traced(&scenario);
+    let (near, far) = (connection(&recording, "flow/1"), connection(&recording, "flow/2"));
+    assert_eq!(recording.connections.len(), 2);
+    assert_eq!((near.bytes, far.bytes), (300_000, 300_000));
+    assert_eq!((near.segments, far.segments), (300, 300));
+    let (near_end, far_end) = (near.end.unwrap(), far.end.unwrap());
+    // The far leg begins as the SYN of the near one arrives, and ends as its FIN has gone through:
+    // the last of the data takes a link, and the acknowledgment of each FIN one back.
+    assert_eq!(far.start, at(20) + rate(1000).time_for(52));
+    assert!(near_end > at(2496) && far_end < near_end);
+    assert_eq!(recording.segments.iter().filter(|row| row.fate != Fate::Delivered).count(), 0);
+}
+
+#[test]
+fn a_gateway_takes_no_more_than_its_buffer_holds() {
+    let links = [
+        "near left gateway; rate = \"10 Mbit/s\"; delay = \"5 ms\"",
+        "far gateway right; rate = \"100 kbit/s\"; delay = \"5 ms\"; queue = \"5 packets\"",
+    ];
+    let mut scenario = with(scenario("120 s", &links), Workload::Bulk { bytes: Some(300_000) });
+    scenario.flows[0].split = vec![node(&scenario, "gateway")];
+    scenario.flows[0].receiver.receiver.buffer = 20_000;
+    let lab = Lab::new(&scenario, None).unwrap();
+    for seconds in 2..=24 {
+        let mut sim = lab.start(1, Observe::default());
+        sim.run_until(at(1000 * seconds));
+        let recording = lab.record(sim, rtolab_record::Run::default());
+        let (near, far) = (connection(&recording, "flow/1"), connection(&recording, "flow/2"));
+        // A buffer that is not sent, and what is sent and not yet there: 20,000 bytes at the most,
+        // for the far end's buffer holds no more.
+        let held = near.bytes - far.bytes;
+        assert!((1000..=40_000).contains(&held), "{held} at {seconds} s");
+        // What the gateway has acknowledged it has read, or it waits in its receive buffer.
+        let waiting = near.acked_segments * 1000 - near.bytes;
+        assert!(waiting <= 20_000, "{waiting} at {seconds} s");
+    }
+    let recording = untraced(&scenario);
+    let [near, far] = ["flow/1", "flow/2"].map(|leg| connection(&recording, leg));
+    assert_eq!((near.bytes, far.bytes), (300_000, 300_000));
+    assert!(near.end.is_some() && far.end.is_some());
+}
+
+#[test]
+fn questions_and_answers_pass_two_gateways() {
+    let links = [
+        "one left a; rate = \"1 Mbit/s\"; delay = \"20 ms\"",
+        "two a b; rate = \"1 Mbit/s\"; delay = \"20 ms\"; loss = 0.05",
+        "three b right; rate = \"1 Mbit/s\"; delay = \"20 ms\"",
+    ];
+    let think = rtolab_link::Distribution::Exponential(millis(100));
+    let dialogue = Workload::Requests { request: 3000, response: 20_000, think, count: Some(10) };
+    let mut scenario = with(scenario("300 s", &links), dialogue);
+    scenario.flows[0].split = vec![node(&scenario, "a"), node(&scenario, "b")];
+    let recording = untraced(&scenario);
+    let tasks: Vec<_> = recording.tasks.iter().map(|task| &*task.flow).collect();
+    assert_eq!(tasks, ["flow"; 10]);
+    assert!(recording.tasks.iter().all(|task| task.end.is_some()));
+    for leg in ["flow/1", "flow/2", "flow/3"] {
+        let row = connection(&recording, leg);
+        assert!(row.end.is_some() && row.bytes == 200_000, "{leg}: {row:?}");
+    }
+}
+
+#[test]
+fn a_leg_that_nobody_opened_is_no_connection() {
+    let links =
+        ["near left gateway; delay = \"20 ms\"; loss = 1", "far gateway right; delay = \"5 ms\""];
+    let mut scenario = scenario("10 s", &links);
+    scenario.flows[0].split = vec![node(&scenario, "gateway")];
+    let flows: Vec<_> =
+        untraced(&scenario).connections.iter().map(|row| row.flow.to_string()).collect();
+    assert_eq!(flows, ["flow/1"]);
+}
+
+/// A wired link, a node where something stands, and a wireless link that loses every tenth frame or
+/// so.
+fn wireless(kind: Option<AgentKind>) -> Scenario {
+    let links = [
+        "wired left base; rate = \"10 Mbit/s\"; delay = \"50 ms\"",
+        "radio base right; rate = \"1 Mbit/s\"; delay = \"10 ms\"; queue = \"50 packets\"",
+    ];
+    let mut scenario = with(scenario("200 s", &links), Workload::Bulk { bytes: Some(300_000) });
+    let forward = &mut scenario.links[1].channel.forward;
+    forward.drops = (1..=30).map(|n| 10 * n).collect();
+    assert_eq!(forward.queue, Limit::Packets(50));
+    let node = node(&scenario, "base");
+    scenario.agents = kind.into_iter().map(|kind| Agent { node, kind }).collect();
+    scenario
+}
+
+#[test]
+fn a_snoop_repairs_what_the_wireless_link_loses() {
+    let snoop = AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 };
+    let [plain, snooped] = [None, Some(snoop)].map(|kind| traced(&wireless(kind)));
+    let [plain, snoop] = [&plain, &snooped].map(|recording| connection(recording, "flow"));
+    assert!(plain.bytes == 300_000 && snoop.bytes == 300_000);
+    assert_eq!((plain.absorbed, plain.local), (0, 0));
+    assert!(plain.retransmissions >= 30 && snoop.retransmissions < 5, "{snoop:?}");
+    assert!(snoop.local >= 25 && snoop.absorbed > 0, "{snoop:?}");
+    assert!(snoop.end.unwrap() < plain.end.unwrap());
+    // What it took out did not arrive, and nothing is left under way.
+    let fates = snooped.segments.iter().map(|row| row.fate);
+    let absorbed = fates.clone().filter(|fate| *fate == Fate::Absorbed).count();
+    assert_eq!(absorbed as u64, snoop.absorbed);
+    assert!(fates.into_iter().all(|fate| fate != Fate::Underway));
+}
+
+#[test]
+fn a_snoop_leaves_data_alone_that_comes_over_its_link() {
+    let mut scenario = wireless(Some(AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 }));
+    let flow = &mut scenario.flows[0];
+    (flow.from, flow.to) = (flow.to, flow.from);
+    let row = connection(&untraced(&scenario), "flow").clone();
+    assert_eq!((row.bytes, row.absorbed, row.local), (300_000, 0, 0));
+}
+
+#[test]
+fn a_timeout_is_spurious_if_an_agent_would_have_brought_the_news() {
+    // The acknowledgments of the last data before an outage are lost with the data behind it. What
+    // the snoop sends again of that makes the receiver acknowledge all.
+    let snoop = AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 };
+    for (kind, expected) in [(None, Truth::AckLost), (Some(snoop), Truth::Spurious)] {
+        let mut scenario = wireless(kind);
+        let radio = &mut scenario.links[1].channel;
+        radio.forward.drops = vec![];
+        radio.outages.scripted = vec![Window { at: at(1000), length: millis(3000) }];
+        let timeouts = traced(&scenario).timeouts;
+        let first = timeouts.iter().find(|row| row.kind == TimeoutKind::Timeout).unwrap();
+        assert_eq!((first.truth, first.needed), (Some(expected), false), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_filter_stands_in_the_way_of_needless_retransmissions() {
+    let [plain, filtered] = [None, Some(AgentKind::Filter)].map(|kind| {
+        let mut scenario = wireless(kind);
+        let forward = &mut scenario.links[1].channel.forward;
+        (forward.drops, forward.queue) = (vec![], Limit::Unlimited);
+        // A stall makes the sender go back and send again what is only late.
+        forward.stalls.scripted = vec![Window { at: at(1000), length: millis(5000) }];
+        traced(&scenario)
+    });
+    let [plain, filter] = [&plain, &filtered].map(|recording| connection(recording, "flow"));
+    assert!(plain.end.is_some() && filter.end.is_some());
+    assert!(plain.timeouts > 0 && plain.unneeded > 0, "{plain:?}");
+    // Every segment reaches the receiver, and less of what it has already.
+    assert!(filter.absorbed > 0, "{filter:?}");
+    assert!((300..plain.delay.packets).contains(&filter.delay.packets), "{filter:?}");
+    let absorbed = filtered.segments.iter().filter(|row| row.fate == Fate::Absorbed).count();
+    assert_eq!(absorbed as u64, filter.absorbed);
+}
