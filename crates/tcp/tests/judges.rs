@@ -327,6 +327,31 @@ fn t_ei_5_all_acknowledgments_lost_and_the_last_segment_too() {
     bench.sends(10, 1..=6).timeout(1000, 1);
     bench.echo(1100, 5, 10);
     assert_eq!(bench.verdict("eifel"), Some(Spurious), "which is wrong");
+    assert_eq!(bench.verdict("eifel:rfc3522"), Some(Spurious), "and the guard does not help");
+}
+
+#[test]
+fn t_ei_4_all_acknowledgments_lost_and_all_delivered() {
+    // The form of 2000 takes the answer to the duplicate for one to the original; RFC 3522 does
+    // not, where the acknowledgment covers all.
+    let mut bench = Bench::new().with_timestamps();
+    bench.sends(10, 1..=6).timeout(1000, 1);
+    bench.echo(1100, 6, 10);
+    assert_eq!(
+        (bench.verdict("eifel"), bench.verdict("eifel:rfc3522")),
+        (Some(Spurious), Some(Genuine))
+    );
+
+    // Nor where it says itself that it is for a duplicate.
+    let mut bench = Bench::new().with_timestamps();
+    bench.sends(10, 1..=6).timeout(1000, 1);
+    bench.acks(1100, 5, Some(10), [1..=1]);
+    assert_eq!(bench.verdict("eifel:rfc3522"), Some(Genuine));
+
+    // Of a peer that reports duplicates, no report means that there was none.
+    bench.ack(1200, 6).sends(2000, 7..=8).timeout(3000, 7);
+    bench.echo(3100, 8, 2000);
+    assert_eq!(bench.said("eifel:rfc3522"), Some((Spurious, 3100)));
 }
 
 #[test]
@@ -335,8 +360,9 @@ fn t_ei_7_a_needless_fast_retransmit() {
     bench.sends(10, 1..=4);
     bench.echo(100, 0, 9).echo(100, 0, 9).echo(100, 0, 9);
     assert_eq!(bench.fast_retransmit(100, 1), 0);
-    bench.echo(105, 4, 10);
+    bench.sends(104, 5..=5).echo(105, 4, 10);
     assert_eq!(bench.said("eifel"), Some((Spurious, 105)));
+    assert_eq!(bench.said("eifel:rfc3522"), Some((Spurious, 105)));
     assert_eq!(bench.said("frto"), Some((Blind(Why::NotATimeout), 105)));
     assert_eq!(bench.said("dualrtt"), Some((Blind(Why::NotATimeout), 105)));
 }
@@ -468,7 +494,10 @@ fn acknowledgments_of_nothing_known_are_passed_over() {
 #[test]
 fn an_unknown_detector_is_told_from_known_ones() {
     let message = detector("eifle").unwrap_err().to_string();
-    assert_eq!(message, "unknown detector `eifle`; known are eifel, frto, dualrtt, dsack");
+    assert_eq!(
+        message,
+        "unknown detector `eifle`; known are eifel, eifel:rfc3522, frto, dualrtt, dsack"
+    );
 }
 
 /// What may happen at a sender, in any order.

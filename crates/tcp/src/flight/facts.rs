@@ -88,6 +88,8 @@ pub struct AckFacts {
     pub ack: Seq,
     /// SND.UNA before it.
     pub una_before: Seq,
+    /// SND.MAX.
+    pub max: Seq,
     /// How many sequence numbers it acknowledges newly and cumulatively.
     pub advanced: u64,
     /// The first segment that it acknowledges newly and wholly, if any.

@@ -196,6 +196,7 @@ impl Flight {
             at,
             ack: segment.ack,
             una_before,
+            max: self.max,
             advanced: segment.ack.since(una_before),
             oldest_acked: None,
             newest_acked: None,

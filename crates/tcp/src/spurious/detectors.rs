@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::{Detector, Dsack, DualRtt, Eifel, FrtoJudge};
+use super::{Detector, Dsack, DualRtt, Eifel, FrtoJudge, Rfc3522};
 
 /// A detector that judges can be asked for.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,12 @@ pub const DETECTORS: &[DetectorKind] = &[
         about: "the first acknowledgment echoes a timestamp older than the retransmission's",
         source: "Ludwig and Katz 2000",
         make: || Box::new(Eifel::default()),
+    },
+    DetectorKind {
+        name: "eifel:rfc3522",
+        about: "as eifel, unless the acknowledgment may be that of a duplicate",
+        source: "RFC 3522 section 3.2",
+        make: || Box::new(Rfc3522::default()),
     },
     DetectorKind {
         name: "frto",

@@ -13,8 +13,6 @@ use crate::seq::Seq;
 pub struct Dsack {
     /// What was retransmitted in this episode and the one before.
     segments: Vec<Resent>,
-    /// Has the peer ever sent a D-SACK?
-    in_use: bool,
     /// Does the network duplicate packets? Then this says nothing, for good.
     disabled: bool,
 }
@@ -87,7 +85,6 @@ impl Detector for Dsack {
             return Verdict::Blind(Why::NetworkDuplicates);
         }
         if let Some(range) = &ack.dsack {
-            self.in_use = true;
             // A.1: all acknowledgments of a window were lost, which is a reason to slow down, too.
             if range.start == ack.una_before && ack.sacked_before + ack.newly_sacked == 0 {
                 return Verdict::Genuine;
@@ -104,7 +101,7 @@ impl Detector for Dsack {
         }
     }
 
-    fn at_end(&mut self, _: &Episode) -> Verdict {
-        if self.in_use { Verdict::Open } else { Verdict::Blind(Why::NoDsack) }
+    fn at_end(&mut self, episode: &Episode) -> Verdict {
+        if episode.dsack_seen { Verdict::Open } else { Verdict::Blind(Why::NoDsack) }
     }
 }

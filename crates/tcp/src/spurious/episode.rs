@@ -25,6 +25,8 @@ pub struct Episode {
     pub high: Seq,
     /// The connection's smallest round-trip time so far, by Karn's rule.
     pub min_rtt: Option<Duration>,
+    /// Has the peer ever sent a D-SACK?
+    pub dsack_seen: bool,
     /// How often the retransmission timer expired in it.
     pub timeouts: u32,
     /// Segments retransmitted in it so far: more than one a timeout or fast retransmit, and the

@@ -26,6 +26,7 @@ pub struct Judges {
     awaited: bool,
     episodes: u32,
     min_rtt: Option<Duration>,
+    dsack_seen: bool,
     judgments: VecDeque<Judgment>,
 }
 
@@ -65,6 +66,7 @@ impl Judges {
             awaited: false,
             episodes: 0,
             min_rtt: None,
+            dsack_seen: false,
             judgments: VecDeque::new(),
         }
     }
@@ -89,7 +91,8 @@ impl Judges {
         self.begin(EpisodeKind::FastRetransmit, seq, at)
     }
 
-    /// The sender sent `segment`, and why, if that is known.
+    /// The sender sent `segment`, and why, if that is known: an engine that sent it has the reason in
+    /// its own flight, as [`Sent::cause`].
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.sequence_length() == 0 {
             return;
@@ -121,8 +124,9 @@ impl Judges {
         }
         let facts = self.flight.acked(segment, at);
         self.measure(&facts);
+        self.dsack_seen |= facts.dsack.is_some();
         let Some(mut episode) = self.episode else { return };
-        episode.min_rtt = self.min_rtt;
+        (episode.min_rtt, episode.dsack_seen) = (self.min_rtt, self.dsack_seen);
         self.episode = Some(episode);
         self.ask(at, |detector| detector.on_ack(&facts, &episode));
         if self.flight.una() > episode.high {
@@ -172,6 +176,7 @@ impl Judges {
             max,
             high: max,
             min_rtt: self.min_rtt,
+            dsack_seen: self.dsack_seen,
             timeouts: u32::from(kind == EpisodeKind::Timeout),
             retransmissions: 0,
             new_segments: 0,

@@ -9,6 +9,7 @@ pub mod eifel;
 mod episode;
 pub mod frto;
 mod judges;
+mod rfc3522;
 
 use alloc::boxed::Box;
 use core::fmt::Debug;
@@ -22,6 +23,7 @@ pub use eifel::Eifel;
 pub use episode::{Episode, EpisodeKind};
 pub use frto::{Advice, Frto, FrtoJudge};
 pub use judges::{Judges, Judgment};
+pub use rfc3522::Rfc3522;
 
 /// What a detector says of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
