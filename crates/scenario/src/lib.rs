@@ -7,11 +7,13 @@
 
 mod document;
 mod error;
+mod files;
 mod read;
 mod resolve;
 mod scenario;
 mod schema;
 mod set;
+mod trace;
 mod written;
 
 pub use error::Error;

@@ -1,7 +1,5 @@
 //! A scenario as the clocks use it.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use rtolab_link::{ChannelConfig, Direction, Distribution};
@@ -10,6 +8,7 @@ use rtolab_tcp::sum::SumError;
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::document::Document;
+use crate::files::{self, Fault};
 use crate::{Error, read, resolve, schema, set};
 
 /// A path of links, the flows over it, and how their hosts behave.
@@ -180,50 +179,38 @@ impl Flow {
 
 impl Scenario {
     /// Reads the scenario in the file at `path`, with the dotted keys of `set` set to their values.
+    /// The files that it names are looked for beside it.
     ///
     /// # Errors
     /// The first fault found: a file that cannot be read or is no scenario, or a key at fault.
     pub fn load(path: &Path, set: &[(String, String)]) -> Result<Self, Error> {
         let file = path.display().to_string();
-        let wrong = |line, problem: String| {
-            Err(Error { file: file.clone(), line, set: None, key: String::new(), problem })
-        };
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                return wrong(
-                    None,
-                    match error.kind() {
-                        ErrorKind::NotFound => {
-                            "found no such file; expected a scenario (TOML)".into()
-                        }
-                        ErrorKind::IsADirectory => {
-                            "found a directory; expected a file (TOML)".into()
-                        }
-                        _ => format!("cannot be read: {error}"),
-                    },
-                );
-            }
-        };
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Self::parse(text, &file, set),
-            Err(error) => {
-                let (before, after) = bytes.split_at(error.valid_up_to());
-                let line = before.split(|byte| *byte == b'\n').count();
-                wrong(Some(line), format!("found the byte 0x{:02x}; expected UTF-8 text", after[0]))
-            }
-        }
+        let text = files::read(path, "a scenario (TOML)").map_err(|Fault { line, problem }| {
+            Error { file: file.clone(), line, set: None, key: String::new(), problem }
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::read(Document::parse(&text, &file)?, folder, set)
     }
 
-    /// Reads the scenario `text`, as [`Scenario::load`] does; `file` is what errors call it.
+    /// Reads the scenario `text`, as [`Scenario::load`] does; `file` is what errors call it, and
+    /// the files that it names are looked for beside that.
     ///
     /// # Errors
     /// The first fault found.
     pub fn parse(text: &str, file: &str, set: &[(String, String)]) -> Result<Self, Error> {
-        let mut document = Document::parse(text, file)?;
+        let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+        Self::read(Document::parse(text, file)?, folder, set)
+    }
+
+    /// Reads a scenario in `folder`.
+    fn read(
+        mut document: Document,
+        folder: &Path,
+        set: &[(String, String)],
+    ) -> Result<Self, Error> {
         set::apply(&mut document, set)?;
         let written = read::read(&document)?;
-        resolve::scenario(&written, &document)
+        resolve::scenario(&written, &document, folder)
     }
 
     /// The JSON Schema (draft 7) of a scenario's TOML.

@@ -5,12 +5,21 @@ use crate::document::{Document, Entry, Node, Origin, Value};
 use crate::read::suggestion;
 
 /// Keys of which a table has only one: setting one takes the others away.
-const CHOICES: &[&[&str]] = &[&["constant", "uniform", "exponential"], &["min", "min_on_variance"]];
+const CHOICES: &[&[&str]] = &[
+    &["constant", "uniform", "exponential"],
+    &["min", "min_on_variance"],
+    &["rate", "rate_trace"],
+    &["rate_changes", "rate_trace"],
+    &["delay", "delay_trace"],
+    &["red", "codel"],
+    &["bytes", "pages", "requests", "on_off", "datagrams"],
+];
 
 /// No key of a scenario lies deeper than this.
 const DEEPEST: usize = 16;
 
-/// Sets each key of `set` to its value, in order. A table in a list is addressed by its name.
+/// Sets each key of `set` to its value, in order. A table in a list is addressed by its name, or
+/// where tables have none by its place, from 0.
 pub(crate) fn apply(document: &mut Document, set: &[(String, String)]) -> Result<(), Error> {
     for (index, (key, value)) in set.iter().enumerate() {
         let origin = Origin::Set(index);
@@ -49,18 +58,27 @@ fn descend<'a>(node: &'a mut Node, way: &[&str], origin: Origin) -> Result<&'a m
         }
         Value::List(nodes) => {
             let names: Vec<_> = nodes.iter().filter_map(Node::name).map(str::to_string).collect();
-            let named = nodes.iter_mut().find(|node| node.name() == Some(step));
-            named.ok_or_else(|| not_among(step, &names))?
+            let named = nodes.iter().position(|node| node.name() == Some(step));
+            let place = step.parse().ok().filter(|_| names.is_empty());
+            let length = nodes.len();
+            let node = named.or(place).and_then(|at| nodes.get_mut(at));
+            node.ok_or_else(|| not_among(step, &names, length))?
         }
         _ => return Err(format!("found {found}; expected a table that has {step:?}")),
     };
     descend(next, rest, origin)
 }
 
-/// What to say when no table of a list is called `name`.
-fn not_among(name: &str, names: &[String]) -> String {
-    if names.is_empty() {
-        return format!("found a list without names; expected {name:?} in it");
+/// What to say when no table of a list of `length` is called `name`.
+fn not_among(name: &str, names: &[String], length: usize) -> String {
+    match (names, length) {
+        ([], 0) => return "found an empty list; expected a table in it".to_string(),
+        ([], 1) => return format!("found {name:?} in a list of one without a name; expected 0"),
+        ([], _) => {
+            let last = length - 1;
+            return format!("found {name:?} in a list without names; expected 0 to {last}");
+        }
+        _ => (),
     }
     let nearest = suggestion(name, names.iter().map(String::as_str));
     format!("found no {name:?}; expected one of {}{nearest}", names.join(", "))
@@ -72,7 +90,8 @@ fn place(table: &mut Node, key: &str, value: Node) -> Result<(), String> {
     let Value::Table(entries) = &mut table.value else {
         return Err(format!("found {found}; expected a table that has {key:?}"));
     };
-    let rivals = CHOICES.iter().find(|choice| choice.contains(&key)).copied().unwrap_or(&[]);
+    let choices = CHOICES.iter().filter(|choice| choice.contains(&key));
+    let rivals: Vec<&str> = choices.copied().flatten().copied().collect();
     entries.retain(|entry| entry.key != key && !rivals.contains(&entry.key.as_str()));
     entries.push(Entry { key: key.to_string(), node: value });
     Ok(())

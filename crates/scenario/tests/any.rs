@@ -8,6 +8,7 @@ const SHIPPED: &[&str] = &[
     include_str!("../../../scenarios/frto2002-delays.toml"),
     include_str!("../../../scenarios/frto2002-outages.toml"),
     include_str!("../../../scenarios/bench-b.toml"),
+    include_str!("everything.toml"),
 ];
 
 /// Pieces of scenarios, right and wrong.
@@ -37,6 +38,8 @@ const TOKENS: &[&str] = &[
     "\"200 ms\"",
     "\"18446744073 s\"",
     "\"4294967295 packets\"",
+    "\"traces/cellular.up\"",
+    "\"../..\"",
     "\"router\"",
     "{ exponential = \"1 s\" }",
     "{ uniform = [\"0 s\", \"0 s\"] }",
@@ -73,7 +76,8 @@ fn key() -> impl Strategy<Value = String> {
     let steps: Vec<_> =
         "link wireless bottleneck lan forward rate spikes length constant outages random good \
         scripted tcp rto min mss flow transfer bulk count stagger start access title duration \
-        name * 0"
+        name * 0 1 radio radio-2 arq retries red codel states bad priority rate_changes at \
+        rate_trace delay_trace route links agent link measure to pages requests datagrams split"
             .split(' ')
             .chain([""])
             .collect();
@@ -83,17 +87,17 @@ fn key() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn any_text(text in "\\PC*") {
-        let _ = Scenario::parse(&text, "x.toml", &[]);
+        let _ = Scenario::parse(&text, "tests/x.toml", &[]);
     }
 
     #[test]
     fn any_tokens(tokens in prop::collection::vec(token(), 0..30)) {
-        let _ = Scenario::parse(&tokens.join(" "), "x.toml", &[]);
+        let _ = Scenario::parse(&tokens.join(" "), "tests/x.toml", &[]);
     }
 
     #[test]
     fn any_change_of_a_scenario(text in mutated()) {
-        if let Err(error) = Scenario::parse(&text, "x.toml", &[]) {
+        if let Err(error) = Scenario::parse(&text, "tests/x.toml", &[]) {
             let lines = text.lines().count() + 1;
             prop_assert!(error.line.is_none_or(|line| (1..=lines).contains(&line)), "{error}");
         }
@@ -101,7 +105,7 @@ proptest! {
 
     #[test]
     fn anything_set(text in select(SHIPPED), set in prop::collection::vec((key(), token()), 1..4)) {
-        if let Err(error) = Scenario::parse(text, "x.toml", &set) {
+        if let Err(error) = Scenario::parse(text, "tests/x.toml", &set) {
             prop_assert!(!error.problem.is_empty());
         }
     }

@@ -10,6 +10,11 @@ use rtolab_tcp::config::RtoFloor;
 use rtolab_time::{Duration, Rate};
 use serde_json::Value as Json;
 
+#[path = "meaning/keys.rs"]
+mod keys;
+
+use keys::{DIRECTION, KEYS, companions};
+
 const LEAST: &str = r#"
 title = "As little as there can be"
 duration = "60 s"
@@ -81,29 +86,20 @@ fn a_direction_has_its_own_keys_before_the_links() {
 
 #[test]
 fn each_key_of_a_direction_can_be_its_own() {
-    let spikes = r#"{ probability = 0.75, length = { constant = "3 s" }, holds = "service" }"#;
-    let stalls = r#"{ scripted = [{ at = "28 s", for = "12 s" }], holds = "entry" }"#;
-    for (key, value) in [
-        ("rate", "28.8 kbit/s"),
-        ("delay", "200 ms"),
-        ("queue", "7 packets"),
-        ("send_buffer", "1776 B"),
-        ("receive_buffer", "1776 B"),
-        ("loss", "0.25"),
-        ("drops", "[23]"),
-        ("spikes", spikes),
-        ("stalls", stalls),
-    ] {
-        let channel = |within| {
-            let key = format!("link.link.{within}{key}");
-            with(&[(&key, value)]).links.remove(0).channel
+    for (key, value) in DIRECTION {
+        let both = format!("link.link.{key}");
+        let channel = |own: Option<&str>| {
+            let mut set = companions(&both);
+            set.extend(own.map(|key| (key, *value)));
+            with(&set).links.remove(0).channel
         };
-        let (both, forward, backward) = (channel(""), channel("forward."), channel("backward."));
-        assert_ne!(both.forward, DirectionConfig::default(), "{key}");
+        let (none, both) = (channel(None), channel(Some(&both)));
+        let forward = channel(Some(&format!("link.link.forward.{key}")));
+        let backward = channel(Some(&format!("link.link.backward.{key}")));
+        assert_ne!(both.forward, none.forward, "{key}");
         assert_eq!(both.forward, both.backward, "{key}");
         assert_eq!((&forward.forward, &backward.backward), (&both.forward, &both.backward));
-        assert_eq!(forward.backward, DirectionConfig::default(), "{key}");
-        assert_eq!(backward.forward, DirectionConfig::default(), "{key}");
+        assert_eq!((&forward.backward, &backward.forward), (&none.backward, &none.forward));
     }
 }
 
@@ -172,92 +168,6 @@ fn of_keys_that_rule_each_other_out_the_one_that_is_set_stays() {
     assert_eq!(spikes.length, Distribution::Exponential(Duration::from_secs(1)));
 }
 
-/// Each key with a value that is not its default.
-const KEYS: &[(&str, &str)] = &[
-    ("title", "Another"),
-    ("duration", "90 s"),
-    ("link.link.name", "other"),
-    ("link.link.between", r#"["right", "left"]"#),
-    ("link.link.rate", "28.8 kbit/s"),
-    ("link.link.delay", "200 ms"),
-    ("link.link.queue", "7 packets"),
-    ("link.link.send_buffer", "1776 B"),
-    ("link.link.receive_buffer", "1776 B"),
-    ("link.link.loss", "0.25"),
-    ("link.link.drops", "[23]"),
-    ("link.link.spikes.probability", "0.75"),
-    ("link.link.spikes.length.constant", "3 s"),
-    ("link.link.spikes.length.uniform", r#"["1 s", "3 s"]"#),
-    ("link.link.spikes.length.exponential", "4 s"),
-    ("link.link.spikes.holds", "service"),
-    ("link.link.stalls.scripted", r#"[{ at = "28 s", for = "12 s" }]"#),
-    ("link.link.stalls.random.good.constant", "3 s"),
-    ("link.link.stalls.random.good.uniform", r#"["1 s", "3 s"]"#),
-    ("link.link.stalls.random.good.exponential", "4 s"),
-    ("link.link.stalls.random.bad.constant", "3 s"),
-    ("link.link.stalls.random.bad.uniform", r#"["1 s", "3 s"]"#),
-    ("link.link.stalls.random.bad.exponential", "4 s"),
-    ("link.link.stalls.random.stationary", "false"),
-    ("link.link.stalls.holds", "entry"),
-    ("link.link.outages.scripted", r#"[{ at = "28 s", for = "12 s" }]"#),
-    ("link.link.outages.random.good.constant", "3 s"),
-    ("link.link.outages.random.good.uniform", r#"["1 s", "3 s"]"#),
-    ("link.link.outages.random.good.exponential", "4 s"),
-    ("link.link.outages.random.bad.constant", "3 s"),
-    ("link.link.outages.random.bad.uniform", r#"["1 s", "3 s"]"#),
-    ("link.link.outages.random.bad.exponential", "4 s"),
-    ("link.link.outages.random.stationary", "false"),
-    ("tcp.sender", "newreno+frto"),
-    ("tcp.mss", "256 B"),
-    ("tcp.window_scale", "7"),
-    ("tcp.timestamps", "true"),
-    ("tcp.timestamp.tick", "10 ms"),
-    ("tcp.timestamp.in_mss", "false"),
-    ("tcp.timestamp.echo", "echo-all"),
-    ("tcp.rto.min", "200 ms"),
-    ("tcp.rto.min_on_variance", "200 ms"),
-    ("tcp.rto.max", "120 s"),
-    ("tcp.rto.initial", "3 s"),
-    ("tcp.rto.k", "0"),
-    ("tcp.rto.srtt_gain", "16"),
-    ("tcp.rto.rttvar_gain", "16"),
-    ("tcp.rto.granularity", "500 ms"),
-    ("tcp.rto.sampling", "once-per-window"),
-    ("tcp.rto.restart_on_retransmit", "true"),
-    ("tcp.window.initial", "2 segments"),
-    ("tcp.window.initial_ssthresh", "20 segments"),
-    ("tcp.window.halving", "segments"),
-    ("tcp.window.avoidance", "byte-counting"),
-    ("tcp.window.full_ack", "ssthresh"),
-    ("tcp.window.max_burst", "3 segments"),
-    ("tcp.recovery.dupthresh", "2"),
-    ("tcp.recovery.limited_transmit", "false"),
-    ("tcp.newreno.bugfix", "less-careful"),
-    ("tcp.newreno.timer", "slow-but-steady"),
-    ("tcp.sack_recovery.rules", "rfc3517"),
-    ("tcp.sack_recovery.outstanding", "classic"),
-    ("tcp.recover_on_undo", "keep"),
-    ("tcp.msl", "30 s"),
-    ("receiver.buffer", "32 kB"),
-    ("receiver.ack_every", "1"),
-    ("receiver.delayed_ack", "100 ms"),
-    ("receiver.echo", "ns2bis"),
-    ("receiver.sack", "false"),
-    ("receiver.timestamps", "false"),
-    ("receiver.dsack", "true"),
-    ("receiver.mss", "536 B"),
-    ("receiver.window_scale", "5"),
-    ("flow.flow.name", "other"),
-    ("flow.flow.from", "middle"),
-    ("flow.flow.to", "middle"),
-    ("flow.flow.bytes", "100 kB"),
-    ("flow.flow.start", "3 s"),
-    ("flow.flow.start_jitter", "0.5 s"),
-    ("flow.flow.count", "2"),
-    ("flow.flow.stagger", "3 s"),
-    ("flow.flow.sender", "newreno"),
-];
-
 /// A scenario in which each of [`KEYS`] makes a difference.
 fn full() -> String {
     let random = r#"{ good = { exponential = "1 s" }, bad = { exponential = "1 s" } }"#;
@@ -273,6 +183,9 @@ fn full() -> String {
         [[link]]
         name = "second"
         between = ["right", "middle"]
+        [[link]]
+        name = "twin"
+        between = ["left", "right"]
         [[flow]]"#
     );
     LEAST.replace("[[flow]]", &link) + "count = 3\n"
@@ -300,9 +213,11 @@ fn without(these: &[String], those: &[String]) -> BTreeSet<String> {
 #[test]
 fn each_key_changes_what_it_names_and_nothing_else() {
     let (text, mut told) = (full(), String::new());
-    let before = flat(&parse(&text, &[]));
     for (key, value) in KEYS {
-        let after = flat(&parse(&text, &[(key, value)]));
+        let mut set = companions(key);
+        let before = flat(&parse(&text, &set));
+        set.push((key, value));
+        let after = flat(&parse(&text, &set));
         assert_ne!(after, before, "{key} = {value} changes nothing");
         writeln!(told, "{key} = {value}").unwrap();
         for gone in without(&before, &after) {
@@ -317,9 +232,12 @@ fn each_key_changes_what_it_names_and_nothing_else() {
     settings.bind(|| insta::assert_snapshot!("keys", told));
 }
 
-/// The dotted keys of a schema that have no keys in them.
+/// The dotted keys of a schema that have no keys in them, and those of lists.
 fn leaves(schema: &Json, key: &str, found: &mut BTreeSet<String>) {
     let mut within = Vec::new();
+    if schema["items"]["properties"].is_object() {
+        leaves(&schema["items"], &format!("{key}.0"), found);
+    }
     for choice in schema["oneOf"].as_array().into_iter().flatten().chain([schema]) {
         within.extend(choice["properties"].as_object().into_iter().flatten());
     }
@@ -343,6 +261,8 @@ fn each_key_of_the_schema_is_tried() {
     leaves(&Scenario::schema(), "", &mut known);
     let layered = ["link.link.forward.", "link.link.backward.", "flow.flow.access."];
     known.retain(|key| !layered.iter().any(|layer| key.starts_with(layer)));
+    // They change with others only.
+    known.retain(|key| !["route.0.from", "route.0.to", "agent.0.kind"].contains(&key.as_str()));
     let tried: BTreeSet<_> = KEYS.iter().map(|(key, _)| (*key).to_string()).collect();
     assert_eq!(tried, known);
 }

@@ -37,6 +37,11 @@ fn it_refuses_what_the_reader_refuses() {
     }
 }
 
+#[test]
+fn it_accepts_every_key() {
+    assert!(accepts(include_str!("everything.toml")));
+}
+
 /// Every schema of a key, with its dotted key.
 fn keys<'a>(schema: &'a Json, key: &str, found: &mut Vec<(String, &'a Json)>) {
     for choice in schema["oneOf"].as_array().into_iter().flatten().chain([schema, &schema["items"]])

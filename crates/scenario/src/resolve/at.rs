@@ -36,6 +36,11 @@ impl<'a> At<'a> {
         self.wrong(format!("found {found}; expected {expected}"))
     }
 
+    /// `problem` is on a line of another file, which this key names.
+    pub(super) fn elsewhere(&self, file: String, line: usize, problem: String) -> Error {
+        Error { file, line: Some(line), set: None, ..self.wrong(problem) }
+    }
+
     /// `problem` is here.
     pub(super) fn wrong(&self, problem: impl Into<String>) -> Error {
         self.document.error(&self.path, problem)

@@ -1,137 +1,147 @@
-//! Links: what holds for both directions, and what one of them has of its own.
+//! Links: what holds for both directions, and what they share.
 
 use rtolab_link::{
-    ChannelConfig, DirectionConfig, Limit, Outages, Probability, Renewal, Spikes, Stalls,
+    Arq, BadState, ChannelConfig, DirectionConfig, Limit, Order, Outages, Probability, States,
 };
-use rtolab_tcp::Config;
 use rtolab_time::Duration;
 
 use super::at::At;
+use super::direction::{Layer, Layers};
+use super::{Run, spans};
 use crate::Error;
-use crate::written::value::{Chance, Written};
 use crate::written::{self, Access, Direction, Link};
 
-/// An IP and a TCP header without options, in bytes.
-const HEADERS: u32 = 40;
-/// The timestamps option, in bytes.
-const TIMESTAMPS: u32 = 12;
-/// A packet with nothing but headers and all the options that fit, in bytes.
-const LARGEST_ACK: u32 = 80;
+/// A link nests local retransmission this often at most (LLC over RLC, say).
+const MOST_ARQS: usize = 2;
 
-/// A link between two nodes, which must have room for the packets of `sender`.
-pub(super) fn channel(link: &Link, sender: &Config, at: &At<'_>) -> Result<ChannelConfig, Error> {
-    let Link { outages, forward, backward, .. } = link;
-    let written = Channel { both: link.into(), outages, forward, backward };
-    written.resolve(sender, at)
+/// A link between two nodes.
+pub(super) fn channel(link: &Link, run: &Run<'_>, at: &At<'_>) -> Result<ChannelConfig, Error> {
+    let Link { outages, states, arq, forward, backward, .. } = link;
+    let written = Channel { both: link.into(), outages, states, arq, forward, backward };
+    written.resolve(run, at)
 }
 
-/// A flow's own link, which must have room for the packets of `sender`.
-pub(super) fn access(link: &Access, sender: &Config, at: &At<'_>) -> Result<ChannelConfig, Error> {
-    let Access { outages, forward, backward, .. } = link;
-    let written = Channel { both: link.into(), outages, forward, backward };
-    written.resolve(sender, at)
+/// A flow's own link.
+pub(super) fn access(link: &Access, run: &Run<'_>, at: &At<'_>) -> Result<ChannelConfig, Error> {
+    let Access { outages, states, arq, forward, backward, .. } = link;
+    let written = Channel { both: link.into(), outages, states, arq, forward, backward };
+    written.resolve(run, at)
 }
 
 /// What links of both kinds are written as.
 struct Channel<'a> {
     both: Direction,
     outages: &'a Option<written::Outages>,
+    states: &'a Option<written::States>,
+    arq: &'a Option<Vec<written::Arq>>,
     forward: &'a Option<Direction>,
     backward: &'a Option<Direction>,
 }
 
 impl Channel<'_> {
-    fn resolve(&self, sender: &Config, at: &At<'_>) -> Result<ChannelConfig, Error> {
-        let timestamps = if sender.timestamp.in_mss { 0 } else { TIMESTAMPS };
-        let largest = (u32::from(sender.mss) + HEADERS + timestamps).max(LARGEST_ACK);
-        check_room(&self.both, largest, at)?;
-        let direction = |own: &Option<Direction>, key| {
-            let none = Direction::default();
-            let own = own.as_ref().unwrap_or(&none);
-            check_room(own, largest, &at.key(key))?;
-            Ok(merge(own, &self.both))
+    fn resolve(&self, run: &Run<'_>, at: &At<'_>) -> Result<ChannelConfig, Error> {
+        let none = Direction::default();
+        let link = Layer::new(&self.both, at.clone(), run)?;
+        let forward = Layer::new(self.forward.as_ref().unwrap_or(&none), at.key("forward"), run)?;
+        let backward =
+            Layer::new(self.backward.as_ref().unwrap_or(&none), at.key("backward"), run)?;
+        let layers = [&link, &forward, &backward];
+        let config = ChannelConfig {
+            forward: Layers { own: &forward, link: &link }.resolve(run.packets())?,
+            backward: Layers { own: &backward, link: &link }.resolve(run.packets())?,
+            outages: spans::outages(self.outages.as_ref()),
+            states: self.states.as_ref().map(states),
+            arq: self.arq.iter().flatten().map(arq).collect(),
         };
-        Ok(ChannelConfig {
-            forward: direction(self.forward, "forward")?,
-            backward: direction(self.backward, "backward")?,
-            outages: self.outages.as_ref().map_or_else(Outages::default, outages),
-            ..ChannelConfig::default()
-        })
+        check_outages(&config, run.duration, at)?;
+        check_states(&config, layers, at)?;
+        check_memory(&config, layers)?;
+        check_arq(&config, &at.key("arq"))?;
+        Ok(config)
     }
 }
 
-/// A packet that is larger than a queue or buffer could never pass it.
-fn check_room(written: &Direction, largest: u32, at: &At<'_>) -> Result<(), Error> {
-    let Direction { queue, send_buffer, receive_buffer, .. } = written;
-    let rooms =
-        [("queue", queue), ("send_buffer", send_buffer), ("receive_buffer", receive_buffer)];
-    for (key, room) in rooms {
-        match room {
-            Some(Written(Limit::Bytes(bytes))) if *bytes < largest => {
-                let expected = format!("room for the largest packet, {largest} B with its headers");
-                return Err(at.key(key).found(&expected));
-            }
-            _ => (),
+fn states(written: &written::States) -> States {
+    let written::States { good, bad, stationary, shared } = written;
+    States { residence: spans::alternation(good, bad, *stationary), shared: shared.unwrap_or(true) }
+}
+
+fn arq(written: &written::Arq) -> Arq {
+    let written::Arq { retries, timeout, order, fragment, header, report, notices } = written;
+    Arq {
+        retries: retries.0,
+        order: order.map_or(Order::Free, |order| order.0),
+        fragment: fragment.map(|fragment| fragment.0),
+        header: header.map_or(0, |header| header.0),
+        report: report.map_or(0, |report| report.0),
+        notices: notices.map(|notices| notices.0).unwrap_or_default(),
+        timeout: timeout.0,
+    }
+}
+
+/// Each direction must be without an outage at some time.
+fn check_outages(config: &ChannelConfig, duration: Duration, at: &At<'_>) -> Result<(), Error> {
+    let Outages { scripted: both, .. } = &config.outages;
+    spans::check_outages(&[both], duration, &at.key("outages"))?;
+    for (key, direction) in [("forward", &config.forward), ("backward", &config.backward)] {
+        let own = &direction.outages.scripted;
+        spans::check_outages(&[both, own], duration, &at.key(key).key("outages"))?;
+    }
+    Ok(())
+}
+
+/// What differs in the bad state and that there is one go together.
+fn check_states(config: &ChannelConfig, layers: [&Layer<'_>; 3], at: &At<'_>) -> Result<(), Error> {
+    let differs = [&config.forward, &config.backward].map(|one| one.bad != BadState::default());
+    match (config.states, layers.iter().find_map(|layer| layer.place("bad", |keys| keys.bad))) {
+        (None, Some(bad)) => {
+            let expected = "expected states, how long the good and the bad one last";
+            Err(bad.wrong(format!("found a bad state in a link of only one; {expected}")))
+        }
+        (Some(_), _) if differs == [false, false] => {
+            let expected = "expected bad, what differs in the bad one, such as { loss = 0.1 }";
+            Err(at.key("states").wrong(format!("found two states that are alike; {expected}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where losses are remembered there must be some.
+fn check_memory(config: &ChannelConfig, layers: [&Layer<'_>; 3]) -> Result<(), Error> {
+    let lossless = |one: &DirectionConfig| {
+        let bad = one.bad.loss.unwrap_or(Probability::ZERO);
+        one.loss == Probability::ZERO && bad == Probability::ZERO
+    };
+    let (forward, backward) = (&config.forward, &config.backward);
+    let none = [lossless(forward) && lossless(backward), lossless(forward), lossless(backward)];
+    for (layer, none) in layers.into_iter().zip(none) {
+        let Some(at) = layer.place("loss_memory", |keys| keys.loss_memory) else { continue };
+        if none {
+            let problem = "found no losses to remember; expected loss, or bad.loss with states";
+            return Err(at.wrong(problem));
         }
     }
     Ok(())
 }
 
-/// One direction: each key as its own, else as for both, else by default.
-fn merge(own: &Direction, both: &Direction) -> DirectionConfig {
-    let Direction { rate, delay, queue, send_buffer, receive_buffer, loss, drops, spikes, stalls } =
-        own;
-    let mut drops: Vec<u32> = drops
-        .as_ref()
-        .or(both.drops.as_ref())
-        .map(|drops| drops.iter().map(|nth| nth.0).collect())
-        .unwrap_or_default();
-    drops.sort_unstable();
-    drops.dedup();
-    let room = |own: &Option<Written<Limit>>, both: &Option<Written<Limit>>| {
-        own.or(*both).map_or(Limit::Unlimited, |room| room.0)
-    };
-    DirectionConfig {
-        rate: rate.or(both.rate).map(|rate| rate.0),
-        delay: delay.or(both.delay).map_or(Duration::ZERO, |delay| delay.0),
-        queue: room(queue, &both.queue),
-        send_buffer: room(send_buffer, &both.send_buffer),
-        receive_buffer: room(receive_buffer, &both.receive_buffer),
-        loss: loss.or(both.loss).map_or(Probability::ZERO, |Chance(loss)| loss),
-        drops,
-        spikes: spikes.as_ref().or(both.spikes.as_ref()).map(self::spikes),
-        stalls: stalls.as_ref().or(both.stalls.as_ref()).map(self::stalls).unwrap_or_default(),
-        ..DirectionConfig::default()
+/// Local retransmission keeps what the buffers would, and must wait for an answer.
+fn check_arq(config: &ChannelConfig, at: &At<'_>) -> Result<(), Error> {
+    let ChannelConfig { forward, backward, arq, .. } = config;
+    if arq.len() > MOST_ARQS {
+        let problem = format!("found {} in a link; expected {MOST_ARQS} at most", arq.len());
+        return Err(at.wrong(problem));
     }
-}
-
-fn spikes(written: &written::Spikes) -> Spikes {
-    let written::Spikes { probability, length, holds } = written;
-    Spikes {
-        probability: probability.0,
-        length: length.0,
-        holds: holds.map(|holds| holds.0).unwrap_or_default(),
+    let rooms = [forward, backward].map(|one| [one.send_buffer, one.receive_buffer]);
+    if !arq.is_empty() && rooms.as_flattened().iter().any(|room| *room != Limit::Unlimited) {
+        let problem = "found arq beside send_buffer or receive_buffer; expected only one of them";
+        return Err(at.wrong(problem));
     }
-}
-
-fn stalls(written: &written::Stalls) -> Stalls {
-    let written::Stalls { scripted, random, holds } = written;
-    Stalls {
-        scripted: scripted.as_ref().map(|script| script.0.clone()).unwrap_or_default(),
-        random: random.as_ref().map(renewal),
-        holds: holds.map(|holds| holds.0).unwrap_or_default(),
+    let round_trip = forward.delay + backward.delay;
+    for (index, arq) in arq.iter().enumerate() {
+        if arq.timeout <= round_trip {
+            let expected = format!("more than the {round_trip} that an answer takes");
+            return Err(at.index(index).key("timeout").found(&expected));
+        }
     }
-}
-
-fn outages(written: &written::Outages) -> Outages {
-    let written::Outages { scripted, random } = written;
-    Outages {
-        scripted: scripted.as_ref().map(|script| script.0.clone()).unwrap_or_default(),
-        random: random.as_ref().map(renewal),
-    }
-}
-
-fn renewal(written: &written::Renewal) -> Renewal {
-    let written::Renewal { good, bad, stationary } = written;
-    Renewal { good: good.0, bad: bad.0, stationary: stationary.unwrap_or(true) }
+    Ok(())
 }

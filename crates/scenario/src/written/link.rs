@@ -1,11 +1,15 @@
-//! Links, their directions, and what disturbs them.
+//! Links and their directions.
 
-use rtolab_link::{Distribution, Limit, SpikeHolds, StallHolds, Window};
-use rtolab_time::{Duration, Instant, Rate};
+use rtolab_link::{Limit, Order};
+use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::arq::Arq;
+use super::changes::{Bad, DelayTrace, RateChanges, States};
 use super::quantity::{Name, Positive};
+use super::queue::{CoDel, Priority, Red};
+use super::spans::{Length, Outages, Spikes, Stalls};
 use super::value::{Chance, Count, Written};
 
 /// A struct with keys of its own and the keys of one direction, which stand in a link for both
@@ -20,12 +24,35 @@ macro_rules! with_direction {
             /// How fast it sends; without it serialisation takes no time.
             #[schemars(example = &"28.8 kbit/s")]
             pub rate: Option<Written<Rate>>,
+            /// Other rates from given times on.
+            #[schemars(example = serde_json::json!([{ "at": "5 s", "rate": "9.6 kbit/s" }]))]
+            pub rate_changes: Option<RateChanges>,
+            /// A trace of mahimahi instead of a rate: a line for each packet of 1500 bytes that the
+            /// link can send, the time in milliseconds. The path is relative to this file.
+            #[schemars(example = &"traces/cellular.up")]
+            pub rate_trace: Option<String>,
             /// The propagation delay. Default: 0 s.
             #[schemars(example = &"200 ms")]
             pub delay: Option<Written<Duration>>,
-            /// Room in the drop-tail queue before the link's own buffers. Default: unlimited.
+            /// Propagation delays that change as in a file, instead of one.
+            pub delay_trace: Option<DelayTrace>,
+            /// A random delay besides, drawn for each frame.
+            pub jitter: Option<Length>,
+            /// Do frames keep their order where their delays differ? Default: kept.
+            pub order: Option<Written<Order>>,
+            /// Room in the queue before the link's own buffers. Default: unlimited.
             #[schemars(example = &"7 packets")]
             pub queue: Option<Written<Limit>>,
+            /// Random early detection in a queue that is limited.
+            pub red: Option<Red>,
+            /// Controlled delay in the queue (RFC 8289).
+            pub codel: Option<CoDel>,
+            /// A source of higher priority that interrupts what is being sent, voice say.
+            pub priority: Option<Priority>,
+            /// A frame that is older than this when its transmission would begin is dropped.
+            /// Default: frames do not age.
+            #[schemars(example = &"3 s")]
+            pub lifetime: Option<Written<Positive>>,
             /// Room in the link's send buffer, which a frame leaves when it is delivered.
             /// Default: unlimited.
             #[schemars(example = &"1776 B")]
@@ -35,9 +62,19 @@ macro_rules! with_direction {
             pub receive_buffer: Option<Written<Limit>>,
             /// The chance of each frame to be lost at the end of its transmission. Default: 0.
             pub loss: Option<Chance>,
+            /// The chance that a frame fares as the one before it did, instead of independently:
+            /// losses come in bursts. Default: 0.
+            pub loss_memory: Option<Chance>,
             /// The frames that are lost, counted from 1 as they are transmitted.
             #[schemars(example = serde_json::json!([23, 31]))]
             pub drops: Option<Vec<Count>>,
+            /// What differs in the bad one of two states.
+            pub bad: Option<Bad>,
+            /// The chance of each delivered frame to arrive twice. Default: 0.
+            pub duplication: Option<Chance>,
+            /// The chance of each delivered frame to arrive damaged, so that a checksum finds it.
+            /// Default: 0.
+            pub corruption: Option<Chance>,
             /// Sudden delays of single frames.
             pub spikes: Option<Spikes>,
             /// Spans in which frames are held, to go on in order afterwards.
@@ -48,14 +85,28 @@ macro_rules! with_direction {
             fn from(written: &$name) -> Self {
                 Self {
                     rate: written.rate,
+                    rate_changes: written.rate_changes.clone(),
+                    rate_trace: written.rate_trace.clone(),
                     delay: written.delay,
+                    delay_trace: written.delay_trace.clone(),
+                    jitter: written.jitter,
+                    order: written.order,
                     queue: written.queue,
+                    red: written.red,
+                    codel: written.codel,
+                    priority: written.priority,
+                    lifetime: written.lifetime,
                     send_buffer: written.send_buffer,
                     receive_buffer: written.receive_buffer,
                     loss: written.loss,
+                    loss_memory: written.loss_memory,
                     drops: written.drops.clone(),
+                    bad: written.bad,
+                    duplication: written.duplication,
+                    corruption: written.corruption,
                     spikes: written.spikes,
                     stalls: written.stalls.clone(),
+                    outages: None,
                 }
             }
         }
@@ -65,7 +116,10 @@ macro_rules! with_direction {
 with_direction! {
     /// What differs in one direction: a key that is given here stands instead of the link's.
     #[derive(Default)]
-    Direction {}
+    Direction {
+        /// Spans in which every frame of this direction is lost, besides the link's.
+        pub outages: Option<Outages>,
+    }
 }
 
 with_direction! {
@@ -79,6 +133,11 @@ with_direction! {
         pub between: [Written<Name>; 2],
         /// Spans in which every frame of either direction is lost.
         pub outages: Option<Outages>,
+        /// Two states that take turns; `bad` says what differs in the second.
+        pub states: Option<States>,
+        /// Local retransmission, at most twice: the first is nearer to the hosts.
+        #[schemars(length(max = 2))]
+        pub arq: Option<Vec<Arq>>,
         /// What differs on the way from the first node to the second.
         pub forward: Option<Direction>,
         /// What differs on the way back.
@@ -91,134 +150,14 @@ with_direction! {
     Access {
         /// Spans in which every frame of either direction is lost.
         pub outages: Option<Outages>,
+        /// Two states that take turns; `bad` says what differs in the second.
+        pub states: Option<States>,
+        /// Local retransmission, at most twice: the first is nearer to the hosts.
+        #[schemars(length(max = 2))]
+        pub arq: Option<Vec<Arq>>,
         /// What differs on the way from the sender.
         pub forward: Option<Direction>,
         /// What differs on the way to the sender.
         pub backward: Option<Direction>,
-    }
-}
-
-/// Sudden delays of single frames, drawn for each frame.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Spikes {
-    /// The chance of a frame to be delayed.
-    #[schemars(example = 0.02)]
-    pub probability: Chance,
-    /// By how much.
-    pub length: Length,
-    /// What waits for a delayed frame. Default: delivery.
-    pub holds: Option<Written<SpikeHolds>>,
-}
-
-/// Spans in which frames are held.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Stalls {
-    /// Stalls at given times.
-    pub scripted: Option<Script>,
-    /// Stalls at random times.
-    pub random: Option<Renewal>,
-    /// Where frames wait. Default: transmitter.
-    pub holds: Option<Written<StallHolds>>,
-}
-
-/// Spans in which every frame of either direction whose transmission ends within is lost.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Outages {
-    /// Outages at given times.
-    pub scripted: Option<Script>,
-    /// Outages at random times.
-    pub random: Option<Renewal>,
-}
-
-/// Spans of two kinds that alternate at random, whatever the traffic does.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Renewal {
-    /// The spans between.
-    #[schemars(example = serde_json::json!({ "uniform": ["0.1 s", "20 s"] }))]
-    pub good: Length,
-    /// The spans in which it happens.
-    #[schemars(example = serde_json::json!({ "exponential": "3.5 s" }))]
-    pub bad: Length,
-    /// Does it begin as if it had run for ever (the default), or with a fresh good span?
-    pub stationary: Option<bool>,
-}
-
-/// How long a random span is.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(try_from = "WrittenLength")]
-#[schemars(example = serde_json::json!({ "exponential": "3.5 s" }))]
-pub(crate) struct Length(#[schemars(with = "WrittenLength")] pub Distribution);
-
-/// How long a random span is.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum WrittenLength {
-    /// Always the same.
-    Constant(Written<Positive>),
-    /// Equally likely anywhere between the two.
-    Uniform(Written<Duration>, Written<Duration>),
-    /// Exponential with this mean.
-    Exponential(Written<Positive>),
-}
-
-impl TryFrom<WrittenLength> for Length {
-    type Error = String;
-
-    fn try_from(written: WrittenLength) -> Result<Self, String> {
-        match written {
-            WrittenLength::Constant(Written(length)) => Ok(Self(Distribution::Constant(length))),
-            WrittenLength::Exponential(Written(mean)) => Ok(Self(Distribution::Exponential(mean))),
-            WrittenLength::Uniform(Written(low), Written(high)) => match low <= high {
-                true if high.is_zero() => Err(format!(
-                    "found uniform from {low} to {high}; expected the longer above zero"
-                )),
-                true => Ok(Self(Distribution::Uniform(low, high))),
-                false => {
-                    Err(format!("found uniform from {low} to {high}; expected the shorter first"))
-                }
-            },
-        }
-    }
-}
-
-/// Spans at given times, in order.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(try_from = "Vec<WrittenWindow>")]
-pub(crate) struct Script(#[schemars(with = "Vec<WrittenWindow>")] pub Vec<Window>);
-
-/// A span at a given time.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table such as { at = \"28 s\", for = \"12 s\" }")]
-struct WrittenWindow {
-    /// When it begins.
-    #[schemars(example = &"28 s")]
-    at: Written<Duration>,
-    /// How long it lasts.
-    #[serde(rename = "for")]
-    #[schemars(example = &"12 s")]
-    length: Written<Positive>,
-}
-
-impl TryFrom<Vec<WrittenWindow>> for Script {
-    type Error = String;
-
-    fn try_from(written: Vec<WrittenWindow>) -> Result<Self, String> {
-        let mut end = Duration::ZERO;
-        let mut windows = Vec::new();
-        for WrittenWindow { at: Written(at), length: Written(length) } in written {
-            if at < end {
-                return Err(format!(
-                    "found a span that begins at {at}, before the last one ends at {end}; \
-                     expected spans in order that do not overlap"
-                ));
-            }
-            end = at + length;
-            windows.push(Window { at: Instant::START + at, length });
-        }
-        Ok(Self(windows))
     }
 }

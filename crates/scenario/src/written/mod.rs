@@ -1,20 +1,32 @@
 //! What a user writes: the one schema of a scenario. Its doc comments are what editors show.
 
+mod arq;
+mod changes;
+mod flow;
 mod link;
+mod network;
 mod quantity;
+mod queue;
+mod spans;
 mod tcp;
 pub(crate) mod value;
 mod words;
 
-pub(crate) use link::{Access, Direction, Link, Outages, Renewal, Spikes, Stalls};
+pub(crate) use arq::Arq;
+pub(crate) use changes::{Bad, DelayTrace, States};
+pub(crate) use flow::{Datagrams, Flow, OnOff, Pages, Requests};
+pub(crate) use link::{Access, Direction, Link};
+pub(crate) use network::{Agent, Measure, Route};
+pub(crate) use queue::{CoDel, Priority, Red};
+pub(crate) use spans::{Length, Outages, Renewal, Spikes, Stalls};
 pub(crate) use tcp::{NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window};
+pub(crate) use words::{Kind, Measured};
 
-use rtolab_time::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use quantity::{Name, Positive};
-use value::{Count, Written};
+use quantity::Positive;
+use value::Written;
 
 /// A path of links, the flows over it, and how their hosts behave.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,10 +38,19 @@ pub(crate) struct Scenario {
     /// The run ends then at the latest.
     #[schemars(example = &"600 s")]
     pub duration: Written<Positive>,
+    /// What part of the run counts in the measures. Default: all of it.
+    #[serde(default)]
+    pub measure: Measure,
     /// The links, which name the nodes that they join.
     #[serde(default)]
     #[schemars(required, length(min = 1))]
     pub link: Vec<Link>,
+    /// Ways through the network; where none is given it is the one with the fewest links.
+    #[serde(default)]
+    pub route: Vec<Route>,
+    /// What sees the packets that pass some nodes.
+    #[serde(default)]
+    pub agent: Vec<Agent>,
     /// How the sending hosts behave.
     #[serde(default)]
     pub tcp: Tcp,
@@ -40,38 +61,4 @@ pub(crate) struct Scenario {
     #[serde(default)]
     #[schemars(required, length(min = 1))]
     pub flow: Vec<Flow>,
-}
-
-/// A connection, or several that are alike.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Flow {
-    /// What it is called in tables and in --set.
-    #[schemars(example = &"transfer")]
-    pub name: Written<Name>,
-    /// The node that sends.
-    #[schemars(example = &"remote")]
-    pub from: Written<Name>,
-    /// The node that receives.
-    #[schemars(example = &"mobile")]
-    pub to: Written<Name>,
-    /// How much it sends; without it the flow is endless.
-    #[schemars(example = &"102400 B")]
-    pub bytes: Option<Written<Bytes>>,
-    /// When it opens. Default: 0 s.
-    #[schemars(example = &"0 s")]
-    pub start: Option<Written<Duration>>,
-    /// It opens later by up to so much, drawn uniformly from the seed. Default: 0 s.
-    #[schemars(example = &"0.5 s")]
-    pub start_jitter: Option<Written<Duration>>,
-    /// So many flows, called name-1, name-2 and so on if there is more than one. Default: 1.
-    pub count: Option<Count>,
-    /// The time between their starts. Default: 0 s.
-    #[schemars(example = &"2 ms")]
-    pub stagger: Option<Written<Duration>>,
-    /// This flow's own sender, whatever the command line says; see tcp.sender.
-    #[schemars(example = &"sack+frto")]
-    pub sender: Option<String>,
-    /// A link of its own between the sender and the first node of its path.
-    pub access: Option<Access>,
 }

@@ -122,6 +122,47 @@ impl Text for Buffer {
     }
 }
 
+/// A size in bytes from `LOW` to `HIGH`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size<const LOW: u32, const HIGH: u32>;
+
+impl<const LOW: u32, const HIGH: u32> Text for Size<LOW, HIGH> {
+    type Value = u32;
+
+    fn read(text: &str) -> Result<u32, String> {
+        let fits = |size: &Bytes| (LOW.into()..=HIGH.into()).contains(&size.get());
+        checked(text, &Self::expected(), fits).map(|size| size.get() as u32)
+    }
+
+    fn expected() -> String {
+        format!("a size from {LOW} B to {HIGH} B such as \"40 B\"")
+    }
+
+    fn schema() -> Schema {
+        Bytes::schema()
+    }
+}
+
+/// What an application sends, in bytes: one at least.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Payload;
+
+impl Text for Payload {
+    type Value = u64;
+
+    fn read(text: &str) -> Result<u64, String> {
+        checked(text, &Self::expected(), |size: &Bytes| size.get() > 0).map(Bytes::get)
+    }
+
+    fn expected() -> String {
+        "a size above zero such as \"100 kB\"".to_string()
+    }
+
+    fn schema() -> Schema {
+        Bytes::schema()
+    }
+}
+
 /// `text` as so many of something: `"7 packets"`, `"1 packet"`.
 fn count(text: &str, noun: &str) -> Option<u32> {
     let number = text.trim().strip_suffix(noun).or_else(|| {

@@ -159,3 +159,90 @@ impl JsonSchema for Chance {
         json_schema!({ "type": "number", "minimum": 0, "maximum": 1, "examples": [0.05] })
     }
 }
+
+/// A number within the bounds of `B`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Real<B>(pub f64, PhantomData<B>);
+
+/// Bounds of a number.
+pub(crate) trait Bounds {
+    /// What is within.
+    const EXPECTED: &'static str;
+    /// Is it?
+    fn hold(number: f64) -> bool;
+    /// How it looks to an editor.
+    fn schema() -> Schema;
+}
+
+/// A number from 0 on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NotNegative;
+
+impl Bounds for NotNegative {
+    const EXPECTED: &'static str = "a number from 0 on such as 5";
+
+    fn hold(number: f64) -> bool {
+        number >= 0.0 && number.is_finite()
+    }
+
+    fn schema() -> Schema {
+        json_schema!({ "type": "number", "minimum": 0 })
+    }
+}
+
+/// A part of a whole, not none of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share;
+
+impl Bounds for Share {
+    const EXPECTED: &'static str = "a number above 0 and at most 1 such as 0.1";
+
+    fn hold(number: f64) -> bool {
+        number > 0.0 && number <= 1.0
+    }
+
+    fn schema() -> Schema {
+        json_schema!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1, "examples": [0.1] })
+    }
+}
+
+impl<'de, B: Bounds> Deserialize<'de> for Real<B> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RealVisitor<B>(PhantomData<B>);
+
+        impl<B: Bounds> Visitor<'_> for RealVisitor<B> {
+            type Value = f64;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(B::EXPECTED)
+            }
+
+            fn visit_i64<E: de::Error>(self, found: i64) -> Result<f64, E> {
+                let number = Some(found as f64).filter(|number| B::hold(*number));
+                number.ok_or_else(|| E::invalid_type(de::Unexpected::Signed(found), &self))
+            }
+
+            fn visit_f64<E: de::Error>(self, found: f64) -> Result<f64, E> {
+                let number = Some(found).filter(|number| B::hold(*number));
+                number.ok_or_else(|| E::invalid_type(de::Unexpected::Float(found), &self))
+            }
+        }
+
+        let number = deserializer.deserialize_any(RealVisitor::<B>(PhantomData))?;
+        Ok(Self(number, PhantomData))
+    }
+}
+
+impl<B: Bounds> JsonSchema for Real<B> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        std::any::type_name::<B>().into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        B::schema()
+    }
+}

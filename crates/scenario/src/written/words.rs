@@ -1,6 +1,6 @@
-//! Words for the choices of a sender and a link.
+//! Words for the choices of a sender, a link and a network.
 
-use rtolab_link::{SpikeHolds, StallHolds};
+use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     Avoidance, Bugfix, EchoRule, FullAck, Halving, Outstanding, PartialAckTimer, RecoverOnUndo,
     SackRules, Sampling,
@@ -55,6 +55,52 @@ impl Word for StallHolds {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("transmitter", Self::Transmitter, "Frames wait in the queue, which may overflow."),
         ("entry", Self::Entry, "Frames wait before the queue and enter it together at the end."),
+    ];
+}
+
+impl Word for Order {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("kept", Self::Kept, "None arrives before one that was sent earlier: it waits for that."),
+        ("free", Self::Free, "Each arrives when it arrives."),
+    ];
+}
+
+impl Word for Notices {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("damage", Self::Damage, "As it arrives damaged: its number is still legible."),
+        ("gap", Self::Gap, "As a later block arrives."),
+    ];
+}
+
+/// What delays a trace holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Measured {
+    /// Those of one direction.
+    OneWay,
+    /// Those of both together, as ping measures them.
+    RoundTrip,
+}
+
+impl Word for Measured {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("one-way", Self::OneWay, "Those of one direction."),
+        ("round-trip", Self::RoundTrip, "Those of both together, as ping measures: halved."),
+    ];
+}
+
+/// What stands at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A snoop.
+    Snoop,
+    /// A filter.
+    Filter,
+}
+
+impl Word for Kind {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("snoop", Self::Snoop, "Keeps what a wireless link may lose and retransmits it locally."),
+        ("filter", Self::Filter, "Drops needless retransmissions and the ACKs they cause."),
     ];
 }
 

@@ -1,0 +1,42 @@
+//! Files that are read.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The line, counted from 1, unless the file as a whole is meant.
+    pub line: Option<usize>,
+    /// What was found and what would be right.
+    pub problem: String,
+}
+
+impl Fault {
+    /// `problem` is the file as a whole.
+    pub(crate) fn whole(problem: String) -> Self {
+        Self { line: None, problem }
+    }
+
+    /// `problem` is on `line`.
+    pub(crate) fn on(line: usize, problem: String) -> Self {
+        Self { line: Some(line), problem }
+    }
+}
+
+/// The text in the file at `path`, which is to hold what is `expected`.
+pub(crate) fn read(path: &Path, expected: &str) -> Result<String, Fault> {
+    let bytes = fs::read(path).map_err(|error| {
+        Fault::whole(match error.kind() {
+            ErrorKind::NotFound => format!("found no such file; expected {expected}"),
+            ErrorKind::IsADirectory => format!("found a directory; expected {expected}"),
+            _ => format!("cannot be read: {error}"),
+        })
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let (before, after) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+        let line = before.split(|byte| *byte == b'\n').count();
+        Fault::on(line, format!("found the byte 0x{:02x}; expected UTF-8 text", after[0]))
+    })
+}

@@ -1,0 +1,238 @@
+//! One direction of a link: each key as its own, else as the link's, else by default.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rtolab_link::{
+    BadState, DelayTrace, DirectionConfig, Discipline, Limit, Opportunities, Probability,
+    RateChange,
+};
+use rtolab_time::{Duration, Instant, Rate};
+
+use super::at::At;
+use super::queue::{self, Packets};
+use super::{Run, spans, trace};
+use crate::Error;
+use crate::written::value::{Chance, Text, Written};
+use crate::written::{self, Direction};
+
+/// The keys of a direction where they stand: in one direction, or in a link for both.
+pub(super) struct Layer<'a> {
+    keys: &'a Direction,
+    at: At<'a>,
+    opportunities: Option<Arc<Opportunities>>,
+    delays: Option<Arc<DelayTrace>>,
+}
+
+impl<'a> Layer<'a> {
+    /// Checks the keys for themselves and reads the traces that they name.
+    pub(super) fn new(keys: &'a Direction, at: At<'a>, run: &Run<'_>) -> Result<Self, Error> {
+        check_room(keys, run.packets().largest, &at)?;
+        check_choices(keys, &at)?;
+        if let Some(stalls) = &keys.stalls {
+            spans::check_stalls(stalls, run.duration, &at.key("stalls"))?;
+        }
+        let (opportunities, delays) = traces(keys, run.folder, &at)?;
+        Ok(Self { keys, at, opportunities, delays })
+    }
+
+    /// Where `key` is, if it is one of this layer.
+    pub(super) fn place<T>(
+        &self,
+        key: &str,
+        find: impl Fn(&Direction) -> Option<T>,
+    ) -> Option<At<'a>> {
+        find(self.keys).map(|_| self.at.key(key))
+    }
+}
+
+type Traces = (Option<Arc<Opportunities>>, Option<Arc<DelayTrace>>);
+
+fn traces(keys: &Direction, folder: &Path, at: &At<'_>) -> Result<Traces, Error> {
+    let rates = keys.rate_trace.as_deref();
+    let rates = rates.map(|file| trace::opportunities(file, folder, &at.key("rate_trace")));
+    let delays = keys.delay_trace.as_ref();
+    let delays = delays.map(|written| trace::delays(written, folder, &at.key("delay_trace")));
+    Ok((rates.transpose()?, delays.transpose()?))
+}
+
+/// A packet that is larger than a queue or buffer could never pass it.
+fn check_room(keys: &Direction, largest: u32, at: &At<'_>) -> Result<(), Error> {
+    let Direction { queue, send_buffer, receive_buffer, .. } = keys;
+    let rooms =
+        [("queue", queue), ("send_buffer", send_buffer), ("receive_buffer", receive_buffer)];
+    for (key, room) in rooms {
+        match room {
+            Some(Written(Limit::Bytes(bytes))) if *bytes < largest => {
+                let expected = format!("room for the largest packet, {largest} B with its headers");
+                return Err(at.key(key).found(&expected));
+            }
+            _ => (),
+        }
+    }
+    Ok(())
+}
+
+/// Keys that rule each other out, and such as say nothing.
+fn check_choices(keys: &Direction, at: &At<'_>) -> Result<(), Error> {
+    let Direction { rate, rate_changes, rate_trace, delay, delay_trace, red, codel, .. } = keys;
+    for (first, second, both) in [
+        ("rate", "rate_trace", rate.is_some() && rate_trace.is_some()),
+        ("rate_changes", "rate_trace", rate_changes.is_some() && rate_trace.is_some()),
+        ("delay", "delay_trace", delay.is_some() && delay_trace.is_some()),
+        ("red", "codel", red.is_some() && codel.is_some()),
+    ] {
+        if both {
+            let problem = format!("found {second} beside {first}; expected only one of them");
+            return Err(at.key(second).wrong(problem));
+        }
+    }
+    if keys.loss_memory.is_some_and(|memory| memory.0.value() >= 1.0) {
+        let expected = "less than 1, or all would fare as the first frame does";
+        return Err(at.key("loss_memory").found(expected));
+    }
+    match keys.bad {
+        Some(written::Bad { rate: None, delay: None, loss: None }) => {
+            Err(at.key("bad").found("what differs: rate, delay or loss"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How fast a direction sends.
+type Pace = (Option<Rate>, Vec<RateChange>, Option<Arc<Opportunities>>);
+
+/// A direction's own keys before those of its link.
+pub(super) struct Layers<'a> {
+    pub(super) own: &'a Layer<'a>,
+    pub(super) link: &'a Layer<'a>,
+}
+
+impl<'a> Layers<'a> {
+    /// One direction of a link.
+    pub(super) fn resolve(&self, packets: Packets) -> Result<DirectionConfig, Error> {
+        let (rate, rate_changes, opportunities) = self.pace()?;
+        let (delay, delays) = self.delay();
+        let config = DirectionConfig {
+            rate,
+            rate_changes,
+            opportunities,
+            delay,
+            delays,
+            jitter: self.key(|keys| keys.jitter).map(|jitter| jitter.0),
+            order: self.word(|keys| keys.order).unwrap_or_default(),
+            queue: self.word(|keys| keys.queue).unwrap_or_default(),
+            lifetime: self.word(|keys| keys.lifetime),
+            send_buffer: self.word(|keys| keys.send_buffer).unwrap_or_default(),
+            receive_buffer: self.word(|keys| keys.receive_buffer).unwrap_or_default(),
+            loss: self.chance(|keys| keys.loss),
+            loss_memory: self.chance(|keys| keys.loss_memory),
+            drops: self.drops(),
+            bad: self.bad()?,
+            duplication: self.chance(|keys| keys.duplication),
+            corruption: self.chance(|keys| keys.corruption),
+            spikes: self.key(|keys| keys.spikes).map(|written| spans::spikes(&written)),
+            stalls: self
+                .find(|keys| keys.stalls.as_ref())
+                .map_or_else(Default::default, |found| spans::stalls(found.0)),
+            outages: spans::outages(self.own.keys.outages.as_ref()),
+            ..DirectionConfig::default()
+        };
+        let priority = self.find(|keys| keys.priority.as_ref());
+        let priority =
+            priority.map(|(keys, at)| queue::priority(keys, config.rate, &at.key("priority")));
+        Ok(DirectionConfig {
+            discipline: self.discipline(&config, packets)?,
+            priority: priority.transpose()?,
+            ..config
+        })
+    }
+
+    /// What is found first, and where its table is.
+    fn find<T>(&self, find: impl Fn(&'a Direction) -> Option<T>) -> Option<(T, &At<'a>)> {
+        let layers = [self.own, self.link];
+        layers.into_iter().find_map(|layer| Some((find(layer.keys)?, &layer.at)))
+    }
+
+    fn key<T>(&self, find: impl Fn(&Direction) -> Option<T>) -> Option<T> {
+        self.find(find).map(|(found, _)| found)
+    }
+
+    fn word<T: Text>(&self, find: impl Fn(&Direction) -> Option<Written<T>>) -> Option<T::Value> {
+        self.key(find).map(|word| word.0)
+    }
+
+    fn chance(&self, find: impl Fn(&Direction) -> Option<Chance>) -> Probability {
+        self.key(find).map_or(Probability::ZERO, |chance| chance.0)
+    }
+
+    /// A trace rules out a rate and its changes where it stands, and is ruled out by them.
+    fn pace(&self) -> Result<Pace, Error> {
+        let paced = |layer: &&&Layer<'_>| {
+            let Direction { rate, rate_changes, rate_trace, .. } = layer.keys;
+            rate.is_some() || rate_changes.is_some() || rate_trace.is_some()
+        };
+        let nearest = [&self.own, &self.link].into_iter().find(|layer| paced(layer));
+        if let Some(trace) = nearest.and_then(|layer| layer.opportunities.clone()) {
+            return Ok((None, Vec::new(), Some(trace)));
+        }
+        let rate = self.word(|keys| keys.rate);
+        let changes = self.find(|keys| keys.rate_changes.as_ref());
+        let Some((changes, at)) = changes else { return Ok((rate, Vec::new(), None)) };
+        match changes.0.first() {
+            Some(first) if rate.is_none() && first.at > Instant::START => {
+                let found = format!("found no rate before {}", first.at.since(Instant::START));
+                let expected = "expected rate beside rate_changes, or a change at 0 s";
+                Err(at.key("rate_changes").wrong(format!("{found}; {expected}")))
+            }
+            _ => Ok((rate, changes.0.clone(), None)),
+        }
+    }
+
+    /// A trace of delays rules out a delay where it stands, and is ruled out by it.
+    fn delay(&self) -> (Duration, Option<Arc<DelayTrace>>) {
+        let layers = [self.own, self.link];
+        let nearest =
+            layers.into_iter().find_map(|layer| match (layer.keys.delay, &layer.delays) {
+                (_, Some(trace)) => Some((Duration::ZERO, Some(trace.clone()))),
+                (Some(Written(delay)), None) => Some((delay, None)),
+                (None, None) => None,
+            });
+        nearest.unwrap_or_default()
+    }
+
+    fn drops(&self) -> Vec<u32> {
+        let drops = self.find(|keys| keys.drops.as_ref()).into_iter().flat_map(|found| found.0);
+        let mut drops: Vec<u32> = drops.map(|nth| nth.0).collect();
+        drops.sort_unstable();
+        drops.dedup();
+        drops
+    }
+
+    fn bad(&self) -> Result<BadState, Error> {
+        let Some((written::Bad { rate, delay, loss }, at)) = self.find(|keys| keys.bad) else {
+            return Ok(BadState::default());
+        };
+        if rate.is_some() && self.pace()?.2.is_some() {
+            let problem = "found a rate beside rate_trace; expected only one of them";
+            return Err(at.key("bad").key("rate").wrong(problem));
+        }
+        Ok(BadState {
+            rate: rate.map(|rate| rate.0),
+            delay: delay.map(|delay| delay.0),
+            loss: loss.map(|loss| loss.0),
+        })
+    }
+
+    /// What the direction itself says, else what the link does.
+    fn discipline(&self, config: &DirectionConfig, packets: Packets) -> Result<Discipline, Error> {
+        for Layer { keys, at, .. } in [self.own, self.link] {
+            match (&keys.red, &keys.codel) {
+                (Some(red), _) => return queue::red(red, config, packets, &at.key("red")),
+                (None, Some(codel)) => return queue::codel(codel, &at.key("codel")),
+                (None, None) => (),
+            }
+        }
+        Ok(Discipline::DropTail)
+    }
+}

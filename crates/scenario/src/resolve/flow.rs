@@ -1,0 +1,253 @@
+//! Flows: what they transport, from where to where, and what their hosts are.
+
+use std::collections::HashSet;
+
+use rtolab_link::{ChannelConfig, Direction, Distribution, Limit};
+use rtolab_tcp::Config;
+use rtolab_tcp::sum::{self, POLICIES, SumError};
+use rtolab_time::{Duration, Instant};
+
+use super::at::At;
+use super::topology::Topology;
+use super::{Run, link};
+use crate::read::suggestion;
+use crate::written::{self, Datagrams, OnOff, Pages, Requests, value::Written};
+use crate::{Error, Flow, Workload};
+
+/// More flows than this are a slip of the pen.
+const MOST_FLOWS: usize = 100_000;
+
+/// What flows are made from.
+pub(super) struct Base<'a> {
+    pub(super) topology: Topology<'a>,
+    pub(super) run: &'a Run<'a>,
+    pub(super) receiver: &'a Config,
+    /// What senders are where a flow has none of its own.
+    pub(super) sender: Option<&'a str>,
+}
+
+impl Base<'_> {
+    pub(super) fn flows(&self, written: &[written::Flow], at: &At<'_>) -> Result<Vec<Flow>, Error> {
+        if written.is_empty() {
+            return Err(at.wrong("found no [[flow]]; expected at least one"));
+        }
+        let (mut flows, mut names) = (Vec::new(), HashSet::new());
+        for (index, flow) in written.iter().enumerate() {
+            let at = at.index(index);
+            let count = flow.count.map_or(1, |count| count.0) as usize;
+            if flows.len() + count > MOST_FLOWS {
+                return Err(at.key("count").found(&format!("{MOST_FLOWS} flows at most")));
+            }
+            for copy in self.copies(flow, &at)? {
+                if !names.insert(copy.name.clone()) {
+                    let problem = format!("found a second flow {:?}", copy.name);
+                    return Err(at.key("name").wrong(format!("{problem}; expected another name")));
+                }
+                flows.push(copy);
+            }
+        }
+        Ok(flows)
+    }
+
+    /// The flows that one `[[flow]]` stands for.
+    fn copies(&self, flow: &written::Flow, at: &At<'_>) -> Result<Vec<Flow>, Error> {
+        let first = self.first(flow, at)?;
+        let stagger = flow.stagger.map_or(Duration::ZERO, |stagger| stagger.0);
+        let copy = |nth: u32| Flow {
+            name: format!("{}-{nth}", first.name),
+            start: first.start + stagger * u64::from(nth - 1),
+            ..first.clone()
+        };
+        Ok(match flow.count.map_or(1, |count| count.0) {
+            1 => vec![first],
+            count => (1..=count).map(copy).collect(),
+        })
+    }
+
+    fn first(&self, flow: &written::Flow, at: &At<'_>) -> Result<Flow, Error> {
+        let (from, to) = self.ends(flow, at)?;
+        let workload = workload(flow, at)?;
+        let start = flow.start.map_or(Duration::ZERO, |start| start.0);
+        if start >= self.run.duration {
+            let expected = format!("a start before the end at {}", self.run.duration);
+            return Err(at.key("start").found(&expected));
+        }
+        check_sender(flow.sender.as_deref(), self.run.sender, &at.key("sender"))?;
+        let access = flow.access.as_ref();
+        let access = access.map(|access| link::access(access, self.run, &at.key("access")));
+        let first = Flow {
+            name: flow.name.0.clone(),
+            from,
+            to,
+            workload,
+            set: flow.set.as_ref().map(|set| set.0.clone()),
+            split: self.split(flow, (from, to), &at.key("split"))?,
+            start: Instant::START + start,
+            start_jitter: flow.start_jitter.map_or(Duration::ZERO, |jitter| jitter.0),
+            access: access.transpose()?,
+            sender: flow.sender.as_deref().or(self.sender).unwrap_or("sack").to_string(),
+            own_sender: flow.sender.is_some(),
+            tcp: self.run.sender.clone(),
+            receiver: self.receiver.clone(),
+        };
+        self.check_datagrams(&first, flow, at)?;
+        Ok(first)
+    }
+
+    /// The nodes that a flow leads from and to, which a path must join.
+    fn ends(&self, flow: &written::Flow, at: &At<'_>) -> Result<(usize, usize), Error> {
+        let from = self.topology.node(&flow.from.0, &at.key("from"))?;
+        let to = self.topology.node(&flow.to.0, &at.key("to"))?;
+        let distances = self.topology.distances(from);
+        if from != to && distances[to].is_some() {
+            return Ok((from, to));
+        }
+        let nodes = 0..distances.len();
+        let others = nodes.filter(|node| *node != from && distances[*node].is_some());
+        let (from, others) = (&self.topology.nodes[from], self.topology.names(others));
+        Err(at.key("to").found(&format!("a node that links join to {from}, one of {others}")))
+    }
+
+    /// The nodes at which a flow is split, in the order in which it passes them.
+    fn split(
+        &self,
+        flow: &written::Flow,
+        ends: (usize, usize),
+        at: &At<'_>,
+    ) -> Result<Vec<usize>, Error> {
+        let mut split = Vec::new();
+        for (index, Written(name)) in flow.split.iter().flatten().enumerate() {
+            let at = at.index(index);
+            let node = self.topology.node(name, &at)?;
+            let between = node != ends.0 && node != ends.1 && !split.contains(&node);
+            split.push(node);
+            if !between || !self.topology.passes(ends, &split) {
+                let way = format!("the way from {} to {}", flow.from.0, flow.to.0);
+                return Err(at.found(&format!("nodes on {way}, in order and without its ends")));
+            }
+        }
+        Ok(split)
+    }
+
+    /// Datagrams are no connection, and must fit where they pass.
+    fn check_datagrams(
+        &self,
+        flow: &Flow,
+        written: &written::Flow,
+        at: &At<'_>,
+    ) -> Result<(), Error> {
+        let Workload::Datagrams { packet, .. } = flow.workload else { return Ok(()) };
+        for (key, given) in
+            [("sender", written.sender.is_some()), ("split", !flow.split.is_empty())]
+        {
+            if given {
+                let problem = format!("found {key} beside datagrams; expected a connection for it");
+                return Err(at.key(key).wrong(problem));
+            }
+        }
+        let passed = |direction: Direction, ends: (usize, usize)| {
+            let pair = match direction {
+                Direction::Forward => [ends.0, ends.1],
+                Direction::Backward => [ends.1, ends.0],
+            };
+            self.topology.passes((flow.from, flow.to), &pair)
+        };
+        for link in self.topology.links {
+            for direction in Direction::BOTH {
+                let room = smallest_room(&link.channel, direction);
+                if room < packet && passed(direction, link.ends) {
+                    let expected = format!("at most {room} B, the room in link {}", link.name);
+                    return Err(at.key("datagrams").key("packet").found(&expected));
+                }
+            }
+        }
+        match &flow.access {
+            Some(access) if smallest_room(access, Direction::Forward) < packet => {
+                let expected = "no more than there is room in access";
+                Err(at.key("datagrams").key("packet").found(expected))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The largest packet that can pass one direction of a link, in bytes.
+fn smallest_room(channel: &ChannelConfig, direction: Direction) -> u32 {
+    let config = match direction {
+        Direction::Forward => &channel.forward,
+        Direction::Backward => &channel.backward,
+    };
+    let rooms = [config.queue, config.send_buffer, config.receive_buffer];
+    let bytes = rooms.into_iter().filter_map(|room| match room {
+        Limit::Bytes(bytes) => Some(bytes),
+        Limit::Unlimited | Limit::Packets(_) => None,
+    });
+    bytes.min().unwrap_or(u32::MAX)
+}
+
+/// What a flow transports: one of the kinds, or bytes without end.
+fn workload(flow: &written::Flow, at: &At<'_>) -> Result<Workload, Error> {
+    if flow.bytes.is_some_and(|bytes| bytes.0.get() == 0) {
+        return Err(at.key("bytes").found("at least 1 B; without the key a flow is endless"));
+    }
+    let bulk = flow.bytes.map(|bytes| Workload::Bulk { bytes: Some(bytes.0.get()) });
+    let kinds = [
+        ("bytes", bulk),
+        ("pages", flow.pages.as_ref().map(pages)),
+        ("requests", flow.requests.as_ref().map(requests)),
+        ("on_off", flow.on_off.as_ref().map(on_off)),
+        ("datagrams", flow.datagrams.as_ref().map(datagrams)),
+    ];
+    let mut given = kinds.into_iter().filter_map(|(key, workload)| Some((key, workload?)));
+    match (given.next(), given.next()) {
+        (None, _) => Ok(Workload::Bulk { bytes: None }),
+        (Some((_, workload)), None) => Ok(workload),
+        (Some((first, _)), Some((second, _))) => {
+            let problem = format!("found {second} beside {first}; expected only one of them");
+            Err(at.key(second).wrong(problem))
+        }
+    }
+}
+
+fn pages(written: &Pages) -> Workload {
+    let Pages { bytes, every, count } = written;
+    Workload::Pages { bytes: bytes.0, every: every.0, count: count.map(|count| count.0) }
+}
+
+fn requests(written: &Requests) -> Workload {
+    let Requests { request, response, think, count } = written;
+    Workload::Requests {
+        request: request.0,
+        response: response.0,
+        think: think.map_or(Distribution::Constant(Duration::ZERO), |think| think.0),
+        count: count.map(|count| count.0),
+    }
+}
+
+fn on_off(written: &OnOff) -> Workload {
+    let OnOff { on, off, rate } = written;
+    Workload::OnOff { on: on.0, off: off.0, rate: rate.0 }
+}
+
+fn datagrams(written: &Datagrams) -> Workload {
+    let Datagrams { rate, packet } = written;
+    Workload::Datagrams { rate: rate.0, packet: packet.0 }
+}
+
+/// Is `sum` a sum of policies over the hosts' `config`?
+pub(super) fn check_sender(sum: Option<&str>, config: &Config, at: &At<'_>) -> Result<(), Error> {
+    let Some(Err(error)) = sum.map(|sum| sum::sender(sum, config)) else { return Ok(()) };
+    Err(at.wrong(match &error {
+        SumError::Unknown { sum, found, known } => {
+            let nearest = suggestion(found, POLICIES.iter().map(|policy| policy.name));
+            let found = format!("found the unknown policy {found:?} in {sum:?}");
+            format!("{found}; expected a sum of {known}{nearest}")
+        }
+        SumError::Twice { sum, first, second } => {
+            format!("found both {first:?} and {second:?} in {sum:?}; expected one of them")
+        }
+        SumError::NoRecovery { sum } => {
+            format!("found {sum:?}; expected it to begin with newreno or sack")
+        }
+    }))
+}

@@ -1,0 +1,210 @@
+//! Ways that are given, what stands at nodes, and what part of a run is measured.
+
+use std::collections::HashSet;
+
+use rtolab_time::{Duration, Instant};
+
+use super::at::At;
+use super::topology::Topology;
+use crate::written::value::Written;
+use crate::written::{self, Kind};
+use crate::{Agent, AgentKind, Error, Flow, Route, Workload};
+
+/// Snoop's cache unless it is given, in segments a flow.
+const CACHE: u32 = 1_000;
+
+/// The ways that are given, in the order of the text.
+pub(super) fn routes(
+    written: &[written::Route],
+    topology: &Topology<'_>,
+    at: &At<'_>,
+) -> Result<Vec<Route>, Error> {
+    let (mut routes, mut starts) = (Vec::new(), HashSet::new());
+    for (index, route) in written.iter().enumerate() {
+        let at = at.index(index);
+        let route = self::route(route, topology, &at)?;
+        if !starts.insert((route.from, route.to, route.at)) {
+            let ends = topology.names([route.from, route.to]);
+            let when = route.at.since(Instant::START);
+            let problem = format!("found a second route between {ends} at {when}");
+            return Err(at.wrong(format!("{problem}; expected another time")));
+        }
+        routes.push(route);
+    }
+    Ok(routes)
+}
+
+/// A way from link to link, without a loop.
+fn route(written: &written::Route, topology: &Topology<'_>, at: &At<'_>) -> Result<Route, Error> {
+    let written::Route { from, to, links, at: start } = written;
+    let from = topology.node(&from.0, &at.key("from"))?;
+    let to = topology.node(&to.0, &at.key("to"))?;
+    if from == to {
+        return Err(at.key("to").found("another node than from"));
+    }
+    let (mut passed, mut hops) = (vec![from], Vec::new());
+    for (index, Written(name)) in links.iter().enumerate() {
+        let at = at.key("links").index(index);
+        let (link, node) = (topology.link(name, &at)?, passed[passed.len() - 1]);
+        let exit = topology.exits(node).find(|(other, ..)| *other == link);
+        let Some((_, direction, far)) = exit else {
+            let exits = topology.exits(node).map(|(link, ..)| topology.links[link].name.as_str());
+            let (node, exits) = (&topology.nodes[node], exits.collect::<Vec<_>>().join(", "));
+            return Err(at.found(&format!("a link at {node}, one of {exits}")));
+        };
+        if passed.contains(&far) {
+            let problem = format!("found a loop: {name:?} leads back to {}", topology.nodes[far]);
+            return Err(at.wrong(format!("{problem}; expected a way that passes no node twice")));
+        }
+        passed.push(far);
+        hops.push((link, direction));
+    }
+    let (end, goal) = (&topology.nodes[passed[passed.len() - 1]], &topology.nodes[to]);
+    if end != goal {
+        let problem = format!("found a way that ends at {end}; expected links that lead to {goal}");
+        return Err(at.key("links").wrong(problem));
+    }
+    let start = start.map_or(Duration::ZERO, |start| start.0);
+    Ok(Route { from, to, at: Instant::START + start, hops })
+}
+
+/// Packets must begin and end their way where a route does, or none would ever take it.
+pub(super) fn check_routes(
+    topology: &Topology<'_>,
+    flows: &[Flow],
+    at: &At<'_>,
+) -> Result<(), Error> {
+    let mut ends = HashSet::new();
+    for flow in flows {
+        let stops: Vec<_> =
+            [flow.from].into_iter().chain(flow.split.iter().copied()).chain([flow.to]).collect();
+        ends.insert((flow.from, flow.to));
+        ends.extend(stops.windows(2).map(|pair| (pair[0], pair[1])));
+    }
+    for (index, Route { from, to, .. }) in topology.routes.iter().enumerate() {
+        if !ends.contains(&(*from, *to)) && !ends.contains(&(*to, *from)) {
+            let (from, to) = (&topology.nodes[*from], &topology.nodes[*to]);
+            let problem = format!("found a route from {from} to {to}, but no flow between them");
+            let expected = "expected one between the ends of a flow, or of a part of a split one";
+            return Err(at.index(index).wrong(format!("{problem}; {expected}")));
+        }
+    }
+    Ok(())
+}
+
+/// What stands at nodes, each where `flows` pass.
+pub(super) fn agents(
+    written: &[written::Agent],
+    topology: &Topology<'_>,
+    flows: &[Flow],
+    at: &At<'_>,
+) -> Result<Vec<Agent>, Error> {
+    let mut agents = Vec::new();
+    for (index, agent) in written.iter().enumerate() {
+        let at = at.index(index);
+        let Agent { node, kind } = self::agent(agent, topology, flows, &at)?;
+        let same = |other: &Agent| match (kind, other.kind) {
+            (AgentKind::Snoop { link, .. }, AgentKind::Snoop { link: other, .. }) => link == other,
+            (AgentKind::Filter, AgentKind::Filter) => true,
+            _ => false,
+        };
+        if agents.iter().any(|other: &Agent| other.node == node && same(other)) {
+            return Err(at.wrong("found a second agent of this kind there; expected only one"));
+        }
+        agents.push(Agent { node, kind });
+    }
+    Ok(agents)
+}
+
+fn agent(
+    written: &written::Agent,
+    topology: &Topology<'_>,
+    flows: &[Flow],
+    at: &At<'_>,
+) -> Result<Agent, Error> {
+    let node = topology.node(&written.at.0, &at.key("at"))?;
+    let kind = match written.kind.0 {
+        Kind::Snoop => snoop(written, node, topology, at)?,
+        Kind::Filter => filter(written, at)?,
+    };
+    if !flows.iter().any(|flow| topology.passes((flow.from, flow.to), &[node])) {
+        return Err(at.key("at").found("a node on the way of a flow"));
+    }
+    if let AgentKind::Snoop { link, .. } = kind {
+        let (first, second) = topology.links[link].ends;
+        let hop = [node, if first == node { second } else { first }];
+        if !flows.iter().any(|flow| data_takes(hop, flow, topology)) {
+            let name = &topology.nodes[node];
+            let expected = format!("a link over which a flow's data leaves {name}");
+            return Err(at.key("link").found(&expected));
+        }
+    }
+    Ok(Agent { node, kind })
+}
+
+/// Does data of `flow` go from one node to the other on its way? That of questions goes back.
+fn data_takes(hop: [usize; 2], flow: &Flow, topology: &Topology<'_>) -> bool {
+    let asks = matches!(flow.workload, Workload::Requests { .. });
+    topology.passes((flow.from, flow.to), &hop)
+        || asks && topology.passes((flow.to, flow.from), &hop)
+}
+
+fn snoop(
+    written: &written::Agent,
+    node: usize,
+    topology: &Topology<'_>,
+    at: &At<'_>,
+) -> Result<AgentKind, Error> {
+    let written::Agent { link, dupthresh, cache, .. } = written;
+    let Some(Written(link)) = link else {
+        let problem = "found a snoop without link; expected the link over which data leaves it";
+        return Err(at.wrong(problem));
+    };
+    let link = topology.link(link, &at.key("link"))?;
+    let mut exits = topology.exits(node).map(|(exit, ..)| exit);
+    if !exits.any(|exit| exit == link) {
+        let exits = topology.exits(node).map(|(exit, ..)| topology.links[exit].name.as_str());
+        let (node, exits) = (&topology.nodes[node], exits.collect::<Vec<_>>().join(", "));
+        return Err(at.key("link").found(&format!("a link at {node}, one of {exits}")));
+    }
+    Ok(AgentKind::Snoop {
+        link,
+        dupthresh: dupthresh.map_or(1, |count| count.0),
+        cache: cache.map_or(CACHE, |count| count.0),
+    })
+}
+
+fn filter(written: &written::Agent, at: &At<'_>) -> Result<AgentKind, Error> {
+    let written::Agent { link, dupthresh, cache, .. } = written;
+    for (key, given) in
+        [("link", link.is_some()), ("dupthresh", dupthresh.is_some()), ("cache", cache.is_some())]
+    {
+        if given {
+            let problem =
+                format!("found {key} of a filter; expected it with kind = \"snoop\" only");
+            return Err(at.key(key).wrong(problem));
+        }
+    }
+    Ok(AgentKind::Filter)
+}
+
+/// From when until when a run of `duration` is measured.
+pub(super) fn measured(
+    written: &written::Measure,
+    duration: Duration,
+    at: &At<'_>,
+) -> Result<(Instant, Instant), Error> {
+    let written::Measure { from, to } = written;
+    let start = from.map_or(Duration::ZERO, |from| from.0);
+    let end = to.map_or(duration, |to| to.0);
+    if end > duration {
+        return Err(at.key("to").found(&format!("at most the duration, {duration}")));
+    }
+    if start >= end {
+        return Err(match to {
+            Some(_) => at.key("to").found(&format!("a time after from, {start}")),
+            None => at.key("from").found(&format!("a time before the end at {end}")),
+        });
+    }
+    Ok((Instant::START + start, Instant::START + end))
+}

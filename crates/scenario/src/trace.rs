@@ -1,0 +1,133 @@
+//! Traces that others recorded: opportunities to send, and delays.
+
+use rtolab_link::Opportunities;
+use rtolab_time::Duration;
+
+use crate::files::Fault;
+
+#[cfg(test)]
+mod tests;
+
+/// A trace of mahimahi (`mm-link`): a line for each opportunity to send 1500 bytes, its time in
+/// milliseconds. The trace begins again at its last time.
+pub(crate) fn mahimahi(text: &str) -> Result<Opportunities, Fault> {
+    let mut at = Vec::<Duration>::new();
+    let mut last = Duration::ZERO;
+    for (number, line) in lines(text) {
+        let whole = line.bytes().all(|byte| byte.is_ascii_digit());
+        let time = milliseconds(line).filter(|_| whole).ok_or_else(|| {
+            let expected = "a time in whole milliseconds such as 120";
+            Fault::on(number, format!("found {:?}; expected {expected}", start_of(line)))
+        })?;
+        if time < last {
+            let problem = format!("found {time} after {last}; expected times in order");
+            return Err(Fault::on(number, problem));
+        }
+        last = time;
+        at.push(time);
+    }
+    if last.is_zero() {
+        let found = if at.is_empty() { "no line" } else { "no time above zero" };
+        return Err(Fault::whole(format!(
+            "found {found}; expected lines of milliseconds, the last of them the trace's length"
+        )));
+    }
+    Ok(Opportunities { at, period: last })
+}
+
+/// Delays, each with the time from which on it holds: from lines of seconds and milliseconds or
+/// from what `ping -D` printed. The times ascend from zero.
+pub(crate) fn delays(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
+    let steps = match text.lines().any(is_reply) {
+        true => replies(text)?,
+        false => series(text)?,
+    };
+    match steps.is_empty() {
+        true => Err(Fault::whole(format!("found no delay; expected {STEP}, or ping -D's output"))),
+        false => Ok(steps),
+    }
+}
+
+/// What a line of a series is.
+const STEP: &str = "lines of seconds and milliseconds such as \"0.5 120\"";
+
+/// Lines of seconds and milliseconds.
+fn series(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
+    let mut steps = Vec::<(Duration, Duration)>::new();
+    for (number, line) in lines(text) {
+        let line = line.split('#').next().unwrap_or_default();
+        let step = match line.split_whitespace().collect::<Vec<_>>()[..] {
+            [] => continue,
+            [at, delay] => seconds(at).zip(milliseconds(delay)),
+            _ => None,
+        };
+        let (at, delay) = step.ok_or_else(|| {
+            Fault::on(number, format!("found {:?}; expected {STEP}", start_of(line)))
+        })?;
+        match steps.last() {
+            None if !at.is_zero() => {
+                let problem = format!("found {at} as the first time; expected 0, where it begins");
+                return Err(Fault::on(number, problem));
+            }
+            Some((last, _)) if at <= *last => {
+                let expected = "each time later than the one before it";
+                let problem = format!("found {at} after {last}; expected {expected}");
+                return Err(Fault::on(number, problem));
+            }
+            _ => steps.push((at, delay)),
+        }
+    }
+    Ok(steps)
+}
+
+/// Is this the line of a reply in what ping printed?
+fn is_reply(line: &str) -> bool {
+    line.contains(" bytes from ")
+}
+
+/// The replies in what `ping -D` printed; all else that it says is passed over. A delay counts from
+/// when its ping was sent: the replies of many may arrive together.
+fn replies(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
+    let mut sent = Vec::new();
+    let replies = lines(text).filter(|(_, line)| is_reply(line) && !line.contains("(DUP!)"));
+    for (number, line) in replies {
+        let (arrived, delay) = reply(line).ok_or_else(|| {
+            let expected = "a reply as ping -D prints it, with [seconds] before and time= behind";
+            Fault::on(number, format!("found {:?}; expected {expected}", start_of(line)))
+        })?;
+        sent.push((arrived.saturating_sub(delay), delay));
+    }
+    sent.sort_by_key(|(at, _)| *at);
+    sent.dedup_by_key(|(at, _)| *at);
+    let first = sent.first().map_or(Duration::ZERO, |(at, _)| *at);
+    Ok(sent.into_iter().map(|(at, delay)| (at - first, delay)).collect())
+}
+
+/// When a reply arrived and how long it took.
+fn reply(line: &str) -> Option<(Duration, Duration)> {
+    let (arrived, rest) = line.strip_prefix('[')?.split_once(']')?;
+    let (_, time) = rest.split_once(" time=")?;
+    let time = time.trim_end().strip_suffix("ms")?;
+    Some((seconds(arrived)?, milliseconds(time.trim_end())?))
+}
+
+/// A decimal number of seconds.
+fn seconds(number: &str) -> Option<Duration> {
+    format!("{number} s").parse().ok()
+}
+
+/// A decimal number of milliseconds.
+fn milliseconds(number: &str) -> Option<Duration> {
+    format!("{number} ms").parse().ok()
+}
+
+/// The lines that say something, counted from 1.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    lines.filter(|(_, line)| !line.is_empty())
+}
+
+/// As much of a line as a message has room for.
+fn start_of(line: &str) -> &str {
+    line.char_indices().nth(60).map_or(line, |(end, _)| &line[..end])
+}

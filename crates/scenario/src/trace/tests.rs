@@ -1,0 +1,132 @@
+//! Traces, right and wrong.
+
+use super::*;
+
+fn secs(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+fn fault<T: std::fmt::Debug>(read: Result<T, Fault>) -> String {
+    let Fault { line, problem } = read.unwrap_err();
+    line.map_or(problem.clone(), |line| format!("{line}: {problem}"))
+}
+
+#[test]
+fn a_trace_of_mahimahi_is_as_long_as_its_last_time() {
+    let trace = mahimahi("0\n5\n5\n12\n").unwrap();
+    let at = [0, 5, 5, 12].map(Duration::from_millis);
+    assert_eq!(trace, Opportunities { at: at.to_vec(), period: Duration::from_millis(12) });
+    assert_eq!(mahimahi("\r\n7\r\n\r\n").unwrap().at, [Duration::from_millis(7)]);
+}
+
+#[test]
+fn what_is_no_trace_of_mahimahi() {
+    for (text, said) in [
+        ("", "found no line; expected lines of milliseconds, the last of them the trace's length"),
+        (
+            "0\n0",
+            "found no time above zero; expected lines of milliseconds, the last of them the \
+                  trace's length",
+        ),
+        ("5\n4", "2: found 4 ms after 5 ms; expected times in order"),
+        ("5\n\n6.5", "3: found \"6.5\"; expected a time in whole milliseconds such as 120"),
+        ("-5", "1: found \"-5\"; expected a time in whole milliseconds such as 120"),
+        ("# up\n5", "1: found \"# up\"; expected a time in whole milliseconds such as 120"),
+        (
+            "99999999999999999999",
+            "1: found \"99999999999999999999\"; expected a time in whole \
+                                  milliseconds such as 120",
+        ),
+    ] {
+        assert_eq!(fault(mahimahi(text)), said);
+    }
+}
+
+#[test]
+fn delays_are_seconds_and_milliseconds() {
+    let text = "# from the train\n0 120.5 # at rest\n\n1.25\t90\n  2 3000\n";
+    let steps = [(0.0, 0.1205), (1.25, 0.09), (2.0, 3.0)].map(|(at, by)| (secs(at), secs(by)));
+    assert_eq!(delays(text).unwrap(), steps);
+}
+
+#[test]
+fn what_is_no_series_of_delays() {
+    let lines = "expected lines of seconds and milliseconds such as \"0.5 120\"";
+    for (text, said) in [
+        ("# nothing", format!("found no delay; {lines}, or ping -D's output")),
+        ("0 10\n1", format!("2: found \"1\"; {lines}")),
+        ("0,10", format!("1: found \"0,10\"; {lines}")),
+        ("0 10 20", format!("1: found \"0 10 20\"; {lines}")),
+        ("0 -10", format!("1: found \"0 -10\"; {lines}")),
+        ("0 1e3", format!("1: found \"0 1e3\"; {lines}")),
+        ("0 nan", format!("1: found \"0 nan\"; {lines}")),
+        ("5 10", "1: found 5 s as the first time; expected 0, where it begins".to_string()),
+        (
+            "0 1\n2 1\n2 3",
+            "3: found 2 s after 2 s; expected each time later than the one before \
+                           it"
+            .to_string(),
+        ),
+    ] {
+        assert_eq!(fault(delays(text)), said);
+    }
+}
+
+/// A hold of five seconds lets three replies go at once: their delays belong to the times at which
+/// the pings were sent.
+#[test]
+fn what_ping_printed_is_read_by_the_time_of_sending() {
+    let text = "\
+PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.
+[1690000000.300000] 64 bytes from 10.0.0.1: icmp_seq=1 ttl=52 time=300 ms
+[1690000003.500001] no answer yet for icmp_seq=2
+[1690000006.000000] 64 bytes from 10.0.0.1: icmp_seq=4 ttl=52 time=3000 ms
+[1690000006.000001] 64 bytes from host (10.0.0.1): icmp_seq=2 ttl=52 time=5000 ms
+[1690000006.000002] 64 bytes from 10.0.0.1: icmp_seq=3 ttl=52 time=4000.0 ms
+[1690000006.000003] 64 bytes from 10.0.0.1: icmp_seq=3 ttl=52 time=4000.1 ms (DUP!)
+
+--- 10.0.0.1 ping statistics ---
+4 packets transmitted, 4 received, 0% packet loss, time 3003ms
+rtt min/avg/max/mdev = 300/3075/5000/0 ms
+";
+    let nanos = Duration::from_nanos;
+    let steps = [
+        (nanos(0), secs(0.3)),
+        (nanos(1_000_001_000), secs(5.0)),
+        (nanos(2_000_002_000), secs(4.0)),
+        (nanos(3_000_000_000), secs(3.0)),
+    ];
+    assert_eq!(delays(text).unwrap(), steps);
+}
+
+#[test]
+fn what_ping_prints_without_times() {
+    let expected = "expected a reply as ping -D prints it, with [seconds] before and time= behind";
+    for line in [
+        "64 bytes from 10.0.0.1: icmp_seq=1 ttl=52 time=300 ms",
+        "[1690000000.3] 64 bytes from 10.0.0.1: icmp_seq=1 ttl=52",
+        "[yesterday] 64 bytes from 10.0.0.1: icmp_seq=1 time=300 ms",
+    ] {
+        let found: String = line.chars().take(60).collect();
+        assert_eq!(
+            fault(delays(&format!("PING\n{line}"))),
+            format!("2: found {found:?}; {expected}")
+        );
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_a_trace_or_a_fault(text in "([0-9. #\\[\\]\n]|time=| bytes from | ms|\\PC){0,60}") {
+        let lines = text.lines().count();
+        for fault in [mahimahi(&text).err(), delays(&text).err()].into_iter().flatten() {
+            proptest::prop_assert!(fault.line.is_none_or(|line| (1..=lines).contains(&line)));
+        }
+        if let Ok(trace) = mahimahi(&text) {
+            proptest::prop_assert!(trace.at.is_sorted() && trace.at.last() == Some(&trace.period));
+        }
+        if let Ok(steps) = delays(&text) {
+            proptest::prop_assert!(steps[0].0.is_zero() && steps.is_sorted_by(|a, b| a.0 < b.0));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Ways through the network, what stands on them, and what part of a run is measured.
+
+use rtolab_time::Duration;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::quantity::Name;
+use super::value::{Count, Written};
+use super::words::Kind;
+
+/// A way that packets take instead of the one with the fewest links.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Route {
+    /// The node at which packets begin their way.
+    #[schemars(example = &"mobile")]
+    pub from: Written<Name>,
+    /// The node that they are for. The way back is another route.
+    #[schemars(example = &"server")]
+    pub to: Written<Name>,
+    /// The links, in the order in which they are passed.
+    #[schemars(example = serde_json::json!(["radio", "wan"]), length(min = 1))]
+    pub links: Vec<Written<Name>>,
+    /// Packets that leave from then on take it. Default: 0 s.
+    #[schemars(example = &"10 s")]
+    pub at: Option<Written<Duration>>,
+}
+
+/// Something that sees the packets that pass a node.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Agent {
+    /// The node.
+    #[schemars(example = &"base")]
+    pub at: Written<Name>,
+    /// What it does.
+    #[schemars(example = &"snoop")]
+    pub kind: Written<Kind>,
+    /// Of snoop: the wireless link, over which data leaves the node.
+    #[schemars(example = &"radio")]
+    pub link: Option<Written<Name>>,
+    /// Of snoop: at which duplicate acknowledgment it retransmits. Default: 1.
+    pub dupthresh: Option<Count>,
+    /// Of snoop: the most segments that it keeps a flow. Default: 1000.
+    #[schemars(example = 100)]
+    pub cache: Option<Count>,
+}
+
+/// What part of the run counts; the rest is warm-up and cool-down.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Measure {
+    /// From when. Default: 0 s.
+    #[schemars(example = &"5 s")]
+    pub from: Option<Written<Duration>>,
+    /// Until when. Default: the end of the run.
+    #[schemars(example = &"105 s")]
+    pub to: Option<Written<Duration>>,
+}
