@@ -47,6 +47,41 @@ fn each_has_a_title_of_one_line_and_names_its_source() {
     }
 }
 
+/// The keys and values that comments of `text` give to --set, quoted as for a shell or not.
+fn settings(text: &str) -> Vec<(String, String)> {
+    let comments = text.lines().filter_map(|line| line.strip_prefix('#'));
+    let given = comments.flat_map(|comment| comment.split("--set ").skip(1));
+    let setting = |given: &str| {
+        let pair = given.trim_start_matches('\'').split_once('=');
+        let (key, rest) = pair.unwrap_or_else(|| panic!("--set {given}: no key and value"));
+        let value = match (given.starts_with('\''), rest.strip_prefix('"')) {
+            (true, _) => rest.split('\'').next(),
+            (false, Some(quoted)) => quoted.split('"').next(),
+            (false, None) => rest.split_whitespace().next(),
+        };
+        (key.to_string(), value.unwrap().to_string())
+    };
+    given.map(setting).collect()
+}
+
+/// What comments suggest can be set, and makes a difference.
+#[test]
+fn what_comments_say_to_set_can_be_set() {
+    let mut tried = 0;
+    for path in shipped() {
+        let name = path.display();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let set = settings(&text);
+        for (key, value) in set.into_iter().filter(|(_, value)| !value.starts_with("/path/to")) {
+            tried += 1;
+            let changed = Scenario::load(&path, &[(key.clone(), value.clone())]);
+            let changed = changed.unwrap_or_else(|error| panic!("{error}"));
+            assert_ne!(Scenario::load(&path, &[]).as_ref(), Ok(&changed), "{name}: {key}={value}");
+        }
+    }
+    assert!(tried > 20, "{tried}");
+}
+
 /// Nothing in a folder of traces is left over.
 #[test]
 fn each_trace_belongs_to_a_scenario() {
