@@ -2,7 +2,8 @@
 //!
 //! The way of a scenario: the text becomes a `document` whose every node knows its line, what is
 //! `set` edits that, `read` turns it into the structs of `written`, which are the one schema, and
-//! `resolve` checks what spans several keys and fills in the defaults.
+//! `resolve` checks what spans several keys, fills in the defaults and reads the traces that the
+//! scenario names.
 //! What is wrong is an [`Error`]: file, line, key, what was found and what would be right.
 
 mod document;

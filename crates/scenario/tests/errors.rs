@@ -4,6 +4,18 @@ use std::path::Path;
 
 use rtolab_scenario::Scenario;
 
+#[path = "errors/flows.rs"]
+mod flows;
+#[path = "errors/links.rs"]
+mod links;
+#[path = "errors/network.rs"]
+mod network;
+#[path = "errors/traces.rs"]
+mod traces;
+
+/// Every key of links, networks and workloads.
+const EVERYTHING: &str = include_str!("everything.toml");
+
 const RIGHT: &str = r#"title = "A test"
 duration = "60 s"
 
@@ -62,14 +74,22 @@ count = 2
 
 /// What the scenario `text` gives for an error.
 fn message(text: &str) -> String {
-    Scenario::parse(text, "x.toml", &[]).unwrap_err().to_string()
+    match Scenario::parse(text, "tests/x.toml", &[]) {
+        Ok(_) => panic!("is right: {text}"),
+        Err(error) => error.to_string().replace("tests/", ""),
+    }
 }
 
 /// For each pair, what the right scenario says once its first is replaced by its second.
 fn instead(cases: &[(&str, &str)]) -> String {
+    instead_in(RIGHT, cases)
+}
+
+/// For each pair, what the scenario `text` says once its first is replaced by its second.
+fn instead_in(text: &str, cases: &[(&str, &str)]) -> String {
     let case = |(right, wrong): &(&str, &str)| {
-        assert_eq!(RIGHT.matches(right).count(), 1, "{right}");
-        let message = message(&RIGHT.replace(right, wrong));
+        assert_eq!(text.matches(right).count(), 1, "{right}");
+        let message = message(&text.replace(right, wrong));
         match wrong.trim() {
             "" => format!("without {}\n{message}\n", right.trim()),
             wrong => format!("{wrong}\n{message}\n"),
@@ -225,6 +245,7 @@ fn spans_that_make_no_sense() {
     let said = instead(&[
         (r#"["0.1 s", "20 s"]"#, r#"["20 s", "0.1 s"]"#),
         (r#"["0.1 s", "20 s"]"#, r#"["0 s", "0 s"]"#),
+        (r#"["0.1 s", "20 s"]"#, r#"["0 s", "1 ns"]"#),
         (r#"bad = { exponential = "3.5 s" }"#, r#"bad = { constant = "0 s" }"#),
         (r#"at = "50 s""#, r#"at = "30 s""#),
     ]);
@@ -308,6 +329,10 @@ fn what_is_set() {
         ("link.wireless.spikes", "{ probability = 2 }"),
         ("link.wireless.spikes.length.constant", "3"),
         ("link.wireless.backward.stalls.scripted.first.at", "3 s"),
+        ("link.wireless.backward.stalls.scripted.2.at", "3 s"),
+        ("link.wireless.backward.stalls.scripted.0.at", "3"),
+        ("link.0.rate", "3 kbit/s"),
+        ("agent.0.link", "lan"),
         ("link.wireless", "{}"),
         ("tcp.sender", "sack+frot"),
         ("tcp.mss.bytes", "5 B"),

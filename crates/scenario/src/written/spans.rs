@@ -83,8 +83,8 @@ impl TryFrom<WrittenLength> for Length {
             WrittenLength::Constant(Written(length)) => Ok(Self(Distribution::Constant(length))),
             WrittenLength::Exponential(Written(mean)) => Ok(Self(Distribution::Exponential(mean))),
             WrittenLength::Uniform(Written(low), Written(high)) => match low <= high {
-                true if high.is_zero() => Err(format!(
-                    "found uniform from {low} to {high}; expected the longer above zero"
+                true if Distribution::Uniform(low, high).mean().is_zero() => Err(format!(
+                    "found uniform from {low} to {high}; expected spans of some length"
                 )),
                 true => Ok(Self(Distribution::Uniform(low, high))),
                 false => {

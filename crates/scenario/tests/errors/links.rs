@@ -1,0 +1,209 @@
+//! Links that cannot be.
+
+use super::{EVERYTHING, check, instead, instead_in, message};
+
+/// Keys of the wireless link of [`super::RIGHT`], in place of its chance of loss.
+fn beside(cases: &[&str]) -> String {
+    let cases: Vec<_> = cases.iter().map(|wrong| ("loss = 0.05", *wrong)).collect();
+    instead(&cases)
+}
+
+#[test]
+fn rates_of_zero() {
+    let said = instead_in(
+        EVERYTHING,
+        &[
+            (r#"rate = "14.4 kbit/s""#, r#"rate = "0 kbit/s""#),
+            (r#"rate = "9.6 kbit/s""#, r#"rate = "0 bit/s""#),
+            (r#"rate = "64 kbit/s""#, r#"rate = "0 bit/s""#),
+            (r#"rate = "4 Mbit/s""#, r#"rate = "0 bit/s""#),
+        ],
+    );
+    check("rates_of_zero", &said);
+}
+
+#[test]
+fn changes_that_make_no_sense() {
+    let said = beside(&[
+        r#"rate_changes = [{ at = "5 s", rate = "1 kbit/s" }, { at = "5 s", rate = "2 kbit/s" }]"#,
+        r#"rate_changes = [{ at = "5 s", rate = "1 kbit/s" }, { at = "4 s", rate = "2 kbit/s" }]"#,
+        r#"rate_changes = [{ at = "5 s" }]"#,
+        r#"rate_changes = [{ from = "5 s", rate = "1 kbit/s" }]"#,
+        r#"rate_changes = { at = "5 s", rate = "1 kbit/s" }"#,
+    ]);
+    let changes = r#"rate_changes = [{ at = "5 s", rate = "1 kbit/s" }]"#;
+    let unpaced = instead(&[(r#"rate = "28.8 kbit/s""#, changes)]);
+    check("changes_that_make_no_sense", &[said, unpaced].join("\n"));
+}
+
+#[test]
+fn holds_that_never_end() {
+    let said = instead(&[
+        (r#"for = "1 s""#, r#"for = "10 s""#),
+        (r#"{ at = "50 s", for = "1 s" }"#, r#"{ at = "70 s", for = "1 s" }"#),
+        (
+            r#"for = "1 s" }]"#,
+            "for = \"1 s\" }]\nrandom = { good = { uniform = [\"0 s\", \"0 s\"] }, \
+                              bad = { constant = \"1 s\" } }",
+        ),
+        (
+            r#"for = "1 s" }]"#,
+            "for = \"1 s\" }]\nrandom = { good = { constant = \"0 s\" }, \
+                              bad = { constant = \"1 s\" } }",
+        ),
+    ]);
+    check("holds_that_never_end", &said);
+}
+
+#[test]
+fn outages_without_end() {
+    let said = instead(&[
+        (
+            "[link.outages.random]",
+            "[link.outages]\nscripted = [{ at = \"0 s\", for = \"60 s\" }]\n\
+                                   [link.outages.random]",
+        ),
+        (
+            "[link.outages.random]",
+            "[link.outages]\nscripted = [{ at = \"0 s\", for = \"5 s\" }, \
+                                   { at = \"5 s\", for = \"100 s\" }]\n[link.outages.random]",
+        ),
+        ("drops = [1, 2]", "outages = { scripted = [{ at = \"0 s\", for = \"90 s\" }] }"),
+        ("good = { uniform = [\"0.1 s\", \"20 s\"] }", "good = { uniform = [\"0 s\", \"0 s\"] }"),
+    ]);
+    let link = r#"outages = { scripted = [{ at = "10 s", for = "50 s" }] }"#;
+    let own = r#"forward = { outages = { scripted = [{ at = "0 s", for = "10 s" }] } }"#;
+    let together = instead(&[("name = \"lan\"", &format!("name = \"lan\"\n{link}\n{own}"))]);
+    check("outages_without_end", &[said, together].join("\n"));
+}
+
+#[test]
+fn states_that_make_no_sense() {
+    let states = r#"states = { good = { constant = "1 s" }, bad = { constant = "1 s" } }"#;
+    let said = beside(&[
+        "bad = { loss = 0.1 }",
+        states,
+        "bad = {}",
+        "bad = { lose = 0.1 }",
+        "bad = { loss = 10 }",
+        r#"states = { good = { constant = "1 s" } }"#,
+        r#"states = { good = { constant = "1 s" }, bad = { exponential = "0 s" } }"#,
+        r#"states = { good = "1 s", bad = { constant = "1 s" } }"#,
+    ]);
+    let own = instead(&[("drops = [1, 2]", "bad = { loss = 0.1 }")]);
+    let trace = "[link.backward]\nrate_trace = \"traces/cellular.up\"\n[link.backward.stalls]";
+    let traced = EVERYTHING.replace("[link.backward.stalls]", trace);
+    let traced = format!("rate_trace with bad.rate\n{}\n", message(&traced));
+    check("states_that_make_no_sense", &[said, own, traced].join("\n"));
+}
+
+#[test]
+fn losses_that_nothing_remembers() {
+    let memory = ("loss = 0.05", "loss_memory = 0.3");
+    let said = instead(&[
+        memory,
+        ("loss = 0.05", "loss = 0\nloss_memory = 0.3"),
+        ("loss = 0.05", "loss = 0.05\nloss_memory = 1"),
+        ("loss = 0.05", "loss = 0.05\nloss_memory = -0.5"),
+        ("loss = 0.05", "duplication = 2"),
+        ("loss = 0.05", "corruption = \"10 %\""),
+        ("name = \"lan\"", "name = \"lan\"\nforward.loss = 0.1\nbackward.loss_memory = 0.3"),
+    ]);
+    check("losses_that_nothing_remembers", &said);
+}
+
+#[test]
+fn red_that_makes_no_sense() {
+    let said = instead_in(
+        EVERYTHING,
+        &[
+            ("min = 5, max = 15", "min = 15, max = 15"),
+            ("min = 5, max = 15", "min = 16, max = 15"),
+            ("min = 5, max = 15", "min = 50, max = 60"),
+            ("min = 5, max = 15", "min = -1, max = 15"),
+            ("min = 5, max = 15", "min = 5, max = inf"),
+            ("min = 5, max = 15", "min = \"5 packets\", max = 15"),
+            ("min = 5, max = 15", "max = 15"),
+            ("min = 2000, max = 6000", "min = 5, max = 15"),
+            ("min = 2000, max = 6000", "min = 9000, max = 16000"),
+            ("max_p = 0.1", "max_p = 0"),
+            ("weight = 0.002", "weight = 1.5"),
+            ("gentle = true", "gentle = 1"),
+            ("queue = \"50 packets\"\n", ""),
+            ("queue = \"50 packets\"", "queue = \"unlimited\""),
+            ("rate = \"10 Mbit/s\"\n", ""),
+            ("gentle = true", "packet_time = \"0 s\""),
+            ("lifetime = \"3 s\"", "codel = {}"),
+            ("lifetime = \"3 s\"", "lifetime = \"0 s\""),
+        ],
+    );
+    check("red_that_makes_no_sense", &said);
+}
+
+#[test]
+fn codel_that_makes_no_sense() {
+    let said = beside(&[
+        r#"codel = { target = "0 s" }"#,
+        r#"codel = { target = "100 ms" }"#,
+        r#"codel = { interval = "5 ms" }"#,
+        r#"codel = { target = "20 ms", interval = "10 ms" }"#,
+        r#"codel = { tarket = "5 ms" }"#,
+        "codel = true",
+    ]);
+    check("codel_that_makes_no_sense", &said);
+}
+
+#[test]
+fn priority_that_leaves_nothing() {
+    let said = beside(&[
+        r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "20 ms" }"#,
+        r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "0 s", packet = "72 B" }"#,
+        r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "20 ms", packet = "0 B" }"#,
+        r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "20 ms", packet = "144 B" }"#,
+        r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "20 ms", packet = "72 packets" }"#,
+    ]);
+    let unpaced = r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "20 ms", packet = "72 B" }"#;
+    let unpaced = instead(&[("name = \"lan\"", &format!("name = \"lan\"\n{unpaced}"))]);
+    check("priority_that_leaves_nothing", &[said, unpaced].join("\n"));
+}
+
+#[test]
+fn arq_that_makes_no_sense() {
+    let third = "notices = \"gap\"\n[[link.arq]]\nretries = 1\ntimeout = \"1 s\"";
+    let said = instead_in(
+        EVERYTHING,
+        &[
+            ("notices = \"gap\"", third),
+            ("notices = \"gap\"", "notices = \"gaps\""),
+            ("order = \"kept\"", "order = \"keep\""),
+            ("retries = 3\n", ""),
+            ("retries = 3", "retries = -1"),
+            ("timeout = \"1 s\"\n", ""),
+            ("timeout = \"1 s\"", "timeout = \"400 ms\""),
+            ("fragment = \"40 B\"", "fragment = \"0 B\""),
+            ("fragment = \"40 B\"", "fragment = \"40\""),
+            ("header = \"7 B\"", "header = 7"),
+            ("report = \"8 B\"", "report = \"8 GB\""),
+            ("queue = \"50 packets\"", "queue = \"50 packets\"\nsend_buffer = \"8 kB\""),
+            (
+                "[link.backward.stalls]",
+                "[link.backward]\nreceive_buffer = \"7 packets\"\n\
+                                    [link.backward.stalls]",
+            ),
+        ],
+    );
+    check("arq_that_makes_no_sense", &said);
+}
+
+#[test]
+fn words_and_times_of_a_link() {
+    let said = beside(&[
+        "order = \"fre\"",
+        "order = true",
+        r#"jitter = "30 ms""#,
+        r#"jitter = { uniform = ["30 ms", "0 s"] }"#,
+        r#"jitter = { normal = "30 ms" }"#,
+        r#"lifetime = "3""#,
+    ]);
+    check("words_and_times_of_a_link", &said);
+}
