@@ -41,8 +41,8 @@ fn each_has_a_title_of_one_line_and_names_its_source() {
         let title = &scenario.title;
         assert!(title.chars().count() < 80 && title.lines().count() == 1, "{name}: {title:?}");
         let text = std::fs::read_to_string(&path).unwrap();
-        let above = text.lines().take_while(|line| line.is_empty() || line.starts_with('#'));
-        let source = above.filter_map(|line| line.strip_prefix("# Source: ")).next();
+        let mut above = text.lines().take_while(|line| line.is_empty() || line.starts_with('#'));
+        let source = above.find_map(|line| line.strip_prefix("# Source: "));
         assert!(source.is_some_and(|source| source.len() > 10), "{name}: {source:?}");
     }
 }
@@ -239,8 +239,8 @@ fn local_retransmissions_have_one_link_in_four_settings() {
     let wireless = |name: &str| {
         let scenario = load(name);
         let link = scenario.links.into_iter().find(|link| link.name == "wireless").unwrap();
-        let measured = [scenario.measured.0, scenario.measured.1].map(Instant::secs_f64);
-        assert_eq!(measured, [5.0, 105.0], "{name}");
+        let second = |seconds| Instant::START + Duration::from_secs(seconds);
+        assert_eq!(scenario.measured, (second(5), second(105)), "{name}");
         link.channel
     };
     let one = wireless("arq2002-wan.toml");
