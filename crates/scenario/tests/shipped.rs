@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use rtolab_link::{
-    Distribution, Limit, Outages, Probability, Renewal, SpikeHolds, Spikes, StallHolds,
+    Distribution, Limit, Order, Outages, Probability, Renewal, SpikeHolds, Spikes, StallHolds,
 };
 use rtolab_scenario::{Scenario, Workload};
 use rtolab_tcp::config::{
     Bugfix, EchoRule, InitialWindow, Outstanding, PartialAckTimer, RecoverOnUndo, RtoFloor,
     SackRules,
 };
-use rtolab_time::{Duration, Rate};
+use rtolab_time::{Duration, Instant, Rate};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
@@ -21,7 +21,7 @@ fn shipped() -> Vec<PathBuf> {
     let is_scenario = |path: &PathBuf| path.extension().is_some_and(|suffix| suffix == "toml");
     let mut paths: Vec<_> = entries.filter(is_scenario).collect();
     paths.sort();
-    assert!(paths.len() >= 5, "{paths:?}");
+    assert!(paths.len() >= 34, "{paths:?}");
     paths
 }
 
@@ -31,6 +31,69 @@ fn load(name: &str) -> Scenario {
 
 fn document(path: &Path) -> toml::Table {
     std::fs::read_to_string(path).unwrap().parse().unwrap()
+}
+
+#[test]
+fn each_has_a_title_of_one_line_and_names_its_source() {
+    for path in shipped() {
+        let name = path.display();
+        let scenario = Scenario::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let title = &scenario.title;
+        assert!(title.chars().count() < 80 && title.lines().count() == 1, "{name}: {title:?}");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut above = text.lines().take_while(|line| line.is_empty() || line.starts_with('#'));
+        let source = above.find_map(|line| line.strip_prefix("# Source: "));
+        assert!(source.is_some_and(|source| source.len() > 10), "{name}: {source:?}");
+    }
+}
+
+/// The keys and values that comments of `text` give to --set, quoted as for a shell or not.
+fn settings(text: &str) -> Vec<(String, String)> {
+    let comments = text.lines().filter_map(|line| line.strip_prefix('#'));
+    let given = comments.flat_map(|comment| comment.split("--set ").skip(1));
+    let setting = |given: &str| {
+        let pair = given.trim_start_matches('\'').split_once('=');
+        let (key, rest) = pair.unwrap_or_else(|| panic!("--set {given}: no key and value"));
+        let value = match (given.starts_with('\''), rest.strip_prefix('"')) {
+            (true, _) => rest.split('\'').next(),
+            (false, Some(quoted)) => quoted.split('"').next(),
+            (false, None) => rest.split_whitespace().next(),
+        };
+        (key.to_string(), value.unwrap().to_string())
+    };
+    given.map(setting).collect()
+}
+
+/// What comments suggest can be set, and makes a difference.
+#[test]
+fn what_comments_say_to_set_can_be_set() {
+    let mut tried = 0;
+    for path in shipped() {
+        let name = path.display();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let set = settings(&text);
+        for (key, value) in set.into_iter().filter(|(_, value)| !value.starts_with("/path/to")) {
+            tried += 1;
+            let changed = Scenario::load(&path, &[(key.clone(), value.clone())]);
+            let changed = changed.unwrap_or_else(|error| panic!("{error}"));
+            assert_ne!(Scenario::load(&path, &[]).as_ref(), Ok(&changed), "{name}: {key}={value}");
+        }
+    }
+    assert!(tried > 20, "{tried}");
+}
+
+/// Nothing in a folder of traces is left over.
+#[test]
+fn each_trace_belongs_to_a_scenario() {
+    let texts: String =
+        shipped().iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let traces = std::fs::read_dir(folder().join("traces")).unwrap();
+    let names = traces.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names: Vec<_> = names.collect();
+    assert!(!names.is_empty());
+    for name in names {
+        assert!(texts.contains(&format!("\"traces/{name}\"")), "{name}");
+    }
 }
 
 /// Written anew from its keys and values alone, a scenario still means the same.
@@ -158,6 +221,74 @@ fn the_frto_report_is_set_up_as_agreed() {
     assert!(receiver.sack && receiver.timestamps && !receiver.dsack);
     assert_eq!((receiver.receiver.buffer, receiver.receiver.ack_every), (32_000, 2));
     assert_eq!(receiver.timestamp.echo, EchoRule::Rfc1323);
+}
+
+/// The propagation delay of a flow's path from its sender on, its own access link included.
+fn one_way(scenario: &Scenario, flow: usize, links: &[&str]) -> Duration {
+    let access = scenario.flows[flow].access.as_ref();
+    let delay = |name: &&str| {
+        let link = scenario.links.iter().find(|link| link.name == *name);
+        link.unwrap_or_else(|| panic!("{name}")).channel.forward.delay
+    };
+    let own = access.map_or(Duration::ZERO, |access| access.forward.delay);
+    links.iter().map(delay).fold(own, |sum, delay| sum + delay)
+}
+
+#[test]
+fn local_retransmissions_have_one_link_in_four_settings() {
+    let wireless = |name: &str| {
+        let scenario = load(name);
+        let link = scenario.links.into_iter().find(|link| link.name == "wireless").unwrap();
+        let second = |seconds| Instant::START + Duration::from_secs(seconds);
+        assert_eq!(scenario.measured, (second(5), second(105)), "{name}");
+        link.channel
+    };
+    let one = wireless("arq2002-wan.toml");
+    for other in ["arq2002-lan.toml", "arq2002-link.toml", "arq2002-upload.toml"] {
+        assert_eq!(wireless(other), one, "{other}");
+    }
+    let (down, up) = (&one.forward, &one.backward);
+    assert_eq!(
+        up.rate.unwrap().bits_per_second() * 4,
+        down.rate.unwrap().bits_per_second(),
+        "4:1 down to up"
+    );
+    assert_eq!(up.delay, down.delay * 2);
+    let residence = one.states.unwrap().residence;
+    let means = (residence.good, residence.bad);
+    let mean_of = |millis| Distribution::Exponential(Duration::from_millis(millis));
+    assert_eq!(means, (mean_of(10), mean_of(1)));
+    let mean = (10.0 * down.loss.value() + down.bad.loss.unwrap().value()) / 11.0;
+    assert!((mean - 0.01).abs() < 1e-6, "{mean}");
+    assert_eq!(one.arq.len(), 1);
+    assert_eq!((one.arq[0].retries, one.arq[0].order), (3, Order::Free));
+}
+
+#[test]
+fn the_minimum_rto_has_round_trips_of_10_and_42_ms() {
+    for (name, round_trip) in [("minrto2007-a.toml", 10), ("minrto2007-b.toml", 42)] {
+        let scenario = load(name);
+        let way = one_way(&scenario, 0, &["backbone", "wireless"]);
+        assert_eq!(way * 2, Duration::from_millis(round_trip), "{name}");
+        assert_eq!(scenario.flows.len(), 3);
+        let wireless = &scenario.links[1].channel;
+        assert_eq!(wireless.backward.loss, Probability::ZERO);
+        let tcp = &scenario.flows[0].tcp;
+        assert!(tcp.timestamps && !tcp.timestamp.in_mss);
+        assert_eq!(tcp.rto.floor, RtoFloor::Total(Duration::from_millis(200)));
+    }
+}
+
+#[test]
+fn the_parking_lot_takes_a_segment_1400_ms() {
+    let scenario = load("dualrtt2004-parking-lot.toml");
+    let way = one_way(&scenario, 0, &["W0-W3", "W3-W4", "W4-W5", "W5-W6", "W6-W9"]);
+    assert_eq!(way, Duration::from_millis(1_400));
+    let uplink = &scenario.flows[0].access.as_ref().unwrap().forward;
+    let seconds =
+        |low, high| Distribution::Uniform(Duration::from_secs(low), Duration::from_secs(high));
+    let spikes = Renewal { good: seconds(20, 40), bad: seconds(3, 15), stationary: false };
+    assert_eq!((uplink.stalls.random, uplink.stalls.holds), (Some(spikes), StallHolds::Entry));
 }
 
 #[test]
