@@ -38,6 +38,28 @@ impl Comparison {
     }
 }
 
+/// How many retransmissions were what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Truths {
+    /// Those whose acknowledgment was only late.
+    pub spurious: u64,
+    /// Those of which every acknowledgment was lost.
+    pub ack_lost: u64,
+    /// Those that were needed.
+    pub genuine: u64,
+}
+
+impl Truths {
+    /// Counts one.
+    pub const fn count(&mut self, truth: Truth) {
+        *match truth {
+            Truth::Spurious => &mut self.spurious,
+            Truth::AckLost => &mut self.ack_lost,
+            Truth::Genuine => &mut self.genuine,
+        } += 1;
+    }
+}
+
 /// `verdicts`: one row a timeout or fast retransmit and judge.
 #[derive(Clone, Debug)]
 pub struct VerdictRow {

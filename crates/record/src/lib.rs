@@ -5,7 +5,7 @@ mod judged;
 mod rows;
 pub mod tables;
 
-pub use judged::{Comparison, DuplicateCause, DuplicateRow, Rest, VerdictRow, WhatIfRow};
+pub use judged::{Comparison, DuplicateCause, DuplicateRow, Rest, Truths, VerdictRow, WhatIfRow};
 pub use rows::{
     ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Losses, Measured,
     Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth, WindowRow,

@@ -6,7 +6,7 @@ use rtolab_link::{Cause, Direction, Stats};
 use rtolab_tcp::Segment;
 use rtolab_time::{Duration, Instant};
 
-use crate::judged::{Comparison, DuplicateRow, VerdictRow, WhatIfRow};
+use crate::judged::{Comparison, DuplicateRow, Truths, VerdictRow, WhatIfRow};
 
 /// One run: a scenario with one sender and one seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,6 +82,8 @@ pub struct ConnectionRow {
     pub timeouts: u64,
     /// Fast retransmits: entries into loss recovery.
     pub fast_retransmits: u64,
+    /// What its timeouts and its fast retransmits were, of a run that was judged.
+    pub truths: Option<[Truths; 2]>,
     /// Timeouts that a detector of the sender found spurious.
     pub found_spurious: u64,
     /// Packets without payload that the receiver sent.

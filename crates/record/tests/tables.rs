@@ -5,8 +5,9 @@ use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use rtolab_link::{Cause, Direction, Stats};
 use rtolab_record::{
-    ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Losses, Measured,
-    Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth, WindowRow, tables,
+    Comparison, ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Losses,
+    Measured, Place, Recording, Rest, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth,
+    WindowRow, tables,
 };
 use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
@@ -83,6 +84,12 @@ fn tables_of_connections_have_all_their_columns() {
          local UInt64
          timeouts UInt64
          fast_retransmits UInt64
+         spurious_timeouts UInt64?
+         ack_lost_timeouts UInt64?
+         genuine_timeouts UInt64?
+         spurious_fast_retransmits UInt64?
+         ack_lost_fast_retransmits UInt64?
+         genuine_fast_retransmits UInt64?
          found_spurious UInt64
          acks UInt64
          dupacks UInt64
@@ -112,9 +119,44 @@ fn tables_of_connections_have_all_their_columns() {
          cwnd UInt64
          needed Boolean
          truth Utf8?
+         cost_s Float64?
+         cost_segments Int64?
          verdict Utf8?
          detector Utf8?
          verdict_at_s Float64?",
+    );
+}
+
+#[test]
+fn tables_of_judged_runs_have_all_their_columns() {
+    assert_columns(
+        &tables::verdicts(&[]),
+        "flow Utf8
+         at_s Float64
+         end Utf8
+         kind Utf8
+         seq Int64
+         truth Utf8?
+         detector Utf8
+         verdict Utf8
+         why Utf8?
+         verdict_s Float64?
+         delay_s Float64?",
+    );
+    assert_columns(&tables::duplicates(&[]), "flow Utf8\nat_s Float64\nack Int64\ncause Utf8?");
+    assert_columns(
+        &tables::what_if(&[]),
+        "flow Utf8
+         at_s Float64
+         seq Int64
+         truth Utf8?
+         what_if Utf8
+         end_s Float64?
+         original_end_s Float64?
+         segments UInt64
+         original_segments UInt64
+         bytes UInt64
+         original_bytes UInt64",
     );
 }
 
@@ -310,6 +352,7 @@ fn a_timeout_without_a_verdict_has_none() {
         cwnd: 5120,
         needed: false,
         truth: None,
+        cost: None,
         verdict: None,
         detector: None,
         verdict_at: None,
@@ -318,6 +361,10 @@ fn a_timeout_without_a_verdict_has_none() {
         end: Place::Receiver,
         kind: TimeoutKind::FastRetransmit,
         truth: Some(Truth::AckLost),
+        cost: Some(Comparison {
+            original: Rest { end: Some(at(60.0)), segments: 110, bytes: 100_000 },
+            other: Rest { end: Some(at(52.5)), segments: 100, bytes: 100_000 },
+        }),
         verdict: Some("spurious"),
         detector: Some("frto"),
         verdict_at: Some(at(30.0)),
@@ -329,6 +376,8 @@ fn a_timeout_without_a_verdict_has_none() {
     assert_eq!(real(&table, "rto_s"), [Some(1.5); 2]);
     assert_eq!(integer(&table, "seq"), [Some(2561); 2]);
     assert_eq!(text(&table, "truth"), [None, Some("ack-lost")]);
+    assert_eq!(real(&table, "cost_s"), [None, Some(7.5)]);
+    assert_eq!(integer(&table, "cost_segments")[1], Some(10));
     assert_eq!(text(&table, "verdict"), [None, Some("spurious")]);
     assert_eq!(text(&table, "detector"), [None, Some("frto")]);
     assert_eq!(real(&table, "verdict_at_s"), [None, Some(30.0)]);

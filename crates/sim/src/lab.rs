@@ -6,6 +6,7 @@ use rtolab_link::{Channel, ChannelConfig, Direction, Distribution, DisturbanceKi
 use rtolab_net::{Agent, Application, Packet};
 use rtolab_record::{
     ConnectionRow, Disturbance, DisturbanceRow, LinkRow, Place, Recording, Run, TaskRow,
+    TimeoutKind, Truths,
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sender::{AdoptError, Negotiated};
@@ -248,10 +249,26 @@ impl Lab {
             }
             recording.timeouts.extend(rows);
         }
+        if sim.judging.is_some() {
+            count_truths(recording);
+        }
         if let Some(judging) = &sim.judging {
             recording.duplicates = judging.duplicates().collect();
             recording.what_ifs = judging.what_ifs(&sim.flows).collect();
         }
+    }
+}
+
+/// Counts what the senders' retransmissions were in the rows of their connections.
+fn count_truths(recording: &mut Recording) {
+    for connection in &mut recording.connections {
+        let mut truths = [Truths::default(); 2];
+        let own = recording.timeouts.iter().filter(|row| row.flow == connection.flow);
+        for row in own.filter(|row| row.end == Place::Sender) {
+            let of_kind = &mut truths[usize::from(row.kind == TimeoutKind::FastRetransmit)];
+            row.truth.into_iter().for_each(|truth| of_kind.count(truth));
+        }
+        connection.truths = Some(truths);
     }
 }
 

@@ -84,10 +84,11 @@ fn everything_comes_to_something() {
 #[test]
 fn watching_does_not_change_any_of_it() {
     let lab = Lab::new(&everything(), Some("newreno+frto")).unwrap();
-    let watched = lab.run(0, 3, Observe { trace: true, windows: true });
+    let mut watched = lab.run(0, 3, Observe { trace: true, windows: true });
     let unwatched = lab.run(0, 3, Observe::default());
     assert!(watched.timeouts.iter().all(|row| row.truth.is_some()));
-    assert_eq!(format!("{:?}", watched.connections), format!("{:?}", unwatched.connections));
+    watched.connections.iter_mut().for_each(|row| row.truths = None);
+    assert!(format!("{:?}", watched.connections) == format!("{:?}", unwatched.connections));
     assert_eq!(format!("{:?}", watched.tasks), format!("{:?}", unwatched.tasks));
 }
 
