@@ -217,7 +217,7 @@ impl Lab {
             let row = flow.row().map(|row| ConnectionRow { measured, ..row });
             recording.connections.extend(row);
         }
-        self.record_timeouts(&mut sim, &mut recording);
+        record_timeouts(&mut sim, &mut recording);
         recording.tasks = sim.applications.iter().flat_map(task_rows).collect();
         let now = sim.now();
         for (((name, _), channel), measured) in
@@ -238,24 +238,25 @@ impl Lab {
         (recording.segments, recording.windows) = sim.trace.into_rows(&sim.flows);
         recording
     }
+}
 
-    fn record_timeouts(&self, sim: &mut Sim, recording: &mut Recording) {
-        let now = sim.now();
-        let ends = (0..sim.flows.len()).flat_map(|flow| Place::BOTH.map(|place| (flow, place)));
-        for (flow, place) in ends {
-            let rows: Vec<_> = sim.flows[flow].timeouts(place).collect();
-            if let Some(judging) = &mut sim.judging {
-                recording.verdicts.extend(judging.verdicts((flow, place), &rows, now));
-            }
-            recording.timeouts.extend(rows);
+/// The timeouts and fast retransmits of all ends, and what is known about them.
+fn record_timeouts(sim: &mut Sim, recording: &mut Recording) {
+    let now = sim.now();
+    let ends = (0..sim.flows.len()).flat_map(|flow| Place::BOTH.map(|place| (flow, place)));
+    for (flow, place) in ends {
+        let rows: Vec<_> = sim.flows[flow].timeouts(place).collect();
+        if let Some(judging) = &mut sim.judging {
+            recording.verdicts.extend(judging.verdicts((flow, place), &rows, now));
         }
-        if sim.judging.is_some() {
-            count_truths(recording);
-        }
-        if let Some(judging) = &sim.judging {
-            recording.duplicates = judging.duplicates().collect();
-            recording.what_ifs = judging.what_ifs(&sim.flows).collect();
-        }
+        recording.timeouts.extend(rows);
+    }
+    if sim.judging.is_some() {
+        count_truths(recording);
+    }
+    if let Some(judging) = &sim.judging {
+        recording.duplicates = judging.duplicates().collect();
+        recording.what_ifs = judging.what_ifs(&sim.flows).collect();
     }
 }
 

@@ -177,12 +177,6 @@ impl Connection {
         }
     }
 
-    /// For a judge: from now on the outstanding segment that begins at `seq` is never sent again. In
-    /// a copy of a run this shows whether its acknowledgment was only late.
-    pub fn withhold(&mut self, seq: Seq) {
-        self.sender.withheld = Some(seq);
-    }
-
     /// For a judge: from now on the retransmission timer does not expire and duplicate
     /// acknowledgments start no recovery, until SND.UNA advances; then all is as usual.
     ///

@@ -111,9 +111,6 @@ impl Sender {
     /// The outstanding segment at `seq`, to be sent again.
     pub(crate) fn chunk_at(&self, seq: Seq, cause: Cause) -> Option<Chunk> {
         let segment = self.flight.segment_at(seq)?;
-        if self.withheld == Some(segment.seq) {
-            return None;
-        }
         let taken = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));
         Some(Chunk { seq: segment.seq, len: segment.len - taken, flags: segment.flags, cause })
     }

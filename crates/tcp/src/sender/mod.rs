@@ -66,8 +66,6 @@ pub struct Sender {
     pub(crate) recovery: Recovery,
     /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
     pub(crate) nxt: Seq,
-    /// A segment that is never sent again: see [`crate::Connection::withhold`].
-    pub(crate) withheld: Option<Seq>,
     /// The head is to be sent again, whatever the windows say, and why.
     pub(crate) resend_head: Option<Cause>,
     /// Nothing is retransmitted before SND.UNA advances.
@@ -104,7 +102,6 @@ impl Sender {
             rtt: RttEstimator::new(config.rto),
             recovery: Recovery::default(),
             nxt: Seq::FIRST,
-            withheld: None,
             resend_head: None,
             forbears: false,
             limit: Seq::FIRST + 1,
