@@ -1,0 +1,74 @@
+//! Agents do what they are there for, with a whole sender and receiver around them.
+
+mod world;
+
+use rtolab_net::{Agent, Packet};
+use rtolab_scenario::AgentKind;
+use rtolab_tcp::{Config, Event, sum};
+use rtolab_time::{Duration, Instant};
+use world::{Path, Place, World};
+
+const WIRED: Duration = Duration::from_millis(30);
+const WIRELESS: Duration = Duration::from_millis(50);
+/// Of a packet on the wireless link.
+const TRANSMISSION: Duration = Duration::from_millis(20);
+const BYTES: u64 = 300_000;
+
+/// The wireless link keeps order; `holds` tells when a packet that enters at an instant is sent
+/// at the earliest, or `None` if it is lost.
+fn wireless<'a>(mut holds: impl FnMut(&Packet, Instant) -> Option<Instant> + 'a) -> Path<'a> {
+    let mut free = Instant::START;
+    Box::new(move |packet, to, at| {
+        if to != Place::Receiver {
+            return Some(if to == Place::Sender { WIRED } else { WIRELESS });
+        }
+        free = free.max(holds(packet, at)?) + TRANSMISSION;
+        Some(free - at + WIRELESS)
+    })
+}
+
+/// How often each happened: timeouts, fast retransmits, and data packets beyond those needed.
+fn counts(config: &Config, agent: Option<AgentKind>, path: Path<'_>) -> (usize, usize, u32) {
+    let mut world = World::new(config, BYTES, agent.map(Agent::new), path);
+    assert!(world.ends_within(100_000));
+    assert_eq!(world.read, BYTES);
+    let count = |of: fn(&Event) -> bool| world.events.iter().filter(|event| of(event)).count();
+    let needed = (BYTES as u32).div_ceil(u32::from(config.mss));
+    (
+        count(|event| matches!(event, Event::Timeout(_))),
+        count(|event| matches!(event, Event::FastRetransmit(_))),
+        world.data_arrived - needed,
+    )
+}
+
+#[test]
+fn the_filter_prevents_the_spurious_fast_retransmit_after_a_spurious_timeout() {
+    let config = sum::sender("newreno:no-bugfix", &Config::default()).unwrap();
+    let hiccup = |_: &Packet, at: Instant| {
+        let (from, to) = (Instant::from_secs_f64(2.0), Instant::from_secs_f64(8.0));
+        Some(if at >= from { at.max(to) } else { at })
+    };
+    let (timeouts, fast_retransmits, vain) = counts(&config, None, wireless(hiccup));
+    assert!(timeouts > 0 && fast_retransmits > 0 && vain > 0);
+    let (filtered_timeouts, filtered_fast_retransmits, filtered_vain) =
+        counts(&config, Some(AgentKind::Filter), wireless(hiccup));
+    assert_eq!((filtered_timeouts, filtered_fast_retransmits), (timeouts, 0));
+    assert!(filtered_vain < vain, "{filtered_vain} of {vain} go over the wireless link");
+}
+
+#[test]
+fn snoop_hides_losses_of_the_wireless_link() {
+    let config = sum::sender("newreno", &Config::default()).unwrap();
+    let every_40th = || {
+        let mut sent = 0;
+        move |packet: &Packet, at: Instant| {
+            sent += u32::from(packet.segment.len > 0);
+            (packet.segment.len == 0 || sent % 40 != 0).then_some(at)
+        }
+    };
+    let (_, fast_retransmits, _) = counts(&config, None, wireless(every_40th()));
+    assert!(fast_retransmits > 3);
+    let snoop = AgentKind::Snoop { link: 0, dupthresh: 1, cache: 100 };
+    let hidden = counts(&config, Some(snoop), wireless(every_40th()));
+    assert_eq!((hidden.0, hidden.1), (0, 0));
+}
