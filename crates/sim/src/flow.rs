@@ -58,12 +58,22 @@ pub struct Turn {
     pub first: u32,
 }
 
+/// The way that packets of an end take now.
+#[derive(Clone, Copy, Debug)]
+struct Heading {
+    /// The number of its first step.
+    first: u32,
+    until: Instant,
+}
+
 /// A flow during a run.
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub plan: Arc<Plan>,
     /// The sender's end, and the receiver's.
     pub ends: [End; 2],
+    /// Where packets from each end go.
+    headings: [Heading; 2],
     /// Packets of both directions that are on their way.
     pub under_way: u32,
     /// Does anybody else wait for what happens here: an application, or another leg?
@@ -103,6 +113,7 @@ impl Flow {
         let neighbours = [plan.before, plan.behind, plan.application];
         Self {
             ends: [sender, End::new(None, reader(plan.behind))],
+            headings: [Heading { first: 0, until: Instant::START }; 2],
             under_way: 0,
             attended: neighbours.iter().any(Option::is_some),
             begin: at,
@@ -123,10 +134,22 @@ impl Flow {
 
     /// The number of the first step for a packet that leaves `place` at `at`.
     #[inline]
-    pub fn way(&self, place: Place, at: Instant) -> u32 {
-        let ways = &self.plan.ways[place.index()];
-        let turn = ways.iter().rev().find(|turn| turn.at <= at).or(ways.first());
-        turn.map_or(0, |turn| turn.first)
+    pub fn way(&mut self, place: Place, at: Instant) -> u32 {
+        if at >= self.headings[place.index()].until {
+            self.turn(place, at);
+        }
+        self.headings[place.index()].first
+    }
+
+    /// Looks up which way packets from `place` take at `at`, and until when.
+    #[cold]
+    fn turn(&mut self, place: Place, at: Instant) {
+        let turns = &self.plan.ways[place.index()];
+        let behind = turns.partition_point(|turn| turn.at <= at);
+        self.headings[place.index()] = Heading {
+            first: turns[behind.saturating_sub(1)].first,
+            until: turns.get(behind).map_or(Instant::NEVER, |turn| turn.at),
+        };
     }
 
     /// The next segment to leave `place`, with how often its first sequence number was sent before.

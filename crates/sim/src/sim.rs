@@ -277,13 +277,14 @@ impl Sim {
         let flow = &mut self.flows[index];
         flow.note_events(place, self.now);
         let Some(connection) = &flow.end(place).connection else { return };
-        let timer = match (place, connection.state()) {
-            (Place::Sender, State::TimeWait) => None,
-            _ => connection.next_timer(),
+        let timer = match place {
+            Place::Sender => {
+                self.trace.window(connection, self.now, &flow.plan.name);
+                let waits = connection.state() == State::TimeWait;
+                connection.next_timer().filter(|_| !waits)
+            }
+            Place::Receiver => connection.next_timer(),
         };
-        if place == Place::Sender {
-            self.trace.window(connection, self.now, &flow.plan.name);
-        }
         self.wake_for_timer(Entity::Host(index, place), timer);
     }
 

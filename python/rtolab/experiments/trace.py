@@ -155,7 +155,8 @@ def _events(segments: pl.DataFrame) -> Sequence[Data | Ack]:
 
 
 def _timeouts(timeouts: pl.DataFrame, kind: str) -> list[Timeout]:
-    rows = timeouts.filter(pl.col("kind") == kind).sort("at_s", maintain_order=True)
+    mine = (pl.col("kind") == kind) & (pl.col("end") == "sender")
+    rows = timeouts.filter(mine).sort("at_s", maintain_order=True)
     return [
         Timeout(row["at_s"], row["seq"], row["rto_s"], row["cwnd"], row["needed"], row["verdict"])
         for row in rows.iter_rows(named=True)
