@@ -37,8 +37,8 @@ impl<F: Frame> Channel<F> {
         let outages = &config.outages;
         Self {
             lanes: [
-                Lane::new(&config.forward, Direction::Forward, *stream),
-                Lane::new(&config.backward, Direction::Backward, *stream),
+                Lane::new(config, Direction::Forward, *stream),
+                Lane::new(config, Direction::Backward, *stream),
             ],
             outages: Timeline::new(&outages.scripted, outages.random, stream.child("outages")),
             recording: false,

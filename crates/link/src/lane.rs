@@ -12,7 +12,8 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant, Rate};
 
-use crate::config::{DirectionConfig, SpikeHolds, StallHolds};
+use crate::admission::{Admission, Admit, Backlog};
+use crate::config::{ChannelConfig, SpikeHolds, StallHolds};
 use crate::fates::{Fate, Fates};
 use crate::frame::{Cause, Direction, Frame, Outcome};
 use crate::report::{Disturbance, DisturbanceKind, Stats};
@@ -31,6 +32,7 @@ pub(crate) struct Lane<F> {
     spike_holds: SpikeHolds,
     entry_stalls: Timeline,
     transmitter_stalls: Timeline,
+    admission: Admission,
     queue: Queue,
     buffers: Option<Buffers>,
     fates: Fates,
@@ -73,7 +75,8 @@ struct Transmission {
 }
 
 impl<F: Frame> Lane<F> {
-    pub(crate) fn new(config: &DirectionConfig, direction: Direction, stream: Stream) -> Self {
+    pub(crate) fn new(config: &ChannelConfig, direction: Direction, stream: Stream) -> Self {
+        let config = config.of(direction);
         let stream = stream.child(match direction {
             Direction::Forward => "forward",
             Direction::Backward => "backward",
@@ -93,7 +96,8 @@ impl<F: Frame> Lane<F> {
             spike_holds: config.spikes.map(|spikes| spikes.holds).unwrap_or_default(),
             entry_stalls,
             transmitter_stalls,
-            queue: Queue::new(config.queue),
+            admission: Admission::new(config.queue, config.discipline, stream),
+            queue: Queue::default(),
             buffers: Buffers::new(config),
             fates: Fates::new(config, stream),
             idle_from: Instant::START,
@@ -106,51 +110,72 @@ impl<F: Frame> Lane<F> {
         }
     }
 
-    pub(crate) fn send(&mut self, frame: F, at: Instant, outages: &mut Timeline) {
+    pub(crate) fn send(&mut self, mut frame: F, at: Instant, outages: &mut Timeline) {
         let bytes = frame.bytes();
         self.stats.offered += 1;
         let entry = self.entry_stalls.release(at);
         let direction = self.direction;
-        let Some(turn) = self.enter(bytes, entry) else {
-            let outcome = Outcome::Dropped { direction, frame, cause: Cause::Queue, at: entry };
-            self.refused.push_back(Settled { due: entry, offered: at, outcome });
-            self.due = self.due.min(entry);
-            return;
-        };
+        let (turn, admit) = self.enter(&frame, entry);
+        match admit {
+            Admit::Take => {}
+            Admit::TakeMarked => frame.mark_congestion(),
+            Admit::Refuse(cause) => {
+                let outcome = Outcome::Dropped { direction, frame, cause, at: entry };
+                self.refused.push_back(Settled { due: entry, offered: at, outcome });
+                self.due = self.due.min(entry);
+                return;
+            }
+        }
         let fate = self.fates.draw();
         let sent = self.transmit(bytes, turn.start, fate.spike);
+        let propagation = self.propagation(sent.end);
         let (due, outcome) = if let Some(cause) = lost(fate, sent.end, outages) {
             let due = sent.end.max(self.last_exit);
             (due, Outcome::Dropped { direction, frame, cause, at: sent.end })
         } else {
-            let arrival = sent.end + self.delay;
+            let arrival = sent.end + propagation;
             let due = self.overcome(fate.spike, arrival).max(self.last_exit);
             let stalled = self.transmitter_stalls.covered(entry, sent.end);
             let held = entry.since(at) + stalled + sent.spike + due.since(arrival);
             (due, Outcome::Delivered { direction, frame, held, duplicate: false })
         };
         if let (Some(buffers), Some(place)) = (&mut self.buffers, turn.place) {
-            buffers.fill(place, bytes, due.max(sent.end + self.delay));
+            buffers.fill(place, bytes, due.max(sent.end + propagation));
         }
         self.leaving.push_back(Settled { due, offered: at, outcome });
         self.last_exit = due;
         self.due = self.due.min(due);
     }
 
-    /// When a frame that comes at `entry` has its turn; `None` if the queue is full.
-    fn enter(&mut self, bytes: u32, entry: Instant) -> Option<Turn> {
+    /// When a frame that comes at `entry` has its turn, if the queue takes it.
+    fn enter(&mut self, frame: &F, entry: Instant) -> (Turn, Admit) {
+        let bytes = frame.bytes();
         let place = self.buffers.as_mut().map(|buffers| buffers.place(bytes, entry));
-        let ready = place.map_or(entry, |place| place.at).max(self.idle_from);
-        let start = self.transmitter_stalls.release(ready);
+        let start = self.free_at(place.map_or(entry, |place| place.at));
+        let turn = Turn { place, start };
         let leaves_queue = place.map_or(start, |place| place.at);
-        if leaves_queue > entry {
-            if !self.queue.admits(bytes, entry) {
-                return None;
-            }
+        if leaves_queue <= entry {
+            self.admission.pass(self.idle_from, entry);
+            return (turn, Admit::Take);
+        }
+        let backlog = Backlog { waiting: self.queue.waiting(entry), idle_from: self.idle_from };
+        let admit = self.admission.decide(backlog, frame, entry);
+        if !matches!(admit, Admit::Refuse(_)) {
             let waiting = self.queue.push(bytes, leaves_queue);
             self.stats.max_queue = self.stats.max_queue.max(waiting);
         }
-        Some(Turn { place, start })
+        (turn, admit)
+    }
+
+    /// When the transmitter can next begin with a frame, from `at` on: it is done with those before
+    /// and not stalled.
+    pub(crate) fn free_at(&mut self, at: Instant) -> Instant {
+        self.transmitter_stalls.release(at.max(self.idle_from))
+    }
+
+    /// The propagation delay of a frame whose transmission ends at `end`.
+    pub(crate) fn propagation(&mut self, _end: Instant) -> Duration {
+        self.delay
     }
 
     fn transmit(&mut self, bytes: u32, turn: Instant, spike: Duration) -> Transmission {

@@ -4,11 +4,13 @@
 
 extern crate alloc;
 
+mod admission;
 mod channel;
 mod config;
 mod fates;
 mod frame;
 mod lane;
+mod red;
 mod report;
 mod room;
 mod stream;
