@@ -173,6 +173,16 @@ impl<F: Frame> Lane<F> {
         self.transmitter_stalls.release(at.max(self.idle_from))
     }
 
+    /// When the transmitter is done with all frames so far.
+    pub(crate) const fn idle_from(&self) -> Instant {
+        self.idle_from
+    }
+
+    /// How long the transmitter stalls between `from` and `to`.
+    pub(crate) fn stalled(&mut self, from: Instant, to: Instant) -> Duration {
+        self.transmitter_stalls.covered(from, to)
+    }
+
     /// The propagation delay of a frame whose transmission ends at `end`.
     pub(crate) fn propagation(&mut self, _end: Instant) -> Duration {
         self.delay

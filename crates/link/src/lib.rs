@@ -5,16 +5,22 @@
 extern crate alloc;
 
 mod admission;
+mod arq;
 mod channel;
+mod codel;
 mod config;
 mod fates;
 mod frame;
 mod lane;
+mod layers;
 mod red;
 mod report;
+mod ring;
 mod room;
+mod station;
 mod stream;
 mod timeline;
+mod waiting;
 
 pub use channel::Channel;
 pub use config::{
