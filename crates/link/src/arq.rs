@@ -283,8 +283,7 @@ impl<P: Payload> Arq<P> {
                 }
             }
         }
-        let waits = report.expected < self.sender.alive();
-        self.tell_alive |= waits && self.config.order == Order::Kept;
+        self.tell_alive |= report.still_expected.is_some_and(|block| block < self.sender.alive());
         self.forget();
     }
 

@@ -52,8 +52,9 @@ pub(crate) enum Control {
 pub(crate) struct Report {
     /// It brings word up to this one.
     pub(crate) upto: u64,
-    /// The block that the receiving end waits for.
-    pub(crate) expected: u64,
+    /// The block that the receiving end still waits for, though blocks behind it are there and it
+    /// has said so long ago; `None` if there is no such thing.
+    pub(crate) still_expected: Option<u64>,
 }
 
 /// What a transmission is for.

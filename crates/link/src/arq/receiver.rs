@@ -35,13 +35,23 @@ pub(crate) struct Receiver {
     wants_report: bool,
     /// When to report again although nothing was noticed.
     remind_at: Instant,
+    /// Is that what the report is wanted for?
+    reminds: bool,
 }
 
 impl Receiver {
     pub(crate) fn new(order: Order, timeout: Duration) -> Self {
         let (here, words) = (Ring::new(), Ring::new());
-        let (next, wants_report, remind_at) = (0, false, Instant::NEVER);
-        Self { order, timeout, next, here, words, wants_report, remind_at }
+        Self {
+            order,
+            timeout,
+            next: 0,
+            here,
+            words,
+            wants_report: false,
+            remind_at: Instant::NEVER,
+            reminds: false,
+        }
     }
 
     /// The first block that is not here and may still come.
@@ -102,14 +112,13 @@ impl Receiver {
     }
 
     /// The report that leaves now. As long as there are blocks here behind a missing one it is
-    /// repeated: nothing else may come that the sending end could answer with what it has given up.
+    /// repeated: what the sending end said of those it has given up may be lost.
     pub(crate) fn report(&mut self, now: Instant) -> Report {
         self.wants_report = false;
-        self.remind_at = match self.is_waiting() {
-            true => now + self.timeout,
-            false => Instant::NEVER,
-        };
-        Report { upto: self.words.end(), expected: self.expected() }
+        let (waits, reminds) = (self.is_waiting(), core::mem::take(&mut self.reminds));
+        self.remind_at = if waits { now + self.timeout } else { Instant::NEVER };
+        let still_expected = (waits && reminds).then(|| self.expected());
+        Report { upto: self.words.end(), still_expected }
     }
 
     fn is_waiting(&self) -> bool {
@@ -123,7 +132,8 @@ impl Receiver {
     pub(crate) fn on_timer(&mut self, now: Instant) {
         if self.remind_at <= now {
             self.remind_at = Instant::NEVER;
-            self.wants_report |= self.is_waiting();
+            self.reminds = self.is_waiting();
+            self.wants_report |= self.reminds;
         }
     }
 
