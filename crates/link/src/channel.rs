@@ -120,8 +120,8 @@ impl<F: Frame> Channel<F> {
                 stations.advance(at, &mut self.outages);
                 let [forward, backward] = Direction::BOTH.map(|way| stations.told_at(way));
                 match forward <= backward {
-                    true => stations.poll(Direction::Forward),
-                    false => stations.poll(Direction::Backward),
+                    true => stations.poll(Direction::Forward, at),
+                    false => stations.poll(Direction::Backward, at),
                 }
             }
         )
@@ -134,7 +134,7 @@ impl<F: Frame> Channel<F> {
             lanes => lanes[direction.index()].poll(at),
             stations => {
                 stations.advance(at, &mut self.outages);
-                stations.poll(direction)
+                stations.poll(direction, at)
             }
         )
     }

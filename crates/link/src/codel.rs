@@ -138,3 +138,6 @@ impl ControlledDelay {
         t + Duration::from_nanos((interval / libm::sqrt(f64::from(self.count)) + 0.5) as u64)
     }
 }
+
+#[cfg(test)]
+mod tests;

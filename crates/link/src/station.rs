@@ -178,8 +178,11 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
         }
     }
 
-    /// The next outcome of a direction, of those that have happened.
-    pub(crate) fn poll(&mut self, direction: Direction) -> Option<Outcome<F>> {
+    /// The next outcome of a direction, of those that had happened by `at`.
+    pub(crate) fn poll(&mut self, direction: Direction, at: Instant) -> Option<Outcome<F>> {
+        if self.told_at(direction) > at {
+            return None;
+        }
         let Told { due, outcome } = self.exits[direction.index()].told.pop_front()?;
         Some(self.stations[direction.index()].tell(due, outcome))
     }

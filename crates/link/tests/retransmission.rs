@@ -3,12 +3,12 @@
 mod common;
 
 use common::{
-    Out, Packet, at, channel, close, drain, drain_coupled, hear_both, numbers, rate, secs,
-    send, window,
+    Out, Packet, at, channel, close, drain, drain_coupled, hear_both, numbers, rate, secs, send,
+    window,
 };
 use rtolab_link::{
-    Arq, Cause, Channel, ChannelConfig, Direction, DirectionConfig, DisturbanceKind, Limit, Notices, Order,
-    Outages, Probability, StallHolds, Stalls, Stream,
+    Arq, Cause, Channel, ChannelConfig, Direction, DirectionConfig, DisturbanceKind, Limit,
+    Notices, Order, Outages, Probability, StallHolds, Stalls, Stream,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -182,10 +182,8 @@ fn a_lost_report_costs_a_timeout_and_a_needless_copy() {
     let outages = Outages { scripted: vec![window(1.5, 0.1)], random: None };
     let nothing = ChannelConfig { outages, ..repeating(slow(), arq) };
     // It has a size, and the transmission is the other direction's first.
-    let sized = ChannelConfig {
-        backward: dropping(&[1]),
-        ..repeating(slow(), Arq { report: 100, ..arq })
-    };
+    let sized =
+        ChannelConfig { backward: dropping(&[1]), ..repeating(slow(), Arq { report: 100, ..arq }) };
     for (config, reports) in [(nothing, 0), (sized, 2)] {
         let (heard, link) = run(&config, 1);
         assert_eq!(arrivals(&heard), [(0, 1.5)]);
