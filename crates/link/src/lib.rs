@@ -7,14 +7,22 @@ extern crate alloc;
 mod admission;
 mod channel;
 mod config;
+mod delays;
+mod exits;
 mod fates;
 mod frame;
 mod lane;
+mod line;
+mod opportunities;
+mod pauses;
+mod priority;
+mod rates;
 mod red;
 mod report;
 mod room;
 mod stream;
 mod timeline;
+mod transmitter;
 
 pub use channel::Channel;
 pub use config::{
