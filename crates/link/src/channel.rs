@@ -20,17 +20,24 @@ use crate::timeline::{Span, Timeline};
 /// Time must not go backwards: no `at` may be earlier than one before it.
 ///
 /// Without local retransmission and controlled delay a frame's fate is settled when it is sent, and
-/// its outcome waits inside until it is due. Each direction gives the outcomes of the frames that
-/// entered in their order: a lost one is told when it was lost or, if frames before it are still
-/// inside, right after these; a frame that found the queue full is told at once.
+/// its outcome waits inside until it is due. Where order is kept, each direction gives the outcomes
+/// of the frames that entered in their order: a lost one is told when it was lost or, if frames
+/// before it are still inside, right after these; a frame that the queue did not take is told at
+/// once. Where order is free, outcomes are told as they are due, and of two that are due together
+/// the one of the earlier frame first.
 ///
 /// With one of them a frame's fate depends on what comes later and on the other direction, and
 /// outcomes are told as they happen: see [`Channel::is_coupled`].
 ///
-/// Its random processes draw from children of the stream it is given: `outages`, and for either
-/// direction `forward/stalls`, `forward/loss`, `forward/spikes`. Outages and stalls happen at the
-/// same times whatever the traffic is; loss and spikes hit the n-th transmitted frame whenever that
-/// comes.
+/// Its random processes draw from children of the stream it is given:
+///
+/// - `outages` and, if both directions change together, `states`;
+/// - for either direction `forward/stalls`, `forward/outages`, `forward/priority` and, if each
+///   changes by itself, `forward/states`: these happen at the same times whatever the traffic is;
+/// - `forward/loss`, `forward/memory`, `forward/spikes`, `forward/jitter`, `forward/corruption`,
+///   `forward/duplication`, `forward/duplicate-jitter`: these hit the n-th transmitted frame
+///   whenever that comes;
+/// - `forward/red`: it hits the n-th frame that comes to the queue.
 #[derive(Clone, Debug)]
 pub struct Channel<F: Frame> {
     kind: Kind<F>,

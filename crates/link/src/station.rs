@@ -16,11 +16,11 @@ use rtolab_time::{Duration, Instant};
 
 use crate::admission::{Admission, Admit, Backlog};
 use crate::arq::{Moment, Purpose, earlier};
-use crate::config::{ChannelConfig, DirectionConfig, Discipline, Limit, StallHolds, Stalls};
+use crate::config::{ChannelConfig, Discipline, Limit, StallHolds, Stalls};
 use crate::frame::{Cause, Direction, Frame, Outcome};
 use crate::lane::Lane;
 use crate::layers::{Heard, Layers, Sent, Signal, What};
-use crate::report::{Disturbance, DisturbanceKind, Stats};
+use crate::report::{Blemish, Disturbance, DisturbanceKind, Stats};
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
 use crate::waiting::{Exit, Guest, Told, Waiting};
@@ -76,7 +76,7 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
         station.inside += 1;
         let entry = station.entry_stalls.release(at);
         let (offered, stalled) = (at, Duration::ZERO);
-        let guest = Guest { frame, offered, entry, stalled, marked: false, corrupt: false };
+        let guest = Guest { frame, offered, entry, stalled, blemish: Blemish::default() };
         if entry > at {
             station.at_entry.push_back(guest);
             return;
@@ -242,14 +242,6 @@ fn physical(config: &ChannelConfig) -> ChannelConfig {
     config
 }
 
-fn entry_stalls(config: &DirectionConfig, direction: Direction, stream: Stream) -> Timeline {
-    let stream = stream.child(direction.name()).child("stalls");
-    match config.stalls.holds {
-        StallHolds::Entry => Timeline::new(&config.stalls.scripted, config.stalls.random, stream),
-        StallHolds::Transmitter => Timeline::new(&[], None, stream),
-    }
-}
-
 impl<F: Frame, W: Frame> Station<F, W> {
     fn new(
         config: &ChannelConfig,
@@ -258,10 +250,14 @@ impl<F: Frame, W: Frame> Station<F, W> {
         stream: Stream,
     ) -> Self {
         let own = config.of(direction);
+        let named = stream.child(direction.name());
         Self {
-            entry_stalls: entry_stalls(own, direction, stream),
+            entry_stalls: match own.stalls.holds {
+                StallHolds::Entry => Timeline::stalls(own, named),
+                StallHolds::Transmitter => Timeline::quiet(),
+            },
             at_entry: VecDeque::new(),
-            admission: Admission::new(own.queue, own.discipline, stream.child(direction.name())),
+            admission: Admission::new(own.queue, own.discipline, named),
             waiting: Waiting::new(own),
             lane: Lane::new(physical, direction, stream),
             coming: VecDeque::new(),
@@ -320,7 +316,7 @@ impl<F: Frame, W: Frame> Station<F, W> {
     /// What has no size cannot be hit by an error, but an outage swallows it.
     fn send_signal(&mut self, signal: Signal, outages: &mut Timeline) {
         let now = self.present.now;
-        if !outages.covers(now) {
+        if !outages.covers(now) && !self.lane.is_out(now) {
             let arrival = now + self.lane.propagation(now);
             self.expect(arrival, What::Signal(signal));
         }
@@ -328,15 +324,14 @@ impl<F: Frame, W: Frame> Station<F, W> {
 
     fn send(&mut self, wire: W, outages: &mut Timeline) -> Sent {
         let now = self.present.now;
-        self.lane.send(wire, now, outages);
+        self.lane.send_waiting(wire, now, outages);
         let end = self.lane.idle_from();
         let arrival = end + self.lane.propagation(end);
         Sent { end, undisturbed: earlier(arrival, self.lane.stalled(now, end)) }
     }
 
     fn count(&mut self, wire: &W, purpose: Purpose) {
-        self.stats.transmissions += 1;
-        self.stats.transmitted_bytes += u64::from(wire.bytes());
+        self.stats.transmit(wire.bytes());
         match purpose {
             Purpose::New => {}
             Purpose::Again => self.stats.local_retransmissions += 1,
@@ -352,9 +347,8 @@ impl<F: Frame, W: Frame> Station<F, W> {
                     true => self.stats.duplicates += 1,
                     false => {
                         self.inside -= 1;
-                        self.stats.deliver(guest.frame.bytes(), due.since(guest.offered));
-                        self.stats.corrupted += u64::from(guest.corrupt);
-                        self.stats.marked += u64::from(guest.marked);
+                        self.stats.come_out(guest.frame.bytes(), due.since(guest.offered));
+                        self.stats.note(Some(guest.blemish));
                     }
                 }
                 Outcome::Delivered { direction, frame: guest.frame, held, duplicate }

@@ -8,6 +8,7 @@ use crate::arq::{Moment, Payload, Purpose};
 use crate::codel::{Backlogged, ControlledDelay, Popped};
 use crate::config::{DirectionConfig, Discipline};
 use crate::frame::{Cause, CopyId, Direction, Frame, Outcome};
+use crate::report::Blemish;
 use crate::room::Load;
 
 /// A frame of the hosts inside a station.
@@ -21,8 +22,7 @@ pub(crate) struct Guest<F> {
     /// How long the transmitter had stalled till then, all together; once the frame has left the
     /// queue of a station that sends it as it is, how long it was held till then.
     pub(crate) stalled: Duration,
-    pub(crate) marked: bool,
-    pub(crate) corrupt: bool,
+    pub(crate) blemish: Blemish,
 }
 
 impl<F: Frame> Frame for Guest<F> {
@@ -39,12 +39,12 @@ impl<F: Frame> Frame for Guest<F> {
     }
 
     fn mark_congestion(&mut self) {
-        self.marked = true;
+        self.blemish.marked = true;
         self.frame.mark_congestion();
     }
 
     fn corrupt(&mut self) {
-        self.corrupt = true;
+        self.blemish.corrupt = true;
         self.frame.corrupt();
     }
 }
