@@ -45,8 +45,10 @@ pub struct Channel<F: Frame> {
     recording: bool,
 }
 
-/// What it is made of. The first kind is the one that has to be fast, so it lives here.
+/// What it is made of. The first kind is the one that has to be fast: it lives here, and a tag of
+/// its own is faster told than what the compiler would hide in a field.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 #[expect(clippy::large_enum_variant)]
 enum Kind<F: Frame> {
     /// A frame's fate is known at its entry.
@@ -69,16 +71,16 @@ macro_rules! either {
 }
 
 impl<F: Frame> Kind<F> {
-    fn new(config: &ChannelConfig, stream: &Stream) -> Self {
+    fn new(config: &ChannelConfig, stream: Stream) -> Self {
         let controlled = Direction::BOTH
             .iter()
             .any(|direction| matches!(config.of(*direction).discipline, Discipline::CoDel(_)));
         match (config.arq.is_empty(), controlled) {
             (false, _) => Self::Repeating(Stations::new(config, stream)),
             (true, true) => Self::Queued(Stations::new(config, stream)),
-            (true, false) => Self::Settled(
-                Direction::BOTH.map(|direction| Lane::new(config, direction, *stream)),
-            ),
+            (true, false) => {
+                Self::Settled(Direction::BOTH.map(|direction| Lane::new(config, direction, stream)))
+            }
         }
     }
 }
@@ -88,7 +90,7 @@ impl<F: Frame> Channel<F> {
     pub fn new(config: &ChannelConfig, stream: &Stream) -> Self {
         let outages = &config.outages;
         Self {
-            kind: Kind::new(config, stream),
+            kind: Kind::new(config, *stream),
             outages: Timeline::new(&outages.scripted, outages.random, stream.child("outages")),
             recording: false,
         }
@@ -103,6 +105,7 @@ impl<F: Frame> Channel<F> {
     }
 
     /// A frame comes to the link.
+    #[inline]
     pub fn send(&mut self, direction: Direction, frame: F, at: Instant) {
         either!(&mut self.kind,
             lanes => {
@@ -123,14 +126,7 @@ impl<F: Frame> Channel<F> {
                 true => forward.poll(at),
                 false => backward.poll(at),
             },
-            stations => {
-                stations.advance(at, &mut self.outages);
-                let [forward, backward] = Direction::BOTH.map(|way| stations.told_at(way));
-                match forward <= backward {
-                    true => stations.poll(Direction::Forward, at),
-                    false => stations.poll(Direction::Backward, at),
-                }
-            }
+            stations => stations.poll_either(at, &mut self.outages)
         )
     }
 
@@ -139,10 +135,7 @@ impl<F: Frame> Channel<F> {
     pub fn poll_direction(&mut self, direction: Direction, at: Instant) -> Option<Outcome<F>> {
         either!(&mut self.kind,
             lanes => lanes[direction.index()].poll(at),
-            stations => {
-                stations.advance(at, &mut self.outages);
-                stations.poll(direction, at)
-            }
+            stations => stations.poll(direction, at, &mut self.outages)
         )
     }
 

@@ -96,7 +96,9 @@ impl Line {
 
     /// Carries a frame of so many bytes, whose transmission begins at `start`; `outages` are those
     /// of both directions.
-    #[inline]
+    // Stations call it too, and then the compiler would not by itself.
+    #[expect(clippy::inline_always)]
+    #[inline(always)]
     pub(crate) fn carry(&mut self, bytes: u32, start: Instant, outages: &mut Timeline) -> Passage {
         let fate = self.fates.draw();
         let (service, spike) = match self.spike_holds {

@@ -28,7 +28,7 @@ use crate::waiting::{Exit, Guest, Told, Waiting};
 #[derive(Clone, Debug)]
 pub(crate) struct Stations<F: Frame, L: Layers<F>> {
     layers: L,
-    stations: [Station<F, L::Wire>; 2],
+    sides: [Station<F, L::Wire>; 2],
     exits: [Exit<F>; 2],
 }
 
@@ -51,13 +51,13 @@ struct Station<F, W> {
 }
 
 impl<F: Frame, L: Layers<F>> Stations<F, L> {
-    pub(crate) fn new(config: &ChannelConfig, stream: &Stream) -> Box<Self> {
+    pub(crate) fn new(config: &ChannelConfig, stream: Stream) -> Box<Self> {
         let physical = physical(config);
-        let station = |direction| Station::new(config, &physical, direction, *stream);
+        let station = |direction| Station::new(config, &physical, direction, stream);
         let exit = |direction| Exit { direction, told: VecDeque::new() };
         Box::new(Self {
             layers: L::new(config),
-            stations: Direction::BOTH.map(station),
+            sides: Direction::BOTH.map(station),
             exits: Direction::BOTH.map(exit),
         })
     }
@@ -70,7 +70,7 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
         outages: &mut Timeline,
     ) {
         self.advance(at, outages);
-        let station = &mut self.stations[direction.index()];
+        let station = &mut self.sides[direction.index()];
         station.go_on(at);
         station.stats.offered += 1;
         station.inside += 1;
@@ -86,7 +86,7 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
     }
 
     /// Lets everything happen that is due at or before `until`.
-    pub(crate) fn advance(&mut self, until: Instant, outages: &mut Timeline) {
+    fn advance(&mut self, until: Instant, outages: &mut Timeline) {
         loop {
             let [forward, backward] = Direction::BOTH.map(|direction| self.next_within(direction));
             let now = forward.min(backward);
@@ -100,22 +100,22 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
     /// When something happens inside this direction.
     fn next_within(&self, direction: Direction) -> Instant {
         let timer = self.layers.next_event(direction);
-        self.stations[direction.index()].next_event().min(timer)
+        self.sides[direction.index()].next_event().min(timer)
     }
 
     fn happen(&mut self, now: Instant, outages: &mut Timeline) {
         outages.forget_before(now);
-        for station in &mut self.stations {
+        for station in &mut self.sides {
             station.go_on(now);
         }
         for direction in Direction::BOTH {
-            while let Some(what) = self.stations[direction.index()].hear(now) {
+            while let Some(what) = self.sides[direction.index()].hear(now) {
                 self.layers.on_heard(Heard { direction, what }, now, &mut self.exits);
             }
         }
         self.layers.on_timer(now, &mut self.exits);
         for direction in Direction::BOTH {
-            while let Some(guest) = self.stations[direction.index()].release(now) {
+            while let Some(guest) = self.sides[direction.index()].release(now) {
                 self.enter(direction, guest);
                 self.transmit(direction, outages);
             }
@@ -127,8 +127,8 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
 
     /// A frame comes to the queue.
     fn enter(&mut self, direction: Direction, mut guest: Guest<F>) {
-        let Self { layers, stations, exits } = self;
-        let station = &mut stations[direction.index()];
+        let Self { layers, sides, exits } = self;
+        let station = &mut sides[direction.index()];
         let now = station.present.now;
         guest.stalled = station.present.stalled;
         let idle_from = station.lane.idle_from();
@@ -156,8 +156,8 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
 
     /// Gives the transmitter of a direction what it takes now.
     fn transmit(&mut self, direction: Direction, outages: &mut Timeline) {
-        let Self { layers, stations, exits } = self;
-        let (station, exit) = (&mut stations[direction.index()], &mut exits[direction.index()]);
+        let Self { layers, sides, exits } = self;
+        let (station, exit) = (&mut sides[direction.index()], &mut exits[direction.index()]);
         let Moment { now, .. } = station.present;
         while let Some(signal) = layers.signal(direction, now) {
             station.send_signal(signal, outages);
@@ -178,17 +178,37 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
         }
     }
 
-    /// The next outcome of a direction, of those that had happened by `at`.
-    pub(crate) fn poll(&mut self, direction: Direction, at: Instant) -> Option<Outcome<F>> {
+    /// The next outcome of a direction, of those that have happened by `at`.
+    pub(crate) fn poll(
+        &mut self,
+        direction: Direction,
+        at: Instant,
+        outages: &mut Timeline,
+    ) -> Option<Outcome<F>> {
+        self.advance(at, outages);
         if self.told_at(direction) > at {
             return None;
         }
         let Told { due, outcome } = self.exits[direction.index()].told.pop_front()?;
-        Some(self.stations[direction.index()].tell(due, outcome))
+        Some(self.sides[direction.index()].tell(due, outcome))
+    }
+
+    /// The next outcome of either direction; the forward one first of two that are due together.
+    pub(crate) fn poll_either(
+        &mut self,
+        at: Instant,
+        outages: &mut Timeline,
+    ) -> Option<Outcome<F>> {
+        self.advance(at, outages);
+        let [forward, backward] = Direction::BOTH.map(|direction| self.told_at(direction));
+        match forward <= backward {
+            true => self.poll(Direction::Forward, at, outages),
+            false => self.poll(Direction::Backward, at, outages),
+        }
     }
 
     /// When the next of those was.
-    pub(crate) fn told_at(&self, direction: Direction) -> Instant {
+    fn told_at(&self, direction: Direction) -> Instant {
         self.exits[direction.index()].told.front().map_or(Instant::NEVER, |told| told.due)
     }
 
@@ -198,15 +218,15 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
     }
 
     pub(crate) fn inside(&self, direction: Direction) -> usize {
-        self.stations[direction.index()].inside
+        self.sides[direction.index()].inside
     }
 
     pub(crate) fn stats(&self, direction: Direction) -> &Stats {
-        &self.stations[direction.index()].stats
+        &self.sides[direction.index()].stats
     }
 
     pub(crate) fn record_disturbances(&mut self) {
-        for station in &mut self.stations {
+        for station in &mut self.sides {
             station.entry_stalls.keep();
             station.lane.record_disturbances();
         }
@@ -214,7 +234,7 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
 
     pub(crate) fn disturbances(&mut self, until: Instant, into: &mut Vec<Disturbance>) {
         for direction in Direction::BOTH {
-            let station = &mut self.stations[direction.index()];
+            let station = &mut self.sides[direction.index()];
             station.lane.disturbances(until, into);
             let (kind, direction) = (DisturbanceKind::Stall, Some(direction));
             let stalls = station.entry_stalls.until(until);
@@ -343,13 +363,12 @@ impl<F: Frame, W: Frame> Station<F, W> {
     fn tell(&mut self, due: Instant, outcome: Outcome<Guest<F>>) -> Outcome<F> {
         match outcome {
             Outcome::Delivered { direction, frame: guest, held, duplicate } => {
-                match duplicate {
-                    true => self.stats.duplicates += 1,
-                    false => {
-                        self.inside -= 1;
-                        self.stats.come_out(guest.frame.bytes(), due.since(guest.offered));
-                        self.stats.note(Some(guest.blemish));
-                    }
+                if duplicate {
+                    self.stats.duplicates += 1;
+                } else {
+                    self.inside -= 1;
+                    self.stats.come_out(guest.frame.bytes(), due.since(guest.offered));
+                    self.stats.note(Some(guest.blemish));
                 }
                 Outcome::Delivered { direction, frame: guest.frame, held, duplicate }
             }

@@ -23,7 +23,7 @@ fn controlled(ecn: bool) -> Channel<Packet> {
 
 /// Sends a frame every so often until `end`.
 fn overload(link: &mut Channel<Packet>, every: Duration, end: Instant) -> Vec<(u64, Instant)> {
-    let sendings: Vec<_> = (0..)
+    let sendings: Vec<_> = (0..100_000)
         .map(|number| (number, Instant::START + every * number))
         .take_while(|(_, at)| *at < end)
         .collect();

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use common::{Packet, at, secs};
 use proptest::prelude::*;
 use rtolab_link::{
-    Arq, Cause, Channel, ChannelConfig, CoDel, Direction, DirectionConfig, Discipline,
-    Distribution, Limit, Notices, Order, Outages, Outcome, Probability, Renewal, SpikeHolds,
-    Spikes, StallHolds, Stalls, Stream, Window,
+    Arq, BadState, Cause, Channel, ChannelConfig, CoDel, Direction, DirectionConfig, Discipline,
+    Distribution, Limit, Notices, Order, Outages, Outcome, Priority, Probability, Renewal,
+    SpikeHolds, Spikes, StallHolds, Stalls, States, Stream, Window,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -71,6 +71,43 @@ fn direction() -> impl Strategy<Value = DirectionConfig> {
             ..DirectionConfig::default()
         },
     )
+}
+
+/// What makes frames overtake, double, break and wait besides.
+fn wild(config: DirectionConfig) -> impl Strategy<Value = DirectionConfig> {
+    let order = prop_oneof![Just(Order::Free), Just(Order::Kept)];
+    let jitter = prop::option::of(milliseconds(1..500).prop_map(Distribution::Exponential));
+    let bad = (2..5u64, milliseconds(0..500), 0.0..0.6f64);
+    let chances = (0.0..0.5f64, 0.0..0.5f64, 0.0..0.9f64);
+    (order, jitter, bad, chances, renewal(), renewal(), windows()).prop_map(
+        move |(order, jitter, bad, chances, talks, random, scripted)| DirectionConfig {
+            order,
+            jitter,
+            bad: BadState {
+                rate: config
+                    .rate
+                    .and_then(|rate| Rate::from_bits_per_second(rate.bits_per_second() / bad.0)),
+                delay: Some(bad.1),
+                loss: Probability::new(bad.2),
+            },
+            duplication: Probability::new(chances.0).unwrap(),
+            corruption: Probability::new(chances.1).unwrap(),
+            loss_memory: Probability::new(chances.2).unwrap(),
+            // A tenth of the rate while it talks.
+            priority: config.rate.zip(talks).map(|(rate, activity)| Priority {
+                activity,
+                every: rate.time_for(1000),
+                packet: 100,
+            }),
+            outages: Outages { scripted, random },
+            ..config.clone()
+        },
+    )
+}
+
+fn states() -> impl Strategy<Value = Option<States>> {
+    (renewal(), any::<bool>())
+        .prop_map(|(residence, shared)| residence.map(|residence| States { residence, shared }))
 }
 
 /// The same with a queue that does: of limited room and under control, and with a lifetime.
@@ -161,6 +198,14 @@ fn run(link: &mut Channel<Packet>, traffic: &[Sending], asked: Asked) -> [Heard;
     heard
 }
 
+/// Of these, each frame's outcome, not its second copy.
+fn firsts(heard: &[Heard; 2]) -> impl Iterator<Item = &(Instant, Outcome<Packet>)> {
+    heard
+        .iter()
+        .flatten()
+        .filter(|(_, outcome)| !matches!(outcome, Outcome::Delivered { duplicate: true, .. }))
+}
+
 fn hear(link: &mut Channel<Packet>, until: Instant, heard: &mut [Heard; 2]) {
     while let Some(due) = link.next_event().filter(|due| *due <= until) {
         for direction in Direction::BOTH {
@@ -187,8 +232,9 @@ fn outcomes(heard: &[Heard; 2]) -> [Vec<Outcome<Packet>>; 2] {
 fn any_link() -> impl Strategy<Value = ChannelConfig> {
     let levels = prop_oneof![Just(Vec::new()), levels()];
     let buffers = (limit(), limit());
-    (queued(), queued(), levels, buffers, windows(), renewal()).prop_map(
-        |(forward, backward, arq, (send_buffer, receive_buffer), scripted, random)| {
+    let forward = queued().prop_flat_map(wild);
+    (forward, queued(), levels, buffers, windows(), renewal(), states()).prop_map(
+        |(forward, backward, arq, (send_buffer, receive_buffer), scripted, random, states)| {
             let codel = CoDel {
                 target: Duration::from_millis(5),
                 interval: Duration::from_millis(100),
@@ -203,7 +249,7 @@ fn any_link() -> impl Strategy<Value = ChannelConfig> {
                 backward,
                 outages: Outages { scripted, random },
                 arq,
-                ..ChannelConfig::default()
+                states,
             }
         },
     )
@@ -230,7 +276,7 @@ proptest! {
             prop_assert_eq!(stats.offered, stats.delivered + stats.drops.total() + inside);
         }
         hear(&mut link, Instant::NEVER, &mut heard);
-        let mut numbers: Vec<u64> = heard.iter().flatten().map(|(_, out)| number(out)).collect();
+        let mut numbers: Vec<u64> = firsts(&heard).map(|(_, out)| number(out)).collect();
         numbers.sort_unstable();
         prop_assert_eq!(numbers, (0..early.len() as u64).collect::<Vec<_>>());
         prop_assert!(Direction::BOTH.iter().all(|direction| link.inside(*direction) == 0));
@@ -238,12 +284,12 @@ proptest! {
 
     #[test]
     fn who_never_gives_up_brings_every_frame_once(
-        forward in direction(), backward in direction(), levels in levels(),
-        traffic in traffic(), seed: u64,
+        forward in direction().prop_flat_map(wild), backward in direction(), levels in levels(),
+        states in states(), traffic in traffic(), seed: u64,
     ) {
         let arq = persistent(levels);
         let orderly = arq[0].order == Order::Kept;
-        let config = ChannelConfig { forward, backward, arq, ..ChannelConfig::default() };
+        let config = ChannelConfig { forward, backward, arq, states, ..ChannelConfig::default() };
         let mut link = Channel::new(&config, &Stream::new(seed));
         let heard = run(&mut link, &traffic, Asked::AtEveryEvent);
         for direction in Direction::BOTH {
@@ -276,6 +322,32 @@ proptest! {
         }
     }
 
+    /// Where all is sent at the start, and word of what is lost comes at once, the transmitter has
+    /// no idle moment.
+    #[test]
+    fn the_transmitter_works_as_long_as_there_is_something_to_send(
+        frames in prop::collection::vec(1..3000u32, 1..100), loss in 0.0..0.9f64,
+        arq in arq(), seed: u64,
+    ) {
+        let rate = Rate::from_bits_per_second(1_000_000);
+        let loss = Probability::new(loss).unwrap();
+        let arq = Arq { report: 0, notices: Notices::Damage, timeout: secs(1e6), ..arq };
+        let config = ChannelConfig {
+            forward: DirectionConfig { rate, loss, ..DirectionConfig::default() },
+            arq: vec![arq],
+            ..ChannelConfig::default()
+        };
+        let mut link = Channel::new(&config, &Stream::new(seed));
+        for (number, bytes) in frames.iter().enumerate() {
+            link.send(Direction::Forward, Packet::new(number as u64, *bytes), Instant::START);
+        }
+        let mut heard = [Vec::new(), Vec::new()];
+        hear(&mut link, Instant::NEVER, &mut heard);
+        let (end, _) = heard[0].last().unwrap();
+        let bytes = link.stats(Direction::Forward).transmitted_bytes;
+        prop_assert_eq!(*end, Instant::START + Duration::from_micros(8 * bytes));
+    }
+
     #[test]
     fn recording_changes_nothing(config in any_link(), traffic in traffic(), seed: u64) {
         let mut link = Channel::new(&config, &Stream::new(seed));
@@ -303,11 +375,16 @@ proptest! {
             match outcome {
                 Outcome::Delivered { direction, frame, held, .. } => {
                     let config = config.of(*direction);
-                    let work = config.rate.map_or(Duration::ZERO, |rate| rate.time_for(frame.bytes));
+                    let fastest = config.rate.max(config.bad.rate);
+                    let work = match config.rate {
+                        Some(_) => fastest.map_or(Duration::ZERO, |rate| rate.time_for(frame.bytes)),
+                        None => Duration::ZERO,
+                    };
+                    let delay = config.delay.min(config.bad.delay.unwrap_or(config.delay));
                     // Every block takes a whole number of nanoseconds.
                     let rounding = Duration::from_nanos(u64::from(frame.bytes) / 200 + 1);
                     let entry = entries[frame.number as usize];
-                    prop_assert!(*now + rounding >= entry + work + config.delay + *held);
+                    prop_assert!(*now + rounding >= entry + work + delay + *held);
                 }
                 Outcome::Dropped { at, frame, cause, .. } => {
                     prop_assert!(*now >= *at && *at >= entries[frame.number as usize]);
@@ -338,12 +415,14 @@ proptest! {
 
     #[test]
     fn a_queue_whose_delay_is_never_too_long_is_a_plain_one(
-        forward in direction(), backward in direction(), queue in limit(),
-        scripted in windows(), random in renewal(), traffic in traffic(), seed: u64,
+        forward in queued().prop_flat_map(wild), backward in direction(), queue in limit(),
+        states in states(), scripted in windows(), random in renewal(), traffic in traffic(), seed: u64,
     ) {
-        let limited = |config| DirectionConfig { queue, ..config };
+        let limited = |config| {
+            DirectionConfig { queue, discipline: Discipline::DropTail, ..config }
+        };
         let plain = ChannelConfig {
-            forward: limited(forward), backward: limited(backward),
+            forward: limited(forward), backward: limited(backward), states,
             outages: Outages { scripted, random },
             ..ChannelConfig::default()
         };
@@ -351,17 +430,33 @@ proptest! {
         let forward =
             DirectionConfig { discipline: Discipline::CoDel(content), ..plain.forward.clone() };
         let controlled = ChannelConfig { forward, ..plain.clone() };
-        prop_assert_eq!(told(&controlled, &traffic, seed), told(&plain, &traffic, seed));
+        for (found, expected) in
+            told(&controlled, &traffic, seed).iter().zip(&told(&plain, &traffic, seed))
+        {
+            prop_assert_eq!(found, expected);
+        }
     }
 }
 
-/// What a link says of each frame, and when.
+/// What a link says of each frame, and when; its second copy last. Of one that was too old, when it
+/// was dropped: a queue that finds that out tells it at once, whatever is still under way.
 fn told(
     config: &ChannelConfig,
     traffic: &[Sending],
     seed: u64,
-) -> BTreeMap<u64, (Instant, Outcome<Packet>)> {
+) -> BTreeMap<(u64, bool), (Instant, Outcome<Packet>)> {
     let mut link = Channel::new(config, &Stream::new(seed));
     let heard = run(&mut link, traffic, Asked::AtEveryEvent);
-    heard.into_iter().flatten().map(|(at, out)| (number(&out), (at, out))).collect()
+    let is_second = |out: &_| matches!(out, Outcome::Delivered { duplicate: true, .. });
+    heard
+        .into_iter()
+        .flatten()
+        .map(|(told, out)| {
+            let at = match out {
+                Outcome::Dropped { cause: Cause::Lifetime, at, .. } => at,
+                _ => told,
+            };
+            ((number(&out), is_second(&out)), (at, out))
+        })
+        .collect()
 }
