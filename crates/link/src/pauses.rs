@@ -49,7 +49,7 @@ impl Pauses {
 
     fn find_work_through(&mut self, start: Instant, work: Duration) -> Instant {
         let (mut at, mut left) = (start, work);
-        loop {
+        while at < Instant::NEVER {
             let until = self.next_change(at);
             if until == Instant::NEVER || left <= until.since(at) {
                 return at + left;
@@ -57,6 +57,7 @@ impl Pauses {
             left -= until.since(at);
             at = self.release(until);
         }
+        at
     }
 
     /// Nobody will ask about anything before `at`.

@@ -60,6 +60,9 @@ impl Rates {
         let mut at = start;
         loop {
             at = pauses.release(at);
+            if at == Instant::NEVER {
+                return at;
+            }
             let Piece { rate: Some(rate), until } = self.at(at) else { return at };
             let until = until.min(pauses.next_change(at));
             let rate = u128::from(rate.bits_per_second());
