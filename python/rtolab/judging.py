@@ -59,13 +59,14 @@ class Confusion:
 
 
 def confusions(result: Result, kind: str | None = None) -> list[Confusion]:
-    """The judges of a result, by sender and detector.
+    """The judges of a result, by sender and detector: how they judged the sending hosts.
 
     Args:
         result: of runs with judges.
         kind: "timeout" or "fast_retransmit" only; by default both.
     """
-    verdicts = result.verdicts
+    # As `connections` counts: what the host that sends the data retransmits.
+    verdicts = result.verdicts.filter(pl.col("end") == "sender")
     if kind is not None:
         verdicts = verdicts.filter(pl.col("kind") == kind)
     grouped = verdicts.group_by("sender", "detector", maintain_order=True)

@@ -113,7 +113,7 @@ class Plots:
             f"{connections['sender'][0]} on {result.scenario}",
             f"flow {flow}, seed {connections['seed'][0]}",
             segments,
-            result.timeouts.filter(of_flow),
+            result.timeouts.filter(of_flow & (pl.col("end") == "sender")),
             windows,
             result.disturbances.filter(mine),
             between or (0.0, last),

@@ -1,34 +1,88 @@
 //! Both directions of a link and what they share.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use rtolab_time::Instant;
 
-use crate::config::ChannelConfig;
+use crate::config::{ChannelConfig, Discipline};
 use crate::frame::{Direction, Frame, Outcome};
 use crate::lane::Lane;
+use crate::layers::{Direct, Repeating};
 use crate::report::{Disturbance, DisturbanceKind, Stats};
+use crate::station::Stations;
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
 
 /// A link between two ends, sans-IO: it is told of frames and of the time, and says which come out,
 /// when, and what became of the others.
 ///
-/// Time must not go backwards: no `at` may be earlier than one before it. A frame's fate is settled
-/// when it is sent, and its outcome waits inside until it is due. Each direction gives the outcomes
-/// of the frames that entered in their order: a lost one is told when it was lost or, if frames
-/// before it are still inside, right after these; a frame that found the queue full is told at
-/// once.
+/// Time must not go backwards: no `at` may be earlier than one before it.
 ///
-/// Its random processes draw from children of the stream it is given: `outages`, and for either
-/// direction `forward/stalls`, `forward/loss`, `forward/spikes`. Outages and stalls happen at the
-/// same times whatever the traffic is; loss and spikes hit the n-th transmitted frame whenever that
-/// comes.
+/// Without local retransmission and controlled delay a frame's fate is settled when it is sent, and
+/// its outcome waits inside until it is due. Where order is kept, each direction gives the outcomes
+/// of the frames that entered in their order: a lost one is told when it was lost or, if frames
+/// before it are still inside, right after these; a frame that the queue did not take is told at
+/// once. Where order is free, outcomes are told as they are due, and of two that are due together
+/// the one of the earlier frame first.
+///
+/// With one of them a frame's fate depends on what comes later and on the other direction, and
+/// outcomes are told as they happen: see [`Channel::is_coupled`].
+///
+/// Its random processes draw from children of the stream it is given:
+///
+/// - `outages` and, if both directions change together, `states`;
+/// - for either direction `forward/stalls`, `forward/outages`, `forward/priority` and, if each
+///   changes by itself, `forward/states`: these happen at the same times whatever the traffic is;
+/// - `forward/loss`, `forward/memory`, `forward/spikes`, `forward/jitter`, `forward/corruption`,
+///   `forward/duplication`, `forward/duplicate-jitter`: these hit the n-th transmitted frame
+///   whenever that comes;
+/// - `forward/red`: it hits the n-th frame that comes to the queue.
 #[derive(Clone, Debug)]
-pub struct Channel<F> {
-    lanes: [Lane<F>; 2],
+pub struct Channel<F: Frame> {
+    kind: Kind<F>,
     outages: Timeline,
     recording: bool,
+}
+
+/// What it is made of. The first kind is the one that has to be fast: it lives here, and a tag of
+/// its own is faster told than what the compiler would hide in a field.
+#[derive(Clone, Debug)]
+#[repr(u8)]
+#[expect(clippy::large_enum_variant)]
+enum Kind<F: Frame> {
+    /// A frame's fate is known at its entry.
+    Settled([Lane<F>; 2]),
+    /// It shows at the exit of the queue.
+    Queued(Box<Stations<F, Direct>>),
+    /// It depends on the other end.
+    Repeating(Box<Stations<F, Repeating<F>>>),
+}
+
+/// The same for either kind of stations.
+macro_rules! either {
+    ($kind:expr, $lanes:pat => $settled:expr, $stations:pat => $coupled:expr) => {
+        match $kind {
+            Kind::Settled($lanes) => $settled,
+            Kind::Queued($stations) => $coupled,
+            Kind::Repeating($stations) => $coupled,
+        }
+    };
+}
+
+impl<F: Frame> Kind<F> {
+    fn new(config: &ChannelConfig, stream: Stream) -> Self {
+        let controlled = Direction::BOTH
+            .iter()
+            .any(|direction| matches!(config.of(*direction).discipline, Discipline::CoDel(_)));
+        match (config.arq.is_empty(), controlled) {
+            (false, _) => Self::Repeating(Stations::new(config, stream)),
+            (true, true) => Self::Queued(Stations::new(config, stream)),
+            (true, false) => {
+                Self::Settled(Direction::BOTH.map(|direction| Lane::new(config, direction, stream)))
+            }
+        }
+    }
 }
 
 impl<F: Frame> Channel<F> {
@@ -36,59 +90,90 @@ impl<F: Frame> Channel<F> {
     pub fn new(config: &ChannelConfig, stream: &Stream) -> Self {
         let outages = &config.outages;
         Self {
-            lanes: [
-                Lane::new(&config.forward, Direction::Forward, *stream),
-                Lane::new(&config.backward, Direction::Backward, *stream),
-            ],
+            kind: Kind::new(config, *stream),
             outages: Timeline::new(&outages.scripted, outages.random, stream.child("outages")),
             recording: false,
         }
     }
 
+    /// Can what happens in one direction change what the other has to say? Then ask
+    /// [`Channel::next_event_of`] for both after every call; what it names is when there may be
+    /// something to say, so that polling in vain is possible.
+    #[inline]
+    pub const fn is_coupled(&self) -> bool {
+        !matches!(self.kind, Kind::Settled(_))
+    }
+
     /// A frame comes to the link.
+    #[inline]
     pub fn send(&mut self, direction: Direction, frame: F, at: Instant) {
-        let lane = &mut self.lanes[direction.index()];
-        self.outages.forget_before(at);
-        lane.forget_before(at);
-        lane.send(frame, at, &mut self.outages);
+        either!(&mut self.kind,
+            lanes => {
+                self.outages.forget_before(at);
+                let lane = &mut lanes[direction.index()];
+                lane.forget_before(at);
+                lane.send(frame, at, &mut self.outages);
+            },
+            stations => stations.send(direction, frame, at, &mut self.outages)
+        );
     }
 
     /// The next outcome due at or before `at`, of either direction; the forward one first of two
     /// that are due together.
     pub fn poll(&mut self, at: Instant) -> Option<Outcome<F>> {
-        let [forward, backward] = &mut self.lanes;
-        match forward.due() <= backward.due() {
-            true => forward.poll(at),
-            false => backward.poll(at),
-        }
+        either!(&mut self.kind,
+            [forward, backward] => match forward.due() <= backward.due() {
+                true => forward.poll(at),
+                false => backward.poll(at),
+            },
+            stations => stations.poll_either(at, &mut self.outages)
+        )
     }
 
     /// The next outcome of one direction due at or before `at`.
     #[inline]
     pub fn poll_direction(&mut self, direction: Direction, at: Instant) -> Option<Outcome<F>> {
-        self.lanes[direction.index()].poll(at)
+        either!(&mut self.kind,
+            lanes => lanes[direction.index()].poll(at),
+            stations => stations.poll(direction, at, &mut self.outages)
+        )
     }
 
-    /// When [`Channel::poll`] next has something to say.
+    /// When [`Channel::poll`] next has something to say; of a coupled link, when it may have.
     pub fn next_event(&self) -> Option<Instant> {
-        let [forward, backward] = &self.lanes;
-        Some(forward.due().min(backward.due())).filter(|due| *due < Instant::NEVER)
+        let [forward, backward] = Direction::BOTH.map(|direction| self.due(direction));
+        Some(forward.min(backward)).filter(|due| *due < Instant::NEVER)
     }
 
-    /// When [`Channel::poll_direction`] next has something to say.
+    /// When [`Channel::poll_direction`] next has something to say; of a coupled link, when it may
+    /// have, or is wanted so that the other direction can go on.
     #[inline]
     pub fn next_event_of(&self, direction: Direction) -> Option<Instant> {
-        Some(self.lanes[direction.index()].due()).filter(|due| *due < Instant::NEVER)
+        Some(self.due(direction)).filter(|due| *due < Instant::NEVER)
+    }
+
+    #[inline]
+    fn due(&self, direction: Direction) -> Instant {
+        either!(&self.kind,
+            lanes => lanes[direction.index()].due(),
+            stations => stations.due(direction)
+        )
     }
 
     /// How many frames of this direction are inside, their outcomes still to be told.
     pub fn inside(&self, direction: Direction) -> usize {
-        self.lanes[direction.index()].inside()
+        either!(&self.kind,
+            lanes => lanes[direction.index()].inside(),
+            stations => stations.inside(direction)
+        )
     }
 
     /// What happened to this direction's frames so far.
     pub fn stats(&self, direction: Direction) -> &Stats {
-        self.lanes[direction.index()].stats()
+        either!(&self.kind,
+            lanes => lanes[direction.index()].stats(),
+            stations => stations.stats(direction)
+        )
     }
 
     /// From now on, remember disturbances for [`Channel::disturbances`]. Ask before the first
@@ -96,7 +181,10 @@ impl<F: Frame> Channel<F> {
     pub fn record_disturbances(&mut self) {
         self.recording = true;
         self.outages.keep();
-        self.lanes.iter_mut().for_each(Lane::record_disturbances);
+        either!(&mut self.kind,
+            lanes => lanes.iter_mut().for_each(Lane::record_disturbances),
+            stations => stations.record_disturbances()
+        );
     }
 
     /// The stalls, outages and spikes that began before `until`, in the order of their beginnings;
@@ -109,9 +197,10 @@ impl<F: Frame> Channel<F> {
         let (kind, direction) = (DisturbanceKind::Outage, None);
         let outages = self.outages.until(until);
         all.extend(outages.map(|Span { from, to }| Disturbance { kind, direction, from, to }));
-        for lane in &mut self.lanes {
-            lane.disturbances(until, &mut all);
-        }
+        either!(&mut self.kind,
+            lanes => lanes.iter_mut().for_each(|lane| lane.disturbances(until, &mut all)),
+            stations => stations.disturbances(until, &mut all)
+        );
         all.sort_by_key(|disturbance| disturbance.from);
         all
     }

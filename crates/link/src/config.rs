@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant, Rate};
 
+use crate::frame::Direction;
+
 /// How much fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
@@ -347,4 +349,14 @@ pub struct ChannelConfig {
     /// Local retransmission; of several the first is nearest to the hosts, and the last to the
     /// transmitter (LLC over RLC, say). At most two.
     pub arq: Vec<Arq>,
+}
+
+impl ChannelConfig {
+    /// One of the directions.
+    pub const fn of(&self, direction: Direction) -> &DirectionConfig {
+        match direction {
+            Direction::Forward => &self.forward,
+            Direction::Backward => &self.backward,
+        }
+    }
 }

@@ -24,6 +24,14 @@ impl Direction {
         }
     }
 
+    /// As the random processes of the direction are named.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+        }
+    }
+
     /// 0 for forward, 1 for backward.
     pub const fn index(self) -> usize {
         self as usize

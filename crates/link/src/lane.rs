@@ -3,19 +3,20 @@
 //! A first-in first-out stage knows when a frame leaves as soon as it enters, so all is computed
 //! then and only the result waits for its time:
 //!
-//! entry (held back while the entry is stalled) -> drop-tail queue -> send buffer, when there is
-//! room -> transmission, after the frame before it and paused by stalls of the transmitter -> loss
-//! -> propagation -> delivery, not before the frame before it.
+//! entry (held back while the entry is stalled) -> queue, as its limit and its discipline let it ->
+//! send buffer, when there is room -> the line, after the frame before it and unless it is too old
+//! -> delivery, not before the frame before it if order is kept.
 
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use rtolab_time::{Duration, Instant, Rate};
+use rtolab_time::{Duration, Instant};
 
-use crate::config::{DirectionConfig, SpikeHolds, StallHolds};
-use crate::fates::{Fate, Fates};
+use crate::admission::{Admission, Admit, Backlog};
+use crate::config::{ChannelConfig, StallHolds};
+use crate::exits::{Exits, Settled};
 use crate::frame::{Cause, Direction, Frame, Outcome};
-use crate::report::{Disturbance, DisturbanceKind, Stats};
+use crate::line::{Line, Passage};
+use crate::report::{Blemish, Disturbance, DisturbanceKind, Stats};
 use crate::room::{Buffers, Place, Queue};
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
@@ -23,246 +24,232 @@ use crate::timeline::{Span, Timeline};
 #[derive(Clone, Debug)]
 pub(crate) struct Lane<F> {
     direction: Direction,
-    rate: Option<Rate>,
-    /// The size of the last frame and how long it takes to send, for most are as large as the one
-    /// before: a division costs more than all else here.
-    last_size: (u32, Duration),
-    delay: Duration,
-    spike_holds: SpikeHolds,
     entry_stalls: Timeline,
-    transmitter_stalls: Timeline,
+    admission: Admission,
     queue: Queue,
     buffers: Option<Buffers>,
-    fates: Fates,
-    /// When the transmitter is done with all frames so far.
-    idle_from: Instant,
-    /// When the last frame of `leaving` leaves or left.
-    last_exit: Instant,
-    /// Frames with their fate, in order of entry and of exit.
-    leaving: VecDeque<Settled<F>>,
-    /// Frames that found the queue full, in order of entry.
-    refused: VecDeque<Settled<F>>,
-    /// When the next of both is due.
-    due: Instant,
+    lifetime: Option<Duration>,
+    line: Line,
+    exits: Exits<F>,
     stats: Stats,
-    spikes: Option<Vec<Disturbance>>,
+    recording: bool,
 }
 
-/// An outcome that waits until it is due.
-#[derive(Clone, Debug)]
-struct Settled<F> {
-    due: Instant,
+/// How a frame came in.
+#[derive(Clone, Copy)]
+struct Entry {
     offered: Instant,
-    outcome: Outcome<F>,
-}
-
-/// A frame's way to the transmitter.
-#[derive(Clone, Copy, Debug)]
-struct Turn {
-    /// Its place in the link's buffers, if these are limited.
-    place: Option<Place>,
-    /// When it is there, no frame is before it, and the transmitter is not stalled.
-    start: Instant,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Transmission {
-    end: Instant,
-    /// The frame's spike, if that held service.
-    spike: Duration,
+    /// When the entry let it in.
+    at: Instant,
+    /// Opportunities up to this are gone.
+    since: Instant,
+    /// It was marked there.
+    marked: bool,
 }
 
 impl<F: Frame> Lane<F> {
-    pub(crate) fn new(config: &DirectionConfig, direction: Direction, stream: Stream) -> Self {
-        let stream = stream.child(match direction {
-            Direction::Forward => "forward",
-            Direction::Backward => "backward",
-        });
-        let stalls = &config.stalls;
-        let stalled = Timeline::new(&stalls.scripted, stalls.random, stream.child("stalls"));
-        let quiet = Timeline::new(&[], None, stream);
-        let (entry_stalls, transmitter_stalls) = match stalls.holds {
-            StallHolds::Entry => (stalled, quiet),
-            StallHolds::Transmitter => (quiet, stalled),
-        };
+    /// `stream` is the whole link's.
+    pub(crate) fn new(config: &ChannelConfig, direction: Direction, stream: Stream) -> Self {
+        let line = Line::new(config, direction, stream);
+        let stream = stream.child(direction.name());
+        let config = config.of(direction);
         Self {
             direction,
-            rate: config.rate,
-            last_size: (0, Duration::ZERO),
-            delay: config.delay,
-            spike_holds: config.spikes.map(|spikes| spikes.holds).unwrap_or_default(),
-            entry_stalls,
-            transmitter_stalls,
-            queue: Queue::new(config.queue),
+            entry_stalls: match config.stalls.holds {
+                StallHolds::Entry => Timeline::stalls(config, stream),
+                StallHolds::Transmitter => Timeline::quiet(),
+            },
+            admission: Admission::new(config.queue, config.discipline, stream),
+            queue: Queue::default(),
             buffers: Buffers::new(config),
-            fates: Fates::new(config, stream),
-            idle_from: Instant::START,
-            last_exit: Instant::START,
-            leaving: VecDeque::new(),
-            refused: VecDeque::new(),
-            due: Instant::NEVER,
+            lifetime: config.lifetime,
+            line,
+            exits: Exits::new(config.order),
             stats: Stats::default(),
-            spikes: None,
+            recording: false,
         }
     }
 
+    /// A frame comes; `outages` are those of both directions.
+    #[inline]
     pub(crate) fn send(&mut self, frame: F, at: Instant, outages: &mut Timeline) {
-        let bytes = frame.bytes();
-        self.stats.offered += 1;
         let entry = self.entry_stalls.release(at);
-        let direction = self.direction;
-        let Some(turn) = self.enter(bytes, entry) else {
-            let outcome = Outcome::Dropped { direction, frame, cause: Cause::Queue, at: entry };
-            self.refused.push_back(Settled { due: entry, offered: at, outcome });
-            self.due = self.due.min(entry);
-            return;
-        };
-        let fate = self.fates.draw();
-        let sent = self.transmit(bytes, turn.start, fate.spike);
-        let (due, outcome) = if let Some(cause) = lost(fate, sent.end, outages) {
-            let due = sent.end.max(self.last_exit);
-            (due, Outcome::Dropped { direction, frame, cause, at: sent.end })
-        } else {
-            let arrival = sent.end + self.delay;
-            let due = self.overcome(fate.spike, arrival).max(self.last_exit);
-            let stalled = self.transmitter_stalls.covered(entry, sent.end);
-            let held = entry.since(at) + stalled + sent.spike + due.since(arrival);
-            (due, Outcome::Delivered { direction, frame, held, duplicate: false })
-        };
-        if let (Some(buffers), Some(place)) = (&mut self.buffers, turn.place) {
-            buffers.fill(place, bytes, due.max(sent.end + self.delay));
-        }
-        self.leaving.push_back(Settled { due, offered: at, outcome });
-        self.last_exit = due;
-        self.due = self.due.min(due);
+        let entry = Entry { offered: at, at: entry, since: entry, marked: false };
+        self.take(frame, entry, outages);
     }
 
-    /// When a frame that comes at `entry` has its turn; `None` if the queue is full.
-    fn enter(&mut self, bytes: u32, entry: Instant) -> Option<Turn> {
-        let place = self.buffers.as_mut().map(|buffers| buffers.place(bytes, entry));
-        let ready = place.map_or(entry, |place| place.at).max(self.idle_from);
-        let start = self.transmitter_stalls.release(ready);
-        let leaves_queue = place.map_or(start, |place| place.at);
-        if leaves_queue > entry {
-            if !self.queue.admits(bytes, entry) {
-                return None;
+    /// A frame comes that has waited for the transmitter elsewhere, until that was free: an
+    /// opportunity at this very instant is not yet gone.
+    pub(crate) fn send_waiting(&mut self, frame: F, at: Instant, outages: &mut Timeline) {
+        let entry = Entry { offered: at, at, since: Instant::START, marked: false };
+        self.take(frame, entry, outages);
+    }
+
+    #[inline]
+    fn take(&mut self, mut frame: F, mut entry: Entry, outages: &mut Timeline) {
+        self.stats.offered += 1;
+        let bytes = frame.bytes();
+        let place = self.buffers.as_mut().map(|buffers| buffers.place(bytes, entry.at));
+        match self.admit(&frame, entry, place) {
+            Admit::Take => {}
+            Admit::TakeMarked => {
+                frame.mark_congestion();
+                entry.marked = true;
             }
-            let waiting = self.queue.push(bytes, leaves_queue);
+            Admit::Refuse(cause) => return self.refuse(frame, cause, entry),
+        }
+        let start = self.begin(entry, place);
+        let passage = match self.lifetime {
+            Some(lifetime) if start.since(entry.offered) > lifetime => Passage::expired(start),
+            _ => self.line.carry(bytes, start, outages),
+        };
+        let due = self.settle(frame, passage, entry);
+        if let (Some(buffers), Some(place)) = (&mut self.buffers, place) {
+            buffers.fill(place, bytes, due.max(passage.end + passage.propagation));
+        }
+    }
+
+    /// Does the queue take a frame?
+    #[inline]
+    fn admit(&mut self, frame: &F, entry: Entry, place: Option<Place>) -> Admit {
+        let leaves_queue = place.map_or_else(|| self.begin(entry, None), |place| place.at);
+        let idle_from = self.idle_from();
+        if leaves_queue <= entry.at {
+            self.admission.pass(idle_from, entry.at);
+            return Admit::Take;
+        }
+        let backlog = Backlog { waiting: self.queue.waiting(entry.at), idle_from };
+        let admit = self.admission.decide(backlog, frame, entry.at);
+        if !matches!(admit, Admit::Refuse(_)) {
+            let waiting = self.queue.push(frame.bytes(), leaves_queue);
             self.stats.max_queue = self.stats.max_queue.max(waiting);
         }
-        Some(Turn { place, start })
+        admit
     }
 
-    fn transmit(&mut self, bytes: u32, turn: Instant, spike: Duration) -> Transmission {
-        let needed = self.serialisation(bytes);
-        let spike = match self.spike_holds {
-            SpikeHolds::Service => spike,
-            SpikeHolds::Delivery => Duration::ZERO,
+    /// When a frame has its turn that has this place in the link's buffers, if these are limited.
+    #[inline]
+    fn begin(&mut self, entry: Entry, place: Option<Place>) -> Instant {
+        let ready = place.map_or(entry.at, |place| place.at);
+        self.line.transmitter.begin(entry.since, ready)
+    }
+
+    fn refuse(&mut self, frame: F, cause: Cause, entry: Entry) {
+        let Entry { offered, at: due, .. } = entry;
+        let outcome = Outcome::Dropped { direction: self.direction, frame, cause, at: due };
+        self.exits.refuse(Settled { due, offered, outcome });
+    }
+
+    /// Lets a frame come out, or be lost. Returns when.
+    #[inline]
+    fn settle(&mut self, mut frame: F, passage: Passage, entry: Entry) -> Instant {
+        let direction = self.direction;
+        let (due, outcome) = if let Some(cause) = passage.cause {
+            let at = passage.end;
+            (self.exits.give_up(at), Outcome::Dropped { direction, frame, cause, at })
+        } else {
+            if passage.corrupt {
+                frame.corrupt();
+            }
+            let exit = self.exits.come_out(passage.arrival, passage.spike);
+            let held = self.held_before(passage, entry) + exit.held;
+            (exit.at, Outcome::Delivered { direction, frame, held, duplicate: false })
         };
-        let mut start = turn;
-        if !spike.is_zero() {
-            start = self.transmitter_stalls.work_through(start, spike);
-            self.note_spike(turn, start);
+        if passage.cause.is_none() && (passage.corrupt || entry.marked) {
+            let blemish = Blemish { corrupt: passage.corrupt, marked: entry.marked };
+            self.exits.blemish(due, blemish);
         }
-        let end = self.transmitter_stalls.work_through(start, needed);
-        self.idle_from = end;
-        Transmission { end, spike }
+        let settled = Settled { due, offered: entry.offered, outcome };
+        let second = passage.second.map(|arrival| (arrival, settled.clone()));
+        self.exits.push(settled);
+        if let Some((arrival, settled)) = second {
+            self.repeat(settled, arrival, passage, entry);
+        }
+        due
     }
 
-    fn serialisation(&mut self, bytes: u32) -> Duration {
-        if self.last_size.0 != bytes {
-            let needed = self.rate.map_or(Duration::ZERO, |rate| rate.time_for(bytes));
-            self.last_size = (bytes, needed);
-        }
-        self.last_size.1
+    /// How long a frame was held before it left for the far end.
+    fn held_before(&mut self, passage: Passage, entry: Entry) -> Duration {
+        let stalled = self.stalled(entry.at, passage.end);
+        entry.at.since(entry.offered) + stalled + passage.service
     }
 
-    /// When a frame comes out that arrives at `arrival` and has this spike.
-    fn overcome(&mut self, spike: Duration, arrival: Instant) -> Instant {
-        if self.spike_holds == SpikeHolds::Service || spike.is_zero() {
-            return arrival;
-        }
-        self.note_spike(arrival, arrival + spike);
-        arrival + spike
+    /// Lets the second copy of a frame come out that reaches the far end at `arrival`.
+    #[cold]
+    fn repeat(&mut self, first: Settled<F>, arrival: Instant, passage: Passage, entry: Entry) {
+        let Outcome::Delivered { frame, direction, .. } = first.outcome else { return };
+        let exit = self.exits.come_out(arrival, passage.spike);
+        let held = self.held_before(passage, entry) + exit.held;
+        let outcome = Outcome::Delivered { direction, frame, held, duplicate: true };
+        self.exits.push_duplicate(Settled { due: exit.at, outcome, ..first });
     }
 
-    fn note_spike(&mut self, from: Instant, to: Instant) {
-        if let Some(spikes) = &mut self.spikes {
-            let direction = Some(self.direction);
-            spikes.push(Disturbance { kind: DisturbanceKind::Spike, direction, from, to });
-        }
+    /// When the transmitter can next begin with a frame, from `at` on: it is done with those before
+    /// and not stalled.
+    pub(crate) fn free_at(&mut self, at: Instant) -> Instant {
+        self.line.transmitter.begin(Instant::START, at)
+    }
+
+    /// When the transmitter is done with all frames so far.
+    pub(crate) const fn idle_from(&self) -> Instant {
+        self.line.transmitter.idle_from
+    }
+
+    /// How long the transmitter stalls between `from` and `to`.
+    pub(crate) fn stalled(&mut self, from: Instant, to: Instant) -> Duration {
+        self.line.transmitter.stalls().covered(from, to)
+    }
+
+    /// Is this direction out by itself?
+    pub(crate) fn is_out(&mut self, at: Instant) -> bool {
+        self.line.is_out(at)
+    }
+
+    /// The propagation delay of a frame whose transmission ends at `end`.
+    pub(crate) fn propagation(&mut self, end: Instant) -> Duration {
+        self.line.propagation(end)
     }
 
     /// The next outcome due at or before `at`.
     #[inline]
     pub(crate) fn poll(&mut self, at: Instant) -> Option<Outcome<F>> {
-        if self.due > at {
-            return None;
-        }
-        let due = |ring: &VecDeque<Settled<F>>| ring.front().map_or(Instant::NEVER, |it| it.due);
-        let ring = match due(&self.leaving) <= due(&self.refused) {
-            true => &mut self.leaving,
-            false => &mut self.refused,
-        };
-        let Settled { due: now, offered, outcome } = ring.pop_front()?;
-        self.due = due(&self.leaving).min(due(&self.refused));
-        match &outcome {
-            Outcome::Delivered { frame, .. } => {
-                self.stats.deliver(frame.bytes(), now.since(offered));
-            }
-            Outcome::Dropped { cause, .. } => self.stats.drops.count(*cause),
-        }
-        Some(outcome)
+        self.exits.poll(at, &mut self.stats)
     }
 
     /// When the next outcome is due; [`Instant::NEVER`] if there is none.
     #[inline]
     pub(crate) fn due(&self) -> Instant {
-        self.due
+        self.exits.due()
     }
 
     pub(crate) fn inside(&self) -> usize {
-        self.leaving.len() + self.refused.len()
+        self.exits.len()
     }
 
     pub(crate) fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// Forgets the stalls that ended before `at`.
+    /// Nobody will ask about anything before `at`.
     pub(crate) fn forget_before(&mut self, at: Instant) {
         self.entry_stalls.forget_before(at);
-        self.transmitter_stalls.forget_before(at);
+        self.line.forget_before(at);
     }
 
     pub(crate) fn record_disturbances(&mut self) {
+        self.recording = true;
         self.entry_stalls.keep();
-        self.transmitter_stalls.keep();
-        self.spikes.get_or_insert_default();
+        self.line.record_disturbances();
     }
 
-    /// The stalls and spikes that began before `until`, if they are recorded.
+    /// The stalls, outages and spikes that began before `until`, if they are recorded.
     pub(crate) fn disturbances(&mut self, until: Instant, into: &mut Vec<Disturbance>) {
-        let Some(spikes) = &self.spikes else { return };
-        into.extend(spikes.iter().filter(|spike| spike.from < until));
-        let (kind, direction) = (DisturbanceKind::Stall, Some(self.direction));
-        for stalls in [&mut self.entry_stalls, &mut self.transmitter_stalls] {
-            into.extend(stalls.until(until).map(|Span { from, to }| Disturbance {
-                kind,
-                direction,
-                from,
-                to,
-            }));
+        if !self.recording {
+            return;
         }
-    }
-}
-
-/// Why a frame does not survive its transmission; `None` if it does.
-fn lost(fate: Fate, end: Instant, outages: &mut Timeline) -> Option<Cause> {
-    match fate {
-        Fate { script: true, .. } => Some(Cause::Script),
-        _ if outages.covers(end) => Some(Cause::Outage),
-        Fate { error: true, .. } => Some(Cause::Error),
-        _ => None,
+        let (kind, direction) = (DisturbanceKind::Stall, Some(self.direction));
+        let stalls = self.entry_stalls.until(until);
+        into.extend(stalls.map(|Span { from, to }| Disturbance { kind, direction, from, to }));
+        self.line.disturbances(until, into);
     }
 }

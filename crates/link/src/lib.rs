@@ -4,15 +4,31 @@
 
 extern crate alloc;
 
+mod admission;
+mod arq;
 mod channel;
+mod codel;
 mod config;
+mod delays;
+mod exits;
 mod fates;
 mod frame;
 mod lane;
+mod layers;
+mod line;
+mod opportunities;
+mod pauses;
+mod priority;
+mod rates;
+mod red;
 mod report;
+mod ring;
 mod room;
+mod station;
 mod stream;
 mod timeline;
+mod transmitter;
+mod waiting;
 
 pub use channel::Channel;
 pub use config::{

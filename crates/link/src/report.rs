@@ -38,17 +38,52 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Something was sent.
+    pub(crate) fn transmit(&mut self, bytes: u32) {
+        self.transmissions += 1;
+        self.transmitted_bytes += u64::from(bytes);
+    }
+
+    /// A frame comes out that was sent as it is.
     pub(crate) fn deliver(&mut self, bytes: u32, delay: Duration) {
+        self.transmit(bytes);
+        self.come_out(bytes, delay);
+    }
+
+    /// A frame comes out, in whatever pieces it was sent.
+    pub(crate) fn come_out(&mut self, bytes: u32, delay: Duration) {
         self.delivered += 1;
         self.bytes += u64::from(bytes);
         self.total_delay += delay;
         self.max_delay = self.max_delay.max(delay);
     }
 
+    pub(crate) fn note(&mut self, blemish: Option<Blemish>) {
+        let Some(Blemish { corrupt, marked }) = blemish else { return };
+        self.corrupted += u64::from(corrupt);
+        self.marked += u64::from(marked);
+    }
+
+    pub(crate) fn lose(&mut self, bytes: u32, cause: Cause) {
+        self.drops.count(cause);
+        if cause.is_after_transmission() {
+            self.transmit(bytes);
+        }
+    }
+
     /// The mean time a delivered frame spent in the link; `None` if there was none.
     pub fn mean_delay(&self) -> Option<Duration> {
         (self.delivered > 0).then(|| self.total_delay / self.delivered)
     }
+}
+
+/// What a delivered frame suffered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Blemish {
+    /// It was damaged.
+    pub(crate) corrupt: bool,
+    /// It was marked.
+    pub(crate) marked: bool,
 }
 
 /// Dropped frames by cause.
@@ -90,12 +125,22 @@ impl Drops {
     }
 }
 
+impl Cause {
+    /// Was the frame sent before it was lost?
+    const fn is_after_transmission(self) -> bool {
+        match self {
+            Self::Error | Self::Outage | Self::Script => true,
+            Self::Queue | Self::Early | Self::Lifetime | Self::Retries => false,
+        }
+    }
+}
+
 /// What a disturbance does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DisturbanceKind {
     /// It holds all frames of a direction.
     Stall,
-    /// It destroys all frames of both directions.
+    /// It destroys all frames of a direction, or of both.
     Outage,
     /// It delays one frame, and those that have to wait for it.
     Spike,

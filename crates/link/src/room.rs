@@ -7,26 +7,32 @@ use rtolab_time::Instant;
 use crate::config::{DirectionConfig, Limit};
 
 /// So many packets of so many bytes together.
-#[derive(Clone, Copy, Debug, Default)]
-struct Load {
-    packets: u32,
-    bytes: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Load {
+    pub(crate) packets: u32,
+    pub(crate) bytes: u64,
 }
 
 impl Load {
-    fn add(&mut self, bytes: u32) {
+    pub(crate) fn add(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
     }
 
-    fn remove(&mut self, bytes: u32) {
+    pub(crate) fn remove(&mut self, bytes: u32) {
         self.packets -= 1;
         self.bytes -= u64::from(bytes);
+    }
+
+    /// With one packet more, of so many bytes.
+    pub(crate) fn with(mut self, bytes: u32) -> Self {
+        self.add(bytes);
+        self
     }
 }
 
 impl Limit {
-    const fn holds(self, load: Load) -> bool {
+    pub(crate) const fn holds(self, load: Load) -> bool {
         match self {
             Self::Unlimited => true,
             Self::Packets(packets) => load.packets <= packets,
@@ -68,24 +74,17 @@ impl Inside {
     }
 }
 
-/// A drop-tail queue: the frames that wait, not the one in transmission.
-#[derive(Clone, Debug)]
+/// The frames that wait, not the one in transmission.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
-    limit: Limit,
     waiting: Inside,
 }
 
 impl Queue {
-    pub(crate) fn new(limit: Limit) -> Self {
-        Self { limit, waiting: Inside::default() }
-    }
-
-    /// May a frame wait here from `at` on?
-    pub(crate) fn admits(&mut self, bytes: u32, at: Instant) -> bool {
+    /// What waits at `at`.
+    pub(crate) fn waiting(&mut self, at: Instant) -> Load {
         self.waiting.pop_until(at);
-        let mut load = self.waiting.load;
-        load.add(bytes);
-        self.limit.holds(load)
+        self.waiting.load
     }
 
     /// Lets an admitted frame wait until `until`; says how many wait now.
@@ -129,8 +128,7 @@ impl Buffers {
     /// that is larger than a buffer fits when that is empty.
     pub(crate) fn place(&mut self, bytes: u32, at: Instant) -> Place {
         self.inside.pop_until(at);
-        let mut load = self.inside.load;
-        load.add(bytes);
+        let mut load = self.inside.load.with(bytes);
         let mut place = Place { at: at.max(self.last_entry), after: 0 };
         for departure in &self.inside.departures {
             if self.limits.iter().all(|limit| limit.holds(load)) {

@@ -70,7 +70,7 @@ impl Rng {
     }
 
     /// Uniform in (0, 1].
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         ((self.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0
     }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Renewal, Window};
+use crate::config::{DirectionConfig, Renewal, Window};
 use crate::stream::{BadSpans, Stream};
 
 /// From one instant up to, not including, another.
@@ -50,12 +50,30 @@ impl Timeline {
         timeline
     }
 
+    /// The stalls of a direction whose stream this is.
+    pub(crate) fn stalls(config: &DirectionConfig, stream: Stream) -> Self {
+        let stalls = &config.stalls;
+        Self::new(&stalls.scripted, stalls.random, stream.child("stalls"))
+    }
+
+    /// One without any span.
+    pub(crate) fn quiet() -> Self {
+        Self {
+            known: VecDeque::new(),
+            scripted: VecDeque::new(),
+            random: None,
+            unknown_from: Instant::NEVER,
+            keep: false,
+        }
+    }
+
     /// Never forget a span, so that [`Timeline::until`] can tell.
     pub(crate) fn keep(&mut self) {
         self.keep = true;
     }
 
     /// Nobody will ask about anything before `at`.
+    #[inline]
     pub(crate) fn forget_before(&mut self, at: Instant) {
         while !self.keep && self.known.front().is_some_and(|span| span.to <= at) {
             self.known.pop_front();
@@ -118,6 +136,20 @@ impl Timeline {
         let past = self.known.partition_point(|span| span.to <= from);
         let spans = self.known.range(past..).take_while(|span| span.from < to);
         spans.map(|span| span.to.min(to).since(span.from.max(from))).sum()
+    }
+
+    /// An instant after `at` before which no span begins or ends.
+    #[inline]
+    pub(crate) fn next_change(&mut self, at: Instant) -> Instant {
+        if self.is_quiet() { Instant::NEVER } else { self.find_next_change(at) }
+    }
+
+    fn find_next_change(&mut self, at: Instant) -> Instant {
+        match self.first_ending_after(at) {
+            Some(span) if span.from <= at => span.to,
+            Some(span) => span.from,
+            None => self.unknown_from,
+        }
     }
 
     /// All spans that begin before `until`, if they are kept.

@@ -205,7 +205,15 @@ impl Sim {
         }
     }
 
+    /// Where the directions are coupled, what happened in one may be news in the other.
     fn wake_for_channel(&mut self, channel: usize, direction: Direction) {
+        self.wake_for_direction(channel, direction);
+        if self.channels[channel].is_coupled() {
+            self.wake_for_direction(channel, direction.reverse());
+        }
+    }
+
+    fn wake_for_direction(&mut self, channel: usize, direction: Direction) {
         let next = self.channels[channel].next_event_of(direction);
         self.wake(Entity::Channel(channel, direction), next);
     }

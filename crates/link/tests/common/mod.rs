@@ -129,6 +129,31 @@ pub fn hear(channel: &mut Channel<Packet>, direction: Direction, end: Instant) -
     heard
 }
 
+/// Everything that a coupled link says until `end`, by direction.
+pub fn hear_both(channel: &mut Channel<Packet>, end: Instant) -> [Vec<Out>; 2] {
+    let mut heard = [Vec::new(), Vec::new()];
+    while let Some(now) = channel.next_event().filter(|now| *now <= end) {
+        while let Some(outcome) = channel.poll(now) {
+            let (direction, out) = match outcome {
+                Outcome::Delivered { direction, frame, held, .. } => {
+                    (direction, Out::Arrived { number: frame.number, at: now, held })
+                }
+                Outcome::Dropped { direction, frame, cause, at } => {
+                    (direction, Out::Lost { number: frame.number, at, cause })
+                }
+            };
+            heard[direction.index()].push(out);
+        }
+    }
+    heard
+}
+
+/// All that the forward direction of a coupled link has still to say.
+pub fn drain_coupled(channel: &mut Channel<Packet>) -> Vec<Out> {
+    let [forward, _] = hear_both(channel, Instant::NEVER);
+    forward
+}
+
 /// All that the forward direction has still to say.
 pub fn drain(channel: &mut Channel<Packet>) -> Vec<Out> {
     hear(channel, Direction::Forward, Instant::NEVER)

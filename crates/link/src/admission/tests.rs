@@ -1,0 +1,105 @@
+use rtolab_time::{Duration, Instant};
+
+use super::{Admission, Admit, Backlog};
+use crate::config::{Discipline, Limit, Red};
+use crate::frame::{Cause, CopyId, Frame};
+use crate::room::Load;
+use crate::stream::Stream;
+
+/// A frame of 1,000 bytes whose sender understands marks, or does not.
+#[derive(Clone, Copy)]
+struct Packet {
+    takes_marks: bool,
+}
+
+impl Frame for Packet {
+    fn bytes(&self) -> u32 {
+        1000
+    }
+
+    fn copy_id(&self) -> CopyId {
+        CopyId(0)
+    }
+
+    fn takes_marks(&self) -> bool {
+        self.takes_marks
+    }
+
+    fn mark_congestion(&mut self) {}
+
+    fn corrupt(&mut self) {}
+}
+
+const PLAIN: Packet = Packet { takes_marks: false };
+const CAPABLE: Packet = Packet { takes_marks: true };
+
+/// The average is the queue itself, and every frame between the thresholds is chosen.
+const EAGER: Red = Red {
+    min: 2.0,
+    max: 10.0,
+    max_p: 1.0,
+    weight: 1.0,
+    gentle: false,
+    adaptive: false,
+    ecn: true,
+    packet_time: Duration::from_millis(1),
+};
+
+fn admission(limit: Limit, discipline: Discipline) -> Admission {
+    Admission::new(limit, discipline, Stream::new(1))
+}
+
+/// So many packets wait and the transmitter is busy.
+fn backlog(packets: u32) -> Backlog {
+    let waiting = Load { packets, bytes: u64::from(packets) * 1000 };
+    Backlog { waiting, idle_from: Instant::NEVER }
+}
+
+fn decide(admission: &mut Admission, packets: u32, frame: Packet) -> Admit {
+    admission.decide(backlog(packets), &frame, Instant::START)
+}
+
+#[test]
+fn drop_tail_takes_what_the_limit_leaves_room_for() {
+    let full = Admit::Refuse(Cause::Queue);
+    let mut packets = admission(Limit::Packets(3), Discipline::DropTail);
+    assert_eq!(decide(&mut packets, 2, PLAIN), Admit::Take);
+    assert_eq!(decide(&mut packets, 3, PLAIN), full);
+    let mut bytes = admission(Limit::Bytes(2999), Discipline::DropTail);
+    assert_eq!(decide(&mut bytes, 1, PLAIN), Admit::Take);
+    assert_eq!(decide(&mut bytes, 2, PLAIN), full);
+    let mut unlimited = admission(Limit::Unlimited, Discipline::DropTail);
+    assert_eq!(decide(&mut unlimited, 1_000_000, PLAIN), Admit::Take);
+}
+
+#[test]
+fn red_marks_where_the_sender_understands_it_and_the_average_is_below_max() {
+    let fate = |packets, frame| {
+        let mut red = admission(Limit::Packets(50), Discipline::Red(EAGER));
+        // The first three above `min` come too soon after it was reached.
+        (0..20).map(|_| decide(&mut red, packets, frame)).last().unwrap()
+    };
+    assert_eq!(fate(9, CAPABLE), Admit::TakeMarked);
+    assert_eq!(fate(9, PLAIN), Admit::Refuse(Cause::Early));
+    assert_eq!(fate(10, CAPABLE), Admit::Refuse(Cause::Early));
+    assert_eq!(fate(1, CAPABLE), Admit::Take);
+}
+
+#[test]
+fn a_full_queue_is_full_whatever_red_says() {
+    let mut red = admission(Limit::Packets(9), Discipline::Red(EAGER));
+    for _ in 0..20 {
+        assert_eq!(decide(&mut red, 9, CAPABLE), Admit::Refuse(Cause::Queue));
+    }
+}
+
+#[test]
+fn thresholds_are_in_bytes_where_the_limit_is() {
+    let red = Red { min: 2000.0, max: 8000.0, ..EAGER };
+    let fate = |limit, packets| {
+        let mut red = admission(limit, Discipline::Red(red));
+        decide(&mut red, packets, PLAIN)
+    };
+    assert_eq!(fate(Limit::Bytes(100_000), 8), Admit::Refuse(Cause::Early));
+    assert_eq!(fate(Limit::Packets(100), 8), Admit::Take);
+}

@@ -1,0 +1,217 @@
+//! What the sending end knows.
+
+use alloc::collections::{BTreeSet, VecDeque};
+
+use rtolab_time::{Duration, Instant};
+
+use crate::ring::Ring;
+
+/// What the sending end knows of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// It was not sent yet.
+    New,
+    /// It was sent, and there is no word of it.
+    UnderWay,
+    /// It waits to be sent again.
+    Again,
+    /// It arrived or was given up.
+    Done,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    frame: u64,
+    bytes: u32,
+    status: Status,
+    transmissions: u32,
+    /// The last one.
+    transmission: u64,
+    /// Does a deadline run for that?
+    timed: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Deadline {
+    at: Instant,
+    transmission: u64,
+}
+
+/// What becomes of a block that did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing: it was no news.
+    Known,
+    /// It is sent again.
+    Again,
+    /// It was sent as often as may be: this frame is given up.
+    GiveUp(u64),
+}
+
+/// A block to send.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sending {
+    pub(crate) number: u64,
+    pub(crate) frame: u64,
+    pub(crate) bytes: u32,
+    pub(crate) transmission: u64,
+    /// How often it was sent before.
+    pub(crate) before: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    retries: u32,
+    timeout: Duration,
+    /// From the oldest that is alive.
+    slots: Ring<Slot>,
+    /// The first that was never sent.
+    unsent: u64,
+    /// The block of each transmission without word.
+    transmissions: Ring<Option<u64>>,
+    again: BTreeSet<u64>,
+    deadlines: VecDeque<Deadline>,
+}
+
+impl Sender {
+    pub(crate) fn new(retries: u32, timeout: Duration) -> Self {
+        let (slots, transmissions) = (Ring::new(), Ring::new());
+        let (again, deadlines) = (BTreeSet::new(), VecDeque::new());
+        Self { retries, timeout, slots, unsent: 0, transmissions, again, deadlines }
+    }
+
+    /// A block of a frame; they are numbered as they come.
+    pub(crate) fn add(&mut self, frame: u64, bytes: u32) {
+        let (transmissions, transmission) = (0, 0);
+        let status = Status::New;
+        self.slots.push(Slot { frame, bytes, status, transmissions, transmission, timed: false });
+    }
+
+    /// The number that the next block gets.
+    pub(crate) fn end(&self) -> u64 {
+        self.slots.end()
+    }
+
+    /// The oldest block of which there is hope.
+    pub(crate) const fn alive(&self) -> u64 {
+        self.slots.first()
+    }
+
+    pub(crate) fn has_work(&self) -> bool {
+        !self.again.is_empty() || self.unsent < self.slots.end()
+    }
+
+    /// The block to send now: the oldest of those that are to be sent again, else a new one.
+    pub(crate) fn send(&mut self) -> Option<Sending> {
+        let number = self.again.pop_first().or_else(|| self.next_new())?;
+        let transmission = self.transmissions.end();
+        self.transmissions.push(Some(number));
+        let slot = self.slots.get_mut(number)?;
+        let before = slot.transmissions;
+        slot.transmissions += 1;
+        slot.transmission = transmission;
+        slot.status = Status::UnderWay;
+        slot.timed = false;
+        let Slot { frame, bytes, .. } = *slot;
+        Some(Sending { number, frame, bytes, transmission, before })
+    }
+
+    fn next_new(&mut self) -> Option<u64> {
+        let number = self.unsent;
+        self.unsent += u64::from(number < self.slots.end());
+        (number < self.unsent).then_some(number)
+    }
+
+    /// The block of a transmission that the sending end still hopes for.
+    fn under_way(&mut self, transmission: u64) -> Option<(u64, &mut Slot)> {
+        let number = (*self.transmissions.get(transmission)?)?;
+        let slot = self.slots.get_mut(number)?;
+        let current = slot.status == Status::UnderWay && slot.transmission == transmission;
+        current.then_some((number, slot))
+    }
+
+    /// The transmission ends at `end`, or has failed unnoticed by then: from now on its deadline
+    /// runs.
+    pub(crate) fn start_timer(&mut self, transmission: u64, end: Instant) {
+        let at = end + self.timeout;
+        let Some((_, slot)) = self.under_way(transmission) else { return };
+        if !core::mem::replace(&mut slot.timed, true) {
+            let place = self.deadlines.partition_point(|deadline| deadline.at <= at);
+            self.deadlines.insert(place, Deadline { at, transmission });
+        }
+    }
+
+    pub(crate) fn next_event(&self) -> Instant {
+        self.deadlines.front().map_or(Instant::NEVER, |deadline| deadline.at)
+    }
+
+    /// The next deadline that has passed.
+    pub(crate) fn on_timer(&mut self, now: Instant) -> Option<Verdict> {
+        let Deadline { at, transmission } = *self.deadlines.front()?;
+        if at > now {
+            return None;
+        }
+        self.deadlines.pop_front();
+        let verdict = self.repeat(transmission);
+        self.forget();
+        Some(verdict)
+    }
+
+    /// The receiving end has this block. `None` if that is no news.
+    pub(crate) fn on_arrived(&mut self, number: u64, transmission: u64) -> Option<u64> {
+        self.on_word(transmission);
+        self.finish(number)
+    }
+
+    /// The receiving end misses this transmission.
+    pub(crate) fn on_missing(&mut self, transmission: u64) -> Verdict {
+        let verdict = self.repeat(transmission);
+        self.on_word(transmission);
+        verdict
+    }
+
+    fn repeat(&mut self, transmission: u64) -> Verdict {
+        let retries = self.retries;
+        let Some((number, slot)) = self.under_way(transmission) else { return Verdict::Known };
+        if slot.transmissions > retries {
+            return Verdict::GiveUp(slot.frame);
+        }
+        slot.status = Status::Again;
+        self.again.insert(number);
+        Verdict::Again
+    }
+
+    fn on_word(&mut self, transmission: u64) {
+        if let Some(block) = self.transmissions.get_mut(transmission) {
+            *block = None;
+        }
+        self.transmissions.trim(Option::is_none);
+        self.forget();
+    }
+
+    /// Nothing is to be done about this block any more. Says of which frame it is, if that is news.
+    pub(crate) fn finish(&mut self, number: u64) -> Option<u64> {
+        let slot = self.slots.get_mut(number)?;
+        let frame = slot.frame;
+        match slot.status {
+            Status::Done => return None,
+            Status::Again => _ = self.again.remove(&number),
+            Status::New => self.unsent = self.unsent.max(number + 1),
+            Status::UnderWay => {}
+        }
+        slot.status = Status::Done;
+        self.forget();
+        Some(frame)
+    }
+
+    /// Forgets the oldest blocks that are done, and deadlines that do not matter any more.
+    fn forget(&mut self) {
+        self.slots.trim(|slot| slot.status == Status::Done);
+        while let Some(Deadline { transmission, .. }) = self.deadlines.front().copied() {
+            if self.under_way(transmission).is_some() {
+                break;
+            }
+            self.deadlines.pop_front();
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Controlled delay: RFC 8289, section 5. The names are those of its pseudo-code.
+
+use rtolab_time::{Duration, Instant};
+
+use crate::config::CoDel;
+use crate::frame::Frame;
+
+/// A frame as it leaves the queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Popped<F> {
+    pub(crate) frame: F,
+    /// How long it was there.
+    pub(crate) sojourn: Duration,
+    /// What it leaves behind, in bytes.
+    pub(crate) backlog: u64,
+}
+
+/// A first-in first-out queue under control.
+pub(crate) trait Backlogged {
+    type Frame: Frame;
+    /// The frame that came first leaves.
+    fn pop(&mut self) -> Option<Popped<Self::Frame>>;
+    /// And is dropped.
+    fn discard(&mut self, frame: Self::Frame);
+}
+
+/// Drops at the exit of a queue, ever more often as long as the delay there stays above the target.
+#[derive(Clone, Debug)]
+pub(crate) struct ControlledDelay {
+    config: CoDel,
+    /// When the delay will have been above the target for an interval, if it is above.
+    first_above_time: Option<Instant>,
+    drop_next: Instant,
+    count: u32,
+    lastcount: u32,
+    dropping: bool,
+    /// The largest frame so far.
+    maxpacket: u32,
+}
+
+/// What `dodequeue` returns.
+struct Dequeued<F> {
+    frame: Option<F>,
+    ok_to_drop: bool,
+}
+
+impl ControlledDelay {
+    pub(crate) const fn new(config: CoDel) -> Self {
+        Self {
+            config,
+            first_above_time: None,
+            drop_next: Instant::START,
+            count: 0,
+            lastcount: 0,
+            dropping: false,
+            maxpacket: 0,
+        }
+    }
+
+    /// The next frame to send at `now`.
+    pub(crate) fn dequeue<Q: Backlogged>(
+        &mut self,
+        now: Instant,
+        queue: &mut Q,
+    ) -> Option<Q::Frame> {
+        let mut next = self.dodequeue(now, queue);
+        if self.dropping {
+            self.dropping = next.ok_to_drop;
+            // After a long wait several are due at once.
+            while self.dropping && now >= self.drop_next {
+                self.count += 1;
+                if self.marks(&mut next.frame) {
+                    self.drop_next = self.control_law(self.drop_next);
+                    break;
+                }
+                next = self.drop_one(next, now, queue);
+                self.dropping = next.ok_to_drop;
+                if self.dropping {
+                    self.drop_next = self.control_law(self.drop_next);
+                }
+            }
+        } else if next.ok_to_drop {
+            if !self.marks(&mut next.frame) {
+                next = self.drop_one(next, now, queue);
+            }
+            self.dropping = true;
+            // If the delay was down for a short time only, the rate of drops that controlled it
+            // last is a good one to start with.
+            let delta = self.count - self.lastcount;
+            let recently = now.since(self.drop_next) < self.config.interval * 16;
+            self.count = if delta > 1 && recently { delta } else { 1 };
+            self.drop_next = self.control_law(now);
+            self.lastcount = self.count;
+        }
+        next.frame
+    }
+
+    fn dodequeue<Q: Backlogged>(&mut self, now: Instant, queue: &mut Q) -> Dequeued<Q::Frame> {
+        let Some(Popped { frame, sojourn, backlog }) = queue.pop() else {
+            self.first_above_time = None;
+            return Dequeued { frame: None, ok_to_drop: false };
+        };
+        self.maxpacket = self.maxpacket.max(frame.bytes());
+        let mut ok_to_drop = false;
+        if sojourn < self.config.target || backlog <= u64::from(self.maxpacket) {
+            self.first_above_time = None;
+        } else {
+            let above = *self.first_above_time.get_or_insert(now + self.config.interval);
+            ok_to_drop = now >= above;
+        }
+        Dequeued { frame: Some(frame), ok_to_drop }
+    }
+
+    fn drop_one<Q: Backlogged>(
+        &mut self,
+        dequeued: Dequeued<Q::Frame>,
+        now: Instant,
+        queue: &mut Q,
+    ) -> Dequeued<Q::Frame> {
+        if let Some(frame) = dequeued.frame {
+            queue.discard(frame);
+        }
+        self.dodequeue(now, queue)
+    }
+
+    /// Marks a frame instead of dropping it, where that is possible (section 7 of the FQ-CoDel RFC
+    /// 8290 does so, and so does Linux).
+    fn marks<F: Frame>(&self, frame: &mut Option<F>) -> bool {
+        let Some(frame) = frame.as_mut().filter(|it| self.config.ecn && it.takes_marks()) else {
+            return false;
+        };
+        frame.mark_congestion();
+        true
+    }
+
+    fn control_law(&self, t: Instant) -> Instant {
+        let interval = self.config.interval.nanos() as f64;
+        t + Duration::from_nanos((interval / libm::sqrt(f64::from(self.count)) + 0.5) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests;

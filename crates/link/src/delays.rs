@@ -1,0 +1,46 @@
+//! How long a frame is under way once it is sent.
+
+use alloc::sync::Arc;
+
+use rtolab_time::{Duration, Instant};
+
+use crate::config::{DelayTrace, DirectionConfig};
+use crate::fates::State;
+
+/// The propagation delay at any time.
+#[derive(Clone, Debug)]
+pub(crate) struct Delays {
+    constant: Duration,
+    trace: Option<Arc<DelayTrace>>,
+    /// In the bad state, if it differs there.
+    bad: Option<Duration>,
+}
+
+impl Delays {
+    pub(crate) fn new(config: &DirectionConfig) -> Self {
+        Self { constant: config.delay, trace: config.delays.clone(), bad: config.bad.delay }
+    }
+
+    /// Of a frame that is sent at `at`, in this state.
+    #[inline]
+    pub(crate) fn at(&self, at: Instant, state: State) -> Duration {
+        match (self.bad, &self.trace) {
+            (Some(bad), _) if state == State::Bad => bad,
+            (_, Some(trace)) => trace.at(at).unwrap_or(self.constant),
+            (_, None) => self.constant,
+        }
+    }
+}
+
+impl DelayTrace {
+    /// The delay at `at`; `None` before the first one.
+    fn at(&self, at: Instant) -> Option<Duration> {
+        let since = at.nanos();
+        let since = match self.period {
+            Some(period) => since.checked_rem(period.nanos()).unwrap_or(since),
+            None => since,
+        };
+        let next = self.steps.partition_point(|(from, _)| from.nanos() <= since);
+        next.checked_sub(1).map(|step| self.steps[step].1)
+    }
+}

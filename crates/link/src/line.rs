@@ -1,0 +1,199 @@
+//! The way of a frame that has its turn: transmission, paused by stalls and by a source of higher
+//! priority -> loss -> propagation, as the state of the link at the end of the transmission is.
+
+use alloc::vec::Vec;
+
+use rtolab_time::{Duration, Instant};
+
+use crate::config::{ChannelConfig, SpikeHolds, StallHolds};
+use crate::delays::Delays;
+use crate::fates::{Fate, Fates, State};
+use crate::frame::{Cause, Direction};
+use crate::report::{Disturbance, DisturbanceKind};
+use crate::stream::Stream;
+use crate::timeline::{Span, Timeline};
+use crate::transmitter::Transmitter;
+
+/// A transmitter and what is behind it. It keeps no frames: whoever has some asks when it is free
+/// and has it carry one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    direction: Direction,
+    pub(crate) transmitter: Transmitter,
+    fates: Fates,
+    delays: Delays,
+    spike_holds: SpikeHolds,
+    /// When the link is in its bad state.
+    states: Timeline,
+    /// This direction's own outages.
+    outages: Timeline,
+    spikes: Option<Vec<Disturbance>>,
+}
+
+/// What became of a frame on the line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passage {
+    /// When its transmission ended.
+    pub(crate) end: Instant,
+    /// Why it was lost then; `None` if it was not.
+    pub(crate) cause: Option<Cause>,
+    /// The propagation delay.
+    pub(crate) propagation: Duration,
+    /// When it reaches the far end, but for its spike and for frames before it.
+    pub(crate) arrival: Instant,
+    /// When its second copy does, if there is one.
+    pub(crate) second: Option<Instant>,
+    /// Its spike, if that held service.
+    pub(crate) service: Duration,
+    /// Its spike, if that holds delivery.
+    pub(crate) spike: Duration,
+    /// It arrives damaged.
+    pub(crate) corrupt: bool,
+}
+
+impl Passage {
+    /// Of a frame that was too old at `at`, when its transmission would have begun.
+    pub(crate) const fn expired(at: Instant) -> Self {
+        Self {
+            end: at,
+            cause: Some(Cause::Lifetime),
+            propagation: Duration::ZERO,
+            arrival: at,
+            second: None,
+            service: Duration::ZERO,
+            spike: Duration::ZERO,
+            corrupt: false,
+        }
+    }
+}
+
+impl Line {
+    /// `link` is the stream of the whole link.
+    pub(crate) fn new(config: &ChannelConfig, direction: Direction, link: Stream) -> Self {
+        let stream = link.child(direction.name());
+        let states = config.states.map(|states| {
+            // Shared states are the same on either side, for both ask the same stream.
+            let stream = if states.shared { link } else { stream };
+            Timeline::new(&[], Some(states.residence), stream.child("states"))
+        });
+        let config = config.of(direction);
+        let stalls = match config.stalls.holds {
+            StallHolds::Entry => Timeline::quiet(),
+            StallHolds::Transmitter => Timeline::stalls(config, stream),
+        };
+        let outages = &config.outages;
+        Self {
+            direction,
+            transmitter: Transmitter::new(config, states.as_ref(), stalls, stream),
+            fates: Fates::new(config, stream),
+            delays: Delays::new(config),
+            spike_holds: config.spikes.map(|spikes| spikes.holds).unwrap_or_default(),
+            states: states.unwrap_or_else(Timeline::quiet),
+            outages: Timeline::new(&outages.scripted, outages.random, stream.child("outages")),
+            spikes: None,
+        }
+    }
+
+    /// Carries a frame of so many bytes, whose transmission begins at `start`; `outages` are those
+    /// of both directions.
+    // Stations call it too, and then the compiler would not by itself.
+    #[expect(clippy::inline_always)]
+    #[inline(always)]
+    pub(crate) fn carry(&mut self, bytes: u32, start: Instant, outages: &mut Timeline) -> Passage {
+        let fate = self.fates.draw();
+        let (service, spike) = match self.spike_holds {
+            SpikeHolds::Service => (fate.spike, Duration::ZERO),
+            SpikeHolds::Delivery => (Duration::ZERO, fate.spike),
+        };
+        let begin = self.serve_spike(service, start);
+        let end = self.transmitter.send(bytes, begin);
+        let state = self.state(end);
+        let propagation = self.delays.at(end, state);
+        let error = self.fates.destroys(fate, state);
+        let cause = match fate {
+            Fate { script: true, .. } => Some(Cause::Script),
+            _ if outages.covers(end) || self.outages.covers(end) => Some(Cause::Outage),
+            _ if error => Some(Cause::Error),
+            _ => None,
+        };
+        let arrival = end + propagation + fate.jitter;
+        if !spike.is_zero() && cause.is_none() {
+            self.note_spike(arrival, arrival + spike);
+        }
+        Passage {
+            end,
+            cause,
+            propagation,
+            arrival,
+            second: fate
+                .duplicate
+                .filter(|_| cause.is_none())
+                .map(|jitter| end + propagation + jitter),
+            service,
+            spike,
+            corrupt: fate.corrupt,
+        }
+    }
+
+    /// The propagation delay of what is sent at `at`.
+    pub(crate) fn propagation(&mut self, at: Instant) -> Duration {
+        let state = self.state(at);
+        self.delays.at(at, state)
+    }
+
+    /// Is this direction out by itself?
+    pub(crate) fn is_out(&mut self, at: Instant) -> bool {
+        self.outages.covers(at)
+    }
+
+    #[inline]
+    fn state(&mut self, at: Instant) -> State {
+        if self.states.covers(at) { State::Bad } else { State::Good }
+    }
+
+    fn serve_spike(&mut self, spike: Duration, start: Instant) -> Instant {
+        if spike.is_zero() {
+            return start;
+        }
+        let end = self.transmitter.hold(start, spike);
+        self.note_spike(start, end);
+        end
+    }
+
+    fn note_spike(&mut self, from: Instant, to: Instant) {
+        if let Some(spikes) = &mut self.spikes {
+            let direction = Some(self.direction);
+            spikes.push(Disturbance { kind: DisturbanceKind::Spike, direction, from, to });
+        }
+    }
+
+    /// Nobody will ask about anything before `at`.
+    #[inline]
+    pub(crate) fn forget_before(&mut self, at: Instant) {
+        self.transmitter.forget_before(at);
+        self.states.forget_before(at);
+        self.outages.forget_before(at);
+    }
+
+    pub(crate) fn record_disturbances(&mut self) {
+        self.transmitter.stalls().keep();
+        self.outages.keep();
+        self.spikes.get_or_insert_default();
+    }
+
+    /// The stalls, outages and spikes that began before `until`, if they are recorded.
+    pub(crate) fn disturbances(&mut self, until: Instant, into: &mut Vec<Disturbance>) {
+        let Some(spikes) = &self.spikes else { return };
+        into.extend(spikes.iter().filter(|spike| spike.from < until));
+        let direction = Some(self.direction);
+        let stalls = (DisturbanceKind::Stall, self.transmitter.stalls());
+        for (kind, timeline) in [stalls, (DisturbanceKind::Outage, &mut self.outages)] {
+            into.extend(timeline.until(until).map(|Span { from, to }| Disturbance {
+                kind,
+                direction,
+                from,
+                to,
+            }));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Opportunities to send that come and go: the links of mahimahi (`mm-link`), Netravali and others,
+//! "Mahimahi: Accurate Record-and-Replay for HTTP", 2015.
+
+use alloc::sync::Arc;
+
+use rtolab_time::Instant;
+
+use crate::config::Opportunities;
+use crate::priority::PriorityPackets;
+use crate::timeline::Timeline;
+
+/// What an opportunity carries, in bytes.
+const CAPACITY: u32 = 1500;
+/// A source of higher priority that has left nothing of so many opportunities never will.
+const SATURATED: u32 = 1_000_000;
+
+/// A trace, and how far it is used.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots {
+    trace: Arc<Opportunities>,
+    /// When the trace began this time.
+    round: Instant,
+    /// The opportunity that comes after the present one, in this round.
+    next: usize,
+    /// When the present opportunity is, and how much of it is left.
+    at: Instant,
+    left: u32,
+    priority: Option<Waiting>,
+}
+
+/// What a source of higher priority wants to send.
+#[derive(Clone, Debug)]
+struct Waiting {
+    packets: PriorityPackets,
+    bytes: u64,
+    /// How many opportunities in a row it has used up.
+    in_a_row: u32,
+}
+
+impl Slots {
+    pub(crate) fn new(trace: Arc<Opportunities>, priority: Option<PriorityPackets>) -> Self {
+        Self {
+            trace,
+            round: Instant::START,
+            next: 0,
+            at: Instant::START,
+            left: 0,
+            priority: priority.map(|packets| Waiting { packets, bytes: 0, in_a_row: 0 }),
+        }
+    }
+
+    /// The first opportunity with something left for a frame that came at `entry` and has its turn
+    /// at `ready`. One at the very instant of its entry is gone; those that are passed over are lost.
+    pub(crate) fn seek(
+        &mut self,
+        entry: Instant,
+        ready: Instant,
+        stalls: &mut Timeline,
+    ) -> Instant {
+        loop {
+            if self.at == Instant::NEVER {
+                return self.at;
+            }
+            let released = stalls.release(ready.max(self.at));
+            if self.left > 0 && self.at > entry && self.at >= released {
+                return self.at;
+            }
+            self.skip_rounds(released);
+            self.advance(stalls);
+        }
+    }
+
+    /// When so many bytes are sent, from the present opportunity on.
+    pub(crate) fn send(&mut self, bytes: u32, stalls: &mut Timeline) -> Instant {
+        let mut bytes = bytes;
+        while bytes > self.left && self.at < Instant::NEVER {
+            bytes -= self.left;
+            self.advance(stalls);
+        }
+        self.left = self.left.saturating_sub(bytes);
+        self.at
+    }
+
+    /// On to the next opportunity that no stall spoils.
+    fn advance(&mut self, stalls: &mut Timeline) {
+        loop {
+            self.at = self.take_next();
+            if self.at == Instant::NEVER {
+                self.left = 0;
+                return;
+            }
+            let released = stalls.release(self.at);
+            if released == self.at {
+                self.left = self.after_priority();
+                return;
+            }
+            self.skip_rounds(released);
+        }
+    }
+
+    fn take_next(&mut self) -> Instant {
+        if self.next == self.trace.at.len() {
+            if self.trace.period.is_zero() {
+                return Instant::NEVER;
+            }
+            self.next = 0;
+            self.round += self.trace.period;
+        }
+        let Some(since) = self.trace.at.get(self.next) else { return Instant::NEVER };
+        self.next += 1;
+        self.round + *since
+    }
+
+    /// Whole rounds before `until` need not be gone through one by one. A source of higher priority
+    /// uses them, though.
+    fn skip_rounds(&mut self, until: Instant) {
+        if until == Instant::NEVER {
+            self.round = until;
+        }
+        let ahead = until.since(self.round).nanos();
+        let rounds = ahead.checked_div(self.trace.period.nanos()).unwrap_or(0);
+        // The round before may have its last opportunity at its very end.
+        if self.priority.is_none() && rounds > 1 {
+            self.round += self.trace.period.saturating_mul(rounds - 1);
+            self.next = 0;
+        }
+    }
+
+    /// What the source of higher priority leaves of an opportunity.
+    fn after_priority(&mut self) -> u32 {
+        let Some(waiting) = &mut self.priority else { return CAPACITY };
+        while waiting.packets.next < self.at && waiting.bytes < u64::from(u32::MAX) {
+            waiting.bytes += u64::from(waiting.packets.bytes);
+            waiting.packets.advance();
+        }
+        let used = waiting.bytes.min(CAPACITY.into()) as u32;
+        waiting.bytes -= u64::from(used);
+        waiting.in_a_row = if used == CAPACITY { waiting.in_a_row + 1 } else { 0 };
+        if waiting.in_a_row == SATURATED {
+            self.at = Instant::NEVER;
+        }
+        CAPACITY - used
+    }
+}

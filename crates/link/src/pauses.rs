@@ -1,0 +1,71 @@
+//! When a transmitter may not work on frames.
+
+use alloc::boxed::Box;
+
+use rtolab_time::{Duration, Instant};
+
+use crate::priority::Interruptions;
+use crate::timeline::Timeline;
+
+/// Stalls of the transmitter, and the packets of a source of higher priority.
+#[derive(Clone, Debug)]
+pub(crate) struct Pauses {
+    pub(crate) stalls: Timeline,
+    interruptions: Option<Box<Interruptions>>,
+}
+
+impl Pauses {
+    pub(crate) fn new(stalls: Timeline, interruptions: Option<Interruptions>) -> Self {
+        Self { stalls, interruptions: interruptions.map(Box::new) }
+    }
+
+    /// The first instant from `at` on that lies in no pause.
+    #[inline]
+    pub(crate) fn release(&mut self, at: Instant) -> Instant {
+        let released = self.stalls.release(at);
+        match &mut self.interruptions {
+            None => released,
+            Some(interruptions) => interruptions.release(released, &mut self.stalls),
+        }
+    }
+
+    /// An instant after `at` before which no pause begins or ends.
+    pub(crate) fn next_change(&mut self, at: Instant) -> Instant {
+        let stall = self.stalls.next_change(at);
+        match &mut self.interruptions {
+            None => stall,
+            Some(interruptions) => stall.min(interruptions.next_change(at)),
+        }
+    }
+
+    /// When `work` is done that begins at `start`, in no pause, and rests during each.
+    #[inline]
+    pub(crate) fn work_through(&mut self, start: Instant, work: Duration) -> Instant {
+        match self.interruptions {
+            None => self.stalls.work_through(start, work),
+            Some(_) => self.find_work_through(start, work),
+        }
+    }
+
+    fn find_work_through(&mut self, start: Instant, work: Duration) -> Instant {
+        let (mut at, mut left) = (start, work);
+        while at < Instant::NEVER {
+            let until = self.next_change(at);
+            if until == Instant::NEVER || left <= until.since(at) {
+                return at + left;
+            }
+            left -= until.since(at);
+            at = self.release(until);
+        }
+        at
+    }
+
+    /// Nobody will ask about anything before `at`.
+    #[inline]
+    pub(crate) fn forget_before(&mut self, at: Instant) {
+        self.stalls.forget_before(at);
+        if let Some(interruptions) = &mut self.interruptions {
+            interruptions.forget_before(at);
+        }
+    }
+}

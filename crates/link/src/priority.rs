@@ -1,0 +1,145 @@
+//! A source of higher priority: what it sends, and when that interrupts everybody else.
+
+use alloc::collections::VecDeque;
+
+use rtolab_time::{Duration, Instant};
+
+use crate::config::Priority;
+use crate::pauses::Pauses;
+use crate::rates::Rates;
+use crate::stream::{BadSpans, Stream};
+use crate::timeline::{Span, Timeline};
+
+/// A source that has left the transmitter no time for so many packets never will.
+const SATURATED: u32 = 1_000_000;
+
+/// The packets of the source, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct PriorityPackets {
+    talks: BadSpans,
+    every: Duration,
+    /// The size of each in bytes.
+    pub(crate) bytes: u32,
+    /// When the next one comes; [`Instant::NEVER`] if there is none.
+    pub(crate) next: Instant,
+}
+
+impl PriorityPackets {
+    /// `None` if the source never sends anything. `stream` is the direction's; the source draws from its
+    /// child `priority`.
+    pub(crate) fn new(priority: Priority, stream: Stream) -> Option<Self> {
+        let talks = BadSpans::new(priority.activity, stream.child("priority"))?;
+        let (every, next) = (priority.every.max(Duration::from_nanos(1)), talks.from);
+        let mut packets = Self { talks, every, bytes: priority.packet, next };
+        packets.skip_silences();
+        (priority.packet > 0).then_some(packets)
+    }
+
+    /// On to the next one.
+    pub(crate) fn advance(&mut self) {
+        self.next += self.every;
+        self.skip_silences();
+    }
+
+    fn skip_silences(&mut self) {
+        while self.next >= self.talks.to && self.next < Instant::NEVER {
+            self.talks.advance();
+            self.next = self.talks.from;
+        }
+    }
+}
+
+/// When the transmitter is busy with the source's packets, found as far ahead as anybody asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Interruptions {
+    packets: PriorityPackets,
+    rates: Rates,
+    /// The packets themselves wait for the ends of stalls only.
+    pauses: Pauses,
+    /// What is known: ordered, with gaps between.
+    busy: VecDeque<Span>,
+    /// When the last known one ends.
+    busy_until: Instant,
+    /// How many packets that one has.
+    in_a_row: u32,
+}
+
+impl Interruptions {
+    pub(crate) fn new(packets: PriorityPackets, rates: Rates, stalls: Timeline) -> Self {
+        Self {
+            packets,
+            rates,
+            pauses: Pauses::new(stalls, None),
+            busy: VecDeque::new(),
+            busy_until: Instant::START,
+            in_a_row: 0,
+        }
+    }
+
+    /// The first instant from `at` on that lies neither in a stall nor in an interruption.
+    pub(crate) fn release(&mut self, at: Instant, stalls: &mut Timeline) -> Instant {
+        let mut at = at;
+        loop {
+            match self.first_ending_after(at) {
+                Some(span) if span.from <= at => at = stalls.release(span.to),
+                _ => return at,
+            }
+        }
+    }
+
+    /// An instant after `at` before which none begins or ends.
+    pub(crate) fn next_change(&mut self, at: Instant) -> Instant {
+        match self.first_ending_after(at) {
+            Some(span) if span.from <= at => span.to,
+            Some(span) => span.from,
+            None => self.packets.next,
+        }
+    }
+
+    /// Nobody will ask about anything before `at`.
+    pub(crate) fn forget_before(&mut self, at: Instant) {
+        self.learn(at);
+        while self.busy.front().is_some_and(|span| span.to <= at) {
+            self.busy.pop_front();
+        }
+        let needed = self.packets.next.max(self.busy_until);
+        self.pauses.forget_before(needed);
+        self.rates.forget_before(needed);
+    }
+
+    fn first_ending_after(&mut self, at: Instant) -> Option<Span> {
+        self.learn(at);
+        let past = self.busy.partition_point(|span| span.to <= at);
+        self.busy.get(past).copied()
+    }
+
+    /// Makes all known that begin at or before `at`, each to its very end.
+    fn learn(&mut self, at: Instant) {
+        loop {
+            let wanted = at.max(self.busy_until);
+            if self.packets.next > wanted || wanted == Instant::NEVER {
+                return;
+            }
+            let from = self.pauses.release(self.packets.next.max(self.busy_until));
+            let to = self.rates.send(self.packets.bytes, from, &mut self.pauses);
+            self.append(Span { from, to });
+            self.packets.advance();
+        }
+    }
+
+    fn append(&mut self, span: Span) {
+        match self.busy.back_mut() {
+            Some(last) if span.from <= last.to => {
+                self.in_a_row += 1;
+                last.to = if self.in_a_row < SATURATED { span.to } else { Instant::NEVER };
+                self.busy_until = last.to;
+            }
+            _ if span.from < span.to => {
+                self.in_a_row = 1;
+                self.busy_until = span.to;
+                self.busy.push_back(span);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! How fast a transmitter sends as time goes by.
+
+use alloc::vec::Vec;
+
+use rtolab_time::{Duration, Instant, Rate};
+
+use crate::config::{DirectionConfig, RateChange};
+use crate::pauses::Pauses;
+use crate::timeline::Timeline;
+
+/// A rate that is constant between given instants, and another one while the link is in its bad
+/// state, if that has one of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Rates {
+    /// In order; the first from the start on.
+    steps: Vec<RateChange>,
+    bad: Option<(Rate, Timeline)>,
+}
+
+/// A span of constant rate.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    rate: Option<Rate>,
+    until: Instant,
+}
+
+impl Rates {
+    /// `None` where it is `config.rate` at any time.
+    pub(crate) fn new(config: &DirectionConfig, states: Option<&Timeline>) -> Option<Self> {
+        let bad = config.bad.rate.zip(states.cloned());
+        (bad.is_some() || !config.rate_changes.is_empty())
+            .then(|| Self { bad, ..Self::constant(config) })
+    }
+
+    /// The good state's only, as instants and rates.
+    pub(crate) fn constant(config: &DirectionConfig) -> Self {
+        let mut steps: Vec<_> = config.rate_changes.clone();
+        steps.sort_by_key(|step| step.at);
+        steps.insert(0, RateChange { at: Instant::START, rate: config.rate });
+        Self { steps, bad: None }
+    }
+
+    fn at(&mut self, at: Instant) -> Piece {
+        let next = self.steps.partition_point(|step| step.at <= at);
+        let until = self.steps.get(next).map_or(Instant::NEVER, |step| step.at);
+        let good = Piece { rate: self.steps[next - 1].rate, until };
+        let Some((rate, states)) = &mut self.bad else { return good };
+        let change = states.next_change(at);
+        match states.covers(at) {
+            true => Piece { rate: Some(*rate), until: change },
+            false => Piece { until: good.until.min(change), ..good },
+        }
+    }
+
+    /// When the last of so many bytes is sent, from `start` on and never during pauses; exact, and
+    /// rounded up to a whole nanosecond at the very end.
+    pub(crate) fn send(&mut self, bytes: u32, start: Instant, pauses: &mut Pauses) -> Instant {
+        // In units of one bit in a second's billion parts, as `Rate::time_for` counts.
+        let mut left = u128::from(bytes) * 8_000_000_000;
+        let mut at = start;
+        loop {
+            at = pauses.release(at);
+            if at == Instant::NEVER {
+                return at;
+            }
+            let Piece { rate: Some(rate), until } = self.at(at) else { return at };
+            let until = until.min(pauses.next_change(at));
+            let rate = u128::from(rate.bits_per_second());
+            let (needed, length) = (left.div_ceil(rate), u128::from(until.since(at).nanos()));
+            if needed <= length || until == Instant::NEVER {
+                return at + Duration::from_nanos(u64::try_from(needed).unwrap_or(u64::MAX));
+            }
+            left -= length * rate;
+            at = until;
+        }
+    }
+
+    /// Nobody will ask about anything before `at`.
+    pub(crate) fn forget_before(&mut self, at: Instant) {
+        if let Some((_, states)) = &mut self.bad {
+            states.forget_before(at);
+        }
+    }
+}

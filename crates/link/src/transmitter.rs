@@ -1,0 +1,129 @@
+//! When a direction sends what has its turn, and how long that takes.
+
+use alloc::sync::Arc;
+
+use rtolab_time::{Duration, Instant, Rate};
+
+use crate::config::DirectionConfig;
+use crate::opportunities::Slots;
+use crate::pauses::Pauses;
+use crate::priority::{Interruptions, PriorityPackets};
+use crate::rates::Rates;
+use crate::stream::Stream;
+use crate::timeline::Timeline;
+
+/// Sends one frame after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Transmitter {
+    pace: Pace,
+    pauses: Pauses,
+    /// When it is done with all frames so far.
+    pub(crate) idle_from: Instant,
+}
+
+/// How fast it is.
+#[derive(Clone, Debug)]
+enum Pace {
+    Constant(Serialiser),
+    Varying(Rates),
+    Slots(Slots),
+}
+
+/// How long a frame takes at a constant rate, if any time.
+#[derive(Clone, Copy, Debug)]
+struct Serialiser {
+    rate: Option<Rate>,
+    /// The size of the last frame and how long it takes to send, for most are as large as the one
+    /// before: a division costs more than all else here.
+    last_size: (u32, Duration),
+}
+
+impl Serialiser {
+    fn time_for(&mut self, bytes: u32) -> Duration {
+        if self.last_size.0 != bytes {
+            let needed = self.rate.map_or(Duration::ZERO, |rate| rate.time_for(bytes));
+            self.last_size = (bytes, needed);
+        }
+        self.last_size.1
+    }
+}
+
+impl Transmitter {
+    /// Of a direction whose link is in its bad state during `states`. `stream` is the direction's.
+    pub(crate) fn new(
+        config: &DirectionConfig,
+        states: Option<&Timeline>,
+        stalls: Timeline,
+        stream: Stream,
+    ) -> Self {
+        let packets = config.priority.and_then(|source| PriorityPackets::new(source, stream));
+        let (pace, interruptions) = match (&config.opportunities, packets) {
+            (Some(trace), packets) => (Pace::Slots(Slots::new(Arc::clone(trace), packets)), None),
+            (None, None) => (Pace::at_rates(config, states), None),
+            (None, Some(packets)) => {
+                let rates = Rates::new(config, states);
+                let rates = rates.unwrap_or_else(|| Rates::constant(config));
+                let interruptions = Interruptions::new(packets, rates.clone(), stalls.clone());
+                (Pace::Varying(rates), Some(interruptions))
+            }
+        };
+        let pauses = Pauses::new(stalls, interruptions);
+        Self { pace, pauses, idle_from: Instant::START }
+    }
+
+    /// When it begins with a frame that came at `entry` and may be sent from `ready` on: it is done
+    /// with those before, and does not pause. No later call may have an earlier `ready`.
+    #[inline]
+    pub(crate) fn begin(&mut self, entry: Instant, ready: Instant) -> Instant {
+        let ready = ready.max(self.idle_from);
+        match &mut self.pace {
+            Pace::Constant(_) | Pace::Varying(_) => self.pauses.release(ready),
+            Pace::Slots(slots) => slots.seek(entry, ready, &mut self.pauses.stalls),
+        }
+    }
+
+    /// When it has worked for so long on something other than sending, from `start` on.
+    pub(crate) fn hold(&mut self, start: Instant, work: Duration) -> Instant {
+        self.pauses.work_through(start, work)
+    }
+
+    /// When the last of so many bytes is sent, from `start` on, a time at which it can begin.
+    #[inline]
+    pub(crate) fn send(&mut self, bytes: u32, start: Instant) -> Instant {
+        let pauses = &mut self.pauses;
+        self.idle_from = match &mut self.pace {
+            Pace::Constant(serialiser) => pauses.work_through(start, serialiser.time_for(bytes)),
+            Pace::Varying(rates) => rates.send(bytes, start, pauses),
+            Pace::Slots(slots) => {
+                slots.seek(Instant::START, start, &mut pauses.stalls);
+                slots.send(bytes, &mut pauses.stalls)
+            }
+        };
+        self.idle_from
+    }
+
+    /// Its stalls.
+    pub(crate) fn stalls(&mut self) -> &mut Timeline {
+        &mut self.pauses.stalls
+    }
+
+    /// Nobody will ask about anything before `at`.
+    #[inline]
+    pub(crate) fn forget_before(&mut self, at: Instant) {
+        self.pauses.forget_before(at);
+        if let Pace::Varying(rates) = &mut self.pace {
+            rates.forget_before(at);
+        }
+    }
+}
+
+impl Pace {
+    fn at_rates(config: &DirectionConfig, states: Option<&Timeline>) -> Self {
+        match Rates::new(config, states) {
+            Some(rates) => Self::Varying(rates),
+            None => {
+                Self::Constant(Serialiser { rate: config.rate, last_size: (0, Duration::ZERO) })
+            }
+        }
+    }
+}

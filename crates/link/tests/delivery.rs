@@ -1,0 +1,281 @@
+//! What happens to frames on their way: delays, order, age, copies and damage.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Out, at, channel, drain, forward, numbers, rate, secs, send};
+use rtolab_link::{
+    Cause, DelayTrace, Direction, DirectionConfig, Distribution, Limit, Order, Outcome,
+    Probability, SpikeHolds, Spikes,
+};
+use rtolab_time::{Duration, Instant};
+
+fn chance(p: f64) -> Probability {
+    Probability::new(p).unwrap()
+}
+
+/// Delays of 0.1 s, from 1 s on 3 s, from 2 s on 0.1 s again.
+fn bump(period: Option<f64>) -> Option<Arc<DelayTrace>> {
+    let steps = [(0.0, 0.1), (1.0, 3.0), (2.0, 0.1)];
+    let steps = steps.map(|(from, delay)| (secs(from), secs(delay))).to_vec();
+    Some(Arc::new(DelayTrace { steps, period: period.map(secs) }))
+}
+
+fn bumpy(order: Order) -> DirectionConfig {
+    DirectionConfig { delays: bump(None), order, ..DirectionConfig::default() }
+}
+
+fn arrived(number: u64, time: f64) -> Out {
+    Out::Arrived { number, at: at(time), held: Duration::ZERO }
+}
+
+/// What is delivered when: the frame's number, whether it is a second copy, and damaged.
+fn deliveries(link: &mut rtolab_link::Channel<common::Packet>) -> Vec<(u64, Instant, bool, bool)> {
+    let mut told = Vec::new();
+    while let Some(now) = link.next_event_of(Direction::Forward) {
+        match link.poll_direction(Direction::Forward, now).expect("it announced an event") {
+            Outcome::Delivered { frame, duplicate, .. } => {
+                told.push((frame.number, now, duplicate, frame.corrupt));
+            }
+            Outcome::Dropped { .. } => {}
+        }
+    }
+    told
+}
+
+#[test]
+fn a_delay_holds_from_its_instant_until_the_next() {
+    for (period, last) in [(None, 7.1), (Some(3.0), 10.0)] {
+        let config = DirectionConfig { delays: bump(period), ..DirectionConfig::default() };
+        let mut link = channel(&forward(config));
+        for (number, time) in [0.999, 1.0, 6.0, 7.0].into_iter().enumerate() {
+            send(&mut link, [number as u64], 100, at(time));
+        }
+        let expected = [arrived(0, 1.099), arrived(1, 4.0), arrived(2, 6.1), arrived(3, last)];
+        assert_eq!(drain(&mut link), expected);
+    }
+}
+
+#[test]
+fn the_delay_is_the_one_at_the_end_of_the_transmission() {
+    let config = DirectionConfig { rate: rate(8_000), ..bumpy(Order::Kept) };
+    let mut link = channel(&forward(config));
+    send(&mut link, [1], 1000, at(0.5));
+    assert_eq!(drain(&mut link), [arrived(1, 4.5)]);
+}
+
+#[test]
+fn where_order_is_kept_a_frame_waits_for_the_one_before_and_is_not_called_held() {
+    let mut link = channel(&forward(bumpy(Order::Kept)));
+    for (number, time) in [1.5, 2.5, 5.0].into_iter().enumerate() {
+        send(&mut link, [number as u64], 100, at(time));
+    }
+    assert_eq!(drain(&mut link), [arrived(0, 4.5), arrived(1, 4.5), arrived(2, 5.1)]);
+}
+
+#[test]
+fn where_order_is_free_frames_overtake() {
+    let config = DirectionConfig { drops: vec![3], ..bumpy(Order::Free) };
+    let mut link = channel(&forward(config));
+    for (number, time) in [1.5, 2.5, 2.7, 4.4].into_iter().enumerate() {
+        send(&mut link, [number as u64], 100, at(time));
+    }
+    let lost = Out::Lost { number: 2, at: at(2.7), cause: Cause::Script };
+    // Of two that are due together the earlier one goes first.
+    let expected = [arrived(1, 2.6), lost, arrived(0, 4.5), arrived(3, 4.5)];
+    assert_eq!(drain(&mut link), expected);
+}
+
+#[test]
+fn a_spike_delays_one_frame_only_where_order_is_free() {
+    let spikes = Spikes {
+        probability: chance(0.1),
+        length: Distribution::Constant(secs(5.0)),
+        holds: SpikeHolds::Delivery,
+    };
+    let config =
+        DirectionConfig { spikes: Some(spikes), order: Order::Free, ..DirectionConfig::default() };
+    let mut link = channel(&forward(config));
+    for number in 0..100 {
+        send(&mut link, [number], 100, at(number as f64 / 10.0));
+    }
+    let mut spiked = 0;
+    for out in drain(&mut link) {
+        let Out::Arrived { number, at: now, held } = out else { panic!("{out:?}") };
+        let delayed = now.since(at(number as f64 / 10.0));
+        assert!(delayed == held && (held == secs(5.0) || held.is_zero()), "{out:?}");
+        spiked += u32::from(!held.is_zero());
+    }
+    assert!((3..30).contains(&spiked), "{spiked}");
+}
+
+#[test]
+fn jitter_has_its_distribution_and_its_order() {
+    let jitter = Some(Distribution::Uniform(secs(0.02), secs(0.08)));
+    let config = |order| {
+        forward(DirectionConfig { jitter, order, delay: secs(0.1), ..DirectionConfig::default() })
+    };
+    let mut link = channel(&config(Order::Free));
+    for number in 0..50_000 {
+        send(&mut link, [number], 100, at(number as f64 / 100.0));
+    }
+    let heard = drain(&mut link);
+    let delay = |out: &Out| out.arrival().unwrap().secs_f64() - out.number() as f64 / 100.0 - 0.1;
+    assert!(heard.iter().map(delay).all(|delay| (0.02 - 1e-9..0.08).contains(&delay)));
+    // A uniform distribution's mean and its third: mean 0.05, standard deviation 0.06 / sqrt(12).
+    let mean = heard.iter().map(delay).sum::<f64>() / 5e4;
+    assert!((mean - 0.05).abs() < 4.0 * 0.06 / 12f64.sqrt() / 5e4f64.sqrt(), "{mean}");
+    let third = heard.iter().map(delay).filter(|delay| *delay < 0.04).count() as f64 / 5e4;
+    assert!((third - 1.0 / 3.0).abs() < 4.0 * (2.0 / 9.0 / 5e4f64).sqrt(), "{third}");
+    assert!(numbers(&heard).windows(2).any(|pair| pair[0] > pair[1]));
+    assert!(heard.windows(2).all(|pair| pair[0].arrival() <= pair[1].arrival()));
+
+    let mut link = channel(&config(Order::Kept));
+    for number in 0..1000 {
+        send(&mut link, [number], 100, at(number as f64 / 100.0));
+    }
+    let kept = drain(&mut link);
+    assert!(numbers(&kept).into_iter().eq(0..1000));
+    assert!(kept.iter().all(|out| matches!(out, Out::Arrived { held: Duration::ZERO, .. })));
+}
+
+#[test]
+fn a_frame_that_is_too_old_is_not_sent_and_takes_no_time() {
+    let config = DirectionConfig {
+        rate: rate(8_000),
+        delay: secs(0.5),
+        lifetime: Some(secs(2.0)),
+        drops: vec![4],
+        ..DirectionConfig::default()
+    };
+    let mut link = channel(&forward(config));
+    send(&mut link, 1..=5, 1000, at(0.0));
+    send(&mut link, [6, 7], 1000, at(1.5));
+    let heard = drain(&mut link);
+    let old = |number| Out::Lost { number, at: at(3.0), cause: Cause::Lifetime };
+    // 3 begins at 2 s, just in time. 6 follows at 3 s, and is the fourth that is sent.
+    let lost = Out::Lost { number: 6, at: at(4.0), cause: Cause::Script };
+    // Where order is kept, what is lost is told behind the frames before it.
+    let expected = [arrived(1, 1.5), arrived(2, 2.5), arrived(3, 3.5), old(4), old(5), lost];
+    assert_eq!(heard[..6], expected);
+    // 7 would begin at 4 s, at an age of 2.5 s.
+    assert_eq!(heard[6], Out::Lost { number: 7, at: at(4.0), cause: Cause::Lifetime });
+    let stats = link.stats(Direction::Forward);
+    assert_eq!((stats.drops.lifetime, stats.transmissions, stats.transmitted_bytes), (3, 4, 4000));
+}
+
+#[test]
+fn what_is_too_old_frees_the_queue_and_the_buffers() {
+    for send_buffer in [Limit::Unlimited, Limit::Packets(1)] {
+        let config = DirectionConfig {
+            rate: rate(8_000),
+            lifetime: Some(secs(0.5)),
+            queue: Limit::Packets(2),
+            send_buffer,
+            ..DirectionConfig::default()
+        };
+        let mut link = channel(&forward(config));
+        send(&mut link, 1..=3, 1000, at(0.0));
+        send(&mut link, 4..=6, 1000, at(1.0));
+        let mut heard = drain(&mut link);
+        heard.sort_by_key(Out::number);
+        let old = |number, time| Out::Lost { number, at: at(time), cause: Cause::Lifetime };
+        let expected =
+            [arrived(1, 1.0), old(2, 1.0), old(3, 1.0), arrived(4, 2.0), old(5, 2.0), old(6, 2.0)];
+        assert_eq!(heard, expected);
+    }
+}
+
+#[test]
+fn a_second_copy_comes_right_behind_the_first() {
+    let config = DirectionConfig {
+        rate: rate(8_000),
+        delay: secs(0.5),
+        duplication: chance(1.0),
+        drops: vec![2],
+        ..DirectionConfig::default()
+    };
+    let mut link = channel(&forward(config));
+    send(&mut link, 1..=3, 1000, at(0.0));
+    assert_eq!(link.inside(Direction::Forward), 3);
+    let told = deliveries(&mut link);
+    let copy = |number, time, second| (number, at(time), second, false);
+    let expected =
+        [copy(1, 1.5, false), copy(1, 1.5, true), copy(3, 3.5, false), copy(3, 3.5, true)];
+    assert_eq!(told, expected);
+    let stats = link.stats(Direction::Forward);
+    assert_eq!((stats.delivered, stats.duplicates, stats.bytes), (2, 2, 2000));
+    assert_eq!(link.inside(Direction::Forward), 0);
+}
+
+#[test]
+fn a_second_copy_has_a_jitter_of_its_own() {
+    let config = |order| {
+        forward(DirectionConfig {
+            jitter: Some(Distribution::Uniform(secs(0.0), secs(1.0))),
+            duplication: chance(0.5),
+            order,
+            ..DirectionConfig::default()
+        })
+    };
+    let mut link = channel(&config(Order::Free));
+    send(&mut link, 0..2000, 100, at(0.0));
+    let told = deliveries(&mut link);
+    let seconds = told.iter().filter(|it| it.2).count();
+    // Standard deviation: sqrt(2000 / 4) = 22.4.
+    assert!(seconds.abs_diff(1000) < 90, "{seconds}");
+    let firsts: Vec<_> = told.iter().filter(|it| !it.2).map(|it| (it.0, it.1)).collect();
+    let first = |number| firsts.iter().find(|it| it.0 == number).unwrap().1;
+    let earlier = told.iter().filter(|it| it.2 && it.1 < first(it.0)).count();
+    assert!((400..600).contains(&earlier), "{earlier} of {seconds} overtook the first");
+
+    let mut link = channel(&config(Order::Kept));
+    send(&mut link, 0..2000, 100, at(0.0));
+    let told = deliveries(&mut link);
+    assert!(told.windows(2).all(|pair| (pair[0].0, pair[0].2) < (pair[1].0, pair[1].2)));
+}
+
+#[test]
+fn damage_comes_as_often_as_it_should_and_is_counted() {
+    let config = DirectionConfig { corruption: chance(0.05), ..DirectionConfig::default() };
+    let mut link = channel(&forward(config));
+    send(&mut link, 0..100_000, 100, at(0.0));
+    let damaged = deliveries(&mut link).iter().filter(|it| it.3).count() as u64;
+    // Standard deviation: sqrt(100,000 * 0.05 * 0.95) = 69.
+    assert!(damaged.abs_diff(5000) < 4 * 69, "{damaged}");
+    assert_eq!(link.stats(Direction::Forward).corrupted, damaged);
+}
+
+#[test]
+fn the_nth_frame_has_the_same_fate_at_any_time() {
+    let config = forward(DirectionConfig {
+        rate: rate(1_000_000),
+        jitter: Some(Distribution::Exponential(secs(0.1))),
+        loss: chance(0.1),
+        loss_memory: chance(0.4),
+        duplication: chance(0.2),
+        corruption: chance(0.1),
+        order: Order::Free,
+        ..DirectionConfig::default()
+    });
+    let fates = |gap: f64, bytes: u32| {
+        let mut link = channel(&config);
+        let serialisation = rate(1_000_000).unwrap().time_for(bytes);
+        for number in 0..2000 {
+            send(&mut link, [number], bytes, at(number as f64 * gap));
+        }
+        let mut told: Vec<_> = deliveries(&mut link)
+            .iter()
+            .map(|(number, now, second, corrupt)| {
+                let jitter = now.since(at(*number as f64 * gap) + serialisation);
+                (*number, *second, *corrupt, jitter)
+            })
+            .collect();
+        told.sort_unstable();
+        told
+    };
+    let often = fates(0.02, 40);
+    assert!((1500..2400).contains(&often.len()));
+    assert_eq!(fates(1.0, 1500), often);
+}
