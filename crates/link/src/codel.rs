@@ -123,8 +123,8 @@ impl ControlledDelay {
         self.dodequeue(now, queue)
     }
 
-    /// Marks a frame instead of dropping it, where that is possible (section 7 of the FQ-CoDel RFC
-    /// 8290 does so, and so does Linux).
+    /// Marks a frame instead of dropping it, where that is possible. The RFC leaves open how; this is
+    /// what Linux does (sch_codel): a mark counts as a drop, and the frame goes on.
     fn marks<F: Frame>(&self, frame: &mut Option<F>) -> bool {
         let Some(frame) = frame.as_mut().filter(|it| self.config.ecn && it.takes_marks()) else {
             return false;

@@ -264,8 +264,9 @@ pub struct Arq {
     pub report: u32,
     /// When the receiving end notices that a block is missing.
     pub notices: Notices,
-    /// The sending end sends a block again of which it has heard nothing for so long since its
-    /// transmission.
+    /// The sending end sends a block again of which it has heard nothing for so long since the end
+    /// of its transmission. An orderly receiving end that still waits reports again after as long.
+    /// Not zero.
     pub timeout: Duration,
 }
 
@@ -292,10 +293,11 @@ pub struct DirectionConfig {
     /// room there. A frame that need not wait is never dropped.
     pub queue: Limit,
     /// The link's send buffer: a frame takes room in it from before its transmission until it is
-    /// delivered, in order, at the other end (or known lost).
+    /// delivered, in order, at the other end (or known lost). With local retransmission, until the
+    /// sending end knows that all of it has arrived, or gives it up: this is its window.
     pub send_buffer: Limit,
     /// The link's receive buffer, where frames wait for an earlier one. The sender knows its size
-    /// and never has more under way.
+    /// and never has more under way. With local retransmission another limit of the window.
     pub receive_buffer: Limit,
     /// How the rate changes at given instants.
     pub rate_changes: Vec<RateChange>,

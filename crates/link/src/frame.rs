@@ -87,7 +87,10 @@ pub enum Outcome<F> {
         /// How long it was held, beyond queueing, serialisation and propagation: before the
         /// entry, by a stall there; while it waited or had its turn, by stalls of the transmitter
         /// and its own spike, if that holds service; at the far end, by its own spike and by
-        /// frames before it that had to come out first. Zero on an undisturbed link.
+        /// frames before it that had to come out first. With local retransmission, from when its
+        /// last block would have arrived, had its first transmission met nothing of that, till it
+        /// comes out; that others are sent again meanwhile is queueing. Zero on an undisturbed
+        /// link.
         held: Duration,
         /// Is it a second one that the link made of the frame?
         duplicate: bool,
@@ -100,7 +103,8 @@ pub enum Outcome<F> {
         frame: F,
         /// Why.
         cause: Cause,
-        /// When: the entry for a full queue, else the end of its transmission.
+        /// When: the entry if the queue refused it, the exit if the queue dropped it there, when
+        /// local retransmission gave it up, else the end of its transmission.
         at: Instant,
     },
 }

@@ -8,7 +8,7 @@ use common::{
 };
 use rtolab_link::{
     Arq, Cause, Channel, ChannelConfig, Direction, DirectionConfig, DisturbanceKind, Limit,
-    Notices, Order, Outages, Probability, StallHolds, Stalls, Stream,
+    Notices, Order, Outages, Outcome, Probability, StallHolds, Stalls, Stream,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -437,4 +437,42 @@ fn losses_that_remain_and_capacity_that_is_left_are_what_they_should() {
     // The transmitter is never idle before the last blocks, which wait for word.
     let last = heard.last().unwrap().arrival().unwrap().secs_f64();
     assert!(last - sent * 0.001 < 10.0 * 0.5, "{last} {sent}");
+}
+
+#[test]
+fn damage_that_the_link_does_not_notice_goes_on_with_the_frame() {
+    let certain = Probability::new(1.0).unwrap();
+    let forward = DirectionConfig { corruption: certain, duplication: certain, ..slow() };
+    let arq = Arq { fragment: Some(250), ..orderly() };
+    let mut link = channel(&repeating(forward, arq));
+    send(&mut link, 0..3, 1000, at(0.0));
+    let mut delivered = Vec::new();
+    while let Some(now) = link.next_event() {
+        while let Some(outcome) = link.poll(now) {
+            let Outcome::Delivered { frame, duplicate, .. } = outcome else {
+                panic!("{outcome:?}")
+            };
+            delivered.push((frame.number, frame.corrupt, duplicate));
+        }
+    }
+    // Second copies of blocks are known by their numbers.
+    assert_eq!(delivered, [(0, true, false), (1, true, false), (2, true, false)]);
+    let stats = link.stats(Direction::Forward);
+    assert_eq!((stats.corrupted, stats.duplicates), (3, 0));
+}
+
+#[test]
+fn damaged_reports_are_no_reports() {
+    let certain = Probability::new(1.0).unwrap();
+    let arq = Arq { report: 100, timeout: secs(4.0), ..simple() };
+    let config = ChannelConfig {
+        backward: DirectionConfig { corruption: certain, ..slow() },
+        ..repeating(slow(), arq)
+    };
+    let (heard, link) = run(&config, 1);
+    // The sending end repeats it in vain and gives up; the frame was there all the time.
+    assert_eq!(arrivals(&heard), [(0, 1.5)]);
+    let stats = link.stats(Direction::Forward);
+    assert_eq!((stats.local_retransmissions, stats.delivered, stats.drops.total()), (3, 1, 0));
+    assert_eq!(link.stats(Direction::Backward).reports, 4);
 }
