@@ -40,8 +40,8 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     )
     | {"goodput_bps": pl.Float64},
     "timeouts": RUN
-    | {"flow": pl.String, "at_s": pl.Float64, "kind": pl.String, "seq": pl.Int64}
-    | {"rto_s": pl.Float64, "backoff": pl.UInt32, "cwnd": pl.UInt64, "needed": pl.Boolean}
+    | {"flow": pl.String, "at_s": pl.Float64, "end": pl.String, "kind": pl.String}
+    | {"seq": pl.Int64, "rto_s": pl.Float64, "backoff": pl.UInt32, "cwnd": pl.UInt64, "needed": pl.Boolean}
     | {"verdict": pl.String, "detector": pl.String, "verdict_at_s": pl.Float64},
     "segments": RUN
     | {"flow": pl.String, "at_s": pl.Float64, "place": pl.String, "event": pl.String}
@@ -62,6 +62,10 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "disturbances": RUN
     | {"link": pl.String, "direction": pl.String, "kind": pl.String}
     | {"from_s": pl.Float64, "to_s": pl.Float64},
+    "tasks": RUN | {"flow": pl.String},
+    "verdicts": RUN | {"flow": pl.String},
+    "duplicates": RUN | {"flow": pl.String},
+    "what_if": RUN | {"flow": pl.String},
 }
 
 
@@ -158,8 +162,9 @@ class Tape:
         kind: str = "timeout",
     ) -> None:
         """The timer expired, or loss recovery began."""
-        columns = {"rto_s": 2.5, "backoff": 0, "cwnd": 8 * SEGMENT, "needed": needed}
-        self._add("timeouts", at_s=at, kind=kind, seq=byte(segment), verdict=verdict, **columns)
+        columns: dict[str, Any] = {"rto_s": 2.5, "backoff": 0, "cwnd": 8 * SEGMENT, "needed": needed}
+        columns |= {"end": "sender", "kind": kind, "seq": byte(segment), "verdict": verdict}
+        self._add("timeouts", at_s=at, **columns)
 
     def window(self, at: float, *sizes: float, rto: float) -> None:
         """A sample of cwnd, ssthresh and flight, in segments, and of the timeout."""

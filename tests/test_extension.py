@@ -16,13 +16,13 @@ import pytest
 
 import rtolab
 from rtolab import _rtolab
+from rtolab.result import TABLES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import RequireTool
 
-TABLES = ("connections", "timeouts", "segments", "windows", "links", "disturbances")
 LINK = """
     title = "A short transfer over a slow link that loses packets"
     duration = "600 s"
@@ -95,6 +95,33 @@ def test_what_nobody_asked_for_is_empty(scenario: Path) -> None:
     watched = _rtolab.simulate(scenario, seeds=[1], windows=True)
     assert len(watched.segments) == 0
     assert len(watched.windows) > 10
+
+
+def test_judges_are_asked_about_every_timeout(scenario: Path) -> None:
+    names = [name for name, _ in _rtolab.detectors()]
+    assert {"eifel", "frto", "dualrtt", "dsack"} <= set(names)
+    outcome = _rtolab.simulate(scenario, seeds=range(20), judges=names, what_if=["sack"])
+    timeouts, verdicts = (pl.DataFrame(t) for t in (outcome.timeouts, outcome.verdicts))
+    assert timeouts.height > 0
+    assert verdicts.height == timeouts.height * len(names)
+    assert set(timeouts["truth"]) <= {"spurious", "ack-lost", "genuine"}
+    assert len(outcome.what_if) > 0
+    assert len(outcome.duplicates) > 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"judges": ["eiffel"]}, "unknown detector `eiffel`; known are eifel"),
+        ({"what_if": ["sack+eiffel"]}, "unknown policy `eiffel`"),
+        ({"what_if": ["sack+eifel"]}, r"`sack\+eifel` cannot go on from `newreno`: .*timestamps"),
+    ],
+)
+def test_a_wrong_question_says_what_is_wrong(
+    scenario: Path, asked: dict[str, list[str]], said: str
+) -> None:
+    with pytest.raises(_rtolab.SenderError, match=said):
+        _rtolab.simulate(scenario, senders=["newreno"], seeds=[1], **asked)
 
 
 @pytest.mark.parametrize("name", TABLES)
