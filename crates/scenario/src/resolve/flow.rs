@@ -9,7 +9,7 @@ use rtolab_time::{Duration, Instant};
 
 use super::at::At;
 use super::topology::Topology;
-use super::{Run, link};
+use super::{Run, link, packets, tcp};
 use crate::read::suggestion;
 use crate::written::{self, Datagrams, OnOff, Pages, Requests, value::Written};
 use crate::{Error, Flow, Workload};
@@ -73,6 +73,7 @@ impl Base<'_> {
             return Err(at.key("start").found(&expected));
         }
         check_sender(flow.sender.as_deref(), self.run.sender, &at.key("sender"))?;
+        let [tcp, receiver] = tcp::own(flow, (self.run.sender, self.receiver), at)?;
         let access = flow.access.as_ref();
         let access = access.map(|access| link::access(access, self.run, &at.key("access")));
         let first = Flow {
@@ -87,10 +88,13 @@ impl Base<'_> {
             access: access.transpose()?,
             sender: flow.sender.as_deref().or(self.sender).unwrap_or("sack").to_string(),
             own_sender: flow.sender.is_some(),
-            tcp: self.run.sender.clone(),
-            receiver: self.receiver.clone(),
+            tcp,
+            receiver,
         };
         self.check_datagrams(&first, flow, at)?;
+        if flow.mss.is_some() {
+            self.check_room(&first, packets(&first.tcp).largest, &at.key("mss"))?;
+        }
         Ok(first)
     }
 
@@ -145,6 +149,16 @@ impl Base<'_> {
                 return Err(at.key(key).wrong(problem));
             }
         }
+        self.check_room(flow, packet, &at.key("datagrams").key("packet"))
+    }
+
+    /// A packet of so many bytes, headers included, must fit wherever the flow passes.
+    fn check_room(&self, flow: &Flow, packet: u32, at: &At<'_>) -> Result<(), Error> {
+        let wrong = |room: u32, place: &str| {
+            Err(at.found(&format!(
+                "packets of at most {room} B with their headers, the room in {place}"
+            )))
+        };
         let passed = |direction: Direction, ends: (usize, usize)| {
             let pair = match direction {
                 Direction::Forward => [ends.0, ends.1],
@@ -156,16 +170,12 @@ impl Base<'_> {
             for direction in Direction::BOTH {
                 let room = smallest_room(&link.channel, direction);
                 if room < packet && passed(direction, link.ends) {
-                    let expected = format!("at most {room} B, the room in link {}", link.name);
-                    return Err(at.key("datagrams").key("packet").found(&expected));
+                    return wrong(room, &format!("link {}", link.name));
                 }
             }
         }
-        match &flow.access {
-            Some(access) if smallest_room(access, Direction::Forward) < packet => {
-                let expected = "no more than there is room in access";
-                Err(at.key("datagrams").key("packet").found(expected))
-            }
+        match flow.access.as_ref().map(|access| smallest_room(access, Direction::Forward)) {
+            Some(room) if room < packet => wrong(room, "access"),
             _ => Ok(()),
         }
     }

@@ -41,10 +41,15 @@ struct Run<'a> {
 impl Run<'_> {
     /// What the hosts send.
     fn packets(&self) -> Packets {
-        let full = u32::from(self.sender.mss) + HEADERS;
-        let timestamps = if self.sender.timestamp.in_mss { 0 } else { TIMESTAMPS };
-        Packets { full, largest: (full + timestamps).max(LARGEST_ACK) }
+        packets(self.sender)
     }
+}
+
+/// What a host sends.
+fn packets(sender: &Config) -> Packets {
+    let full = u32::from(sender.mss) + HEADERS;
+    let timestamps = if sender.timestamp.in_mss { 0 } else { TIMESTAMPS };
+    Packets { full, largest: (full + timestamps).max(LARGEST_ACK) }
 }
 
 /// The scenario that `written` means; `document` is where faults are found, and `folder` where the

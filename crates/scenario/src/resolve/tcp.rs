@@ -8,7 +8,9 @@ use rtolab_tcp::config::{
 use super::at::At;
 use crate::Error;
 use crate::written::value::{Text, Whole, Written};
-use crate::written::{NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window};
+use crate::written::{
+    Flow, NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
+};
 
 /// How the sending hosts behave, before a sum of policies is applied.
 pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
@@ -43,9 +45,31 @@ pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Res
     set(&mut config.receiver.buffer, *buffer);
     set_whole(&mut config.receiver.ack_every, *ack_every);
     set(&mut config.receiver.delayed_ack, *delayed_ack);
-    let buffer = config.receiver.buffer;
-    let scale = (0..14).find(|scale| buffer <= 65_535 << scale).unwrap_or(14);
+    let scale = (0..14).find(|scale| config.receiver.buffer <= 65_535 << scale).unwrap_or(14);
     config.window_scale = Some(window_scale.map_or(scale, |scale| scale.0 as u8));
+    check_buffer(&config, sender, at)?;
+    Ok(config)
+}
+
+/// The hosts of one flow, where it has a segment size or a buffer of its own.
+pub(super) fn own(
+    flow: &Flow,
+    hosts: (&Config, &Config),
+    at: &At<'_>,
+) -> Result<[Config; 2], Error> {
+    let (mut sender, mut receiver) = (hosts.0.clone(), hosts.1.clone());
+    set(&mut sender.mss, flow.mss);
+    set(&mut receiver.mss, flow.mss);
+    set(&mut receiver.receiver.buffer, flow.buffer);
+    if flow.mss.is_some() || flow.buffer.is_some() {
+        check_buffer(&receiver, &sender, at)?;
+    }
+    Ok([sender, receiver])
+}
+
+/// The buffer has room for a segment, and can be announced.
+fn check_buffer(config: &Config, sender: &Config, at: &At<'_>) -> Result<(), Error> {
+    let buffer = config.receiver.buffer;
     let announced = match sender.window_scale {
         Some(_) => 65_535 << config.window_scale.unwrap_or(0),
         None => 65_535,
@@ -59,7 +83,7 @@ pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Res
             "at most {announced} B, as much as can be announced with window_scale as it is in \
              [tcp] and [receiver]"
         ))),
-        _ => Ok(config),
+        _ => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::link::Access;
-use super::quantity::{Name, Payload, Positive, Size};
+use super::quantity::{Buffer, Mss, Name, Payload, Positive, Size};
 use super::spans::Length;
 use super::value::{Count, Written};
 
@@ -54,6 +54,12 @@ pub(crate) struct Flow {
     /// This flow's own sender, whatever the command line says; see tcp.sender.
     #[schemars(example = &"sack+frto")]
     pub sender: Option<String>,
+    /// Its own largest segment, in place of tcp.mss and receiver.mss.
+    #[schemars(example = &"1000 B")]
+    pub mss: Option<Written<Mss>>,
+    /// Its own receive buffer, in place of receiver.buffer.
+    #[schemars(example = &"20 kB")]
+    pub buffer: Option<Written<Buffer>>,
     /// A link of its own between the sender and the first node of its path.
     pub access: Option<Access>,
 }

@@ -258,4 +258,6 @@ pub const KEYS: &[(&str, &str)] = &[
     ("flow.flow.count", "2"),
     ("flow.flow.stagger", "3 s"),
     ("flow.flow.sender", "newreno"),
+    ("flow.flow.mss", "1000 B"),
+    ("flow.flow.buffer", "20 kB"),
 ];
