@@ -103,6 +103,7 @@ impl<F: Frame> Exits<F> {
     /// The second copy of a frame.
     pub(crate) fn push_duplicate(&mut self, settled: Settled<F>) {
         self.duplicates += 1;
+        self.due = self.due.min(settled.due);
         self.insert(settled);
     }
 

@@ -202,14 +202,15 @@ fn a_source_that_never_stops_leaves_nothing_and_does_not_hang() {
     let never = Distribution::Constant(Duration::ZERO);
     let activity =
         Renewal { good: never, bad: Distribution::Constant(secs(1.0)), stationary: false };
-    for every in [secs(0.1), secs(0.05), Duration::ZERO] {
-        let priority = Some(Priority { activity, every, packet: 100 });
+    // 100 bytes take 0.1 s; an opportunity a millisecond is enough for 15 packets.
+    for (every, starves) in [(0.2, [false; 2]), (0.1, [true, false]), (0.000_01, [true; 2])] {
+        let priority = Some(Priority { activity, every: secs(every), packet: 100 });
         let paced = DirectionConfig { priority, ..slow() };
         let slotted = DirectionConfig { opportunities: opportunities(&[1], 1), ..paced.clone() };
-        for (config, starved) in [(paced, true), (slotted, every.is_zero())] {
+        for (config, starved) in [paced, slotted].into_iter().zip(starves) {
             let mut link = channel(&forward(config));
             send(&mut link, [1], 100, at(1.0));
-            assert_eq!(link.next_event().is_none(), starved, "{every}");
+            assert_eq!(link.next_event().is_none(), starved, "every {every} s");
         }
     }
 }
