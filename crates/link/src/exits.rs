@@ -21,7 +21,7 @@ pub(crate) struct Settled<F> {
 #[derive(Clone, Debug)]
 pub(crate) struct Exits<F> {
     order: Order,
-    /// When the last frame of `leaving` leaves or left.
+    /// When the last of all frames so far leaves or left.
     last: Instant,
     /// When it would have left without any spike.
     last_undisturbed: Instant,
@@ -42,8 +42,8 @@ pub(crate) struct Exits<F> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exit {
     pub(crate) at: Instant,
-    /// How long spikes held it at the far end: its own, and those of frames that had to come out
-    /// before it.
+    /// How long it was held: of the way out, by its own spike and those of frames that had to come
+    /// out before it.
     pub(crate) held: Duration,
 }
 
@@ -88,9 +88,10 @@ impl<F: Frame> Exits<F> {
     #[inline]
     pub(crate) fn push(&mut self, settled: Settled<F>) {
         self.due = self.due.min(settled.due);
-        match self.order {
-            Order::Kept => self.leaving.push_back(settled),
-            Order::Free => self.insert(settled),
+        let is_last = settled.due >= self.last;
+        self.leaving.push_back(settled);
+        if !is_last {
+            self.sift();
         }
     }
 
@@ -103,12 +104,13 @@ impl<F: Frame> Exits<F> {
     /// The second copy of a frame.
     pub(crate) fn push_duplicate(&mut self, settled: Settled<F>) {
         self.duplicates += 1;
-        // Where order is free it may come before the first.
-        self.due = self.due.min(settled.due);
-        self.insert(settled);
+        self.push(settled);
     }
 
-    fn insert(&mut self, settled: Settled<F>) {
+    /// Moves the last one to its place, behind all that are due when it is.
+    #[cold]
+    fn sift(&mut self) {
+        let Some(settled) = self.leaving.pop_back() else { return };
         let place = self.leaving.partition_point(|other| other.due <= settled.due);
         self.leaving.insert(place, settled);
     }

@@ -13,11 +13,11 @@ use rtolab_time::{Duration, Instant};
 
 use crate::admission::{Admission, Admit, Backlog};
 use crate::config::{ChannelConfig, StallHolds};
-use crate::exits::{Exits, Settled};
+use crate::exits::{Exit, Exits, Settled};
 use crate::frame::{Cause, Direction, Frame, Outcome};
 use crate::line::{Line, Passage};
 use crate::report::{Blemish, Disturbance, DisturbanceKind, Stats};
-use crate::room::{Buffers, Place, Queue};
+use crate::room::{Buffers, Queue};
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
 
@@ -86,19 +86,23 @@ impl<F: Frame> Lane<F> {
     }
 
     #[inline]
-    fn take(&mut self, mut frame: F, mut entry: Entry, outages: &mut Timeline) {
+    fn take(&mut self, frame: F, mut entry: Entry, outages: &mut Timeline) {
         self.stats.offered += 1;
         let bytes = frame.bytes();
         let place = self.buffers.as_mut().map(|buffers| buffers.place(bytes, entry.at));
-        match self.admit(&frame, entry, place) {
+        let leaves_queue = match place {
+            None => self.begin(entry, entry.at),
+            Some(place) => place.at,
+        };
+        match self.admit(&frame, entry, leaves_queue) {
             Admit::Take => {}
-            Admit::TakeMarked => {
-                frame.mark_congestion();
-                entry.marked = true;
-            }
+            Admit::TakeMarked => entry.marked = true,
             Admit::Refuse(cause) => return self.refuse(frame, cause, entry),
         }
-        let start = self.begin(entry, place);
+        let start = match place {
+            None => leaves_queue,
+            Some(place) => self.begin(entry, place.at),
+        };
         let passage = match self.lifetime {
             Some(lifetime) if start.since(entry.offered) > lifetime => Passage::expired(start),
             _ => self.line.carry(bytes, start, outages),
@@ -109,10 +113,9 @@ impl<F: Frame> Lane<F> {
         }
     }
 
-    /// Does the queue take a frame?
+    /// Does the queue take a frame that would leave it then?
     #[inline]
-    fn admit(&mut self, frame: &F, entry: Entry, place: Option<Place>) -> Admit {
-        let leaves_queue = place.map_or_else(|| self.begin(entry, None), |place| place.at);
+    fn admit(&mut self, frame: &F, entry: Entry, leaves_queue: Instant) -> Admit {
         let idle_from = self.idle_from();
         if leaves_queue <= entry.at {
             self.admission.pass(idle_from, entry.at);
@@ -127,10 +130,9 @@ impl<F: Frame> Lane<F> {
         admit
     }
 
-    /// When a frame has its turn that has this place in the link's buffers, if these are limited.
+    /// When a frame has its turn that may be sent from `ready` on.
     #[inline]
-    fn begin(&mut self, entry: Entry, place: Option<Place>) -> Instant {
-        let ready = place.map_or(entry.at, |place| place.at);
+    fn begin(&mut self, entry: Entry, ready: Instant) -> Instant {
         self.line.transmitter.begin(entry.since, ready)
     }
 
@@ -140,48 +142,68 @@ impl<F: Frame> Lane<F> {
         self.exits.refuse(Settled { due, offered, outcome });
     }
 
-    /// Lets a frame come out, or be lost. Returns when.
+    /// Lets a frame come out, or be lost. Returns when. Most frames are delivered as they are, and
+    /// are moved once: to copy them costs more than all else here.
     #[inline]
-    fn settle(&mut self, mut frame: F, passage: Passage, entry: Entry) -> Instant {
-        let direction = self.direction;
-        let (due, outcome) = if let Some(cause) = passage.cause {
-            let at = passage.end;
-            (self.exits.give_up(at), Outcome::Dropped { direction, frame, cause, at })
-        } else {
-            if passage.corrupt {
-                frame.corrupt();
-            }
-            let exit = self.exits.come_out(passage.arrival, passage.spike);
-            let held = self.held_before(passage, entry) + exit.held;
-            (exit.at, Outcome::Delivered { direction, frame, held, duplicate: false })
-        };
-        if passage.cause.is_none() && (passage.corrupt || entry.marked) {
-            let blemish = Blemish { corrupt: passage.corrupt, marked: entry.marked };
-            self.exits.blemish(due, blemish);
+    fn settle(&mut self, frame: F, passage: Passage, entry: Entry) -> Instant {
+        if let Some(cause) = passage.cause {
+            return self.lose(frame, cause, passage.end, entry);
         }
-        let settled = Settled { due, offered: entry.offered, outcome };
-        let second = passage.second.map(|arrival| (arrival, settled.clone()));
-        self.exits.push(settled);
-        if let Some((arrival, settled)) = second {
-            self.repeat(settled, arrival, passage, entry);
+        if passage.corrupt || entry.marked || passage.second.is_some() {
+            return self.deliver_blemished(frame, passage, entry);
         }
+        let Exit { at: due, held } = self.come_out(passage, entry);
+        let (direction, offered, duplicate) = (self.direction, entry.offered, false);
+        self.exits.push(Settled {
+            due,
+            offered,
+            outcome: Outcome::Delivered { direction, frame, held, duplicate },
+        });
         due
     }
 
-    /// How long a frame was held before it left for the far end.
-    fn held_before(&mut self, passage: Passage, entry: Entry) -> Duration {
+    /// When a frame comes out, and how long it was held until then, all together.
+    #[inline]
+    fn come_out(&mut self, passage: Passage, entry: Entry) -> Exit {
+        let Exit { at, held } = self.exits.come_out(passage.arrival, passage.spike);
         let stalled = self.stalled(entry.at, passage.end);
-        entry.at.since(entry.offered) + stalled + passage.service
+        Exit { at, held: entry.at.since(entry.offered) + stalled + passage.service + held }
     }
 
-    /// Lets the second copy of a frame come out that reaches the far end at `arrival`.
     #[cold]
-    fn repeat(&mut self, first: Settled<F>, arrival: Instant, passage: Passage, entry: Entry) {
-        let Outcome::Delivered { frame, direction, .. } = first.outcome else { return };
-        let exit = self.exits.come_out(arrival, passage.spike);
-        let held = self.held_before(passage, entry) + exit.held;
-        let outcome = Outcome::Delivered { direction, frame, held, duplicate: true };
-        self.exits.push_duplicate(Settled { due: exit.at, outcome, ..first });
+    fn lose(&mut self, mut frame: F, cause: Cause, at: Instant, entry: Entry) -> Instant {
+        if entry.marked {
+            frame.mark_congestion();
+        }
+        let (due, offered) = (self.exits.give_up(at), entry.offered);
+        let outcome = Outcome::Dropped { direction: self.direction, frame, cause, at };
+        self.exits.push(Settled { due, offered, outcome });
+        due
+    }
+
+    /// Lets a frame come out that is marked or damaged, or a second copy of it behind it.
+    #[cold]
+    fn deliver_blemished(&mut self, mut frame: F, passage: Passage, entry: Entry) -> Instant {
+        let blemish = Blemish { corrupt: passage.corrupt, marked: entry.marked };
+        if blemish.marked {
+            frame.mark_congestion();
+        }
+        if blemish.corrupt {
+            frame.corrupt();
+        }
+        let (direction, offered) = (self.direction, entry.offered);
+        let delivery = |frame, Exit { at: due, held }, duplicate| {
+            let outcome = Outcome::Delivered { direction, frame, held, duplicate };
+            Settled { due, offered, outcome }
+        };
+        let exit = self.come_out(passage, entry);
+        self.exits.blemish(exit.at, blemish);
+        self.exits.push(delivery(frame.clone(), exit, false));
+        if let Some(arrival) = passage.second {
+            let second = self.come_out(Passage { arrival, ..passage }, entry);
+            self.exits.push_duplicate(delivery(frame, second, true));
+        }
+        exit.at
     }
 
     /// When the transmitter can next begin with a frame, from `at` on: it is done with those before

@@ -12,7 +12,7 @@ use crate::timeline::Timeline;
 /// What an opportunity carries, in bytes.
 const CAPACITY: u32 = 1500;
 /// A source of higher priority that has left nothing of so many opportunities never will.
-const SATURATED: u32 = 1_000_000;
+const SATURATED: u32 = 100_000;
 
 /// A trace, and how far it is used.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use crate::stream::{BadSpans, Stream};
 use crate::timeline::{Span, Timeline};
 
 /// A source that has left the transmitter no time for so many packets never will.
-const SATURATED: u32 = 1_000_000;
+const SATURATED: u32 = 100_000;
 
 /// The packets of the source, one after the other.
 #[derive(Clone, Debug)]
@@ -25,14 +25,15 @@ pub(crate) struct PriorityPackets {
 }
 
 impl PriorityPackets {
-    /// `None` if the source never sends anything. `stream` is the direction's; the source draws from its
+    /// `None` if the source never sends anything: packets that follow each other in no time, or of
+    /// no size, are none. `stream` is the direction's; the source draws from its
     /// child `priority`.
     pub(crate) fn new(priority: Priority, stream: Stream) -> Option<Self> {
         let talks = BadSpans::new(priority.activity, stream.child("priority"))?;
-        let (every, next) = (priority.every.max(Duration::from_nanos(1)), talks.from);
+        let (every, next) = (priority.every, talks.from);
         let mut packets = Self { talks, every, bytes: priority.packet, next };
         packets.skip_silences();
-        (priority.packet > 0).then_some(packets)
+        (packets.bytes > 0 && !every.is_zero()).then_some(packets)
     }
 
     /// On to the next one.

@@ -16,14 +16,14 @@ fn chance(p: f64) -> Probability {
 }
 
 /// Delays of 0.1 s, from 1 s on 3 s, from 2 s on 0.1 s again.
-fn bump(period: Option<f64>) -> Option<Arc<DelayTrace>> {
+fn bump(period: Option<f64>) -> Arc<DelayTrace> {
     let steps = [(0.0, 0.1), (1.0, 3.0), (2.0, 0.1)];
     let steps = steps.map(|(from, delay)| (secs(from), secs(delay))).to_vec();
-    Some(Arc::new(DelayTrace { steps, period: period.map(secs) }))
+    Arc::new(DelayTrace { steps, period: period.map(secs) })
 }
 
 fn bumpy(order: Order) -> DirectionConfig {
-    DirectionConfig { delays: bump(None), order, ..DirectionConfig::default() }
+    DirectionConfig { delays: Some(bump(None)), order, ..DirectionConfig::default() }
 }
 
 fn arrived(number: u64, time: f64) -> Out {
@@ -47,7 +47,7 @@ fn deliveries(link: &mut rtolab_link::Channel<common::Packet>) -> Vec<(u64, Inst
 #[test]
 fn a_delay_holds_from_its_instant_until_the_next() {
     for (period, last) in [(None, 7.1), (Some(3.0), 10.0)] {
-        let config = DirectionConfig { delays: bump(period), ..DirectionConfig::default() };
+        let config = DirectionConfig { delays: Some(bump(period)), ..DirectionConfig::default() };
         let mut link = channel(&forward(config));
         for (number, time) in [0.999, 1.0, 6.0, 7.0].into_iter().enumerate() {
             send(&mut link, [number as u64], 100, at(time));

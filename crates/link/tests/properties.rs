@@ -2,11 +2,14 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{Packet, at, secs};
 use proptest::prelude::*;
 use rtolab_link::{
-    Channel, ChannelConfig, Direction, DirectionConfig, Distribution, Limit, Outages, Outcome,
-    Probability, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, Stream, Window,
+    BadState, Cause, Channel, ChannelConfig, DelayTrace, Direction, DirectionConfig, Discipline,
+    Distribution, Limit, Opportunities, Order, Outages, Outcome, Priority, Probability, RateChange,
+    Red, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, States, Stream, Window,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -48,41 +51,133 @@ fn windows() -> impl Strategy<Value = Vec<Window>> {
     prop::collection::vec(window, 0..4)
 }
 
-fn direction() -> impl Strategy<Value = DirectionConfig> {
+fn chance() -> impl Strategy<Value = Probability> {
+    prop_oneof![Just(0.0), 0.0..0.5f64].prop_map(|p| Probability::new(p).unwrap())
+}
+
+fn rate() -> impl Strategy<Value = Option<Rate>> {
+    prop::option::of(1_000..10_000_000u64)
+        .prop_map(|bits| bits.and_then(Rate::from_bits_per_second))
+}
+
+/// How the rate, the delay and the transmitter's time change.
+fn changing() -> BoxedStrategy<DirectionConfig> {
+    let change = (0..20_000u64, rate())
+        .prop_map(|(ms, rate)| RateChange { at: Instant::from_nanos(ms * 1_000_000), rate });
+    let slots = prop::collection::vec(1..500u64, 1..20).prop_map(|mut at| {
+        at.sort_unstable();
+        let period = Duration::from_millis(at[at.len() - 1]);
+        Arc::new(Opportunities { at: at.into_iter().map(Duration::from_millis).collect(), period })
+    });
+    let steps = prop::collection::vec((1..500u64, milliseconds(0..1000)), 0..5);
+    let delays = (milliseconds(0..1000), steps, prop::option::of(milliseconds(2500..3000)));
+    let delays = delays.prop_map(|(first, gaps, period)| {
+        let mut steps = vec![(Duration::ZERO, first)];
+        for (gap, delay) in gaps {
+            steps.push((steps[steps.len() - 1].0 + Duration::from_millis(gap), delay));
+        }
+        Arc::new(DelayTrace { steps, period })
+    });
+    let talks =
+        (renewal(), milliseconds(0..500), 1..500u32).prop_map(|(activity, every, packet)| {
+            activity.map(|activity| Priority { activity, every, packet })
+        });
+    let bad = (rate(), prop::option::of(milliseconds(0..1000)), prop::option::of(chance()));
+    let bad = bad.prop_map(|(rate, delay, loss)| BadState { rate, delay, loss });
+    let changes = prop::collection::vec(change, 0..4);
+    let all = (changes, prop::option::of(slots), prop::option::of(delays), talks, bad);
+    all.prop_map(|(rate_changes, opportunities, delays, priority, bad)| DirectionConfig {
+        rate_changes,
+        opportunities,
+        delays,
+        priority,
+        bad,
+        ..DirectionConfig::default()
+    })
+    .boxed()
+}
+
+fn discipline() -> BoxedStrategy<Discipline> {
+    let red = (0.0..5.0f64, 0.0..10.0f64, 0.01..1.0f64, 0.001..1.0f64, any::<[bool; 3]>());
+    let red = red.prop_map(|(min, more, max_p, weight, [gentle, adaptive, ecn])| {
+        let packet_time = Duration::from_millis(5);
+        let max = min + more;
+        Discipline::Red(Red { min, max, max_p, weight, gentle, adaptive, ecn, packet_time })
+    });
+    prop_oneof![Just(Discipline::DropTail), red].boxed()
+}
+
+/// Any direction at all.
+fn direction() -> BoxedStrategy<DirectionConfig> {
+    let order = prop_oneof![Just(Order::Kept), Just(Order::Free)];
+    let fates = (prop::option::of(distribution()), order, [chance(), chance(), chance()]);
+    let lifetime = prop::option::of(milliseconds(0..5000));
+    let parts = (steady(), changing(), fates, discipline(), lifetime, (windows(), renewal()));
+    parts
+        .prop_map(|(steady, changing, fates, discipline, lifetime, (scripted, random))| {
+            let (jitter, order, [loss_memory, duplication, corruption]) = fates;
+            DirectionConfig {
+                jitter,
+                order,
+                loss_memory,
+                duplication,
+                corruption,
+                discipline,
+                lifetime,
+                outages: Outages { scripted, random },
+                rate_changes: changing.rate_changes,
+                opportunities: changing.opportunities,
+                delays: changing.delays,
+                priority: changing.priority,
+                bad: changing.bad,
+                ..steady
+            }
+        })
+        .boxed()
+}
+
+/// A direction whose rate and delay stay, with all that delays and destroys single frames.
+fn steady() -> BoxedStrategy<DirectionConfig> {
     let place = (prop::option::of(1_000..10_000_000u64), milliseconds(0..1000), limit(), limit());
     let holds = prop_oneof![Just(SpikeHolds::Delivery), Just(SpikeHolds::Service)];
     let spikes = prop::option::of((0.0..0.5f64, distribution(), holds));
     let entry = prop_oneof![Just(StallHolds::Entry), Just(StallHolds::Transmitter)];
     let stalls = (windows(), renewal(), entry);
     let drops = prop::collection::vec(1..40u32, 0..4);
-    (place, limit(), 0.0..0.5f64, drops, spikes, stalls).prop_map(
-        |((rate, delay, queue, send_buffer), receive_buffer, loss, drops, spikes, stalls)| {
-            DirectionConfig {
-                rate: rate.and_then(Rate::from_bits_per_second),
-                delay,
-                queue,
-                send_buffer,
-                receive_buffer,
-                loss: Probability::new(loss).unwrap(),
-                drops,
-                spikes: spikes.map(|(probability, length, holds)| Spikes {
-                    probability: Probability::new(probability).unwrap(),
-                    length,
-                    holds,
-                }),
-                stalls: Stalls { scripted: stalls.0, random: stalls.1, holds: stalls.2 },
-                ..DirectionConfig::default()
-            }
-        },
-    )
+    (place, limit(), 0.0..0.5f64, drops, spikes, stalls)
+        .prop_map(
+            |((rate, delay, queue, send_buffer), receive_buffer, loss, drops, spikes, stalls)| {
+                DirectionConfig {
+                    rate: rate.and_then(Rate::from_bits_per_second),
+                    delay,
+                    queue,
+                    send_buffer,
+                    receive_buffer,
+                    loss: Probability::new(loss).unwrap(),
+                    drops,
+                    spikes: spikes.map(|(probability, length, holds)| Spikes {
+                        probability: Probability::new(probability).unwrap(),
+                        length,
+                        holds,
+                    }),
+                    stalls: Stalls { scripted: stalls.0, random: stalls.1, holds: stalls.2 },
+                    ..DirectionConfig::default()
+                }
+            },
+        )
+        .boxed()
 }
 
 fn config() -> impl Strategy<Value = ChannelConfig> {
-    (direction(), direction(), windows(), renewal()).prop_map(
-        |(forward, backward, scripted, random)| ChannelConfig {
+    let states = (renewal(), any::<bool>())
+        .prop_map(|(residence, shared)| residence.map(|residence| States { residence, shared }));
+    let side = || prop_oneof![steady(), direction()];
+    (side(), side(), windows(), renewal(), states).prop_map(
+        |(forward, backward, scripted, random, states)| ChannelConfig {
             forward,
             backward,
             outages: Outages { scripted, random },
+            states,
             ..ChannelConfig::default()
         },
     )
@@ -123,6 +218,41 @@ fn hear(link: &mut Channel<Packet>, until: Instant, heard: &mut Vec<(Instant, Ou
     }
 }
 
+fn is_second(outcome: &Outcome<Packet>) -> bool {
+    matches!(outcome, Outcome::Delivered { duplicate: true, .. })
+}
+
+/// What was told of one direction, in order: what the queue took, and what it did not.
+fn told<'a>(
+    outcomes: impl Iterator<Item = &'a Outcome<Packet>>,
+    of: Direction,
+) -> [Vec<&'a Outcome<Packet>>; 2] {
+    let side = |outcome: &&Outcome<Packet>| match outcome {
+        Outcome::Delivered { direction, .. } | Outcome::Dropped { direction, .. } => {
+            *direction == of
+        }
+    };
+    let is_refused = |outcome: &&Outcome<Packet>| {
+        matches!(outcome, Outcome::Dropped { cause: Cause::Queue | Cause::Early, .. })
+    };
+    let (refused, taken) = outcomes.filter(side).partition(is_refused);
+    [taken, refused]
+}
+
+/// The least time that a frame can be under way.
+fn least_time(config: &DirectionConfig, bytes: u32) -> Duration {
+    let rates = config.rate_changes.iter().map(|change| change.rate).chain([config.rate]);
+    let rates = rates.chain(config.bad.rate.map(Some));
+    let times = rates.map(|rate| rate.map_or(Duration::ZERO, |rate| rate.time_for(bytes)));
+    let work = match config.opportunities {
+        Some(_) => Duration::ZERO,
+        None => times.min().unwrap_or_default(),
+    };
+    let steps = config.delays.iter().flat_map(|trace| trace.steps.iter().map(|step| step.1));
+    let delays = steps.chain([config.delay]).chain(config.bad.delay);
+    work + delays.min().unwrap_or_default()
+}
+
 proptest! {
     #[test]
     fn nothing_is_lost_without_a_word(
@@ -143,8 +273,17 @@ proptest! {
             prop_assert_eq!(stats.offered, stats.delivered + stats.drops.total() + inside);
         }
         hear(&mut link, Instant::NEVER, &mut heard);
-        prop_assert_eq!(heard.len(), early.len());
-        prop_assert!(Direction::BOTH.iter().all(|direction| link.inside(*direction) == 0));
+        let (seconds, firsts): (Vec<_>, Vec<_>) =
+            heard.iter().map(|heard| &heard.1).partition(|outcome| is_second(outcome));
+        let starved: usize = Direction::BOTH.iter().map(|direction| link.inside(*direction)).sum();
+        prop_assert_eq!(firsts.len() + starved, early.len());
+        // Only a link that is never free again keeps something.
+        let sides = [&config.forward, &config.backward];
+        let may_starve = |direction: &Direction| sides[direction.index()].priority.is_some();
+        let keeps = |direction: &Direction| link.inside(*direction) > 0;
+        prop_assert!(Direction::BOTH.iter().all(|side| may_starve(side) || !keeps(side)));
+        let counted = Direction::BOTH.map(|direction| link.stats(direction).duplicates);
+        prop_assert_eq!(counted.iter().sum::<u64>() as usize, seconds.len());
     }
 
     #[test]
@@ -161,18 +300,45 @@ proptest! {
         let mut last = [None; 2];
         for (now, outcome) in &heard {
             match outcome {
-                Outcome::Delivered { direction, frame, held, .. } => {
+                Outcome::Delivered { direction, frame, held, duplicate } => {
                     let config = [&config.forward, &config.backward][direction.index()];
-                    let work = config.rate.map_or(Duration::ZERO, |rate| rate.time_for(frame.bytes));
                     let entry = entries[frame.number as usize];
-                    prop_assert!(*now >= entry + work + config.delay + *held);
-                    prop_assert!(last[direction.index()] < Some(frame.number));
-                    last[direction.index()] = Some(frame.number);
+                    prop_assert!(*now >= entry + least_time(config, frame.bytes) + *held);
+                    let exit = Some((frame.number, *duplicate));
+                    prop_assert!(last[direction.index()] < exit || config.order == Order::Free);
+                    last[direction.index()] = exit;
                 }
                 Outcome::Dropped { at, frame, .. } => {
                     prop_assert!(*now >= *at && *at >= entries[frame.number as usize]);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn it_does_not_matter_when_somebody_asks(
+        config in config(), traffic in traffic(), seed: u64, pause in milliseconds(1..4000),
+    ) {
+        let mut link = Channel::new(&config, &Stream::new(seed));
+        let mut lazy = link.clone();
+        let heard = run(&mut link, &traffic, Instant::START);
+        let (mut late, mut now, mut asked) = (Vec::new(), Instant::START, Instant::START);
+        for (number, (forward, bytes, gap)) in traffic.iter().enumerate() {
+            now += *gap;
+            if now.since(asked) > pause {
+                asked = now;
+                late.extend(std::iter::from_fn(|| lazy.poll(now)));
+            }
+            lazy.send(way(*forward), Packet::new(number as u64, *bytes), now);
+        }
+        late.extend(std::iter::from_fn(|| lazy.poll(Instant::from_nanos(u64::MAX - 1))));
+        // Of two that are due together the one comes first that was asked for in between.
+        for direction in Direction::BOTH {
+            let heard = heard.iter().map(|heard| &heard.1);
+            prop_assert_eq!(told(late.iter(), direction), told(heard, direction));
+        }
+        for direction in Direction::BOTH {
+            prop_assert_eq!(lazy.stats(direction), link.stats(direction));
         }
     }
 

@@ -21,9 +21,9 @@ fn change(time: f64, bits: u64) -> RateChange {
     RateChange { at: at(time), rate: rate(bits) }
 }
 
-fn opportunities(milliseconds: &[u64], period: u64) -> Option<Arc<Opportunities>> {
+fn opportunities(milliseconds: &[u64], period: u64) -> Arc<Opportunities> {
     let at = milliseconds.iter().copied().map(Duration::from_millis).collect();
-    Some(Arc::new(Opportunities { at, period: Duration::from_millis(period) }))
+    Arc::new(Opportunities { at, period: Duration::from_millis(period) })
 }
 
 fn arrivals(link: &mut Channel<Packet>) -> Vec<Instant> {
@@ -72,7 +72,7 @@ fn the_bad_state_has_a_rate_of_its_own() {
 
 #[test]
 fn opportunities_carry_1500_bytes_used_or_not() {
-    let opportunities = opportunities(&[2, 4, 4, 10], 10);
+    let opportunities = Some(opportunities(&[2, 4, 4, 10], 10));
     let config = DirectionConfig { opportunities, delay: secs(0.5), ..DirectionConfig::default() };
     let mut link = channel(&forward(config));
     send(&mut link, [1], 1500, at(0.001));
@@ -93,8 +93,10 @@ fn opportunities_carry_1500_bytes_used_or_not() {
 
 #[test]
 fn a_trace_repeats_for_ever_and_idle_rounds_are_lost() {
-    let config =
-        DirectionConfig { opportunities: opportunities(&[3, 7], 7), ..DirectionConfig::default() };
+    let config = DirectionConfig {
+        opportunities: Some(opportunities(&[3, 7], 7)),
+        ..DirectionConfig::default()
+    };
     let mut link = channel(&forward(config));
     // 10,000 rounds are over after 70 s.
     send(&mut link, 1..=3, 1500, at(70.0));
@@ -109,7 +111,7 @@ fn opportunities_within_a_stall_are_lost() {
         random: None,
         holds: StallHolds::Transmitter,
     };
-    let opportunities = opportunities(&[1, 2, 3, 4], 4);
+    let opportunities = Some(opportunities(&[1, 2, 3, 4], 4));
     let config = DirectionConfig { opportunities, stalls, ..DirectionConfig::default() };
     let mut link = channel(&forward(config));
     send(&mut link, 1..=3, 1500, at(0.0));
@@ -119,7 +121,7 @@ fn opportunities_within_a_stall_are_lost() {
 #[test]
 fn a_trace_without_opportunities_sends_nothing_and_ends() {
     for trace in [opportunities(&[], 0), opportunities(&[], 10)] {
-        let config = DirectionConfig { opportunities: trace, ..DirectionConfig::default() };
+        let config = DirectionConfig { opportunities: Some(trace), ..DirectionConfig::default() };
         let mut link = channel(&forward(config));
         send(&mut link, [1], 100, at(1.0));
         assert_eq!(link.next_event(), None);
@@ -187,7 +189,7 @@ fn priority_packets_wait_for_stalls_and_each_other_and_change_rate_too() {
 
 #[test]
 fn a_priority_source_takes_opportunities_first() {
-    let opportunities = opportunities(&[1000], 1000);
+    let opportunities = Some(opportunities(&[1000], 1000));
     let voice = Priority { packet: 800, ..voice() };
     let config =
         DirectionConfig { opportunities, priority: Some(voice), ..DirectionConfig::default() };
@@ -202,14 +204,16 @@ fn a_source_that_never_stops_leaves_nothing_and_does_not_hang() {
     let never = Distribution::Constant(Duration::ZERO);
     let activity =
         Renewal { good: never, bad: Distribution::Constant(secs(1.0)), stationary: false };
-    for every in [secs(0.1), secs(0.05), Duration::ZERO] {
-        let priority = Some(Priority { activity, every, packet: 100 });
+    // 100 bytes take 0.1 s; an opportunity a millisecond is enough for 15 packets.
+    for (every, starves) in [(0.2, [false; 2]), (0.1, [true, false]), (0.000_01, [true; 2])] {
+        let priority = Some(Priority { activity, every: secs(every), packet: 100 });
         let paced = DirectionConfig { priority, ..slow() };
-        let slotted = DirectionConfig { opportunities: opportunities(&[1], 1), ..paced.clone() };
-        for (config, starved) in [(paced, true), (slotted, every.is_zero())] {
+        let slotted =
+            DirectionConfig { opportunities: Some(opportunities(&[1], 1)), ..paced.clone() };
+        for (config, starved) in [paced, slotted].into_iter().zip(starves) {
             let mut link = channel(&forward(config));
             send(&mut link, [1], 100, at(1.0));
-            assert_eq!(link.next_event().is_none(), starved, "{every}");
+            assert_eq!(link.next_event().is_none(), starved, "every {every} s");
         }
     }
 }
@@ -217,7 +221,7 @@ fn a_source_that_never_stops_leaves_nothing_and_does_not_hang() {
 #[test]
 fn a_queue_before_opportunities_counts_what_waits_for_one() {
     let config = DirectionConfig {
-        opportunities: opportunities(&[10], 10),
+        opportunities: Some(opportunities(&[10], 10)),
         queue: Limit::Packets(2),
         ..DirectionConfig::default()
     };
@@ -245,12 +249,12 @@ fn capacity(config: &DirectionConfig, end: Instant) -> u128 {
         let changes = config.rate_changes.iter().rev();
         changes.into_iter().find(|change| change.at <= at).map_or(config.rate, |it| it.rate)
     };
-    let piece = |pair: &[Instant]| match stalled(pair[0]) {
-        true => 0,
-        false => {
-            let rate = rate_at(pair[0]).expect("finite").bits_per_second();
-            u128::from(rate) * u128::from((pair[1] - pair[0]).nanos())
+    let piece = |pair: &[Instant]| {
+        if stalled(pair[0]) {
+            return 0;
         }
+        let rate = rate_at(pair[0]).expect("finite").bits_per_second();
+        u128::from(rate) * u128::from((pair[1] - pair[0]).nanos())
     };
     edges.windows(2).map(piece).sum()
 }
@@ -342,7 +346,7 @@ proptest! {
     ) {
         trace.sort_unstable();
         let config = DirectionConfig {
-            opportunities: opportunities(&trace, trace.last().unwrap().max(&1) + more),
+            opportunities: Some(opportunities(&trace, trace.last().unwrap().max(&1) + more)),
             ..DirectionConfig::default()
         };
         let mut link = channel(&forward(config.clone()));
