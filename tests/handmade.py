@@ -41,7 +41,13 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     | {"goodput_bps": pl.Float64},
     "timeouts": RUN
     | {"flow": pl.String, "at_s": pl.Float64, "end": pl.String, "kind": pl.String}
-    | {"seq": pl.Int64, "rto_s": pl.Float64, "backoff": pl.UInt32, "cwnd": pl.UInt64, "needed": pl.Boolean}
+    | {
+        "seq": pl.Int64,
+        "rto_s": pl.Float64,
+        "backoff": pl.UInt32,
+        "cwnd": pl.UInt64,
+        "needed": pl.Boolean,
+    }
     | {"verdict": pl.String, "detector": pl.String, "verdict_at_s": pl.Float64},
     "segments": RUN
     | {"flow": pl.String, "at_s": pl.Float64, "place": pl.String, "event": pl.String}
@@ -162,7 +168,12 @@ class Tape:
         kind: str = "timeout",
     ) -> None:
         """The timer expired, or loss recovery began."""
-        columns: dict[str, Any] = {"rto_s": 2.5, "backoff": 0, "cwnd": 8 * SEGMENT, "needed": needed}
+        columns: dict[str, Any] = {
+            "rto_s": 2.5,
+            "backoff": 0,
+            "cwnd": 8 * SEGMENT,
+            "needed": needed,
+        }
         columns |= {"end": "sender", "kind": kind, "seq": byte(segment), "verdict": verdict}
         self._add("timeouts", at_s=at, **columns)
 

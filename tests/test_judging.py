@@ -33,7 +33,9 @@ def result(**tables: Any) -> Result:
 def judged(rows: list[tuple[str, str, float | None, str]]) -> Result:
     columns = {"truth": pl.String, "verdict": pl.String, "delay_s": pl.Float64, "kind": pl.String}
     frame = pl.DataFrame(rows, schema=columns, orient="row")
-    named = frame.with_columns(sender=pl.lit("sack"), detector=pl.lit("eifel"), end=pl.lit("sender"))
+    named = frame.with_columns(
+        sender=pl.lit("sack"), detector=pl.lit("eifel"), end=pl.lit("sender")
+    )
     return result(verdicts=named)
 
 

@@ -15,7 +15,7 @@ from rtolab.experiments.base import (
     Variant,
 )
 from rtolab.experiments.counts import After, timeouts, unneeded_fast_retransmits
-from rtolab.experiments.dualrtt2004.set_b import HANDSHAKE, SET_B
+from rtolab.experiments.dualrtt2004.set_b import FIRST_DATA, SET_B
 
 if TYPE_CHECKING:
     from rtolab.experiments.measured import Measured
@@ -26,7 +26,7 @@ METRICS = (REXMITS, UNNEEDED, TIMEOUTS, FAST_RETRANSMITS)
 RENO = Variant("reno:no-bugfix", "Reno")
 CAREFUL = Variant("reno:careful", "Reno, careful bugfix")
 
-HOLD_AT = 28.0 + HANDSHAKE
+HOLD_AT = 28.0 + FIRST_DATA
 """When the hold begins, in s from the SYN: the paper's clock begins with the data."""
 
 HOLD_FOR = 12.0
@@ -36,7 +36,7 @@ HELD = (131, 150)
 """The first and the last segment held; the paper counts from 0, as ns-2 does."""
 
 PHASE = 0.3
-"""By how much times may differ from the paper's, in s: the phase of ns-2's coarse timer is random."""
+"""By how much times may differ from the paper's, in s: ns-2's coarse timer has a random phase."""
 
 
 def number(trace: Trace, seq: int) -> int:
@@ -57,19 +57,22 @@ def last_outstanding(trace: Trace, timeout: Timeout) -> float:
 def first_sent(trace: Trace, timeout: Timeout) -> float | None:
     """When the first segment outstanding was sent first, on the paper's clock."""
     sent = trace.sent_first(trace.outstanding(timeout)[0])
-    return None if sent is None else sent.at - HANDSHAKE
+    return None if sent is None else sent.at - FIRST_DATA
 
 
 def timed_out(which: int, trace: Trace, timeout: Timeout) -> float | None:
     """When the timer expired for the n-th time, from 0, on the paper's clock."""
     expired = trace.timeouts_from(timeout.at)
-    return expired[which].at - HANDSHAKE if which < len(expired) else None
+    return expired[which].at - FIRST_DATA if which < len(expired) else None
 
 
 def backed_off(trace: Trace, timeout: Timeout) -> float | None:
     """The time between the first two timeouts over the timeout in force at the first."""
     expired = trace.timeouts_from(timeout.at)
-    return (expired[1].at - expired[0].at) / expired[0].rto if len(expired) > 1 else None
+    if len(expired) < 2:
+        return None
+    # Table times are whole nanoseconds as floating-point seconds.
+    return round((expired[1].at - expired[0].at) / expired[0].rto, 9)
 
 
 def first_ack(trace: Trace, timeout: Timeout) -> Ack | None:
@@ -81,7 +84,7 @@ def first_ack(trace: Trace, timeout: Timeout) -> Ack | None:
 def answered(trace: Trace, timeout: Timeout) -> float | None:
     """When that ACK came, on the paper's clock."""
     ack = first_ack(trace, timeout)
-    return None if ack is None else ack.at - HANDSHAKE
+    return None if ack is None else ack.at - FIRST_DATA
 
 
 def unneeded_of_held(trace: Trace, timeout: Timeout) -> float:
@@ -99,7 +102,7 @@ def fast_retransmitted(trace: Trace, timeout: Timeout) -> float | None:
 def fast_retransmitted_at(trace: Trace, timeout: Timeout) -> float | None:
     """When that was, on the paper's clock."""
     fast = trace.fast_retransmits_from(timeout.at)
-    return fast[0].at - HANDSHAKE if fast else None
+    return fast[0].at - FIRST_DATA if fast else None
 
 
 def halved(trace: Trace, timeout: Timeout) -> float | None:
