@@ -47,6 +47,14 @@ def test_every_case_is_measured(measured: dict[str, Any]) -> None:
         )
 
 
+def test_five_hundred_flows_through_red_have_a_goal(measured: dict[str, Any]) -> None:
+    red = measured["red"]
+    assert set(red) == RUN_FIGURES | {"goal_s"}
+    # 60 s of a link that is busy most of the time.
+    assert 500_000 < red["packets"] < 722_000
+    assert red["goal_s"] == 1.0
+
+
 def test_the_tables_of_the_report_are_timed(measured: dict[str, Any]) -> None:
     tables = measured["tables"]
     assert tables["runs"] == 30
@@ -71,7 +79,7 @@ def test_without_ns2_another_machine_is_named_and_decides_nothing(tmp_path: Path
         assert found is not None
         (tmp_path / program).symlink_to(found)
     ran = bench(str(tmp_path))
-    assert ran.returncode == 0, ran.stderr
+    assert "ns-2 is faster" not in ran.stderr
     assert "sudo apt-get install ns2" in ran.stderr
     for case in json.loads(ran.stdout)["cases"]:
         assert case["ns2"] is None
