@@ -18,7 +18,7 @@ from rtolab.run import shipped_scenarios
 
 BY_ID = {experiment.id: experiment for experiment in EXPERIMENTS}
 TABLES = [e for e in EXPERIMENTS if not e.is_trace]
-FIGURES = [e for e in EXPERIMENTS if e.is_trace]
+FIGURES = [e for e in EXPERIMENTS if e.is_trace and e.id.startswith("frto2002/")]
 
 
 def medians(experiment: Experiment) -> dict[str, tuple[float, float, float]]:

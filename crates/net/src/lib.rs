@@ -10,7 +10,7 @@ pub mod workload;
 
 pub use agent::{Agent, Onward};
 pub use copies::Copies;
-pub use packet::{Packet, UDP_HEADER};
+pub use packet::{Condition, Packet, UDP_HEADER};
 pub use route::{Hop, Network};
 pub use way::{Post, Step, Ways};
 pub use workload::Application;

@@ -11,6 +11,44 @@ const IP_HEADER: u32 = 20;
 /// Bytes of the UDP header (RFC 768).
 pub const UDP_HEADER: u32 = 8;
 
+/// What links have done to a packet: one byte, for the packet with its outcome must stay small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Condition {
+    /// Nothing.
+    #[default]
+    Sound,
+    /// It was damaged, so that its destination's checksum will find it.
+    Damaged,
+    /// It is a second one that a link made of the packet.
+    Second,
+    /// Both.
+    DamagedSecond,
+}
+
+impl Condition {
+    /// Was it damaged?
+    pub const fn is_damaged(self) -> bool {
+        matches!(self, Self::Damaged | Self::DamagedSecond)
+    }
+
+    /// Is it a second one?
+    pub const fn is_second(self) -> bool {
+        matches!(self, Self::Second | Self::DamagedSecond)
+    }
+
+    /// The same, damaged.
+    #[must_use]
+    pub const fn damaged(self) -> Self {
+        if self.is_second() { Self::DamagedSecond } else { Self::Damaged }
+    }
+
+    /// The same of a second one.
+    #[must_use]
+    pub const fn second(self) -> Self {
+        if self.is_damaged() { Self::DamagedSecond } else { Self::Second }
+    }
+}
+
 /// One copy of a segment or datagram on its way.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
@@ -30,13 +68,14 @@ pub struct Packet {
     pub step: u32,
     /// How often its first sequence number had been sent before.
     pub order: u16,
-    /// Was it damaged on its way, so that its destination's checksum will find it?
-    pub corrupt: bool,
-    /// Is it a second one that a link made of the packet?
-    pub duplicate: bool,
+    /// What links have done to it.
+    pub condition: Condition,
     /// Does it go from the flow's sender to its receiver, or back?
     pub to_receiver: bool,
 }
+
+// With its outcome a packet is copied at every link: beyond 128 bytes each copy calls memmove.
+const _: () = assert!(size_of::<Packet>() <= 104);
 
 impl Packet {
     /// The size of a packet that carries `segment` over IPv4.
@@ -80,6 +119,6 @@ impl Frame for Packet {
     fn mark_congestion(&mut self) {}
 
     fn corrupt(&mut self) {
-        self.corrupt = true;
+        self.condition = self.condition.damaged();
     }
 }

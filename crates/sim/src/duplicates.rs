@@ -48,7 +48,7 @@ impl Duplicates {
         let (flow, here, copy) = (packet.flow, packet.destination(), packet.copy);
         let from = here.other();
         let occasion = match receiver.nxt() {
-            _ if packet.duplicate => Some(Occasion::Network),
+            _ if packet.condition.is_second() => Some(Occasion::Network),
             _ if receiver.holds(&(segment.seq..segment.end())) => Some(Occasion::Again),
             missing if segment.seq > missing => Some(Occasion::Gap { flow, from, missing, copy }),
             _ => None,
@@ -70,7 +70,7 @@ impl Duplicates {
     /// The packet was a duplicate acknowledgment where it arrived.
     pub fn saw(&mut self, packet: &Packet, at: Instant, flow: &Arc<str>) {
         let (flow, ack) = (flow.clone(), packet.segment.ack.relative());
-        let occasion = match packet.duplicate {
+        let occasion = match packet.condition.is_second() {
             true => Some(Occasion::Network),
             false => self.acks.get(&packet.copy).copied(),
         };

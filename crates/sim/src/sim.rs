@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rtolab_link::{Channel, CopyId, Direction, Outcome};
-use rtolab_net::{Agent, Packet, Step};
+use rtolab_net::{Agent, Condition, Packet, Step};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::{Segment, State};
 use rtolab_time::{Duration, Instant};
@@ -192,7 +192,7 @@ impl Sim {
             Outcome::Delivered { mut frame, held, duplicate, .. } => {
                 if duplicate {
                     self.flows[frame.flow as usize].under_way += 1;
-                    frame.duplicate = true;
+                    frame.condition = frame.condition.second();
                 }
                 frame.held += held;
                 frame.step += 1;
@@ -239,7 +239,7 @@ impl Sim {
 
     fn arrive(&mut self, packet: &Packet) {
         let index = packet.flow as usize;
-        if packet.corrupt {
+        if packet.condition.is_damaged() {
             self.flows[index].row.lost.corrupt += 1;
             return self.end_way(packet, Fate::Corrupt, self.now);
         }
@@ -315,8 +315,7 @@ impl Sim {
             bytes,
             step: from.way(place, self.now),
             order,
-            corrupt: false,
-            duplicate: false,
+            condition: Condition::Sound,
             to_receiver: place == Place::Sender,
         };
         self.trace.departed(&packet, self.now, &from.plan.name);

@@ -83,7 +83,8 @@ impl Agent {
 /// nor about damaged packets, whose numbers may be wrong.
 const fn concerns(packet: &Packet) -> bool {
     let flags = packet.segment.flags;
-    !packet.corrupt && (flags.has(Flags::ACK) || flags.has(Flags::SYN) || flags.has(Flags::RST))
+    !packet.condition.is_damaged()
+        && (flags.has(Flags::ACK) || flags.has(Flags::SYN) || flags.has(Flags::RST))
 }
 
 /// Does the segment acknowledge and nothing else (RFC 5681 section 2, but for the window)?

@@ -5,7 +5,7 @@ use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use super::{Agent, Onward};
-use crate::packet::Packet;
+use crate::packet::{Condition, Packet};
 
 /// Payload of a segment.
 pub const SEGMENT: u32 = 100;
@@ -41,8 +41,7 @@ pub fn packet(mut segment: Segment, to_receiver: bool) -> Packet {
         bytes: Packet::size_of(&segment),
         order: 0,
         step: 1,
-        corrupt: false,
-        duplicate: false,
+        condition: Condition::Sound,
         to_receiver,
     }
 }

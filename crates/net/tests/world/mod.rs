@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtolab_link::CopyId;
-use rtolab_net::{Agent, Onward, Packet};
+use rtolab_net::{Agent, Condition, Onward, Packet};
 use rtolab_tcp::{Config, Connection, Event, Flags, Segment, State};
 use rtolab_time::{Duration, Instant};
 
@@ -92,8 +92,7 @@ impl<'a> World<'a> {
             order: 0,
             step: 0,
             sent: self.at,
-            duplicate: false,
-            corrupt: false,
+            condition: Condition::Sound,
             to_receiver,
         };
         self.leave(packet, Place::Agent);

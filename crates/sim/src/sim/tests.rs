@@ -1,5 +1,6 @@
 //! Links that double and damage packets, whatever the links themselves can do.
 
+use rtolab_link::Frame as _;
 use rtolab_record::{Recording, Run};
 use rtolab_scenario::Scenario;
 
@@ -50,7 +51,7 @@ fn run(mischief: fn(u64) -> Mischief) -> (Recording, u32) {
         while let Some(mut outcome) = sim.channels[channel].poll_direction(direction, at) {
             nth += 1;
             match (mischief(nth), &mut outcome) {
-                (Mischief::Damage, Outcome::Delivered { frame, .. }) => frame.corrupt = true,
+                (Mischief::Damage, Outcome::Delivered { frame, .. }) => frame.corrupt(),
                 (Mischief::Double, Outcome::Delivered { frame, held, .. }) => {
                     let (frame, held, duplicate) = (*frame, *held, true);
                     sim.settle(&Outcome::Delivered { direction, frame, held, duplicate });

@@ -124,7 +124,7 @@ fn what_is_none_of_the_proxys_business_passes() {
     let mut script = six_sent();
     script.pass([ack(6)]);
     let mut damaged = data(3);
-    damaged.corrupt = true;
+    damaged.condition = crate::Condition::Damaged;
     let mut other = data(3);
     other.flow = 4;
     let datagram = packet(Segment::new(begins(3), 100, Flags::NONE), true);

@@ -130,7 +130,7 @@ fn what_says_more_than_a_duplicate_passes() {
     let mut question = window;
     question.segment.len = 10;
     let mut damaged = window;
-    damaged.corrupt = true;
+    damaged.condition = crate::Condition::Damaged;
     script.pass([window, question, damaged, ack(1)]);
     assert_eq!(script.sees(window), ["local S3"]);
 }
