@@ -288,7 +288,7 @@ pub struct DirectionConfig {
     pub rate: Option<Rate>,
     /// Propagation delay.
     pub delay: Duration,
-    /// The drop-tail queue before the link's own buffers. It holds frames that wait: without
+    /// Room in the queue before the link's own buffers. It holds frames that wait: without
     /// link buffers for the transmitter (the one in transmission does not count), with them for
     /// room there. A frame that need not wait is never dropped.
     pub queue: Limit,
