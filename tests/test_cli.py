@@ -63,7 +63,7 @@ def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> No
 def test_list_names_policies_and_experiments(rtolab: Any) -> None:
     assert "frto2002/table1, frto2002/fig6" in rtolab("list").out
     listed = json.loads(rtolab("list", "--json").out)
-    assert {"policies", "detectors", "scenarios", "experiments"} == set(listed)
+    assert {"policies", "detectors", "measures", "scenarios", "experiments"} == set(listed)
     assert "frto" in [policy["name"] for policy in listed["policies"]]
     assert listed["experiments"][0]["aliases"] == ["frto2002/fig6"]
 

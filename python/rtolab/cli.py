@@ -26,7 +26,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error, InternalError
 from rtolab.emulation import PING, doubts
 from rtolab.process import ends_in_order, stdout_is_stderr
-from rtolab.run import LARGEST_SEED, find_scenario, shipped_scenarios
+from rtolab.run import LARGEST_SEED, find_scenario, scenario_title, shipped_scenarios
 from rtolab.run import run as run_scenario
 
 if TYPE_CHECKING:
@@ -79,8 +79,9 @@ def demo(
 
 @app.command("list", epilog="Example: [bold]rtolab list --json[/bold]")
 def list_all(*, as_json: AsJson = False) -> None:
-    """What there is: policies of senders, detectors, scenarios, experiments."""
+    """What there is: policies of senders, detectors, measures, scenarios, experiments."""
     from rtolab.experiments import EXPERIMENTS  # noqa: PLC0415
+    from rtolab.measures import MEASURES  # noqa: PLC0415
 
     policies = _rtolab.policies()
     detectors = _rtolab.detectors()
@@ -92,7 +93,14 @@ def list_all(*, as_json: AsJson = False) -> None:
                     dict(zip(("name", "question", "about"), p, strict=True)) for p in policies
                 ],
                 "detectors": [dict(zip(("name", "about"), d, strict=True)) for d in detectors],
-                "scenarios": [{"name": n, "path": str(path)} for n, path in scenarios.items()],
+                "measures": [
+                    {"name": m.name, "unit": m.unit, "source": m.source, "about": m.about}
+                    for m in MEASURES.values()
+                ],
+                "scenarios": [
+                    {"name": name, "title": scenario_title(path), "path": str(path)}
+                    for name, path in scenarios.items()
+                ],
                 "experiments": [
                     {"id": e.id, "aliases": list(e.aliases), "title": e.title, "source": e.source}
                     for e in EXPERIMENTS
@@ -103,7 +111,10 @@ def list_all(*, as_json: AsJson = False) -> None:
     console = _stdout()
     console.print(_listing("Senders are sums of policies, such as sack+frto", policies))
     console.print(_listing("Detectors, as judges (--judge)", detectors))
-    console.print(_listing("Scenarios", [(name, str(path)) for name, path in scenarios.items()]))
+    titles = [(name, scenario_title(path)) for name, path in scenarios.items()]
+    measures = [(m.name, m.unit, m.source) for m in MEASURES.values()]
+    console.print(_listing("Measures, in rtolab.measures", measures))
+    console.print(_listing("Scenarios", titles))
     named = [(", ".join((e.id, *e.aliases)), e.title) for e in EXPERIMENTS]
     console.print(_listing("Experiments", named))
 

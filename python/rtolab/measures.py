@@ -99,8 +99,8 @@ def normalized_throughput(
 ) -> pl.DataFrame:
     """Application throughput over the effective bandwidth available to it, 0 to 1.
 
-    Effective bandwidth (arq2002, 4.1) "excludes the transmission error and the transmission
-    capacity occupied by other traffic": `rate_bps * (1 - error_rate) - other_bps`.
+    Effective bandwidth (arq2002, 4.1) is what errors and other traffic leave of the link:
+    `rate_bps * (1 - error_rate) - other_bps`.
 
     Args:
         result: the runs.
@@ -191,8 +191,7 @@ def cwnd_once_a_round_trip(
 ) -> pl.DataFrame:
     """The congestion window, looked at once a round trip.
 
-    It "is logged roughly every rtt during the simulation and is averaged when it finishes"
-    (arq2002, figure 7): first with the first round trip that was measured, then each time after
+    As in arq2002, figure 7, to be averaged over a run: first with the first round trip that was measured, then each time after
     the smoothed round trip of the time before, until the last change of the windows.
 
     Args:
@@ -385,7 +384,7 @@ def fairness(result: Tables) -> pl.DataFrame:
     """The throughput of the fastest and of the slowest connection of each connection set.
 
     A set's slowest connection is the last to finish its transfer; its throughput is low where
-    others "have used a larger share of the common bandwidth" (frto2002, 5.3). Connections of a set
+    others took more of the bandwidth than it did (frto2002, 5.3). Connections of a set
     transfer as much as each other. Throughput is payload over elapsed time, SYN and FIN included.
 
     Returns:

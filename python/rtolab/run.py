@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,6 +114,14 @@ def as_toml(value: object) -> str:
 def shipped_scenarios() -> dict[str, Path]:
     """The scenarios that come with rtolab, by name."""
     return {path.stem: path for path in sorted(_scenario_folder().glob("*.toml"))}
+
+
+def scenario_title(path: Path) -> str:
+    """What a scenario is about, in one line; nothing for a file that is none."""
+    try:
+        return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
+    except ValueError:
+        return ""
 
 
 def find_scenario(scenario: str | Path) -> Path:
