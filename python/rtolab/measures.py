@@ -192,7 +192,8 @@ def cwnd_once_a_round_trip(
     """The congestion window, looked at once a round trip.
 
     As in arq2002, figure 7, to be averaged over a run: first with the first round trip that was
-    measured, then each time after the smoothed round trip of the time before, until the last change of the windows.
+    measured, then each time after the smoothed round trip of the time before, until the last change
+    of the windows.
 
     Args:
         result: the runs, which must have recorded windows.
