@@ -331,6 +331,10 @@ pub struct ReceiverConfig {
     pub ack_every: u32,
     /// The longest that an acknowledgment is delayed.
     pub delayed_ack: Duration,
+    /// Is a segment that carries [`Flags::RXT`](crate::Flags::RXT) answered at once, by a pure
+    /// acknowledgment that carries it, too (draft-ludwig-tsvwg-tcp-rxt-flag-03)? A sender that
+    /// relies on RXT takes the first acknowledgment without it for that of an original.
+    pub rxt_echo: bool,
 }
 
 impl Default for Config {
@@ -385,6 +389,7 @@ impl Default for Config {
                 buffer: 65_535,
                 ack_every: 2,
                 delayed_ack: Duration::from_millis(200),
+                rxt_echo: true,
             },
             msl: Duration::from_secs(120),
         }

@@ -42,6 +42,8 @@ pub struct Receiver {
     due: AckDue,
     /// In-order segments since the last acknowledgment.
     unacknowledged: u32,
+    /// A segment with RXT is still to be answered.
+    rxt: bool,
     /// Last.ACK.sent of RFC 7323.
     last_ack: Seq,
     /// TS.Recent, once there was a timestamp.
@@ -62,6 +64,7 @@ impl Receiver {
             fin: None,
             due: AckDue::No,
             unacknowledged: 0,
+            rxt: false,
             last_ack: Seq::FIRST,
             recent: None,
         }
@@ -109,6 +112,22 @@ impl Receiver {
     /// An acknowledgment is due at once, whatever arrived.
     pub fn ack_now(&mut self) {
         self.due = AckDue::Now;
+    }
+
+    /// Takes note of the segment's RXT flag: it is answered at once, whatever else becomes of the
+    /// segment.
+    pub fn note_rxt(&mut self, segment: &Segment) {
+        let marked = segment.flags.has(Flags::RXT) && !segment.flags.has(Flags::SYN);
+        if self.config.rxt_echo && marked && segment.sequence_length() > 0 {
+            self.rxt = true;
+            self.due = AckDue::Now;
+        }
+    }
+
+    /// Does a pure acknowledgment with RXT have to leave before anything that would take the
+    /// acknowledgment along?
+    pub const fn owes_rxt(&self) -> bool {
+        self.rxt
     }
 
     /// The window to offer in bytes: what the buffer has room for, and never less than was
@@ -253,6 +272,7 @@ impl Receiver {
         self.last_ack = self.nxt;
         self.due = AckDue::No;
         self.unacknowledged = 0;
+        self.rxt = false;
         let duplicate = self.duplicate.take();
         if sack == SackUse::None {
             return;

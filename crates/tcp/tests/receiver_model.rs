@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::{EchoRule, ReceiverConfig};
 use rtolab_tcp::receiver::{AckDue, Receiver, SackUse};
-use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
+use rtolab_tcp::{Config, Flags, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
 
 const MSS: u32 = 5;
@@ -232,6 +232,7 @@ fn config() -> impl Strategy<Value = ReceiverConfig> {
         buffer,
         ack_every,
         delayed_ack: Duration::from_millis(delay),
+        ..Config::default().receiver
     })
 }
 

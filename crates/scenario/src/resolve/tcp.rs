@@ -31,7 +31,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
 /// How the receiving hosts behave: as the sending ones, but with capabilities of their own.
 pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Result<Config, Error> {
     let Receiver { buffer, ack_every, delayed_ack, echo, .. } = receiver;
-    let Receiver { sack, timestamps, dsack, mss, window_scale, .. } = receiver;
+    let Receiver { sack, timestamps, dsack, mss, window_scale, rxt_echo, .. } = receiver;
     let mut config = Config {
         sack: sack.unwrap_or(true),
         timestamps: timestamps.unwrap_or(true),
@@ -43,6 +43,7 @@ pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Res
     set(&mut config.receiver.buffer, *buffer);
     set_whole(&mut config.receiver.ack_every, *ack_every);
     set(&mut config.receiver.delayed_ack, *delayed_ack);
+    config.receiver.rxt_echo = rxt_echo.unwrap_or(config.receiver.rxt_echo);
     let buffer = config.receiver.buffer;
     let scale = (0..14).find(|scale| buffer <= 65_535 << scale).unwrap_or(14);
     config.window_scale = Some(window_scale.map_or(scale, |scale| scale.0 as u8));

@@ -183,4 +183,7 @@ pub(crate) struct Receiver {
     pub mss: Option<Written<Mss>>,
     /// The window scale that answers an offer. Default: the smallest that announces the buffer.
     pub window_scale: Option<Whole<0, 14>>,
+    /// Is a retransmission that is marked as one (RXT) answered at once by an ACK that says so?
+    /// Default: true.
+    pub rxt_echo: Option<bool>,
 }

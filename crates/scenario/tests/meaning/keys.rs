@@ -229,6 +229,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("receiver.dsack", "true"),
     ("receiver.mss", "536 B"),
     ("receiver.window_scale", "5"),
+    ("receiver.rxt_echo", "false"),
     ("flow.flow.name", "other"),
     ("flow.flow.from", "middle"),
     ("flow.flow.to", "middle"),

@@ -23,6 +23,10 @@ impl Connection {
         if self.state == State::Closed && self.receiver.ack_due() != AckDue::Now {
             return None;
         }
+        if self.receiver.owes_rxt() {
+            let max = self.sender.flight().max();
+            return Some(self.with_ack(Segment::new(max, 0, Flags::ACK | Flags::RXT), at));
+        }
         if let Some(chunk) = self.sender.next_chunk(at) {
             let segment = self.fill_in(chunk, at);
             self.sender.note_sent(&segment, at, chunk.cause);
