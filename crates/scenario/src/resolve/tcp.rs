@@ -2,7 +2,8 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    Arithmetic, RecoveryConfig, RtoConfig, RtoFloor, SackConfig, TimestampConfig, WindowConfig,
+    AckDelay, Arithmetic, ReceiverConfig, RecoveryConfig, RtoConfig, RtoFloor, SackConfig,
+    TimestampConfig, WindowConfig,
 };
 
 use super::at::At;
@@ -44,6 +45,7 @@ pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Res
     set_whole(&mut config.receiver.ack_every, *ack_every);
     set(&mut config.receiver.delayed_ack, *delayed_ack);
     config.receiver.rxt_echo = rxt_echo.unwrap_or(config.receiver.rxt_echo);
+    acknowledgments(receiver, &mut config.receiver, at)?;
     let buffer = config.receiver.buffer;
     let scale = (0..14).find(|scale| buffer <= 65_535 << scale).unwrap_or(14);
     config.window_scale = Some(window_scale.map_or(scale, |scale| scale.0 as u8));
@@ -61,6 +63,33 @@ pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Res
              [tcp] and [receiver]"
         ))),
         _ => Ok(config),
+    }
+}
+
+/// When the receiving hosts acknowledge, and what they say.
+fn acknowledgments(
+    written: &Receiver,
+    config: &mut ReceiverConfig,
+    at: &At<'_>,
+) -> Result<(), Error> {
+    let Receiver { ack_delay, heartbeat_phase, ack_counts, quick_acks, .. } = written;
+    let Receiver { gap_fill, max_sack_blocks, delayed_dupacks, .. } = written;
+    set(&mut config.ack_delay, *ack_delay);
+    set(&mut config.ack_counts, *ack_counts);
+    set_whole(&mut config.quick_acks, *quick_acks);
+    set(&mut config.gap_fill, *gap_fill);
+    set_whole(&mut config.max_sack_blocks, *max_sack_blocks);
+    config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span);
+    match (&mut config.ack_delay, heartbeat_phase) {
+        (_, None) => Ok(()),
+        (AckDelay::Heartbeat { phase }, Some(Written(written))) => {
+            *phase = *written;
+            Ok(())
+        }
+        (_, Some(_)) => {
+            let problem = "found without a heartbeat; expected it beside ack_delay = \"heartbeat\"";
+            Err(at.key("heartbeat_phase").wrong(problem))
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! How the hosts behave: the knobs of a TCP endpoint.
 
 use rtolab_tcp::config::{
-    Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, Halves, Halving, InitialWindow, Outstanding,
-    PartialAckTimer, RecoverOnUndo, RepeatedTimeout, SackRules, Sampling,
+    AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, GapFill, Halves,
+    Halving, InitialWindow, Outstanding, PartialAckTimer, RecoverOnUndo, RepeatedTimeout,
+    SackRules, Sampling,
 };
 use rtolab_time::Duration;
 use schemars::JsonSchema;
@@ -186,4 +187,21 @@ pub(crate) struct Receiver {
     /// Is a retransmission that is marked as one (RXT) answered at once by an ACK that says so?
     /// Default: true.
     pub rxt_echo: Option<bool>,
+    /// When a delayed ACK leaves at the latest. Default: timer.
+    pub ack_delay: Option<Written<AckDelay>>,
+    /// When the host's heartbeat is first, beside ack_delay = "heartbeat". Default: 0 s.
+    #[schemars(example = &"50 ms")]
+    pub heartbeat_phase: Option<Written<Duration>>,
+    /// In what ack_every counts. Default: segments.
+    pub ack_counts: Option<Written<AckCounts>>,
+    /// So many ACKs leave at once before any is delayed (Linux: up to 16). Default: 0.
+    pub quick_acks: Option<Whole<0, { u32::MAX }>>,
+    /// How what fills a gap is acknowledged. Default: at-once.
+    pub gap_fill: Option<Written<GapFill>>,
+    /// The most SACK blocks in a segment, D-SACK included; beside timestamps three fit. Default: 4.
+    pub max_sack_blocks: Option<Whole<1, 4>>,
+    /// The third and later duplicate ACKs wait so long for the link to fill the gap (Vaidya et al.
+    /// 2002); without it they leave at once.
+    #[schemars(example = &"500 ms")]
+    pub delayed_dupacks: Option<Written<Positive>>,
 }

@@ -85,12 +85,12 @@ impl Connection {
             self.receiver.note_rxt(segment);
         }
         // RFC 7323 section 5.3 (R1) comes before the window test.
-        if self.agreed.timestamps && self.receiver.is_old(segment) && !reset {
+        if self.agreed.timestamps && self.receiver.is_old(segment, at) && !reset {
             self.receiver.ack_now();
             return;
         }
         if self.agreed.timestamps {
-            self.receiver.note_timestamp(segment);
+            self.receiver.note_timestamp(segment, at);
         }
         if !self.receiver.accepts(segment) {
             if !reset {

@@ -27,15 +27,27 @@ impl Connection {
             let max = self.sender.flight().max();
             return Some(self.with_ack(Segment::new(max, 0, Flags::ACK | Flags::RXT), at));
         }
-        if let Some(chunk) = self.sender.next_chunk(at) {
+        let probe = self.persist.take_probe();
+        let chunk = match probe {
+            true => self.sender.next_chunk_however_small(at),
+            false => self.sender.next_chunk(at),
+        };
+        if let Some(chunk) = chunk {
             let segment = self.fill_in(chunk, at);
             self.sender.note_sent(&segment, at, chunk.cause);
             return Some(segment);
+        }
+        if probe {
+            // What lies below the window is answered; a byte beyond it would be refused, and be
+            // outstanding.
+            let seq = self.sender.flight().max() - 1;
+            return Some(self.with_ack(Segment::new(seq, 0, Flags::ACK), at));
         }
         if self.receiver.ack_due() == AckDue::Now && self.state != State::SynSent {
             let max = self.sender.flight().max();
             return Some(self.with_ack(Segment::new(max, 0, Flags::ACK), at));
         }
+        self.persist.watch(self.sender.is_blocked(), at, self.sender.rto());
         None
     }
 

@@ -41,8 +41,8 @@ impl Script {
         if self.timestamps {
             segment.set_timestamps(Timestamps { value, echo: 0 });
         }
-        self.receiver.note_timestamp(&segment);
-        self.receiver.take(&segment, Instant::START + Duration::from_millis(millis));
+        self.receiver.note_timestamp(&segment, at(millis));
+        self.receiver.take(&segment, at(millis));
         self
     }
 
