@@ -352,6 +352,9 @@ pub struct ReceiverConfig {
     /// The third and later duplicate acknowledgments of a gap wait so long for the link to fill it
     /// (Vaidya et al. 2002); `None`: they leave at once.
     pub delayed_dupacks: Option<Duration>,
+    /// Is what PAWS drops reported by D-SACK, as far as it was received before? RFC 2883 leaves it
+    /// open; Linux does (`tcp_send_dupack`).
+    pub dsack_old: bool,
 }
 
 /// When a delayed acknowledgment leaves, at the latest.
@@ -454,6 +457,7 @@ impl Default for Config {
                 gap_fill: GapFill::default(),
                 max_sack_blocks: 4,
                 delayed_dupacks: None,
+                dsack_old: false,
             },
             msl: Duration::from_secs(120),
         }

@@ -176,6 +176,14 @@ impl Receiver {
         self.echo.is_old(segment, at)
     }
 
+    /// The segment is dropped for its old timestamp: it is answered at once.
+    pub fn drop_old(&mut self, segment: &Segment) {
+        self.due = AckDue::Now;
+        if self.config.dsack_old && segment.sequence_length() > 0 {
+            self.duplicate = self.duplicate_part(&(segment.seq..segment.end()));
+        }
+    }
+
     /// RFC 9293 section 3.10.7.4, first check: does any of the segment lie in the window?
     pub fn accepts(&self, segment: &Segment) -> bool {
         let edge = self.edge.max(self.nxt);

@@ -73,12 +73,13 @@ fn acknowledgments(
     at: &At<'_>,
 ) -> Result<(), Error> {
     let Receiver { ack_delay, heartbeat_phase, ack_counts, quick_acks, .. } = written;
-    let Receiver { gap_fill, max_sack_blocks, delayed_dupacks, .. } = written;
+    let Receiver { gap_fill, max_sack_blocks, delayed_dupacks, dsack_old, .. } = written;
     set(&mut config.ack_delay, *ack_delay);
     set(&mut config.ack_counts, *ack_counts);
     set_whole(&mut config.quick_acks, *quick_acks);
     set(&mut config.gap_fill, *gap_fill);
     set_whole(&mut config.max_sack_blocks, *max_sack_blocks);
+    config.dsack_old = dsack_old.unwrap_or(config.dsack_old);
     config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span);
     match (&mut config.ack_delay, heartbeat_phase) {
         (_, None) => Ok(()),

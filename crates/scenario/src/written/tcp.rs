@@ -204,4 +204,6 @@ pub(crate) struct Receiver {
     /// 2002); without it they leave at once.
     #[schemars(example = &"500 ms")]
     pub delayed_dupacks: Option<Written<Positive>>,
+    /// Does D-SACK report what is dropped for its old timestamp, too? Default: false.
+    pub dsack_old: Option<bool>,
 }

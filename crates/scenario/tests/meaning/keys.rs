@@ -238,6 +238,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("receiver.gap_fill", "delayed"),
     ("receiver.max_sack_blocks", "1"),
     ("receiver.delayed_dupacks", "500 ms"),
+    ("receiver.dsack_old", "true"),
     ("flow.flow.name", "other"),
     ("flow.flow.from", "middle"),
     ("flow.flow.to", "middle"),

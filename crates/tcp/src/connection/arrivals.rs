@@ -86,7 +86,7 @@ impl Connection {
         }
         // RFC 7323 section 5.3 (R1) comes before the window test.
         if self.agreed.timestamps && self.receiver.is_old(segment, at) && !reset {
-            self.receiver.ack_now();
+            self.receiver.drop_old(segment);
             return;
         }
         if self.agreed.timestamps {
