@@ -34,6 +34,10 @@ pub struct Config {
     pub receiver: ReceiverConfig,
     /// The maximum segment lifetime; TIME-WAIT lasts twice as long (RFC 9293 section 3.4.2).
     pub msl: Duration,
+    /// Does the segment that empties the send buffer carry PSH, as RFC 9293 section 3.9.1.2 has it
+    /// where an application cannot push? Only a receiver that looks at PSH
+    /// ([`ReceiverConfig::ack_pushed_at_once`]) behaves differently for it.
+    pub push: bool,
 }
 
 /// The timestamps option (RFC 7323).
@@ -342,7 +346,7 @@ pub struct ReceiverConfig {
     /// So many acknowledgments of data leave at once before any is delayed: Linux's quickack, there
     /// at most 16 (`TCP_MAX_QUICKACKS`).
     pub quick_acks: u32,
-    /// Is a segment with PSH acknowledged at once? The senders of this engine set no PSH.
+    /// Is a segment with PSH acknowledged at once? See [`Config::push`] for who sets it.
     pub ack_pushed_at_once: bool,
     /// How what fills a gap is acknowledged.
     pub gap_fill: GapFill,
@@ -352,8 +356,8 @@ pub struct ReceiverConfig {
     /// The third and later duplicate acknowledgments of a gap wait so long for the link to fill it
     /// (Vaidya et al. 2002); `None`: they leave at once.
     pub delayed_dupacks: Option<Duration>,
-    /// Is what PAWS drops reported by D-SACK, as far as it was received before? RFC 2883 leaves it
-    /// open; Linux does (`tcp_send_dupack`).
+    /// Is what PAWS drops reported by D-SACK, as far as it was received before? No RFC asks for it;
+    /// Linux does it (`tcp_send_dupack`).
     pub dsack_old: bool,
 }
 
@@ -390,8 +394,8 @@ pub enum GapFill {
     /// At once (RFC 5681 section 4.2).
     #[default]
     AtOnce,
-    /// At once where it joins what was queued, else as any other in order: ns-2
-    /// (`DelAckSink::recv`).
+    /// At once where it joins what was queued, else as any other in order: ns-2 without
+    /// `RFC2581_immediate_ack_` (`DelAckSink::recv`).
     WhereJoined,
     /// As any other in order: RFC 1122 section 4.2.3.2, which knows no exception.
     Delayed,
@@ -460,6 +464,7 @@ impl Default for Config {
                 dsack_old: false,
             },
             msl: Duration::from_secs(120),
+            push: false,
         }
     }
 }

@@ -101,7 +101,7 @@ proptest! {
         receiver in any::receiver(),
         plan in plan(),
     ) {
-        let sender = sum::sender(&name, &sender).unwrap();
+        let sender = Config { push: receiver.push, ..sum::sender(&name, &sender).unwrap() };
         delivers([sender, receiver], plan)?;
     }
 }

@@ -13,13 +13,14 @@ use crate::written::{NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timest
 
 /// How the sending hosts behave, before a sum of policies is applied.
 pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
-    let Tcp { sender: _, mss, window_scale, timestamps, recover_on_undo, msl, .. } = tcp;
+    let Tcp { sender: _, mss, window_scale, timestamps, recover_on_undo, msl, push, .. } = tcp;
     let mut config = Config::default();
     set(&mut config.mss, *mss);
     config.window_scale = window_scale.map(|scale| scale.0 as u8);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
     set(&mut config.recover_on_undo, *recover_on_undo);
     set(&mut config.msl, *msl);
+    config.push = push.unwrap_or(config.push);
     timestamp(&tcp.timestamp, &mut config.timestamp);
     rto(&tcp.rto, &mut config.rto, &at.key("rto"))?;
     window(&tcp.window, &mut config.window);
@@ -74,6 +75,7 @@ fn acknowledgments(
 ) -> Result<(), Error> {
     let Receiver { ack_delay, heartbeat_phase, ack_counts, quick_acks, .. } = written;
     let Receiver { gap_fill, max_sack_blocks, delayed_dupacks, dsack_old, .. } = written;
+    config.ack_pushed_at_once = written.ack_pushed_at_once.unwrap_or(config.ack_pushed_at_once);
     set(&mut config.ack_delay, *ack_delay);
     set(&mut config.ack_counts, *ack_counts);
     set_whole(&mut config.quick_acks, *quick_acks);

@@ -50,6 +50,8 @@ pub(crate) struct Tcp {
     /// The maximum segment lifetime: TIME-WAIT lasts twice as long. Default: 120 s.
     #[schemars(example = &"120 s")]
     pub msl: Option<Written<Duration>>,
+    /// Does the segment that empties the send buffer carry PSH? Default: false.
+    pub push: Option<bool>,
 }
 
 /// The timestamps option (RFC 7323).
@@ -196,6 +198,8 @@ pub(crate) struct Receiver {
     pub ack_counts: Option<Written<AckCounts>>,
     /// So many ACKs leave at once before any is delayed (Linux: up to 16). Default: 0.
     pub quick_acks: Option<Whole<0, { u32::MAX }>>,
+    /// Is a segment with PSH (tcp.push) acknowledged at once? Default: false.
+    pub ack_pushed_at_once: Option<bool>,
     /// How what fills a gap is acknowledged. Default: at-once.
     pub gap_fill: Option<Written<GapFill>>,
     /// The most SACK blocks in a segment, D-SACK included; beside timestamps three fit. Default: 4.

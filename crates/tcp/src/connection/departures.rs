@@ -53,6 +53,9 @@ impl Connection {
 
     fn fill_in(&mut self, chunk: Chunk, at: Instant) -> Segment {
         let mut segment = Segment::new(chunk.seq, chunk.len, chunk.flags);
+        if self.config.push && self.sender.empties_buffer(&chunk) {
+            segment.flags |= Flags::PSH;
+        }
         if chunk.flags.has(Flags::SYN) {
             segment.set_syn_options(self.offer());
         }

@@ -117,6 +117,11 @@ impl Sender {
         chunk
     }
 
+    /// Does the chunk end with the last byte that the application has written?
+    pub fn empties_buffer(&self, chunk: &Chunk) -> bool {
+        chunk.len > 0 && chunk.seq + chunk.len == self.limit
+    }
+
     /// Does something wait that only a larger offered window lets go? Nothing is outstanding whose
     /// acknowledgment could bring one.
     pub fn is_blocked(&self) -> bool {

@@ -127,7 +127,8 @@ pub fn receiver() -> impl Strategy<Value = Config> {
         prop::option::of(0..3_000_u64),
         any::<bool>(),
     );
-    (options(), acks).prop_map(|(mut config, acks)| {
+    (options(), acks, any::<bool>()).prop_map(|(options, acks, push)| {
+        let mut config = Config { push, ..options };
         let receiver = &mut config.receiver;
         (receiver.ack_delay, receiver.ack_counts, receiver.quick_acks, ..) = acks;
         (receiver.ack_pushed_at_once, receiver.gap_fill) = (acks.3, acks.4);
