@@ -288,6 +288,7 @@ fn keys_that_do_not_go_together() {
         ("count = 2", r#"access = { queue = "200 B" }"#),
         (r#"buffer = "32 kB""#, r#"buffer = "100 B""#),
         (r#"buffer = "32 kB""#, "buffer = \"300 kB\"\nwindow_scale = 2"),
+        (r#"buffer = "32 kB""#, "buffer = \"32 kB\"\nheartbeat_phase = \"50 ms\""),
         (r#"start = "0 s""#, r#"start = "60 s""#),
     ]);
     let unscaled = RIGHT.replace("window_scale = 7\n", "").replace("32 kB", "64 KiB");

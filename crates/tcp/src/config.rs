@@ -34,6 +34,10 @@ pub struct Config {
     pub receiver: ReceiverConfig,
     /// The maximum segment lifetime; TIME-WAIT lasts twice as long (RFC 9293 section 3.4.2).
     pub msl: Duration,
+    /// Does the segment that empties the send buffer carry PSH, as RFC 9293 section 3.9.1.2 has it
+    /// where an application cannot push? Only a receiver that looks at PSH
+    /// ([`ReceiverConfig::ack_pushed_at_once`]) behaves differently for it.
+    pub push: bool,
 }
 
 /// The timestamps option (RFC 7323).
@@ -329,8 +333,72 @@ pub struct ReceiverConfig {
     pub buffer: u32,
     /// An acknowledgment at least every so many full segments (RFC 5681 section 4.2: 2).
     pub ack_every: u32,
-    /// The longest that an acknowledgment is delayed.
+    /// The longest that an acknowledgment is delayed; the period of a heartbeat.
     pub delayed_ack: Duration,
+    /// Is a segment that carries [`Flags::RXT`](crate::Flags::RXT) answered at once, by a pure
+    /// acknowledgment that carries it, too (draft-ludwig-tsvwg-tcp-rxt-flag-03)? A sender that
+    /// relies on RXT takes the first acknowledgment without it for that of an original.
+    pub rxt_echo: bool,
+    /// When an acknowledgment that waits leaves.
+    pub ack_delay: AckDelay,
+    /// In what `ack_every` counts.
+    pub ack_counts: AckCounts,
+    /// So many acknowledgments of data leave at once before any is delayed: Linux's quickack, there
+    /// at most 16 (`TCP_MAX_QUICKACKS`).
+    pub quick_acks: u32,
+    /// Is a segment with PSH acknowledged at once? See [`Config::push`] for who sets it.
+    pub ack_pushed_at_once: bool,
+    /// How what fills a gap is acknowledged.
+    pub gap_fill: GapFill,
+    /// The most SACK blocks in a segment, D-SACK included (RFC 2018 section 3: four fit, three
+    /// beside timestamps).
+    pub max_sack_blocks: u32,
+    /// The third and later duplicate acknowledgments of a gap wait so long for the link to fill it
+    /// (Vaidya et al. 2002); `None`: they leave at once.
+    pub delayed_dupacks: Option<Duration>,
+    /// Is what PAWS drops reported by D-SACK, as far as it was received before? No RFC asks for it;
+    /// Linux does it (`tcp_send_dupack`).
+    pub dsack_old: bool,
+}
+
+/// When a delayed acknowledgment leaves, at the latest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AckDelay {
+    /// `delayed_ack` after the first segment that it acknowledges.
+    #[default]
+    Timer,
+    /// At the next beat of the host's clock, as in BSD (`tcp_fasttimo`): it beats every
+    /// `delayed_ack`, first at `phase`, whatever a connection does.
+    Heartbeat {
+        /// When the clock beats first, modulo its period.
+        phase: Duration,
+    },
+    /// After the smoothed time between segments, at least 40 ms, at most `delayed_ack`: Linux
+    /// (`tcp_event_data_recv`), without its bounds by SRTT and RTO.
+    Adaptive,
+}
+
+/// In what a receiver counts until it acknowledges (RFC 5681 section 4.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AckCounts {
+    /// Segments, however small.
+    #[default]
+    Segments,
+    /// Bytes, in units of a full segment: of the largest that has arrived, as in Linux.
+    Bytes,
+}
+
+/// How a segment is acknowledged that fills a gap, in part or whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GapFill {
+    /// At once (RFC 5681 section 4.2).
+    #[default]
+    AtOnce,
+    /// At once where it joins what was queued, else as any other in order: ns-2 without
+    /// `RFC2581_immediate_ack_` (`DelAckSink::recv`).
+    WhereJoined,
+    /// As any other in order: RFC 1122 section 4.2.3.2, which knows no exception.
+    Delayed,
 }
 
 impl Default for Config {
@@ -385,8 +453,18 @@ impl Default for Config {
                 buffer: 65_535,
                 ack_every: 2,
                 delayed_ack: Duration::from_millis(200),
+                rxt_echo: true,
+                ack_delay: AckDelay::default(),
+                ack_counts: AckCounts::default(),
+                quick_acks: 0,
+                ack_pushed_at_once: false,
+                gap_fill: GapFill::default(),
+                max_sack_blocks: 4,
+                delayed_dupacks: None,
+                dsack_old: false,
             },
             msl: Duration::from_secs(120),
+            push: false,
         }
     }
 }

@@ -1,14 +1,22 @@
 //! The receiving side: reassembly, delayed acknowledgments, SACK and D-SACK blocks, timestamp
 //! echoes (RFC 9293 section 3.8.6.3, RFC 5681 section 4.2, RFC 2018, 2883, 7323).
 
+mod delayed_ack;
+mod dupacks;
+mod echo;
+
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use rtolab_time::Instant;
 
-use crate::config::{EchoRule, ReceiverConfig};
+use crate::config::{EchoRule, GapFill, ReceiverConfig};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
+
+use delayed_ack::DelayedAck;
+use dupacks::{Dupack, Dupacks};
+use echo::Echo;
 
 /// When the next acknowledgment leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +34,7 @@ pub enum AckDue {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
-    echo: EchoRule,
+    echo: Echo,
     /// RCV.NXT: the next sequence number expected.
     nxt: Seq,
     /// Behind the last byte that the application has read.
@@ -40,20 +48,20 @@ pub struct Receiver {
     /// Where the peer's FIN lies, once seen.
     fin: Option<Seq>,
     due: AckDue,
-    /// In-order segments since the last acknowledgment.
-    unacknowledged: u32,
-    /// Last.ACK.sent of RFC 7323.
-    last_ack: Seq,
-    /// TS.Recent, once there was a timestamp.
-    recent: Option<u32>,
+    delayed: DelayedAck,
+    dupacks: Dupacks,
+    /// Duplicate acknowledgments that waited and are to leave now, beside the one that is due.
+    released: u32,
+    /// A segment with RXT is still to be answered.
+    rxt: bool,
 }
 
 impl Receiver {
     /// Expects the peer's SYN first.
-    pub const fn new(config: ReceiverConfig, echo: EchoRule) -> Self {
+    pub fn new(config: ReceiverConfig, echo: EchoRule) -> Self {
         Self {
             config,
-            echo,
+            echo: Echo::new(echo),
             nxt: Seq::FIRST,
             read: Seq::FIRST,
             edge: Seq::FIRST,
@@ -61,9 +69,10 @@ impl Receiver {
             duplicate: None,
             fin: None,
             due: AckDue::No,
-            unacknowledged: 0,
-            last_ack: Seq::FIRST,
-            recent: None,
+            delayed: DelayedAck::default(),
+            dupacks: Dupacks::default(),
+            released: 0,
+            rxt: false,
         }
     }
 
@@ -102,13 +111,33 @@ impl Receiver {
     }
 
     /// When the next acknowledgment is due.
-    pub const fn ack_due(&self) -> AckDue {
-        self.due
+    pub fn ack_due(&self) -> AckDue {
+        match (self.due, self.dupacks.until()) {
+            (AckDue::No, Some(until)) => AckDue::At(until),
+            (AckDue::At(at), Some(until)) => AckDue::At(at.min(until)),
+            (due, _) => due,
+        }
     }
 
     /// An acknowledgment is due at once, whatever arrived.
     pub fn ack_now(&mut self) {
         self.due = AckDue::Now;
+    }
+
+    /// Takes note of the segment's RXT flag: it is answered at once, whatever else becomes of the
+    /// segment.
+    pub fn note_rxt(&mut self, segment: &Segment) {
+        let marked = segment.flags.has(Flags::RXT) && !segment.flags.has(Flags::SYN);
+        if self.config.rxt_echo && marked && segment.sequence_length() > 0 {
+            self.rxt = true;
+            self.due = AckDue::Now;
+        }
+    }
+
+    /// Does a pure acknowledgment with RXT have to leave before anything that would take the
+    /// acknowledgment along?
+    pub const fn owes_rxt(&self) -> bool {
+        self.rxt
     }
 
     /// The window to offer in bytes: what the buffer has room for, and never less than was
@@ -134,20 +163,24 @@ impl Receiver {
         self.nxt = syn.seq + 1;
         self.read = self.nxt;
         self.edge = self.nxt + self.config.buffer;
-        self.last_ack = syn.seq;
-        self.recent = syn.timestamps().map(|timestamps| timestamps.value);
+        self.echo.synchronise(syn);
     }
 
     /// TS.Recent, to be echoed.
     pub const fn recent(&self) -> Option<u32> {
-        self.recent
+        self.echo.recent()
     }
 
     /// RFC 7323 section 5.3 (R1): is the segment's timestamp older than the last one taken?
-    pub fn is_old(&self, segment: &Segment) -> bool {
-        match (self.recent, segment.timestamps()) {
-            (Some(recent), Some(timestamps)) => (timestamps.value.wrapping_sub(recent) as i32) < 0,
-            _ => false,
+    pub fn is_old(&self, segment: &Segment, at: Instant) -> bool {
+        self.echo.is_old(segment, at)
+    }
+
+    /// The segment is dropped for its old timestamp: it is answered at once.
+    pub fn drop_old(&mut self, segment: &Segment) {
+        self.due = AckDue::Now;
+        if self.config.dsack_old && segment.sequence_length() > 0 {
+            self.duplicate = self.duplicate_part(&(segment.seq..segment.end()));
         }
     }
 
@@ -162,24 +195,8 @@ impl Receiver {
 
     /// Takes the segment's timestamp for the next echo if the rule says so; to be asked before any
     /// acknowledgment of it is made (RFC 7323 section 4.3).
-    pub fn note_timestamp(&mut self, segment: &Segment) {
-        let Some(timestamps) = segment.timestamps() else { return };
-        let value = timestamps.value;
-        let recent = self.recent.unwrap_or(value);
-        let newer = (value.wrapping_sub(recent) as i32) >= 0;
-        let (start, end, last) = (segment.seq, segment.end(), self.last_ack);
-        let duplicate = segment.sequence_length() > 0 && end <= self.nxt;
-        let take = match self.echo {
-            EchoRule::Rfc1323 => start <= last && last < end,
-            EchoRule::Rfc7323 => newer && start <= last && !duplicate,
-            EchoRule::Linux => newer && start <= last && (!duplicate || end == last),
-            EchoRule::Bsd => newer && start <= last && last <= end,
-            EchoRule::Ns2bis => newer && start <= last,
-            EchoRule::EchoAll => true,
-        };
-        if take {
-            self.recent = Some(value);
-        }
+    pub fn note_timestamp(&mut self, segment: &Segment, at: Instant) {
+        self.echo.note(segment, self.nxt, at);
     }
 
     /// Takes payload and FIN of an acceptable or duplicate segment and decides when to
@@ -192,29 +209,49 @@ impl Receiver {
         if segment.flags.has(Flags::FIN) {
             self.fin = Some(range.end - 1);
         }
+        self.delayed.arrived(segment, at);
+        let fits = range.end <= self.edge;
         // The common case: the next one expected, and nothing waits for it.
-        if range.start == self.nxt && self.queued.is_empty() && range.end <= self.edge {
+        if range.start == self.nxt && self.queued.is_empty() && fits {
             self.nxt = range.end;
-            self.schedule(segment, at);
+            self.due = self.delayed.in_order(segment, at, self.due, &self.config);
             return;
         }
-        self.due = AckDue::Now;
+        let before = self.nxt;
         self.duplicate = self.duplicate_part(&range);
-        let range = range.start.max(self.nxt)..range.end.min(self.edge);
-        if !range.is_empty() {
-            self.queue(range);
+        let rest = range.start.max(self.nxt)..range.end.min(self.edge);
+        let queues = !rest.is_empty();
+        if queues {
+            self.queue(rest);
+        }
+        match range.start == before && fits && self.duplicate.is_none() {
+            true => self.schedule_fill(segment, at),
+            false if range.start > before && queues => self.schedule_dupack(at),
+            false => self.due = AckDue::Now,
+        }
+        if self.nxt > before {
+            self.dupacks.filled();
         }
     }
 
-    /// RFC 5681 section 4.2: every second segment at once, one alone after the delay.
-    fn schedule(&mut self, segment: &Segment, at: Instant) {
-        self.unacknowledged += 1;
-        let now = self.unacknowledged >= self.config.ack_every || segment.flags.has(Flags::FIN);
-        self.due = match self.due {
-            _ if now => AckDue::Now,
-            AckDue::No => AckDue::At(at + self.config.delayed_ack),
-            due => due,
+    /// The segment filled a gap, or a part of it from the left.
+    fn schedule_fill(&mut self, segment: &Segment, at: Instant) {
+        let at_once = match self.config.gap_fill {
+            GapFill::AtOnce => true,
+            GapFill::WhereJoined => self.nxt > segment.end() || self.due != AckDue::No,
+            GapFill::Delayed => false,
         };
+        self.due = match at_once || self.finished() {
+            true => AckDue::Now,
+            false => self.delayed.in_order(segment, at, self.due, &self.config),
+        };
+    }
+
+    /// The segment lies above a gap, which is still there.
+    fn schedule_dupack(&mut self, at: Instant) {
+        if self.dupacks.arrived(at, self.config.delayed_dupacks) == Dupack::Now {
+            self.due = AckDue::Now;
+        }
     }
 
     /// The first part of `range` that was received before.
@@ -250,27 +287,39 @@ impl Receiver {
     /// are set: adds SACK blocks if the peer wants them, and takes note.
     pub fn acknowledge(&mut self, segment: &mut Segment, sack: SackUse) {
         self.edge = self.edge.max(self.nxt + segment.window);
-        self.last_ack = self.nxt;
-        self.due = AckDue::No;
-        self.unacknowledged = 0;
+        self.echo.acknowledged(self.nxt);
+        self.delayed.acknowledged();
+        self.due = match self.released {
+            0 => AckDue::No,
+            _ => AckDue::Now,
+        };
+        self.released = self.released.saturating_sub(1);
+        self.rxt = false;
         let duplicate = self.duplicate.take();
         if sack == SackUse::None {
             return;
         }
+        let mut room = self.config.max_sack_blocks as usize;
         let mut enclosing = None;
         if let (SackUse::WithDuplicates, Some(part)) = (sack, duplicate) {
             let encloses = |block: &&Range<Seq>| block.start <= part.start && part.end <= block.end;
             enclosing = self.queued.iter().find(encloses);
             segment.push_sack(part.clone());
+            room = room.saturating_sub(1);
         }
         let others = self.queued.iter().filter(|block| Some(*block) != enclosing);
-        for block in enclosing.into_iter().chain(others) {
+        for block in enclosing.into_iter().chain(others).take(room) {
             segment.push_sack(block.clone());
         }
     }
 
-    /// The delayed acknowledgment's timer fired.
+    /// The timer of a delayed acknowledgment, or of duplicate ones, may have expired.
     pub fn on_timer(&mut self, at: Instant) {
+        let released = self.dupacks.released(at);
+        if released > 0 {
+            self.released = released - 1;
+            self.due = AckDue::Now;
+        }
         if matches!(self.due, AckDue::At(deadline) if deadline <= at) {
             self.due = AckDue::Now;
         }

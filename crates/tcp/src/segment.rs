@@ -10,7 +10,7 @@ pub const MAX_SACK_BLOCKS: usize = 4;
 
 /// Control bits of the TCP header (RFC 9293 section 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// No bit set.
@@ -31,15 +31,22 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
     pub const CWR: Self = Self(0x80);
+    /// "This is a retransmission" on a segment with data, and on a pure acknowledgment "this answers
+    /// one" (draft-ludwig-tsvwg-tcp-rxt-flag-03). The draft was given no bit; this one is reserved
+    /// in RFC 9293, and nobody but two ends of a laboratory knows it.
+    pub const RXT: Self = Self(0x200);
 
-    /// The bits as on the wire.
-    pub const fn bits(self) -> u8 {
+    /// All that the header has room for.
+    const ALL: u16 = 0x0fff;
+
+    /// The bits as on the wire: twelve, the four of the highest value being reserved.
+    pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// The flags of the wire's byte.
-    pub const fn from_bits(bits: u8) -> Self {
-        Self(bits)
+    /// The flags of the wire's twelve bits.
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits & Self::ALL)
     }
 
     /// Are all bits of `other` set?
@@ -68,10 +75,10 @@ impl BitOrAssign for Flags {
 }
 
 impl fmt::Display for Flags {
-    /// The analysers' letters, such as `SA` for SYN and ACK.
+    /// The analysers' letters, such as `SA` for SYN and ACK, and `X` for RXT.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letters = ['F', 'S', 'R', 'P', 'A', 'U', 'E', 'C'];
-        (0..8)
+        let letters = ['F', 'S', 'R', 'P', 'A', 'U', 'E', 'C', 'N', 'X'];
+        (0..letters.len())
             .filter(|bit| self.0 & (1 << bit) != 0)
             .try_for_each(|bit: usize| write!(f, "{}", letters[bit]))
     }

@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn a_transfer_finishes_over_any_channel(
         sender in any::sender(),
-        receiver in any::options(),
+        receiver in any::receiver(),
         writes in (some_bytes(), some_bytes()),
         fates in fates(),
     ) {

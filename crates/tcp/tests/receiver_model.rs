@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::{EchoRule, ReceiverConfig};
 use rtolab_tcp::receiver::{AckDue, Receiver, SackUse};
-use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
+use rtolab_tcp::{Config, Flags, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
 
 const MSS: u32 = 5;
@@ -189,6 +189,7 @@ impl Pair {
         self.receiver.acknowledge(&mut ack, self.sack);
         let blocks = self.model.blocks(self.sack);
         let room = if self.timestamps { 3 } else { 4 };
+        let room = room.min(self.model.config.max_sack_blocks as usize);
         let reported: Vec<_> = ack.sack_blocks().map(|b| b.start.value()..b.end.value()).collect();
         prop_assert_eq!(reported, blocks.into_iter().take(room).collect::<Vec<_>>());
         self.check_window(&ack)?;
@@ -228,11 +229,15 @@ impl Pair {
 }
 
 fn config() -> impl Strategy<Value = ReceiverConfig> {
-    (6..60_u32, 1..4_u32, 0..300_u64).prop_map(|(buffer, ack_every, delay)| ReceiverConfig {
-        buffer,
-        ack_every,
-        delayed_ack: Duration::from_millis(delay),
-    })
+    (6..60_u32, 1..4_u32, 0..300_u64, 1..5_u32).prop_map(
+        |(buffer, ack_every, delay, max_sack_blocks)| ReceiverConfig {
+            buffer,
+            ack_every,
+            delayed_ack: Duration::from_millis(delay),
+            max_sack_blocks,
+            ..Config::default().receiver
+        },
+    )
 }
 
 proptest! {

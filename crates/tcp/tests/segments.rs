@@ -3,6 +3,7 @@
 
 mod script;
 
+use rtolab_tcp::config::EchoRule;
 use rtolab_tcp::{Config, Event, Flags, Segment, Seq, Timestamps};
 use script::pair::{End, connected};
 use script::{Script, base, end_of, start_of};
@@ -199,6 +200,31 @@ fn receiving_timestamps() -> End {
 }
 
 #[test]
+fn t_ts_3_which_timestamp_answers_a_wholly_duplicate_segment() {
+    // What is echoed when segment 1 comes again, after segments 1 and 2, and after 1 alone.
+    for (rule, echoes) in [
+        (EchoRule::Rfc1323, [2, 1]),
+        (EchoRule::Rfc7323, [2, 1]),
+        (EchoRule::Linux, [2, 9]),
+        (EchoRule::Bsd, [2, 9]),
+        (EchoRule::Ns2bis, [9, 9]),
+        (EchoRule::EchoAll, [9, 9]),
+    ] {
+        for (last, echo) in [2, 1].into_iter().zip(echoes) {
+            let mut config = Config { timestamps: true, ..base() };
+            config.timestamp.echo = rule;
+            let mut end = connected(&config, &config, 0).1;
+            for number in 1..=last {
+                end.answers(&stamped(number, number), 0);
+            }
+            let answer = end.answers(&stamped(1, 9), 0)[0];
+            assert_eq!(answer.ack, end_of(last));
+            assert_eq!(answer.timestamps().unwrap().echo, echo, "{rule:?} {last}");
+        }
+    }
+}
+
+#[test]
 fn t_ts_4_an_older_timestamp_is_answered_and_dropped() {
     let mut end = receiving_timestamps();
     assert_eq!(end.answers(&stamped(1, 20), 0)[0].ack, end_of(1));
@@ -206,6 +232,32 @@ fn t_ts_4_an_older_timestamp_is_answered_and_dropped() {
     assert_eq!((answer[0].ack, answer[0].timestamps().unwrap().echo), (end_of(1), 20));
     assert_eq!(end.nxt(), end_of(1));
     assert_eq!(end.answers(&stamped(2, 20), 0)[0].ack, end_of(2));
+}
+
+#[test]
+fn t_ts_5_a_reset_is_never_too_old() {
+    let mut end = receiving_timestamps();
+    end.answers(&stamped(1, 20), 0);
+    let mut reset = stamped(2, 5);
+    (reset.len, reset.flags) = (0, Flags::RST | Flags::ACK);
+    assert_eq!(end.answers(&reset, 0), []);
+    assert_eq!(end.events, [Event::Connected, Event::Reset]);
+}
+
+#[test]
+fn t_b_26_what_is_dropped_for_its_timestamp_is_reported_if_it_is_a_duplicate() {
+    for dsack_old in [true, false] {
+        let mut config = Config { timestamps: true, dsack: true, ..base() };
+        config.receiver.dsack_old = dsack_old;
+        let mut end = connected(&config, &config, 0).1;
+        end.answers(&stamped(1, 20), 0);
+        let answer = end.answers(&stamped(1, 19), 0)[0];
+        assert_eq!(answer.ack, end_of(1));
+        assert!(answer.sack_blocks().eq(dsack_old.then_some(start_of(1)..end_of(1))));
+        // What is new is no duplicate, and is not taken either.
+        let answer = end.answers(&stamped(2, 19), 0)[0];
+        assert_eq!((answer.ack, answer.sack_count()), (end_of(1), 0));
+    }
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    Arithmetic, RecoveryConfig, RtoConfig, RtoFloor, SackConfig, TimestampConfig, WindowConfig,
+    AckDelay, Arithmetic, ReceiverConfig, RecoveryConfig, RtoConfig, RtoFloor, SackConfig,
+    TimestampConfig, WindowConfig,
 };
 
 use super::at::At;
@@ -14,13 +15,14 @@ use crate::written::{
 
 /// How the sending hosts behave, before a sum of policies is applied.
 pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
-    let Tcp { sender: _, mss, window_scale, timestamps, recover_on_undo, msl, .. } = tcp;
+    let Tcp { sender: _, mss, window_scale, timestamps, recover_on_undo, msl, push, .. } = tcp;
     let mut config = Config::default();
     set(&mut config.mss, *mss);
     config.window_scale = window_scale.map(|scale| scale.0 as u8);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
     set(&mut config.recover_on_undo, *recover_on_undo);
     set(&mut config.msl, *msl);
+    config.push = push.unwrap_or(config.push);
     timestamp(&tcp.timestamp, &mut config.timestamp);
     rto(&tcp.rto, &mut config.rto, &at.key("rto"))?;
     window(&tcp.window, &mut config.window);
@@ -33,7 +35,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
 /// How the receiving hosts behave: as the sending ones, but with capabilities of their own.
 pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Result<Config, Error> {
     let Receiver { buffer, ack_every, delayed_ack, echo, .. } = receiver;
-    let Receiver { sack, timestamps, dsack, mss, window_scale, .. } = receiver;
+    let Receiver { sack, timestamps, dsack, mss, window_scale, rxt_echo, .. } = receiver;
     let mut config = Config {
         sack: sack.unwrap_or(true),
         timestamps: timestamps.unwrap_or(true),
@@ -45,6 +47,8 @@ pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Res
     set(&mut config.receiver.buffer, *buffer);
     set_whole(&mut config.receiver.ack_every, *ack_every);
     set(&mut config.receiver.delayed_ack, *delayed_ack);
+    config.receiver.rxt_echo = rxt_echo.unwrap_or(config.receiver.rxt_echo);
+    acknowledgments(receiver, &mut config.receiver, at)?;
     let scale = (0..14).find(|scale| config.receiver.buffer <= 65_535 << scale).unwrap_or(14);
     config.window_scale = Some(window_scale.map_or(scale, |scale| scale.0 as u8));
     check_buffer(&config, sender, at)?;
@@ -84,6 +88,35 @@ fn check_buffer(config: &Config, sender: &Config, at: &At<'_>) -> Result<(), Err
              [tcp] and [receiver]"
         ))),
         _ => Ok(()),
+    }
+}
+
+/// When the receiving hosts acknowledge, and what they say.
+fn acknowledgments(
+    written: &Receiver,
+    config: &mut ReceiverConfig,
+    at: &At<'_>,
+) -> Result<(), Error> {
+    let Receiver { ack_delay, heartbeat_phase, ack_counts, quick_acks, .. } = written;
+    let Receiver { gap_fill, max_sack_blocks, delayed_dupacks, dsack_old, .. } = written;
+    config.ack_pushed_at_once = written.ack_pushed_at_once.unwrap_or(config.ack_pushed_at_once);
+    set(&mut config.ack_delay, *ack_delay);
+    set(&mut config.ack_counts, *ack_counts);
+    set_whole(&mut config.quick_acks, *quick_acks);
+    set(&mut config.gap_fill, *gap_fill);
+    set_whole(&mut config.max_sack_blocks, *max_sack_blocks);
+    config.dsack_old = dsack_old.unwrap_or(config.dsack_old);
+    config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span);
+    match (&mut config.ack_delay, heartbeat_phase) {
+        (_, None) => Ok(()),
+        (AckDelay::Heartbeat { phase }, Some(Written(written))) => {
+            *phase = *written;
+            Ok(())
+        }
+        (_, Some(_)) => {
+            let problem = "found without a heartbeat; expected it beside ack_delay = \"heartbeat\"";
+            Err(at.key("heartbeat_phase").wrong(problem))
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! How the hosts behave: the knobs of a TCP endpoint.
 
 use rtolab_tcp::config::{
-    Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, Halves, Halving, InitialWindow, Outstanding,
-    PartialAckTimer, RecoverOnUndo, RepeatedTimeout, SackRules, Sampling,
+    AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, GapFill, Halves,
+    Halving, InitialWindow, Outstanding, PartialAckTimer, RecoverOnUndo, RepeatedTimeout,
+    SackRules, Sampling,
 };
 use rtolab_time::Duration;
 use schemars::JsonSchema;
@@ -49,6 +50,8 @@ pub(crate) struct Tcp {
     /// The maximum segment lifetime: TIME-WAIT lasts twice as long. Default: 120 s.
     #[schemars(example = &"120 s")]
     pub msl: Option<Written<Duration>>,
+    /// Does the segment that empties the send buffer carry PSH? Default: false.
+    pub push: Option<bool>,
 }
 
 /// The timestamps option (RFC 7323).
@@ -183,4 +186,28 @@ pub(crate) struct Receiver {
     pub mss: Option<Written<Mss>>,
     /// The window scale that answers an offer. Default: the smallest that announces the buffer.
     pub window_scale: Option<Whole<0, 14>>,
+    /// Is a retransmission that is marked as one (RXT) answered at once by an ACK that says so?
+    /// Default: true.
+    pub rxt_echo: Option<bool>,
+    /// When a delayed ACK leaves at the latest. Default: timer.
+    pub ack_delay: Option<Written<AckDelay>>,
+    /// When the host's heartbeat is first, beside ack_delay = "heartbeat". Default: 0 s.
+    #[schemars(example = &"50 ms")]
+    pub heartbeat_phase: Option<Written<Duration>>,
+    /// In what ack_every counts. Default: segments.
+    pub ack_counts: Option<Written<AckCounts>>,
+    /// So many ACKs leave at once before any is delayed (Linux: up to 16). Default: 0.
+    pub quick_acks: Option<Whole<0, { u32::MAX }>>,
+    /// Is a segment with PSH (tcp.push) acknowledged at once? Default: false.
+    pub ack_pushed_at_once: Option<bool>,
+    /// How what fills a gap is acknowledged. Default: at-once.
+    pub gap_fill: Option<Written<GapFill>>,
+    /// The most SACK blocks in a segment, D-SACK included; beside timestamps three fit. Default: 4.
+    pub max_sack_blocks: Option<Whole<1, 4>>,
+    /// The third and later duplicate ACKs wait so long for the link to fill the gap (Vaidya et al.
+    /// 2002); without it they leave at once.
+    #[schemars(example = &"500 ms")]
+    pub delayed_dupacks: Option<Written<Positive>>,
+    /// Does D-SACK report what is dropped for its old timestamp, too? Default: false.
+    pub dsack_old: Option<bool>,
 }

@@ -2,9 +2,10 @@
 
 use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
-    Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, Halves, Halving, Outstanding,
-    PartialAckTimer, RecoverOnUndo, RepeatedTimeout, SackRules, Sampling,
+    AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, GapFill, Halves,
+    Halving, Outstanding, PartialAckTimer, RecoverOnUndo, RepeatedTimeout, SackRules, Sampling,
 };
+use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
 use serde_json::json;
 
@@ -112,6 +113,33 @@ impl Word for EchoRule {
         ("bsd", Self::Bsd, "After trimming: a duplicate that ends at the last ACK counts."),
         ("ns2bis", Self::Ns2bis, "Any segment at or below the last ACK, duplicates too."),
         ("echo-all", Self::EchoAll, "Always the latest segment."),
+    ];
+}
+
+impl Word for AckDelay {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("timer", Self::Timer, "delayed_ack after the first segment that it acknowledges."),
+        (
+            "heartbeat",
+            Self::Heartbeat { phase: Duration::ZERO },
+            "At the next beat of the host's clock, whose period is delayed_ack, as in BSD.",
+        ),
+        ("adaptive", Self::Adaptive, "By the pace of segments, 40 ms to delayed_ack, as in Linux."),
+    ];
+}
+
+impl Word for AckCounts {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("segments", Self::Segments, "Segments, however small."),
+        ("bytes", Self::Bytes, "Bytes, in units of the largest segment that has arrived."),
+    ];
+}
+
+impl Word for GapFill {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("at-once", Self::AtOnce, "At once, if it fills all or part of it (RFC 5681)."),
+        ("where-joined", Self::WhereJoined, "At once where it joins what is behind, as in ns-2."),
+        ("delayed", Self::Delayed, "As any other segment in order (RFC 1122)."),
     ];
 }
 

@@ -81,13 +81,16 @@ impl Connection {
     /// All states behind SYN-SENT (RFC 9293 section 3.10.7.4).
     fn on_synchronised(&mut self, segment: &Segment, at: Instant) {
         let reset = segment.flags.has(Flags::RST);
+        if !reset {
+            self.receiver.note_rxt(segment);
+        }
         // RFC 7323 section 5.3 (R1) comes before the window test.
-        if self.agreed.timestamps && self.receiver.is_old(segment) && !reset {
-            self.receiver.ack_now();
+        if self.agreed.timestamps && self.receiver.is_old(segment, at) && !reset {
+            self.receiver.drop_old(segment);
             return;
         }
         if self.agreed.timestamps {
-            self.receiver.note_timestamp(segment);
+            self.receiver.note_timestamp(segment, at);
         }
         if !self.receiver.accepts(segment) {
             if !reset {

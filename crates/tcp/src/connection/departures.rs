@@ -23,20 +23,39 @@ impl Connection {
         if self.state == State::Closed && self.receiver.ack_due() != AckDue::Now {
             return None;
         }
-        if let Some(chunk) = self.sender.next_chunk(at) {
+        if self.receiver.owes_rxt() {
+            let max = self.sender.flight().max();
+            return Some(self.with_ack(Segment::new(max, 0, Flags::ACK | Flags::RXT), at));
+        }
+        let probe = self.persist.take_probe();
+        let chunk = match probe {
+            true => self.sender.next_chunk_however_small(at),
+            false => self.sender.next_chunk(at),
+        };
+        if let Some(chunk) = chunk {
             let segment = self.fill_in(chunk, at);
             self.sender.note_sent(&segment, at, chunk.cause);
             return Some(segment);
+        }
+        if probe {
+            // What lies below the window is answered; a byte beyond it would be refused, and be
+            // outstanding.
+            let seq = self.sender.flight().max() - 1;
+            return Some(self.with_ack(Segment::new(seq, 0, Flags::ACK), at));
         }
         if self.receiver.ack_due() == AckDue::Now && self.state != State::SynSent {
             let max = self.sender.flight().max();
             return Some(self.with_ack(Segment::new(max, 0, Flags::ACK), at));
         }
+        self.persist.watch(self.sender.is_blocked(), at, self.sender.rto());
         None
     }
 
     fn fill_in(&mut self, chunk: Chunk, at: Instant) -> Segment {
         let mut segment = Segment::new(chunk.seq, chunk.len, chunk.flags);
+        if self.config.push && self.sender.empties_buffer(&chunk) {
+            segment.flags |= Flags::PSH;
+        }
         if chunk.flags.has(Flags::SYN) {
             segment.set_syn_options(self.offer());
         }

@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod departures;
+mod persist;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -15,6 +16,8 @@ use crate::receiver::{AckDue, Receiver};
 use crate::segment::Segment;
 use crate::sender::{AdoptError, Negotiated, Sender};
 use crate::seq::Seq;
+
+use persist::Persist;
 
 /// The states of RFC 9293 section 3.3.2 that a connection can be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +81,7 @@ pub struct Connection {
     /// SND.WL1 and SND.WL2: which segment last updated the send window.
     updated_by: (Seq, Seq),
     time_wait: Option<Instant>,
+    persist: Persist,
     reset: Option<Reset>,
     events: VecDeque<Event>,
 }
@@ -105,6 +109,7 @@ impl Connection {
             connected: false,
             updated_by: (Seq::FIRST, Seq::FIRST),
             time_wait: None,
+            persist: Persist::default(),
             reset: None,
             events: VecDeque::new(),
             state,
@@ -213,12 +218,14 @@ impl Connection {
             AckDue::At(at) => Some(at),
             _ => None,
         };
-        [self.sender.deadline(), delayed, self.time_wait].into_iter().flatten().min()
+        let persist = self.persist.deadline();
+        [self.sender.deadline(), delayed, self.time_wait, persist].into_iter().flatten().min()
     }
 
     /// A timer may have expired.
     pub fn on_timer(&mut self, at: Instant) {
         self.receiver.on_timer(at);
+        self.persist.on_timer(at, self.config.rto.max);
         if self.time_wait.is_some_and(|end| end <= at) {
             self.finish(Event::Closed);
         }

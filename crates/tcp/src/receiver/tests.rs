@@ -1,5 +1,8 @@
 use alloc::vec::Vec;
 
+mod acknowledging;
+mod timestamps;
+
 use rtolab_time::Duration;
 
 use super::*;
@@ -23,7 +26,18 @@ fn number_of(end: Seq) -> u64 {
 
 impl Script {
     fn new(echo: EchoRule) -> Self {
-        let mut receiver = Receiver::new(Config::default().receiver, echo);
+        Self::of(Config::default().receiver, echo)
+    }
+
+    /// A receiver with one knob turned.
+    fn with(change: impl FnOnce(&mut ReceiverConfig)) -> Self {
+        let mut config = Config::default().receiver;
+        change(&mut config);
+        Self::of(config, EchoRule::Rfc7323)
+    }
+
+    fn of(config: ReceiverConfig, echo: EchoRule) -> Self {
+        let mut receiver = Receiver::new(config, echo);
         let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
         syn.set_timestamps(Timestamps { value: 0, echo: 0 });
         receiver.synchronise(&syn);
@@ -41,8 +55,8 @@ impl Script {
         if self.timestamps {
             segment.set_timestamps(Timestamps { value, echo: 0 });
         }
-        self.receiver.note_timestamp(&segment);
-        self.receiver.take(&segment, Instant::START + Duration::from_millis(millis));
+        self.receiver.note_timestamp(&segment, at(millis));
+        self.receiver.take(&segment, at(millis));
         self
     }
 
@@ -58,6 +72,12 @@ impl Script {
         let blocks = segment.sack_blocks();
         let blocks = blocks.map(|block| (number_of(block.start) + 1, number_of(block.end)));
         (number_of(segment.ack), blocks.collect())
+    }
+
+    /// It waits until then, in milliseconds.
+    fn expect_wait(&mut self, until: u64) -> &mut Self {
+        assert_eq!(self.receiver.ack_due(), AckDue::At(at(until)));
+        self
     }
 
     fn expect_ack(&mut self, ack: u64, blocks: &[(u64, u64)]) -> &mut Self {
@@ -184,55 +204,6 @@ fn t_dsack_4_a_duplicate_is_reported_once() {
     let mut s = Script::new(EchoRule::Rfc7323);
     s.arrives(1, 0).arrives(1, 0).expect_ack(1, &[(1, 1)]);
     assert_eq!(s.ack(), (1, Vec::new()));
-}
-
-/// The timestamp echoed after segments (number, timestamp) arrived; `acked` of them were
-/// acknowledged each at once.
-fn echo_after(rule: EchoRule, arrivals: &[(u32, u32)], acked: usize) -> Vec<u32> {
-    let mut s = Script::new(rule);
-    s.timestamps = true;
-    let mut echoes = Vec::new();
-    for (index, (segment, value)) in arrivals.iter().enumerate() {
-        s.arrives_stamped(*segment, 0, *value);
-        echoes.push(s.receiver.recent().unwrap());
-        if index < acked {
-            s.ack();
-        }
-    }
-    echoes
-}
-
-#[test]
-fn t_ts_1_a_delayed_acknowledgment_echoes_the_earliest_segment() {
-    for rule in [EchoRule::Rfc1323, EchoRule::Rfc7323, EchoRule::Linux] {
-        assert_eq!(echo_after(rule, &[(1, 1), (2, 2), (3, 3)], 0), [1, 1, 1]);
-    }
-}
-
-#[test]
-fn t_ts_2_a_gap_echoes_the_last_in_order_segment_then_its_filler() {
-    let arrivals = [(1, 1), (3, 3), (2, 2), (5, 5), (4, 4)];
-    for rule in [EchoRule::Rfc1323, EchoRule::Rfc7323, EchoRule::Linux] {
-        assert_eq!(echo_after(rule, &arrivals, 5), [1, 1, 2, 2, 4]);
-    }
-}
-
-#[test]
-fn t_ts_3_a_wholly_duplicate_segment() {
-    let echoed_after_1_2_1 = |rule| echo_after(rule, &[(1, 1), (2, 2), (1, 9)], 2)[2];
-    for rule in [EchoRule::Rfc1323, EchoRule::Rfc7323, EchoRule::Linux, EchoRule::Bsd] {
-        assert_eq!(echoed_after_1_2_1(rule), 2, "{rule:?}");
-    }
-    for rule in [EchoRule::Ns2bis, EchoRule::EchoAll] {
-        assert_eq!(echoed_after_1_2_1(rule), 9, "{rule:?}");
-    }
-    let echoed_after_1_1 = |rule| echo_after(rule, &[(1, 1), (1, 9)], 1)[1];
-    for rule in [EchoRule::Bsd, EchoRule::Linux, EchoRule::Ns2bis, EchoRule::EchoAll] {
-        assert_eq!(echoed_after_1_1(rule), 9, "{rule:?}");
-    }
-    for rule in [EchoRule::Rfc1323, EchoRule::Rfc7323] {
-        assert_eq!(echoed_after_1_1(rule), 1, "{rule:?}");
-    }
 }
 
 #[test]

@@ -100,12 +100,35 @@ impl Sender {
         let len = waiting.min(room).min(self.window.smss);
         // The FIN goes with the last byte of data, if the window has room for it too.
         let fin = self.fin && len == waiting && len < room;
-        let partial = len < waiting.min(self.window.smss);
+        let partial = len < waiting.min(self.window.smss) && !self.squeezes;
         if partial || (len == 0 && !fin) {
             return None;
         }
         let flags = if fin { Flags::FIN } else { Flags::NONE };
         Some(Chunk { seq, len: len as u32, flags, cause: Cause::New })
+    }
+
+    /// As `next_chunk`, but what the offered window has room for need not be a whole segment (RFC
+    /// 9293 section 3.8.6.2.1: after a while silly windows are no longer avoided).
+    pub fn next_chunk_however_small(&mut self, at: Instant) -> Option<Chunk> {
+        self.squeezes = true;
+        let chunk = self.next_chunk(at);
+        self.squeezes = false;
+        chunk
+    }
+
+    /// Does the chunk end with the last byte that the application has written?
+    pub fn empties_buffer(&self, chunk: &Chunk) -> bool {
+        chunk.len > 0 && chunk.seq + chunk.len == self.limit
+    }
+
+    /// Does something wait that only a larger offered window lets go? Nothing is outstanding whose
+    /// acknowledgment could bring one.
+    pub fn is_blocked(&self) -> bool {
+        let next = self.flight.max();
+        let waits = next < self.limit || (self.fin && next == self.limit);
+        let connected = self.flight.una() > Seq::FIRST;
+        connected && waits && self.flight.size() == 0 && self.new_chunk().is_none()
     }
 
     /// The outstanding segment at `seq`, to be sent again.

@@ -77,6 +77,8 @@ pub struct Sender {
     /// The right edge of the window that the peer offers.
     edge: Seq,
     permit: Permit,
+    /// A segment may be as small as the offered window.
+    squeezes: bool,
     /// How many segments the last event may still release.
     burst: u32,
     deadline: Option<Instant>,
@@ -108,6 +110,7 @@ impl Sender {
             fin: false,
             edge: Seq::FIRST + 1,
             permit: Permit::Windows,
+            squeezes: false,
             burst: u32::MAX,
             deadline: None,
             timed_out_at: None,

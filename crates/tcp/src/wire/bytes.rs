@@ -62,11 +62,11 @@ impl WireSegment {
         header.extend(self.ports.to.to_be_bytes());
         header.extend(self.seq.to_be_bytes());
         header.extend(self.ack.to_be_bytes());
-        header.extend([0, self.flags.bits()]);
+        header.extend(self.flags.bits().to_be_bytes());
         header.extend(self.window.to_be_bytes());
         header.extend([0; 4]); // checksum and urgent pointer
         self.emit_options(&mut header);
-        header[12] = (header.len() as u8 / 4) << 4;
+        header[12] |= (header.len() as u8 / 4) << 4;
         let mut sum = Sum::pseudo_header(addresses, header.len() as u32 + self.len);
         sum.add(&header);
         if let Payload::Bytes(bytes) = payload {
@@ -123,7 +123,7 @@ impl WireSegment {
             ack: word(8),
             len: (length - header) as u32,
             window: half(14),
-            flags: Flags::from_bits(fixed[13]),
+            flags: Flags::from_bits(half(12)),
             syn: SynOptions::default(),
             timestamps: None,
             sack: ArrayVec::new(),

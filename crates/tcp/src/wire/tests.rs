@@ -1,3 +1,4 @@
+use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -46,7 +47,7 @@ fn with_options(options: &[u8]) -> WireSegment {
     let mut bytes = vec![0; 20];
     bytes.extend(options);
     bytes[12] = ((bytes.len() / 4) as u8) << 4;
-    bytes[13] = (Flags::SYN | Flags::ACK).bits();
+    bytes[13] = (Flags::SYN | Flags::ACK).bits() as u8;
     parse(&bytes, 0)
 }
 
@@ -84,6 +85,16 @@ fn sack_blocks_across_the_wrap_byte_by_byte() {
         [0x01, 0x01, 0x05, 0x0a, 0xff, 0xff, 0xff, 0xf0, 0x00, 0x00, 0x00, 0x10]
     );
     assert_eq!(round_trip(&segment), segment);
+}
+
+#[test]
+fn the_rxt_flag_is_a_reserved_bit_beside_the_header_length() {
+    let mut segment = ack(Seq::FIRST + 1);
+    segment.flags |= Flags::RXT;
+    let header = emit(&segment);
+    assert_eq!(header[12..14], [0x52, 0x10]);
+    assert_eq!(round_trip(&segment), segment);
+    assert_eq!(segment.flags.to_string(), "AX");
 }
 
 #[test]
@@ -167,7 +178,7 @@ fn t_b_10_an_absent_mss_stays_absent() {
 #[test]
 fn t_b_28_the_urgent_pointer_is_ignored() {
     let mut header = emit(&ack(Seq::FIRST + 1));
-    header[13] |= Flags::URG.bits();
+    header[13] |= Flags::URG.bits() as u8;
     header[18..20].copy_from_slice(&[0xff, 0xff]);
     let segment = parse(&header, 10);
     assert!(segment.flags.has(Flags::URG));

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::{
-    Arithmetic, Avoidance, EchoRule, FullAck, Halves, Halving, Outstanding, RecoverOnUndo,
-    RepeatedTimeout, RtoFloor, Sampling,
+    AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
+    Outstanding, RecoverOnUndo, RepeatedTimeout, RtoFloor, Sampling,
 };
 use rtolab_tcp::{Config, sum};
 use rtolab_time::Duration;
@@ -107,4 +107,33 @@ pub fn options() -> impl Strategy<Value = Config> {
             config
         },
     )
+}
+
+/// What either end may offer, and all knobs of the receiving side.
+pub fn receiver() -> impl Strategy<Value = Config> {
+    let delay = prop_oneof![
+        Just(AckDelay::Timer),
+        Just(AckDelay::Adaptive),
+        (0..200_u64)
+            .prop_map(|millis| AckDelay::Heartbeat { phase: Duration::from_millis(millis) }),
+    ];
+    let acks = (
+        delay,
+        select(vec![AckCounts::Segments, AckCounts::Bytes]),
+        prop_oneof![Just(0), 0..20_u32],
+        any::<bool>(),
+        select(vec![GapFill::AtOnce, GapFill::WhereJoined, GapFill::Delayed]),
+        1..5_u32,
+        prop::option::of(0..3_000_u64),
+        any::<bool>(),
+    );
+    (options(), acks, any::<bool>()).prop_map(|(options, acks, push)| {
+        let mut config = Config { push, ..options };
+        let receiver = &mut config.receiver;
+        (receiver.ack_delay, receiver.ack_counts, receiver.quick_acks, ..) = acks;
+        (receiver.ack_pushed_at_once, receiver.gap_fill) = (acks.3, acks.4);
+        (receiver.max_sack_blocks, receiver.rxt_echo) = (acks.5, acks.7);
+        receiver.delayed_dupacks = acks.6.map(Duration::from_millis);
+        config
+    })
 }

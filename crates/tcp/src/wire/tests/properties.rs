@@ -36,7 +36,7 @@ prop_compose! {
     /// A segment that a connection with this numbering may send; its window has no bits that the
     /// shift would cut off.
     fn sent(numbering: Numbering)(
-        (seq, ack, len, bits) in (seq(), seq(), 0..65_000_u32, any::<u8>()),
+        (seq, ack, len, bits) in (seq(), seq(), 0..65_000_u32, any::<u16>()),
         window in any::<u16>(),
         timestamps in timestamps(),
         options in syn_options(),

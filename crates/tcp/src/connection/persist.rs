@@ -1,0 +1,44 @@
+//! The persist timer: a window that stays too small is asked for again (RFC 9293 section 3.8.6.1),
+//! for the segment that opens it may be lost.
+
+use rtolab_time::{Duration, Instant};
+
+/// Runs while nothing is outstanding and the window holds back what waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Persist {
+    deadline: Option<Instant>,
+    /// The time from the last probe to the next.
+    wait: Duration,
+    probe: bool,
+}
+
+impl Persist {
+    /// All that could leave at `at` has left: the timer starts, goes on or stops. The first probe
+    /// leaves after a retransmission timeout.
+    pub(super) fn watch(&mut self, blocked: bool, at: Instant, rto: Duration) {
+        match (blocked, self.deadline) {
+            (false, _) => *self = Self::default(),
+            (true, None) => (self.deadline, self.wait) = (Some(at + rto), rto),
+            (true, Some(_)) => {}
+        }
+    }
+
+    /// When the next probe is due.
+    pub(super) const fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// The timer may have expired: each wait is twice the one before, up to `longest`.
+    pub(super) fn on_timer(&mut self, at: Instant, longest: Duration) {
+        if self.deadline.is_some_and(|deadline| deadline <= at) {
+            self.probe = true;
+            self.wait = (self.wait * 2).min(longest);
+            self.deadline = Some(at + self.wait);
+        }
+    }
+
+    /// Does a probe leave now?
+    pub(super) fn take_probe(&mut self) -> bool {
+        core::mem::take(&mut self.probe)
+    }
+}

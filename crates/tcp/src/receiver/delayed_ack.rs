@@ -1,0 +1,90 @@
+//! Delayed acknowledgments: how long the ACK of what arrived in order may wait (RFC 1122 section
+//! 4.2.3.2, RFC 5681 section 4.2).
+
+use rtolab_time::{Duration, Instant};
+
+use super::AckDue;
+use crate::config::{AckCounts, AckDelay, ReceiverConfig};
+use crate::segment::{Flags, Segment};
+
+/// The shortest delay of Linux, and the one it begins with (`TCP_ATO_MIN`).
+const SHORTEST: Duration = Duration::from_millis(40);
+
+/// What has arrived in order since the last acknowledgment, and at what pace segments come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DelayedAck {
+    segments: u32,
+    bytes: u64,
+    /// The largest payload so far: what a full segment is taken to be.
+    full: u32,
+    /// How many acknowledgments of data have left.
+    acknowledgments: u32,
+    /// When the last segment with data arrived.
+    last: Option<Instant>,
+    /// Linux's estimate of the time between segments, `ato`.
+    interval: Option<Duration>,
+}
+
+impl DelayedAck {
+    /// A segment with data arrived, in order or not.
+    pub(super) fn arrived(&mut self, segment: &Segment, at: Instant) {
+        self.full = self.full.max(segment.len);
+        let gap = self.last.replace(at).map(|last| at - last);
+        let half = |interval: Duration| interval / 2;
+        self.interval = Some(match (self.interval, gap) {
+            (Some(interval), Some(gap)) if gap <= half(SHORTEST) => half(interval) + half(SHORTEST),
+            (Some(interval), Some(gap)) if gap < interval => half(interval) + gap,
+            (Some(interval), _) => interval,
+            (None, _) => SHORTEST,
+        });
+    }
+
+    /// The segment was the next one expected: when its acknowledgment is due, if `due` was what is
+    /// before.
+    pub(super) fn in_order(
+        &mut self,
+        segment: &Segment,
+        at: Instant,
+        due: AckDue,
+        config: &ReceiverConfig,
+    ) -> AckDue {
+        self.segments += 1;
+        self.bytes += u64::from(segment.len);
+        let enough = match config.ack_counts {
+            AckCounts::Segments => self.segments >= config.ack_every,
+            AckCounts::Bytes => self.bytes >= u64::from(config.ack_every) * u64::from(self.full),
+        };
+        let quick = self.acknowledgments < config.quick_acks;
+        let pushed = config.ack_pushed_at_once && segment.flags.has(Flags::PSH);
+        match due {
+            _ if enough || quick || pushed || segment.flags.has(Flags::FIN) => AckDue::Now,
+            AckDue::No => AckDue::At(self.deadline(at, config)),
+            due => due,
+        }
+    }
+
+    fn deadline(&self, at: Instant, config: &ReceiverConfig) -> Instant {
+        let longest = config.delayed_ack;
+        match config.ack_delay {
+            AckDelay::Timer => at + longest,
+            AckDelay::Heartbeat { phase } => next_beat(at, longest, phase),
+            AckDelay::Adaptive => at + self.interval.unwrap_or(SHORTEST).max(SHORTEST).min(longest),
+        }
+    }
+
+    /// An acknowledgment leaves.
+    pub(super) fn acknowledged(&mut self) {
+        if self.segments > 0 {
+            self.acknowledgments = self.acknowledgments.saturating_add(1);
+        }
+        (self.segments, self.bytes) = (0, 0);
+    }
+}
+
+/// The first beat behind `at` of a clock that beats at `phase` and every `period` from there.
+fn next_beat(at: Instant, period: Duration, phase: Duration) -> Instant {
+    let period = period.nanos().max(1);
+    let offset = phase.nanos() % period;
+    let into = (at.nanos() % period + period - offset) % period;
+    at + Duration::from_nanos(period - into)
+}

@@ -1,0 +1,77 @@
+//! TS.Recent: which timestamp is echoed, and which segments are too old (RFC 7323 sections 4.3 and
+//! 5).
+
+use rtolab_time::{Duration, Instant};
+
+use crate::config::EchoRule;
+use crate::segment::Segment;
+use crate::seq::Seq;
+
+/// RFC 7323 section 5.5: on a connection that was idle for so long TS.Recent says nothing, for the
+/// peer's clock may have gone half around.
+const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
+
+/// The timestamp to echo.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Echo {
+    rule: EchoRule,
+    /// TS.Recent, once there was a timestamp.
+    recent: Option<u32>,
+    /// When it was taken: what the SYN brought is as old as the first segment behind it.
+    taken: Option<Instant>,
+    /// Last.ACK.sent.
+    last_ack: Seq,
+}
+
+impl Echo {
+    pub(super) const fn new(rule: EchoRule) -> Self {
+        Self { rule, recent: None, taken: None, last_ack: Seq::FIRST }
+    }
+
+    /// The peer's SYN brought the first timestamp, or none.
+    pub(super) fn synchronise(&mut self, syn: &Segment) {
+        self.last_ack = syn.seq;
+        self.recent = syn.timestamps().map(|timestamps| timestamps.value);
+    }
+
+    pub(super) const fn recent(&self) -> Option<u32> {
+        self.recent
+    }
+
+    /// An acknowledgment of all below `nxt` leaves.
+    pub(super) const fn acknowledged(&mut self, nxt: Seq) {
+        self.last_ack = nxt;
+    }
+
+    /// RFC 7323 section 5.3 (R1): is the segment's timestamp older than the last one taken?
+    pub(super) fn is_old(&self, segment: &Segment, at: Instant) -> bool {
+        let outdated = self.taken.is_some_and(|taken| at - taken > OUTDATED);
+        match (self.recent, segment.timestamps()) {
+            _ if outdated => false,
+            (Some(recent), Some(timestamps)) => (timestamps.value.wrapping_sub(recent) as i32) < 0,
+            _ => false,
+        }
+    }
+
+    /// Takes the segment's timestamp if the rule says so; `nxt` is RCV.NXT before the segment.
+    pub(super) fn note(&mut self, segment: &Segment, nxt: Seq, at: Instant) {
+        let Some(timestamps) = segment.timestamps() else { return };
+        let newer = !self.is_old(segment, at);
+        let (start, end, last) = (segment.seq, segment.end(), self.last_ack);
+        let duplicate = segment.sequence_length() > 0 && end <= nxt;
+        let take = match self.rule {
+            EchoRule::Rfc1323 => start <= last && last < end,
+            EchoRule::Rfc7323 => newer && start <= last && !duplicate,
+            EchoRule::Linux => newer && start <= last && (!duplicate || end == last),
+            EchoRule::Bsd => newer && start <= last && last <= end,
+            EchoRule::Ns2bis => newer && start <= last,
+            EchoRule::EchoAll => true,
+        };
+        if take {
+            self.recent = Some(timestamps.value);
+        }
+        if take || self.taken.is_none() {
+            self.taken = Some(at);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Two hosts that exchange streams of bytes over a channel of bytes.
+
+mod host;
+
+use std::collections::BTreeMap;
+
+use rtolab_tcp::{Config, Event, State};
+use rtolab_time::{Duration, Instant};
+
+use host::Host;
+pub use host::Reader;
+
+/// What becomes of a frame; delays in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub enum Fate {
+    Arrives(u64),
+    Twice(u64, u64),
+    Lost,
+    /// One byte is not what it was: which one, modulo the length, and which of its bits.
+    Damaged(u32, u8),
+}
+
+/// What two hosts send and how, and what the channel does.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Their initial sequence numbers.
+    pub isns: [u32; 2],
+    /// How many bytes each sends.
+    pub lengths: [usize; 2],
+    pub readers: [Reader; 2],
+    /// What becomes of the first frames; those behind arrive.
+    pub fates: Vec<Fate>,
+}
+
+/// No frame is under way for longer, and no end waits longer for the other.
+const MSL: Duration = Duration::from_secs(36_000);
+
+pub struct World {
+    hosts: [Host; 2],
+    /// What is under way, by its arrival: to whom, and its bytes.
+    wire: BTreeMap<(Instant, usize), (usize, Vec<u8>)>,
+    fates: Vec<Fate>,
+    sent: usize,
+    at: Instant,
+}
+
+impl World {
+    /// The first host opens, the second one answers; each writes its stream and closes, the second
+    /// one after the first.
+    pub fn new(configs: [Config; 2], plan: Plan) -> Self {
+        let [first, second] = configs.map(|config| Config { msl: MSL, ..config });
+        let Plan { isns, lengths, readers, fates } = plan;
+        let mut opener = Host::new(first, isns[0], lengths[0], readers[0]);
+        opener.open();
+        let answerer = Host::new(second, isns[1], lengths[1], readers[1]);
+        let mut world = Self {
+            hosts: [opener, answerer],
+            wire: BTreeMap::new(),
+            fates,
+            sent: 0,
+            at: Instant::START,
+        };
+        world.drain(0);
+        world
+    }
+
+    pub const fn at(&self) -> Instant {
+        self.at
+    }
+
+    pub fn states(&self) -> [Option<State>; 2] {
+        [self.hosts[0].state(), self.hosts[1].state()]
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.hosts.iter().all(Host::is_done)
+    }
+
+    /// How many bytes each has read.
+    pub fn read(&self) -> [usize; 2] {
+        [self.hosts[0].read(), self.hosts[1].read()]
+    }
+
+    pub fn events(&self) -> [&[Event]; 2] {
+        [self.hosts[0].events(), self.hosts[1].events()]
+    }
+
+    /// One event: a frame, a timer or an application.
+    pub fn step(&mut self) {
+        let frame = self.wire.keys().next().map_or(Instant::NEVER, |(at, _)| *at);
+        let wakes = [self.hosts[0].next_wake(), self.hosts[1].next_wake()];
+        let first = wakes[0].min(wakes[1]);
+        assert!(frame.min(first) < Instant::NEVER, "nothing will ever happen: {:?}", self.states());
+        let who = if frame <= first {
+            let ((at, _), (to, bytes)) = self.wire.pop_first().unwrap();
+            self.at = at;
+            let (host, other) = self.pair(to);
+            host.arrives(&bytes, other, at);
+            to
+        } else {
+            let who = usize::from(wakes[1] < wakes[0]);
+            self.at = first;
+            let (host, other) = self.pair(who);
+            host.wakes(other, first);
+            who
+        };
+        self.drain(who);
+    }
+
+    /// One host, and what the other sends.
+    fn pair(&mut self, who: usize) -> (&mut Host, &[u8]) {
+        let [first, second] = &mut self.hosts;
+        match who {
+            0 => (first, second.stream()),
+            _ => (second, first.stream()),
+        }
+    }
+
+    fn drain(&mut self, from: usize) {
+        for bytes in self.hosts[from].sends(self.at) {
+            let fate = self.fates.get(self.sent).copied().unwrap_or(Fate::Arrives(50));
+            match fate {
+                Fate::Arrives(delay) => self.carry(from, bytes, delay),
+                Fate::Twice(one, other) => {
+                    self.carry(from, bytes.clone(), one);
+                    self.carry(from, bytes, other);
+                }
+                Fate::Lost => {}
+                Fate::Damaged(at, bits) => {
+                    let mut bytes = bytes;
+                    let at = at as usize % bytes.len();
+                    bytes[at] ^= bits;
+                    self.carry(from, bytes, 50);
+                }
+            }
+            self.sent += 1;
+        }
+    }
+
+    fn carry(&mut self, from: usize, bytes: Vec<u8>, delay: u64) {
+        let at = self.at + Duration::from_millis(delay);
+        let number = 2 * self.sent + usize::from(self.wire.contains_key(&(at, 2 * self.sent)));
+        self.wire.insert((at, number), (1 - from, bytes));
+    }
+}
