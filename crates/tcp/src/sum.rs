@@ -104,9 +104,14 @@ pub const POLICIES: &[Policy] = &[
     policy("frto:rfc5682-sack", Question::Timeout, "F-RTO with SACK, RFC 5682 section 3.1", |c| {
         c.frto = Some(FrtoVariant::Rfc5682Sack);
     }),
-    policy("frto:linux", Question::Timeout, "F-RTO as in Linux 6.1, which undoes the timeout", |c| {
-        c.frto = Some(FrtoVariant::Linux);
-    }),
+    policy(
+        "frto:linux",
+        Question::Timeout,
+        "F-RTO as in Linux 6.1, which undoes the timeout",
+        |c| {
+            c.frto = Some(FrtoVariant::Linux);
+        },
+    ),
     policy("frto:ns2", Question::Timeout, "F-RTO as in ns-2.35, spurious_response_ 2", |c| {
         c.frto = Some(FrtoVariant::Ns2);
     }),

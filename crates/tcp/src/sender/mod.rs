@@ -115,11 +115,7 @@ impl Sender {
             deadline: None,
             timed_out_at: None,
             syn_timed_out: false,
-            saved: Saved {
-                cwnd: window.cwnd,
-                ssthresh: window.ssthresh,
-                pipe: window.ssthresh,
-            },
+            saved: Saved { cwnd: window.cwnd, ssthresh: window.ssthresh, pipe: window.ssthresh },
             frto: config.frto.map(Frto::new),
             eifel: Eifel::default(),
             timed: None,

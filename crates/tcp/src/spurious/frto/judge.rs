@@ -28,7 +28,7 @@ impl FrtoJudge {
     /// Did the sender do otherwise, up to the acknowledgment that comes now?
     const fn disobeyed(&self, episode: &Episode) -> bool {
         match self.machine.step {
-            Step::Idle | Step::Abstaining => false,
+            Step::Idle | Step::Abstaining | Step::Lingering => false,
             Step::AwaitingFirst => self.went_back || episode.new_segments > self.new_before,
             Step::AwaitingSecond => self.went_back || episode.new_segments == self.new_before,
         }

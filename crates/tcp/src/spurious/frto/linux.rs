@@ -64,7 +64,7 @@ impl Linux {
             return Self::given_up(Verdict::Genuine);
         }
         // What was retransmitted was acknowledged in parts: an original may still turn up.
-        Outcome { next: Step::AwaitingSecond, advice: Advice::Usual, verdict: Verdict::Open }
+        Outcome { next: Step::Lingering, advice: Advice::Usual, verdict: Verdict::Open }
     }
 
     /// `FLAG_ORIG_SACK_ACKED`.

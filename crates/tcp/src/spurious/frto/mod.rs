@@ -147,6 +147,8 @@ enum Step {
     AwaitingFirst,
     /// The first acknowledgment advanced the window and two new segments were sent.
     AwaitingSecond,
+    /// The sender recovers as without F-RTO, but an acknowledgment may still tell (Linux).
+    Lingering,
 }
 
 /// What an acknowledgment leads to.
@@ -251,9 +253,11 @@ impl Frto {
                 Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
             }
             // Neither new nor duplicate, a window update say: nothing is learnt.
-            _ if !self.counts(ack) => return (Advice::Hold, Verdict::Open),
+            Step::AwaitingFirst | Step::AwaitingSecond if !self.counts(ack) => {
+                return (Advice::Hold, Verdict::Open);
+            }
             Step::AwaitingFirst => self.on_first(ack, can_send),
-            Step::AwaitingSecond => self.on_second(ack),
+            Step::AwaitingSecond | Step::Lingering => self.on_second(ack),
         };
         self.step = outcome.next;
         (outcome.advice, outcome.verdict)
