@@ -118,13 +118,13 @@ fn a_flow_that_has_a_sender_keeps_it() {
     let shared = with(&[("tcp.sender", "newreno")]).flows.remove(0);
     assert_eq!(shared.sender_name(None), "newreno");
     assert_eq!(shared.sender_name(Some("sack+frto")), "sack+frto");
-    assert!(shared.sender_config(Some("sack+frto")).unwrap().frto);
+    assert!(shared.sender_config(Some("sack+frto")).unwrap().frto.is_some());
     assert!(!shared.sender_config(None).unwrap().sack);
     assert!(shared.sender_config(Some("sack+frot")).is_err());
 
     let own = with(&[("flow.flow.sender", "newreno")]).flows.remove(0);
     assert_eq!(own.sender_name(Some("sack+frto")), "newreno");
-    assert!(!own.sender_config(Some("sack+frto")).unwrap().frto);
+    assert!(own.sender_config(Some("sack+frto")).unwrap().frto.is_none());
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use rtolab_time::Duration;
 
+pub use crate::spurious::FrtoVariant;
+
 /// How an endpoint behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -23,8 +25,8 @@ pub struct Config {
     pub window: WindowConfig,
     /// What duplicate acknowledgments do.
     pub recovery: RecoveryConfig,
-    /// F-RTO after a timeout (report C-2002-07 section 3).
-    pub frto: bool,
+    /// F-RTO after a timeout, and whose.
+    pub frto: Option<FrtoVariant>,
     /// Eifel detection of spurious timeouts by timestamps (Ludwig and Katz 2000), with its full
     /// response.
     pub eifel: bool,
@@ -446,7 +448,7 @@ impl Default for Config {
                 newreno: NewRenoConfig::default(),
                 sack: SackConfig::default(),
             },
-            frto: false,
+            frto: None,
             eifel: false,
             recover_on_undo: RecoverOnUndo::default(),
             receiver: ReceiverConfig {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::config::{Algorithm, Bugfix, Config, PartialAckTimer, SackRules};
+use crate::config::{Algorithm, Bugfix, Config, FrtoVariant, PartialAckTimer, SackRules};
 
 /// One policy that a sum may name.
 #[derive(Clone, Copy)]
@@ -92,7 +92,29 @@ pub const POLICIES: &[Policy] = &[
         sack(c);
         c.recovery.sack.rules = SackRules::Rfc6675;
     }),
-    policy("frto", Question::Timeout, "F-RTO as in report C-2002-07 section 3", |c| c.frto = true),
+    policy("frto", Question::Timeout, "F-RTO as in report C-2002-07 section 3", |c| {
+        c.frto = Some(FrtoVariant::Report);
+    }),
+    policy("frto:rfc4138", Question::Timeout, "F-RTO by RFC 4138 section 2.1", |c| {
+        c.frto = Some(FrtoVariant::Rfc4138);
+    }),
+    policy("frto:rfc5682", Question::Timeout, "F-RTO by RFC 5682 section 2.1", |c| {
+        c.frto = Some(FrtoVariant::Rfc5682);
+    }),
+    policy("frto:rfc5682-sack", Question::Timeout, "F-RTO with SACK, RFC 5682 section 3.1", |c| {
+        c.frto = Some(FrtoVariant::Rfc5682Sack);
+    }),
+    policy(
+        "frto:linux",
+        Question::Timeout,
+        "F-RTO as in Linux 6.1, which undoes the timeout",
+        |c| {
+            c.frto = Some(FrtoVariant::Linux);
+        },
+    ),
+    policy("frto:ns2", Question::Timeout, "F-RTO as in ns-2.35, spurious_response_ 2", |c| {
+        c.frto = Some(FrtoVariant::Ns2);
+    }),
     policy("eifel", Question::Timeout, "Eifel by timestamps, full response (LK 2000)", |c| {
         c.eifel = true;
         c.timestamps = true;
@@ -176,7 +198,7 @@ pub fn sender(name: &str, base: &Config) -> Result<Config, SumError> {
     if chosen.first().is_none_or(|policy| policy.question != Question::Recovery) {
         return Err(SumError::NoRecovery { sum: name.to_string() });
     }
-    let mut config = Config { frto: false, eifel: false, ..base.clone() };
+    let mut config = Config { frto: None, eifel: false, ..base.clone() };
     for policy in chosen {
         (policy.set)(&mut config);
     }
@@ -192,7 +214,7 @@ mod tests {
         let base = Config::default();
         let config = sender("newreno:less-careful+frto", &base).unwrap();
         assert_eq!(config.recovery.bugfix, Bugfix::LessCareful);
-        assert!(config.frto && !config.sack && !config.eifel);
+        assert!(config.frto == Some(FrtoVariant::Report) && !config.sack && !config.eifel);
         assert_eq!(config.rto, base.rto);
         assert!(sender("sack+eifel", &base).unwrap().timestamps);
         let reno = sender("reno:no-bugfix", &base).unwrap().recovery;

@@ -162,7 +162,7 @@ impl Fed {
         let new = segment.end() > self.max;
         prop_assert!(!new || segment.seq == self.max, "{segment:?} straddles {}", self.max);
         self.max = self.max.max(segment.end());
-        if new && !self.config.frto {
+        if new && self.config.frto.is_none() {
             // F-RTO's two segments leave whatever the window; a FIN takes no room in it.
             let window = *sender.window();
             let beyond = if self.config.recovery.limited_transmit { 2 * window.smss } else { 0 };

@@ -145,6 +145,22 @@ fn finishes(mut world: World) -> Result<(), TestCaseError> {
         prop_assert_eq!(count(Event::Reset), 0);
     }
     prop_assert!(world.events[1].contains(&Event::PeerClosed));
+    world.events.iter().try_for_each(|events| judges_each_timeout_once(events))
+}
+
+/// A sender's detector speaks of a timeout once at most, and of nothing else.
+fn judges_each_timeout_once(events: &[Event]) -> Result<(), TestCaseError> {
+    let mut open = false;
+    for event in events {
+        match event {
+            Event::Timeout(_) => open = true,
+            Event::Judged { detector, verdict, .. } => {
+                prop_assert!(open, "{detector} says {verdict:?} of no timeout");
+                open = false;
+            }
+            _ => {}
+        }
+    }
     Ok(())
 }
 

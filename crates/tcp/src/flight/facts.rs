@@ -46,6 +46,8 @@ pub struct Sent {
     pub cause: Cause,
     /// Was it selectively acknowledged?
     pub(super) sacked: bool,
+    /// Was it ever, also before a timeout cleared the scoreboard?
+    pub(super) reported: bool,
     /// Does the sender take it for lost?
     pub(super) lost: bool,
     /// Was it retransmitted in the recovery under way?
@@ -102,6 +104,11 @@ pub struct AckFacts {
     pub sacked_before: u64,
     /// Bytes that it newly acknowledges selectively.
     pub newly_sacked: u64,
+    /// Behind the highest of them.
+    pub sacked_end: Option<Seq>,
+    /// Behind the lowest segment that was sent once and that this acknowledgment, cumulative or
+    /// selective, is the first to report: its original arrived.
+    pub original: Option<Seq>,
     /// The range it reports as received twice (RFC 2883).
     pub dsack: Option<DuplicateRange>,
     /// Is it a duplicate acknowledgment (RFC 5681 section 2)?
@@ -123,6 +130,14 @@ impl AckFacts {
     /// Does it advance SND.UNA?
     pub const fn is_new(&self) -> bool {
         self.advanced > 0
+    }
+
+    /// The acknowledgment reports `segment`, as it was before: see [`Self::original`].
+    pub(super) fn note_original(&mut self, segment: &Sent) {
+        if !segment.was_retransmitted() && !segment.reported {
+            let end = segment.end();
+            self.original = Some(self.original.map_or(end, |lowest| lowest.min(end)));
+        }
     }
 
     /// Is it the first to acknowledge the SYN?

@@ -23,6 +23,10 @@ pub struct Flight {
     max: Seq,
     /// The window of the last acknowledgment: another one is no duplicate.
     window: Option<u32>,
+    /// Has this end offered SACK?
+    offers_sack: bool,
+    /// Is SACK in use?
+    sack: bool,
     sacked: u64,
     lost: u64,
     repaired: u64,
@@ -56,6 +60,8 @@ impl Flight {
             una: seq,
             max: seq,
             window: None,
+            offers_sack: false,
+            sack: false,
             sacked: 0,
             lost: 0,
             repaired: 0,
@@ -83,6 +89,11 @@ impl Flight {
     /// FlightSize: SND.MAX - SND.UNA, in bytes.
     pub const fn size(&self) -> u64 {
         self.max.since(self.una)
+    }
+
+    /// Is SACK in use? Both ends have offered it, or there were blocks.
+    pub const fn uses_sack(&self) -> bool {
+        self.sack
     }
 
     /// Bytes selectively acknowledged above SND.UNA.
@@ -150,6 +161,9 @@ impl Flight {
 
     /// Notes that `segment` was sent, and why.
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
+        self.offers_sack |= segment.syn_options().sack_permitted;
+        // A SYN-ACK offers only what the SYN did (RFC 2018 section 2).
+        self.sack |= segment.flags.has(Flags::ACK) && segment.syn_options().sack_permitted;
         let timestamp = segment.timestamps().map_or(0, |timestamps| timestamps.value);
         let mut index = match segment.seq >= self.max {
             true => self.segments.len(),
@@ -178,6 +192,7 @@ impl Flight {
                 transmissions: 1,
                 cause,
                 sacked: false,
+                reported: false,
                 lost: false,
                 repaired: false,
             });
@@ -192,6 +207,7 @@ impl Flight {
         let una_before = self.una;
         let same_window = self.window == Some(segment.window);
         self.window = Some(segment.window);
+        self.sack |= self.offers_sack && segment.syn_options().sack_permitted;
         let mut facts = AckFacts {
             at,
             ack: segment.ack,
@@ -203,6 +219,8 @@ impl Flight {
             acks_retransmission: false,
             sacked_before: self.sacked,
             newly_sacked: 0,
+            sacked_end: None,
+            original: None,
             dsack: None,
             duplicate: segment.ack == una_before
                 && self.max > una_before
@@ -214,10 +232,12 @@ impl Flight {
             self.advance_to(segment.ack, &mut facts);
         }
         if segment.sack_count() > 0 {
+            self.sack = true;
             facts.dsack = duplicate_range(segment);
             let skip = usize::from(facts.dsack.is_some());
-            facts.newly_sacked =
-                segment.sack_blocks().skip(skip).map(|block| self.mark_sacked(&block)).sum();
+            for block in segment.sack_blocks().skip(skip) {
+                self.mark_sacked(&block, &mut facts);
+            }
         }
         self.totals.duplicates += u64::from(facts.duplicate);
         facts
@@ -239,6 +259,7 @@ impl Flight {
             if !segment.sacked {
                 facts.acks_retransmission |= segment.was_retransmitted();
             }
+            facts.note_original(&segment);
             facts.oldest_acked.get_or_insert(segment);
             facts.newest_acked = Some(segment);
         }
@@ -267,12 +288,11 @@ impl Flight {
         }
     }
 
-    /// Marks what lies wholly within `block` as selectively acknowledged; returns how much is new.
-    fn mark_sacked(&mut self, block: &Range<Seq>) -> u64 {
+    /// Marks what lies wholly within `block` as selectively acknowledged, and notes what is new.
+    fn mark_sacked(&mut self, block: &Range<Seq>, facts: &mut AckFacts) {
         if block.start >= block.end || block.start < self.una || block.end > self.max {
-            return 0;
+            return;
         }
-        let mut newly = 0;
         let first = self.segments.partition_point(|segment| segment.seq < block.start);
         for segment in self.segments.range_mut(first..) {
             if segment.end() > block.end {
@@ -282,7 +302,9 @@ impl Flight {
                 continue;
             }
             let bytes = u64::from(segment.len);
-            newly += bytes;
+            facts.newly_sacked += bytes;
+            facts.sacked_end = facts.sacked_end.max(Some(segment.end()));
+            facts.note_original(segment);
             if core::mem::take(&mut segment.lost) {
                 self.lost -= bytes;
             }
@@ -290,10 +312,10 @@ impl Flight {
                 self.repaired -= bytes;
             }
             segment.sacked = true;
+            segment.reported = true;
+            self.sacked += bytes;
             self.sacked_edge = self.sacked_edge.max(segment.end());
         }
-        self.sacked += newly;
-        newly
     }
 
     /// Marks as lost all that is not selectively acknowledged and that `rule` takes for lost

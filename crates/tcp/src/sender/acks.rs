@@ -4,10 +4,11 @@ use rtolab_time::Instant;
 
 use super::{Permit, Sender};
 use crate::config::{FullAck, RecoverOnUndo, Sampling};
+use crate::congestion::Window;
 use crate::event::Event;
 use crate::flight::AckFacts;
 use crate::segment::Segment;
-use crate::spurious::{Advice, Frto, Verdict};
+use crate::spurious::{Advice, Reopening, Resumption, Verdict};
 
 impl Sender {
     /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
@@ -84,33 +85,58 @@ impl Sender {
             self.resume();
             return Settled::Restored;
         }
-        if self.frto == Frto::Idle {
-            return Settled::No;
+        self.judge_by_frto(facts)
+    }
+
+    fn judge_by_frto(&mut self, facts: &AckFacts) -> Settled {
+        let Some(mut frto) = self.frto.filter(|frto| !frto.is_idle()) else { return Settled::No };
+        let (advice, verdict) = frto.on_ack(facts, self.can_send());
+        self.frto = Some(frto);
+        if let Some(variant) = self.config.frto {
+            self.tell(variant.name(), verdict, facts.at);
         }
-        let can_send_new = self.can_send_new();
-        let (advice, verdict) = self.frto.on_ack(facts, can_send_new);
-        self.tell("frto", verdict, facts.at);
         match advice {
-            Advice::Usual => Settled::No,
-            Advice::Hold => {
-                self.permit = Permit::New(0);
-                Settled::Advised
+            Advice::Usual => {
+                self.permit = Permit::Windows;
+                return Settled::No;
             }
-            Advice::SendTwoNew => {
+            Advice::Hold => self.permit = Permit::New(0),
+            Advice::SendTwoNew(window) => {
                 self.permit = Permit::New(2);
-                self.window.cwnd = self.window.ssthresh;
-                Settled::Advised
+                match window {
+                    Reopening::Ssthresh => self.window.cwnd = self.window.ssthresh,
+                    Reopening::Two => self.window.set_segments(2),
+                }
             }
             Advice::GoBackN { cwnd } => {
                 self.permit = Permit::Windows;
                 self.window.set_segments(cwnd);
-                Settled::Advised
             }
-            Advice::Resume => {
-                self.resume();
-                Settled::Resumed
+            Advice::Resume(resumption) => return self.resume_as(resumption),
+        }
+        Settled::Advised
+    }
+
+    /// F-RTO found a timeout spurious: what it makes of the windows.
+    fn resume_as(&mut self, resumption: Resumption) -> Settled {
+        self.resume();
+        let Window { cwnd, ssthresh, .. } = self.window;
+        match resumption {
+            Resumption::Halved => {
+                self.window.cwnd = ssthresh;
+                return Settled::Resumed;
+            }
+            Resumption::TowardsPipe => {
+                self.window.cwnd = ssthresh;
+                self.window.ssthresh = self.saved.pipe;
+            }
+            Resumption::FromOne => self.window.set_segments(1),
+            Resumption::Undone => {
+                self.window.cwnd = cwnd.max(self.saved.cwnd);
+                self.window.ssthresh = ssthresh.max(self.saved.ssthresh);
             }
         }
+        Settled::Restored
     }
 
     /// A timeout was spurious: nothing more is retransmitted for it.

@@ -55,9 +55,9 @@ impl Sender {
         if config.recovery.algorithm != Algorithm::Sack || !config.sack {
             self.flight.clear_scoreboard();
         }
-        if self.frto != Frto::Idle && !config.frto {
+        if config.frto != self.config.frto {
             self.permit = Permit::Windows;
-            self.frto = Frto::Idle;
+            self.frto = config.frto.map(Frto::new);
         }
         if !config.eifel {
             self.eifel = Eifel::default();

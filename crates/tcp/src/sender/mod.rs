@@ -21,7 +21,7 @@ use crate::recovery::Recovery;
 use crate::rtt::RttEstimator;
 use crate::segment::Flags;
 use crate::seq::Seq;
-use crate::spurious::{Eifel, Frto};
+use crate::spurious::{CanSend, Eifel, Frto};
 
 pub(crate) use acks::Settled;
 pub use adopt::{AdoptError, Negotiated};
@@ -53,6 +53,8 @@ enum Permit {
 struct Saved {
     cwnd: u64,
     ssthresh: u64,
+    /// The greater of both at the last timeout, also where that repeats one (`pipe_prev_` of ns-2).
+    pipe: u64,
 }
 
 /// The sending half of a connection.
@@ -87,7 +89,8 @@ pub struct Sender {
     /// Did the timer of the SYN expire?
     syn_timed_out: bool,
     saved: Saved,
-    frto: Frto,
+    /// F-RTO, where it is asked for.
+    frto: Option<Frto>,
     eifel: Eifel,
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
@@ -115,8 +118,8 @@ impl Sender {
             deadline: None,
             timed_out_at: None,
             syn_timed_out: false,
-            saved: Saved { cwnd: window.cwnd, ssthresh: window.ssthresh },
-            frto: Frto::default(),
+            saved: Saved { cwnd: window.cwnd, ssthresh: window.ssthresh, pipe: window.ssthresh },
+            frto: config.frto.map(Frto::new),
             eifel: Eifel::default(),
             timed: None,
             events: Vec::new(),
@@ -166,9 +169,14 @@ impl Sender {
         if self.events.is_empty() { None } else { Some(self.events.remove(0)) }
     }
 
-    /// Do data and the advertised window allow a new segment?
-    fn can_send_new(&self) -> bool {
-        self.new_chunk().is_some()
+    /// Do data and the advertised window allow new segments?
+    fn can_send(&self) -> CanSend {
+        let room = self.edge.since(self.flight.max());
+        match self.new_chunk() {
+            None => CanSend::Nothing,
+            Some(_) if room < 2 * self.window.smss => CanSend::OneByWindow,
+            Some(_) => CanSend::Freely,
+        }
     }
 
     /// The peer offers a window that ends at `edge`.

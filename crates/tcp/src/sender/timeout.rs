@@ -4,9 +4,11 @@ use rtolab_time::Instant;
 
 use super::{Permit, Saved, Sender};
 use crate::config::RepeatedTimeout;
+use crate::congestion::Window;
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::Flags;
+use crate::spurious::{Entry, Expiry};
 
 impl Sender {
     /// RFC 6298 sections 5.2 and 5.3.
@@ -36,26 +38,42 @@ impl Sender {
             self.syn_timed_out = true;
             return;
         }
-        if !repeated {
-            self.saved = Saved { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh };
-        }
+        let Window { cwnd, ssthresh, .. } = self.window;
+        let pipe = cwnd.max(ssthresh);
+        self.saved = match repeated {
+            true => Saved { pipe, ..self.saved },
+            false => Saved { cwnd, ssthresh, pipe },
+        };
         if !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves {
             self.halve(self.flight.size());
         }
+        let expiry = Expiry {
+            una: head.seq,
+            end: head.end(),
+            max: self.flight.max(),
+            in_fast_recovery: self.recovery.is_fast(),
+            sack: self.config.sack && self.flight.uses_sack(),
+        };
         self.recovery.on_timeout(self.flight.max());
         self.flight.clear_scoreboard();
         self.permit = Permit::Windows;
         if self.config.eifel {
             self.eifel.on_timeout(self.timestamp(at));
         }
-        match self.config.frto {
-            true => {
-                self.frto.on_timeout();
-                self.permit = Permit::New(0);
-            }
-            false => self.window.set_segments(1),
+        self.enter_frto(&expiry);
+    }
+
+    /// F-RTO says what leaves beside the head; without it the window is one segment.
+    fn enter_frto(&mut self, expiry: &Expiry) {
+        let entry = self.frto.as_mut().map_or(Entry::Conventional, |frto| frto.on_timeout(expiry));
+        if entry != Entry::KeepsWindow {
+            self.window.set_segments(1);
+        }
+        if entry != Entry::Conventional {
+            self.permit = Permit::New(0);
         }
     }
+
     /// Until SND.UNA advances the timer does not expire, duplicate acknowledgments start no
     /// recovery, and what was decided but has not left is not sent again: see
     /// [`crate::Connection::forbear`].

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::{Detector, Dsack, DualRtt, Eifel, FrtoJudge, Rfc3522};
+use super::{Detector, Dsack, DualRtt, Eifel, FrtoJudge, FrtoVariant, Originals, Rfc3522};
 
 /// A detector that judges can be asked for.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,43 @@ pub const DETECTORS: &[DetectorKind] = &[
         name: "frto",
         about: "the first two acknowledgments advance, though only one segment was sent again",
         source: "report C-2002-07 section 3",
-        make: || Box::new(FrtoJudge::default()),
+        make: || Box::new(FrtoJudge::new(FrtoVariant::Report)),
+    },
+    DetectorKind {
+        name: "frto:rfc4138",
+        about: "as frto, unless the first is for all that was outstanding or for part of a segment",
+        source: "RFC 4138 section 2.1",
+        make: || Box::new(FrtoJudge::new(FrtoVariant::Rfc4138)),
+    },
+    DetectorKind {
+        name: "frto:rfc5682",
+        about: "as frto:rfc4138, but stays out of a recovery that a timeout has begun",
+        source: "RFC 5682 section 2.1",
+        make: || Box::new(FrtoJudge::new(FrtoVariant::Rfc5682)),
+    },
+    DetectorKind {
+        name: "frto:rfc5682-sack",
+        about: "as frto:rfc5682, but the second may be a SACK block, and duplicates may precede",
+        source: "RFC 5682 section 3.1",
+        make: || Box::new(FrtoJudge::new(FrtoVariant::Rfc5682Sack)),
+    },
+    DetectorKind {
+        name: "frto:linux",
+        about: "as frto, or an acknowledgment for an original before new segments are sent",
+        source: "Linux 6.1",
+        make: || Box::new(FrtoJudge::new(FrtoVariant::Linux)),
+    },
+    DetectorKind {
+        name: "frto:ns2",
+        about: "as frto:rfc4138, with SACK as in ns-2",
+        source: "ns-2.35",
+        make: || Box::new(FrtoJudge::new(FrtoVariant::Ns2)),
+    },
+    DetectorKind {
+        name: "originals",
+        about: "a segment is acknowledged that was sent before the timeout and never again",
+        source: "Linux 6.1, FLAG_ORIG_SACK_ACKED",
+        make: || Box::new(Originals),
     },
     DetectorKind {
         name: "dualrtt",

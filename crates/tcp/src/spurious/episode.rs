@@ -27,6 +27,8 @@ pub struct Episode {
     pub min_rtt: Option<Duration>,
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
+    /// Is SACK in use?
+    pub sack: bool,
     /// How often the retransmission timer expired in it.
     pub timeouts: u32,
     /// Segments retransmitted in it so far: more than one a timeout or fast retransmit, and the

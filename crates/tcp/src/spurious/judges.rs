@@ -177,6 +177,7 @@ impl Judges {
             high: max,
             min_rtt: self.min_rtt,
             dsack_seen: self.dsack_seen,
+            sack: self.flight.uses_sack(),
             timeouts: u32::from(kind == EpisodeKind::Timeout),
             retransmissions: 0,
             new_segments: 0,

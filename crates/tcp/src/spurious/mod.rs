@@ -9,6 +9,7 @@ pub mod eifel;
 mod episode;
 pub mod frto;
 mod judges;
+mod originals;
 mod rfc3522;
 
 use alloc::boxed::Box;
@@ -21,8 +22,11 @@ pub use dsack::Dsack;
 pub use dualrtt::DualRtt;
 pub use eifel::Eifel;
 pub use episode::{Episode, EpisodeKind};
-pub use frto::{Advice, Frto, FrtoJudge};
+pub use frto::{
+    Advice, CanSend, Entry, Expiry, Frto, FrtoJudge, FrtoVariant, Reopening, Resumption,
+};
 pub use judges::{Judges, Judgment};
+pub use originals::Originals;
 pub use rfc3522::Rfc3522;
 
 /// What a detector says of a retransmission.
@@ -63,6 +67,8 @@ pub enum Why {
     NoRoundTrip,
     /// It needs the sender to do something, and the sender did otherwise.
     DidOtherwise,
+    /// A recovery was under way, which it stays out of.
+    AlreadyRecovering,
     /// It is made for timeouts only.
     NotATimeout,
     /// It is made for data, and the segment was a SYN.
@@ -82,6 +88,7 @@ impl Why {
             Self::NoDsack => "no D-SACK",
             Self::NoRoundTrip => "no round-trip time",
             Self::DidOtherwise => "the sender did otherwise",
+            Self::AlreadyRecovering => "a recovery was under way",
             Self::NotATimeout => "not a timeout",
             Self::Handshake => "a handshake",
             Self::RetransmittedTwice => "retransmitted twice",

@@ -12,7 +12,7 @@ use rtolab_time::Duration;
 use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout.
-pub const SUMS: [&str; 21] = [
+pub const SUMS: [&str; 36] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -34,6 +34,21 @@ pub const SUMS: [&str; 21] = [
     "sack:rfc6675+frto",
     "sack:rfc3517+eifel",
     "sack:rfc6675+eifel",
+    "reno:careful+frto:rfc4138",
+    "newreno+frto:rfc4138",
+    "newreno+frto:rfc5682",
+    "newreno:no-bugfix+frto:rfc5682",
+    "newreno+frto:rfc5682-sack",
+    "newreno+frto:linux",
+    "newreno+frto:ns2",
+    "tahoe:careful+frto:linux",
+    "sack:rfc3517+frto:rfc4138",
+    "sack:rfc6675+frto:rfc5682",
+    "sack:rfc3517+frto:rfc5682-sack",
+    "sack:rfc6675+frto:rfc5682-sack",
+    "sack:rfc6675+frto:linux",
+    "sack:rfc3517+frto:ns2",
+    "sack:rfc6675+frto:ns2",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.

@@ -1,0 +1,78 @@
+//! F-RTO as a judge.
+
+use super::{CanSend, Expiry, Frto, FrtoVariant, Step};
+use crate::flight::{AckFacts, Cause, Sent};
+use crate::seq::Seq;
+use crate::spurious::{Detector, Episode, EpisodeKind, Verdict, Why};
+
+/// F-RTO as a judge: the sender need not have heard of it. Where the sender does not what F-RTO
+/// would, the acknowledgments that follow tell nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct FrtoJudge {
+    machine: Frto,
+    /// Until this is acknowledged or the timer expires, fast recovery is under way.
+    fast_recovery: Option<Seq>,
+    /// Did the sender retransmit more than the segment that timed out?
+    went_back: bool,
+    /// How many new segments it had sent when the first acknowledgment came.
+    new_before: u32,
+}
+
+impl FrtoJudge {
+    /// By that form of F-RTO.
+    pub fn new(variant: FrtoVariant) -> Self {
+        let machine = Frto::new(variant);
+        Self { machine, fast_recovery: None, went_back: false, new_before: 0 }
+    }
+
+    /// Did the sender do otherwise, up to the acknowledgment that comes now?
+    const fn disobeyed(&self, episode: &Episode) -> bool {
+        match self.machine.step {
+            Step::Idle | Step::Abstaining | Step::Lingering => false,
+            Step::AwaitingFirst => self.went_back || episode.new_segments > self.new_before,
+            Step::AwaitingSecond => self.went_back || episode.new_segments == self.new_before,
+        }
+    }
+
+    fn timed_out(&mut self, sent: &Sent, episode: &Episode) {
+        let fast_recovery = self.fast_recovery.take();
+        self.machine.on_timeout(&Expiry {
+            una: episode.seq,
+            end: sent.end(),
+            max: episode.high,
+            in_fast_recovery: fast_recovery.is_some_and(|recover| episode.seq < recover),
+            sack: episode.sack,
+        });
+        (self.went_back, self.new_before) = (false, episode.new_segments);
+    }
+}
+
+impl Detector for FrtoJudge {
+    fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
+        match sent.cause {
+            Cause::Timeout => self.timed_out(sent, episode),
+            Cause::FastRetransmit => {
+                self.fast_recovery = Some(episode.max);
+                self.went_back = true;
+            }
+            _ => self.went_back = true,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
+        if episode.kind != EpisodeKind::Timeout {
+            return Verdict::Blind(Why::NotATimeout);
+        }
+        if self.machine.counts(ack) && self.disobeyed(episode) {
+            self.machine.abandon(ack);
+            return Verdict::Blind(Why::DidOtherwise);
+        }
+        let before = self.machine.step;
+        // What the sender could send shows in what it sends next.
+        let (_, verdict) = self.machine.on_ack(ack, CanSend::Freely);
+        if before == Step::AwaitingFirst && self.machine.step == Step::AwaitingSecond {
+            self.new_before = episode.new_segments;
+        }
+        verdict
+    }
+}

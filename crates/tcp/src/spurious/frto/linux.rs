@@ -1,0 +1,85 @@
+//! Linux 6.1: `tcp_enter_loss` and `tcp_process_loss` of `net/ipv4/tcp_input.c`.
+//!
+//! A segment remembers for ever that it was retransmitted. So any acknowledgment, cumulative or
+//! selective, of a segment of before the timeout that was sent once and not reported before proves
+//! the timeout spurious, be it the first and before any new segment was sent. The response undoes
+//! the timeout.
+
+use super::{Advice, CanSend, Entry, Expiry, Outcome, Reopening, Resumption, Step};
+use crate::flight::AckFacts;
+use crate::seq::Seq;
+use crate::spurious::{Verdict, Why};
+
+/// What it remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Linux {
+    /// `high_seq`: SND.MAX at the last timeout.
+    high_seq: Seq,
+    /// SND.UNA at the last timeout: another one there repeats it.
+    timed_out_at: Option<Seq>,
+    /// Is SACK in use? Without, one acknowledgment of original and retransmission proves nothing.
+    sack: bool,
+}
+
+impl Default for Linux {
+    fn default() -> Self {
+        Self { high_seq: Seq::FIRST, timed_out_at: None, sack: false }
+    }
+}
+
+impl Linux {
+    /// Entered where no recovery is under way, or the timeout repeats the last.
+    pub(super) fn enter(&mut self, expiry: &Expiry) -> Entry {
+        let repeated = self.timed_out_at.replace(expiry.una) == Some(expiry.una);
+        let recovering = expiry.in_fast_recovery || self.high_seq > expiry.una;
+        (self.high_seq, self.sack) = (expiry.max, expiry.sack);
+        if recovering && !repeated { Entry::Conventional } else { Entry::OneSegment }
+    }
+
+    /// Before new segments were sent.
+    pub(super) fn first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
+        if self.original_arrived(ack) {
+            return self.undone(ack);
+        }
+        if !ack.is_new() {
+            return Outcome::wait(Step::AwaitingFirst);
+        }
+        if ack.ack >= self.high_seq {
+            return Self::given_up(Verdict::Genuine);
+        }
+        match can_send {
+            CanSend::Nothing => Self::given_up(Verdict::Blind(Why::NothingNewToSend)),
+            // Step 2 b, as the window permits: it has grown to two segments.
+            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Two),
+        }
+    }
+
+    /// Afterwards.
+    pub(super) fn second(&mut self, ack: &AckFacts) -> Outcome {
+        if self.original_arrived(ack) {
+            return self.undone(ack);
+        }
+        // Step 3 a: the new segments arrived, those before them did not.
+        if ack.duplicate || ack.newly_sacked > 0 || ack.ack >= self.high_seq {
+            return Self::given_up(Verdict::Genuine);
+        }
+        // What was retransmitted was acknowledged in parts: an original may still turn up.
+        Outcome { next: Step::Lingering, advice: Advice::Usual, verdict: Verdict::Open }
+    }
+
+    /// `FLAG_ORIG_SACK_ACKED`.
+    fn original_arrived(&self, ack: &AckFacts) -> bool {
+        ack.original.is_some_and(|end| end <= self.high_seq)
+            && (self.sack || !ack.acks_retransmission)
+    }
+
+    const fn undone(&mut self, ack: &AckFacts) -> Outcome {
+        self.high_seq = ack.ack;
+        Outcome::spurious(Resumption::Undone)
+    }
+
+    /// Conventional recovery goes on with the window that it has.
+    const fn given_up(verdict: Verdict) -> Outcome {
+        Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
+    }
+}

@@ -1,0 +1,301 @@
+//! F-RTO: after a timeout only one segment is retransmitted, then new ones are sent. If
+//! acknowledgments come for what was never retransmitted, it had only been late.
+//!
+//! One file a source: [`report`] is the first, and what the RFCs, Linux and ns-2 made of it differs
+//! in when it is entered, what each acknowledgment must cover and what follows. All are the same
+//! machine of two acknowledgments, and have two users: a sender that does as it is advised, and
+//! [`FrtoJudge`], who looks on.
+
+mod judge;
+mod linux;
+mod ns2;
+mod report;
+mod rfc5682;
+mod sack;
+
+use super::{Verdict, Why};
+use crate::flight::AckFacts;
+use crate::seq::Seq;
+
+pub use judge::FrtoJudge;
+
+use linux::Linux;
+use ns2::Ns2;
+use report::Report;
+use rfc5682::Basic;
+use sack::SackEnhanced;
+
+/// Whose F-RTO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrtoVariant {
+    /// Report C-2002-07 section 3.
+    Report,
+    /// RFC 4138 section 2.1.
+    Rfc4138,
+    /// RFC 5682 section 2.1, the basic algorithm.
+    Rfc5682,
+    /// RFC 5682 section 3.1, the SACK-enhanced algorithm.
+    Rfc5682Sack,
+    /// Linux 6.1, `tcp_process_loss`.
+    Linux,
+    /// ns-2.35, `frto_enabled_`, and `sfrto_enabled_` where SACK is in use.
+    Ns2,
+}
+
+impl FrtoVariant {
+    /// As sums and tables say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Report => "frto",
+            Self::Rfc4138 => "frto:rfc4138",
+            Self::Rfc5682 => "frto:rfc5682",
+            Self::Rfc5682Sack => "frto:rfc5682-sack",
+            Self::Linux => "frto:linux",
+            Self::Ns2 => "frto:ns2",
+        }
+    }
+}
+
+/// What the timer expires upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expiry {
+    /// SND.UNA.
+    pub una: Seq,
+    /// The sequence number behind the segment that is retransmitted.
+    pub end: Seq,
+    /// SND.MAX.
+    pub max: Seq,
+    /// Was fast recovery under way?
+    pub in_fast_recovery: bool,
+    /// Is SACK in use?
+    pub sack: bool,
+}
+
+/// What may be sent that was never sent, whatever the congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CanSend {
+    /// Nothing: no data wait, or the offered window has no room.
+    Nothing,
+    /// The offered window has no room for a second segment.
+    OneByWindow,
+    /// What there is.
+    Freely,
+}
+
+/// How a sender enters F-RTO, or does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// The congestion window stays as it is, but nothing leaves.
+    KeepsWindow,
+    /// The congestion window is one segment, and nothing else leaves.
+    OneSegment,
+    /// It is not entered: conventional recovery, with a window of one segment.
+    Conventional,
+}
+
+/// What F-RTO wants its sender to do; a judge ignores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// Whatever the sender would do without F-RTO, with the window that it has.
+    Usual,
+    /// Send nothing.
+    Hold,
+    /// Send two new segments, and set the window.
+    SendTwoNew(Reopening),
+    /// Retransmit from SND.UNA in slow start, with a window of so many segments.
+    GoBackN {
+        /// The congestion window in segments.
+        cwnd: u32,
+    },
+    /// Go on with new data; `recover` no longer counts.
+    Resume(Resumption),
+}
+
+/// The congestion window while the two new segments are under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reopening {
+    /// `ssthresh`.
+    Ssthresh,
+    /// Two segments, as of a conventional sender after the first acknowledgment.
+    Two,
+}
+
+/// With which windows a sender goes on after a spurious timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resumption {
+    /// In congestion avoidance, with the window that the timeout halved (the report, step 3 i).
+    Halved,
+    /// The same window, but in slow start up to what `ssthresh` or the window was before the last
+    /// timeout (ns-2, `spurious_response_` 2).
+    TowardsPipe,
+    /// One segment: the timeout came in fast recovery, and the peer may have withheld
+    /// acknowledgments (RFC 5682 section 6).
+    FromOne,
+    /// As before the timeout (Linux, `tcp_undo_cwnd_reduction`).
+    Undone,
+}
+
+/// How far F-RTO is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Step {
+    /// No timeout is in question.
+    #[default]
+    Idle,
+    /// F-RTO was not entered at the last timeout.
+    Abstaining,
+    /// The first segment was retransmitted; its acknowledgment, or a late one, is awaited.
+    AwaitingFirst,
+    /// The first acknowledgment advanced the window and two new segments were sent.
+    AwaitingSecond,
+    /// The sender recovers as without F-RTO, but an acknowledgment may still tell (Linux).
+    Lingering,
+}
+
+/// What an acknowledgment leads to.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    next: Step,
+    advice: Advice,
+    verdict: Verdict,
+}
+
+impl Outcome {
+    /// Nothing is learnt: the same acknowledgment is still awaited at `step`.
+    const fn wait(step: Step) -> Self {
+        Self { next: step, advice: Advice::Hold, verdict: Verdict::Open }
+    }
+
+    /// Step 2 b: two new segments.
+    const fn send_two_new(window: Reopening) -> Self {
+        let advice = Advice::SendTwoNew(window);
+        Self { next: Step::AwaitingSecond, advice, verdict: Verdict::Open }
+    }
+
+    /// The timeout is taken for needed: back to slow start with so many segments.
+    const fn genuine(cwnd: u32) -> Self {
+        let advice = Advice::GoBackN { cwnd };
+        Self { next: Step::Idle, advice, verdict: Verdict::Genuine }
+    }
+
+    /// No new segment can be sent, so that nothing can be learnt; slow start, whose window is two
+    /// segments after the first acknowledgment.
+    const fn nothing_new() -> Self {
+        let verdict = Verdict::Blind(Why::NothingNewToSend);
+        Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 2 }, verdict }
+    }
+
+    /// The timeout was spurious.
+    const fn spurious(resumption: Resumption) -> Self {
+        let advice = Advice::Resume(resumption);
+        Self { next: Step::Idle, advice, verdict: Verdict::Spurious }
+    }
+}
+
+/// The algorithm between a timeout and the second acknowledgment after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frto {
+    step: Step,
+    form: Form,
+}
+
+/// What each source remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Report(Report),
+    Basic(Basic),
+    SackEnhanced(SackEnhanced),
+    Linux(Linux),
+    Ns2(Ns2),
+}
+
+impl Frto {
+    /// No timeout so far.
+    pub fn new(variant: FrtoVariant) -> Self {
+        let form = match variant {
+            FrtoVariant::Report => Form::Report(Report),
+            FrtoVariant::Rfc4138 => Form::Basic(Basic::rfc4138()),
+            FrtoVariant::Rfc5682 => Form::Basic(Basic::rfc5682()),
+            FrtoVariant::Rfc5682Sack => Form::SackEnhanced(SackEnhanced::default()),
+            FrtoVariant::Linux => Form::Linux(Linux::default()),
+            FrtoVariant::Ns2 => Form::Ns2(Ns2::default()),
+        };
+        Self { step: Step::Idle, form }
+    }
+
+    /// Is no timeout in question?
+    pub fn is_idle(&self) -> bool {
+        self.step == Step::Idle
+    }
+
+    /// Step 1: the timer expired, and the first segment is retransmitted. Every timeout counts, also
+    /// one during step 2 or 3.
+    pub fn on_timeout(&mut self, expiry: &Expiry) -> Entry {
+        let entry = match &mut self.form {
+            Form::Report(_) => Report::enter(),
+            Form::Basic(basic) => basic.enter(expiry),
+            Form::SackEnhanced(sack) => sack.enter(expiry),
+            Form::Linux(linux) => linux.enter(expiry),
+            Form::Ns2(ns2) => ns2.enter(expiry),
+        };
+        self.step = match entry {
+            Entry::KeepsWindow | Entry::OneSegment => Step::AwaitingFirst,
+            Entry::Conventional => Step::Abstaining,
+        };
+        entry
+    }
+
+    /// Steps 2 and 3.
+    pub fn on_ack(&mut self, ack: &AckFacts, can_send: CanSend) -> (Advice, Verdict) {
+        let outcome = match self.step {
+            Step::Idle => return (Advice::Usual, Verdict::Open),
+            Step::Abstaining => {
+                let verdict = Verdict::Blind(Why::AlreadyRecovering);
+                Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
+            }
+            // Neither new nor duplicate, a window update say: nothing is learnt.
+            Step::AwaitingFirst | Step::AwaitingSecond if !self.counts(ack) => {
+                return (Advice::Hold, Verdict::Open);
+            }
+            Step::AwaitingFirst => self.on_first(ack, can_send),
+            Step::AwaitingSecond | Step::Lingering => self.on_second(ack),
+        };
+        self.step = outcome.next;
+        (outcome.advice, outcome.verdict)
+    }
+
+    /// The sender does otherwise: its recovery is one like any.
+    fn abandon(&mut self, ack: &AckFacts) {
+        self.step = Step::Idle;
+        match &mut self.form {
+            Form::Basic(basic) => basic.abandon(ack),
+            Form::SackEnhanced(sack) => sack.abandon(ack),
+            Form::Report(_) | Form::Linux(_) | Form::Ns2(_) => {}
+        }
+    }
+
+    /// Does the acknowledgment say anything of segments?
+    fn counts(&self, ack: &AckFacts) -> bool {
+        let reads_sack = !matches!(self.form, Form::Report(_) | Form::Basic(_));
+        ack.is_new() || ack.duplicate || (reads_sack && ack.newly_sacked > 0)
+    }
+
+    fn on_first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
+        match &mut self.form {
+            Form::Report(_) => Report::first(ack, can_send),
+            Form::Basic(basic) => basic.first(ack, can_send),
+            Form::SackEnhanced(sack) => sack.first(ack, can_send),
+            Form::Linux(linux) => linux.first(ack, can_send),
+            Form::Ns2(ns2) => ns2.first(ack, can_send),
+        }
+    }
+
+    fn on_second(&mut self, ack: &AckFacts) -> Outcome {
+        match &mut self.form {
+            Form::Report(_) => Report::second(ack),
+            Form::Basic(basic) => basic.second(ack),
+            Form::SackEnhanced(sack) => sack.second(ack),
+            Form::Linux(linux) => linux.second(ack),
+            Form::Ns2(ns2) => ns2.second(ack),
+        }
+    }
+}

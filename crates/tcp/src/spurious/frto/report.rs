@@ -1,0 +1,41 @@
+//! F-RTO: Sarolahti, Kojo and Raatikainen, "F-RTO: A New Recovery Algorithm for TCP
+//! Retransmission Timeouts", report C-2002-07, section 3.
+//!
+//! After a timeout only the first segment is retransmitted. If the next two acknowledgments both
+//! advance the window, the second of them is for a segment that was never retransmitted: it had
+//! only been late, and so had the timeout's.
+
+use super::{CanSend, Entry, Outcome, Reopening, Resumption};
+use crate::flight::AckFacts;
+
+/// Entered at every timeout, it need not remember anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Report;
+
+impl Report {
+    pub(super) const fn enter() -> Entry {
+        Entry::KeepsWindow
+    }
+
+    /// Step 2.
+    pub(super) fn first(ack: &AckFacts, can_send: CanSend) -> Outcome {
+        // 2 ii
+        if !ack.is_new() {
+            return Outcome::genuine(1);
+        }
+        match can_send {
+            CanSend::Nothing => Outcome::nothing_new(),
+            // 2 i
+            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Ssthresh),
+        }
+    }
+
+    /// Step 3.
+    pub(super) const fn second(ack: &AckFacts) -> Outcome {
+        if ack.is_new() {
+            Outcome::spurious(Resumption::Halved) // 3 i
+        } else {
+            Outcome::genuine(3) // 3 ii
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The basic algorithm of RFC 5682 section 2.1, and of RFC 4138 section 2.1 before it.
+//!
+//! Unlike the report both ask in step 2 a that the first acknowledgment covers all that was
+//! retransmitted, and less than all that is outstanding: a retransmission that fills the only hole
+//! tells nothing. RFC 5682 besides stays out of a recovery that a timeout has begun before, in which
+//! segments may have been retransmitted that an acknowledgment would then speak of.
+
+use super::{CanSend, Entry, Expiry, Outcome, Reopening, Resumption};
+use crate::flight::AckFacts;
+use crate::seq::Seq;
+
+/// What the basic algorithm remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Basic {
+    rfc: Rfc,
+    /// Behind the highest sequence number sent: before the timeout in RFC 4138, before the first
+    /// acknowledgment after it in RFC 5682, where it tells whether a recovery is under way.
+    recover: Seq,
+    /// Behind the segment that was retransmitted in step 1.
+    retransmitted: Seq,
+    /// Did the timeout come in fast recovery?
+    in_fast_recovery: bool,
+}
+
+/// The RFC that it follows where they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rfc {
+    Rfc4138,
+    Rfc5682,
+}
+
+impl Basic {
+    pub(super) const fn rfc4138() -> Self {
+        Self::of(Rfc::Rfc4138)
+    }
+
+    pub(super) const fn rfc5682() -> Self {
+        Self::of(Rfc::Rfc5682)
+    }
+
+    const fn of(rfc: Rfc) -> Self {
+        Self { rfc, recover: Seq::FIRST, retransmitted: Seq::FIRST, in_fast_recovery: false }
+    }
+
+    /// Step 1.
+    pub(super) fn enter(&mut self, expiry: &Expiry) -> Entry {
+        let stays_out = match self.rfc {
+            Rfc::Rfc4138 => expiry.in_fast_recovery && expiry.sack,
+            Rfc::Rfc5682 => self.recover > expiry.una,
+        };
+        if stays_out || self.rfc == Rfc::Rfc4138 {
+            self.recover = expiry.max;
+        }
+        self.retransmitted = expiry.end;
+        self.in_fast_recovery = expiry.in_fast_recovery;
+        if stays_out { Entry::Conventional } else { Entry::OneSegment }
+    }
+
+    /// Step 2.
+    pub(super) fn first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
+        if self.rfc == Rfc::Rfc5682 {
+            self.recover = ack.max;
+        }
+        // 2 a
+        if !ack.is_new() {
+            return Outcome::genuine(1);
+        }
+        if ack.ack < self.retransmitted || ack.ack >= self.recover {
+            return Outcome::genuine(2);
+        }
+        match can_send {
+            CanSend::Nothing => Outcome::nothing_new(),
+            // 2 b
+            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Two),
+        }
+    }
+
+    /// Conventional recovery goes on in place of step 2 or 3.
+    pub(super) const fn abandon(&mut self, ack: &AckFacts) {
+        self.recover = ack.max;
+    }
+
+    /// Step 3.
+    pub(super) const fn second(&mut self, ack: &AckFacts) -> Outcome {
+        // 3 a
+        if !ack.is_new() {
+            return Outcome::genuine(3);
+        }
+        // 3 b
+        self.recover = ack.ack;
+        Outcome::spurious(match self.in_fast_recovery {
+            true => Resumption::FromOne,
+            false => Resumption::Halved,
+        })
+    }
+}

@@ -1,0 +1,25 @@
+//! What Linux 6.1 goes by (`FLAG_ORIG_SACK_ACKED` of `net/ipv4/tcp_input.c`), whatever the sender
+//! does: a segment of before the timeout that was sent once, and not reported before, is
+//! acknowledged. So not all was lost, and the timeout's segment is taken for late, too.
+
+use super::{Detector, Episode, EpisodeKind, Verdict, Why};
+use crate::flight::AckFacts;
+
+/// Waits for an acknowledgment of an original until all of before the timeout is acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct Originals;
+
+impl Detector for Originals {
+    fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
+        if episode.kind != EpisodeKind::Timeout {
+            return Verdict::Blind(Why::NotATimeout);
+        }
+        // Without SACK one acknowledgment for an original and a retransmission may be the latter's.
+        let proves = episode.sack || !ack.acks_retransmission;
+        match ack.original {
+            Some(end) if end <= episode.max && proves => Verdict::Spurious,
+            _ if ack.ack >= episode.max => Verdict::Genuine,
+            _ => Verdict::Open,
+        }
+    }
+}
