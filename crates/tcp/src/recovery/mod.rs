@@ -150,8 +150,16 @@ impl Sender {
             (Algorithm::Sack, true) => self.sack_recovers(facts),
             (Algorithm::Sack, false) => self.sack_counts(facts),
         }
-        if recovering && self.config.recovery.reduction == Reduction::RateHalving {
-            self.halve_rate(facts);
+        if self.config.recovery.reduction == Reduction::RateHalving {
+            match recovering {
+                true => self.halve_rate(facts),
+                // The retransmission alone leaves at first.
+                false if self.recovery.is_fast() => {
+                    let outstanding = self.outstanding().max(self.window.smss);
+                    self.window.cwnd = self.window.cwnd.min(outstanding);
+                }
+                false => {}
+            }
         }
     }
 
@@ -225,8 +233,8 @@ impl Sender {
             false => self.flight.max(),
         };
         if self.config.recovery.reduction == Reduction::RateHalving {
-            self.window.cwnd = flight_size;
-            self.recovery.rate = Rate { odd: false, cwnd: flight_size };
+            self.window.cwnd = flight_size.max(self.window.smss);
+            self.recovery.rate = Rate { odd: false, cwnd: self.window.cwnd };
         }
         self.resend_head = Some(Cause::FastRetransmit);
     }
