@@ -49,10 +49,16 @@ impl RttEstimator {
     /// No sample yet: the timeout is the initial one (RFC 6298 section 2.1).
     pub const fn new(config: RtoConfig) -> Self {
         let linux = LinuxDeviation { mdev: 0, mdev_max: 0, window_end: Seq::FIRST };
-        let ticks = Ticks::NONE;
-        let (rto, estimate) = (config.initial, None);
-        let (backoff, expected_samples, forgotten) = (0, 1, false);
-        Self { rto, config, estimate, backoff, linux, ticks, expected_samples, forgotten }
+        Self {
+            rto: config.initial,
+            config,
+            estimate: None,
+            backoff: 0,
+            linux,
+            ticks: Ticks::NONE,
+            expected_samples: 1,
+            forgotten: false,
+        }
     }
 
     /// SRTT and RTTVAR, once there was a sample.

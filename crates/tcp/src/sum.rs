@@ -82,6 +82,15 @@ pub const POLICIES: &[Policy] = &[
         newreno(c);
         c.recovery.bugfix = Bugfix::Careful;
     }),
+    policy("newreno:ack-heuristic", Question::Recovery, "NewReno, RFC 6582 section 4.1", |c| {
+        newreno(c);
+        c.recovery.bugfix = Bugfix::AckHeuristic;
+    }),
+    policy("newreno:timestamp-heuristic", Question::Recovery, "NewReno, RFC 6582 4.2", |c| {
+        newreno(c);
+        c.recovery.bugfix = Bugfix::TimestampHeuristic;
+        c.timestamps = true;
+    }),
     policy("newreno:impatient", Question::Recovery, "NewReno, timer impatient (RFC 6582)", |c| {
         newreno(c);
         c.recovery.newreno.timer = PartialAckTimer::Impatient;

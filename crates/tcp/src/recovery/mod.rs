@@ -1,7 +1,9 @@
 //! What is lost? Loss recovery by duplicate acknowledgments: what Tahoe, Reno, NewReno and SACK
 //! recovery share.
 
+mod early_retransmit;
 mod newreno;
+mod rate_halving;
 mod reno;
 mod sack;
 mod tahoe;
@@ -13,6 +15,7 @@ use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::sender::{Sender, Settled};
 use crate::seq::Seq;
+use rate_halving::Rate;
 
 /// Loss recovery under way, and what it has counted so far.
 #[derive(Clone, Copy, Debug)]
@@ -43,15 +46,6 @@ struct NewestAck {
     advanced: u64,
     /// Did it echo the timestamp of the last sending of what it acknowledged?
     answers_last_sending: bool,
-}
-
-/// How far rate halving has come.
-#[derive(Clone, Copy, Debug, Default)]
-struct Rate {
-    /// Did an odd number of acknowledgments arrive?
-    odd: bool,
-    /// The window in bytes, without what duplicate acknowledgments add to it.
-    cwnd: u64,
 }
 
 /// Fast recovery under way.
@@ -151,48 +145,7 @@ impl Sender {
             (Algorithm::Sack, false) => self.sack_counts(facts),
         }
         if self.config.recovery.reduction == Reduction::RateHalving {
-            match recovering {
-                true => self.halve_rate(facts),
-                // The retransmission alone leaves at first.
-                false if self.recovery.is_fast() => {
-                    let outstanding = self.outstanding().max(self.window.smss);
-                    self.window.cwnd = self.window.cwnd.min(outstanding);
-                }
-                false => {}
-            }
-        }
-    }
-
-    /// Linux 2.4's `tcp_cwnd_down`: every second acknowledgment takes a segment off the window, down
-    /// to half of `ssthresh`, and none releases more than one.
-    fn halve_rate(&mut self, facts: &AckFacts) {
-        let counts = facts.duplicate || facts.newly_sacked > 0 || facts.is_new();
-        if !self.recovery.is_fast() || !counts {
-            return;
-        }
-        let smss = self.window.smss;
-        self.recovery.rate.odd = !self.recovery.rate.odd;
-        if !self.recovery.rate.odd && self.recovery.rate.cwnd > self.window.ssthresh / 2 {
-            self.recovery.rate.cwnd = self.recovery.rate.cwnd.saturating_sub(smss);
-            self.window.cwnd = self.window.cwnd.saturating_sub(smss);
-        }
-        self.window.cwnd = self.window.cwnd.min(self.outstanding() + smss).max(smss);
-    }
-
-    /// How many duplicate acknowledgments mean a loss now. Early retransmit (RFC 5827 section 2):
-    /// with two or three segments outstanding and nothing new to send, one less than there are
-    /// segments; with SACK, all but one of them must be selectively acknowledged.
-    fn dupthresh(&self) -> u32 {
-        let RecoveryConfig { dupthresh, early_retransmit, algorithm, .. } = self.config.recovery;
-        let (size, smss) = (self.flight.size(), self.window.smss);
-        let missing = size - self.flight.sacked();
-        let few = (2..=3).contains(&size.div_ceil(smss));
-        if !early_retransmit || !few || self.can_send_new() {
-            return dupthresh;
-        }
-        match algorithm {
-            Algorithm::Sack if missing > smss => dupthresh,
-            _ => dupthresh.min(size.div_ceil(smss) as u32 - 1),
+            self.halve_rate(facts, recovering);
         }
     }
 
@@ -233,8 +186,7 @@ impl Sender {
             false => self.flight.max(),
         };
         if self.config.recovery.reduction == Reduction::RateHalving {
-            self.window.cwnd = flight_size.max(self.window.smss);
-            self.recovery.rate = Rate { odd: false, cwnd: self.window.cwnd };
+            self.begin_rate_halving(flight_size);
         }
         self.resend_head = Some(Cause::FastRetransmit);
     }

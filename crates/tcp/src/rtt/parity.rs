@@ -121,7 +121,7 @@ mod tests {
         let train = |length: &u32| {
             let una = end;
             for _ in 0..*length {
-                end = end + 1;
+                end += 1;
                 trains.sent(end);
             }
             trains.end(parity, una, 1);

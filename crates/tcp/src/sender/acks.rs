@@ -67,8 +67,9 @@ impl Sender {
     /// segment is `timed`.
     fn sample(&mut self, facts: &AckFacts, timed: &[Instant]) {
         let sent = match (self.config.rto.sampling, facts.echo) {
-            (Sampling::EverySegment, _) if facts.acks_retransmission => None,
-            (Sampling::EverySegment, _) => timed.last().copied(),
+            (Sampling::EverySegment, _) => {
+                timed.last().copied().filter(|_| !facts.acks_retransmission)
+            }
             (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, facts.at)),
             (Sampling::EveryAck, None) if facts.acks_retransmission => None,
             (Sampling::EveryAck, None) => facts.oldest_acked.map(|segment| segment.first_sent),
@@ -83,7 +84,8 @@ impl Sender {
         }
         let Some(sent) = sent else { return };
         self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss);
-        for sent in timed.iter().take(timed.len().saturating_sub(1)).chain([&sent]) {
+        let earlier = timed.len().saturating_sub(1);
+        for sent in timed[..earlier].iter().chain([&sent]) {
             let rtt = self.rtt.measure(*sent, facts.at);
             self.rtt.sample(rtt, self.flight.una(), self.flight.max());
         }

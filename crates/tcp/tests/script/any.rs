@@ -13,7 +13,7 @@ use rtolab_time::Duration;
 use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout.
-pub const SUMS: [&str; 30] = [
+pub const SUMS: [&str; 32] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -22,6 +22,8 @@ pub const SUMS: [&str; 30] = [
     "reno:careful+eifel",
     "newreno:no-bugfix",
     "newreno:less-careful",
+    "newreno:ack-heuristic",
+    "newreno:timestamp-heuristic",
     "newreno:impatient",
     "newreno:steady",
     "newreno+frto",
