@@ -267,6 +267,7 @@ fn whole_segments(config: &mut Config) {
 }
 
 fn linux_clock(config: &mut Config) {
+    config.rto.arithmetic = Arithmetic::Exact;
     config.rto.granularity = Duration::from_millis(10);
     config.rto.initial = Duration::from_secs(3);
     config.rto.max = Duration::from_secs(120);
