@@ -21,6 +21,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use rtolab_scenario::Scenario;
+use rtolab_tcp::profile::PROFILES;
 use rtolab_tcp::spurious::DETECTORS;
 use rtolab_tcp::sum::POLICIES;
 
@@ -36,7 +37,11 @@ fn schema() -> PyResult<String> {
 /// What a sender may be composed of: name, question that it answers, one sentence about it.
 #[pyfunction]
 fn policies() -> Vec<(&'static str, &'static str, &'static str)> {
-    POLICIES.iter().map(|policy| (policy.name, policy.question.name(), policy.about)).collect()
+    let policies =
+        POLICIES.iter().map(|policy| (policy.name, policy.question.name(), policy.about));
+    policies
+        .chain(PROFILES.iter().map(|profile| (profile.name, "profile", profile.about)))
+        .collect()
 }
 
 /// The detectors that may judge: name, and one sentence about it.

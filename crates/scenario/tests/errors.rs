@@ -49,7 +49,7 @@ bad = { exponential = "3.5 s" }
 sender = "sack"
 mss = "256 B"
 window_scale = 7
-newreno.bugfix = "careful"
+recovery.bugfix = "careful"
 
 [tcp.rto]
 min = "1 s"
@@ -186,7 +186,7 @@ fn a_value_of_another_kind() {
         (r#"["router", "mobile"]"#, r#"["router", 7]"#),
         ("drops = [1, 2]", "drops = 1"),
         ("drops = [1, 2]", "delay = [1, 2]"),
-        (r#"newreno.bugfix = "careful""#, "newreno = 5"),
+        (r#"recovery.bugfix = "careful""#, "recovery = 5"),
         (r#"sender = "sack""#, "timestamps = 1"),
         ("[receiver]", "[[receiver]]"),
         (r#"length = { exponential = "3.5 s" }"#, r#"length = "3.5 s""#),
@@ -278,6 +278,9 @@ fn keys_that_do_not_go_together() {
         (min, "min = \"1 s\"\nmax = \"500 ms\""),
         (min, "min_on_variance = \"1 s\"\nmin_after_backoff = \"200 ms\""),
         (min, "arithmetic = \"ns2\""),
+        (min, "timer = \"ticks\""),
+        (min, "delayed_ack_parity = \"resync\""),
+        (min, "min = \"1 s\"\nmin_delayed_ack = \"500 ms\""),
         (min, "min_on_variance = \"1 s\"\narithmetic = \"ns2\"\ngranularity = \"10 ms\""),
         (min, "min = \"90 s\""),
         (min, "min_on_variance = \"3 min\""),

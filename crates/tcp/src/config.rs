@@ -1,8 +1,13 @@
 //! Every knob of a TCP endpoint: data, never a branch on a name.
 
+mod growth;
+mod timer;
+
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
+pub use growth::{IdleRestart, PartialAck, Reduction, SackOnTimeout, SlowStart};
+pub use timer::{History, Parity, RestartOnDuplicate, TimerClock};
 
 /// How an endpoint behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +102,16 @@ pub struct RtoConfig {
     pub sample_handshake: bool,
     /// Does a retransmission in fast recovery restart the timer (RFC 6675 section 6 allows it)?
     pub restart_on_retransmit: bool,
+    /// Does a duplicate acknowledgment?
+    pub restart_on_duplicate: RestartOnDuplicate,
+    /// Over what round trips are smoothed.
+    pub history: History,
+    /// After more than so many back-offs in a row the round trip is measured from scratch (RFC 6298
+    /// section 5.7 allows it); `None`: as the arithmetic has it, never but for ns-2's and BSD's,
+    /// which do so after three.
+    pub forget_after: Option<u32>,
+    /// When the timer looks at the clock.
+    pub timer: TimerClock,
 }
 
 /// The minimum of the retransmission timeout.
@@ -110,13 +125,20 @@ pub enum RtoFloor {
     /// Old ns-2 (`rfc2988_` false): the timeout with its back-off is never below this, but what is
     /// backed off has no floor.
     BackedOff(Duration),
+    /// The timeout is never below this while it runs for a segment whose acknowledgment the receiver
+    /// delays, the last of an odd number; for any other it has no floor (Psaras and Tsaoussidis
+    /// 2007, section 4: R, 500 ms).
+    DelayedAck(Duration, Parity),
 }
 
 impl RtoFloor {
     /// The floor, whatever it is on.
     pub const fn duration(self) -> Duration {
         match self {
-            Self::Total(floor) | Self::Variance(floor) | Self::BackedOff(floor) => floor,
+            Self::Total(floor)
+            | Self::Variance(floor)
+            | Self::BackedOff(floor)
+            | Self::DelayedAck(floor, _) => floor,
         }
     }
 }
@@ -127,8 +149,11 @@ pub enum Arithmetic {
     /// Nanoseconds.
     #[default]
     Exact,
-    /// Scaled whole ticks of the granularity, as in BSD and ns-2 (`TcpAgent::rtt_update`).
+    /// Scaled whole ticks of the granularity, as in 4.4BSD and ns-2 (`TcpAgent::rtt_update`).
     Ns2,
+    /// The same with two more bits, a first sample of one tick more, and a timeout of two ticks more
+    /// than the last sample at least, as in FreeBSD and NetBSD (`tcp_xmit_timer`).
+    Bsd,
 }
 
 /// Which acknowledgments give a round-trip sample.
@@ -140,6 +165,9 @@ pub enum Sampling {
     EveryAck,
     /// One segment at a time is timed, as in BSD; any retransmission gives the sample up.
     OncePerWindow,
+    /// Every segment is timed: an acknowledgment of several gives as many samples, unless one of
+    /// them was retransmitted (Gurtov and Ludwig, report C-2001-53).
+    EverySegment,
 }
 
 /// How the congestion window starts and grows (RFC 5681).
@@ -162,6 +190,13 @@ pub struct WindowConfig {
     /// The most segments that one acknowledgment may release; where a recovery or a spurious
     /// timeout ends, the window shrinks to what is outstanding and so many. `None`: no limit.
     pub max_burst: Option<u32>,
+    /// How the window grows in slow start.
+    pub slow_start: SlowStart,
+    /// When the window begins anew after an idle time.
+    pub idle_restart: IdleRestart,
+    /// So many segments are sent beyond the offered window: a fault that Gurtov (2001, section 5.3)
+    /// saw in Windows 98 and NT. RFC 9293: 0.
+    pub overrun: u32,
 }
 
 /// The initial window.
@@ -173,6 +208,11 @@ pub enum InitialWindow {
     Rfc3390,
     /// RFC 6928: up to ten segments, no more than 14600 bytes unless two segments need more.
     Rfc6928,
+    /// RFC 5681: two segments above 2190 bytes, three above 1095 bytes, four below.
+    Rfc5681,
+    /// So many bytes, rounded down to whole segments, one at least: the whole window, as FreeBSD 4.1
+    /// to a peer on its network (Gurtov 2001, section 5.3).
+    Bytes(u32),
 }
 
 /// What is halved for `ssthresh`.
@@ -244,6 +284,15 @@ pub struct RecoveryConfig {
     pub newreno: NewRenoConfig,
     /// Knobs of SACK recovery.
     pub sack: SackConfig,
+    /// Early retransmit (RFC 5827): with less than four segments outstanding and nothing new to
+    /// send, one duplicate acknowledgment less than there are segments is enough.
+    pub early_retransmit: bool,
+    /// How the window comes down in fast recovery.
+    pub reduction: Reduction,
+    /// Does a fast retransmit leave SND.NXT where go-back-N had it, so that each further duplicate
+    /// acknowledgment sends more of the window again? So it is in BSD (`tcp_input`: `onxt`), which
+    /// Gurtov (2001, section 5.2) calls a fault of FreeBSD 4.1.
+    pub go_back_n_on_duplicates: bool,
 }
 
 /// The loss recovery algorithm.
@@ -265,6 +314,8 @@ pub enum Algorithm {
 pub struct NewRenoConfig {
     /// How the timer runs while partial acknowledgments come.
     pub timer: PartialAckTimer,
+    /// What a partial acknowledgment lets out.
+    pub partial_ack: PartialAck,
 }
 
 /// The "bugfix" of RFC 2582 section 3 against multiple fast retransmits.
@@ -277,6 +328,13 @@ pub enum Bugfix {
     /// Fast retransmit only when it covers more than `recover`.
     #[default]
     Careful,
+    /// As careful, but where the last new acknowledgment advanced by four segments at most, what was
+    /// retransmitted was not all needless: fast retransmit (RFC 6582 section 4.1).
+    AckHeuristic,
+    /// As careful, but where the last new acknowledgment echoed the timestamp of the last sending of
+    /// what it acknowledged, that retransmission was not needless: fast retransmit (RFC 6582 section
+    /// 4.2).
+    TimestampHeuristic,
 }
 
 /// RFC 6582 section 4: which partial acknowledgments restart the timer.
@@ -296,6 +354,8 @@ pub struct SackConfig {
     pub rules: SackRules,
     /// What counts as outstanding against the window in recovery.
     pub outstanding: Outstanding,
+    /// What a timeout does to the scoreboard.
+    pub on_timeout: SackOnTimeout,
 }
 
 /// Which RFC's rules SACK recovery follows.
@@ -429,6 +489,10 @@ impl Default for Config {
                 sampling: Sampling::default(),
                 sample_handshake: true,
                 restart_on_retransmit: false,
+                restart_on_duplicate: RestartOnDuplicate::default(),
+                history: History::default(),
+                forget_after: None,
+                timer: TimerClock::default(),
             },
             window: WindowConfig {
                 initial: InitialWindow::Rfc6928,
@@ -439,6 +503,9 @@ impl Default for Config {
                 avoidance: Avoidance::default(),
                 full_ack: FullAck::default(),
                 max_burst: None,
+                slow_start: SlowStart::default(),
+                idle_restart: IdleRestart::default(),
+                overrun: 0,
             },
             recovery: RecoveryConfig {
                 algorithm: Algorithm::default(),
@@ -447,6 +514,9 @@ impl Default for Config {
                 bugfix: Bugfix::default(),
                 newreno: NewRenoConfig::default(),
                 sack: SackConfig::default(),
+                early_retransmit: false,
+                reduction: Reduction::default(),
+                go_back_n_on_duplicates: false,
             },
             frto: None,
             eifel: false,

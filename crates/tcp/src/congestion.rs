@@ -1,6 +1,6 @@
 //! How fast: slow start and congestion avoidance of Reno (RFC 5681 section 3.1).
 
-use crate::config::{Avoidance, Halving, InitialWindow, WindowConfig};
+use crate::config::{Avoidance, Halving, InitialWindow, SlowStart, WindowConfig};
 
 /// The congestion window and the slow-start threshold, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,9 @@ pub struct Window {
     avoidance: Avoidance,
     /// Bytes acknowledged since the window last grew (RFC 3465 section 2.1).
     counted: u64,
+    slow_start: SlowStart,
+    /// Did a timeout begin the slow start under way?
+    timed_out: bool,
 }
 
 impl Window {
@@ -22,29 +25,49 @@ impl Window {
     /// lost (RFC 5681 section 3.1).
     pub fn new(config: &WindowConfig, smss: u32, syn_lost: bool) -> Self {
         let smss = u64::from(smss);
+        let ssthresh = config.initial_ssthresh.map_or(u64::MAX, |count| u64::from(count) * smss);
+        let WindowConfig { halving, avoidance, slow_start, .. } = *config;
+        let (cwnd, counted, timed_out) = (smss, 0, false);
+        let mut window =
+            Self { cwnd, ssthresh, smss, halving, avoidance, counted, slow_start, timed_out };
+        if !syn_lost {
+            window.cwnd = window.initial(config);
+        }
+        window
+    }
+
+    /// The initial window in bytes.
+    pub fn initial(&self, config: &WindowConfig) -> u64 {
+        let smss = self.smss;
         let segments = |most: u64, bytes: u64| (most * smss).min(bytes.max(2 * smss));
-        let cwnd = match config.initial {
-            _ if syn_lost => smss,
+        match config.initial {
             InitialWindow::Segments(count) => u64::from(count.max(1)) * smss,
             InitialWindow::Rfc3390 => segments(4, 4380),
             InitialWindow::Rfc6928 => segments(10, 14_600),
-        };
-        let ssthresh = config.initial_ssthresh.map_or(u64::MAX, |count| u64::from(count) * smss);
-        let WindowConfig { halving, avoidance, .. } = *config;
-        Self { cwnd, ssthresh, smss, halving, avoidance, counted: 0 }
+            InitialWindow::Rfc5681 if smss > 2190 => 2 * smss,
+            InitialWindow::Rfc5681 if smss > 1095 => 3 * smss,
+            InitialWindow::Rfc5681 => 4 * smss,
+            InitialWindow::Bytes(bytes) => (u64::from(bytes) / smss * smss).max(smss),
+        }
     }
 
     /// From now on the window grows and is halved as `config` says.
     pub(crate) const fn adopt(&mut self, config: &WindowConfig) {
         (self.halving, self.avoidance) = (config.halving, config.avoidance);
+        self.slow_start = config.slow_start;
     }
 
     /// An acknowledgment of `acked` new bytes arrived outside fast recovery.
     pub fn grow(&mut self, acked: u64) {
         if self.cwnd < self.ssthresh {
-            self.cwnd += acked.min(self.smss);
+            self.cwnd += match self.slow_start {
+                SlowStart::TwoSegments if !self.timed_out => acked.min(2 * self.smss),
+                SlowStart::OneSegment | SlowStart::TwoSegments => acked.min(self.smss),
+                SlowStart::PerAck => self.smss,
+            };
             return;
         }
+        self.timed_out = false;
         match self.avoidance {
             Avoidance::Formula => self.cwnd += (self.smss * self.smss / self.cwnd).max(1),
             Avoidance::ByteCounting => {
@@ -66,10 +89,11 @@ impl Window {
         self.ssthresh = half.max(2 * self.smss);
     }
 
-    /// Sets the window to whole segments.
+    /// A timeout, or what does as a timeout does, sets the window to whole segments.
     pub fn set_segments(&mut self, count: u32) {
         self.cwnd = u64::from(count) * self.smss;
         self.counted = 0;
+        self.timed_out = true;
     }
 }
 
@@ -91,6 +115,35 @@ mod tests {
         let mut window = window(2, 100, Avoidance::Formula);
         window.grow(2000);
         assert_eq!(window.cwnd, 3000);
+    }
+
+    #[test]
+    fn t_cc_1_counts_two_segments_or_whole_acknowledgments_where_told() {
+        for (slow_start, acked, grown) in [
+            (SlowStart::TwoSegments, 2000, 4000),
+            (SlowStart::TwoSegments, 3000, 4000),
+            (SlowStart::PerAck, 2000, 3000),
+            (SlowStart::PerAck, 250, 3000),
+        ] {
+            let mut window = Window { slow_start, ..window(2, 100, Avoidance::Formula) };
+            window.grow(acked);
+            assert_eq!(window.cwnd, grown, "{slow_start:?} {acked}");
+        }
+    }
+
+    #[test]
+    fn after_a_timeout_one_segment_counts_until_slow_start_ends() {
+        let slow_start = SlowStart::TwoSegments;
+        let mut window = Window { slow_start, ..window(8, 100, Avoidance::Formula) };
+        window.halve(4000);
+        window.set_segments(1);
+        window.grow(2000);
+        assert_eq!(window.cwnd, 2000);
+        // Congestion avoidance, and slow start after something else.
+        window.grow(2000);
+        window.ssthresh = 100_000;
+        window.grow(2000);
+        assert_eq!(window.cwnd, 2000 + 500 + 2000);
     }
 
     #[test]
@@ -121,6 +174,12 @@ mod tests {
         for (smss, rfc3390, rfc6928) in [(536, 4, 10), (1460, 3, 10), (2190, 2, 6), (4000, 2, 3)] {
             assert_eq!(initial(InitialWindow::Rfc3390, smss), rfc3390);
             assert_eq!(initial(InitialWindow::Rfc6928, smss), rfc6928);
+        }
+        for (smss, rfc5681) in [(536, 4), (1095, 4), (1096, 3), (2190, 3), (2191, 2)] {
+            assert_eq!(initial(InitialWindow::Rfc5681, smss), rfc5681);
+        }
+        for (bytes, smss, segments) in [(16_384, 256, 64), (16_384, 1000, 16), (100, 1000, 1)] {
+            assert_eq!(initial(InitialWindow::Bytes(bytes), smss), segments);
         }
         assert_eq!(Window::new(&Config::default().window, 1460, true).cwnd, 1460);
     }

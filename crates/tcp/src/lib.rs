@@ -9,6 +9,7 @@ pub mod congestion;
 pub mod connection;
 pub mod event;
 pub mod flight;
+pub mod profile;
 pub mod receiver;
 mod recovery;
 pub mod rtt;

@@ -1,13 +1,15 @@
-//! The retransmission timeout: RFC 6298 (2988), with the floor of Linux and the arithmetic of ns-2 as
-//! alternatives.
+//! The retransmission timeout: RFC 6298 (2988), with the floor of Linux and the arithmetic of ns-2
+//! and of BSD as alternatives.
 
-mod ns2;
+mod parity;
+mod ticks;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Arithmetic, RtoConfig, RtoFloor};
+use crate::config::{Arithmetic, History, RtoConfig, RtoFloor};
 use crate::seq::Seq;
-use ns2::Ticks;
+pub(crate) use parity::Trains;
+use ticks::Ticks;
 
 /// Estimates the round trip and derives the retransmission timeout.
 #[derive(Clone, Debug)]
@@ -20,6 +22,10 @@ pub struct RttEstimator {
     backoff: u32,
     linux: LinuxDeviation,
     ticks: Ticks,
+    /// How many samples a window is expected to give (RFC 7323 appendix G).
+    expected_samples: u32,
+    /// Is the next sample taken for the first one?
+    forgotten: bool,
 }
 
 /// SRTT and RTTVAR.
@@ -43,8 +49,16 @@ impl RttEstimator {
     /// No sample yet: the timeout is the initial one (RFC 6298 section 2.1).
     pub const fn new(config: RtoConfig) -> Self {
         let linux = LinuxDeviation { mdev: 0, mdev_max: 0, window_end: Seq::FIRST };
-        let ticks = Ticks::NONE;
-        Self { rto: config.initial, config, estimate: None, backoff: 0, linux, ticks }
+        Self {
+            rto: config.initial,
+            config,
+            estimate: None,
+            backoff: 0,
+            linux,
+            ticks: Ticks::NONE,
+            expected_samples: 1,
+            forgotten: false,
+        }
     }
 
     /// SRTT and RTTVAR, once there was a sample.
@@ -62,8 +76,14 @@ impl RttEstimator {
         let rto = self.rto.saturating_mul(factor);
         match self.config.floor {
             RtoFloor::BackedOff(floor) => rto.max(floor).min(self.config.max),
-            RtoFloor::Total(_) | RtoFloor::Variance(_) => rto.min(self.config.max),
+            _ => rto.min(self.config.max),
         }
+    }
+
+    /// The timeout in force, and before its back-off not below `floor`.
+    pub fn rto_above(&self, floor: Duration) -> Duration {
+        let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
+        self.rto.max(floor).saturating_mul(factor).min(self.config.max)
     }
 
     /// How often the timer was backed off since the last sample.
@@ -74,8 +94,22 @@ impl RttEstimator {
     /// The timer expired: back off (RFC 6298 section 5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(63);
-        if self.config.arithmetic == Arithmetic::Ns2 {
-            self.ticks.back_off(self.backoff);
+        let forgets_after = match (self.config.forget_after, self.config.arithmetic) {
+            (None, Arithmetic::Exact) => return,
+            (None, Arithmetic::Ns2 | Arithmetic::Bsd) => ticks::FORGETS_AFTER,
+            (Some(count), _) => count,
+        };
+        if self.backoff > forgets_after {
+            self.forgotten = true;
+            self.ticks = Ticks::NONE;
+        }
+    }
+
+    /// `flight_size` bytes were outstanding before the acknowledgment that gives the next sample,
+    /// and the receiver acknowledges every second segment (RFC 7323 appendix G).
+    pub fn expect_samples(&mut self, flight_size: u64, smss: u64) {
+        if self.config.history == History::Windows {
+            self.expected_samples = flight_size.div_ceil(2 * smss).clamp(1, 1 << 20) as u32;
         }
     }
 
@@ -83,6 +117,7 @@ impl RttEstimator {
     pub(crate) fn adopt(&mut self, config: RtoConfig) {
         self.ticks = Ticks::of(self.estimate, &config);
         self.config = config;
+        self.expected_samples = 1;
     }
 
     /// The SYN's timer expired and data begins: without a sample the timeout is 3 s at least, and
@@ -95,14 +130,15 @@ impl RttEstimator {
     }
 
     /// The round trip from `sent` to `at` as the clock's granularity shows it: whole ticks, at
-    /// least one.
+    /// least one, but for BSD's arithmetic, which adds it itself.
     pub fn measure(&self, sent: Instant, at: Instant) -> Duration {
         let tick = self.config.granularity.nanos();
         if tick == 0 {
             return at.since(sent);
         }
         let ticks = (at.nanos() / tick).saturating_sub(sent.nanos() / tick);
-        Duration::from_nanos(ticks.max(1) * tick)
+        let least = u64::from(self.config.arithmetic != Arithmetic::Bsd);
+        Duration::from_nanos(ticks.max(least) * tick)
     }
 
     /// Takes a sample (RFC 6298 sections 2.2 and 2.3); a back-off ends. `una` and `max` tell
@@ -110,20 +146,22 @@ impl RttEstimator {
     pub fn sample(&mut self, rtt: Duration, una: Seq, max: Seq) {
         self.backoff = 0;
         match (self.config.arithmetic, self.config.floor) {
-            (Arithmetic::Ns2, _) => self.ns2(rtt),
+            (Arithmetic::Ns2 | Arithmetic::Bsd, _) => self.ticks(rtt),
             (_, RtoFloor::Variance(floor)) => self.linux(rtt, floor, una, max),
             (_, RtoFloor::Total(floor)) => self.standard(rtt, floor),
-            (_, RtoFloor::BackedOff(_)) => self.standard(rtt, Duration::ZERO),
+            (_, RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..)) => {
+                self.standard(rtt, Duration::ZERO);
+            }
         }
     }
 
     fn standard(&mut self, rtt: Duration, floor: Duration) {
-        let estimate = match self.estimate {
+        let estimate = match self.remembered() {
             None => Estimate { srtt: rtt, rttvar: rtt / 2 },
             // RTTVAR first, against the old SRTT.
             Some(Estimate { srtt, rttvar }) => Estimate {
-                rttvar: towards(rttvar, distance(rtt, srtt), self.config.rttvar_gain),
-                srtt: towards(srtt, rtt, self.config.srtt_gain),
+                rttvar: towards(rttvar, distance(rtt, srtt), self.gain(self.config.rttvar_gain)),
+                srtt: towards(srtt, rtt, self.gain(self.config.srtt_gain)),
             },
         };
         self.estimate = Some(estimate);
@@ -132,14 +170,30 @@ impl RttEstimator {
         self.rto = rto.max(floor).min(self.config.max);
     }
 
-    /// Round trips in whole ticks, and a timeout of two ticks at least (`TcpAgent::rtt_timeout`).
-    fn ns2(&mut self, rtt: Duration) {
+    /// The estimate, unless many back-offs have had it forgotten.
+    fn remembered(&mut self) -> Option<Estimate> {
+        let forgotten = core::mem::take(&mut self.forgotten);
+        self.estimate.filter(|_| !forgotten)
+    }
+
+    /// One in so many: `gain`, or less where samples come more often than once a window.
+    const fn gain(&self, gain: u32) -> u32 {
+        gain.saturating_mul(self.expected_samples)
+    }
+
+    /// Round trips in whole ticks, and a timeout of two ticks at least (`TcpAgent::rtt_timeout`), or
+    /// of two more than the sample (`tcp_xmit_timer`).
+    fn ticks(&mut self, rtt: Duration) {
         let tick = self.config.granularity.max(Duration::from_nanos(1));
         let rto = self.ticks.sample(rtt, &self.config);
         self.estimate = Some(self.ticks.estimate(&self.config));
+        let least = match self.config.arithmetic {
+            Arithmetic::Bsd => rtt + tick * 2,
+            Arithmetic::Exact | Arithmetic::Ns2 => tick * 2,
+        };
         let floor = match self.config.floor {
-            RtoFloor::Total(floor) => floor.max(tick * 2),
-            RtoFloor::Variance(_) | RtoFloor::BackedOff(_) => tick * 2,
+            RtoFloor::Total(floor) => floor.max(least),
+            RtoFloor::Variance(_) | RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..) => least,
         };
         self.rto = rto.max(floor).min(self.config.max);
     }
@@ -149,8 +203,9 @@ impl RttEstimator {
     /// never below the floor, and sinks by a quarter of the difference once a window.
     fn linux(&mut self, rtt: Duration, floor: Duration, una: Seq, max: Seq) {
         let floor = floor.nanos() / 4;
+        let remembered = self.remembered();
         let linux = &mut self.linux;
-        let Some(Estimate { srtt, rttvar }) = self.estimate else {
+        let Some(Estimate { srtt, rttvar }) = remembered else {
             linux.mdev = rtt.nanos() / 2;
             linux.mdev_max = linux.mdev.max(floor);
             linux.window_end = max;

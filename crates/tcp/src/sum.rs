@@ -1,11 +1,17 @@
-//! A sender's name: a sum of policies, such as `newreno+frto` or `sack:rfc6675+eifel`.
+//! A sender's name: a sum of policies, such as `newreno+frto` or `sack:rfc6675+eifel`. A profile may
+//! take the place of the loss recovery: `linux-2.4`, `freebsd-4.1+frto`.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::config::{Algorithm, Bugfix, Config, FrtoVariant, PartialAckTimer, SackRules};
+use rtolab_time::Duration;
+
+use crate::config::{
+    Algorithm, Bugfix, Config, FrtoVariant, Parity, PartialAckTimer, RtoFloor, SackRules,
+};
+use crate::profile::{PROFILES, Profile};
 
 /// One policy that a sum may name.
 #[derive(Clone, Copy)]
@@ -26,6 +32,8 @@ pub enum Question {
     Recovery,
     /// What is sent after a timeout until it is settled, and was it wrong?
     Timeout,
+    /// How long is waited for an acknowledgment?
+    Timer,
 }
 
 impl Question {
@@ -34,6 +42,7 @@ impl Question {
         match self {
             Self::Recovery => "recovery",
             Self::Timeout => "timeout",
+            Self::Timer => "timer",
         }
     }
 }
@@ -74,6 +83,15 @@ pub const POLICIES: &[Policy] = &[
     policy("newreno:careful", Question::Recovery, "NewReno, bugfix careful (RFC 6582)", |c| {
         newreno(c);
         c.recovery.bugfix = Bugfix::Careful;
+    }),
+    policy("newreno:ack-heuristic", Question::Recovery, "NewReno, RFC 6582 section 4.1", |c| {
+        newreno(c);
+        c.recovery.bugfix = Bugfix::AckHeuristic;
+    }),
+    policy("newreno:timestamp-heuristic", Question::Recovery, "NewReno, RFC 6582 4.2", |c| {
+        newreno(c);
+        c.recovery.bugfix = Bugfix::TimestampHeuristic;
+        c.timestamps = true;
     }),
     policy("newreno:impatient", Question::Recovery, "NewReno, timer impatient (RFC 6582)", |c| {
         newreno(c);
@@ -118,6 +136,12 @@ pub const POLICIES: &[Policy] = &[
     policy("eifel", Question::Timeout, "Eifel by timestamps, full response (LK 2000)", |c| {
         c.eifel = true;
         c.timestamps = true;
+    }),
+    policy("minrto", Question::Timer, "A floor for delayed ACKs only (Psaras 2007)", |c| {
+        c.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Paper);
+    }),
+    policy("minrto:resync", Question::Timer, "The same, counting what is outstanding", |c| {
+        c.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Resync);
     }),
 ];
 
@@ -181,28 +205,59 @@ pub enum SumError {
     },
 }
 
+/// Every term that a sum may begin with or go on with: profiles last.
+pub fn terms() -> impl Iterator<Item = &'static str> {
+    let policies = POLICIES.iter().map(|policy| policy.name);
+    policies.chain(PROFILES.iter().map(|profile| profile.name))
+}
+
 /// The settings of `base`, changed as the sum of policies `name` says.
 pub fn sender(name: &str, base: &Config) -> Result<Config, SumError> {
+    let (first, rest) = name.split_once('+').map_or((name, None), |(a, b)| (a, Some(b)));
+    let mut config = Config { frto: None, eifel: false, ..base.clone() };
+    let Some(profile) = Profile::find(first) else {
+        return policies(name, Some(name), None).map(|chosen| applied(config, &chosen));
+    };
+    let chosen = policies(name, rest, Some(profile))?;
+    profile.apply(&mut config);
+    Ok(applied(config, &chosen))
+}
+
+fn applied(mut config: Config, chosen: &[&Policy]) -> Config {
+    for policy in chosen {
+        (policy.set)(&mut config);
+    }
+    config
+}
+
+/// The policies of the sum `name` that `terms` names; a `profile` before them stands for the loss
+/// recovery.
+fn policies(
+    name: &str,
+    terms: Option<&str>,
+    profile: Option<&'static Profile>,
+) -> Result<Vec<&'static Policy>, SumError> {
     let mut chosen: Vec<&Policy> = Vec::new();
-    for term in name.split('+') {
+    for term in terms.into_iter().flat_map(|terms| terms.split('+')) {
         let policy = POLICIES.iter().find(|policy| policy.name == term).ok_or_else(|| {
-            let known = POLICIES.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+            let known = self::terms().collect::<Vec<_>>().join(", ");
             SumError::Unknown { sum: name.to_string(), found: term.to_string(), known }
         })?;
+        if let (Some(profile), Question::Recovery) = (profile, policy.question) {
+            let sum = name.to_string();
+            return Err(SumError::Twice { sum, first: profile.name, second: policy.name });
+        }
         if let Some(other) = chosen.iter().find(|other| other.question == policy.question) {
             let sum = name.to_string();
             return Err(SumError::Twice { sum, first: other.name, second: policy.name });
         }
         chosen.push(policy);
     }
-    if chosen.first().is_none_or(|policy| policy.question != Question::Recovery) {
+    let recovers = chosen.first().is_some_and(|policy| policy.question == Question::Recovery);
+    if profile.is_none() && !recovers {
         return Err(SumError::NoRecovery { sum: name.to_string() });
     }
-    let mut config = Config { frto: None, eifel: false, ..base.clone() };
-    for policy in chosen {
-        (policy.set)(&mut config);
-    }
-    Ok(config)
+    Ok(chosen)
 }
 
 #[cfg(test)]
@@ -228,5 +283,26 @@ mod tests {
         assert!(message("sack+frot").starts_with("unknown policy `frot` in sender `sack+frot`"));
         assert!(message("sack+newreno").contains("names both `sack` and `newreno`"));
         assert!(message("frto").contains("must begin with its loss recovery"));
+        assert!(message("linux-2.4+sack").contains("names both `linux-2.4` and `sack`"));
+        assert!(message("sack+linux-2.4").contains("unknown policy `linux-2.4`"));
+        assert!(message("linux-2.5").ends_with("ns2-2001, ns2-2006"));
+    }
+
+    #[test]
+    fn a_profile_may_stand_first() {
+        let base = Config::default();
+        let config = sender("freebsd-4.1+frto", &base).unwrap();
+        assert_eq!(config.recovery.algorithm, Algorithm::Reno);
+        assert!(config.frto.is_some() && !config.sack);
+        for profile in PROFILES {
+            assert_ne!(sender(profile.name, &base).unwrap(), base, "{}", profile.name);
+            assert!(profile.quirks.iter().all(|quirk| !quirk.source.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_floor_may_be_one_of_the_terms() {
+        let floor = sender("sack+eifel+minrto:resync", &Config::default()).unwrap().rto.floor;
+        assert_eq!(floor, RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Resync));
     }
 }

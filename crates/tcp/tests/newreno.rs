@@ -3,7 +3,8 @@
 mod script;
 
 use rtolab_tcp::Seq;
-use script::Script;
+use rtolab_tcp::config::{Bugfix, PartialAck, Reduction};
+use script::{Script, Setup};
 
 #[test]
 fn t_nr_1_three_losses_of_eight() {
@@ -39,7 +40,11 @@ fn t_cc_4_one_loss_of_eight() {
 /// A needless timeout: the acknowledgments of six originals clock out six retransmissions, and
 /// four new segments.
 fn gone_back_n(sum: &str) -> Script {
-    let mut s = Script::sender(sum).cwnd(6).sent(1..=6);
+    going_back_n(Script::sender(sum))
+}
+
+fn going_back_n(setup: Setup) -> Script {
+    let mut s = setup.cwnd(6).sent(1..=6);
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);
     s.ack(2).expect([4, 5]);
@@ -149,5 +154,90 @@ fn t_nr_5_an_acknowledgment_number_that_wrapped_is_beyond_recover() {
         let recover = Seq::widen(0xffff_fff0, first, Seq::FIRST);
         let ack = Seq::widen(0x10, first, recover);
         assert!(ack > recover && ack.since(recover) == 0x20);
+    }
+}
+
+fn with_bugfix(bugfix: Bugfix) -> Setup {
+    Script::sender("newreno").set(|config| config.recovery.bugfix = bugfix)
+}
+
+#[test]
+fn t_nr_3_a_small_advance_lets_the_ack_heuristic_retransmit() {
+    let mut s = going_back_n(with_bugfix(Bugfix::AckHeuristic));
+    s.ack(6).expect_nothing();
+    s.ack(6).expect_nothing();
+    s.ack(6).expect([7, 11]).fast_retransmits(1);
+}
+
+#[test]
+fn t_nr_3_a_jump_over_what_was_sent_again_does_not() {
+    for (jump, count) in [(6, 0), (4, 1)] {
+        let mut s = with_bugfix(Bugfix::AckHeuristic).cwnd(6).sent(1..=6);
+        s.timeout().expect([1]);
+        s.ack(jump).take();
+        for _ in 0..3 {
+            s.ack(jump).take();
+        }
+        s.fast_retransmits(count);
+    }
+    // Nor do duplicates while the window is one segment.
+    let mut s = with_bugfix(Bugfix::AckHeuristic).cwnd(6).sent(1..=6);
+    s.timeout().expect([1]);
+    for _ in 0..3 {
+        s.ack(0).expect_nothing();
+    }
+}
+
+#[test]
+fn t_nr_3_the_timestamp_heuristic_tells_whether_the_last_sending_was_answered() {
+    let timestamps = || with_bugfix(Bugfix::TimestampHeuristic).set(|c| c.timestamps = true);
+    // What was sent again at 1 s is what is acknowledged.
+    let mut s = going_back_n(timestamps());
+    s.ack(6).expect_nothing();
+    s.ack(6).expect_nothing();
+    s.ack(6).expect([7, 11]).fast_retransmits(1);
+
+    // The originals of 0 s are.
+    let mut s = timestamps().cwnd(6).sent(1..=6);
+    s.timeout().expect([1]);
+    for number in 1..=6 {
+        s.echoing(0).ack(number).take();
+    }
+    for _ in 0..6 {
+        s.echoing(0).ack(6).expect_nothing();
+    }
+    s.fast_retransmits(0);
+}
+
+#[test]
+fn a_partial_acknowledgment_lets_out_the_hole_alone_where_told() {
+    let setup = Script::sender("newreno").cwnd(8);
+    let only = PartialAck::RetransmissionOnly;
+    let mut s = setup.set(|config| config.recovery.newreno.partial_ack = only).sent(1..=8);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect_nothing();
+    s.ack(0).expect([1]).cwnd(7.0);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect([9]).cwnd(9.0);
+    s.ack(2).expect([3]).cwnd(8.0);
+    // What the window allows leaves with the next acknowledgment.
+    s.ack(2).expect([10, 11]).cwnd(9.0);
+}
+
+#[test]
+fn rate_halving_sends_a_segment_for_every_second_acknowledgment() {
+    // Two are outstanding at the end: NewReno takes one more than that for its window.
+    for (sum, cwnd) in [("reno", 4), ("newreno", 3)] {
+        let setup = Script::sender(sum).cwnd(8);
+        let mut s =
+            setup.set(|config| config.recovery.reduction = Reduction::RateHalving).sent(1..=8);
+        s.ack(0).expect_nothing();
+        s.ack(0).expect_nothing();
+        s.ack(0).expect([1]).ssthresh(4);
+        s.ack(0).expect([9]);
+        s.ack(0).expect_nothing();
+        s.ack(0).expect([10]);
+        s.ack(0).expect_nothing();
+        s.ack(8).expect(11..9 + cwnd).cwnd(f64::from(cwnd));
     }
 }

@@ -3,7 +3,7 @@
 
 mod script;
 
-use rtolab_tcp::config::Sampling;
+use rtolab_tcp::config::{History, IdleRestart, RestartOnDuplicate, Sampling, TimerClock};
 use rtolab_time::Duration;
 use script::{Script, Setup};
 
@@ -92,4 +92,120 @@ fn one_segment_at_a_time_is_timed_where_told() {
     s.ack(3);
     s.expect([4, 5]);
     assert_eq!(srtt(&s), Duration::from_millis(100));
+}
+
+#[test]
+fn t_rto_8_a_duplicate_restarts_the_timer_where_told() {
+    let rules = [
+        (RestartOnDuplicate::Never, 1000, 1000),
+        (RestartOnDuplicate::InRecovery, 1000, 1850),
+        (RestartOnDuplicate::Always, 1800, 1850),
+    ];
+    for (rule, outside, inside) in rules {
+        for sum in ["newreno", "sack"] {
+            let setup = Script::sender(sum).cwnd(6);
+            let setup = setup.set(|config| config.rto.restart_on_duplicate = rule);
+            let mut s = held_at_one_second(setup).sent(1..=6);
+            s.at(800).sacks(0, [2..=2]).expect_nothing().deadline(outside);
+            s.sacks(0, [2..=3]).expect_nothing();
+            s.at(850).sacks(0, [2..=4]).expect([1]).deadline(inside);
+        }
+    }
+}
+
+/// Fast recovery at 0.9 s, and then a duplicate every 100 ms; how many of twenty arrive before the
+/// timer expires.
+fn duplicates_before_the_timer(rule: RestartOnDuplicate) -> u64 {
+    let setup = Script::sender("reno").cwnd(24).segments(24);
+    let setup = setup.set(|config| config.rto.restart_on_duplicate = rule);
+    let mut s = held_at_one_second(setup).sent(1..=24);
+    s.at(900).ack(0).expect_nothing();
+    s.ack(0).expect_nothing();
+    s.ack(0).expect([1]);
+    let deadline = |s: &Script| s.connection.sender().deadline().unwrap();
+    for duplicate in 0..20 {
+        let at = 1000 + 100 * duplicate;
+        if deadline(&s) <= script::pair::at(at) {
+            s.timeout().expect([1]);
+            return duplicate;
+        }
+        s.at(at).ack(0).expect_nothing();
+    }
+    20
+}
+
+#[test]
+fn t_gl_2_duplicates_over_more_than_a_timeout() {
+    assert_eq!(duplicates_before_the_timer(RestartOnDuplicate::Never), 0);
+    assert_eq!(duplicates_before_the_timer(RestartOnDuplicate::InRecovery), 20);
+    assert_eq!(duplicates_before_the_timer(RestartOnDuplicate::Always), 20);
+}
+
+#[test]
+fn a_timer_of_two_ticks_expires_between_one_and_two() {
+    for (at, deadline) in [(0, 1000), (1, 1000), (499, 1000), (500, 1500)] {
+        let setup = Script::sender("newreno").cwnd(2).at_millis(at);
+        let setup = setup.set(|config| {
+            config.rto.granularity = Duration::from_millis(500);
+            config.rto.sample_handshake = false;
+            config.rto.timer = TimerClock::Ticks;
+        });
+        setup.sent(1..=2).deadline(deadline);
+    }
+}
+
+#[test]
+fn every_segment_is_timed_where_told() {
+    let setup = Script::sender("newreno").rto_of(1000).cwnd(6).segments(1);
+    let setup = setup.set(|config| {
+        config.rto.sampling = Sampling::EverySegment;
+        config.rto.sample_handshake = false;
+    });
+    let mut s = setup.sent(1..=1);
+    s.at(400).write(1).expect([2]);
+    // 800 ms from segment 1 is the first sample, 400 ms from segment 2 the second.
+    s.at(800).ack(2).expect_nothing();
+    let estimate = s.connection.sender().rtt().estimate().unwrap();
+    assert_eq!(estimate.srtt, Duration::from_millis(750));
+    assert_eq!(estimate.rttvar, Duration::from_millis(400));
+}
+
+#[test]
+fn a_retransmission_among_them_gives_no_sample() {
+    let setup = Script::sender("newreno").cwnd(2);
+    let mut s = setup.set(|config| config.rto.sampling = Sampling::EverySegment).sent(1..=2);
+    s.timeout().expect([1]).rto(2000);
+    s.ack(2).expect([3, 4]).rto(2000);
+}
+
+#[test]
+fn the_gains_shrink_with_the_samples_of_a_window_where_told() {
+    for (history, srtt) in [(History::Samples, 100), (History::Windows, 20)] {
+        let setup = Script::sender("newreno").cwnd(10).segments(10);
+        let mut s = setup.set(|config| config.rto.history = history).sent(1..=10);
+        // Ten outstanding: five samples are expected in a window, so 1/8 becomes 1/40.
+        s.at(800).ack(1).expect_nothing();
+        let estimate = s.connection.sender().rtt().estimate().unwrap();
+        assert_eq!(estimate.srtt, Duration::from_millis(srtt));
+    }
+}
+
+#[test]
+fn after_an_idle_time_the_window_begins_anew_where_told() {
+    // Sent at 0, acknowledged at 0.9 s, and more to send at 1.5 s, with a timeout of 1 s.
+    let rules = [(IdleRestart::Off, 4), (IdleRestart::LastSent, 2), (IdleRestart::LastReceived, 4)];
+    for (rule, sent) in rules {
+        let setup = Script::sender("newreno").cwnd(2).segments(2);
+        let setup = setup.set(|config| config.window.idle_restart = rule);
+        let mut s = held_at_one_second(setup).sent(1..=2);
+        s.at(900).ack(1).expect_nothing();
+        s.ack(2).expect_nothing().cwnd(4.0);
+        s.at(1500).write(10).expect(3..3 + sent).cwnd(f64::from(sent));
+    }
+    let setup = Script::sender("newreno").cwnd(2).segments(2);
+    let setup = setup.set(|config| config.window.idle_restart = IdleRestart::LastReceived);
+    let mut s = held_at_one_second(setup).sent(1..=2);
+    s.at(900).ack(1).expect_nothing();
+    s.ack(2).expect_nothing().cwnd(4.0);
+    s.at(1901).write(10).expect([3, 4]).cwnd(2.0);
 }

@@ -2,6 +2,7 @@
 
 mod script;
 
+use rtolab_tcp::config::{Reduction, SackOnTimeout};
 use script::Script;
 
 const BOTH: [&str; 2] = ["sack:rfc3517", "sack:rfc6675"];
@@ -163,4 +164,36 @@ fn no_fast_recovery_before_what_was_outstanding_at_a_timeout_is_acknowledged() {
         s.sacks(1, [3..=6]).expect([2, 7]).fast_retransmits(0);
         s.sacks(1, [3..=7]).expect([8]).fast_retransmits(0);
     }
+}
+
+#[test]
+fn t_sk_6_a_timeout_keeps_the_scoreboard_where_told_unless_the_receiver_reneged() {
+    let keeps = || {
+        let setup = Script::sender("sack").cwnd(6);
+        setup.set(|config| config.recovery.sack.on_timeout = SackOnTimeout::Keep)
+    };
+    let mut s = keeps().sent(1..=6);
+    s.sacks(0, [3..=4]).expect_nothing();
+    s.timeout().expect([1]);
+    s.ack(1).expect([2, 5]).outstanding(2);
+
+    // Segment 1 was SACKed, and is the first that is not acknowledged all the same.
+    let mut s = keeps().sent(1..=6);
+    s.sacks(0, [1..=1, 3..=3]).expect_nothing();
+    s.timeout().expect([1]);
+    assert_eq!(s.connection.sender().flight().sacked(), 0);
+}
+
+#[test]
+fn rate_halving_in_sack_recovery() {
+    let setup = Script::sender("sack").cwnd(10);
+    let mut s = setup.set(|config| config.recovery.reduction = Reduction::RateHalving).sent(1..=10);
+    s.sacks(0, [2..=2]).expect_nothing();
+    s.sacks(0, [2..=3]).expect_nothing();
+    // Six outstanding and the retransmission.
+    s.sacks(0, [2..=4]).expect([1]).ssthresh(5).outstanding(7).cwnd(7.0);
+    s.sacks(0, [2..=5]).expect([11]).outstanding(7);
+    s.sacks(0, [2..=6]).expect_nothing().outstanding(6).cwnd(6.0);
+    s.sacks(0, [2..=7]).expect([12]).outstanding(6);
+    s.sacks(0, [2..=8]).expect_nothing().outstanding(5).cwnd(5.0);
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rtolab_link::{ChannelConfig, Direction, Distribution, Limit};
 use rtolab_tcp::Config;
-use rtolab_tcp::sum::{self, POLICIES, SumError};
+use rtolab_tcp::sum::{self, SumError};
 use rtolab_time::{Duration, Instant};
 
 use super::at::At;
@@ -249,7 +249,7 @@ pub(super) fn check_sender(sum: Option<&str>, config: &Config, at: &At<'_>) -> R
     let Some(Err(error)) = sum.map(|sum| sum::sender(sum, config)) else { return Ok(()) };
     Err(at.wrong(match &error {
         SumError::Unknown { sum, found, known } => {
-            let nearest = suggestion(found, POLICIES.iter().map(|policy| policy.name));
+            let nearest = suggestion(found, sum::terms());
             let found = format!("found the unknown policy {found:?} in {sum:?}");
             format!("{found}; expected a sum of {known}{nearest}")
         }

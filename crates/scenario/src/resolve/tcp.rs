@@ -2,8 +2,8 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckDelay, Arithmetic, ReceiverConfig, RecoveryConfig, RtoConfig, RtoFloor, SackConfig,
-    TimestampConfig, WindowConfig,
+    AckDelay, Arithmetic, NewRenoConfig, Parity, ReceiverConfig, RecoveryConfig, RtoConfig,
+    RtoFloor, SackConfig, TimerClock, TimestampConfig, WindowConfig,
 };
 
 use super::at::At;
@@ -27,7 +27,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     rto(&tcp.rto, &mut config.rto, &at.key("rto"))?;
     window(&tcp.window, &mut config.window);
     recovery(&tcp.recovery, &mut config.recovery);
-    newreno(&tcp.newreno, &mut config.recovery);
+    newreno(&tcp.newreno, &mut config.recovery.newreno);
     sack(&tcp.sack_recovery, &mut config.recovery.sack);
     Ok(config)
 }
@@ -140,9 +140,10 @@ fn timestamp(written: &Timestamp, config: &mut TimestampConfig) {
 }
 
 fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> {
-    let Rto { min: _, min_on_variance: _, min_after_backoff: _, max, initial, k, .. } = written;
+    let Rto { max, initial, k, .. } = written;
     let Rto { srtt_gain, rttvar_gain, granularity, arithmetic, sampling, .. } = written;
-    let Rto { sample_handshake, restart_on_retransmit, .. } = written;
+    let Rto { sample_handshake, restart_on_retransmit, restart_on_duplicate, .. } = written;
+    let Rto { history, forget_after, timer, .. } = written;
     config.floor = floor(written, at)?.unwrap_or(config.floor);
     set(&mut config.max, *max);
     set(&mut config.initial, *initial);
@@ -154,25 +155,54 @@ fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> 
     set(&mut config.sampling, *sampling);
     config.sample_handshake = sample_handshake.unwrap_or(config.sample_handshake);
     config.restart_on_retransmit = restart_on_retransmit.unwrap_or(config.restart_on_retransmit);
-    if config.arithmetic == Arithmetic::Ns2 && config.granularity.is_zero() {
-        let problem = "found \"ns2\" without a granularity; expected one, such as \"100 ms\"";
-        return Err(at.key("arithmetic").wrong(problem));
-    }
-    if let (Arithmetic::Ns2, RtoFloor::Variance(_)) = (config.arithmetic, config.floor) {
-        let problem = "found min_on_variance beside arithmetic = \"ns2\"; expected min";
-        return Err(at.key("min_on_variance").wrong(problem));
-    }
+    set(&mut config.restart_on_duplicate, *restart_on_duplicate);
+    set(&mut config.history, *history);
+    config.forget_after = forget_after.map(|count| count.0);
+    set(&mut config.timer, *timer);
+    check_ticks(config, at)?;
     check_order(written, config, at)
+}
+
+/// What counts in ticks needs a granularity, and does not know the floor of Linux.
+fn check_ticks(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
+    let arithmetic = match config.arithmetic {
+        Arithmetic::Exact => None,
+        Arithmetic::Ns2 => Some("ns2"),
+        Arithmetic::Bsd => Some("bsd"),
+    };
+    let ticks = match config.timer {
+        TimerClock::Exact => None,
+        TimerClock::Ticks => Some(("timer", "ticks")),
+    };
+    let ticks = arithmetic.map(|word| ("arithmetic", word)).or(ticks);
+    if let (Some((key, word)), true) = (ticks, config.granularity.is_zero()) {
+        let problem =
+            format!("found {word:?} without a granularity; expected one, such as \"100 ms\"");
+        return Err(at.key(key).wrong(&problem));
+    }
+    if let (Some(word), RtoFloor::Variance(_)) = (arithmetic, config.floor) {
+        let problem = format!("found min_on_variance beside arithmetic = {word:?}; expected min");
+        return Err(at.key("min_on_variance").wrong(&problem));
+    }
+    Ok(())
 }
 
 /// The one floor that is written, if any.
 fn floor(written: &Rto, at: &At<'_>) -> Result<Option<RtoFloor>, Error> {
     let Rto { min, min_on_variance, min_after_backoff, .. } = written;
+    let Rto { min_delayed_ack, delayed_ack_parity, .. } = written;
+    let parity = delayed_ack_parity.map_or(Parity::default(), |Written(parity)| parity);
+    let delayed = min_delayed_ack.map(|Written(min)| RtoFloor::DelayedAck(min, parity));
     let floors = [
         ("min", min.map(|Written(min)| RtoFloor::Total(min))),
         ("min_on_variance", min_on_variance.map(|Written(min)| RtoFloor::Variance(min))),
         ("min_after_backoff", min_after_backoff.map(|Written(min)| RtoFloor::BackedOff(min))),
+        ("min_delayed_ack", delayed),
     ];
+    if delayed.is_none() && delayed_ack_parity.is_some() {
+        let problem = "found delayed_ack_parity without min_delayed_ack; expected both";
+        return Err(at.key("delayed_ack_parity").wrong(problem));
+    }
     let mut given = floors.into_iter().filter_map(|(key, floor)| Some((key, floor?)));
     match (given.next(), given.next()) {
         (Some((key, _)), Some((other, _))) => {
@@ -190,6 +220,7 @@ fn check_order(written: &Rto, config: &RtoConfig, at: &At<'_>) -> Result<(), Err
         RtoFloor::Total(min) => ("min", min),
         RtoFloor::Variance(min) => ("min_on_variance", min),
         RtoFloor::BackedOff(min) => ("min_after_backoff", min),
+        RtoFloor::DelayedAck(min, _) => ("min_delayed_ack", min),
     };
     let (initial, max) = (config.initial, config.max);
     let (key, expected) = match written.max {
@@ -213,22 +244,33 @@ fn window(written: &Window, config: &mut WindowConfig) {
     set(&mut config.avoidance, *avoidance);
     set(&mut config.full_ack, *full_ack);
     set(&mut config.max_burst, *max_burst);
+    let Window { slow_start, idle_restart, overrun, .. } = written;
+    set(&mut config.slow_start, *slow_start);
+    set(&mut config.idle_restart, *idle_restart);
+    set_whole(&mut config.overrun, *overrun);
 }
 
 fn recovery(written: &Recovery, config: &mut RecoveryConfig) {
-    let Recovery { dupthresh, limited_transmit } = written;
+    let Recovery { dupthresh, limited_transmit, bugfix, early_retransmit, .. } = written;
+    let Recovery { reduction, go_back_n_on_duplicates, .. } = written;
     set_whole(&mut config.dupthresh, *dupthresh);
     config.limited_transmit = limited_transmit.unwrap_or(config.limited_transmit);
+    set(&mut config.bugfix, *bugfix);
+    config.early_retransmit = early_retransmit.unwrap_or(config.early_retransmit);
+    set(&mut config.reduction, *reduction);
+    let again = &mut config.go_back_n_on_duplicates;
+    *again = go_back_n_on_duplicates.unwrap_or(*again);
 }
 
-fn newreno(written: &NewReno, config: &mut RecoveryConfig) {
-    let NewReno { bugfix, timer } = written;
-    set(&mut config.bugfix, *bugfix);
-    set(&mut config.newreno.timer, *timer);
+fn newreno(written: &NewReno, config: &mut NewRenoConfig) {
+    let NewReno { timer, partial_ack } = written;
+    set(&mut config.timer, *timer);
+    set(&mut config.partial_ack, *partial_ack);
 }
 
 fn sack(written: &SackRecovery, config: &mut SackConfig) {
-    let SackRecovery { rules, outstanding } = written;
+    let SackRecovery { rules, outstanding, on_timeout } = written;
     set(&mut config.rules, *rules);
     set(&mut config.outstanding, *outstanding);
+    set(&mut config.on_timeout, *on_timeout);
 }

@@ -232,18 +232,26 @@ impl Text for InitialWindow {
     fn read(text: &str) -> Result<Self, String> {
         match (text, count(text, "segments")) {
             ("rfc3390", _) => Ok(Self::Rfc3390),
+            ("rfc5681", _) => Ok(Self::Rfc5681),
             ("rfc6928", _) => Ok(Self::Rfc6928),
             (_, Some(segments)) => Ok(Self::Segments(segments)),
-            _ => Err(format!("found {text:?}; expected {}", Self::expected())),
+            _ => {
+                let fits = |size: &Bytes| (1..=65_535 << 14).contains(&size.get());
+                let size = checked(text, &Self::expected(), fits)?;
+                Ok(Self::Bytes(size.get() as u32))
+            }
         }
     }
 
     fn expected() -> String {
-        "a window such as \"2 segments\", \"rfc3390\" or \"rfc6928\"".to_string()
+        "a window such as \"2 segments\", \"16 KiB\", \"rfc3390\", \"rfc5681\" or \"rfc6928\""
+            .to_string()
     }
 
     fn schema() -> Schema {
-        pattern("[1-9][0-9]* *segments?|rfc3390|rfc6928", &["2 segments", "rfc6928"])
+        let size = quantity_pattern(Dimension::Size);
+        let words = "[1-9][0-9]* *segments?|rfc3390|rfc5681|rfc6928";
+        pattern(&format!("{words}|{size}"), &["2 segments", "16 KiB", "rfc6928"])
     }
 }
 

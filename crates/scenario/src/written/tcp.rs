@@ -2,8 +2,9 @@
 
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, GapFill, Halves,
-    Halving, InitialWindow, Outstanding, PartialAckTimer, RecoverOnUndo, RepeatedTimeout,
-    SackRules, Sampling,
+    Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck, PartialAckTimer,
+    RecoverOnUndo, Reduction, RepeatedTimeout, RestartOnDuplicate, SackOnTimeout, SackRules,
+    Sampling, SlowStart, TimerClock,
 };
 use rtolab_time::Duration;
 use schemars::JsonSchema;
@@ -81,13 +82,19 @@ pub(crate) struct Rto {
     /// no floor, as in old ns-2.
     #[schemars(example = &"1 s")]
     pub min_after_backoff: Option<Written<Positive>>,
+    /// Instead of min: the timeout is never below this while it runs for a segment whose ACK the
+    /// receiver delays, the last of an odd number, and has no floor for any other.
+    #[schemars(example = &"500 ms")]
+    pub min_delayed_ack: Option<Written<Positive>>,
+    /// How min_delayed_ack tells which segments those are. Default: paper.
+    pub delayed_ack_parity: Option<Written<Parity>>,
     /// The timeout is never above this. Default: 60 s.
     #[schemars(example = &"60 s")]
     pub max: Option<Written<Positive>>,
     /// The timeout before the first sample. Default: 1 s.
     #[schemars(example = &"3 s")]
     pub initial: Option<Written<Positive>>,
-    /// How often RTTVAR counts in the timeout. Default: 4.
+    /// How often RTTVAR counts in the timeout; 0 leaves it out. Default: 4.
     pub k: Option<Whole<0, { u32::MAX }>>,
     /// The gain of SRTT is one in so many. Default: 8.
     pub srtt_gain: Option<Count>,
@@ -105,6 +112,15 @@ pub(crate) struct Rto {
     /// Does a retransmission in fast recovery restart the timer (RFC 6675 section 6)? Default:
     /// false.
     pub restart_on_retransmit: Option<bool>,
+    /// Does a duplicate ACK restart the timer? Default: never.
+    pub restart_on_duplicate: Option<Written<RestartOnDuplicate>>,
+    /// Over what round trips are smoothed. Default: samples.
+    pub history: Option<Written<History>>,
+    /// After more than so many back-offs in a row the round trip is measured from scratch. Default:
+    /// never, but 3 with the arithmetic of ns2 and bsd.
+    pub forget_after: Option<Whole<0, 63>>,
+    /// When the timer looks at the clock. Default: exact.
+    pub timer: Option<Written<TimerClock>>,
 }
 
 /// How the congestion window starts and grows (RFC 5681).
@@ -129,6 +145,12 @@ pub(crate) struct Window {
     /// The most segments that one acknowledgment may release. Default: unlimited.
     #[schemars(example = &"3 segments")]
     pub max_burst: Option<Written<Segments>>,
+    /// How much one ACK adds in slow start. Default: one-segment.
+    pub slow_start: Option<Written<SlowStart>>,
+    /// When the window begins anew after an idle time (RFC 5681 section 4.1). Default: off.
+    pub idle_restart: Option<Written<IdleRestart>>,
+    /// So many segments are sent beyond the offered window, as some Windows did. Default: 0.
+    pub overrun: Option<Whole<0, 1000>>,
 }
 
 /// What duplicate acknowledgments do.
@@ -139,16 +161,26 @@ pub(crate) struct Recovery {
     pub dupthresh: Option<Count>,
     /// Does each of the first two release a new segment (RFC 3042)? Default: true.
     pub limited_transmit: Option<bool>,
+    /// When a fast retransmit may follow a timeout, for all but SACK recovery. Default: careful.
+    pub bugfix: Option<Written<Bugfix>>,
+    /// With little outstanding and nothing new to send, are fewer duplicate ACKs enough (RFC 5827)?
+    /// Default: false.
+    pub early_retransmit: Option<bool>,
+    /// How the window comes down in fast recovery. Default: at-once.
+    pub reduction: Option<Written<Reduction>>,
+    /// Do duplicate ACKs in a fast recovery that follows a timeout send more of the window again, as
+    /// in BSD? Default: false.
+    pub go_back_n_on_duplicates: Option<bool>,
 }
 
-/// Knobs of NewReno (RFC 6582), and what Tahoe and Reno share with it.
+/// Knobs of NewReno (RFC 6582).
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct NewReno {
-    /// When a fast retransmit may follow a timeout, for Tahoe and Reno too. Default: careful.
-    pub bugfix: Option<Written<Bugfix>>,
     /// Which partial acknowledgments restart the timer. Default: impatient.
     pub timer: Option<Written<PartialAckTimer>>,
+    /// What a partial acknowledgment lets out. Default: also-new.
+    pub partial_ack: Option<Written<PartialAck>>,
 }
 
 /// Knobs of SACK recovery (RFC 6675).
@@ -159,6 +191,8 @@ pub(crate) struct SackRecovery {
     pub rules: Option<Written<SackRules>>,
     /// What counts against the window in recovery. Default: pipe.
     pub outstanding: Option<Written<Outstanding>>,
+    /// What a timeout does to the scoreboard. Default: clear.
+    pub on_timeout: Option<Written<SackOnTimeout>>,
 }
 
 /// How the receiving hosts behave; what is not here they share with the sending ones.

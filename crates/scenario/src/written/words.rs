@@ -3,7 +3,9 @@
 use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, GapFill, Halves,
-    Halving, Outstanding, PartialAckTimer, RecoverOnUndo, RepeatedTimeout, SackRules, Sampling,
+    Halving, History, IdleRestart, Outstanding, Parity, PartialAck, PartialAckTimer, RecoverOnUndo,
+    Reduction, RepeatedTimeout, RestartOnDuplicate, SackOnTimeout, SackRules, Sampling, SlowStart,
+    TimerClock,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -146,7 +148,8 @@ impl Word for GapFill {
 impl Word for Arithmetic {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("exact", Self::Exact, "In nanoseconds."),
-        ("ns2", Self::Ns2, "In scaled whole ticks of the granularity, as in BSD and ns-2."),
+        ("ns2", Self::Ns2, "In scaled whole ticks of the granularity, as in 4.4BSD and ns-2."),
+        ("bsd", Self::Bsd, "The same with two bits more, as in FreeBSD and NetBSD."),
     ];
 }
 
@@ -154,6 +157,7 @@ impl Word for Sampling {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("every-ack", Self::EveryAck, "Every ACK of new data that Karn's rule allows."),
         ("once-per-window", Self::OncePerWindow, "One segment at a time is timed, as in BSD."),
+        ("every-segment", Self::EverySegment, "Every segment that an ACK of new data covers."),
     ];
 }
 
@@ -198,6 +202,8 @@ impl Word for Bugfix {
         ("none", Self::None, "Duplicate ACKs always count."),
         ("less-careful", Self::LessCareful, "Only when the ACK covers recover or equals it."),
         ("careful", Self::Careful, "Only when the ACK covers more than recover."),
+        ("ack-heuristic", Self::AckHeuristic, "Or the last ACK advanced by 4 segments at most."),
+        ("timestamp-heuristic", Self::TimestampHeuristic, "Or it answers what was sent last."),
     ];
 }
 
@@ -226,5 +232,71 @@ impl Word for RecoverOnUndo {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("reset", Self::Reset, "Ignored from then on: a fast retransmit may follow."),
         ("keep", Self::Keep, "It stays: no fast retransmit until it is passed."),
+    ];
+}
+
+impl Word for Parity {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("paper", Self::Paper, "The parities of all trains are added up."),
+        ("resync", Self::Resync, "What is outstanding counts."),
+    ];
+}
+
+impl Word for RestartOnDuplicate {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("never", Self::Never, "No (RFC 6298)."),
+        ("in-recovery", Self::InRecovery, "In fast recovery."),
+        ("always", Self::Always, "Every one does."),
+    ];
+}
+
+impl Word for History {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("samples", Self::Samples, "So many samples, however often they come (RFC 6298)."),
+        ("windows", Self::Windows, "So many windows (RFC 7323 appendix G)."),
+    ];
+}
+
+impl Word for TimerClock {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("exact", Self::Exact, "Always."),
+        ("ticks", Self::Ticks, "At each tick of the granularity, so up to one tick early."),
+    ];
+}
+
+impl Word for SlowStart {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("one-segment", Self::OneSegment, "The bytes acknowledged, one segment at most."),
+        ("two-segments", Self::TwoSegments, "Two segments at most (RFC 3465 with L of 2)."),
+        ("per-ack", Self::PerAck, "One segment, however little is acknowledged."),
+    ];
+}
+
+impl Word for IdleRestart {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("off", Self::Off, "Never."),
+        ("last-sent", Self::LastSent, "When nothing was sent for a timeout (RFC 5681)."),
+        ("last-received", Self::LastReceived, "When nothing arrived for a timeout, as in BSD."),
+    ];
+}
+
+impl Word for PartialAck {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("also-new", Self::AlsoNew, "The next hole and what the window allows (RFC 6582)."),
+        ("retransmission-only", Self::RetransmissionOnly, "The next hole alone."),
+    ];
+}
+
+impl Word for SackOnTimeout {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("clear", Self::Clear, "What was SACKed is forgotten (RFC 2018)."),
+        ("keep", Self::Keep, "It stays, unless the first segment was SACKed, as in Linux."),
+    ];
+}
+
+impl Word for Reduction {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("at-once", Self::AtOnce, "To ssthresh at once (RFC 5681)."),
+        ("rate-halving", Self::RateHalving, "By a segment for every second ACK, as in Linux 2.4."),
     ];
 }

@@ -1,18 +1,21 @@
 //! What is lost? Loss recovery by duplicate acknowledgments: what Tahoe, Reno, NewReno and SACK
 //! recovery share.
 
+mod early_retransmit;
 mod newreno;
+mod rate_halving;
 mod reno;
 mod sack;
 mod tahoe;
 
 use rtolab_time::Instant;
 
-use crate::config::{Algorithm, Bugfix, FullAck, PartialAckTimer, RecoveryConfig};
+use crate::config::{Algorithm, Bugfix, FullAck, PartialAckTimer, RecoveryConfig, Reduction};
 use crate::event::Event;
-use crate::flight::{AckFacts, Cause};
+use crate::flight::{AckFacts, Cause, Sent};
 use crate::sender::{Sender, Settled};
 use crate::seq::Seq;
+use rate_halving::Rate;
 
 /// Loss recovery under way, and what it has counted so far.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +33,19 @@ pub(crate) struct Recovery {
     halved: u64,
     /// Fast recovery, while it lasts.
     fast: Option<Fast>,
+    /// What the heuristics of RFC 6582 section 4 keep of the last new acknowledgment.
+    newest: NewestAck,
+    /// Rate halving: acknowledgments counted, and the window in bytes that they have led to.
+    rate: Rate,
+}
+
+/// What the heuristics of RFC 6582 section 4 keep of the last new acknowledgment.
+#[derive(Clone, Copy, Debug, Default)]
+struct NewestAck {
+    /// By how many bytes it advanced SND.UNA.
+    advanced: u64,
+    /// Did it echo the timestamp of the last sending of what it acknowledged?
+    answers_last_sending: bool,
 }
 
 /// Fast recovery under way.
@@ -50,7 +66,16 @@ enum Fast {
 
 impl Default for Recovery {
     fn default() -> Self {
-        Self { dupacks: 0, informative: 0, limited: 0, recover: Seq::FIRST, halved: 0, fast: None }
+        Self {
+            dupacks: 0,
+            informative: 0,
+            limited: 0,
+            recover: Seq::FIRST,
+            halved: 0,
+            fast: None,
+            newest: NewestAck::default(),
+            rate: Rate::default(),
+        }
     }
 }
 
@@ -73,7 +98,7 @@ impl Recovery {
 
     /// No duplicate acknowledgments count any more, and fast recovery is over.
     pub fn leave(&mut self) {
-        *self = Self { recover: self.recover, ..Self::default() };
+        *self = Self { recover: self.recover, newest: self.newest, ..Self::default() };
     }
 
     /// Does a new acknowledgment restart the retransmission timer (RFC 6582 section 4)?
@@ -101,9 +126,15 @@ impl Sender {
         if facts.is_new() && !self.recovery.is_fast() {
             self.recovery.leave();
         }
+        if facts.is_new() {
+            let sent = facts.newest_acked.map(|newest| newest.timestamp);
+            let answers_last_sending = facts.echo.is_some() && facts.echo == sent;
+            self.recovery.newest = NewestAck { advanced: facts.advanced, answers_last_sending };
+        }
         if settled.freezes() {
             return;
         }
+        let recovering = self.recovery.is_fast();
         match (self.config.recovery.algorithm, self.recovery.is_fast()) {
             (Algorithm::Tahoe, _) => self.tahoe_counts(facts),
             (Algorithm::Reno, true) => self.reno_recovers(facts),
@@ -112,6 +143,9 @@ impl Sender {
             (Algorithm::NewReno, false) => self.reno_counts(facts, Fast::NEWRENO),
             (Algorithm::Sack, true) => self.sack_recovers(facts),
             (Algorithm::Sack, false) => self.sack_counts(facts),
+        }
+        if self.config.recovery.reduction == Reduction::RateHalving {
+            self.halve_rate(facts, recovering);
         }
     }
 
@@ -122,8 +156,14 @@ impl Sender {
         match (self.config.recovery.algorithm, self.config.recovery.bugfix) {
             _ if self.forbears => false,
             (Algorithm::Sack, _) | (_, Bugfix::LessCareful) => una >= recover,
-            (_, Bugfix::Careful) => una > recover,
             (_, Bugfix::None) => true,
+            _ if una > recover => true,
+            (_, Bugfix::Careful) => false,
+            (_, Bugfix::AckHeuristic) => {
+                let smss = self.window.smss;
+                self.window.cwnd > smss && self.recovery.newest.advanced <= 4 * smss
+            }
+            (_, Bugfix::TimestampHeuristic) => self.recovery.newest.answers_last_sending,
         }
     }
 
@@ -132,7 +172,8 @@ impl Sender {
     fn enter(&mut self, fast: Fast, at: Instant) {
         let una = self.flight.una();
         self.push_event(Event::FastRetransmit(self.retransmission(una, at)));
-        let half = self.halve(self.flight.size() - self.recovery.limited);
+        let flight_size = self.flight.size() - self.recovery.limited;
+        let half = self.halve(flight_size);
         self.recovery.halved = match self.config.window.full_ack {
             FullAck::Halved => half.max(self.window.smss),
             FullAck::FlightSize | FullAck::Ssthresh => self.window.ssthresh,
@@ -140,7 +181,13 @@ impl Sender {
         self.window.cwnd = self.recovery.halved;
         self.recovery.recover = self.flight.max();
         self.recovery.fast = Some(fast);
-        self.nxt = self.flight.max();
+        self.nxt = match self.config.recovery.go_back_n_on_duplicates {
+            true => self.nxt.max(self.flight.head().map_or(una, Sent::end)),
+            false => self.flight.max(),
+        };
+        if self.config.recovery.reduction == Reduction::RateHalving {
+            self.begin_rate_halving(flight_size);
+        }
         self.resend_head = Some(Cause::FastRetransmit);
     }
 

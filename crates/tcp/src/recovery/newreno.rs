@@ -1,7 +1,7 @@
 //! NewReno: RFC 6582, with the "bugfix" variants of RFC 2582 section 3. It begins as Reno does.
 
 use super::Fast;
-use crate::config::FullAck;
+use crate::config::{FullAck, PartialAck};
 use crate::flight::{AckFacts, Cause};
 use crate::sender::Sender;
 
@@ -38,6 +38,10 @@ impl Sender {
         let cwnd = self.window.cwnd.saturating_sub(acked).max(smss);
         self.window.cwnd = if acked >= smss { cwnd + smss } else { cwnd };
         self.resend_head = Some(Cause::Recovery);
+        if self.config.recovery.newreno.partial_ack == PartialAck::RetransmissionOnly {
+            // The retransmission takes the place of the one segment that may leave.
+            self.burst = 1;
+        }
         if let Some(Fast::NewReno { partials }) = &mut self.recovery.fast {
             *partials += 1;
         }

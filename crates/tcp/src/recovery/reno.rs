@@ -2,6 +2,7 @@
 //! RFC 2582 section 3.
 
 use super::Fast;
+use crate::config::Reduction;
 use crate::flight::AckFacts;
 use crate::sender::Sender;
 
@@ -15,9 +16,12 @@ impl Sender {
         }
         self.recovery.dupacks += 1;
         self.recovery.informative += 1;
-        if self.recovery.dupacks >= self.config.recovery.dupthresh && self.may_recover() {
+        let dupthresh = self.dupthresh();
+        if self.recovery.dupacks >= dupthresh && self.may_recover() {
             self.enter(fast, facts.at);
-            self.window.cwnd += u64::from(self.config.recovery.dupthresh) * self.window.smss;
+            if self.config.recovery.reduction == Reduction::AtOnce {
+                self.window.cwnd += u64::from(dupthresh) * self.window.smss;
+            }
         }
     }
 

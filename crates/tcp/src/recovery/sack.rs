@@ -35,7 +35,7 @@ impl Sender {
         if facts.newly_sacked > 0 {
             self.recovery.informative += 1;
         }
-        let counted = self.recovery.dupacks >= self.config.recovery.dupthresh;
+        let counted = self.recovery.dupacks >= self.dupthresh();
         let head_lost = rules == SackRules::Rfc6675 && self.flight.lost_edge() > self.flight.una();
         if (counted || head_lost) && self.may_recover() {
             let end = self.flight.head().map_or(self.flight.una(), Sent::end);

@@ -16,7 +16,7 @@ impl Sender {
         }
         self.recovery.dupacks += 1;
         self.recovery.informative += 1;
-        if self.recovery.dupacks == self.config.recovery.dupthresh && self.may_recover() {
+        if self.recovery.dupacks == self.dupthresh() && self.may_recover() {
             let una = self.flight.una();
             self.push_event(Event::FastRetransmit(self.retransmission(una, facts.at)));
             self.halve(self.flight.size() - self.recovery.limited);

@@ -187,3 +187,62 @@ fn without_k_the_timeout_is_srtt_alone() {
     }
     assert_eq!(rtt.rto(), Duration::from_millis(100));
 }
+
+#[test]
+fn the_fixed_point_of_freebsd_and_netbsd() {
+    // By `tcp_xmit_timer` and `TCP_REXMTVAL`: elapsed ticks, of which the first sample has one more.
+    let mut rtt = estimator(|config| {
+        config.arithmetic = Arithmetic::Bsd;
+        config.granularity = Duration::from_millis(100);
+    });
+    let expected = [90, 75, 65, 56, 50, 45, 42, 39, 37, 35, 34, 33, 32, 32, 31, 31, 31, 31, 31, 31];
+    for ticks in expected {
+        feed(&mut rtt, 2900);
+        assert_eq!(rtt.rto(), Duration::from_millis(100 * ticks));
+    }
+}
+
+#[test]
+fn bsd_measures_no_tick_where_there_was_none() {
+    let mut rtt = estimator(|config| {
+        config.arithmetic = Arithmetic::Bsd;
+        config.granularity = Duration::from_millis(10);
+    });
+    let sample = rtt.measure(Instant::START, Instant::from_nanos(6_000_000));
+    assert_eq!(sample, Duration::ZERO);
+    for _ in 0..100 {
+        rtt.sample(sample, Seq::FIRST, Seq::FIRST);
+        assert!(rtt.rto() >= Duration::from_millis(20));
+    }
+    // Two ticks more than none.
+    assert_eq!(rtt.rto(), Duration::from_millis(20));
+}
+
+#[test]
+fn many_back_offs_have_the_round_trip_measured_from_scratch_where_told() {
+    for (after, rto) in [(None, 250), (Some(2), 250), (Some(1), 300)] {
+        let mut rtt = estimator(|config| config.forget_after = after);
+        feed(&mut rtt, 100);
+        rtt.back_off();
+        rtt.back_off();
+        feed(&mut rtt, 100);
+        assert_eq!(rtt.rto(), Duration::from_millis(rto), "{after:?}");
+    }
+}
+
+#[test]
+fn without_k_two_ticks_are_the_least() {
+    // arq2002 figure 9, "without rvtv", on a clock of 100 ms: SRTT and a tick; ns-2's arithmetic has
+    // no tick to add, and two at least.
+    for (arithmetic, rto) in [(Arithmetic::Exact, 200), (Arithmetic::Ns2, 200)] {
+        let mut rtt = estimator(|config| {
+            (config.k, config.arithmetic) = (0, arithmetic);
+            config.granularity = Duration::from_millis(100);
+        });
+        for _ in 0..50 {
+            let sample = rtt.measure(Instant::START, Instant::from_nanos(30_000_000));
+            rtt.sample(sample, Seq::FIRST, Seq::FIRST);
+        }
+        assert_eq!(rtt.rto(), Duration::from_millis(rto));
+    }
+}

@@ -1,5 +1,7 @@
 //! What an acknowledgment changes.
 
+use alloc::vec::Vec;
+
 use rtolab_time::Instant;
 
 use super::{Permit, Sender};
@@ -13,6 +15,7 @@ use crate::spurious::{Advice, Reopening, Resumption, Verdict};
 impl Sender {
     /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
     pub fn on_ack(&mut self, segment: &Segment, at: Instant) {
+        let timed = self.timed_segments(segment);
         let facts = match segment.sack_count() > 0 && !self.config.sack {
             false => self.flight.acked(segment, at),
             true => self.flight.acked(&segment.without_sack(), at),
@@ -22,8 +25,10 @@ impl Sender {
             self.nxt = self.nxt.max(facts.ack);
             self.timed_out_at = None;
             self.forbears = false;
-            self.sample(&facts);
+            self.trains.acked(facts.ack);
+            self.sample(&facts, &timed);
         }
+        self.last.received = Some(at);
         let settled = self.judge(&facts);
         let recovering = self.recovery.is_fast();
         self.recover(&facts, settled);
@@ -36,13 +41,36 @@ impl Sender {
             if settled.ends() || ended {
                 self.moderate();
             }
+            if ended {
+                self.trains.resume();
+            }
+            self.trains.begin(!self.recovery.is_fast());
             self.restart_timer(at);
+        } else {
+            self.trains.begin(false);
+            self.restart_timer_on_duplicate(&facts);
         }
     }
 
-    /// Takes a round-trip sample (RFC 6298 section 3, RFC 7323 section 4).
-    fn sample(&mut self, facts: &AckFacts) {
+    /// Where every segment is timed: when those left that `segment` acknowledges and that were
+    /// neither retransmitted nor selectively acknowledged.
+    fn timed_segments(&self, segment: &Segment) -> Vec<Instant> {
+        if self.config.rto.sampling != Sampling::EverySegment {
+            return Vec::new();
+        }
+        let acked = self.flight.segments_from(self.flight.una());
+        let acked = acked.take_while(|sent| sent.end() <= segment.ack);
+        let clean = acked.filter(|sent| !sent.was_retransmitted() && !sent.is_sacked());
+        clean.map(|sent| sent.first_sent).collect()
+    }
+
+    /// Takes a round-trip sample (RFC 6298 section 3, RFC 7323 section 4), or several where every
+    /// segment is `timed`.
+    fn sample(&mut self, facts: &AckFacts, timed: &[Instant]) {
         let sent = match (self.config.rto.sampling, facts.echo) {
+            (Sampling::EverySegment, _) => {
+                timed.last().copied().filter(|_| !facts.acks_retransmission)
+            }
             (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, facts.at)),
             (Sampling::EveryAck, None) if facts.acks_retransmission => None,
             (Sampling::EveryAck, None) => facts.oldest_acked.map(|segment| segment.first_sent),
@@ -55,8 +83,11 @@ impl Sender {
         if facts.acks_syn() && !self.config.rto.sample_handshake {
             return;
         }
-        if let Some(sent) = sent {
-            let rtt = self.rtt.measure(sent, facts.at);
+        let Some(sent) = sent else { return };
+        self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss);
+        let earlier = timed.len().saturating_sub(1);
+        for sent in timed[..earlier].iter().chain([&sent]) {
+            let rtt = self.rtt.measure(*sent, facts.at);
             self.rtt.sample(rtt, self.flight.una(), self.flight.max());
         }
     }

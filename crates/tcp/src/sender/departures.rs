@@ -3,7 +3,7 @@
 use rtolab_time::Instant;
 
 use super::{Chunk, Permit, Sender};
-use crate::config::Algorithm;
+use crate::config::{Algorithm, IdleRestart, RtoFloor};
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
@@ -11,12 +11,16 @@ use crate::seq::Seq;
 impl Sender {
     /// The next chunk to leave now, noted as sent; `None` when nothing may leave.
     pub fn next_chunk(&mut self, at: Instant) -> Option<Chunk> {
-        let chunk = self.choose()?;
+        self.restart_after_idle(at);
+        let Some(chunk) = self.choose() else {
+            self.end_train(at);
+            return None;
+        };
         self.burst = self.burst.saturating_sub(1);
         let retransmission = chunk.seq < self.flight.max();
         let repairs = matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery);
         if self.deadline.is_none() || (repairs && self.config.rto.restart_on_retransmit) {
-            self.deadline = Some(at + self.rtt.rto());
+            self.deadline = Some(self.expiry(at));
         }
         if retransmission {
             self.timed = None;
@@ -30,8 +34,38 @@ impl Sender {
     pub fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let in_order = self.nxt >= self.flight.max();
         self.flight.sent(segment, at, cause);
+        self.note_train(segment, cause);
+        self.last.sent = Some(at);
         if in_order {
             self.nxt = self.flight.max();
+        }
+    }
+
+    /// Where the timeout's floor is for delayed acknowledgments: `segment` belongs to a train, or it
+    /// is repaired by itself.
+    fn note_train(&mut self, segment: &Segment, cause: Cause) {
+        if !matches!(self.config.rto.floor, RtoFloor::DelayedAck(..)) || segment.len == 0 {
+            return;
+        }
+        match cause {
+            Cause::New | Cause::GoBackN => self.trains.sent(segment.end()),
+            _ => self.trains.delay(segment.end()),
+        }
+    }
+
+    /// After a long idle time nothing is known of the network: the window begins anew (RFC 5681
+    /// section 4.1).
+    fn restart_after_idle(&mut self, at: Instant) {
+        let since = match self.config.window.idle_restart {
+            IdleRestart::Off => return,
+            IdleRestart::LastSent => self.last.sent,
+            IdleRestart::LastReceived => self.last.received,
+        };
+        let idle = self.flight.size() == 0 && since.is_some_and(|since| at - since > self.rto());
+        if idle && self.new_chunk().is_some() {
+            let initial = self.window.initial(&self.config.window);
+            self.window.cwnd = self.window.cwnd.min(initial);
+            self.trains.slow_start();
         }
     }
 
@@ -95,7 +129,8 @@ impl Sender {
         if seq > self.limit || self.flight.una() == Seq::FIRST {
             return None;
         }
-        let room = self.edge.since(seq);
+        let overrun = u64::from(self.config.window.overrun) * self.window.smss;
+        let room = Seq::new(self.edge.value() + overrun).since(seq);
         let waiting = self.limit.since(seq);
         let len = waiting.min(room).min(self.window.smss);
         // The FIN goes with the last byte of data, if the window has room for it too.

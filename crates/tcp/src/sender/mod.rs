@@ -13,12 +13,12 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Config, Halves};
+use crate::config::{Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{Cause, Flight};
 use crate::recovery::Recovery;
-use crate::rtt::RttEstimator;
+use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{CanSend, Eifel, Frto};
@@ -57,6 +57,13 @@ struct Saved {
     pipe: u64,
 }
 
+/// When something happened last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Last {
+    sent: Option<Instant>,
+    received: Option<Instant>,
+}
+
 /// The sending half of a connection.
 #[derive(Clone, Debug)]
 pub struct Sender {
@@ -82,7 +89,7 @@ pub struct Sender {
     /// A segment may be as small as the offered window.
     squeezes: bool,
     /// How many segments the last event may still release.
-    burst: u32,
+    pub(crate) burst: u32,
     deadline: Option<Instant>,
     /// SND.UNA at the last timeout: another one there is a repetition.
     timed_out_at: Option<Seq>,
@@ -94,6 +101,10 @@ pub struct Sender {
     eifel: Eifel,
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
+    /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
+    trains: Trains,
+    /// When data left last, and when an acknowledgment arrived last.
+    last: Last,
     events: Vec<Event>,
 }
 
@@ -122,6 +133,8 @@ impl Sender {
             frto: config.frto.map(Frto::new),
             eifel: Eifel::default(),
             timed: None,
+            trains: Trains::default(),
+            last: Last::default(),
             events: Vec::new(),
             config,
         }
@@ -139,6 +152,7 @@ impl Sender {
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
         self.burst = u32::MAX;
+        self.trains.begin(true);
         if !self.fin {
             self.limit = Seq::new(self.limit.value().saturating_add(bytes));
         }
@@ -179,6 +193,11 @@ impl Sender {
         }
     }
 
+    /// Do data and the advertised window allow a new segment?
+    pub(crate) fn can_send_new(&self) -> bool {
+        self.new_chunk().is_some()
+    }
+
     /// The peer offers a window that ends at `edge`.
     pub fn offer(&mut self, edge: Seq) {
         self.edge = edge;
@@ -200,7 +219,7 @@ impl Sender {
 
     /// What a timeout or fast retransmit looks like from here.
     pub(crate) fn retransmission(&self, seq: Seq, at: Instant) -> Retransmission {
-        let (rto, backoff) = (self.rtt.rto(), self.rtt.backoff());
+        let (rto, backoff) = (self.rto(), self.rtt.backoff());
         Retransmission { at, seq, rto, backoff, cwnd: self.window.cwnd }
     }
 
@@ -226,9 +245,19 @@ impl Sender {
         &self.rtt
     }
 
-    /// The timeout in force.
+    /// The timeout in force, for the segment that SND.UNA lies in.
     pub fn rto(&self) -> Duration {
-        self.rtt.rto()
+        match self.config.rto.floor {
+            RtoFloor::DelayedAck(floor, _) if self.head_may_wait() => self.rtt.rto_above(floor),
+            _ => self.rtt.rto(),
+        }
+    }
+
+    /// May the receiver delay the acknowledgment of the segment that SND.UNA lies in? In fast
+    /// recovery every one counts as such (Psaras and Tsaoussidis 2007, section 4).
+    fn head_may_wait(&self) -> bool {
+        self.recovery.is_fast()
+            || self.flight.head().is_some_and(|head| self.trains.delays(head.end()))
     }
 
     /// The congestion window and the slow-start threshold.

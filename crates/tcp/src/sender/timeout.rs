@@ -1,12 +1,12 @@
 //! The retransmission timer, and what its expiry changes.
 
-use rtolab_time::Instant;
+use rtolab_time::{Duration, Instant};
 
 use super::{Permit, Saved, Sender};
-use crate::config::RepeatedTimeout;
+use crate::config::{RepeatedTimeout, RestartOnDuplicate, RtoFloor, SackOnTimeout, TimerClock};
 use crate::congestion::Window;
 use crate::event::Event;
-use crate::flight::Cause;
+use crate::flight::{AckFacts, Cause};
 use crate::segment::Flags;
 use crate::spurious::{Entry, Expiry};
 
@@ -16,7 +16,41 @@ impl Sender {
         if self.flight.size() == 0 {
             self.deadline = None;
         } else if self.recovery.restarts_timer(&self.config.recovery) {
-            self.deadline = Some(at + self.rtt.rto());
+            self.deadline = Some(self.expiry(at));
+        }
+    }
+
+    /// When a timer that is set at `at` expires.
+    pub(super) fn expiry(&self, at: Instant) -> Instant {
+        let (rto, tick) = (self.rto(), self.config.rto.granularity.nanos());
+        match self.config.rto.timer {
+            TimerClock::Ticks if tick > 0 => {
+                let begun = Instant::from_nanos(at.nanos() / tick * tick);
+                begun + Duration::from_nanos(rto.nanos().div_ceil(tick).saturating_mul(tick))
+            }
+            TimerClock::Exact | TimerClock::Ticks => at + rto,
+        }
+    }
+
+    /// A duplicate acknowledgment restarts the timer where told.
+    pub(super) fn restart_timer_on_duplicate(&mut self, facts: &AckFacts) {
+        let restarts = match self.config.rto.restart_on_duplicate {
+            RestartOnDuplicate::Never => false,
+            RestartOnDuplicate::InRecovery => self.recovery.is_fast(),
+            RestartOnDuplicate::Always => true,
+        };
+        if restarts && (facts.duplicate || facts.newly_sacked > 0) {
+            self.deadline = Some(self.expiry(facts.at));
+        }
+    }
+
+    /// What could leave has left: a train of segments is complete, and the timer may run for the
+    /// last one of it.
+    pub(super) fn end_train(&mut self, at: Instant) {
+        let RtoFloor::DelayedAck(_, parity) = self.config.rto.floor else { return };
+        let (una, smss) = (self.flight.una(), self.window.smss);
+        if self.trains.end(parity, una, smss) && self.deadline.is_some() && self.head_may_wait() {
+            self.deadline = self.deadline.max(Some(self.expiry(at)));
         }
     }
 
@@ -28,7 +62,9 @@ impl Sender {
         };
         self.events.push(Event::Timeout(self.retransmission(head.seq, at)));
         self.rtt.back_off();
-        self.deadline = Some(at + self.rtt.rto());
+        self.trains.resume();
+        self.trains.delay(head.end());
+        self.deadline = Some(self.expiry(at));
         self.timed = None;
         self.resend_head = Some(Cause::Timeout);
         self.burst = u32::MAX;
@@ -55,7 +91,11 @@ impl Sender {
             sack: self.config.sack && self.flight.uses_sack(),
         };
         self.recovery.on_timeout(self.flight.max());
-        self.flight.clear_scoreboard();
+        match self.config.recovery.sack.on_timeout {
+            // A head that was selectively acknowledged shows that the receiver reneged.
+            SackOnTimeout::Keep if !head.is_sacked() => self.flight.clear_losses(),
+            SackOnTimeout::Keep | SackOnTimeout::Clear => self.flight.clear_scoreboard(),
+        }
         self.permit = Permit::Windows;
         if self.config.eifel {
             self.eifel.on_timeout(self.timestamp(at));

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
-    Outstanding, RecoverOnUndo, RepeatedTimeout, RtoFloor, Sampling,
+    History, IdleRestart, Outstanding, PartialAck, RecoverOnUndo, Reduction, RepeatedTimeout,
+    RestartOnDuplicate, RtoFloor, SackOnTimeout, Sampling, SlowStart, TimerClock,
 };
 use rtolab_tcp::{Config, sum};
 use rtolab_time::Duration;
@@ -12,7 +13,7 @@ use rtolab_time::Duration;
 use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout.
-pub const SUMS: [&str; 36] = [
+pub const SUMS: [&str; 47] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -21,6 +22,8 @@ pub const SUMS: [&str; 36] = [
     "reno:careful+eifel",
     "newreno:no-bugfix",
     "newreno:less-careful",
+    "newreno:ack-heuristic",
+    "newreno:timestamp-heuristic",
     "newreno:impatient",
     "newreno:steady",
     "newreno+frto",
@@ -49,6 +52,15 @@ pub const SUMS: [&str; 36] = [
     "sack:rfc6675+frto:linux",
     "sack:rfc3517+frto:ns2",
     "sack:rfc6675+frto:ns2",
+    "sack+minrto",
+    "newreno+minrto:resync",
+    "newreno+frto+minrto",
+    "linux-2.2",
+    "linux-2.4+frto",
+    "freebsd-4.1",
+    "bsdi-3.0",
+    "solaris-2007+eifel",
+    "ns2-2006",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.
@@ -69,7 +81,7 @@ pub fn sender() -> impl Strategy<Value = Config> {
         select(vec![RecoverOnUndo::Reset, RecoverOnUndo::Keep]),
     );
     let rto = (
-        select(vec![Sampling::EveryAck, Sampling::OncePerWindow]),
+        select(vec![Sampling::EveryAck, Sampling::OncePerWindow, Sampling::EverySegment]),
         any::<bool>(),
         select(vec![0, 10, 500_u64]),
         select(vec![
@@ -78,10 +90,10 @@ pub fn sender() -> impl Strategy<Value = Config> {
             RtoFloor::Variance(Duration::from_millis(200)),
             RtoFloor::BackedOff(Duration::from_millis(200)),
         ]),
-        select(vec![Arithmetic::Exact, Arithmetic::Ns2]),
+        select(vec![Arithmetic::Exact, Arithmetic::Ns2, Arithmetic::Bsd]),
         any::<bool>(),
     );
-    (select(SUMS.to_vec()), window, recovery, rto, options()).prop_map(
+    (select(SUMS.to_vec()), window, recovery, rto, variant()).prop_map(
         |(name, window, recovery, rto, options)| {
             let mut config = Config { recover_on_undo: recovery.3, ..options };
             (config.window.halving, config.window.avoidance, config.window.full_ack, ..) = window;
@@ -97,6 +109,42 @@ pub fn sender() -> impl Strategy<Value = Config> {
             sum::sender(name, &config).unwrap()
         },
     )
+}
+
+/// What either end may offer, and the knobs by which systems differ.
+fn variant() -> impl Strategy<Value = Config> {
+    let timer = (
+        select(vec![
+            RestartOnDuplicate::Never,
+            RestartOnDuplicate::InRecovery,
+            RestartOnDuplicate::Always,
+        ]),
+        select(vec![History::Samples, History::Windows]),
+        prop::option::of(0..5_u32),
+        select(vec![TimerClock::Exact, TimerClock::Ticks]),
+    );
+    let window = (
+        select(vec![SlowStart::OneSegment, SlowStart::TwoSegments, SlowStart::PerAck]),
+        select(vec![IdleRestart::Off, IdleRestart::LastSent, IdleRestart::LastReceived]),
+    );
+    let recovery = (
+        any::<bool>(),
+        select(vec![Reduction::AtOnce, Reduction::RateHalving]),
+        any::<bool>(),
+        select(vec![PartialAck::AlsoNew, PartialAck::RetransmissionOnly]),
+        select(vec![SackOnTimeout::Clear, SackOnTimeout::Keep]),
+    );
+    (options(), timer, window, recovery).prop_map(|(mut config, timer, window, recovery)| {
+        let rto = &mut config.rto;
+        (rto.restart_on_duplicate, rto.history, rto.forget_after, rto.timer) = timer;
+        (config.window.slow_start, config.window.idle_restart) = window;
+        config.recovery.early_retransmit = recovery.0;
+        config.recovery.reduction = recovery.1;
+        config.recovery.go_back_n_on_duplicates = recovery.2;
+        config.recovery.newreno.partial_ack = recovery.3;
+        config.recovery.sack.on_timeout = recovery.4;
+        config
+    })
 }
 
 /// What either end may offer, and how it receives.

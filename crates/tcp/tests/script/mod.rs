@@ -315,6 +315,12 @@ impl Script {
         self
     }
 
+    /// Whatever left, for a test that counts.
+    pub fn take(&mut self) -> Vec<u32> {
+        self.expected = true;
+        self.left.clone()
+    }
+
     pub fn expect_nothing(&mut self) -> &mut Self {
         self.expect([])
     }

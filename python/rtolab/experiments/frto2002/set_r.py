@@ -48,7 +48,7 @@ SENDER = (
     assumed("tcp.timestamp.tick", "10 ms", "the clock of Linux 2.4"),
     stated("tcp.sack_recovery.rules", "rfc3517", "5.1: the conservative algorithm of the IETF"),
     assumed("tcp.sack_recovery.outstanding", "classic", "lost segments stay counted in the window"),
-    assumed("tcp.newreno.bugfix", "careful", "RFC 2582's careful variant"),
+    assumed("tcp.recovery.bugfix", "careful", "RFC 2582's careful variant"),
     assumed("tcp.newreno.timer", "slow-but-steady", "each partial ACK restarts the timer"),
     assumed("tcp.window.full_ack", "flight-size", "RFC 2582's min(ssthresh, FlightSize + 1)"),
     assumed("tcp.recover_on_undo", "reset", "3: `send_high` ignored after F-RTO; so after Eifel"),

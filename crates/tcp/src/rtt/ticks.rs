@@ -1,24 +1,25 @@
 //! Round trips in scaled whole ticks: `TcpAgent::rtt_update` and `rtt_backoff` of ns-2.35, which are
-//! those of BSD.
+//! those of 4.4BSD, and `tcp_xmit_timer` of FreeBSD and NetBSD.
 //!
 //! With the usual gains SRTT is kept in eighths of a tick and RTTVAR in quarters, and every division
 //! rounds down: RTTVAR sticks at three quarters of a tick, so that the timeout never comes nearer to
-//! SRTT than three ticks (with K of 4).
+//! SRTT than three ticks (with K of 4). FreeBSD and NetBSD keep two bits more of both, which leaves
+//! less than one tick, and take the first sample for one tick longer than it was.
 
 use rtolab_time::Duration;
 
 use super::Estimate;
-use crate::config::RtoConfig;
+use crate::config::{Arithmetic, RtoConfig};
 
 /// Beyond this many doublings SRTT is forgotten: a back-off of more than eight.
-const FORGETS: u32 = 3;
+pub(super) const FORGETS_AFTER: u32 = 3;
 
 /// SRTT and RTTVAR in scaled ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
-    /// SRTT times its gain; zero: the next sample is taken for the first.
+    /// SRTT times its gain and its fraction; zero: the next sample is taken for the first.
     srtt: i64,
-    /// RTTVAR times its gain.
+    /// RTTVAR times its gain and its fraction.
     rttvar: i64,
 }
 
@@ -30,7 +31,8 @@ impl Ticks {
     pub fn of(estimate: Option<Estimate>, config: &RtoConfig) -> Self {
         let Some(Estimate { srtt, rttvar }) = estimate else { return Self::NONE };
         let scaled = |value: Duration, gain: u32| {
-            (u128::from(value.nanos()) * u128::from(gain) / u128::from(tick_of(config))) as i64
+            let scale = u128::from(gain) * fraction_of(config) as u128;
+            (u128::from(value.nanos()) * scale / u128::from(tick_of(config))) as i64
         };
         Self { srtt: scaled(srtt, config.srtt_gain), rttvar: scaled(rttvar, config.rttvar_gain) }
     }
@@ -38,32 +40,29 @@ impl Ticks {
     /// Takes a sample; the timeout for it, without floor and ceiling.
     pub fn sample(&mut self, rtt: Duration, config: &RtoConfig) -> Duration {
         let (srtt_gain, rttvar_gain) = (i64::from(config.srtt_gain), i64::from(config.rttvar_gain));
-        let rtt = ((rtt.nanos() / tick_of(config)) as i64).max(1);
+        let (fraction, bsd) = (fraction_of(config), config.arithmetic == Arithmetic::Bsd);
+        let rtt = ((rtt.nanos() / tick_of(config)) as i64).max(i64::from(!bsd));
         if self.srtt == 0 {
-            self.srtt = rtt.saturating_mul(srtt_gain);
-            self.rttvar = rtt.saturating_mul(rttvar_gain) / 2;
+            let first = (rtt + i64::from(bsd)).saturating_mul(fraction);
+            self.srtt = first.saturating_mul(srtt_gain);
+            self.rttvar = first.saturating_mul(rttvar_gain) / 2;
         } else {
+            let rtt = rtt.saturating_mul(fraction);
             let error = rtt - self.srtt / srtt_gain;
             self.srtt = self.srtt.saturating_add(error).max(1);
             let off = error.abs() - self.rttvar / rttvar_gain;
             self.rttvar = self.rttvar.saturating_add(off).max(1);
         }
         let scaled = self.rttvar.saturating_mul(i64::from(config.k)).saturating_mul(srtt_gain);
-        let ticks = (scaled / rttvar_gain).saturating_add(self.srtt) / srtt_gain;
+        let ticks = (scaled / rttvar_gain).saturating_add(self.srtt) / srtt_gain / fraction;
         Duration::from_nanos(tick_of(config)).saturating_mul(ticks as u64)
-    }
-
-    /// The timer was backed off for the `count`-th time since the last sample.
-    pub fn back_off(&mut self, count: u32) {
-        if count > FORGETS {
-            self.srtt = 0;
-        }
     }
 
     /// SRTT and RTTVAR as times.
     pub fn estimate(&self, config: &RtoConfig) -> Estimate {
         let time = |scaled: i64, gain: u32| {
-            Duration::from_nanos(tick_of(config)).saturating_mul(scaled as u64) / u64::from(gain)
+            let scale = u64::from(gain).saturating_mul(fraction_of(config) as u64);
+            Duration::from_nanos(tick_of(config)).saturating_mul(scaled as u64) / scale
         };
         Estimate {
             srtt: time(self.srtt, config.srtt_gain),
@@ -75,4 +74,12 @@ impl Ticks {
 /// A tick in nanoseconds.
 fn tick_of(config: &RtoConfig) -> u64 {
     config.granularity.nanos().max(1)
+}
+
+/// What a tick counts in SRTT and RTTVAR, beside their gains.
+const fn fraction_of(config: &RtoConfig) -> i64 {
+    match config.arithmetic {
+        Arithmetic::Bsd => 4,
+        Arithmetic::Exact | Arithmetic::Ns2 => 1,
+    }
 }

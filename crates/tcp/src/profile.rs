@@ -1,0 +1,306 @@
+//! Senders as systems shipped them: named sets of knobs, each with its source. What nobody has
+//! documented stays as the scenario sets it.
+//!
+//! A profile is data. Nothing asks for its name once its quirks are set.
+
+use rtolab_time::Duration;
+
+use crate::config::{
+    Algorithm, Arithmetic, Bugfix, Config, FullAck, Halves, Halving, IdleRestart, InitialWindow,
+    Reduction, RepeatedTimeout, RtoFloor, Sampling, SlowStart, TimerClock,
+};
+
+/// The sender of a system.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// Its name, as the first term of a sum.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub about: &'static str,
+    /// How it differs from what a scenario sets.
+    pub quirks: &'static [Quirk],
+}
+
+/// One way in which a system's sender is its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Quirk {
+    /// What it does.
+    pub about: &'static str,
+    /// Who says so; "assumed" where nobody does.
+    pub source: &'static str,
+    set: fn(&mut Config),
+}
+
+impl Profile {
+    /// The profile of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        PROFILES.iter().find(|profile| profile.name == name)
+    }
+
+    /// Sets its knobs.
+    pub fn apply(&self, config: &mut Config) {
+        for quirk in self.quirks {
+            (quirk.set)(config);
+        }
+    }
+}
+
+const GURTOV: &str = "Gurtov 2001, sections 5.1 and 5.2";
+const PSARAS: &str = "Psaras and Tsaoussidis 2007, table 1 and section 5";
+const NET3: &str = "4.4BSD, netinet/tcp_input.c and tcp_timer.c";
+const NS2: &str = "ns-2, TcpAgent";
+const NS2_OLD: &str = "ns-2, \"updating global defaults\" of its test suites: before the change";
+const NS2_NEW: &str = "ns-2.35, tcl/lib/ns-default.tcl";
+
+/// Every profile that a sum may begin with.
+pub const PROFILES: &[Profile] = &[
+    Profile {
+        name: "linux-2.2",
+        about: "Linux 2.2.12 with NewReno, as Gurtov tested it",
+        quirks: &[
+            quirk("NewReno without SACK", GURTOV, newreno),
+            quirk("a fast retransmit where the ACK equals recover", "Gurtov 2001, figure 8", |c| {
+                c.recovery.bugfix = Bugfix::LessCareful;
+            }),
+            quirk("an initial window of two segments", "assumed: RFC 2581", two_segments),
+            quirk("no limited transmit", "assumed: it precedes RFC 3042", |c| {
+                c.recovery.limited_transmit = false;
+            }),
+            quirk("a clock of 10 ms, a floor of 200 ms, a ceiling of 120 s", LINUX, |c| {
+                linux_clock(c);
+                c.rto.floor = RtoFloor::Total(Duration::from_millis(200));
+            }),
+            quirk("ssthresh in whole segments", LINUX, whole_segments),
+        ],
+    },
+    Profile {
+        name: "linux-2.4",
+        about: "Linux 2.4.0 without SACK, as Gurtov tested it",
+        quirks: &[
+            quirk("NewReno without SACK", GURTOV, newreno),
+            quirk("the careful bugfix", "Gurtov 2001, section 5.2 and figure 9", |c| {
+                c.recovery.bugfix = Bugfix::Careful;
+            }),
+            quirk("an initial window of two segments", "assumed: RFC 2581", two_segments),
+            quirk("a clock of 10 ms, a ceiling of 120 s", LINUX, linux_clock),
+            quirk("a floor of 200 ms on the variance", LINUX, |c| {
+                c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
+            }),
+            quirk("rate halving", LINUX, |c| c.recovery.reduction = Reduction::RateHalving),
+            quirk("bursts of three segments at most", LINUX, |c| c.window.max_burst = Some(3)),
+            quirk("limited transmit", LINUX, |c| c.recovery.limited_transmit = true),
+            quirk("ssthresh in whole segments", LINUX, whole_segments),
+        ],
+    },
+    Profile {
+        name: "freebsd-4.1",
+        about: "FreeBSD 4.1 on one network with its peer, as Gurtov tested it",
+        quirks: &[
+            quirk("Reno without bugfix", "Gurtov 2001, section 5.1", reno),
+            quirk("an initial window of 16 KiB", "Gurtov 2001, section 5.3", |c| {
+                c.window.initial = InitialWindow::Bytes(16_384);
+            }),
+            quirk("BSD's windows and timers", NET3, bsd),
+            quirk(
+                "duplicates send more of the window again after a timeout in fast recovery",
+                "Gurtov 2001, section 5.2 and figure 6",
+                |c| {
+                    c.recovery.go_back_n_on_duplicates = true;
+                },
+            ),
+            quirk("a clock of 10 ms, RTTVAR with two more bits", "FreeBSD, tcp_xmit_timer", |c| {
+                c.rto.granularity = Duration::from_millis(10);
+                c.rto.arithmetic = Arithmetic::Bsd;
+            }),
+        ],
+    },
+    Profile {
+        name: "bsdi-3.0",
+        about: "BSDi 3.0, as Gurtov traced it",
+        quirks: &[
+            quirk("Reno without bugfix", "Gurtov 2001, section 3 and figure 1", reno),
+            quirk("an initial window of one segment", NET3, |c| {
+                c.window.initial = InitialWindow::Segments(1);
+            }),
+            quirk("BSD's windows and timers", NET3, bsd),
+            quirk("a fast retransmit leaves SND.NXT where it was", NET3, |c| {
+                c.recovery.go_back_n_on_duplicates = true;
+            }),
+            quirk("a heartbeat of 500 ms", NET3, |c| {
+                c.rto.granularity = Duration::from_millis(500);
+                c.rto.arithmetic = Arithmetic::Ns2;
+            }),
+        ],
+    },
+    Profile {
+        name: "windows-98",
+        about: "Windows 98, as Gurtov tested it",
+        quirks: &[
+            quirk("retransmits on the first partial ACK, without bugfix", GURTOV, |c| {
+                newreno(c);
+                c.recovery.bugfix = Bugfix::None;
+            }),
+            quirk("a fast retransmit on the second duplicate", "Gurtov 2001, section 5.3", |c| {
+                c.recovery.dupthresh = 2;
+            }),
+            quirk("a timeout that is too short", KB_Q236926, short_timeout),
+            quirk("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
+            quirk(
+                "an initial window of two segments",
+                "assumed: \"small\" (Gurtov 2001)",
+                two_segments,
+            ),
+        ],
+    },
+    Profile {
+        name: "windows-nt",
+        about: "Windows NT 4.0, as Gurtov traced it",
+        quirks: &[
+            quirk("Reno without bugfix", "assumed: nothing is known", reno),
+            quirk("a fast retransmit on the first duplicate", "Gurtov 2001, section 5.3", |c| {
+                c.recovery.dupthresh = 1;
+            }),
+            quirk("a timeout that is too short", KB_Q236926, short_timeout),
+            quirk("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
+            quirk("an initial window of two segments", "assumed: as Windows 98", two_segments),
+        ],
+    },
+    Profile {
+        name: "solaris-2007",
+        about: "Solaris, as Psaras and Tsaoussidis took it to be",
+        quirks: &[
+            quirk("SACK and timestamps", PSARAS, sack_and_timestamps),
+            quirk("a floor of 400 ms, a clock of 10 ms", PSARAS, |c| {
+                c.rto.floor = RtoFloor::Total(Duration::from_millis(400));
+                c.rto.granularity = Duration::from_millis(10);
+            }),
+        ],
+    },
+    Profile {
+        name: "windows-2007",
+        about: "Windows, as Psaras and Tsaoussidis took it to be",
+        quirks: &[
+            quirk("SACK and timestamps", PSARAS, sack_and_timestamps),
+            quirk("a floor of 1 s, a clock of 15 ms", PSARAS, |c| {
+                c.rto.floor = RtoFloor::Total(Duration::from_secs(1));
+                c.rto.granularity = Duration::from_millis(15);
+            }),
+        ],
+    },
+    Profile {
+        name: "ns2-2001",
+        about: "Reno of ns-2 with its defaults of 2001",
+        quirks: &[
+            quirk("Reno, windows and timer of TcpAgent", NS2, |c| {
+                reno(c);
+                ns2(c);
+            }),
+            quirk("the bugfix, careful", NS2, |c| c.recovery.bugfix = Bugfix::Careful),
+            quirk("an initial window of one segment, no limited transmit", NS2_OLD, |c| {
+                c.window.initial = InitialWindow::Segments(1);
+                c.recovery.limited_transmit = false;
+            }),
+            quirk("a tick of 100 ms, a first timeout of 6 s", NS2_OLD, |c| {
+                c.rto.granularity = Duration::from_millis(100);
+                c.rto.initial = Duration::from_secs(6);
+            }),
+            quirk("no floor, and what is backed off has none", NS2_OLD, |c| {
+                c.rto.floor = RtoFloor::BackedOff(Duration::ZERO);
+            }),
+        ],
+    },
+    Profile {
+        name: "ns2-2006",
+        about: "Reno of ns-2 with its defaults from 2006 on",
+        quirks: &[
+            quirk("Reno, windows and timer of TcpAgent", NS2, |c| {
+                reno(c);
+                ns2(c);
+            }),
+            quirk("the bugfix, careful", NS2, |c| c.recovery.bugfix = Bugfix::Careful),
+            quirk("an initial window of two segments, limited transmit", NS2_NEW, |c| {
+                two_segments(c);
+                c.recovery.limited_transmit = true;
+            }),
+            quirk("a tick of 10 ms, a first timeout of 3 s", NS2_NEW, |c| {
+                c.rto.granularity = Duration::from_millis(10);
+                c.rto.initial = Duration::from_secs(3);
+            }),
+            quirk("a floor of 200 ms", NS2_NEW, |c| {
+                c.rto.floor = RtoFloor::Total(Duration::from_millis(200));
+            }),
+        ],
+    },
+];
+
+const LINUX: &str = "Linux, net/ipv4/tcp_input.c; Sarolahti and Kuznetsov 2002";
+const KB_Q236926: &str = "Microsoft KB Q236926 by Gurtov 2001, section 5.3; K of 2 is assumed";
+const OVERRUN: &str = "Gurtov 2001, section 5.3; that it is two is assumed";
+
+const fn quirk(about: &'static str, source: &'static str, set: fn(&mut Config)) -> Quirk {
+    Quirk { about, source, set }
+}
+
+fn newreno(config: &mut Config) {
+    config.recovery.algorithm = Algorithm::NewReno;
+    config.sack = false;
+}
+
+fn reno(config: &mut Config) {
+    config.recovery.algorithm = Algorithm::Reno;
+    config.recovery.bugfix = Bugfix::None;
+    config.sack = false;
+}
+
+fn sack_and_timestamps(config: &mut Config) {
+    config.recovery.algorithm = Algorithm::Sack;
+    config.sack = true;
+    config.timestamps = true;
+}
+
+fn two_segments(config: &mut Config) {
+    config.window.initial = InitialWindow::Segments(2);
+}
+
+fn whole_segments(config: &mut Config) {
+    config.window.halving = Halving::Segments;
+}
+
+fn linux_clock(config: &mut Config) {
+    config.rto.arithmetic = Arithmetic::Exact;
+    config.rto.granularity = Duration::from_millis(10);
+    config.rto.initial = Duration::from_secs(3);
+    config.rto.max = Duration::from_secs(120);
+}
+
+/// "The retransmit timer is computed incorrectly because of a math error."
+fn short_timeout(config: &mut Config) {
+    config.rto.k = 2;
+}
+
+fn bsd(config: &mut Config) {
+    config.window.halves = Halves::Window;
+    config.window.halving = Halving::Segments;
+    config.window.repeated_timeout = RepeatedTimeout::Halves;
+    config.window.slow_start = SlowStart::PerAck;
+    config.window.full_ack = FullAck::Ssthresh;
+    config.window.idle_restart = IdleRestart::LastReceived;
+    config.recovery.limited_transmit = false;
+    config.rto.sampling = Sampling::OncePerWindow;
+    config.rto.timer = TimerClock::Ticks;
+    config.rto.floor = RtoFloor::Total(Duration::from_secs(1));
+    config.rto.initial = Duration::from_secs(3);
+    config.rto.max = Duration::from_secs(64);
+}
+
+fn ns2(config: &mut Config) {
+    config.window.halves = Halves::Window;
+    config.window.halving = Halving::Segments;
+    config.window.repeated_timeout = RepeatedTimeout::Halves;
+    config.window.slow_start = SlowStart::PerAck;
+    config.window.full_ack = FullAck::Halved;
+    config.rto.arithmetic = Arithmetic::Ns2;
+    config.rto.sampling = Sampling::OncePerWindow;
+    config.rto.sample_handshake = false;
+    config.rto.restart_on_retransmit = true;
+}
