@@ -336,8 +336,9 @@ pub struct ReceiverConfig {
     /// The longest that an acknowledgment is delayed; the period of a heartbeat.
     pub delayed_ack: Duration,
     /// Is a segment that carries [`Flags::RXT`](crate::Flags::RXT) answered at once, by a pure
-    /// acknowledgment that carries it, too (draft-ludwig-tsvwg-tcp-rxt-flag-03)? A sender that
-    /// relies on RXT takes the first acknowledgment without it for that of an original.
+    /// acknowledgment that carries [`Flags::RXT_ECHO`](crate::Flags::RXT_ECHO)
+    /// (draft-ludwig-tsvwg-tcp-rxt-flag-03)? A sender that relies on RXT takes the first
+    /// acknowledgment without the echo for that of an original.
     pub rxt_echo: bool,
     /// When an acknowledgment that waits leaves.
     pub ack_delay: AckDelay,
