@@ -134,7 +134,7 @@ impl Receiver {
         }
     }
 
-    /// Does a pure acknowledgment with RXT have to leave before anything that would take the
+    /// Does a pure acknowledgment with the echo of RXT have to leave before anything that would take the
     /// acknowledgment along?
     pub const fn owes_rxt(&self) -> bool {
         self.rxt

@@ -31,10 +31,12 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
     pub const CWR: Self = Self(0x80);
-    /// "This is a retransmission" on a segment with data, and on a pure acknowledgment "this answers
-    /// one" (draft-ludwig-tsvwg-tcp-rxt-flag-03). The draft was given no bit; this one is reserved
-    /// in RFC 9293, and nobody but two ends of a laboratory knows it.
+    /// The segment is a retransmission (RXT, draft-ludwig-tsvwg-tcp-rxt-flag-03). The draft was given
+    /// no bit; this one is reserved in RFC 9293, and nobody but two ends of a laboratory knows it.
     pub const RXT: Self = Self(0x200);
+    /// The acknowledgment answers a segment with [`Flags::RXT`]. As in Ludwig and Katz 2000 it is a
+    /// bit of its own, for data may flow both ways.
+    pub const RXT_ECHO: Self = Self(0x400);
 
     /// All that the header has room for.
     const ALL: u16 = 0x0fff;
@@ -75,9 +77,10 @@ impl BitOrAssign for Flags {
 }
 
 impl fmt::Display for Flags {
-    /// The analysers' letters, such as `SA` for SYN and ACK, and `X` for RXT.
+    /// The analysers' letters, such as `SA` for SYN and ACK, and `X` for RXT, `Y` for its
+    /// echo.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letters = ['F', 'S', 'R', 'P', 'A', 'U', 'E', 'C', 'N', 'X'];
+        let letters = ['F', 'S', 'R', 'P', 'A', 'U', 'E', 'C', 'N', 'X', 'Y'];
         (0..letters.len())
             .filter(|bit| self.0 & (1 << bit) != 0)
             .try_for_each(|bit: usize| write!(f, "{}", letters[bit]))

@@ -27,7 +27,7 @@ fn a_retransmission_is_answered_at_once() {
     end.gets(&data(1, Flags::RXT), 0);
     let answer = end.sends_one(0);
     assert_eq!((answer.ack, answer.len), (end_of(1), 0));
-    assert_eq!(answer.flags, Flags::ACK | Flags::RXT);
+    assert_eq!(answer.flags, Flags::ACK | Flags::RXT_ECHO);
     end.gets(&data(2, Flags::NONE), 0);
     end.sends_nothing(0);
 }
@@ -39,7 +39,7 @@ fn one_answer_covers_an_original_that_waited() {
     end.sends_nothing(0);
     end.gets(&data(1, Flags::RXT), 10);
     let answer = end.sends_one(10);
-    assert_eq!((answer.ack, answer.flags), (end_of(1), Flags::ACK | Flags::RXT));
+    assert_eq!((answer.ack, answer.flags), (end_of(1), Flags::ACK | Flags::RXT_ECHO));
 }
 
 #[test]
@@ -49,13 +49,13 @@ fn data_does_not_take_the_answer_along() {
     end.gets(&data(1, Flags::RXT), 0);
     let sent = end.sends(0);
     let sent: Vec<_> = sent.iter().map(|segment| (segment.len, segment.flags)).collect();
-    assert_eq!(sent, [(0, Flags::ACK | Flags::RXT), (SEGMENT, Flags::ACK)]);
+    assert_eq!(sent, [(0, Flags::ACK | Flags::RXT_ECHO), (SEGMENT, Flags::ACK)]);
 }
 
 #[test]
 fn an_answer_is_not_answered() {
     let mut end = receiving(true);
-    let mut answer = Segment::new(start_of(1), 0, Flags::ACK | Flags::RXT);
+    let mut answer = Segment::new(start_of(1), 0, Flags::ACK | Flags::RXT_ECHO);
     (answer.ack, answer.window) = (start_of(1), 60_000);
     end.gets(&answer, 0);
     end.sends_nothing(0);

@@ -25,7 +25,7 @@ impl Connection {
         }
         if self.receiver.owes_rxt() {
             let max = self.sender.flight().max();
-            return Some(self.with_ack(Segment::new(max, 0, Flags::ACK | Flags::RXT), at));
+            return Some(self.with_ack(Segment::new(max, 0, Flags::ACK | Flags::RXT_ECHO), at));
         }
         let probe = self.persist.take_probe();
         let chunk = match probe {

@@ -81,10 +81,13 @@ impl DelayedAck {
     }
 }
 
-/// The first beat behind `at` of a clock that beats at `phase` and every `period` from there.
+/// The first beat behind `at` of a clock that beats at `phase` and every `period` from there; one
+/// with no period beats all the time.
 fn next_beat(at: Instant, period: Duration, phase: Duration) -> Instant {
-    let period = period.nanos().max(1);
-    let offset = phase.nanos() % period;
-    let into = (at.nanos() % period + period - offset) % period;
-    at + Duration::from_nanos(period - into)
+    if period.is_zero() {
+        return at;
+    }
+    let period = period.nanos();
+    let since = (at.nanos() % period + period - phase.nanos() % period) % period;
+    at + Duration::from_nanos(period - since)
 }

@@ -88,13 +88,15 @@ fn sack_blocks_across_the_wrap_byte_by_byte() {
 }
 
 #[test]
-fn the_rxt_flag_is_a_reserved_bit_beside_the_header_length() {
-    let mut segment = ack(Seq::FIRST + 1);
-    segment.flags |= Flags::RXT;
-    let header = emit(&segment);
-    assert_eq!(header[12..14], [0x52, 0x10]);
-    assert_eq!(round_trip(&segment), segment);
-    assert_eq!(segment.flags.to_string(), "AX");
+fn rxt_and_its_echo_are_reserved_bits_beside_the_header_length() {
+    for (flag, byte, letters) in [(Flags::RXT, 0x52, "AX"), (Flags::RXT_ECHO, 0x54, "AY")] {
+        let mut segment = ack(Seq::FIRST + 1);
+        segment.flags |= flag;
+        let header = emit(&segment);
+        assert_eq!(header[12..14], [byte, 0x10]);
+        assert_eq!(round_trip(&segment), segment);
+        assert_eq!(segment.flags.to_string(), letters);
+    }
 }
 
 #[test]

@@ -163,3 +163,14 @@ fn the_next_gap_is_waited_for_anew() {
     s.arrives(7, 60).expect_ack(4, &[(6, 7)]);
     s.arrives(8, 60).expect_wait(160);
 }
+
+#[test]
+fn a_heartbeat_without_a_period_delays_nothing() {
+    let mut s = Script::with(|config| {
+        config.ack_delay = AckDelay::Heartbeat { phase: Duration::from_millis(1) };
+        config.delayed_ack = Duration::ZERO;
+    });
+    s.arrives(1, 5).expect_wait(5);
+    s.receiver.on_timer(at(5));
+    s.expect_ack(1, &[]);
+}

@@ -1,0 +1,79 @@
+//! Knobs of the receiving side.
+
+use rtolab_time::Duration;
+
+/// The receiving side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverConfig {
+    /// The receive buffer, in bytes: the largest window offered.
+    pub buffer: u32,
+    /// An acknowledgment at least every so many full segments (RFC 5681 section 4.2: 2).
+    pub ack_every: u32,
+    /// The longest that an acknowledgment is delayed; the period of a heartbeat.
+    pub delayed_ack: Duration,
+    /// Is a segment that carries [`Flags::RXT`](crate::Flags::RXT) answered at once, by a pure
+    /// acknowledgment that carries [`Flags::RXT_ECHO`](crate::Flags::RXT_ECHO)
+    /// (draft-ludwig-tsvwg-tcp-rxt-flag-03)? A sender that relies on RXT takes the first
+    /// acknowledgment without the echo for that of an original.
+    pub rxt_echo: bool,
+    /// When an acknowledgment that waits leaves.
+    pub ack_delay: AckDelay,
+    /// In what `ack_every` counts.
+    pub ack_counts: AckCounts,
+    /// So many acknowledgments of data leave at once before any is delayed: Linux's quickack, there
+    /// at most 16 (`TCP_MAX_QUICKACKS`).
+    pub quick_acks: u32,
+    /// Is a segment with PSH acknowledged at once? See [`Config::push`](crate::Config::push) for who sets it.
+    pub ack_pushed_at_once: bool,
+    /// How what fills a gap is acknowledged.
+    pub gap_fill: GapFill,
+    /// The most SACK blocks in a segment, D-SACK included (RFC 2018 section 3: four fit, three
+    /// beside timestamps).
+    pub max_sack_blocks: u32,
+    /// The third and later duplicate acknowledgments of a gap wait so long for the link to fill it
+    /// (Vaidya et al. 2002); `None`: they leave at once.
+    pub delayed_dupacks: Option<Duration>,
+    /// Is what PAWS drops reported by D-SACK, as far as it was received before? No RFC asks for it;
+    /// Linux does it (`tcp_send_dupack`).
+    pub dsack_old: bool,
+}
+
+/// When a delayed acknowledgment leaves, at the latest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AckDelay {
+    /// `delayed_ack` after the first segment that it acknowledges.
+    #[default]
+    Timer,
+    /// At the next beat of the host's clock, as in BSD (`tcp_fasttimo`): it beats every
+    /// `delayed_ack`, first at `phase`, whatever a connection does.
+    Heartbeat {
+        /// When the clock beats first, modulo its period.
+        phase: Duration,
+    },
+    /// After the smoothed time between segments, at least 40 ms, at most `delayed_ack`: Linux
+    /// (`tcp_event_data_recv`), without its bounds by SRTT and RTO.
+    Adaptive,
+}
+
+/// In what a receiver counts until it acknowledges (RFC 5681 section 4.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AckCounts {
+    /// Segments, however small.
+    #[default]
+    Segments,
+    /// Bytes, in units of a full segment: of the largest that has arrived, as in Linux.
+    Bytes,
+}
+
+/// How a segment is acknowledged that fills a gap, in part or whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GapFill {
+    /// At once (RFC 5681 section 4.2).
+    #[default]
+    AtOnce,
+    /// At once where it joins what was queued, else as any other in order: ns-2 without
+    /// `RFC2581_immediate_ack_` (`DelAckSink::recv`).
+    WhereJoined,
+    /// As any other in order: RFC 1122 section 4.2.3.2, which knows no exception.
+    Delayed,
+}
