@@ -18,7 +18,7 @@ def with_sender(experiment: Experiment, sender: str) -> Experiment:
     (variant,) = experiment.variants
 
     class Disguised(Variant):
-        key = variant.key  # type: ignore[assignment]
+        key = variant.key
 
     disguised = Disguised(sender, variant.label)
     return replace(experiment, variants=(disguised,))

@@ -118,7 +118,7 @@ def test_judges_are_asked_about_every_timeout(scenario: Path) -> None:
     ],
 )
 def test_a_wrong_question_says_what_is_wrong(
-    scenario: Path, asked: dict[str, list[str]], said: str
+    scenario: Path, asked: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(_rtolab.SenderError, match=said):
         _rtolab.simulate(scenario, senders=["newreno"], seeds=[1], **asked)

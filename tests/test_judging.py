@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 import pytest
 
-from rtolab.judging import Confusion, confusions, differences
+from rtolab.judging import confusions, differences
 
 if TYPE_CHECKING:
     from rtolab.result import Result
@@ -41,19 +41,12 @@ def judged(rows: list[tuple[str, str, float | None, str]]) -> Result:
 
 def test_counts_are_of_what_the_truth_calls_each() -> None:
     (found,) = confusions(judged(VERDICTS), "timeout")
-    assert found == Confusion(
-        sender="sack",
-        detector="eifel",
-        spurious_found=2,
-        spurious_missed=1,
-        genuine_called_spurious=1,
-        genuine_right=1,
-        open=1,
-        blind=1,
-        median_delay_s=pytest.approx(0.6),
-        smt=pytest.approx(0.5),
-        tms=pytest.approx(1 / 3),
-    )
+    assert (found.sender, found.detector) == ("sack", "eifel")
+    assert (found.spurious_found, found.spurious_missed) == (2, 1)
+    assert (found.genuine_called_spurious, found.genuine_right) == (1, 1)
+    assert (found.open, found.blind) == (1, 1)
+    assert found.median_delay_s == pytest.approx(0.6)
+    assert (found.smt, found.tms) == pytest.approx((0.5, 1 / 3))
     assert found.detection_error == pytest.approx(0.2 * 0.5 + 0.8 / 3)
 
 
