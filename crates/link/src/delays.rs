@@ -21,6 +21,11 @@ impl Delays {
         Self { constant: config.delay, trace: config.delays.clone(), bad: config.bad.delay }
     }
 
+    /// Where it never changes.
+    pub(crate) const fn constant(&self) -> Duration {
+        self.constant
+    }
+
     /// Of a frame that is sent at `at`, in this state.
     #[inline]
     pub(crate) fn at(&self, at: Instant, state: State) -> Duration {

@@ -125,6 +125,11 @@ impl Fates {
             && duplication.is_none()
     }
 
+    /// Does nothing ever befall any frame?
+    pub(crate) const fn is_uneventful(&self) -> bool {
+        self.uneventful
+    }
+
     /// The next frame's.
     #[inline]
     pub(crate) fn draw(&mut self) -> Fate {

@@ -218,6 +218,7 @@ impl<F: Frame> Lane<F> {
     }
 
     /// How long the transmitter stalls between `from` and `to`.
+    #[inline]
     pub(crate) fn stalled(&mut self, from: Instant, to: Instant) -> Duration {
         self.line.transmitter.stalls().covered(from, to)
     }

@@ -82,7 +82,7 @@ impl Timeline {
 
     /// Is there no span and never will be? Asked first, so that an undisturbed link pays nothing.
     #[inline]
-    fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         self.unknown_from == Instant::NEVER && self.known.is_empty()
     }
 

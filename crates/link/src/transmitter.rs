@@ -39,6 +39,7 @@ struct Serialiser {
 }
 
 impl Serialiser {
+    #[inline]
     fn time_for(&mut self, bytes: u32) -> Duration {
         if self.last_size.0 != bytes {
             let needed = self.rate.map_or(Duration::ZERO, |rate| rate.time_for(bytes));

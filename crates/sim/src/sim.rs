@@ -213,6 +213,7 @@ impl Sim {
         }
     }
 
+    #[inline]
     fn wake_for_direction(&mut self, channel: usize, direction: Direction) {
         let next = self.channels[channel].next_event_of(direction);
         self.wake(Entity::Channel(channel, direction), next);

@@ -47,7 +47,10 @@ impl Connection {
             let max = self.sender.flight().max();
             return Some(self.with_ack(Segment::new(max, 0, Flags::ACK), at));
         }
-        self.persist.watch(self.sender.is_blocked(), at, self.sender.rto());
+        match self.sender.is_blocked() {
+            true => self.persist.watch(at, self.sender.rto()),
+            false => self.persist.stop(),
+        }
         None
     }
 

@@ -215,11 +215,13 @@ impl Connection {
             return None;
         }
         let delayed = match self.receiver.ack_due() {
-            AckDue::At(at) => Some(at),
-            _ => None,
+            AckDue::At(at) => at,
+            _ => Instant::NEVER,
         };
-        let persist = self.persist.deadline();
-        [self.sender.deadline(), delayed, self.time_wait, persist].into_iter().flatten().min()
+        let or_never = |deadline: Option<Instant>| deadline.unwrap_or(Instant::NEVER);
+        let (persist, time_wait) = (or_never(self.persist.deadline()), or_never(self.time_wait));
+        let next = or_never(self.sender.deadline()).min(delayed).min(persist).min(time_wait);
+        (next < Instant::NEVER).then_some(next)
     }
 
     /// A timer may have expired.

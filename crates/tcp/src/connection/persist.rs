@@ -13,13 +13,19 @@ pub(super) struct Persist {
 }
 
 impl Persist {
-    /// All that could leave at `at` has left: the timer starts, goes on or stops. The first probe
-    /// leaves after a retransmission timeout.
-    pub(super) fn watch(&mut self, blocked: bool, at: Instant, rto: Duration) {
-        match (blocked, self.deadline) {
-            (false, _) => *self = Self::default(),
-            (true, None) => (self.deadline, self.wait) = (Some(at + rto), rto),
-            (true, Some(_)) => {}
+    /// All that could leave at `at` has left, and something is blocked: the timer starts or goes
+    /// on. The first probe leaves after a retransmission timeout.
+    pub(super) fn watch(&mut self, at: Instant, rto: Duration) {
+        if self.deadline.is_none() {
+            (self.deadline, self.wait) = (Some(at + rto), rto);
+        }
+    }
+
+    /// Nothing is blocked.
+    #[inline]
+    pub(super) fn stop(&mut self) {
+        if self.deadline.is_some() {
+            *self = Self::default();
         }
     }
 

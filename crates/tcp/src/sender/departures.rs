@@ -159,11 +159,15 @@ impl Sender {
 
     /// Does something wait that only a larger offered window lets go? Nothing is outstanding whose
     /// acknowledgment could bring one.
+    #[inline]
     pub fn is_blocked(&self) -> bool {
+        if self.flight.size() > 0 {
+            return false;
+        }
         let next = self.flight.max();
         let waits = next < self.limit || (self.fin && next == self.limit);
         let connected = self.flight.una() > Seq::FIRST;
-        connected && waits && self.flight.size() == 0 && self.new_chunk().is_none()
+        connected && waits && self.new_chunk().is_none()
     }
 
     /// The outstanding segment at `seq`, to be sent again.
