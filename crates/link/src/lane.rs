@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant};
 
 use crate::admission::{Admission, Admit, Backlog};
-use crate::config::{ChannelConfig, StallHolds};
+use crate::config::{ChannelConfig, StallHolds, Stalls};
 use crate::exits::{Exit, Exits, Settled};
 use crate::frame::{Cause, Direction, Frame, Outcome};
 use crate::line::{Line, Passage};
@@ -24,6 +24,8 @@ use crate::timeline::{Span, Timeline};
 #[derive(Clone, Debug)]
 pub(crate) struct Lane<F> {
     direction: Direction,
+    /// There are no timelines to ask: no stalls, no pauses, no states, no outages of its own.
+    quiet: bool,
     entry_stalls: Timeline,
     admission: Admission,
     queue: Queue,
@@ -55,6 +57,7 @@ impl<F: Frame> Lane<F> {
         let config = config.of(direction);
         Self {
             direction,
+            quiet: line.is_quiet() && config.stalls == Stalls::default(),
             entry_stalls: match config.stalls.holds {
                 StallHolds::Entry => Timeline::stalls(config, stream),
                 StallHolds::Transmitter => Timeline::quiet(),
@@ -73,7 +76,7 @@ impl<F: Frame> Lane<F> {
     /// A frame comes; `outages` are those of both directions.
     #[inline]
     pub(crate) fn send(&mut self, frame: F, at: Instant, outages: &mut Timeline) {
-        let entry = self.entry_stalls.release(at);
+        let entry = if self.quiet { at } else { self.entry_stalls.release(at) };
         let entry = Entry { offered: at, at: entry, since: entry, marked: false };
         self.take(frame, entry, outages);
     }
@@ -220,6 +223,9 @@ impl<F: Frame> Lane<F> {
     /// How long the transmitter stalls between `from` and `to`.
     #[inline]
     pub(crate) fn stalled(&mut self, from: Instant, to: Instant) -> Duration {
+        if self.quiet {
+            return Duration::ZERO;
+        }
         self.line.transmitter.stalls().covered(from, to)
     }
 
@@ -254,7 +260,11 @@ impl<F: Frame> Lane<F> {
     }
 
     /// Nobody will ask about anything before `at`.
+    #[inline]
     pub(crate) fn forget_before(&mut self, at: Instant) {
+        if self.quiet {
+            return;
+        }
         self.entry_stalls.forget_before(at);
         self.line.forget_before(at);
     }

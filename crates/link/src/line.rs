@@ -162,6 +162,11 @@ impl Line {
         }
     }
 
+    /// Has it no timelines to ask?
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.states.is_quiet() && self.outages.is_quiet() && self.transmitter.is_steady()
+    }
+
     /// The propagation delay of what is sent at `at`.
     pub(crate) fn propagation(&mut self, at: Instant) -> Duration {
         let state = self.state(at);

@@ -19,6 +19,11 @@ impl Pauses {
         Self { stalls, interruptions: interruptions.map(Box::new) }
     }
 
+    /// Are there none, ever?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stalls.is_quiet() && self.interruptions.is_none()
+    }
+
     /// The first instant from `at` on that lies in no pause.
     #[inline]
     pub(crate) fn release(&mut self, at: Instant) -> Instant {

@@ -103,6 +103,11 @@ impl Transmitter {
         self.idle_from
     }
 
+    /// Does it work at one rate and never pause?
+    pub(crate) fn is_steady(&self) -> bool {
+        matches!(self.pace, Pace::Constant(_)) && self.pauses.is_empty()
+    }
+
     /// Its stalls.
     pub(crate) fn stalls(&mut self) -> &mut Timeline {
         &mut self.pauses.stalls

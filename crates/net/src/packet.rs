@@ -3,7 +3,7 @@
 use rtolab_link::{CopyId, Frame};
 use rtolab_record::Place;
 use rtolab_tcp::{Flags, Segment};
-use rtolab_time::{Duration, Instant};
+use rtolab_time::Instant;
 
 /// Bytes of the IPv4 header.
 const IP_HEADER: u32 = 20;
@@ -58,8 +58,6 @@ pub struct Packet {
     pub copy: CopyId,
     /// When it left its host.
     pub sent: Instant,
-    /// How long stalls and spikes have held it so far.
-    pub held: Duration,
     /// The flow's index.
     pub flow: u32,
     /// Its size with IP and TCP or UDP headers.
@@ -75,7 +73,7 @@ pub struct Packet {
 }
 
 // With its outcome a packet is copied at every link: beyond 128 bytes each copy calls memmove.
-const _: () = assert!(size_of::<Packet>() <= 104);
+const _: () = assert!(size_of::<Packet>() <= 96);
 
 impl Packet {
     /// The size of a packet that carries `segment` over IPv4.

@@ -6,7 +6,7 @@ use rtolab_link::{Channel, CopyId, Direction, Outcome};
 use rtolab_net::{Agent, Condition, Packet, Step};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::{Segment, State};
-use rtolab_time::{Duration, Instant};
+use rtolab_time::Instant;
 
 use crate::attend::Attended;
 use crate::flow::Flow;
@@ -194,7 +194,9 @@ impl Sim {
                     self.flows[frame.flow as usize].under_way += 1;
                     frame.condition = frame.condition.second();
                 }
-                frame.held += held;
+                if !held.is_zero() {
+                    self.trace.held(&frame, held);
+                }
                 frame.step += 1;
                 self.forward(frame);
             }
@@ -311,7 +313,6 @@ impl Sim {
             segment,
             copy,
             sent: self.now,
-            held: Duration::ZERO,
             flow: flow as u32,
             bytes,
             step: from.way(place, self.now),

@@ -53,7 +53,15 @@ impl Trace {
         let Some(packets) = &mut self.packets else { return };
         let known = &mut packets.fates[packet.copy.0 as usize];
         if known.0 != Fate::Delivered {
-            *known = (fate, Some(at), packet.held);
+            (known.0, known.1) = (fate, Some(at));
+        }
+    }
+
+    /// A link held a copy; of one that a link has doubled the first counts.
+    pub fn held(&mut self, packet: &Packet, held: Duration) {
+        let Some(packets) = &mut self.packets else { return };
+        if !packet.condition.is_second() {
+            packets.fates[packet.copy.0 as usize].2 += held;
         }
     }
 
@@ -107,7 +115,7 @@ impl Packets {
             unneeded: false,
             fate: Fate::Underway,
             fate_at: None,
-            held: packet.held,
+            held: Duration::ZERO,
         };
         self.rows.push((row, packet.order));
     }

@@ -36,7 +36,6 @@ pub fn packet(mut segment: Segment, to_receiver: bool) -> Packet {
         segment,
         copy: CopyId(0),
         sent: Instant::START,
-        held: Duration::ZERO,
         flow: 0,
         bytes: Packet::size_of(&segment),
         order: 0,

@@ -86,7 +86,6 @@ impl<'a> World<'a> {
         let packet = Packet {
             segment,
             copy: CopyId(self.sent),
-            held: Duration::ZERO,
             flow: 0,
             bytes: Packet::size_of(&segment),
             order: 0,
