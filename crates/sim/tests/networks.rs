@@ -3,7 +3,7 @@
 mod common;
 
 use common::{at, connection, journeys, millis, node, rate, scenario, traced, untraced, with};
-use rtolab_link::{ChannelConfig, Direction, DirectionConfig, Limit, Window};
+use rtolab_link::{ChannelConfig, Direction, DirectionConfig, Limit, Probability, Window};
 use rtolab_record::{Fate, Recording, TimeoutKind, Truth};
 use rtolab_scenario::{Agent, AgentKind, Route, Scenario, Workload};
 use rtolab_sim::{Lab, Observe};
@@ -96,6 +96,24 @@ fn both_legs_of_a_split_connection_carry_all_and_end() {
     assert_eq!(far.start, at(20) + rate(1000).time_for(52));
     assert!(near_end > at(2496) && far_end < near_end);
     assert_eq!(recording.segments.iter().filter(|row| row.fate != Fate::Delivered).count(), 0);
+}
+
+#[test]
+fn a_gateway_whose_window_updates_are_lost_is_asked_again() {
+    let links = [
+        "near left gateway; rate = \"10 Mbit/s\"; delay = \"5 ms\"",
+        "far gateway right; rate = \"100 kbit/s\"; delay = \"5 ms\"; queue = \"5 packets\"",
+    ];
+    let mut scenario = with(scenario("600 s", &links), Workload::Bulk { bytes: Some(300_000) });
+    scenario.flows[0].split = vec![node(&scenario, "gateway")];
+    scenario.flows[0].receiver.receiver.buffer = 5000;
+    scenario.links[0].channel.backward.loss = Probability::new(0.1).unwrap();
+    let lab = Lab::new(&scenario, None).unwrap();
+    for seed in 0..20 {
+        let recording = lab.run(0, seed, Observe::default());
+        let far = connection(&recording, "flow/2");
+        assert!(far.end.is_some() && far.bytes == 300_000, "seed {seed}: {} B", far.bytes);
+    }
 }
 
 #[test]
