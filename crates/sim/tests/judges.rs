@@ -193,4 +193,12 @@ fn duplicate_acknowledgments_have_the_causes_that_the_link_gave_them() {
     only(&causes(&[("link.wireless.forward.drops", "[60]")]), DuplicateCause::Loss);
     let small = ("tcp.window.initial_ssthresh", "8 segments");
     only(&causes(&[small, STALL]), DuplicateCause::Retransmission);
+    // Frames overtake, by less than a retransmission takes; none is lost.
+    let jitter = ("link.wireless.forward.jitter", r#"{ uniform = ["0 s", "250 ms"] }"#);
+    let patient = ("tcp.recovery.dupthresh", "10");
+    let overtaken = causes(&[small, jitter, ("link.wireless.forward.order", "free"), patient]);
+    only(&overtaken, DuplicateCause::Reordering);
+    // Second copies of data call for duplicates, and second copies of those are some, too.
+    let doubled = causes(&[small, patient, ("link.wireless.duplication", "0.05")]);
+    only(&doubled, DuplicateCause::Network);
 }
