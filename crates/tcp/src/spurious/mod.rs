@@ -2,6 +2,7 @@
 //!
 //! A sender asks those that it acts on; [`Judges`] ask any of them about any sender.
 
+mod bench;
 mod detectors;
 mod dsack;
 mod dualrtt;
@@ -16,6 +17,7 @@ use core::fmt::Debug;
 
 use crate::flight::{AckFacts, Sent};
 
+pub(crate) use bench::{Beginning, Bench};
 pub use detectors::{DETECTORS, DetectorKind, UnknownDetector, detector};
 pub use dsack::Dsack;
 pub use dualrtt::DualRtt;
