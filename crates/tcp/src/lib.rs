@@ -11,6 +11,7 @@ pub mod event;
 pub mod flight;
 pub mod receiver;
 mod recovery;
+mod response;
 pub mod rtt;
 mod segment;
 pub mod sender;

@@ -1,18 +1,27 @@
 //! A sender's name: a sum of policies, such as `newreno+frto` or `sack:rfc6675+eifel`.
+//!
+//! It begins with a loss recovery. Several detectors of spurious retransmissions may follow, the
+//! first of which to find one is answered; and one response to them, as a term of its own or behind
+//! a detector and a colon: `sack+eifel:rfc3522+rfc4015` and `sack+eifel:rfc3522:rfc4015` are the
+//! same. Without a response each detector has that of its own publication.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::config::{Algorithm, Bugfix, Config, PartialAckTimer, SackRules};
+use crate::config::{
+    Algorithm, Bugfix, Config, Detectors, DsackForm, EifelForm, PartialAckTimer, Response,
+    SackRules,
+};
 
 /// One policy that a sum may name.
 #[derive(Clone, Copy)]
 pub struct Policy {
     /// Its name, with its variant if it has one: `newreno`, `newreno:less-careful`.
     pub name: &'static str,
-    /// Which of the questions it answers; a sum has at most one policy for each.
+    /// Which of the questions it answers; a sum has at most one policy for each, but several
+    /// detectors.
     pub question: Question,
     /// What it is, in one sentence with its source.
     pub about: &'static str,
@@ -26,6 +35,10 @@ pub enum Question {
     Recovery,
     /// What is sent after a timeout until it is settled, and was it wrong?
     Timeout,
+    /// Was a retransmission wrong?
+    Spurious,
+    /// What then?
+    Response,
 }
 
 impl Question {
@@ -34,6 +47,8 @@ impl Question {
         match self {
             Self::Recovery => "recovery",
             Self::Timeout => "timeout",
+            Self::Spurious => "spurious",
+            Self::Response => "response",
         }
     }
 }
@@ -93,9 +108,53 @@ pub const POLICIES: &[Policy] = &[
         c.recovery.sack.rules = SackRules::Rfc6675;
     }),
     policy("frto", Question::Timeout, "F-RTO as in report C-2002-07 section 3", |c| c.frto = true),
-    policy("eifel", Question::Timeout, "Eifel by timestamps, full response (LK 2000)", |c| {
-        c.eifel = true;
-        c.timestamps = true;
+    policy("eifel", Question::Spurious, "Eifel by timestamps for timeouts (LK 2000)", |c| {
+        eifel(c, EifelForm::LudwigKatz);
+    }),
+    policy("eifel:rfc3522", Question::Spurious, "Eifel by timestamps (RFC 3522)", |c| {
+        eifel(c, EifelForm::Rfc3522);
+    }),
+    policy("eifel:safe", Question::Spurious, "Eifel, the original's echo only (RFC 3522)", |c| {
+        eifel(c, EifelForm::Safe);
+    }),
+    policy("badrexmit", Question::Spurious, "an ACK within half a round trip (FreeBSD)", |c| {
+        c.detectors.bad_retransmit = true;
+    }),
+    policy("dualrtt", Question::Spurious, "DualRTT (Fu and Atiquzzaman 2004)", |c| {
+        c.detectors.dualrtt = true;
+    }),
+    policy("dsack", Question::Spurious, "all retransmissions reported by D-SACK (RFC 3708)", |c| {
+        c.detectors.dsack = Some(DsackForm::Rfc3708);
+    }),
+    policy("dsack:linux", Question::Spurious, "retransmissions less D-SACKs (Linux)", |c| {
+        c.detectors.dsack = Some(DsackForm::Linux);
+    }),
+    policy("none", Question::Response, "nothing changes, to compare with", |c| {
+        c.response = Some(Response::None);
+    }),
+    policy("stop-gbn", Question::Response, "new data in the reduced window", |c| {
+        c.response = Some(Response::StopGbn);
+    }),
+    policy("half", Question::Response, "new data in half the window (C-2002-07)", |c| {
+        c.response = Some(Response::Half);
+    }),
+    policy("full", Question::Response, "window and ssthresh as before (LK 2000)", |c| {
+        c.response = Some(Response::Full);
+    }),
+    policy("ns2:full", Question::Response, "the window is what was outstanding (ns-2)", |c| {
+        c.response = Some(Response::Ns2Full);
+    }),
+    policy("ns2:slow-start", Question::Response, "slow start with new data (ns-2)", |c| {
+        c.response = Some(Response::Ns2SlowStart);
+    }),
+    policy("rfc4015", Question::Response, "the Eifel response (RFC 4015)", |c| {
+        c.response = Some(Response::Rfc4015);
+    }),
+    policy("linux", Question::Response, "nothing less than before (Linux undo)", |c| {
+        c.response = Some(Response::Linux);
+    }),
+    policy("bsd", Question::Response, "as before, with its recovery (FreeBSD)", |c| {
+        c.response = Some(Response::Bsd);
     }),
 ];
 
@@ -128,6 +187,11 @@ fn sack(config: &mut Config) {
     config.sack = true;
 }
 
+fn eifel(config: &mut Config, form: EifelForm) {
+    config.detectors.eifel = Some(form);
+    config.timestamps = true;
+}
+
 /// Why a name is no sender.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SumError {
@@ -151,6 +215,16 @@ pub enum SumError {
         /// The one that conflicts with it.
         second: &'static str,
     },
+    /// A policy lacks another.
+    #[error("sender `{sum}` names `{found}`, which needs {needs}")]
+    Needs {
+        /// The whole name.
+        sum: String,
+        /// The policy.
+        found: &'static str,
+        /// What it needs.
+        needs: &'static str,
+    },
     /// It does not begin with loss recovery.
     #[error("sender `{sum}` must begin with its loss recovery, such as `newreno` or `sack`")]
     NoRecovery {
@@ -163,24 +237,80 @@ pub enum SumError {
 pub fn sender(name: &str, base: &Config) -> Result<Config, SumError> {
     let mut chosen: Vec<&Policy> = Vec::new();
     for term in name.split('+') {
-        let policy = POLICIES.iter().find(|policy| policy.name == term).ok_or_else(|| {
-            let known = POLICIES.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
-            SumError::Unknown { sum: name.to_string(), found: term.to_string(), known }
-        })?;
-        if let Some(other) = chosen.iter().find(|other| other.question == policy.question) {
-            let sum = name.to_string();
-            return Err(SumError::Twice { sum, first: other.name, second: policy.name });
+        for policy in policies_of(term) {
+            let policy = policy.ok_or_else(|| {
+                let known = POLICIES.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+                SumError::Unknown { sum: name.to_string(), found: term.to_string(), known }
+            })?;
+            if let Some(other) = chosen.iter().find(|other| other.rules_out(policy)) {
+                let sum = name.to_string();
+                return Err(SumError::Twice { sum, first: other.name, second: policy.name });
+            }
+            chosen.push(policy);
         }
-        chosen.push(policy);
     }
     if chosen.first().is_none_or(|policy| policy.question != Question::Recovery) {
         return Err(SumError::NoRecovery { sum: name.to_string() });
     }
-    let mut config = Config { frto: false, eifel: false, ..base.clone() };
-    for policy in chosen {
+    let mut config = Config { frto: false, detectors: Detectors::default(), ..base.clone() };
+    for policy in &chosen {
         (policy.set)(&mut config);
     }
+    for policy in chosen {
+        if let Some(needs) = policy.lacks(&config) {
+            return Err(SumError::Needs { sum: name.to_string(), found: policy.name, needs });
+        }
+    }
     Ok(config)
+}
+
+/// The policies that one term names: itself, or a detector and behind a colon its response.
+fn policies_of(term: &str) -> impl Iterator<Item = Option<&'static Policy>> {
+    let named = |name: &str| POLICIES.iter().find(|policy| policy.name == name);
+    let joined = || {
+        let colons = term.match_indices(':').map(|(at, _)| (&term[..at], &term[at + 1..]));
+        let mut pairs = colons.filter_map(|(head, tail)| Some((named(head)?, named(tail)?)));
+        pairs.find(|(head, tail)| head.detects() && tail.question == Question::Response)
+    };
+    match (named(term), joined()) {
+        (None, Some((head, tail))) => [Some(Some(head)), Some(Some(tail))],
+        (policy, _) => [Some(policy), None],
+    }
+    .into_iter()
+    .flatten()
+}
+
+impl Policy {
+    /// Is it a detector of spurious retransmissions?
+    const fn detects(&self) -> bool {
+        matches!(self.question, Question::Timeout | Question::Spurious)
+    }
+
+    /// May the other not stand beside it? Of one detector only one form may; and F-RTO sends no
+    /// second retransmission, whose answer DualRTT waits for.
+    fn rules_out(&self, other: &Self) -> bool {
+        let family = |policy: &Self| policy.name.split(':').next();
+        match (self.question, other.question) {
+            (Question::Spurious, Question::Spurious) => family(self) == family(other),
+            (own, others) if own == others => true,
+            (Question::Timeout, _) => other.name == "dualrtt",
+            (_, Question::Timeout) => self.name == "dualrtt",
+            _ => false,
+        }
+    }
+
+    /// What it needs and `config` lacks.
+    fn lacks(&self, config: &Config) -> Option<&'static str> {
+        match self.question {
+            Question::Response if !config.frto && config.detectors.is_empty() => {
+                Some("a detector, such as `eifel`")
+            }
+            Question::Spurious if self.name.starts_with("dsack") && !config.sack => {
+                Some("`sack`, for D-SACKs are SACK options")
+            }
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -192,7 +322,7 @@ mod tests {
         let base = Config::default();
         let config = sender("newreno:less-careful+frto", &base).unwrap();
         assert_eq!(config.recovery.bugfix, Bugfix::LessCareful);
-        assert!(config.frto && !config.sack && !config.eifel);
+        assert!(config.frto && !config.sack && config.detectors.is_empty());
         assert_eq!(config.rto, base.rto);
         assert!(sender("sack+eifel", &base).unwrap().timestamps);
         let reno = sender("reno:no-bugfix", &base).unwrap().recovery;

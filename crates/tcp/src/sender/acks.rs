@@ -2,12 +2,10 @@
 
 use rtolab_time::Instant;
 
-use super::{Permit, Sender};
-use crate::config::{FullAck, RecoverOnUndo, Sampling};
-use crate::event::Event;
+use super::Sender;
+use crate::config::{FullAck, Sampling};
 use crate::flight::AckFacts;
-use crate::segment::Segment;
-use crate::spurious::{Advice, Frto, Verdict};
+use crate::segment::{Flags, Segment};
 
 impl Sender {
     /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
@@ -23,9 +21,10 @@ impl Sender {
             self.forbears = false;
             self.sample(&facts);
         }
+        self.saved.congestion_echoed |= segment.flags.has(Flags::ECE);
         let settled = self.judge(&facts);
         let recovering = self.recovery.is_fast();
-        self.recover(&facts, settled);
+        self.recover_or_begin(&facts, settled);
         if facts.is_new() {
             let ended = recovering && !self.recovery.is_fast();
             let grows = !recovering || (ended && self.config.window.full_ack == FullAck::Halved);
@@ -57,6 +56,10 @@ impl Sender {
         if let Some(sent) = sent {
             let rtt = self.rtt.measure(sent, facts.at);
             self.rtt.sample(rtt, self.flight.una(), self.flight.max());
+            let new = |from| facts.oldest_acked.is_some_and(|oldest| oldest.seq >= from);
+            if let Some(adapting) = self.adapting.take_if(|adapting| new(adapting.from)) {
+                self.rtt.adapt(adapting.before, rtt);
+            }
         }
     }
 
@@ -73,62 +76,6 @@ impl Sender {
         Instant::from_nanos(now.saturating_sub(u64::from(age) * tick))
     }
 
-    /// Asks the detectors about the last timeout and does as they advise.
-    fn judge(&mut self, facts: &AckFacts) -> Settled {
-        let verdict = self.eifel.on_ack(facts);
-        self.tell("eifel", verdict, facts.at);
-        if verdict == Verdict::Spurious {
-            // The full response: the windows as before the timeout, and on with new data.
-            self.window.cwnd = self.saved.cwnd;
-            self.window.ssthresh = self.saved.ssthresh;
-            self.resume();
-            return Settled::Restored;
-        }
-        if self.frto == Frto::Idle {
-            return Settled::No;
-        }
-        let can_send_new = self.can_send_new();
-        let (advice, verdict) = self.frto.on_ack(facts, can_send_new);
-        self.tell("frto", verdict, facts.at);
-        match advice {
-            Advice::Usual => Settled::No,
-            Advice::Hold => {
-                self.permit = Permit::New(0);
-                Settled::Advised
-            }
-            Advice::SendTwoNew => {
-                self.permit = Permit::New(2);
-                self.window.cwnd = self.window.ssthresh;
-                Settled::Advised
-            }
-            Advice::GoBackN { cwnd } => {
-                self.permit = Permit::Windows;
-                self.window.set_segments(cwnd);
-                Settled::Advised
-            }
-            Advice::Resume => {
-                self.resume();
-                Settled::Resumed
-            }
-        }
-    }
-
-    /// A timeout was spurious: nothing more is retransmitted for it.
-    fn resume(&mut self) {
-        self.permit = Permit::Windows;
-        self.nxt = self.flight.max();
-        self.recovery.leave();
-        if self.config.recover_on_undo == RecoverOnUndo::Reset {
-            self.recovery.recover = self.flight.una() - 1;
-        }
-    }
-
-    fn tell(&mut self, detector: &'static str, verdict: Verdict, at: Instant) {
-        if verdict != Verdict::Open {
-            self.events.push(Event::Judged { at, detector, verdict });
-        }
-    }
-
     /// A recovery or a spurious timeout ends, and much may have been acknowledged at once: the window
     /// shrinks to what is outstanding and one burst (report C-2002-07 section 3, as Linux does).
     fn moderate(&mut self) {
@@ -136,30 +83,5 @@ impl Sender {
             let burst = u64::from(most) * self.window.smss;
             self.window.cwnd = self.window.cwnd.min(self.outstanding() + burst);
         }
-    }
-}
-
-/// What detectors and F-RTO's advice made of an acknowledgment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
-    /// Nothing.
-    No,
-    /// F-RTO said what to do: loss recovery and growth leave the window alone.
-    Advised,
-    /// A timeout was spurious, and the windows are as before it: they do not grow besides.
-    Restored,
-    /// A timeout was spurious, and the sender goes on in congestion avoidance.
-    Resumed,
-}
-
-impl Settled {
-    /// Do loss recovery and growth leave the window alone?
-    pub(crate) const fn freezes(self) -> bool {
-        matches!(self, Self::Advised | Self::Restored)
-    }
-
-    /// Does a spurious timeout end here?
-    const fn ends(self) -> bool {
-        matches!(self, Self::Restored | Self::Resumed)
     }
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::{Permit, Sender};
 use crate::config::{Algorithm, Config};
-use crate::spurious::{Eifel, Frto};
+use crate::spurious::{Frto, acting};
 
 /// Why a connection cannot go on with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -34,7 +34,7 @@ pub struct Negotiated {
 impl Negotiated {
     /// Is it enough for a sender that does as `config` says?
     pub fn serves(self, config: &Config) -> Result<(), AdoptError> {
-        if config.eifel && !self.timestamps {
+        if config.detectors.eifel.is_some() && !self.timestamps {
             return Err(AdoptError::NoTimestamps);
         }
         if config.recovery.algorithm == Algorithm::Sack && !self.sack {
@@ -59,8 +59,8 @@ impl Sender {
             self.permit = Permit::Windows;
             self.frto = Frto::Idle;
         }
-        if !config.eifel {
-            self.eifel = Eifel::default();
+        if (config.detectors, config.dualrtt) != (self.config.detectors, self.config.dualrtt) {
+            self.bench = acting(&config);
         }
         self.window.adopt(&config.window);
         self.rtt.adopt(config.rto);

@@ -2,7 +2,7 @@
 
 use rtolab_time::Instant;
 
-use super::{Permit, Saved, Sender};
+use super::{Permit, Sender};
 use crate::config::RepeatedTimeout;
 use crate::event::Event;
 use crate::flight::Cause;
@@ -37,7 +37,7 @@ impl Sender {
             return;
         }
         if !repeated {
-            self.saved = Saved { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh };
+            self.saved = self.state_to_save();
         }
         if !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves {
             self.halve(self.flight.size());
@@ -45,9 +45,7 @@ impl Sender {
         self.recovery.on_timeout(self.flight.max());
         self.flight.clear_scoreboard();
         self.permit = Permit::Windows;
-        if self.config.eifel {
-            self.eifel.on_timeout(self.timestamp(at));
-        }
+        self.begin_timeout(&head, at);
         match self.config.frto {
             true => {
                 self.frto.on_timeout();

@@ -2,6 +2,7 @@
 //!
 //! A sender asks those that it acts on; [`Judges`] ask any of them about any sender.
 
+mod acting;
 mod bench;
 mod detectors;
 mod dsack;
@@ -17,6 +18,7 @@ use core::fmt::Debug;
 
 use crate::flight::{AckFacts, Sent};
 
+pub(crate) use acting::acting;
 pub(crate) use bench::{Beginning, Bench};
 pub use detectors::{DETECTORS, DetectorKind, UnknownDetector, detector};
 pub use dsack::Dsack;

@@ -1,0 +1,173 @@
+//! Was the last timeout or fast retransmit wrong? The detectors that the sender acts on, in their
+//! order: Eifel, what comes too soon, F-RTO, D-SACK. The first to find it spurious is answered.
+
+use rtolab_time::Instant;
+
+use super::{Permit, Sender};
+use crate::event::Event;
+use crate::flight::{AckFacts, Cause, Sent};
+use crate::response::Finding;
+use crate::seq::Seq;
+use crate::spurious::{Advice, Beginning, Episode, EpisodeKind, Frto, Verdict};
+
+impl Sender {
+    /// The retransmission timer of `head` expired: it is about to be sent again.
+    pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
+        let max = self.flight.max();
+        let kind = EpisodeKind::Timeout;
+        self.bench.begin(Beginning { kind, seq: head.seq, max, at });
+        let mut resent = *head;
+        resent.transmissions = head.transmissions.saturating_add(1);
+        (resent.last_sent, resent.cause) = (at, Cause::Timeout);
+        resent.timestamp = self.timestamp(at);
+        self.bench.resent(&resent, max);
+    }
+
+    /// The segment at `seq` was sent again. Of what the timer has sent again the detectors have
+    /// heard, when it expired.
+    pub(super) fn note_resent(&mut self, seq: Seq, cause: Cause) {
+        if cause == Cause::Timeout {
+            return;
+        }
+        if let Some(sent) = self.flight.segment_at(seq) {
+            self.bench.resent(sent, self.flight.max());
+        }
+    }
+
+    /// Loss recovery's part of an acknowledgment. Where it begins with a fast retransmit, so does an
+    /// episode; but for a segment that has just timed out, whose episode goes on.
+    pub(super) fn recover_or_begin(&mut self, facts: &AckFacts, settled: Settled) {
+        let before = (facts.duplicate || facts.newly_sacked > 0).then(|| self.state_to_save());
+        let events = self.events.len();
+        match self.discount.takes(facts) {
+            true => self.recover(&AckFacts { duplicate: false, ..*facts }, settled),
+            false => self.recover(facts, settled),
+        }
+        let began = self.events[events..].iter().any(|e| matches!(e, Event::FastRetransmit(_)));
+        if let (Some(before), true, None) = (before, began, self.timed_out_at) {
+            let (seq, max) = (self.flight.una(), self.flight.max());
+            let kind = EpisodeKind::FastRetransmit;
+            self.bench.begin(Beginning { kind, seq, max, at: facts.at });
+            self.saved = before;
+        }
+    }
+
+    /// Asks the detectors about the last timeout or fast retransmit, and does as they advise.
+    pub(super) fn judge(&mut self, facts: &AckFacts) -> Settled {
+        let episode = self.bench.episode().copied();
+        let found = self.ask(facts, episode);
+        if let Some(found) = found.filter(|found| !found.detector.starts_with("dsack")) {
+            let settled = self.respond_to(&found, facts);
+            if settled.ends() {
+                return settled;
+            }
+        }
+        let settled = self.ask_frto(facts, episode);
+        match found {
+            Some(found) if !settled.ends() && found.detector.starts_with("dsack") => {
+                match self.respond_to(&found, facts) {
+                    Settled::No => settled,
+                    answered => answered,
+                }
+            }
+            _ => settled,
+        }
+    }
+
+    /// The first of the detectors beside F-RTO that finds the episode spurious.
+    fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Finding> {
+        self.bench.acked(facts);
+        let mut found = None;
+        while let Some(judgment) = self.bench.poll() {
+            let detector = judgment.detector;
+            self.tell(detector, judgment.verdict, judgment.at);
+            if judgment.verdict == Verdict::Spurious {
+                found = found.or(Some(Finding { detector, episode }));
+            }
+        }
+        found
+    }
+
+    fn ask_frto(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Settled {
+        if self.frto == Frto::Idle {
+            return Settled::No;
+        }
+        let can_send_new = self.can_send_new();
+        let (advice, verdict) = self.frto.on_ack(facts, can_send_new);
+        self.tell("frto", verdict, facts.at);
+        match advice {
+            Advice::Usual => Settled::No,
+            Advice::Hold => {
+                self.permit = Permit::New(0);
+                Settled::Advised
+            }
+            Advice::SendTwoNew => {
+                self.permit = Permit::New(2);
+                self.window.cwnd = self.window.ssthresh;
+                Settled::Advised
+            }
+            Advice::GoBackN { cwnd } => self.go_back(cwnd),
+            Advice::Resume => match self.respond(&Finding { detector: "frto", episode }, facts) {
+                // As after a second acknowledgment that was a duplicate.
+                Settled::No => self.go_back(3),
+                settled => settled,
+            },
+        }
+    }
+
+    /// F-RTO gives up: what is outstanding is sent again, in a window of so many segments.
+    fn go_back(&mut self, segments: u32) -> Settled {
+        self.permit = Permit::Windows;
+        self.window.set_segments(segments);
+        Settled::Advised
+    }
+
+    /// Another detector than F-RTO was first: F-RTO has not reduced the window yet.
+    fn respond_to(&mut self, found: &Finding, facts: &AckFacts) -> Settled {
+        if self.frto == Frto::AwaitingFirst {
+            self.window.set_segments(1);
+        }
+        let settled = self.respond(found, facts);
+        if settled == Settled::No {
+            self.stop_frto();
+        }
+        settled
+    }
+
+    /// What F-RTO had begun is over, and the windows hold.
+    pub(crate) fn stop_frto(&mut self) {
+        self.permit = Permit::Windows;
+        self.frto = Frto::Idle;
+    }
+
+    fn tell(&mut self, detector: &'static str, verdict: Verdict, at: Instant) {
+        if verdict != Verdict::Open {
+            self.events.push(Event::Judged { at, detector, verdict });
+        }
+    }
+}
+
+/// What detectors and F-RTO's advice made of an acknowledgment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settled {
+    /// Nothing.
+    No,
+    /// F-RTO said what to do: loss recovery and growth leave the window alone.
+    Advised,
+    /// A timeout was spurious, and the windows are as before it: they do not grow besides.
+    Restored,
+    /// A timeout was spurious, and the sender goes on in congestion avoidance.
+    Resumed,
+}
+
+impl Settled {
+    /// Do loss recovery and growth leave the window alone?
+    pub(crate) const fn freezes(self) -> bool {
+        matches!(self, Self::Advised | Self::Restored)
+    }
+
+    /// Does a spurious timeout end here?
+    pub(super) const fn ends(self) -> bool {
+        matches!(self, Self::Restored | Self::Resumed)
+    }
+}
