@@ -496,7 +496,8 @@ fn an_unknown_detector_is_told_from_known_ones() {
     let message = detector("eifle").unwrap_err().to_string();
     assert_eq!(
         message,
-        "unknown detector `eifle`; known are eifel, eifel:rfc3522, frto, dualrtt, dsack"
+        "unknown detector `eifle`; known are eifel, eifel:rfc3522, frto, dualrtt, dsack, \
+         eifel:safe, badrexmit, dsack:linux"
     );
 }
 

@@ -40,6 +40,8 @@ pub struct Sent {
     pub last_sent: Instant,
     /// The timestamp (TSval) of its last sending, zero without timestamps.
     pub timestamp: u32,
+    /// The timestamp of its first sending, zero without timestamps.
+    pub first_timestamp: u32,
     /// How often it was sent.
     pub transmissions: u16,
     /// Why it was sent last.

@@ -175,6 +175,7 @@ impl Flight {
                 first_sent: at,
                 last_sent: at,
                 timestamp,
+                first_timestamp: timestamp,
                 transmissions: 1,
                 cause,
                 sacked: false,

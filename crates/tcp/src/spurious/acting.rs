@@ -4,7 +4,10 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Bench, Detector, Dsack, DualRtt, Eifel, Episode, Rfc3522, Verdict};
+use super::{
+    BadRetransmit, Bench, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelSafe, Episode, Rfc3522,
+    Verdict,
+};
 use crate::config::{Config, Detectors, DsackForm, EifelForm};
 use crate::flight::{AckFacts, Cause, Sent};
 
@@ -17,16 +20,18 @@ pub(crate) fn acting(config: &Config) -> Bench {
             bench.push(("eifel", Box::new(OfTimeouts::<Eifel>::default())))
         }
         Some(EifelForm::Rfc3522) => bench.push(("eifel:rfc3522", Box::new(Rfc3522::default()))),
-        Some(EifelForm::Safe) => {}
+        Some(EifelForm::Safe) => bench.push(("eifel:safe", Box::new(EifelSafe::default()))),
         None => {}
     }
-    if bad_retransmit {}
+    if bad_retransmit {
+        bench.push(("badrexmit", Box::new(BadRetransmit::default())));
+    }
     if dualrtt {
-        bench.push(("dualrtt", Box::new(DualRtt::default())));
+        bench.push(("dualrtt", Box::new(DualRtt::new(config.dualrtt))));
     }
     match dsack {
         Some(DsackForm::Rfc3708) => bench.push(("dsack", Box::new(Dsack::default()))),
-        Some(DsackForm::Linux) => {}
+        Some(DsackForm::Linux) => bench.push(("dsack:linux", Box::new(DsackLinux::default()))),
         None => {}
     }
     Bench::of(bench)

@@ -36,6 +36,10 @@ struct Seat {
 struct Path {
     least: Option<Duration>,
     smoothed: Option<Duration>,
+    /// The closest that acknowledgments of one segment each followed one another.
+    spacing: Option<Duration>,
+    /// When new data were last acknowledged.
+    last_ack: Option<Instant>,
 }
 
 /// A timeout or fast retransmit, as it is decided.
@@ -85,6 +89,7 @@ impl Bench {
             high: max,
             min_rtt: self.path.least,
             srtt: self.path.smoothed,
+            spacing: self.path.spacing,
             dsack_seen: self.dsack_seen,
             timeouts: u32::from(kind == EpisodeKind::Timeout),
             retransmissions: 0,
@@ -113,13 +118,22 @@ impl Bench {
 
     /// An acknowledgment arrived.
     pub fn acked(&mut self, facts: &AckFacts) {
+        if self.seats.is_empty() {
+            self.end_behind(facts);
+            return;
+        }
         self.path.measure(facts);
         self.dsack_seen |= facts.dsack.is_some();
         let Some(episode) = &mut self.episode else { return };
         (episode.min_rtt, episode.dsack_seen) = (self.path.least, self.dsack_seen);
         let episode = *episode;
         self.ask(facts.at, |detector| detector.on_ack(facts, &episode));
-        if facts.ack > episode.high {
+        self.end_behind(facts);
+    }
+
+    /// The episode ends when data are acknowledged that were sent after its last retransmission.
+    fn end_behind(&mut self, facts: &AckFacts) {
+        if self.episode.is_some_and(|episode| facts.ack > episode.high) {
             self.end(facts.at);
         }
     }
@@ -156,12 +170,20 @@ impl Bench {
 }
 
 impl Path {
-    /// Takes a round trip by Karn's rule.
+    /// Takes a round trip by Karn's rule, and the distance to the acknowledgment before.
     fn measure(&mut self, facts: &AckFacts) {
+        if !facts.is_new() {
+            return;
+        }
+        let before = self.last_ack.replace(facts.at);
         let (Some(newest), false) = (facts.newest_acked, facts.acks_retransmission) else { return };
         let rtt = facts.at.since(newest.first_sent);
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         // RFC 6298 section 2.3.
         self.smoothed = Some(self.smoothed.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
+        let apart = before.map_or(Duration::ZERO, |before| facts.at.since(before));
+        if u64::from(newest.len) == facts.advanced && !apart.is_zero() {
+            self.spacing = Some(self.spacing.map_or(apart, |least| least.min(apart)));
+        }
     }
 }

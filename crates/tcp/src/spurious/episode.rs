@@ -27,6 +27,8 @@ pub struct Episode {
     pub min_rtt: Option<Duration>,
     /// The smoothed round-trip time when it began, by Karn's rule (RFC 6298 section 2).
     pub srtt: Option<Duration>,
+    /// The closest that acknowledgments of one segment each followed one another.
+    pub spacing: Option<Duration>,
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
     /// How often the retransmission timer expired in it.

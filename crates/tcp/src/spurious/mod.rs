@@ -3,11 +3,14 @@
 //! A sender asks those that it acts on; [`Judges`] ask any of them about any sender.
 
 mod acting;
+mod badrexmit;
 mod bench;
 mod detectors;
 mod dsack;
+mod dsack_linux;
 mod dualrtt;
 pub mod eifel;
+mod eifel_safe;
 mod episode;
 pub mod frto;
 mod judges;
@@ -19,11 +22,14 @@ use core::fmt::Debug;
 use crate::flight::{AckFacts, Sent};
 
 pub(crate) use acting::acting;
+pub use badrexmit::BadRetransmit;
 pub(crate) use bench::{Beginning, Bench};
 pub use detectors::{DETECTORS, DetectorKind, UnknownDetector, detector};
 pub use dsack::Dsack;
+pub use dsack_linux::DsackLinux;
 pub use dualrtt::DualRtt;
 pub use eifel::Eifel;
+pub use eifel_safe::EifelSafe;
 pub use episode::{Episode, EpisodeKind};
 pub use frto::{Advice, Frto, FrtoJudge};
 pub use judges::{Judges, Judgment};
