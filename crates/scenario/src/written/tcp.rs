@@ -1,15 +1,15 @@
 //! How the hosts behave: the knobs of a TCP endpoint.
 
 use rtolab_tcp::config::{
-    Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, Halves, Halving, InitialWindow, Outstanding,
-    PartialAckTimer, RecoverOnUndo, RepeatedTimeout, SackRules, Sampling,
+    Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, Halves, Halving, InitialWindow,
+    Outstanding, PartialAckTimer, RecoverOnUndo, RepeatedTimeout, Response, SackRules, Sampling,
 };
 use rtolab_time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::quantity::{Buffer, Mss, Positive, Segments};
-use super::value::{Count, Whole, Written};
+use super::value::{Chance, Count, Whole, Written};
 
 /// How the sending hosts behave. Defaults are what the RFCs in force recommend.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -46,6 +46,12 @@ pub(crate) struct Tcp {
     pub sack_recovery: SackRecovery,
     /// What becomes of recover (or send_high) once a timeout is found spurious. Default: reset.
     pub recover_on_undo: Option<Written<RecoverOnUndo>>,
+    /// What a spurious timeout or fast retransmit restores, where the sender names no response.
+    /// Default: what the detector's own publication does.
+    pub response: Option<Written<Response>>,
+    /// Knobs of DualRTT.
+    #[serde(default)]
+    pub dualrtt: DualRtt,
     /// The maximum segment lifetime: TIME-WAIT lasts twice as long. Default: 120 s.
     #[schemars(example = &"120 s")]
     pub msl: Option<Written<Duration>>,
@@ -156,6 +162,19 @@ pub(crate) struct SackRecovery {
     pub rules: Option<Written<SackRules>>,
     /// What counts against the window in recovery. Default: pipe.
     pub outstanding: Option<Written<Outstanding>>,
+}
+
+/// Knobs of DualRTT (Fu and Atiquzzaman 2004).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct DualRtt {
+    /// An acknowledgment is too soon within this fraction of the smallest round trip. Default: 0.1.
+    pub threshold: Option<Chance>,
+    /// Instead of threshold: within one and a half times the spacing of acknowledgments? Default:
+    /// false.
+    pub by_spacing: Option<bool>,
+    /// How the first new acknowledgment after a timeout is judged. Default: definition.
+    pub first: Option<Written<FirstAck>>,
 }
 
 /// How the receiving hosts behave; what is not here they share with the sending ones.

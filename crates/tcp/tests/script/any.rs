@@ -11,8 +11,8 @@ use rtolab_time::Duration;
 
 use super::base;
 
-/// Every pair of a loss recovery and what follows a timeout.
-pub const SUMS: [&str; 21] = [
+/// Every pair of a loss recovery and what follows a timeout, and each detector and response.
+pub const SUMS: [&str; 37] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -34,6 +34,22 @@ pub const SUMS: [&str; 21] = [
     "sack:rfc6675+frto",
     "sack:rfc3517+eifel",
     "sack:rfc6675+eifel",
+    "newreno+eifel:rfc3522:rfc4015",
+    "sack+eifel:rfc3522:full",
+    "sack+eifel:safe:rfc4015",
+    "reno:no-bugfix+eifel:bsd",
+    "tahoe:careful+dualrtt",
+    "newreno:no-bugfix+dualrtt",
+    "sack+dualrtt:half",
+    "newreno+badrexmit",
+    "sack+badrexmit+dualrtt",
+    "sack+dsack",
+    "sack+dsack:linux",
+    "sack+dsack:linux+rfc4015",
+    "sack+frto+dsack",
+    "newreno+frto+eifel+ns2:full",
+    "sack+frto+eifel:none",
+    "sack+frto+eifel:rfc3522+badrexmit+dsack+ns2:slow-start",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.
@@ -51,7 +67,7 @@ pub fn sender() -> impl Strategy<Value = Config> {
         any::<bool>(),
         1..5_u32,
         select(vec![Outstanding::Pipe, Outstanding::Classic]),
-        select(vec![RecoverOnUndo::Reset, RecoverOnUndo::Keep]),
+        select(vec![RecoverOnUndo::Reset, RecoverOnUndo::Keep, RecoverOnUndo::Discount]),
     );
     let rto = (
         select(vec![Sampling::EveryAck, Sampling::OncePerWindow]),
