@@ -199,7 +199,7 @@ impl Sender {
     /// RFC 4015 section 3.2 steps 0 and 11.
     fn adaptation(&self) -> Option<Adapting> {
         let mut before = self.saved.estimate?;
-        before.srtt = before.srtt + self.config.rto.granularity * 2;
+        before.srtt += self.config.rto.granularity * 2;
         Some(Adapting { before, from: self.saved.max })
     }
 

@@ -15,30 +15,28 @@ use crate::flight::{AckFacts, Cause, Sent};
 pub(crate) fn acting(config: &Config) -> Bench {
     let Detectors { eifel, bad_retransmit, dualrtt, dsack } = config.detectors;
     let mut bench: Vec<(&'static str, Box<dyn Detector>)> = Vec::new();
-    match eifel {
-        Some(EifelForm::LudwigKatz) => {
-            bench.push(("eifel", Box::new(OfTimeouts::<Eifel>::default())))
-        }
-        Some(EifelForm::Rfc3522) => bench.push(("eifel:rfc3522", Box::new(Rfc3522::default()))),
-        Some(EifelForm::Safe) => bench.push(("eifel:safe", Box::new(EifelSafe::default()))),
-        None => {}
-    }
+    let eifel: Option<(_, Box<dyn Detector>)> = eifel.map(|form| match form {
+        EifelForm::LudwigKatz => ("eifel", Box::new(OfTimeouts(Eifel::default())) as _),
+        EifelForm::Rfc3522 => ("eifel:rfc3522", Box::new(Rfc3522::default()) as _),
+        EifelForm::Safe => ("eifel:safe", Box::new(EifelSafe::default()) as _),
+    });
+    bench.extend(eifel);
     if bad_retransmit {
         bench.push(("badrexmit", Box::new(BadRetransmit::default())));
     }
     if dualrtt {
         bench.push(("dualrtt", Box::new(DualRtt::new(config.dualrtt))));
     }
-    match dsack {
-        Some(DsackForm::Rfc3708) => bench.push(("dsack", Box::new(Dsack::default()))),
-        Some(DsackForm::Linux) => bench.push(("dsack:linux", Box::new(DsackLinux::default()))),
-        None => {}
-    }
+    let dsack: Option<(_, Box<dyn Detector>)> = dsack.map(|form| match form {
+        DsackForm::Rfc3708 => ("dsack", Box::new(Dsack::default()) as _),
+        DsackForm::Linux => ("dsack:linux", Box::new(DsackLinux::default()) as _),
+    });
+    bench.extend(dsack);
     Bench::of(bench)
 }
 
 /// A detector that hears of timeouts only.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct OfTimeouts<D>(D);
 
 impl<D: Detector + Clone + 'static> Detector for OfTimeouts<D> {
