@@ -180,17 +180,19 @@ fn t_dr_1_the_second_acknowledgment_tells() {
         (0, "eifel", Verdict::Blind(Why::NoTimestamps), 42.9),
         (0, "eifel:rfc3522", Verdict::Blind(Why::NoTimestamps), 42.9),
         (0, "eifel:safe", Verdict::Blind(Why::NoTimestamps), 42.9),
+        (0, "eifel:rxt", Verdict::Blind(Why::NotMarked), 42.9),
         (0, "badrexmit", Verdict::Blind(Why::RetransmittedTwice), 42.9),
         (0, "frto", Verdict::Blind(Why::DidOtherwise), 42.99),
         (0, "dualrtt", Verdict::Spurious, 42.99),
         (0, "dsack", Verdict::Blind(Why::NoDsack), 45.8),
         (0, "dsack:linux", Verdict::Blind(Why::NoDsack), 45.8),
     ];
-    assert_eq!(said[..8], of_the_timeouts);
-    assert!(said[8..].iter().all(|(episode, ..)| *episode == 1));
-    let of_the_fast_retransmit: Vec<_> = said[8..].iter().map(|(_, name, ..)| *name).collect();
+    assert_eq!(said[..9], of_the_timeouts);
+    assert!(said[9..].iter().all(|(episode, ..)| *episode == 1));
+    let of_the_fast_retransmit: Vec<_> = said[9..].iter().map(|(_, name, ..)| *name).collect();
     let by_blindness = ["frto", "dualrtt", "badrexmit"];
-    let by_acknowledgment = ["eifel", "eifel:rfc3522", "eifel:safe", "dsack", "dsack:linux"];
+    let by_acknowledgment =
+        ["eifel", "eifel:rfc3522", "eifel:safe", "eifel:rxt", "dsack", "dsack:linux"];
     assert_eq!(of_the_fast_retransmit, [&by_blindness[..], &by_acknowledgment].concat());
 }
 

@@ -344,7 +344,7 @@ pub struct Detectors {
 
 impl Detectors {
     /// Is there none?
-    pub const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         let Self { eifel, bad_retransmit, dualrtt, dsack } = self;
         eifel.is_none() && !*bad_retransmit && !*dualrtt && dsack.is_none()
     }
@@ -357,6 +357,9 @@ pub enum EifelForm {
     LudwigKatz,
     /// RFC 3522 section 3.2, for timeouts and fast retransmits.
     Rfc3522,
+    /// By a flag that retransmissions carry and the receiver echoes
+    /// (draft-ludwig-tsvwg-tcp-rxt-flag-03): both ends must be of this laboratory.
+    Flag,
     /// RFC 3522 section 3.4: only the echo of the original itself counts.
     Safe,
 }

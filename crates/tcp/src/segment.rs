@@ -10,7 +10,7 @@ pub const MAX_SACK_BLOCKS: usize = 4;
 
 /// Control bits of the TCP header (RFC 9293 section 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// No bit set.
@@ -31,15 +31,32 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
     pub const CWR: Self = Self(0x80);
+    /// In a laboratory only, a reserved bit: the segment is sent again (RXT,
+    /// draft-ludwig-tsvwg-tcp-rxt-flag-03).
+    pub const RXT: Self = Self(0x200);
+    /// In a laboratory only, a reserved bit: a segment with [`Flags::RXT`] is acknowledged. It has a
+    /// bit of its own, for data may flow both ways.
+    pub const RXT_ECHO: Self = Self(0x400);
 
-    /// The bits as on the wire.
+    /// The eight bits that RFC 9293 names, as on the wire.
     pub const fn bits(self) -> u8 {
-        self.0
+        self.0 as u8
+    }
+
+    /// The reserved bits in use, as in the lower half of the wire's byte before those.
+    pub const fn reserved(self) -> u8 {
+        (self.0 >> 8) as u8
     }
 
     /// The flags of the wire's byte.
     pub const fn from_bits(bits: u8) -> Self {
-        Self(bits)
+        Self(bits as u16)
+    }
+
+    /// With those of the reserved bits that are known here.
+    #[must_use]
+    pub const fn with_reserved(self, bits: u8) -> Self {
+        Self(self.0 | (((bits as u16) << 8) & (Self::RXT.0 | Self::RXT_ECHO.0)))
     }
 
     /// Are all bits of `other` set?

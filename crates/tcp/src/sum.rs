@@ -117,6 +117,9 @@ pub const POLICIES: &[Policy] = &[
     policy("eifel:safe", Question::Spurious, "Eifel, the original's echo only (RFC 3522)", |c| {
         eifel(c, EifelForm::Safe);
     }),
+    policy("eifel:rxt", Question::Spurious, "Eifel by marks on retransmissions (lab only)", |c| {
+        c.detectors.eifel = Some(EifelForm::Flag);
+    }),
     policy("badrexmit", Question::Spurious, "an ACK within half a round trip (FreeBSD)", |c| {
         c.detectors.bad_retransmit = true;
     }),

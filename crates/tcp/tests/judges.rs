@@ -497,7 +497,7 @@ fn an_unknown_detector_is_told_from_known_ones() {
     assert_eq!(
         message,
         "unknown detector `eifle`; known are eifel, eifel:rfc3522, frto, dualrtt, dsack, \
-         eifel:safe, badrexmit, dsack:linux"
+         eifel:safe, eifel:rxt, badrexmit, dsack:linux"
     );
 }
 

@@ -81,6 +81,7 @@ impl Connection {
     /// All states behind SYN-SENT (RFC 9293 section 3.10.7.4).
     fn on_synchronised(&mut self, segment: &Segment, at: Instant) {
         let reset = segment.flags.has(Flags::RST);
+        self.answers_retransmission |= segment.flags.has(Flags::RXT) && !reset;
         // RFC 7323 section 5.3 (R1) comes before the window test.
         if self.agreed.timestamps && self.receiver.is_old(segment) && !reset {
             self.receiver.ack_now();

@@ -23,6 +23,10 @@ impl Connection {
         if self.state == State::Closed && self.receiver.ack_due() != AckDue::Now {
             return None;
         }
+        if core::mem::take(&mut self.answers_retransmission) {
+            let max = self.sender.flight().max();
+            return Some(self.with_ack(Segment::new(max, 0, Flags::RXT_ECHO), at));
+        }
         if let Some(chunk) = self.sender.next_chunk(at) {
             let segment = self.fill_in(chunk, at);
             self.sender.note_sent(&segment, at, chunk.cause);
@@ -37,6 +41,10 @@ impl Connection {
 
     fn fill_in(&mut self, chunk: Chunk, at: Instant) -> Segment {
         let mut segment = Segment::new(chunk.seq, chunk.len, chunk.flags);
+        let again = chunk.seq < self.sender.flight().max();
+        if again && self.sender.marks() && !chunk.flags.has(Flags::SYN) {
+            segment.flags |= Flags::RXT;
+        }
         if chunk.flags.has(Flags::SYN) {
             segment.set_syn_options(self.offer());
         }

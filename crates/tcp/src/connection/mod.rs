@@ -79,6 +79,8 @@ pub struct Connection {
     updated_by: (Seq, Seq),
     time_wait: Option<Instant>,
     reset: Option<Reset>,
+    /// A marked retransmission arrived, to be acknowledged at once and by nothing else.
+    answers_retransmission: bool,
     events: VecDeque<Event>,
 }
 
@@ -106,6 +108,7 @@ impl Connection {
             updated_by: (Seq::FIRST, Seq::FIRST),
             time_wait: None,
             reset: None,
+            answers_retransmission: false,
             events: VecDeque::new(),
             state,
             config,

@@ -4,6 +4,7 @@
 use rtolab_time::Instant;
 
 use super::{Permit, Sender};
+use crate::config::EifelForm;
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::response::Finding;
@@ -20,7 +21,13 @@ impl Sender {
         resent.transmissions = head.transmissions.saturating_add(1);
         (resent.last_sent, resent.cause) = (at, Cause::Timeout);
         resent.timestamp = self.timestamp(at);
+        resent.marked = self.marks();
         self.bench.resent(&resent, max);
+    }
+
+    /// Do retransmissions carry a mark?
+    pub(crate) fn marks(&self) -> bool {
+        self.config.detectors.eifel == Some(EifelForm::Flag)
     }
 
     /// The segment at `seq` was sent again. Of what the timer has sent again the detectors have

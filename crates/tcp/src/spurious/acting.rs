@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{
-    BadRetransmit, Bench, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelSafe, Episode, Rfc3522,
-    Verdict,
+    BadRetransmit, Bench, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe,
+    Episode, Rfc3522, Verdict,
 };
 use crate::config::{Config, Detectors, DsackForm, EifelForm};
 use crate::flight::{AckFacts, Cause, Sent};
@@ -18,6 +18,7 @@ pub(crate) fn acting(config: &Config) -> Bench {
     let eifel: Option<(_, Box<dyn Detector>)> = eifel.map(|form| match form {
         EifelForm::LudwigKatz => ("eifel", Box::new(OfTimeouts(Eifel::default())) as _),
         EifelForm::Rfc3522 => ("eifel:rfc3522", Box::new(Rfc3522::default()) as _),
+        EifelForm::Flag => ("eifel:rxt", Box::new(EifelRxt::default()) as _),
         EifelForm::Safe => ("eifel:safe", Box::new(EifelSafe::default()) as _),
     });
     bench.extend(eifel);

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use super::{
-    BadRetransmit, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelSafe, FrtoJudge, Rfc3522,
+    BadRetransmit, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe, FrtoJudge,
+    Rfc3522,
 };
 
 /// A detector that judges can be asked for.
@@ -60,6 +61,12 @@ pub const DETECTORS: &[DetectorKind] = &[
         about: "the first acknowledgment echoes the very timestamp of the original",
         source: "RFC 3522 section 3.4",
         make: || Box::new(EifelSafe::default()),
+    },
+    DetectorKind {
+        name: "eifel:rxt",
+        about: "the first acknowledgment does not say that it answers a marked retransmission",
+        source: "draft-ludwig-tsvwg-tcp-rxt-flag-03",
+        make: || Box::new(EifelRxt::default()),
     },
     DetectorKind {
         name: "badrexmit",

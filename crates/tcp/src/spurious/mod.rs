@@ -10,6 +10,7 @@ mod dsack;
 mod dsack_linux;
 mod dualrtt;
 pub mod eifel;
+mod eifel_rxt;
 mod eifel_safe;
 mod episode;
 pub mod frto;
@@ -29,6 +30,7 @@ pub use dsack::Dsack;
 pub use dsack_linux::DsackLinux;
 pub use dualrtt::DualRtt;
 pub use eifel::Eifel;
+pub use eifel_rxt::EifelRxt;
 pub use eifel_safe::EifelSafe;
 pub use episode::{Episode, EpisodeKind};
 pub use frto::{Advice, Frto, FrtoJudge};
@@ -69,6 +71,8 @@ pub enum Why {
     NoTimestamps,
     /// It needs D-SACKs, and the peer has never sent one.
     NoDsack,
+    /// It needs retransmissions to be marked, and the sender marks none.
+    NotMarked,
     /// It needs a round-trip time, and there was none yet.
     NoRoundTrip,
     /// It needs the sender to do something, and the sender did otherwise.
@@ -90,6 +94,7 @@ impl Why {
             Self::NothingNewToSend => "nothing new to send",
             Self::NoTimestamps => "no timestamps",
             Self::NoDsack => "no D-SACK",
+            Self::NotMarked => "no marks",
             Self::NoRoundTrip => "no round-trip time",
             Self::DidOtherwise => "the sender did otherwise",
             Self::NotATimeout => "not a timeout",

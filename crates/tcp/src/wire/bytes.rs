@@ -66,7 +66,7 @@ impl WireSegment {
         header.extend(self.window.to_be_bytes());
         header.extend([0; 4]); // checksum and urgent pointer
         self.emit_options(&mut header);
-        header[12] = (header.len() as u8 / 4) << 4;
+        header[12] = ((header.len() as u8 / 4) << 4) | self.flags.reserved();
         let mut sum = Sum::pseudo_header(addresses, header.len() as u32 + self.len);
         sum.add(&header);
         if let Payload::Bytes(bytes) = payload {
@@ -123,7 +123,7 @@ impl WireSegment {
             ack: word(8),
             len: (length - header) as u32,
             window: half(14),
-            flags: Flags::from_bits(fixed[13]),
+            flags: Flags::from_bits(fixed[13]).with_reserved(fixed[12] & 0x0f),
             syn: SynOptions::default(),
             timestamps: None,
             sack: ArrayVec::new(),

@@ -12,7 +12,7 @@ use rtolab_time::Duration;
 use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, and each detector and response.
-pub const SUMS: [&str; 37] = [
+pub const SUMS: [&str; 39] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -41,6 +41,8 @@ pub const SUMS: [&str; 37] = [
     "tahoe:careful+dualrtt",
     "newreno:no-bugfix+dualrtt",
     "sack+dualrtt:half",
+    "newreno+eifel:rxt",
+    "sack+frto+eifel:rxt:rfc4015",
     "newreno+badrexmit",
     "sack+badrexmit+dualrtt",
     "sack+dsack",

@@ -36,13 +36,13 @@ prop_compose! {
     /// A segment that a connection with this numbering may send; its window has no bits that the
     /// shift would cut off.
     fn sent(numbering: Numbering)(
-        (seq, ack, len, bits) in (seq(), seq(), 0..65_000_u32, any::<u8>()),
+        (seq, ack, len, bits) in (seq(), seq(), 0..65_000_u32, any::<(u8, u8)>()),
         window in any::<u16>(),
         timestamps in timestamps(),
         options in syn_options(),
         blocks in vec_of((-1_000_000_i64..1_000_000, 1..100_000_u32), 0..=4),
     ) -> Segment {
-        let flags = Flags::from_bits(bits);
+        let flags = Flags::from_bits(bits.0).with_reserved(bits.1 & 0x0f);
         let mut segment = Segment::new(seq, len, flags);
         segment.window = u32::from(window) << window_shift(flags, &numbering);
         if let Some(timestamps) = timestamps {
