@@ -193,7 +193,8 @@ impl Sender {
                 (self.flight.size() + new, saved.flight.max(saved.ssthresh))
             }
         };
-        (self.window.cwnd, self.window.ssthresh) = (cwnd, ssthresh);
+        // A last, short segment is less than the smallest window.
+        (self.window.cwnd, self.window.ssthresh) = (cwnd.max(self.window.smss), ssthresh);
     }
 
     /// RFC 4015 section 3.2 steps 0 and 11.

@@ -5,7 +5,7 @@ mod script;
 use rtolab_tcp::config::{InitialWindow, RecoverOnUndo, Response};
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Flags, sum};
-use script::{Script, base, end_of};
+use script::{Script, base, end_of, start_of};
 
 const SPURIOUS: Verdict = Verdict::Spurious;
 
@@ -239,4 +239,18 @@ fn a_response_is_a_term_or_stands_behind_a_detector() {
     assert!(joined.timestamps);
     let scenario = rtolab_tcp::Config { response: Some(Response::Half), ..base() };
     assert_eq!(sum::sender("sack+eifel", &scenario).unwrap().response, Some(Response::Half));
+}
+
+#[test]
+fn the_window_is_never_less_than_a_segment() {
+    for response in ["rfc4015", "ns2:full"] {
+        let sum = format!("newreno+eifel+{response}");
+        let setup = Script::sender(&sum).cwnd(1).segments(1).rto_of(40).at_millis(10);
+        let mut s = setup.sent(1..=1);
+        // All but one byte, and then that.
+        let ack = s.echoing(10).pure_ack(start_of(1) + 999);
+        s.arrives(&ack).expect_nothing();
+        s.timeout().expect([1]);
+        s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(1.0);
+    }
 }
