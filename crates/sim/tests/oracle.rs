@@ -252,4 +252,5 @@ fn newreno_is_as_ns_2_has_it() {
 #[test]
 fn f_rto_is_as_ns_2_has_it() {
     compare("C_sack1_sfrto_resp2.csv", "sack+frto:ns2", &SET_C);
+    compare("C_newreno_frto_resp1.csv", "newreno:careful+frto:ns2+ns2:full", &SET_C);
 }

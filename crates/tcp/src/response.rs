@@ -6,7 +6,7 @@
 //! | `stop-gbn`       | as the timeout left it        | halved                  | new data         |
 //! | `half`           | ssthresh                      | halved                  | new data         |
 //! | `full`           | as before                     | as before               | new data         |
-//! | `ns2:full`       | FlightSize before the ACK     | max(window, ssthresh)   | new data         |
+//! | `ns2:full`       | FlightSize before ACK + SMSS  | max(window, ssthresh)   | new data         |
 //! | `ns2:half`       | ssthresh                      | max(window, ssthresh)   | new data         |
 //! | `ns2:slow-start` | one segment                   | max(window, ssthresh)   | new data         |
 //! | `rfc4015`        | FlightSize + min(acked, IW)   | max(flight, ssthresh)   | new data         |
@@ -208,7 +208,10 @@ impl Sender {
             Response::Linux => {
                 (self.window.cwnd.max(saved.cwnd), self.window.ssthresh.max(saved.ssthresh))
             }
-            Response::Ns2Full => (before_the_ack, saved.cwnd.max(saved.ssthresh)),
+            // `t_seqno_ - prev_highest_ack_`: from the last segment acknowledged to the next to leave.
+            Response::Ns2Full => {
+                (before_the_ack + self.window.smss, saved.cwnd.max(saved.ssthresh))
+            }
             Response::Ns2Half => (self.window.ssthresh, saved.pipe),
             Response::Ns2SlowStart => (self.window.smss, saved.cwnd.max(saved.ssthresh)),
             Response::Rfc4015 => {

@@ -50,11 +50,19 @@ fn full_is_as_before() {
 
 #[test]
 fn ns2_full_takes_what_was_outstanding() {
-    // FlightSize before the acknowledgment; the larger of window and ssthresh.
-    found_at_the_first("ns2:full").expect([11]).cwnd(10.0).ssthresh(20);
+    // FlightSize before the acknowledgment and a segment; the larger of window and ssthresh.
+    found_at_the_first("ns2:full").expect([11, 12]).cwnd(11.0).ssthresh(20);
     let mut s = ten_outstanding("newreno+eifel:ns2:full");
     s.timeout().expect([1]);
-    s.echoing(10).ack(8).expect(11..=18).cwnd(10.0);
+    s.echoing(10).ack(8).expect(11..=19).cwnd(11.0);
+}
+
+#[test]
+fn ns2_half_is_slow_start_from_there() {
+    let mut s = ten_outstanding("newreno+eifel:ns2:half");
+    s.timeout().expect([1]).ssthresh(5);
+    s.echoing(10).ack(6).expect([11]).cwnd(5.0).ssthresh(20).verdict(SPURIOUS);
+    s.echoing(10).ack(7).expect([12, 13]).cwnd(6.0);
 }
 
 #[test]
@@ -123,11 +131,32 @@ fn t_er4_4_a_shorter_round_trip_does_not_lower_the_timeout_at_once() {
 
 #[test]
 fn t_er4_5_the_second_timeout_saves_nothing() {
-    for response in ["rfc4015", "full", "linux", "bsd", "ns2:full"] {
+    for response in ["rfc4015", "full", "linux", "bsd"] {
         let mut s = ten_outstanding(&format!("newreno+eifel+{response}"));
         s.timeout().expect([1]).ssthresh(5);
         s.timeout().expect([1]).cwnd(1.0).ssthresh(5);
         s.echoing(10).ack(1).expect([11]).verdict(SPURIOUS).cwnd(10.0).ssthresh(20);
+    }
+}
+
+#[test]
+fn only_ns2_half_notes_the_second_timeout() {
+    let mut s = ten_outstanding("newreno+frto:ns2");
+    s.timeout().expect([1]).ssthresh(5);
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(5);
+    s.ack(1).expect([11, 12]);
+    s.ack(7).verdict(SPURIOUS).cwnd(5.0).ssthresh(5);
+}
+
+#[test]
+fn f_rto_of_a_timeout_in_fast_recovery_restores_nothing() {
+    // RFC 5682 section 6, also with a response that would.
+    for response in ["", ":full", ":rfc4015", "+linux"] {
+        let mut s = ten_outstanding(&format!("newreno+frto:rfc5682{response}"));
+        s.ack(0).ack(0).ack(0).expect([1]).fast_retransmits(1);
+        s.timeout().expect([1]);
+        s.ack(1).expect([11, 12]).undecided();
+        s.ack(2).expect_nothing().verdict(SPURIOUS).cwnd(1.0);
     }
 }
 

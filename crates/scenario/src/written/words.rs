@@ -242,7 +242,11 @@ impl Word for Response {
         ("stop-gbn", Self::StopGbn, "The window stays reduced, but new data are sent."),
         ("half", Self::Half, "New data in half the window (report C-2002-07)."),
         ("full", Self::Full, "Window and ssthresh as before (Ludwig and Katz 2000)."),
-        ("ns2:full", Self::Ns2Full, "The window is what was outstanding (ns-2's 1)."),
+        (
+            "ns2:full",
+            Self::Ns2Full,
+            "The window is what was outstanding and one segment (ns-2's 1).",
+        ),
         ("ns2:half", Self::Ns2Half, "Slow start from half the window (ns-2's 2)."),
         ("ns2:slow-start", Self::Ns2SlowStart, "Slow start with new data (ns-2's 3)."),
         ("rfc4015", Self::Rfc4015, "The Eifel response (RFC 4015), with its timeout."),

@@ -94,8 +94,8 @@ pub enum Response {
     Half,
     /// Window and `ssthresh` as before (Ludwig and Katz 2000).
     Full,
-    /// The window is what was outstanding, `ssthresh` the former window (`spurious_response_` 1 of
-    /// ns-2).
+    /// The window is what was outstanding and one segment, `ssthresh` the former window
+    /// (`spurious_response_` 1 of ns-2).
     Ns2Full,
     /// The window is the halved `ssthresh`, with slow start from there to the former window
     /// (`spurious_response_` 2 of ns-2).
