@@ -164,7 +164,17 @@ fn the_hiccup_is_as_the_paper_has_it() {
 
 /// What detectors that look on say of the run: of which episode, and when.
 fn judged(recording: &Recording) -> Vec<(u32, &'static str, Verdict, f64)> {
-    let names = ["eifel", "eifel:rfc3522", "frto", "dualrtt", "dsack"];
+    let names = [
+        "eifel",
+        "eifel:rfc3522",
+        "frto",
+        "dualrtt",
+        "dsack",
+        "eifel:safe",
+        "eifel:rxt",
+        "badrexmit",
+        "dsack:linux",
+    ];
     let mut judges = Judges::new(names.map(|name| detector(name).unwrap()), Seq::FIRST);
     let mut timeouts = recording.timeouts.iter().peekable();
     let at_sender = recording.segments.iter().filter(|row| row.place == Place::Sender);
@@ -196,14 +206,21 @@ fn t_dr_1_the_second_acknowledgment_tells() {
     let of_the_timeouts = [
         (0, "eifel", Verdict::Blind(Why::NoTimestamps), 42.9),
         (0, "eifel:rfc3522", Verdict::Blind(Why::NoTimestamps), 42.9),
+        (0, "eifel:safe", Verdict::Blind(Why::NoTimestamps), 42.9),
+        (0, "eifel:rxt", Verdict::Blind(Why::NotMarked), 42.9),
+        (0, "badrexmit", Verdict::Blind(Why::RetransmittedTwice), 42.9),
         (0, "frto", Verdict::Blind(Why::DidOtherwise), 42.99),
         (0, "dualrtt", Verdict::Spurious, 42.99),
         (0, "dsack", Verdict::Blind(Why::NoDsack), 45.8),
+        (0, "dsack:linux", Verdict::Blind(Why::NoDsack), 45.8),
     ];
-    assert_eq!(said[..5], of_the_timeouts);
-    assert!(said[5..].iter().all(|(episode, ..)| *episode == 1));
-    let of_the_fast_retransmit: Vec<_> = said[5..].iter().map(|(_, name, ..)| *name).collect();
-    assert_eq!(of_the_fast_retransmit, ["frto", "dualrtt", "eifel", "eifel:rfc3522", "dsack"]);
+    assert_eq!(said[..9], of_the_timeouts);
+    assert!(said[9..].iter().all(|(episode, ..)| *episode == 1));
+    let of_the_fast_retransmit: Vec<_> = said[9..].iter().map(|(_, name, ..)| *name).collect();
+    let by_blindness = ["frto", "dualrtt", "badrexmit"];
+    let by_acknowledgment =
+        ["eifel", "eifel:rfc3522", "eifel:safe", "eifel:rxt", "dsack", "dsack:linux"];
+    assert_eq!(of_the_fast_retransmit, [&by_blindness[..], &by_acknowledgment].concat());
 }
 
 /// The sender does what ns-2 does in the trace of that name.
@@ -235,4 +252,5 @@ fn newreno_is_as_ns_2_has_it() {
 #[test]
 fn f_rto_is_as_ns_2_has_it() {
     compare("C_sack1_sfrto_resp2.csv", "sack+frto:ns2", &SET_C);
+    compare("C_newreno_frto_resp1.csv", "newreno:careful+frto:ns2+ns2:full", &SET_C);
 }

@@ -2,6 +2,7 @@
 
 mod growth;
 mod receiver;
+mod spurious;
 mod timer;
 
 use rtolab_time::Duration;
@@ -9,6 +10,7 @@ use rtolab_time::Duration;
 pub use crate::spurious::FrtoVariant;
 pub use growth::{IdleRestart, PartialAck, Reduction, SackOnTimeout, SlowStart};
 pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig};
+pub use spurious::{Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, Response, Threshold};
 pub use timer::{History, Parity, RestartOnDuplicate, TimerClock};
 
 /// How an endpoint behaves.
@@ -34,9 +36,6 @@ pub struct Config {
     pub recovery: RecoveryConfig,
     /// F-RTO after a timeout, and whose.
     pub frto: Option<FrtoVariant>,
-    /// Eifel detection of spurious timeouts by timestamps (Ludwig and Katz 2000), with its full
-    /// response.
-    pub eifel: bool,
     /// What becomes of `recover` (the report's `send_high`) once a timeout is found spurious.
     pub recover_on_undo: RecoverOnUndo,
     /// The receiving side.
@@ -47,6 +46,13 @@ pub struct Config {
     /// where an application cannot push? Only a receiver that looks at PSH
     /// ([`ReceiverConfig::ack_pushed_at_once`]) behaves differently for it.
     pub push: bool,
+    /// The other detectors of spurious retransmissions that the sender acts on.
+    pub detectors: Detectors,
+    /// Knobs of DualRTT.
+    pub dualrtt: DualRttConfig,
+    /// What a spurious timeout or fast retransmit restores; `None`: what the detector's own
+    /// publication does.
+    pub response: Option<Response>,
 }
 
 /// The timestamps option (RFC 7323).
@@ -388,6 +394,9 @@ pub enum RecoverOnUndo {
     Reset,
     /// It stays: no fast retransmit until it is passed.
     Keep,
+    /// It is ignored, but so is one duplicate acknowledgment for each retransmission that was made:
+    /// the receiver answers each of them with one.
+    Discount,
 }
 
 impl Default for Config {
@@ -446,7 +455,6 @@ impl Default for Config {
                 go_back_n_on_duplicates: false,
             },
             frto: None,
-            eifel: false,
             recover_on_undo: RecoverOnUndo::default(),
             receiver: ReceiverConfig {
                 buffer: 65_535,
@@ -464,6 +472,9 @@ impl Default for Config {
             },
             msl: Duration::from_secs(120),
             push: false,
+            detectors: Detectors::default(),
+            dualrtt: DualRttConfig::default(),
+            response: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The retransmission timeout: RFC 6298 (2988), with the floor of Linux and the arithmetic of ns-2
 //! and of BSD as alternatives.
 
+mod adapt;
 mod parity;
 mod ticks;
 

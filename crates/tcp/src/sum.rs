@@ -1,5 +1,10 @@
-//! A sender's name: a sum of policies, such as `newreno+frto` or `sack:rfc6675+eifel`. A profile may
-//! take the place of the loss recovery: `linux-2.4`, `freebsd-4.1+frto`.
+//! A sender's name: a sum of policies, such as `newreno+frto` or `sack:rfc6675+eifel`.
+//!
+//! It begins with a loss recovery, whose place a profile may take: `linux-2.4`, `freebsd-4.1+frto`.
+//! Several detectors of spurious retransmissions may follow, the first of which to find one is
+//! answered; and one response to them, as a term of its own or behind a detector and a colon:
+//! `sack+eifel:rfc3522+rfc4015` and `sack+eifel:rfc3522:rfc4015` are the same. Without a response
+//! each detector has that of its own publication.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,7 +14,8 @@ use thiserror::Error;
 use rtolab_time::Duration;
 
 use crate::config::{
-    Algorithm, Bugfix, Config, FrtoVariant, Parity, PartialAckTimer, RtoFloor, SackRules,
+    Algorithm, Bugfix, Config, Detectors, DsackForm, EifelForm, FrtoVariant, Parity,
+    PartialAckTimer, Response, RtoFloor, SackRules,
 };
 use crate::profile::{PROFILES, Profile};
 
@@ -18,7 +24,8 @@ use crate::profile::{PROFILES, Profile};
 pub struct Policy {
     /// Its name, with its variant if it has one: `newreno`, `newreno:less-careful`.
     pub name: &'static str,
-    /// Which of the questions it answers; a sum has at most one policy for each.
+    /// Which of the questions it answers; a sum has at most one policy for each, but several
+    /// detectors.
     pub question: Question,
     /// What it is, in one sentence with its source.
     pub about: &'static str,
@@ -32,6 +39,10 @@ pub enum Question {
     Recovery,
     /// What is sent after a timeout until it is settled, and was it wrong?
     Timeout,
+    /// Was a retransmission wrong?
+    Spurious,
+    /// What then?
+    Response,
     /// How long is waited for an acknowledgment?
     Timer,
 }
@@ -42,6 +53,8 @@ impl Question {
         match self {
             Self::Recovery => "recovery",
             Self::Timeout => "timeout",
+            Self::Spurious => "spurious",
+            Self::Response => "response",
             Self::Timer => "timer",
         }
     }
@@ -133,9 +146,59 @@ pub const POLICIES: &[Policy] = &[
     policy("frto:ns2", Question::Timeout, "F-RTO as in ns-2.35, spurious_response_ 2", |c| {
         c.frto = Some(FrtoVariant::Ns2);
     }),
-    policy("eifel", Question::Timeout, "Eifel by timestamps, full response (LK 2000)", |c| {
-        c.eifel = true;
-        c.timestamps = true;
+    policy("eifel", Question::Spurious, "Eifel by timestamps for timeouts (LK 2000)", |c| {
+        eifel(c, EifelForm::LudwigKatz);
+    }),
+    policy("eifel:rfc3522", Question::Spurious, "Eifel by timestamps (RFC 3522)", |c| {
+        eifel(c, EifelForm::Rfc3522);
+    }),
+    policy("eifel:safe", Question::Spurious, "Eifel, the original's echo only (RFC 3522)", |c| {
+        eifel(c, EifelForm::Safe);
+    }),
+    policy("eifel:rxt", Question::Spurious, "Eifel by marks on retransmissions (lab only)", |c| {
+        c.detectors.eifel = Some(EifelForm::Flag);
+    }),
+    policy("badrexmit", Question::Spurious, "an ACK within half a round trip (FreeBSD)", |c| {
+        c.detectors.bad_retransmit = true;
+    }),
+    policy("dualrtt", Question::Spurious, "DualRTT (Fu and Atiquzzaman 2004)", |c| {
+        c.detectors.dualrtt = true;
+    }),
+    policy("dsack", Question::Spurious, "all retransmissions reported by D-SACK (RFC 3708)", |c| {
+        c.detectors.dsack = Some(DsackForm::Rfc3708);
+    }),
+    policy("dsack:linux", Question::Spurious, "retransmissions less D-SACKs (Linux)", |c| {
+        c.detectors.dsack = Some(DsackForm::Linux);
+    }),
+    policy("none", Question::Response, "nothing changes, to compare with", |c| {
+        c.response = Some(Response::None);
+    }),
+    policy("stop-gbn", Question::Response, "new data in the reduced window", |c| {
+        c.response = Some(Response::StopGbn);
+    }),
+    policy("half", Question::Response, "new data in half the window (C-2002-07)", |c| {
+        c.response = Some(Response::Half);
+    }),
+    policy("full", Question::Response, "window and ssthresh as before (LK 2000)", |c| {
+        c.response = Some(Response::Full);
+    }),
+    policy("ns2:full", Question::Response, "the window is what was outstanding (ns-2)", |c| {
+        c.response = Some(Response::Ns2Full);
+    }),
+    policy("ns2:half", Question::Response, "slow start from half the window (ns-2)", |c| {
+        c.response = Some(Response::Ns2Half);
+    }),
+    policy("ns2:slow-start", Question::Response, "slow start with new data (ns-2)", |c| {
+        c.response = Some(Response::Ns2SlowStart);
+    }),
+    policy("rfc4015", Question::Response, "the Eifel response (RFC 4015)", |c| {
+        c.response = Some(Response::Rfc4015);
+    }),
+    policy("linux", Question::Response, "nothing less than before (Linux undo)", |c| {
+        c.response = Some(Response::Linux);
+    }),
+    policy("bsd", Question::Response, "as before, with its recovery (FreeBSD)", |c| {
+        c.response = Some(Response::Bsd);
     }),
     policy("minrto", Question::Timer, "A floor for delayed ACKs only (Psaras 2007)", |c| {
         c.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Paper);
@@ -174,6 +237,11 @@ fn sack(config: &mut Config) {
     config.sack = true;
 }
 
+fn eifel(config: &mut Config, form: EifelForm) {
+    config.detectors.eifel = Some(form);
+    config.timestamps = true;
+}
+
 /// Why a name is no sender.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SumError {
@@ -197,6 +265,16 @@ pub enum SumError {
         /// The one that conflicts with it.
         second: &'static str,
     },
+    /// A policy lacks another.
+    #[error("sender `{sum}` names `{found}`, which needs {needs}")]
+    Needs {
+        /// The whole name.
+        sum: String,
+        /// The policy.
+        found: &'static str,
+        /// What it needs.
+        needs: &'static str,
+    },
     /// It does not begin with loss recovery.
     #[error("sender `{sum}` must begin with its loss recovery, such as `newreno` or `sack`")]
     NoRecovery {
@@ -214,20 +292,21 @@ pub fn terms() -> impl Iterator<Item = &'static str> {
 /// The settings of `base`, changed as the sum of policies `name` says.
 pub fn sender(name: &str, base: &Config) -> Result<Config, SumError> {
     let (first, rest) = name.split_once('+').map_or((name, None), |(a, b)| (a, Some(b)));
-    let mut config = Config { frto: None, eifel: false, ..base.clone() };
-    let Some(profile) = Profile::find(first) else {
-        return policies(name, Some(name), None).map(|chosen| applied(config, &chosen));
-    };
-    let chosen = policies(name, rest, Some(profile))?;
-    profile.apply(&mut config);
-    Ok(applied(config, &chosen))
-}
-
-fn applied(mut config: Config, chosen: &[&Policy]) -> Config {
-    for policy in chosen {
+    let mut config = Config { frto: None, detectors: Detectors::default(), ..base.clone() };
+    let profile = Profile::find(first);
+    let chosen = policies(name, if profile.is_some() { rest } else { Some(name) }, profile)?;
+    if let Some(profile) = profile {
+        profile.apply(&mut config);
+    }
+    for policy in &chosen {
         (policy.set)(&mut config);
     }
-    config
+    for policy in chosen {
+        if let Some(needs) = policy.lacks(&config) {
+            return Err(SumError::Needs { sum: name.to_string(), found: policy.name, needs });
+        }
+    }
+    Ok(config)
 }
 
 /// The policies of the sum `name` that `terms` names; a `profile` before them stands for the loss
@@ -239,25 +318,76 @@ fn policies(
 ) -> Result<Vec<&'static Policy>, SumError> {
     let mut chosen: Vec<&Policy> = Vec::new();
     for term in terms.into_iter().flat_map(|terms| terms.split('+')) {
-        let policy = POLICIES.iter().find(|policy| policy.name == term).ok_or_else(|| {
-            let known = self::terms().collect::<Vec<_>>().join(", ");
-            SumError::Unknown { sum: name.to_string(), found: term.to_string(), known }
-        })?;
-        if let (Some(profile), Question::Recovery) = (profile, policy.question) {
-            let sum = name.to_string();
-            return Err(SumError::Twice { sum, first: profile.name, second: policy.name });
+        for policy in policies_of(term) {
+            let policy = policy.ok_or_else(|| {
+                let known = self::terms().collect::<Vec<_>>().join(", ");
+                SumError::Unknown { sum: name.to_string(), found: term.to_string(), known }
+            })?;
+            let first = match (profile, policy.question) {
+                (Some(profile), Question::Recovery) => Some(profile.name),
+                _ => chosen.iter().find(|other| other.rules_out(policy)).map(|other| other.name),
+            };
+            if let Some(first) = first {
+                let sum = name.to_string();
+                return Err(SumError::Twice { sum, first, second: policy.name });
+            }
+            chosen.push(policy);
         }
-        if let Some(other) = chosen.iter().find(|other| other.question == policy.question) {
-            let sum = name.to_string();
-            return Err(SumError::Twice { sum, first: other.name, second: policy.name });
-        }
-        chosen.push(policy);
     }
     let recovers = chosen.first().is_some_and(|policy| policy.question == Question::Recovery);
     if profile.is_none() && !recovers {
         return Err(SumError::NoRecovery { sum: name.to_string() });
     }
     Ok(chosen)
+}
+
+/// The policies that one term names: itself, or a detector and behind a colon its response.
+fn policies_of(term: &str) -> impl Iterator<Item = Option<&'static Policy>> {
+    let named = |name: &str| POLICIES.iter().find(|policy| policy.name == name);
+    let joined = || {
+        let colons = term.match_indices(':').map(|(at, _)| (&term[..at], &term[at + 1..]));
+        let mut pairs = colons.filter_map(|(head, tail)| Some((named(head)?, named(tail)?)));
+        pairs.find(|(head, tail)| head.detects() && tail.question == Question::Response)
+    };
+    match (named(term), joined()) {
+        (None, Some((head, tail))) => [Some(Some(head)), Some(Some(tail))],
+        (policy, _) => [Some(policy), None],
+    }
+    .into_iter()
+    .flatten()
+}
+
+impl Policy {
+    /// Is it a detector of spurious retransmissions?
+    const fn detects(&self) -> bool {
+        matches!(self.question, Question::Timeout | Question::Spurious)
+    }
+
+    /// May the other not stand beside it? Of one detector only one form may; and F-RTO sends no
+    /// second retransmission, whose answer DualRTT waits for.
+    fn rules_out(&self, other: &Self) -> bool {
+        let family = |policy: &Self| policy.name.split(':').next();
+        match (self.question, other.question) {
+            (Question::Spurious, Question::Spurious) => family(self) == family(other),
+            (own, others) if own == others => true,
+            (Question::Timeout, _) => other.name == "dualrtt",
+            (_, Question::Timeout) => self.name == "dualrtt",
+            _ => false,
+        }
+    }
+
+    /// What it needs and `config` lacks.
+    fn lacks(&self, config: &Config) -> Option<&'static str> {
+        match self.question {
+            Question::Response if config.frto.is_none() && config.detectors.is_empty() => {
+                Some("a detector, such as `eifel`")
+            }
+            Question::Spurious if self.name.starts_with("dsack") && !config.sack => {
+                Some("`sack`, for D-SACKs are SACK options")
+            }
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -269,7 +399,8 @@ mod tests {
         let base = Config::default();
         let config = sender("newreno:less-careful+frto", &base).unwrap();
         assert_eq!(config.recovery.bugfix, Bugfix::LessCareful);
-        assert!(config.frto == Some(FrtoVariant::Report) && !config.sack && !config.eifel);
+        assert!(config.frto == Some(FrtoVariant::Report) && !config.sack);
+        assert!(config.detectors.is_empty());
         assert_eq!(config.rto, base.rto);
         assert!(sender("sack+eifel", &base).unwrap().timestamps);
         let reno = sender("reno:no-bugfix", &base).unwrap().recovery;

@@ -145,18 +145,26 @@ fn finishes(mut world: World) -> Result<(), TestCaseError> {
         prop_assert_eq!(count(Event::Reset), 0);
     }
     prop_assert!(world.events[1].contains(&Event::PeerClosed));
-    world.events.iter().try_for_each(|events| judges_each_timeout_once(events))
+    world.events.iter().try_for_each(|events| judges_each_episode_once(events))
 }
 
-/// A sender's detector speaks of a timeout once at most, and of nothing else.
-fn judges_each_timeout_once(events: &[Event]) -> Result<(), TestCaseError> {
-    let mut open = false;
+/// A sender's detector speaks of a timeout or fast retransmit once at most, and of nothing else;
+/// F-RTO of timeouts alone, and before the next.
+fn judges_each_episode_once(events: &[Event]) -> Result<(), TestCaseError> {
+    let (mut timed_out, mut episodes) = (false, 0);
+    let mut spoken = BTreeMap::new();
     for event in events {
         match event {
-            Event::Timeout(_) => open = true,
+            Event::Timeout(_) => (timed_out, episodes) = (true, episodes + 1),
+            Event::FastRetransmit(_) => episodes += 1,
+            Event::Judged { detector, verdict, .. } if detector.starts_with("frto") => {
+                prop_assert!(timed_out, "{detector} says {verdict:?} of no timeout");
+                timed_out = false;
+            }
             Event::Judged { detector, verdict, .. } => {
-                prop_assert!(open, "{detector} says {verdict:?} of no timeout");
-                open = false;
+                let times = spoken.entry(*detector).or_insert(0);
+                *times += 1;
+                prop_assert!(*times <= episodes, "{detector} says {verdict:?} of no episode");
             }
             _ => {}
         }

@@ -7,12 +7,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
+use rtolab_tcp::config::{Halving, InitialWindow, RecoverOnUndo, RtoFloor, Threshold};
 use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, sum};
 use rtolab_time::{Duration, Instant};
 
 const SEGMENT: u32 = 1000;
 const TENTH: u64 = 100_000_000;
+
+/// The SYN took what a segment takes once the link is open. Times are counted from its answer.
+const ROUND_TRIP: u64 = 11 * TENTH;
 
 /// The event at a time in tenths of a second: what arrived, and the segments that left for it.
 #[derive(Debug, PartialEq)]
@@ -55,6 +58,7 @@ fn config(sender: &str) -> Arc<Config> {
     base.timestamp.in_mss = false;
     base.rto.initial = Duration::from_millis(2500);
     base.rto.floor = RtoFloor::Total(Duration::from_millis(2500));
+    base.rto.sample_handshake = false;
     base.window.initial = InitialWindow::Segments(8);
     base.window.initial_ssthresh = Some(8);
     base.window.halving = Halving::Segments;
@@ -64,11 +68,11 @@ fn config(sender: &str) -> Arc<Config> {
     Arc::new(sum::sender(sender, &base).unwrap())
 }
 
-/// Both ends with the handshake done at time zero, as if it took no time.
-fn connect(sender: &str) -> World {
-    let at = Instant::START;
-    let mut sender = Connection::open(config(sender));
-    let syn = sender.poll_transmit(at).unwrap();
+/// Both ends with the handshake done.
+fn connect(sending: Arc<Config>) -> World {
+    let mut sender = Connection::open(sending);
+    let syn = sender.poll_transmit(Instant::START).unwrap();
+    let at = Instant::from_nanos(ROUND_TRIP);
     let passive = Config { timestamps: true, ..(*config("sack")).clone() };
     let mut receiver = Connection::accept(Arc::new(passive), &syn);
     sender.on_segment(&receiver.poll_transmit(at).unwrap(), at);
@@ -102,8 +106,17 @@ impl World {
 }
 
 fn run(sender: &str) -> Run {
-    let mut world = connect(sender);
-    assert_eq!(world.transmit(Instant::START), (1..=8).collect::<Vec<_>>());
+    run_by(config(sender))
+}
+
+/// The same with `recover` after a spurious timeout as `recover` says.
+fn run_with(sender: &str, recover: RecoverOnUndo) -> Run {
+    run_by(Arc::new(Config { recover_on_undo: recover, ..(*config(sender)).clone() }))
+}
+
+fn run_by(config: Arc<Config>) -> Run {
+    let mut world = connect(config);
+    assert_eq!(world.transmit(Instant::from_nanos(ROUND_TRIP)), (1..=8).collect::<Vec<_>>());
     let mut run = Run {
         steps: Vec::new(),
         windows: Vec::new(),
@@ -131,7 +144,7 @@ fn run(sender: &str) -> Run {
         let before = number(world.sent_up_to);
         let left = world.transmit(at);
         run.retransmissions += left.iter().filter(|segment| **segment < before).count();
-        let tenths = at.nanos() / TENTH;
+        let tenths = (at.nanos() - ROUND_TRIP) / TENTH;
         while let Some(event) = world.sender.poll_event() {
             if let Event::FastRetransmit(retransmission) = event {
                 run.fast_retransmits.push((tenths, number(retransmission.seq)));
@@ -271,4 +284,83 @@ fn eifel() {
     ]);
     run.expect_windows(&[(25, 1.0, 4.0), (61, 8.0, 8.0), (62, 8.12, 8.0), (68, 8.84, 8.0)]);
     assert_eq!((run.retransmissions, run.fast_retransmits.len(), run.end), (1, 0, 109));
+}
+
+#[test]
+fn rfc_4015_is_here_what_the_full_response_is() {
+    let full = run("newreno+eifel");
+    let rfcs = run("newreno+eifel:rfc3522:rfc4015");
+    assert_eq!(rfcs.steps, full.steps);
+    // The saved ssthresh is the larger of FlightSize and ssthresh, which both were eight.
+    rfcs.expect_windows(&[(61, 8.0, 8.0), (62, 8.12, 8.0), (68, 8.84, 8.0)]);
+    assert_eq!((rfcs.retransmissions, rfcs.fast_retransmits.len(), rfcs.end), (1, 0, 109));
+}
+
+/// Up to the eighth acknowledgment, and one duplicate.
+const DUALRTT: [(u64, Arrived, &[u32]); 10] = [
+    (25, Timeout, &[1]),
+    (61, Ack(1), &[2, 3]),
+    (62, Ack(2), &[9, 10]),
+    (63, Ack(3), &[11]),
+    (64, Ack(4), &[12]),
+    (65, Ack(5), &[13]),
+    (66, Ack(6), &[14]),
+    (67, Ack(7), &[15]),
+    (68, Ack(8), &[16]),
+    (69, Ack(8), &[]),
+];
+
+#[test]
+fn dualrtt_is_undone_by_its_own_duplicates() {
+    let run = run("newreno+dualrtt");
+    run.expect(&DUALRTT);
+    run.expect_windows(&[(25, 1.0, 4.0), (61, 2.0, 4.0), (62, 8.0, 8.0)]);
+    let after: Vec<_> = run.steps[DUALRTT.len()..].iter().take(2).collect();
+    assert_eq!(after[0], &Step { tenths: 72, arrived: Ack(8), left: vec![] });
+    assert_eq!(after[1], &Step { tenths: 73, arrived: Ack(8), left: vec![9] });
+    run.expect_windows(&[(73, 7.0, 4.0)]);
+    assert_eq!(run.fast_retransmits, [(73, 9)]);
+    assert_eq!((run.retransmissions, run.end), (11, 132));
+}
+
+#[test]
+fn dualrtt_that_keeps_recover_or_discounts_its_duplicates() {
+    for recover in [RecoverOnUndo::Keep, RecoverOnUndo::Discount] {
+        let run = run_with("newreno+dualrtt", recover);
+        run.expect(&DUALRTT);
+        assert_eq!((run.retransmissions, run.fast_retransmits.len(), run.end), (3, 0, 111));
+    }
+}
+
+#[test]
+fn dualrtt_with_half_the_threshold_goes_back_n() {
+    let mut halved = (*config("newreno+dualrtt")).clone();
+    halved.dualrtt.threshold = Threshold::Fixed(50);
+    let run = run_by(Arc::new(halved));
+    run.expect(&GO_BACK_N);
+    assert_eq!((run.retransmissions, run.fast_retransmits.len(), run.end), (8, 0, 130));
+}
+
+/// Retransmissions and fast retransmits where the timer expires at 0.7, 2.1 and 4.9 s.
+fn after_three_timeouts(sender: &str, recover: RecoverOnUndo) -> (usize, usize) {
+    let mut config = (*config(sender)).clone();
+    config.recover_on_undo = recover;
+    config.rto.initial = Duration::from_millis(700);
+    config.rto.floor = RtoFloor::Total(Duration::from_millis(700));
+    let run = run_by(Arc::new(config));
+    let timeouts = run.steps.iter().filter(|step| step.arrived == Timeout);
+    assert_eq!(timeouts.map(|step| step.tenths).collect::<Vec<_>>()[..3], [7, 21, 49]);
+    (run.retransmissions, run.fast_retransmits.len())
+}
+
+#[test]
+fn t_fr_17_three_timeouts_make_three_duplicates() {
+    use RecoverOnUndo::{Discount, Keep, Reset};
+    assert_eq!(after_three_timeouts("newreno+eifel", Reset), (11, 1));
+    assert_eq!(after_three_timeouts("newreno+frto", Reset), (8, 1));
+    assert_eq!(after_three_timeouts("newreno+dualrtt", Reset), (13, 1));
+    assert_eq!(after_three_timeouts("newreno+dualrtt", Keep), (5, 0));
+    assert_eq!(after_three_timeouts("newreno+eifel", Discount), (3, 0));
+    assert_eq!(after_three_timeouts("newreno+frto", Discount), (3, 0));
+    assert_eq!(after_three_timeouts("newreno+dualrtt", Discount), (5, 0));
 }

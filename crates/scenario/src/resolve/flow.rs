@@ -259,5 +259,8 @@ pub(super) fn check_sender(sum: Option<&str>, config: &Config, at: &At<'_>) -> R
         SumError::NoRecovery { sum } => {
             format!("found {sum:?}; expected it to begin with newreno or sack")
         }
+        SumError::Needs { sum, found, needs } => {
+            format!("found {found:?} in {sum:?}; expected beside it {needs}")
+        }
     }))
 }

@@ -2,15 +2,15 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckDelay, Arithmetic, NewRenoConfig, Parity, ReceiverConfig, RecoveryConfig, RtoConfig,
-    RtoFloor, SackConfig, TimerClock, TimestampConfig, WindowConfig,
+    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, ReceiverConfig, RecoveryConfig,
+    RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig, WindowConfig,
 };
 
 use super::at::At;
 use crate::Error;
-use crate::written::value::{Text, Whole, Written};
+use crate::written::value::{Chance, Text, Whole, Written};
 use crate::written::{
-    Flow, NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
+    DualRtt, Flow, NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
 };
 
 /// How the sending hosts behave, before a sum of policies is applied.
@@ -21,6 +21,8 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     config.window_scale = window_scale.map(|scale| scale.0 as u8);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
     set(&mut config.recover_on_undo, *recover_on_undo);
+    config.response = tcp.response.map(|Written(response)| response).or(config.response);
+    dualrtt(&tcp.dualrtt, &mut config.dualrtt, &at.key("dualrtt"))?;
     set(&mut config.msl, *msl);
     config.push = push.unwrap_or(config.push);
     timestamp(&tcp.timestamp, &mut config.timestamp);
@@ -266,6 +268,23 @@ fn newreno(written: &NewReno, config: &mut NewRenoConfig) {
     let NewReno { timer, partial_ack } = written;
     set(&mut config.timer, *timer);
     set(&mut config.partial_ack, *partial_ack);
+}
+
+fn dualrtt(written: &DualRtt, config: &mut DualRttConfig, at: &At<'_>) -> Result<(), Error> {
+    let DualRtt { threshold, by_spacing, first } = written;
+    set(&mut config.first, *first);
+    config.threshold = match (threshold, by_spacing.unwrap_or(false)) {
+        (Some(_), true) => {
+            let problem = "found threshold beside by_spacing; expected only one of them";
+            return Err(at.key("threshold").wrong(problem));
+        }
+        (Some(Chance(fraction)), false) => {
+            Threshold::Fixed((fraction.value() * 1000.0).round() as u32)
+        }
+        (None, true) => Threshold::Physical,
+        (None, false) => config.threshold,
+    };
+    Ok(())
 }
 
 fn sack(written: &SackRecovery, config: &mut SackConfig) {

@@ -19,7 +19,9 @@ pub(crate) use link::{Access, Direction, Link};
 pub(crate) use network::{Agent, Measure, Route};
 pub(crate) use queue::{CoDel, Priority, Red};
 pub(crate) use spans::{Length, Outages, Renewal, Spikes, Stalls};
-pub(crate) use tcp::{NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window};
+pub(crate) use tcp::{
+    DualRtt, NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
+};
 pub(crate) use words::{Kind, Measured};
 
 use schemars::JsonSchema;

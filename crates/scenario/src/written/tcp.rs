@@ -1,17 +1,17 @@
 //! How the hosts behave: the knobs of a TCP endpoint.
 
 use rtolab_tcp::config::{
-    AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, GapFill, Halves,
-    Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck, PartialAckTimer,
-    RecoverOnUndo, Reduction, RepeatedTimeout, RestartOnDuplicate, SackOnTimeout, SackRules,
-    Sampling, SlowStart, TimerClock,
+    AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
+    Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
+    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
+    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock,
 };
 use rtolab_time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::quantity::{Buffer, Mss, Positive, Segments};
-use super::value::{Count, Whole, Written};
+use super::value::{Chance, Count, Whole, Written};
 
 /// How the sending hosts behave. Defaults are what the RFCs in force recommend.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -48,6 +48,12 @@ pub(crate) struct Tcp {
     pub sack_recovery: SackRecovery,
     /// What becomes of recover (or send_high) once a timeout is found spurious. Default: reset.
     pub recover_on_undo: Option<Written<RecoverOnUndo>>,
+    /// What a spurious timeout or fast retransmit restores, where the sender names no response.
+    /// Default: what the detector's own publication does.
+    pub response: Option<Written<Response>>,
+    /// Knobs of DualRTT.
+    #[serde(default)]
+    pub dualrtt: DualRtt,
     /// The maximum segment lifetime: TIME-WAIT lasts twice as long. Default: 120 s.
     #[schemars(example = &"120 s")]
     pub msl: Option<Written<Duration>>,
@@ -193,6 +199,19 @@ pub(crate) struct SackRecovery {
     pub outstanding: Option<Written<Outstanding>>,
     /// What a timeout does to the scoreboard. Default: clear.
     pub on_timeout: Option<Written<SackOnTimeout>>,
+}
+
+/// Knobs of DualRTT (Fu and Atiquzzaman 2004).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct DualRtt {
+    /// An acknowledgment is too soon within this fraction of the smallest round trip. Default: 0.1.
+    pub threshold: Option<Chance>,
+    /// Instead of threshold: within one and a half times the spacing of acknowledgments? Default:
+    /// false.
+    pub by_spacing: Option<bool>,
+    /// How the first new acknowledgment after a timeout is judged. Default: definition.
+    pub first: Option<Written<FirstAck>>,
 }
 
 /// How the receiving hosts behave; what is not here they share with the sending ones.

@@ -2,10 +2,10 @@
 
 use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
-    AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FullAck, GapFill, Halves,
-    Halving, History, IdleRestart, Outstanding, Parity, PartialAck, PartialAckTimer, RecoverOnUndo,
-    Reduction, RepeatedTimeout, RestartOnDuplicate, SackOnTimeout, SackRules, Sampling, SlowStart,
-    TimerClock,
+    AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
+    Halves, Halving, History, IdleRestart, Outstanding, Parity, PartialAck, PartialAckTimer,
+    RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate, SackOnTimeout,
+    SackRules, Sampling, SlowStart, TimerClock,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -232,6 +232,34 @@ impl Word for RecoverOnUndo {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("reset", Self::Reset, "Ignored from then on: a fast retransmit may follow."),
         ("keep", Self::Keep, "It stays: no fast retransmit until it is passed."),
+        ("discount", Self::Discount, "Ignored, with one duplicate ACK a retransmission made."),
+    ];
+}
+
+impl Word for Response {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("none", Self::None, "Nothing: what is outstanding is sent again."),
+        ("stop-gbn", Self::StopGbn, "The window stays reduced, but new data are sent."),
+        ("half", Self::Half, "New data in half the window (report C-2002-07)."),
+        ("full", Self::Full, "Window and ssthresh as before (Ludwig and Katz 2000)."),
+        (
+            "ns2:full",
+            Self::Ns2Full,
+            "The window is what was outstanding and one segment (ns-2's 1).",
+        ),
+        ("ns2:half", Self::Ns2Half, "Slow start from half the window (ns-2's 2)."),
+        ("ns2:slow-start", Self::Ns2SlowStart, "Slow start with new data (ns-2's 3)."),
+        ("rfc4015", Self::Rfc4015, "The Eifel response (RFC 4015), with its timeout."),
+        ("linux", Self::Linux, "Window and ssthresh not below what they were."),
+        ("bsd", Self::Bsd, "All as before, with the recovery that was under way."),
+    ];
+}
+
+impl Word for FirstAck {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("definition", Self::Definition, "As any: since the last retransmission (equation 1)."),
+        ("original", Self::Original, "Since the segment was first sent (Table III)."),
+        ("skip", Self::Skip, "Not at all."),
     ];
 }
 

@@ -59,6 +59,10 @@ impl Connection {
         if self.config.push && self.sender.empties_buffer(&chunk) {
             segment.flags |= Flags::PSH;
         }
+        let again = chunk.seq < self.sender.flight().max();
+        if again && self.sender.marks() && !chunk.flags.has(Flags::SYN) {
+            segment.flags |= Flags::RXT;
+        }
         if chunk.flags.has(Flags::SYN) {
             segment.set_syn_options(self.offer());
         }

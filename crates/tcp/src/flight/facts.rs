@@ -40,8 +40,12 @@ pub struct Sent {
     pub last_sent: Instant,
     /// The timestamp (TSval) of its last sending, zero without timestamps.
     pub timestamp: u32,
+    /// The timestamp of its first sending, zero without timestamps.
+    pub first_timestamp: u32,
     /// How often it was sent.
     pub transmissions: u16,
+    /// Was its last sending marked as a retransmission ([`Flags::RXT`])?
+    pub marked: bool,
     /// Why it was sent last.
     pub cause: Cause,
     /// Was it selectively acknowledged?
@@ -113,6 +117,9 @@ pub struct AckFacts {
     pub dsack: Option<DuplicateRange>,
     /// Is it a duplicate acknowledgment (RFC 5681 section 2)?
     pub duplicate: bool,
+    /// Does it say that it answers a marked retransmission ([`Flags::RXT_ECHO`])? Then it is no
+    /// duplicate acknowledgment.
+    pub answers_retransmission: bool,
     /// The timestamp that it echoes.
     pub echo: Option<u32>,
 }

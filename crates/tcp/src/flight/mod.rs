@@ -176,6 +176,7 @@ impl Flight {
             known.last_sent = at;
             known.timestamp = timestamp;
             known.cause = cause;
+            known.marked = segment.flags.has(Flags::RXT);
             known.transmissions = known.transmissions.saturating_add(1);
             index += 1;
         }
@@ -189,7 +190,9 @@ impl Flight {
                 first_sent: at,
                 last_sent: at,
                 timestamp,
+                first_timestamp: timestamp,
                 transmissions: 1,
+                marked: segment.flags.has(Flags::RXT),
                 cause,
                 sacked: false,
                 reported: false,
@@ -205,6 +208,7 @@ impl Flight {
     pub fn acked(&mut self, segment: &Segment, at: Instant) -> AckFacts {
         debug_assert!(segment.ack <= self.max, "acknowledges what was never sent");
         let una_before = self.una;
+        let answers_retransmission = segment.flags.has(Flags::RXT_ECHO);
         let same_window = self.window == Some(segment.window);
         self.window = Some(segment.window);
         self.sack |= self.offers_sack && segment.syn_options().sack_permitted;
@@ -225,7 +229,9 @@ impl Flight {
             duplicate: segment.ack == una_before
                 && self.max > una_before
                 && segment.sequence_length() == 0
-                && same_window,
+                && same_window
+                && !answers_retransmission,
+            answers_retransmission,
             echo: segment.timestamps().map(|timestamps| timestamps.echo),
         };
         if segment.ack > una_before {

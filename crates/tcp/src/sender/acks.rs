@@ -4,13 +4,10 @@ use alloc::vec::Vec;
 
 use rtolab_time::Instant;
 
-use super::{Permit, Sender};
-use crate::config::{FullAck, RecoverOnUndo, Sampling};
-use crate::congestion::Window;
-use crate::event::Event;
+use super::Sender;
+use crate::config::{FullAck, Sampling};
 use crate::flight::AckFacts;
-use crate::segment::Segment;
-use crate::spurious::{Advice, Reopening, Resumption, Verdict};
+use crate::segment::{Flags, Segment};
 
 impl Sender {
     /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
@@ -29,9 +26,10 @@ impl Sender {
             self.sample(&facts, &timed);
         }
         self.last.received = Some(at);
+        self.saved.congestion_echoed |= segment.flags.has(Flags::ECE);
         let settled = self.judge(&facts);
         let recovering = self.recovery.is_fast();
-        self.recover(&facts, settled);
+        self.recover_or_begin(&facts, settled);
         if facts.is_new() {
             let ended = recovering && !self.recovery.is_fast();
             let grows = !recovering || (ended && self.config.window.full_ack == FullAck::Halved);
@@ -90,6 +88,10 @@ impl Sender {
             let rtt = self.rtt.measure(*sent, facts.at);
             self.rtt.sample(rtt, self.flight.una(), self.flight.max());
         }
+        let new = |from| facts.oldest_acked.is_some_and(|oldest| oldest.seq >= from);
+        if let Some(adapting) = self.adapting.take_if(|adapting| new(adapting.from)) {
+            self.rtt.adapt(adapting.before, self.rtt.measure(sent, facts.at));
+        }
     }
 
     /// The timestamp clock of this end (RFC 7323 section 5.4).
@@ -105,87 +107,6 @@ impl Sender {
         Instant::from_nanos(now.saturating_sub(u64::from(age) * tick))
     }
 
-    /// Asks the detectors about the last timeout and does as they advise.
-    fn judge(&mut self, facts: &AckFacts) -> Settled {
-        let verdict = self.eifel.on_ack(facts);
-        self.tell("eifel", verdict, facts.at);
-        if verdict == Verdict::Spurious {
-            // The full response: the windows as before the timeout, and on with new data.
-            self.window.cwnd = self.saved.cwnd;
-            self.window.ssthresh = self.saved.ssthresh;
-            self.resume();
-            return Settled::Restored;
-        }
-        self.judge_by_frto(facts)
-    }
-
-    fn judge_by_frto(&mut self, facts: &AckFacts) -> Settled {
-        let Some(mut frto) = self.frto.filter(|frto| !frto.is_idle()) else { return Settled::No };
-        let (advice, verdict) = frto.on_ack(facts, self.can_send());
-        self.frto = Some(frto);
-        if let Some(variant) = self.config.frto {
-            self.tell(variant.name(), verdict, facts.at);
-        }
-        match advice {
-            Advice::Usual => {
-                self.permit = Permit::Windows;
-                return Settled::No;
-            }
-            Advice::Hold => self.permit = Permit::New(0),
-            Advice::SendTwoNew(window) => {
-                self.permit = Permit::New(2);
-                match window {
-                    Reopening::Ssthresh => self.window.cwnd = self.window.ssthresh,
-                    Reopening::Two => self.window.set_segments(2),
-                }
-            }
-            Advice::GoBackN { cwnd } => {
-                self.permit = Permit::Windows;
-                self.window.set_segments(cwnd);
-            }
-            Advice::Resume(resumption) => return self.resume_as(resumption),
-        }
-        Settled::Advised
-    }
-
-    /// F-RTO found a timeout spurious: what it makes of the windows.
-    fn resume_as(&mut self, resumption: Resumption) -> Settled {
-        self.resume();
-        let Window { cwnd, ssthresh, .. } = self.window;
-        match resumption {
-            Resumption::Halved => {
-                self.window.cwnd = ssthresh;
-                return Settled::Resumed;
-            }
-            Resumption::TowardsPipe => {
-                self.window.cwnd = ssthresh;
-                self.window.ssthresh = self.saved.pipe;
-            }
-            Resumption::FromOne => self.window.set_segments(1),
-            Resumption::Undone => {
-                self.window.cwnd = cwnd.max(self.saved.cwnd);
-                self.window.ssthresh = ssthresh.max(self.saved.ssthresh);
-            }
-        }
-        Settled::Restored
-    }
-
-    /// A timeout was spurious: nothing more is retransmitted for it.
-    fn resume(&mut self) {
-        self.permit = Permit::Windows;
-        self.nxt = self.flight.max();
-        self.recovery.leave();
-        if self.config.recover_on_undo == RecoverOnUndo::Reset {
-            self.recovery.recover = self.flight.una() - 1;
-        }
-    }
-
-    fn tell(&mut self, detector: &'static str, verdict: Verdict, at: Instant) {
-        if verdict != Verdict::Open {
-            self.events.push(Event::Judged { at, detector, verdict });
-        }
-    }
-
     /// A recovery or a spurious timeout ends, and much may have been acknowledged at once: the window
     /// shrinks to what is outstanding and one burst (report C-2002-07 section 3, as Linux does).
     fn moderate(&mut self) {
@@ -193,30 +114,5 @@ impl Sender {
             let burst = u64::from(most) * self.window.smss;
             self.window.cwnd = self.window.cwnd.min(self.outstanding() + burst);
         }
-    }
-}
-
-/// What detectors and F-RTO's advice made of an acknowledgment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
-    /// Nothing.
-    No,
-    /// F-RTO said what to do: loss recovery and growth leave the window alone.
-    Advised,
-    /// A timeout was spurious, and the windows are as before it: they do not grow besides.
-    Restored,
-    /// A timeout was spurious, and the sender goes on in congestion avoidance.
-    Resumed,
-}
-
-impl Settled {
-    /// Do loss recovery and growth leave the window alone?
-    pub(crate) const fn freezes(self) -> bool {
-        matches!(self, Self::Advised | Self::Restored)
-    }
-
-    /// Does a spurious timeout end here?
-    const fn ends(self) -> bool {
-        matches!(self, Self::Restored | Self::Resumed)
     }
 }

@@ -33,7 +33,11 @@ impl Sender {
     /// The segment made of the last chunk leaves.
     pub fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let in_order = self.nxt >= self.flight.max();
+        let again = segment.seq < self.flight.max();
         self.flight.sent(segment, at, cause);
+        if again {
+            self.note_resent(segment.seq, cause);
+        }
         self.note_train(segment, cause);
         self.last.sent = Some(at);
         if in_order {

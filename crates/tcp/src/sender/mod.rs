@@ -6,6 +6,7 @@
 mod acks;
 mod adopt;
 mod departures;
+mod judging;
 mod timeout;
 
 use alloc::sync::Arc;
@@ -18,13 +19,14 @@ use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{Cause, Flight};
 use crate::recovery::Recovery;
+use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
-use crate::spurious::{CanSend, Eifel, Frto};
+use crate::spurious::{Bench, CanSend, Frto, acting};
 
-pub(crate) use acks::Settled;
 pub use adopt::{AdoptError, Negotiated};
+pub(crate) use judging::Settled;
 
 /// What leaves next: a range of sequence space, before the header is filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,15 +48,6 @@ enum Permit {
     Windows,
     /// Nothing but this many new segments, whatever the congestion window.
     New(u32),
-}
-
-/// The windows as they were before a timeout changed them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Saved {
-    cwnd: u64,
-    ssthresh: u64,
-    /// The greater of both at the last timeout, also where that repeats one (`pipe_prev_` of ns-2).
-    pipe: u64,
 }
 
 /// When something happened last.
@@ -95,10 +88,16 @@ pub struct Sender {
     timed_out_at: Option<Seq>,
     /// Did the timer of the SYN expire?
     syn_timed_out: bool,
-    saved: Saved,
+    /// The state before the last timeout or fast retransmit.
+    pub(crate) saved: Saved,
     /// F-RTO, where it is asked for.
     frto: Option<Frto>,
-    eifel: Eifel,
+    /// The other detectors that the sender acts on.
+    bench: Bench,
+    /// Duplicate acknowledgments that do not count.
+    pub(crate) discount: Discount,
+    /// The next round trip of new data follows a spurious timeout.
+    pub(crate) adapting: Option<Adapting>,
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
@@ -112,11 +111,14 @@ impl Sender {
     /// Nothing sent yet, not even the SYN.
     pub fn new(config: Arc<Config>) -> Self {
         let window = Window::new(&config.window, u32::from(config.mss), false);
+        let rtt = RttEstimator::new(config.rto);
+        let recovery = Recovery::default();
         Self {
+            saved: Saved::of(&window, recovery),
             flight: Flight::default(),
             window,
-            rtt: RttEstimator::new(config.rto),
-            recovery: Recovery::default(),
+            rtt,
+            recovery,
             nxt: Seq::FIRST,
             resend_head: None,
             forbears: false,
@@ -129,9 +131,10 @@ impl Sender {
             deadline: None,
             timed_out_at: None,
             syn_timed_out: false,
-            saved: Saved { cwnd: window.cwnd, ssthresh: window.ssthresh, pipe: window.ssthresh },
             frto: config.frto.map(Frto::new),
-            eifel: Eifel::default(),
+            bench: acting(&config),
+            discount: Discount::default(),
+            adapting: None,
             timed: None,
             trains: Trains::default(),
             last: Last::default(),
@@ -181,6 +184,11 @@ impl Sender {
     /// What happened since this was last asked.
     pub fn take_event(&mut self) -> Option<Event> {
         if self.events.is_empty() { None } else { Some(self.events.remove(0)) }
+    }
+
+    /// The initial window, in bytes (RFC 5681 section 3.1).
+    pub(crate) fn initial_window(&self) -> u64 {
+        Window::new(&self.config.window, self.window.smss as u32, false).cwnd
     }
 
     /// Do data and the advertised window allow new segments?

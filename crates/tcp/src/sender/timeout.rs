@@ -2,9 +2,8 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{Permit, Saved, Sender};
+use super::{Permit, Sender};
 use crate::config::{RepeatedTimeout, RestartOnDuplicate, RtoFloor, SackOnTimeout, TimerClock};
-use crate::congestion::Window;
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause};
 use crate::segment::Flags;
@@ -74,12 +73,11 @@ impl Sender {
             self.syn_timed_out = true;
             return;
         }
-        let Window { cwnd, ssthresh, .. } = self.window;
-        let pipe = cwnd.max(ssthresh);
-        self.saved = match repeated {
-            true => Saved { pipe, ..self.saved },
-            false => Saved { cwnd, ssthresh, pipe },
-        };
+        let before = self.state_to_save();
+        match repeated {
+            true => self.saved.pipe = before.pipe,
+            false => self.saved = before,
+        }
         if !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves {
             self.halve(self.flight.size());
         }
@@ -97,9 +95,7 @@ impl Sender {
             SackOnTimeout::Keep | SackOnTimeout::Clear => self.flight.clear_scoreboard(),
         }
         self.permit = Permit::Windows;
-        if self.config.eifel {
-            self.eifel.on_timeout(self.timestamp(at));
-        }
+        self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
     }
 

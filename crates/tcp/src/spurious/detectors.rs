@@ -6,7 +6,10 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::{Detector, Dsack, DualRtt, Eifel, FrtoJudge, FrtoVariant, Originals, Rfc3522};
+use super::{
+    BadRetransmit, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe, FrtoJudge,
+    FrtoVariant, Originals, Rfc3522,
+};
 
 /// A detector that judges can be asked for.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +91,30 @@ pub const DETECTORS: &[DetectorKind] = &[
         about: "the receiver reports each retransmission as a duplicate",
         source: "RFC 3708 section 3",
         make: || Box::new(Dsack::default()),
+    },
+    DetectorKind {
+        name: "eifel:safe",
+        about: "the first acknowledgment echoes the very timestamp of the original",
+        source: "RFC 3522 section 3.4",
+        make: || Box::new(EifelSafe::default()),
+    },
+    DetectorKind {
+        name: "eifel:rxt",
+        about: "the first acknowledgment does not say that it answers a marked retransmission",
+        source: "draft-ludwig-tsvwg-tcp-rxt-flag-03",
+        make: || Box::new(EifelRxt::default()),
+    },
+    DetectorKind {
+        name: "badrexmit",
+        about: "an acknowledgment comes within half a smoothed round-trip time",
+        source: "FreeBSD, after Allman and Paxson 1999",
+        make: || Box::new(BadRetransmit::default()),
+    },
+    DetectorKind {
+        name: "dsack:linux",
+        about: "the receiver reports as many duplicates as there were retransmissions",
+        source: "Linux tcp_input.c",
+        make: || Box::new(DsackLinux::default()),
     },
 ];
 

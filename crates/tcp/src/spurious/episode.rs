@@ -25,6 +25,10 @@ pub struct Episode {
     pub high: Seq,
     /// The connection's smallest round-trip time so far, by Karn's rule.
     pub min_rtt: Option<Duration>,
+    /// The smoothed round-trip time when it began, by Karn's rule (RFC 6298 section 2).
+    pub srtt: Option<Duration>,
+    /// The closest that acknowledgments of one segment each followed one another.
+    pub spacing: Option<Duration>,
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
     /// Is SACK in use?

@@ -2,10 +2,16 @@
 //!
 //! A sender asks those that it acts on; [`Judges`] ask any of them about any sender.
 
+mod acting;
+mod badrexmit;
+mod bench;
 mod detectors;
 mod dsack;
+mod dsack_linux;
 mod dualrtt;
 pub mod eifel;
+mod eifel_rxt;
+mod eifel_safe;
 mod episode;
 pub mod frto;
 mod judges;
@@ -17,10 +23,16 @@ use core::fmt::Debug;
 
 use crate::flight::{AckFacts, Sent};
 
+pub(crate) use acting::acting;
+pub use badrexmit::BadRetransmit;
+pub(crate) use bench::{Beginning, Bench};
 pub use detectors::{DETECTORS, DetectorKind, UnknownDetector, detector};
 pub use dsack::Dsack;
+pub use dsack_linux::DsackLinux;
 pub use dualrtt::DualRtt;
 pub use eifel::Eifel;
+pub use eifel_rxt::EifelRxt;
+pub use eifel_safe::EifelSafe;
 pub use episode::{Episode, EpisodeKind};
 pub use frto::{
     Advice, CanSend, Entry, Expiry, Frto, FrtoJudge, FrtoVariant, Reopening, Resumption,
@@ -63,6 +75,8 @@ pub enum Why {
     NoTimestamps,
     /// It needs D-SACKs, and the peer has never sent one.
     NoDsack,
+    /// It needs retransmissions to be marked, and the sender marks none.
+    NotMarked,
     /// It needs a round-trip time, and there was none yet.
     NoRoundTrip,
     /// It needs the sender to do something, and the sender did otherwise.
@@ -86,6 +100,7 @@ impl Why {
             Self::NothingNewToSend => "nothing new to send",
             Self::NoTimestamps => "no timestamps",
             Self::NoDsack => "no D-SACK",
+            Self::NotMarked => "no marks",
             Self::NoRoundTrip => "no round-trip time",
             Self::DidOtherwise => "the sender did otherwise",
             Self::AlreadyRecovering => "a recovery was under way",

@@ -20,11 +20,14 @@ impl Detector for Rfc3522 {
     }
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
-        let verdict = self.eifel.on_ack(ack);
-        let of_a_duplicate = ack.dsack.is_some() || (!episode.dsack_seen && ack.ack == ack.max);
-        match verdict {
-            Verdict::Spurious if of_a_duplicate => Verdict::Genuine,
+        match self.eifel.on_ack(ack) {
+            Verdict::Spurious if of_a_duplicate(ack, episode) => Verdict::Genuine,
             verdict => verdict,
         }
     }
+}
+
+/// Step 5: may this be the acknowledgment of a duplicate?
+pub(super) fn of_a_duplicate(ack: &AckFacts, episode: &Episode) -> bool {
+    ack.dsack.is_some() || (!episode.dsack_seen && ack.ack == ack.max)
 }

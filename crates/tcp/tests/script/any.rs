@@ -12,8 +12,9 @@ use rtolab_time::Duration;
 
 use super::base;
 
-/// Every pair of a loss recovery and what follows a timeout.
-pub const SUMS: [&str; 47] = [
+/// Every pair of a loss recovery and what follows a timeout, each detector and response, and
+/// profiles.
+pub const SUMS: [&str; 70] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -61,6 +62,29 @@ pub const SUMS: [&str; 47] = [
     "bsdi-3.0",
     "solaris-2007+eifel",
     "ns2-2006",
+    "newreno+eifel:rfc3522:rfc4015",
+    "sack+eifel:rfc3522:full",
+    "sack+eifel:safe:rfc4015",
+    "reno:no-bugfix+eifel:bsd",
+    "tahoe:careful+dualrtt",
+    "newreno:no-bugfix+dualrtt",
+    "sack+dualrtt:half",
+    "newreno+eifel:rxt",
+    "sack+frto+eifel:rxt:rfc4015",
+    "newreno+badrexmit",
+    "sack+badrexmit+dualrtt",
+    "sack+dsack",
+    "sack+dsack:linux",
+    "sack+dsack:linux+rfc4015",
+    "sack+frto+dsack",
+    "newreno+frto+eifel+ns2:full",
+    "sack+frto+eifel:none",
+    "sack+frto+eifel:rfc3522+badrexmit+dsack+ns2:slow-start",
+    "newreno+frto:ns2+ns2:full",
+    "sack+frto:linux+eifel:rfc3522:rfc4015",
+    "newreno+frto:rfc5682:none",
+    "sack+frto:rfc5682-sack+dsack:linux+ns2:half",
+    "linux-2.4+frto:rfc4138+badrexmit",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.
@@ -78,7 +102,7 @@ pub fn sender() -> impl Strategy<Value = Config> {
         any::<bool>(),
         1..5_u32,
         select(vec![Outstanding::Pipe, Outstanding::Classic]),
-        select(vec![RecoverOnUndo::Reset, RecoverOnUndo::Keep]),
+        select(vec![RecoverOnUndo::Reset, RecoverOnUndo::Keep, RecoverOnUndo::Discount]),
     );
     let rto = (
         select(vec![Sampling::EveryAck, Sampling::OncePerWindow, Sampling::EverySegment]),

@@ -48,6 +48,7 @@ pub struct Setup {
     sum: String,
     config: Config,
     at: Instant,
+    handshake: Duration,
     segments: u32,
     offered: u32,
 }
@@ -90,13 +91,19 @@ impl Setup {
         self
     }
 
+    /// How long the handshake takes; without this, no time.
+    pub fn handshake_takes(mut self, millis: u64) -> Self {
+        self.handshake = Duration::from_millis(millis);
+        self
+    }
+
     /// Any other knob.
     pub fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
         self
     }
 
-    /// Connects, in no time, and sends what the windows allow: exactly these segments.
+    /// Connects and sends what the windows allow: exactly these segments.
     pub fn sent(self, expected: RangeInclusive<u32>) -> Script {
         let config = sum::sender(&self.sum, &self.config).unwrap();
         let timestamps = config.timestamps;
@@ -111,11 +118,13 @@ impl Setup {
             verdict: None,
             judges: Judges::new(DETECTORS, Seq::FIRST),
             judgments: Vec::new(),
+            alike: true,
             timeouts: 0,
             fast_retransmits: 0,
         };
         let syn = script.transmit().unwrap();
         assert!(syn.flags.has(Flags::SYN));
+        script.at = self.at + self.handshake;
         let mut syn_ack = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
         let sack_permitted = true;
         let mss = Some(SEGMENT as u16);
@@ -127,8 +136,8 @@ impl Setup {
             syn_ack.set_timestamps(Timestamps { value: echo, echo });
         }
         script.connection.write(u64::from(self.segments * SEGMENT));
-        script.judges.acked(&syn_ack, self.at);
-        script.connection.on_segment(&syn_ack, self.at);
+        script.judges.acked(&syn_ack, script.at);
+        script.connection.on_segment(&syn_ack, script.at);
         script.drain().expect(expected);
         script
     }
@@ -151,6 +160,8 @@ pub struct Script {
     /// Detectors that look on, and what they have said.
     judges: Judges,
     judgments: Vec<Judgment>,
+    /// Do the judges have the knobs of the sender's detectors?
+    alike: bool,
     timeouts: usize,
     fast_retransmits: usize,
 }
@@ -159,7 +170,8 @@ impl Script {
     /// A sender by its sum of policies.
     pub fn sender(sum: &str) -> Setup {
         let (config, at) = (base(), Instant::START);
-        Setup { sum: sum.to_string(), config, at, segments: 1000, offered: 60 }
+        let handshake = Duration::ZERO;
+        Setup { sum: sum.to_string(), config, at, handshake, segments: 1000, offered: 60 }
     }
 
     /// Every segment that left has to be expected before something else happens.
@@ -205,7 +217,7 @@ impl Script {
     /// What the sender's detector says, a judge who looks on says too, at the same time; but for a
     /// sender that has nothing to send, of which the judge sees only what it sends instead.
     fn judge_agrees(&self, detector: &str, verdict: Verdict) {
-        if !matches!(verdict, Verdict::Blind(_)) {
+        if self.alike && !matches!(verdict, Verdict::Blind(_)) {
             let said = self.judgments.iter().rfind(|said| said.detector == detector);
             let said = said.map(|said| (said.verdict, said.at));
             assert_eq!(said, Some((verdict, self.at)), "the judge called {detector}");
@@ -289,6 +301,17 @@ impl Script {
         let timer = self.connection.next_timer();
         assert!(timer.is_none_or(|timer| self.at < timer), "a timer expires at {timer:?}");
         self
+    }
+
+    /// Judges need no longer say what the sender's detectors do, which have other knobs.
+    pub fn unjudged(&mut self) -> &mut Self {
+        self.alike = false;
+        self
+    }
+
+    /// The time since the start.
+    pub fn millis(&self) -> u64 {
+        self.at.since(Instant::START).nanos() / 1_000_000
     }
 
     /// The next acknowledgment echoes this timestamp.

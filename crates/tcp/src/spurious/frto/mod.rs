@@ -227,6 +227,16 @@ impl Frto {
         self.step == Step::Idle
     }
 
+    /// Is the first acknowledgment after a timeout awaited?
+    pub(crate) fn awaits_first(&self) -> bool {
+        self.step == Step::AwaitingFirst
+    }
+
+    /// The timeout is no longer in question: another detector has spoken, and was heard.
+    pub(crate) const fn stop(&mut self) {
+        self.step = Step::Idle;
+    }
+
     /// Step 1: the timer expired, and the first segment is retransmitted. Every timeout counts, also
     /// one during step 2 or 3.
     pub fn on_timeout(&mut self, expiry: &Expiry) -> Entry {

@@ -1,0 +1,251 @@
+//! What now? What a verdict of Spurious restores of what a timeout or fast retransmit had changed.
+//!
+//! | response         | window                        | ssthresh                | goes on with     |
+//! |------------------|-------------------------------|-------------------------|------------------|
+//! | `none`           | as the timeout left it        | halved                  | go-back-N        |
+//! | `stop-gbn`       | as the timeout left it        | halved                  | new data         |
+//! | `half`           | ssthresh                      | halved                  | new data         |
+//! | `full`           | as before                     | as before               | new data         |
+//! | `ns2:full`       | FlightSize before ACK + SMSS  | max(window, ssthresh)   | new data         |
+//! | `ns2:half`       | ssthresh                      | max(window, ssthresh)   | new data         |
+//! | `ns2:slow-start` | one segment                   | max(window, ssthresh)   | new data         |
+//! | `rfc4015`        | FlightSize + min(acked, IW)   | max(flight, ssthresh)   | new data         |
+//! | `linux`          | at least as before            | at least as before      | new data         |
+//! | `bsd`            | as before                     | as before               | what was going on |
+//!
+//! What was before is noted when an episode begins, not when its timer expires again, and restored
+//! once at most. But the threshold of `ns2:half` is what the larger of both was when the timer
+//! expired last.
+
+use crate::config::{RecoverOnUndo, Response};
+use crate::congestion::Window;
+use crate::flight::AckFacts;
+use crate::recovery::Recovery;
+use crate::rtt::Estimate;
+use crate::sender::{Sender, Settled};
+use crate::seq::Seq;
+use crate::spurious::{Episode, EpisodeKind, Resumption};
+
+/// The state before a timeout or fast retransmit changed it, and what was made of it since.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Saved {
+    cwnd: u64,
+    ssthresh: u64,
+    /// The greater of both at the last timeout, also where that repeats one (`pipe_prev_` of ns-2).
+    pub pipe: u64,
+    /// FlightSize.
+    flight: u64,
+    recovery: Recovery,
+    estimate: Option<Estimate>,
+    /// SND.MAX.
+    max: Seq,
+    /// Has the peer echoed congestion since?
+    pub congestion_echoed: bool,
+    /// What the first verdict of Spurious led to.
+    answered: Option<Response>,
+}
+
+/// A verdict of Spurious.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finding {
+    /// Which detector.
+    pub detector: &'static str,
+    /// Of which episode; as it was before the acknowledgment.
+    pub episode: Option<Episode>,
+    /// What F-RTO advises, where it is the detector.
+    pub resumption: Option<Resumption>,
+}
+
+impl Finding {
+    /// What the detector's own publication does once it has found a timeout spurious, or what stacks
+    /// that have it do.
+    fn customary_response(&self) -> Response {
+        match self.resumption {
+            Some(Resumption::Halved) => return Response::Half,
+            Some(Resumption::TowardsPipe) => return Response::Ns2Half,
+            Some(Resumption::Undone) => return Response::Linux,
+            // Whatever it would restore: see `losses_were_under_way`.
+            Some(Resumption::FromOne) => return Response::Full,
+            None => {}
+        }
+        match self.detector.split(':').next() {
+            Some("badrexmit") => Response::Bsd,
+            Some("dsack") => Response::Linux,
+            _ => Response::Full,
+        }
+    }
+
+    /// RFC 5682 section 6: F-RTO says nothing of the losses that the timeout interrupted.
+    const fn losses_were_under_way(&self, saved: &Saved) -> bool {
+        match self.resumption {
+            Some(Resumption::FromOne) => true,
+            Some(Resumption::Halved) => saved.recovery.is_fast(),
+            Some(Resumption::TowardsPipe | Resumption::Undone) | None => false,
+        }
+    }
+}
+
+/// The estimate of before a spurious timeout, which the first round trip of new data must not lower
+/// (RFC 4015 section 3.2 step 11).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Adapting {
+    /// SRTT and RTTVAR of before; SRTT with twice the granularity added.
+    pub before: Estimate,
+    /// Data from here on were first sent after the timeout.
+    pub from: Seq,
+}
+
+/// Duplicate acknowledgments to come, of which it is known that a needless retransmission caused
+/// them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Discount {
+    left: u32,
+    /// Once more than this is acknowledged, all retransmissions have been answered.
+    until: Seq,
+}
+
+impl Saved {
+    /// Nothing was sent yet.
+    pub fn of(window: &Window, recovery: Recovery) -> Self {
+        Self {
+            cwnd: window.cwnd,
+            ssthresh: window.ssthresh,
+            pipe: window.cwnd.max(window.ssthresh),
+            flight: 0,
+            recovery,
+            estimate: None,
+            max: Seq::FIRST,
+            congestion_echoed: false,
+            answered: None,
+        }
+    }
+}
+
+impl Default for Discount {
+    fn default() -> Self {
+        Self { left: 0, until: Seq::FIRST }
+    }
+}
+
+impl Discount {
+    /// Is this a duplicate acknowledgment that does not count? What SACKs something new came from
+    /// another segment.
+    pub fn takes(&mut self, facts: &AckFacts) -> bool {
+        if facts.ack > self.until {
+            self.left = 0;
+        }
+        let taken = self.left > 0 && facts.duplicate && facts.newly_sacked == 0;
+        self.left -= u32::from(taken);
+        taken
+    }
+}
+
+impl Response {
+    /// Does it take the reduction of the window back?
+    const fn restores(self) -> bool {
+        !matches!(self, Self::None | Self::StopGbn | Self::Half)
+    }
+}
+
+impl Sender {
+    /// The state as it is now.
+    pub(crate) fn state_to_save(&self) -> Saved {
+        Saved {
+            flight: self.flight.size(),
+            estimate: self.rtt.estimate(),
+            max: self.flight.max(),
+            ..Saved::of(&self.window, self.recovery)
+        }
+    }
+
+    /// A timeout or fast retransmit was spurious.
+    pub(crate) fn respond(&mut self, finding: &Finding, facts: &AckFacts) -> Settled {
+        let response = self.config.response.unwrap_or_else(|| finding.customary_response());
+        match self.saved.answered {
+            // One reversal an episode; but what was only stopped may still be reversed.
+            Some(before) if before.restores() || !response.restores() => return Settled::No,
+            _ => self.saved.answered = Some(response),
+        }
+        let timeout = finding.episode.is_none_or(|episode| episode.kind == EpisodeKind::Timeout);
+        match response {
+            Response::None => return Settled::No,
+            // RFC 4015 section 3.2 is for timeouts.
+            Response::Rfc4015 if !timeout => return Settled::No,
+            _ => self.resume(finding),
+        }
+        if !timeout {
+            self.flight.clear_losses();
+        }
+        match response {
+            Response::None | Response::StopGbn => Settled::Resumed,
+            Response::Half => {
+                self.window.cwnd = self.window.ssthresh;
+                Settled::Resumed
+            }
+            _ if finding.losses_were_under_way(&self.saved) => {
+                self.window.set_segments(1);
+                Settled::Restored
+            }
+            // The reduction was due after all.
+            _ if self.saved.congestion_echoed => Settled::Restored,
+            _ => {
+                self.restore(response, facts);
+                Settled::Restored
+            }
+        }
+    }
+
+    fn restore(&mut self, response: Response, facts: &AckFacts) {
+        let saved = self.saved;
+        let before_the_ack = facts.max.since(facts.una_before);
+        let (cwnd, ssthresh) = match response {
+            Response::None | Response::StopGbn | Response::Half => return,
+            Response::Full => (saved.cwnd, saved.ssthresh),
+            Response::Bsd => {
+                self.recovery = saved.recovery;
+                (saved.cwnd, saved.ssthresh)
+            }
+            Response::Linux => {
+                (self.window.cwnd.max(saved.cwnd), self.window.ssthresh.max(saved.ssthresh))
+            }
+            // `t_seqno_ - prev_highest_ack_`: from the last segment acknowledged to the next to leave.
+            Response::Ns2Full => {
+                (before_the_ack + self.window.smss, saved.cwnd.max(saved.ssthresh))
+            }
+            Response::Ns2Half => (self.window.ssthresh, saved.pipe),
+            Response::Ns2SlowStart => (self.window.smss, saved.cwnd.max(saved.ssthresh)),
+            Response::Rfc4015 => {
+                self.adapting = self.adaptation();
+                let new = facts.advanced.min(self.initial_window());
+                (self.flight.size() + new, saved.flight.max(saved.ssthresh))
+            }
+        };
+        // A last, short segment is less than the smallest window.
+        (self.window.cwnd, self.window.ssthresh) = (cwnd.max(self.window.smss), ssthresh);
+    }
+
+    /// RFC 4015 section 3.2 steps 0 and 11.
+    fn adaptation(&self) -> Option<Adapting> {
+        let mut before = self.saved.estimate?;
+        before.srtt += self.config.rto.granularity * 2;
+        Some(Adapting { before, from: self.saved.max })
+    }
+
+    /// Nothing more is retransmitted for what was spurious, and duplicate acknowledgments mean
+    /// again what they did.
+    fn resume(&mut self, finding: &Finding) {
+        self.stop_frto();
+        self.nxt = self.flight.max();
+        self.recovery.leave();
+        let una = self.flight.una();
+        match self.config.recover_on_undo {
+            RecoverOnUndo::Keep => {}
+            RecoverOnUndo::Reset => self.recovery.recover = una - 1,
+            RecoverOnUndo::Discount => {
+                self.recovery.recover = una - 1;
+                let left = finding.episode.map_or(0, |episode| episode.retransmissions);
+                self.discount = Discount { left, until: self.flight.max() };
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Was the last timeout or fast retransmit wrong? The detectors that the sender acts on, in their
+//! order: Eifel, what comes too soon, F-RTO, D-SACK. The first to find it spurious is answered.
+
+use rtolab_time::Instant;
+
+use super::{Permit, Sender};
+use crate::config::EifelForm;
+use crate::event::Event;
+use crate::flight::{AckFacts, Cause, Sent};
+use crate::response::Finding;
+use crate::seq::Seq;
+use crate::spurious::{
+    Advice, Beginning, Episode, EpisodeKind, Frto, Reopening, Resumption, Verdict,
+};
+
+impl Sender {
+    /// The retransmission timer of `head` expired: it is about to be sent again.
+    pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
+        let max = self.flight.max();
+        let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
+        self.bench.begin(Beginning { kind, seq: head.seq, max, sack, at });
+        let mut resent = *head;
+        resent.transmissions = head.transmissions.saturating_add(1);
+        (resent.last_sent, resent.cause) = (at, Cause::Timeout);
+        resent.timestamp = self.timestamp(at);
+        resent.marked = self.marks();
+        self.bench.resent(&resent, max);
+    }
+
+    /// Do retransmissions carry a mark?
+    pub(crate) fn marks(&self) -> bool {
+        self.config.detectors.eifel == Some(EifelForm::Flag)
+    }
+
+    /// The segment at `seq` was sent again. Of what the timer has sent again the detectors have
+    /// heard, when it expired.
+    pub(super) fn note_resent(&mut self, seq: Seq, cause: Cause) {
+        if cause == Cause::Timeout {
+            return;
+        }
+        if let Some(sent) = self.flight.segment_at(seq) {
+            self.bench.resent(sent, self.flight.max());
+        }
+    }
+
+    /// Loss recovery's part of an acknowledgment. Where it begins with a fast retransmit, so does an
+    /// episode; but for a segment that has just timed out, whose episode goes on.
+    pub(super) fn recover_or_begin(&mut self, facts: &AckFacts, settled: Settled) {
+        let before = (facts.duplicate || facts.newly_sacked > 0).then(|| self.state_to_save());
+        let events = self.events.len();
+        match self.discount.takes(facts) {
+            true => self.recover(&AckFacts { duplicate: false, ..*facts }, settled),
+            false => self.recover(facts, settled),
+        }
+        let began = self.events[events..].iter().any(|e| matches!(e, Event::FastRetransmit(_)));
+        if let (Some(before), true, None) = (before, began, self.timed_out_at) {
+            let (seq, max) = (self.flight.una(), self.flight.max());
+            let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
+            self.bench.begin(Beginning { kind, seq, max, sack, at: facts.at });
+            self.saved = before;
+        }
+    }
+
+    /// Asks the detectors about the last timeout or fast retransmit, and does as they advise.
+    pub(super) fn judge(&mut self, facts: &AckFacts) -> Settled {
+        let episode = self.bench.episode().copied();
+        let found = self.ask(facts, episode);
+        if let Some(found) = found.filter(|found| !found.detector.starts_with("dsack")) {
+            let settled = self.respond_to(&found, facts);
+            if settled.ends() {
+                return settled;
+            }
+        }
+        let settled = self.ask_frto(facts, episode);
+        match found {
+            Some(found) if !settled.ends() && found.detector.starts_with("dsack") => {
+                match self.respond_to(&found, facts) {
+                    Settled::No => settled,
+                    answered => answered,
+                }
+            }
+            _ => settled,
+        }
+    }
+
+    /// The first of the detectors beside F-RTO that finds the episode spurious.
+    fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Finding> {
+        self.bench.acked(facts);
+        let mut found = None;
+        while let Some(judgment) = self.bench.poll() {
+            let detector = judgment.detector;
+            self.tell(detector, judgment.verdict, judgment.at);
+            if judgment.verdict == Verdict::Spurious {
+                found = found.or(Some(Finding { detector, episode, resumption: None }));
+            }
+        }
+        found
+    }
+
+    fn ask_frto(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Settled {
+        let (Some(variant), can_send) = (self.config.frto, self.can_send()) else {
+            return Settled::No;
+        };
+        let Some(frto) = self.frto.as_mut().filter(|frto| !frto.is_idle()) else {
+            return Settled::No;
+        };
+        let (advice, verdict) = frto.on_ack(facts, can_send);
+        let detector = variant.name();
+        self.tell(detector, verdict, facts.at);
+        match advice {
+            Advice::Usual => {
+                self.permit = Permit::Windows;
+                return Settled::No;
+            }
+            Advice::Hold => self.permit = Permit::New(0),
+            Advice::SendTwoNew(reopening) => self.send_two_new(reopening),
+            Advice::GoBackN { cwnd } => return self.go_back(cwnd),
+            Advice::Resume(resumption) => {
+                let found = Finding { detector, episode, resumption: Some(resumption) };
+                return match self.respond(&found, facts) {
+                    Settled::No => self.do_not_resume(resumption),
+                    settled => settled,
+                };
+            }
+        }
+        Settled::Advised
+    }
+
+    fn send_two_new(&mut self, reopening: Reopening) {
+        self.permit = Permit::New(2);
+        match reopening {
+            Reopening::Ssthresh => self.window.cwnd = self.window.ssthresh,
+            Reopening::Two => self.window.set_segments(2),
+        }
+    }
+
+    /// F-RTO found a timeout spurious, but that is not answered: on as after a second acknowledgment
+    /// that was a duplicate.
+    fn do_not_resume(&mut self, resumption: Resumption) -> Settled {
+        match resumption {
+            Resumption::Halved | Resumption::FromOne => self.go_back(3),
+            Resumption::TowardsPipe => self.go_back(2),
+            Resumption::Undone => {
+                self.permit = Permit::Windows;
+                Settled::No
+            }
+        }
+    }
+
+    /// F-RTO gives up: what is outstanding is sent again, in a window of so many segments.
+    fn go_back(&mut self, segments: u32) -> Settled {
+        self.permit = Permit::Windows;
+        self.window.set_segments(segments);
+        Settled::Advised
+    }
+
+    /// Another detector than F-RTO was first: F-RTO has not reduced the window yet.
+    fn respond_to(&mut self, found: &Finding, facts: &AckFacts) -> Settled {
+        if self.frto.as_ref().is_some_and(Frto::awaits_first) {
+            self.window.set_segments(1);
+        }
+        let settled = self.respond(found, facts);
+        if settled == Settled::No {
+            self.stop_frto();
+        }
+        settled
+    }
+
+    /// What F-RTO had begun is over, and the windows hold.
+    pub(crate) fn stop_frto(&mut self) {
+        self.permit = Permit::Windows;
+        if let Some(frto) = &mut self.frto {
+            frto.stop();
+        }
+    }
+
+    fn tell(&mut self, detector: &'static str, verdict: Verdict, at: Instant) {
+        if verdict != Verdict::Open {
+            self.events.push(Event::Judged { at, detector, verdict });
+        }
+    }
+}
+
+/// What detectors and F-RTO's advice made of an acknowledgment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settled {
+    /// Nothing.
+    No,
+    /// F-RTO said what to do: loss recovery and growth leave the window alone.
+    Advised,
+    /// A timeout was spurious, and the windows are as before it: they do not grow besides.
+    Restored,
+    /// A timeout was spurious, and the sender goes on in congestion avoidance.
+    Resumed,
+}
+
+impl Settled {
+    /// Do loss recovery and growth leave the window alone?
+    pub(crate) const fn freezes(self) -> bool {
+        matches!(self, Self::Advised | Self::Restored)
+    }
+
+    /// Does a spurious timeout end here?
+    pub(super) const fn ends(self) -> bool {
+        matches!(self, Self::Restored | Self::Resumed)
+    }
+}

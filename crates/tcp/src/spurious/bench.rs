@@ -1,0 +1,192 @@
+//! Detectors side by side, and the episodes that they are asked about: what a judge who looks on
+//! and a sender who acts share.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use rtolab_time::{Duration, Instant};
+
+use super::{Detector, Episode, EpisodeKind, Judgment, Verdict};
+use crate::flight::{AckFacts, Sent};
+use crate::seq::Seq;
+
+/// Detectors that are told of retransmissions and acknowledgments. Each says one thing at most of
+/// an [`Episode`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bench {
+    seats: Vec<Seat>,
+    episode: Option<Episode>,
+    episodes: u32,
+    path: Path,
+    dsack_seen: bool,
+    judgments: VecDeque<Judgment>,
+}
+
+#[derive(Clone, Debug)]
+struct Seat {
+    name: &'static str,
+    detector: Box<dyn Detector>,
+    /// Has it spoken in this episode?
+    decided: bool,
+}
+
+/// What is known of the path's round-trip time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Path {
+    least: Option<Duration>,
+    smoothed: Option<Duration>,
+    /// The closest that acknowledgments of one segment each followed one another.
+    spacing: Option<Duration>,
+    /// When new data were last acknowledged.
+    last_ack: Option<Instant>,
+}
+
+/// A timeout or fast retransmit, as it is decided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beginning {
+    pub kind: EpisodeKind,
+    /// The first sequence number of the segment that timed out or was found lost.
+    pub seq: Seq,
+    /// SND.MAX.
+    pub max: Seq,
+    /// Is SACK in use?
+    pub sack: bool,
+    pub at: Instant,
+}
+
+impl Bench {
+    /// These detectors, asked in this order.
+    pub fn of(detectors: impl IntoIterator<Item = (&'static str, Box<dyn Detector>)>) -> Self {
+        let seat = |(name, detector)| Seat { name, detector, decided: false };
+        Self { seats: detectors.into_iter().map(seat).collect(), ..Self::default() }
+    }
+
+    /// The episode under way.
+    pub const fn episode(&self) -> Option<&Episode> {
+        self.episode.as_ref()
+    }
+
+    /// The retransmission timer expired or a fast retransmit was decided: the number of the
+    /// episode. Another timeout of the same segment belongs to the one under way, as long as no
+    /// detector has spoken.
+    pub fn begin(&mut self, beginning: Beginning) -> u32 {
+        let Beginning { kind, seq, max, sack, at } = beginning;
+        let undecided = self.seats.iter().all(|seat| !seat.decided);
+        if let (EpisodeKind::Timeout, Some(episode)) = (kind, &mut self.episode) {
+            if episode.kind == kind && episode.seq == seq && undecided {
+                episode.timeouts += 1;
+                return episode.number;
+            }
+        }
+        self.end(at);
+        let number = self.episodes;
+        self.episodes += 1;
+        self.episode = Some(Episode {
+            number,
+            kind,
+            began: at,
+            seq,
+            max,
+            high: max,
+            min_rtt: self.path.least,
+            srtt: self.path.smoothed,
+            spacing: self.path.spacing,
+            dsack_seen: self.dsack_seen,
+            sack,
+            timeouts: u32::from(kind == EpisodeKind::Timeout),
+            retransmissions: 0,
+            new_segments: 0,
+        });
+        number
+    }
+
+    /// A segment was sent again; SND.MAX is `max`. All detectors hear of it, also those that have
+    /// spoken: they may need it later.
+    pub fn resent(&mut self, sent: &Sent, max: Seq) {
+        let Some(episode) = &mut self.episode else { return };
+        episode.high = max;
+        episode.retransmissions += 1;
+        for seat in &mut self.seats {
+            seat.detector.on_retransmission(sent, episode);
+        }
+    }
+
+    /// A segment was sent for the first time.
+    pub fn sent_new(&mut self) {
+        if let Some(episode) = &mut self.episode {
+            episode.new_segments += 1;
+        }
+    }
+
+    /// An acknowledgment arrived.
+    pub fn acked(&mut self, facts: &AckFacts) {
+        if self.seats.is_empty() {
+            self.end_behind(facts);
+            return;
+        }
+        self.path.measure(facts);
+        self.dsack_seen |= facts.dsack.is_some();
+        let Some(episode) = &mut self.episode else { return };
+        (episode.min_rtt, episode.dsack_seen) = (self.path.least, self.dsack_seen);
+        let episode = *episode;
+        self.ask(facts.at, |detector| detector.on_ack(facts, &episode));
+        self.end_behind(facts);
+    }
+
+    /// The episode ends when data are acknowledged that were sent after its last retransmission.
+    fn end_behind(&mut self, facts: &AckFacts) {
+        if self.episode.is_some_and(|episode| facts.ack > episode.high) {
+            self.end(facts.at);
+        }
+    }
+
+    /// Asks those that have not spoken in this episode.
+    pub fn ask(&mut self, at: Instant, mut question: impl FnMut(&mut dyn Detector) -> Verdict) {
+        let Some(episode) = self.episode else { return };
+        for seat in self.seats.iter_mut().filter(|seat| !seat.decided) {
+            let verdict = question(seat.detector.as_mut());
+            if verdict != Verdict::Open {
+                seat.decided = true;
+                let (episode, detector) = (episode.number, seat.name);
+                self.judgments.push_back(Judgment { episode, detector, verdict, at });
+            }
+        }
+    }
+
+    /// The episode ends, and those that have not spoken say their last word.
+    pub fn end(&mut self, at: Instant) {
+        let Some(episode) = self.episode.take() else { return };
+        for seat in &mut self.seats {
+            if !core::mem::take(&mut seat.decided) {
+                let verdict = seat.detector.at_end(&episode);
+                let (episode, detector) = (episode.number, seat.name);
+                self.judgments.push_back(Judgment { episode, detector, verdict, at });
+            }
+        }
+    }
+
+    /// The next thing that a detector says.
+    pub fn poll(&mut self) -> Option<Judgment> {
+        self.judgments.pop_front()
+    }
+}
+
+impl Path {
+    /// Takes a round trip by Karn's rule, and the distance to the acknowledgment before.
+    fn measure(&mut self, facts: &AckFacts) {
+        if !facts.is_new() {
+            return;
+        }
+        let before = self.last_ack.replace(facts.at);
+        let (Some(newest), false) = (facts.newest_acked, facts.acks_retransmission) else { return };
+        let rtt = facts.at.since(newest.first_sent);
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        // RFC 6298 section 2.3.
+        self.smoothed = Some(self.smoothed.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
+        let apart = before.map_or(Duration::ZERO, |before| facts.at.since(before));
+        if u64::from(newest.len) == facts.advanced && !apart.is_zero() {
+            self.spacing = Some(self.spacing.map_or(apart, |least| least.min(apart)));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Undo by D-SACK as in Linux (`tcp_check_dsack` and `tcp_try_undo_dsack`): retransmissions are
+//! counted up, reports of duplicates down, and none is left when none was needed.
+//!
+//! Unlike RFC 3708 it takes a segment that was retransmitted twice, which needs two reports, and
+//! does not wait for the end of the window.
+
+use alloc::vec::Vec;
+
+use super::{Detector, Episode, Verdict, Why};
+use crate::flight::{AckFacts, DuplicateRange, Sent};
+use crate::seq::Seq;
+
+/// Waits until as many duplicates are reported as there were retransmissions in an episode.
+#[derive(Clone, Debug, Default)]
+pub struct DsackLinux {
+    /// Which episode is counted.
+    episode: Option<u32>,
+    /// `undo_marker`: SND.UNA when it began.
+    marker: Seq,
+    /// `undo_retrans`: retransmissions not yet reported.
+    left: u32,
+    /// What was retransmitted in it.
+    resent: Vec<(Seq, Seq)>,
+}
+
+impl DsackLinux {
+    /// Is this the report of a retransmission of the episode?
+    fn counts(&self, range: &DuplicateRange, una_before: Seq) -> bool {
+        let overlaps = |(start, end): &(Seq, Seq)| *start < range.end && range.start < *end;
+        let below = range.end <= una_before;
+        range.end > self.marker && (below || self.resent.iter().any(overlaps))
+    }
+}
+
+impl Detector for DsackLinux {
+    fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
+        if self.episode.replace(episode.number) != Some(episode.number) {
+            (self.marker, self.left) = (episode.seq, 0);
+            self.resent.clear();
+        }
+        self.left += 1;
+        self.resent.push((sent.seq, sent.end()));
+    }
+
+    fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
+        let Some(range) = &ack.dsack else { return Verdict::Open };
+        if self.episode != Some(episode.number) || !self.counts(range, ack.una_before) {
+            return Verdict::Open;
+        }
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 { Verdict::Spurious } else { Verdict::Open }
+    }
+
+    fn at_end(&mut self, episode: &Episode) -> Verdict {
+        if episode.dsack_seen { Verdict::Open } else { Verdict::Blind(Why::NoDsack) }
+    }
+}

@@ -1,0 +1,40 @@
+//! Eifel detection by a flag: draft-ludwig-tsvwg-tcp-rxt-flag-03; Ludwig and Katz 2000 section 4.1
+//! has it with two of the reserved bits.
+//!
+//! The sender marks retransmissions, and the receiver answers each of them at once with a pure
+//! acknowledgment that says so: one that does not was made for an original.
+
+use super::{Detector, Episode, Verdict, Why};
+use crate::flight::{AckFacts, Cause, Sent};
+
+/// The timeout or fast retransmit in question.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum EifelRxt {
+    /// None.
+    #[default]
+    Idle,
+    /// It was sent again with the mark.
+    Marked,
+    /// The sender marks nothing.
+    Unmarked,
+}
+
+impl Detector for EifelRxt {
+    fn on_retransmission(&mut self, sent: &Sent, _: &Episode) {
+        if matches!(sent.cause, Cause::Timeout | Cause::FastRetransmit) {
+            *self = if sent.marked { Self::Marked } else { Self::Unmarked };
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckFacts, _: &Episode) -> Verdict {
+        if !ack.is_new() {
+            return Verdict::Open;
+        }
+        match core::mem::take(self) {
+            Self::Idle => Verdict::Open,
+            Self::Unmarked => Verdict::Blind(Why::NotMarked),
+            Self::Marked if ack.answers_retransmission => Verdict::Genuine,
+            Self::Marked => Verdict::Spurious,
+        }
+    }
+}

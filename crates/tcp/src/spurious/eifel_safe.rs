@@ -1,0 +1,36 @@
+//! The safe variant of Eifel detection: RFC 3522 section 3.4.
+//!
+//! Only the echo of the very timestamp that the original carried shows that the acknowledgment was
+//! made for it. A lost acknowledgment hides it: the next one echoes another segment.
+
+use super::{Detector, Episode, Verdict, Why, rfc3522};
+use crate::flight::{AckFacts, Cause, Sent};
+
+/// The detection algorithm of RFC 3522 with a stricter fourth step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EifelSafe {
+    /// The timestamps of the original and of its first retransmission.
+    timestamps: Option<(u32, u32)>,
+}
+
+impl Detector for EifelSafe {
+    fn on_retransmission(&mut self, sent: &Sent, _: &Episode) {
+        if matches!(sent.cause, Cause::Timeout | Cause::FastRetransmit) {
+            self.timestamps.get_or_insert((sent.first_timestamp, sent.timestamp));
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
+        let (Some((original, resent)), true) = (self.timestamps, ack.is_new()) else {
+            return Verdict::Open;
+        };
+        self.timestamps = None;
+        match ack.echo {
+            None => Verdict::Blind(Why::NoTimestamps),
+            Some(_) if rfc3522::of_a_duplicate(ack, episode) => Verdict::Genuine,
+            // One tick for both says nothing.
+            Some(echo) if echo == original && original != resent => Verdict::Spurious,
+            Some(_) => Verdict::Genuine,
+        }
+    }
+}
