@@ -1,29 +1,15 @@
-//! F-RTO: after a timeout only one segment is retransmitted, then new ones are sent. If
-//! acknowledgments come for what was never retransmitted, it had only been late.
-//!
-//! One file a source: [`report`] is the first, and what the RFCs, Linux and ns-2 made of it differs
-//! in when it is entered, what each acknowledgment must cover and what follows. All are the same
-//! machine of two acknowledgments, and have two users: a sender that does as it is advised, and
-//! [`FrtoJudge`], who looks on.
+//! The machine that all forms of F-RTO share: what a sender tells it, what it advises, and the two
+//! acknowledgments that decide. It has two users: a sender that does as it is advised, and
+//! [`FrtoJudge`](super::FrtoJudge), who looks on.
 
-mod judge;
-mod linux;
-mod ns2;
-mod report;
-mod rfc5682;
-mod sack;
-
-use super::{Verdict, Why};
+use super::Report;
+use super::linux::Linux;
+use super::ns2::Ns2;
+use super::rfc5682::Basic;
+use super::sack::SackEnhanced;
 use crate::flight::AckFacts;
 use crate::seq::Seq;
-
-pub use judge::FrtoJudge;
-
-use linux::Linux;
-use ns2::Ns2;
-use report::Report;
-use rfc5682::Basic;
-use sack::SackEnhanced;
+use crate::spurious::{Verdict, Why};
 
 /// Whose F-RTO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +123,7 @@ pub enum Resumption {
 
 /// How far F-RTO is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     /// No timeout is in question.
     #[default]
     Idle,
@@ -153,39 +139,39 @@ enum Step {
 
 /// What an acknowledgment leads to.
 #[derive(Clone, Copy, Debug)]
-struct Outcome {
-    next: Step,
-    advice: Advice,
-    verdict: Verdict,
+pub(super) struct Outcome {
+    pub(super) next: Step,
+    pub(super) advice: Advice,
+    pub(super) verdict: Verdict,
 }
 
 impl Outcome {
     /// Nothing is learnt: the same acknowledgment is still awaited at `step`.
-    const fn wait(step: Step) -> Self {
+    pub(super) const fn wait(step: Step) -> Self {
         Self { next: step, advice: Advice::Hold, verdict: Verdict::Open }
     }
 
     /// Step 2 b: two new segments.
-    const fn send_two_new(window: Reopening) -> Self {
+    pub(super) const fn send_two_new(window: Reopening) -> Self {
         let advice = Advice::SendTwoNew(window);
         Self { next: Step::AwaitingSecond, advice, verdict: Verdict::Open }
     }
 
     /// The timeout is taken for needed: back to slow start with so many segments.
-    const fn genuine(cwnd: u32) -> Self {
+    pub(super) const fn genuine(cwnd: u32) -> Self {
         let advice = Advice::GoBackN { cwnd };
         Self { next: Step::Idle, advice, verdict: Verdict::Genuine }
     }
 
     /// No new segment can be sent, so that nothing can be learnt; slow start, whose window is two
     /// segments after the first acknowledgment.
-    const fn nothing_new() -> Self {
+    pub(super) const fn nothing_new() -> Self {
         let verdict = Verdict::Blind(Why::NothingNewToSend);
         Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 2 }, verdict }
     }
 
     /// The timeout was spurious.
-    const fn spurious(resumption: Resumption) -> Self {
+    pub(super) const fn spurious(resumption: Resumption) -> Self {
         let advice = Advice::Resume(resumption);
         Self { next: Step::Idle, advice, verdict: Verdict::Spurious }
     }
@@ -194,8 +180,8 @@ impl Outcome {
 /// The algorithm between a timeout and the second acknowledgment after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frto {
-    step: Step,
-    form: Form,
+    pub(super) step: Step,
+    pub(super) form: Form,
 }
 
 /// What each source remembers.
@@ -274,7 +260,7 @@ impl Frto {
     }
 
     /// The sender does otherwise: its recovery is one like any.
-    fn abandon(&mut self, ack: &AckFacts) {
+    pub(super) fn abandon(&mut self, ack: &AckFacts) {
         self.step = Step::Idle;
         match &mut self.form {
             Form::Basic(basic) => basic.abandon(ack),
@@ -284,7 +270,7 @@ impl Frto {
     }
 
     /// Does the acknowledgment say anything of segments?
-    fn counts(&self, ack: &AckFacts) -> bool {
+    pub(super) fn counts(&self, ack: &AckFacts) -> bool {
         let reads_sack = !matches!(self.form, Form::Report(_) | Form::Basic(_));
         ack.is_new() || ack.duplicate || (reads_sack && ack.newly_sacked > 0)
     }

@@ -4,9 +4,23 @@
 //! After a timeout only the first segment is retransmitted. If the next two acknowledgments both
 //! advance the window, the second of them is for a segment that was never retransmitted: it had
 //! only been late, and so had the timeout's.
+//!
+//! What the RFCs, Linux and ns-2 made of it differs in when it is entered, what each acknowledgment
+//! must cover and what follows: one file a source, over one [`Frto`] machine.
 
-use super::{CanSend, Entry, Outcome, Reopening, Resumption};
+mod judge;
+mod linux;
+mod machine;
+mod ns2;
+mod rfc5682;
+mod sack;
+
 use crate::flight::AckFacts;
+
+pub use judge::FrtoJudge;
+pub use machine::{Advice, CanSend, Entry, Expiry, Frto, FrtoVariant, Reopening, Resumption};
+
+use machine::{Outcome, Step};
 
 /// Entered at every timeout, it need not remember anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
