@@ -24,15 +24,15 @@ use machine::{Outcome, Step};
 
 /// Entered at every timeout, it need not remember anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Report;
+struct Report;
 
 impl Report {
-    pub(super) const fn enter() -> Entry {
+    const fn enter() -> Entry {
         Entry::KeepsWindow
     }
 
     /// Step 2.
-    pub(super) fn first(ack: &AckFacts, can_send: CanSend) -> Outcome {
+    fn first(ack: &AckFacts, can_send: CanSend) -> Outcome {
         // 2 ii
         if !ack.is_new() {
             return Outcome::genuine(1);
@@ -45,7 +45,7 @@ impl Report {
     }
 
     /// Step 3.
-    pub(super) const fn second(ack: &AckFacts) -> Outcome {
+    const fn second(ack: &AckFacts) -> Outcome {
         if ack.is_new() {
             Outcome::spurious(Resumption::Halved) // 3 i
         } else {

@@ -181,7 +181,7 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frto {
     pub(super) step: Step,
-    pub(super) form: Form,
+    form: Form,
 }
 
 /// What each source remembers.
