@@ -179,7 +179,9 @@ def test_every_policy_makes_a_sender(scenario: Path) -> None:
     others = [name for name, _, _ in policies if name not in first]
     assert {"sack", "linux-2.4"} <= set(first)
     assert "frto" in others
-    sums = [*first, *(f"sack+{other}" for other in others)]
+    responses = [name for name, question, _ in policies if question == "response"]
+    heads = {name: "sack+eifel" if name in responses else "sack" for name in others}
+    sums = [*first, *(f"{head}+{name}" for name, head in heads.items())]
     _rtolab.check(scenario, senders=sums)
     assert all(about for _, _, about in policies)
 
