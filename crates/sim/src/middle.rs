@@ -9,7 +9,7 @@ impl Sim {
     /// The packet passes an agent.
     pub(crate) fn pass(&mut self, agent: usize, mut packet: Packet) {
         packet.step += 1;
-        let mut onward = Vec::new();
+        let mut onward = std::mem::take(&mut self.onward);
         let now = self.now();
         self.agents[agent].on_packet(packet, now, &mut onward);
         if onward.iter().all(|onward| onward.made_here) {
@@ -20,17 +20,17 @@ impl Sim {
     }
 
     pub(crate) fn on_agent_timer(&mut self, agent: usize) {
-        let mut onward = Vec::new();
+        let mut onward = std::mem::take(&mut self.onward);
         let now = self.now();
         self.agents[agent].on_timer(now, &mut onward);
         self.leave(agent, onward);
     }
 
     /// Packets leave an agent; those that it made are copies of their own.
-    fn leave(&mut self, agent: usize, onward: Vec<Onward>) {
+    fn leave(&mut self, agent: usize, mut onward: Vec<Onward>) {
         let timer = self.agents[agent].next_timer();
         self.wake(Entity::Agent(agent), timer);
-        for Onward { mut packet, made_here } in onward {
+        for Onward { mut packet, made_here } in onward.drain(..) {
             if made_here {
                 packet.copy = self.next_copy();
                 let flow = &mut self.flows[packet.flow as usize];
@@ -40,6 +40,7 @@ impl Sim {
             }
             self.forward(packet);
         }
+        self.onward = onward;
     }
 
     /// May an agent send something of its own accord?

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rtolab_link::{Channel, CopyId, Direction, Outcome};
-use rtolab_net::{Agent, Condition, Packet, Step};
+use rtolab_net::{Agent, Condition, Onward, Packet, Step};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::{Segment, State};
 use rtolab_time::Instant;
@@ -26,6 +26,8 @@ pub struct Sim {
     pub(crate) flows: Vec<Flow>,
     pub(crate) applications: Vec<Attended>,
     pub(crate) agents: Vec<Agent>,
+    /// Empty between two packets at an agent: kept, so that none of them allocates.
+    pub(crate) onward: Vec<Onward>,
     pub(crate) trace: Trace,
     pub(crate) measure: Measure,
     pub(crate) counters: Counters,
@@ -75,6 +77,7 @@ impl Sim {
             flows,
             applications,
             agents,
+            onward: Vec::new(),
             trace,
             measure,
             counters: Counters::default(),
