@@ -1,0 +1,155 @@
+//! Knobs of loss recovery.
+
+/// What duplicate acknowledgments do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecoveryConfig {
+    /// Which algorithm.
+    pub algorithm: Algorithm,
+    /// How many duplicate acknowledgments mean a loss (RFC 5681: 3).
+    pub dupthresh: u32,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// When a timeout forbids fast retransmits to Tahoe, Reno and NewReno.
+    pub bugfix: Bugfix,
+    /// Knobs of NewReno.
+    pub newreno: NewRenoConfig,
+    /// Knobs of SACK recovery.
+    pub sack: SackConfig,
+    /// Early retransmit (RFC 5827): with less than four segments outstanding and nothing new to
+    /// send, one duplicate acknowledgment less than there are segments is enough.
+    pub early_retransmit: bool,
+    /// How the window comes down in fast recovery.
+    pub reduction: Reduction,
+    /// Does a fast retransmit leave SND.NXT where go-back-N had it, so that each further duplicate
+    /// acknowledgment sends more of the window again? So it is in BSD (`tcp_input`: `onxt`), which
+    /// Gurtov (2001, section 5.2) calls a fault of FreeBSD 4.1.
+    pub go_back_n_on_duplicates: bool,
+}
+
+/// The loss recovery algorithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Tahoe (Jacobson 1988): no fast recovery.
+    Tahoe,
+    /// Reno (RFC 5681 section 3.2).
+    Reno,
+    /// NewReno (RFC 2582, 6582).
+    NewReno,
+    /// SACK-based recovery (RFC 3517, 6675).
+    #[default]
+    Sack,
+}
+
+/// Knobs of NewReno.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NewRenoConfig {
+    /// How the timer runs while partial acknowledgments come.
+    pub timer: PartialAckTimer,
+    /// What a partial acknowledgment lets out.
+    pub partial_ack: PartialAck,
+}
+
+/// The "bugfix" of RFC 2582 section 3 against multiple fast retransmits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bugfix {
+    /// None: duplicate acknowledgments always count.
+    None,
+    /// Fast retransmit when the acknowledgment covers `recover`, equality included.
+    LessCareful,
+    /// Fast retransmit only when it covers more than `recover`.
+    #[default]
+    Careful,
+    /// As careful, but where the last new acknowledgment advanced by four segments at most, what was
+    /// retransmitted was not all needless: fast retransmit (RFC 6582 section 4.1).
+    AckHeuristic,
+    /// As careful, but where the last new acknowledgment echoed the timestamp of the last sending of
+    /// what it acknowledged, that retransmission was not needless: fast retransmit (RFC 6582 section
+    /// 4.2).
+    TimestampHeuristic,
+}
+
+/// RFC 6582 section 4: which partial acknowledgments restart the timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartialAckTimer {
+    /// The first one of a recovery.
+    #[default]
+    Impatient,
+    /// Every one.
+    SlowButSteady,
+}
+
+/// Knobs of SACK recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackConfig {
+    /// Which RFC's rules.
+    pub rules: SackRules,
+    /// What counts as outstanding against the window in recovery.
+    pub outstanding: Outstanding,
+    /// What a timeout does to the scoreboard.
+    pub on_timeout: SackOnTimeout,
+}
+
+/// Which RFC's rules SACK recovery follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SackRules {
+    /// RFC 3517.
+    Rfc3517,
+    /// RFC 6675: entry also by IsLost, stricter IsLost, rescue retransmission.
+    #[default]
+    Rfc6675,
+}
+
+/// What counts as outstanding against the window in SACK recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outstanding {
+    /// The pipe of the RFCs: neither SACKed nor lost, plus what was retransmitted.
+    #[default]
+    Pipe,
+    /// All that is outstanding less what is SACKed: lost segments stay counted.
+    Classic,
+}
+
+/// What becomes of `recover` once a timeout is found spurious.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecoverOnUndo {
+    /// It is ignored from then on: duplicate acknowledgments may start a fast retransmit.
+    #[default]
+    Reset,
+    /// It stays: no fast retransmit until it is passed.
+    Keep,
+    /// It is ignored, but so is one duplicate acknowledgment for each retransmission that was made:
+    /// the receiver answers each of them with one.
+    Discount,
+}
+
+/// What the sender may send for a partial acknowledgment of NewReno.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartialAck {
+    /// The next hole, and new segments if the window has room (RFC 6582 section 3.2 step 3).
+    #[default]
+    AlsoNew,
+    /// The next hole alone (Gurtov 2001, footnote 2).
+    RetransmissionOnly,
+}
+
+/// What a timeout does to what was selectively acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SackOnTimeout {
+    /// It is forgotten (RFC 2018 section 8).
+    #[default]
+    Clear,
+    /// It stays, unless the head itself was selectively acknowledged, which shows that the receiver
+    /// reneged, as in Linux.
+    Keep,
+}
+
+/// How the window comes down to `ssthresh` in fast recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reduction {
+    /// At once (RFC 5681 section 3.2).
+    #[default]
+    AtOnce,
+    /// By a segment for every second acknowledgment, so that new segments go out evenly (rate
+    /// halving; Linux 2.4, `tcp_cwnd_down`).
+    RateHalving,
+}

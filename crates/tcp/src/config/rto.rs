@@ -1,0 +1,143 @@
+//! Knobs of the retransmission timeout.
+
+use rtolab_time::Duration;
+
+/// The retransmission timeout (RFC 6298).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// The gain of SRTT is one in `srtt_gain` (RFC 6298: 8).
+    pub srtt_gain: u32,
+    /// The gain of RTTVAR is one in `rttvar_gain` (RFC 6298: 4).
+    pub rttvar_gain: u32,
+    /// How often RTTVAR counts in the timeout; zero leaves it out (RFC 6298: 4).
+    pub k: u32,
+    /// The clock's granularity; samples are whole ticks of it.
+    pub granularity: Duration,
+    /// What the floor is on.
+    pub floor: RtoFloor,
+    /// The ceiling.
+    pub max: Duration,
+    /// The timeout before the first sample.
+    pub initial: Duration,
+    /// In what numbers round trips are smoothed.
+    pub arithmetic: Arithmetic,
+    /// Which acknowledgments give a sample.
+    pub sampling: Sampling,
+    /// Does the handshake give one, too? The one-way agents of ns-2 have no handshake.
+    pub sample_handshake: bool,
+    /// Does a retransmission in fast recovery restart the timer (RFC 6675 section 6 allows it)?
+    pub restart_on_retransmit: bool,
+    /// Does a duplicate acknowledgment?
+    pub restart_on_duplicate: RestartOnDuplicate,
+    /// Over what round trips are smoothed.
+    pub history: History,
+    /// After more than so many back-offs in a row the round trip is measured from scratch (RFC 6298
+    /// section 5.7 allows it); `None`: as the arithmetic has it, never but for ns-2's and BSD's,
+    /// which do so after three.
+    pub forget_after: Option<u32>,
+    /// When the timer looks at the clock.
+    pub timer: TimerClock,
+}
+
+/// The minimum of the retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoFloor {
+    /// RFC 6298 section 2.4: the timeout is never below this.
+    Total(Duration),
+    /// Linux: the timeout is never below SRTT plus this; the deviation is the largest of a window
+    /// and falls slowly (`tcp_rtt_estimator`).
+    Variance(Duration),
+    /// Old ns-2 (`rfc2988_` false): the timeout with its back-off is never below this, but what is
+    /// backed off has no floor.
+    BackedOff(Duration),
+    /// The timeout is never below this while it runs for a segment whose acknowledgment the receiver
+    /// delays, the last of an odd number; for any other it has no floor (Psaras and Tsaoussidis
+    /// 2007, section 4: R, 500 ms).
+    DelayedAck(Duration, Parity),
+}
+
+impl RtoFloor {
+    /// The floor, whatever it is on.
+    pub const fn duration(self) -> Duration {
+        match self {
+            Self::Total(floor)
+            | Self::Variance(floor)
+            | Self::BackedOff(floor)
+            | Self::DelayedAck(floor, _) => floor,
+        }
+    }
+}
+
+/// In what numbers round trips are smoothed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Nanoseconds.
+    #[default]
+    Exact,
+    /// Scaled whole ticks of the granularity, as in 4.4BSD and ns-2 (`TcpAgent::rtt_update`).
+    Ns2,
+    /// The same with two more bits, a first sample of one tick more, and a timeout of two ticks more
+    /// than the last sample at least, as in FreeBSD and NetBSD (`tcp_xmit_timer`).
+    Bsd,
+}
+
+/// Which acknowledgments give a round-trip sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sampling {
+    /// Every acknowledgment of new data: by its timestamp echo where there are timestamps, else by
+    /// the oldest segment that it acknowledges, unless one of them was retransmitted (Karn).
+    #[default]
+    EveryAck,
+    /// One segment at a time is timed, as in BSD; any retransmission gives the sample up.
+    OncePerWindow,
+    /// Every segment is timed: an acknowledgment of several gives as many samples, unless one of
+    /// them was retransmitted (Gurtov and Ludwig, report C-2001-53).
+    EverySegment,
+}
+
+/// Which segments a floor for delayed acknowledgments takes for the last of an odd number, whose
+/// acknowledgment the receiver delays (Psaras and Tsaoussidis, "The TCP Minimum RTO
+/// Revisited", 2007, section 4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parity {
+    /// As the paper has it: the parities of all trains are added up.
+    #[default]
+    Paper,
+    /// What is outstanding counts: the receiver counts anew from each acknowledgment that it sends,
+    /// so that one that its timer sent cannot leave the sender's parity wrong.
+    Resync,
+}
+
+/// Does a duplicate acknowledgment restart the retransmission timer? It shows that segments still
+/// arrive (Gurtov, "Effect of Delays on TCP Performance", 2001, section 6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RestartOnDuplicate {
+    /// No (RFC 6298 section 5).
+    #[default]
+    Never,
+    /// In fast recovery only.
+    InRecovery,
+    /// Always.
+    Always,
+}
+
+/// Over what round trips are smoothed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum History {
+    /// So many samples, however often they are taken (RFC 6298 section 2.3).
+    #[default]
+    Samples,
+    /// So many windows: the gains shrink with the samples expected in one (RFC 7323 appendix G).
+    Windows,
+}
+
+/// When the retransmission timer looks at the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimerClock {
+    /// Always: it expires when its time is over.
+    #[default]
+    Exact,
+    /// At each tick of the granularity, as in BSD: a timer of `n` ticks expires between `n - 1` and
+    /// `n` ticks after it was set (`tcp_slowtimo`).
+    Ticks,
+}

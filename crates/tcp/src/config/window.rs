@@ -1,0 +1,127 @@
+//! Knobs of the congestion window.
+
+/// How the congestion window starts and grows (RFC 5681).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowConfig {
+    /// The initial window.
+    pub initial: InitialWindow,
+    /// The initial slow-start threshold in segments; `None`: as high as possible.
+    pub initial_ssthresh: Option<u32>,
+    /// What is halved for `ssthresh`.
+    pub halves: Halves,
+    /// In what a halved window is counted.
+    pub halving: Halving,
+    /// What becomes of `ssthresh` when one segment times out again.
+    pub repeated_timeout: RepeatedTimeout,
+    /// How the window grows in congestion avoidance.
+    pub avoidance: Avoidance,
+    /// The window when fast recovery ends.
+    pub full_ack: FullAck,
+    /// The most segments that one acknowledgment may release; where a recovery or a spurious
+    /// timeout ends, the window shrinks to what is outstanding and so many. `None`: no limit.
+    pub max_burst: Option<u32>,
+    /// How the window grows in slow start.
+    pub slow_start: SlowStart,
+    /// When the window begins anew after an idle time.
+    pub idle_restart: IdleRestart,
+    /// So many segments are sent beyond the offered window: a fault that Gurtov (2001, section 5.3)
+    /// saw in Windows 98 and NT. RFC 9293: 0.
+    pub overrun: u32,
+}
+
+/// The initial window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialWindow {
+    /// So many segments.
+    Segments(u32),
+    /// RFC 3390: up to four segments, no more than 4380 bytes unless two segments need more.
+    Rfc3390,
+    /// RFC 6928: up to ten segments, no more than 14600 bytes unless two segments need more.
+    Rfc6928,
+    /// RFC 5681: two segments above 2190 bytes, three above 1095 bytes, four below.
+    Rfc5681,
+    /// So many bytes, rounded down to whole segments, one at least: the whole window, as FreeBSD 4.1
+    /// to a peer on its network (Gurtov 2001, section 5.3).
+    Bytes(u32),
+}
+
+/// What is halved for `ssthresh`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Halves {
+    /// FlightSize: what is outstanding (RFC 5681 equation 4).
+    #[default]
+    FlightSize,
+    /// The smaller of congestion window and offered window (RFC 2001 section 4), as in ns-2.
+    Window,
+}
+
+/// What becomes of `ssthresh` when one segment times out again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RepeatedTimeout {
+    /// It stays as the first timeout left it (RFC 5681 section 3.1).
+    #[default]
+    Keeps,
+    /// It is halved anew, as in RFC 2001 and ns-2.
+    Halves,
+}
+
+/// In what half of the flight is counted for `ssthresh`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Halving {
+    /// Bytes (RFC 5681 equation 4).
+    #[default]
+    Bytes,
+    /// Whole segments, rounded down, as in BSD, Linux and ns-2.
+    Segments,
+}
+
+/// Growth in congestion avoidance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Avoidance {
+    /// `SMSS * SMSS / cwnd` for every acknowledgment (RFC 5681 equation 3).
+    #[default]
+    Formula,
+    /// One segment for every window acknowledged, counted in bytes (RFC 3465 section 2.1).
+    ByteCounting,
+}
+
+/// The window when fast recovery ends (RFC 6582 section 3.2 step 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FullAck {
+    /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)`; Reno, which has no such rule, takes
+    /// `ssthresh`.
+    #[default]
+    FlightSize,
+    /// `ssthresh`.
+    Ssthresh,
+    /// What the window was halved to, not rounded; and it grows for the acknowledgment that ends
+    /// fast recovery as for any other, as in ns-2.
+    Halved,
+}
+
+/// How much one acknowledgment adds to the window in slow start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SlowStart {
+    /// The bytes that it acknowledges, at most one segment (RFC 5681 equation 2; RFC 3465 with a
+    /// limit L of 1).
+    #[default]
+    OneSegment,
+    /// At most two segments, but one from a timeout until slow start ends (RFC 3465 section 2.3
+    /// with a limit L of 2).
+    TwoSegments,
+    /// One segment, however little it acknowledges (RFC 2581 section 3.1).
+    PerAck,
+}
+
+/// When a connection that was idle for longer than its timeout begins with the initial window anew
+/// (RFC 5681 section 4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdleRestart {
+    /// Never.
+    #[default]
+    Off,
+    /// When it has not sent for so long (RFC 5681).
+    LastSent,
+    /// When nothing has arrived for so long and nothing is outstanding, as in BSD.
+    LastReceived,
+}
