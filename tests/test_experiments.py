@@ -96,7 +96,7 @@ def test_swapped_traces_turn_checks_red(simulator: Simulator, experiment: Experi
     variants = tuple(replace(v, sender=swapped[v.sender]) for v in experiment.variants)
     done = run(simulator, experiment)
     traces = {
-        v.key: Trace.of(w.result, w.run) for v, w in zip(variants, located(done), strict=True)
+        v.key: Trace.of(w.result, w.first) for v, w in zip(variants, located(done), strict=True)
     }
     measured = Measured(experiment, 1, {}, traces)
     checks = [check for check in experiment.checks if "did not complete" not in check.name]
@@ -105,7 +105,7 @@ def test_swapped_traces_turn_checks_red(simulator: Simulator, experiment: Experi
 
 
 def located(done: Reproduction) -> list[Any]:
-    return [done.located[variant.key] for variant in done.experiment.variants]
+    return [done.of[variant.key] for variant in done.experiment.variants]
 
 
 def test_an_unfinished_transfer_fails_the_experiment(simulator: Simulator) -> None:

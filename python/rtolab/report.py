@@ -92,16 +92,14 @@ def _write_data(reproduction: Reproduction, folder: Path, written: Written) -> N
     document.write_text(json.dumps(reproduction.document(), indent=2) + "\n", encoding="utf-8")
     written.data.append(document)
     if reproduction.experiment.is_trace:
-        for result in {id(w.result): w.result for w in reproduction.located.values()}.values():
+        for result in {id(w.result): w.result for w in reproduction.of.values()}.values():
             for path in result.write(folder):
                 (written.captures if path.suffix == ".pcapng" else written.data).append(path)
         return
     runs = folder / "connections.parquet"
     pl.concat(
-        where.result.connections.filter(
-            pl.col("run").is_between(where.run, where.run + reproduction.runs - 1)
-        ).with_columns(variant=pl.lit(key))
-        for key, where in reproduction.located.items()
+        mine.every_connection.with_columns(variant=pl.lit(key))
+        for key, mine in reproduction.of.items()
     ).write_parquet(runs)
     written.data.append(runs)
 
@@ -119,15 +117,15 @@ def _traces(reproduction: Reproduction) -> list[Picture]:
     shown = reproduction.experiment.shown
 
     def trace(key: str, place: str) -> Picture:
-        where = reproduction.located[key]
+        mine = reproduction.of[key]
         variant = reproduction.experiment.variant(key)
         return Picture(
             f"{file_name(variant.key)}-{place}",
             f"{variant.title}: packets at the {place}",
-            lambda: where.result.plot.time_sequence(where.run, place, between=shown),
+            lambda: mine.result.plot.time_sequence(mine.first, place, between=shown),
         )
 
-    return [trace(key, place) for key in reproduction.located for place in PLACES]
+    return [trace(key, place) for key in reproduction.of for place in PLACES]
 
 
 def _boxes(reproduction: Reproduction, condition: str) -> Picture:
@@ -158,8 +156,7 @@ def _in_kbit(summary: Summary) -> Summary:
 def _throughput(reproduction: Reproduction, row: Row) -> float | None:
     """The published median time as a throughput in kbit/s: the paper's boxes are a picture only."""
     time = reproduction.experiment.published.get((row.variant.key, TIME.name))
-    where = reproduction.located[row.variant.key]
-    size = where.result.connections.filter(pl.col("run") == where.run)["bytes"][0]
+    size = reproduction.of[row.variant.key].every_connection["bytes"][0]
     return 8 * size / 1000 / time if time else None
 
 

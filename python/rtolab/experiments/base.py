@@ -10,12 +10,12 @@ import polars as pl
 from rtolab.stats import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from rtolab.experiments.measured import Measured
+    from rtolab.experiments.measured import Measured, Runs
 
 Kind = Literal["exact", "ratio", "order", "shape", "count"]
-Verdict = Literal["pass", "fail", "undecidable"]
+Verdict = Literal["pass", "fail", "undecidable", "not reproducible"]
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,18 @@ class Assumption:
     """A value that an experiment rests on.
 
     Attributes:
-        name: its key in the scenario.
+        name: its key in the scenario, or what it is about.
         value: its value there.
         stated: does the paper state it?
         why: where it is stated, or why it was assumed.
+        is_key: is the name a key, which is set to the value in every run?
     """
 
     name: str
     value: str
     stated: bool
     why: str
+    is_key: bool = True
 
 
 def stated(name: str, value: str, why: str) -> Assumption:
@@ -45,21 +47,47 @@ def assumed(name: str, value: str, why: str) -> Assumption:
     return Assumption(name, value, stated=False, why=why)
 
 
+def taken(about: str, value: str, why: str) -> Assumption:
+    """A choice that is no key of the scenario: a reading, a workload, what is counted."""
+    return Assumption(about, value, stated=False, why=why, is_key=False)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another reasonable choice for what was assumed: do the verdicts survive it?
+
+    Attributes:
+        name: in words, such as "packets of 1000 B".
+        set: the choice, by keys of the scenario.
+        why: why one might choose so.
+    """
+
+    name: str
+    set: Mapping[str, str]
+    why: str = ""
+
+
 @dataclass(frozen=True)
 class Variant:
-    """A column of a table: a sender, and what is different where it ran.
+    """A column of a table or a point of a figure: a sender, and what is different where it ran.
 
     Attributes:
         sender: a sum of policies.
         label: what the paper calls it.
         condition: what sets it apart from the variant of the same sender that was published.
         set: that difference, by keys of the scenario.
+        scenario: the scenario it ran in, where that is not the experiment's.
+        series: in figures, the line that it is a point of; by default its label.
+        x: where on that line.
     """
 
     sender: str
     label: str
     condition: str = ""
     set: Mapping[str, str] = field(default_factory=dict)
+    scenario: str = ""
+    series: str = ""
+    x: float | None = None
 
     @property
     def key(self) -> str:
@@ -80,20 +108,27 @@ class Metric:
         name: in documents.
         label: for people.
         unit: of the number, empty for counts.
-        of: the `connections` of some runs to one value each.
+        of: some runs to one value each, ordered by seed.
         digits: after the decimal point, when shown.
     """
 
     name: str
     label: str
     unit: str
-    of: Callable[[pl.DataFrame], pl.Series]
+    of: Callable[[Runs], pl.Series]
     digits: int = 0
 
 
-def column(name: str) -> Callable[[pl.DataFrame], pl.Series]:
-    """A column of `connections` as it is."""
-    return lambda frame: frame[name].cast(pl.Float64)
+def column(name: str) -> Callable[[Runs], pl.Series]:
+    """A column of `connections` as it is, of runs of one connection."""
+    return lambda runs: runs.connections[name].cast(pl.Float64)
+
+
+def total(name: str) -> Callable[[Runs], pl.Series]:
+    """A column of `connections` added up over the connections of each run."""
+    return lambda runs: runs.connections.group_by("run", maintain_order=True).agg(
+        pl.col(name).cast(pl.Float64).sum()
+    )[name]
 
 
 TIME = Metric("time", "Time", "s", column("elapsed_s"), digits=2)
@@ -107,8 +142,80 @@ THROUGHPUT = Metric(
     "throughput",
     "Throughput",
     "bit/s",
-    lambda frame: 8.0 * frame["bytes"].cast(pl.Float64) / frame["elapsed_s"],
+    lambda runs: 8.0 * runs.connections["bytes"].cast(pl.Float64) / runs.connections["elapsed_s"],
 )
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number that is worked out, from runs or without any, to stand in a table.
+
+    Attributes:
+        name: in documents and for checks.
+        label: for people.
+        measured: the number, with its interval if it has one; `None` if there is none.
+        published: the paper's, if it printed one.
+        unit: of both, empty for ratios and counts.
+        digits: after the decimal point, when shown.
+    """
+
+    name: str
+    label: str
+    measured: float | Estimate | None
+    published: float | None = None
+    unit: str = ""
+    digits: int = 2
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a figure, with its interval if it has one."""
+
+    series: str
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A figure as the paper drew it: something over something, a line a series.
+
+    Attributes:
+        name: of its files, without ending.
+        caption: what it shows.
+        x: the horizontal axis, with its unit.
+        y: the vertical axis, with its unit.
+        metric: what is drawn: its median over the runs of each variant that has an `x`, with the
+            quartiles.
+        points: what is drawn instead, where it is not a metric.
+        only: which variants are drawn; all, unless given.
+        published: points that the paper's text gives.
+        log_x: is the horizontal axis logarithmic?
+        log_y: is the vertical axis?
+        scale: what the metric is multiplied by.
+    """
+
+    name: str
+    caption: str
+    x: str
+    y: str
+    metric: Metric | None = None
+    points: Callable[[Measured], Sequence[Point]] | None = None
+    only: Callable[[Variant], bool] | None = None
+    published: tuple[Point, ...] = ()
+    log_x: bool = False
+    log_y: bool = False
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What the paper's text points at in a time-sequence plot: when (s), and in a few words."""
+
+    at: float
+    text: str
 
 
 @dataclass(frozen=True)
@@ -147,6 +254,9 @@ class Check:
         bounds: what it may be, by the fewest runs that decide it. Medians of few runs scatter, so
             few runs have wider bounds, or none: then they cannot decide the claim.
         note: what a reader must know to read the verdict.
+        because: why the claim cannot be reproduced as printed, where the paper contradicts itself
+            or prints no condition under which it holds; such a check never fails.
+        explained: what was tried where it fails, and what the likely cause is.
     """
 
     name: str
@@ -154,6 +264,8 @@ class Check:
     measure: Callable[[Measured], float | Estimate | None]
     bounds: Mapping[int, Bounds]
     note: str = ""
+    because: str = ""
+    explained: str = ""
 
     def judge(self, measured: Measured) -> Judgement:
         """Measure and compare."""
@@ -166,7 +278,9 @@ class Check:
             expected = f"{self.bounds[needed]} from {needed} runs on; {measured.runs} cannot decide"
             return self._judgement(expected, value, interval, "undecidable")
         bounds = self.bounds[max(enough)]
-        verdict: Verdict = "pass" if value is not None and bounds.hold(value) else "fail"
+        holds = value is not None and bounds.hold(value)
+        missed: Verdict = "not reproducible" if self.because else "fail"
+        verdict: Verdict = "pass" if holds else missed
         return self._judgement(f"{bounds}{self._holds_for(max(enough))}", value, interval, verdict)
 
     def _holds_for(self, runs: int) -> str:
@@ -183,7 +297,8 @@ class Check:
         verdict: Verdict,
     ) -> Judgement:
         name = f"{self.name} ({self.note})" if self.note else self.name
-        return Judgement(name, self.kind, expected, value, interval, verdict)
+        why = {"fail": self.explained, "not reproducible": self.because}.get(verdict, "")
+        return Judgement(name, self.kind, expected, value, interval, verdict, why)
 
 
 @dataclass(frozen=True)
@@ -197,6 +312,7 @@ class Judgement:
         measured: the value that was judged; `None` where there was none.
         interval: its 95 % bootstrap interval, where it has one.
         verdict: `undecidable` when no bounds are known for so few runs.
+        why: of a failure what is known of its cause, of what is not reproducible the reason.
     """
 
     name: str
@@ -205,6 +321,7 @@ class Judgement:
     measured: float | None
     interval: tuple[float, float] | None
     verdict: Verdict
+    why: str = ""
 
     def measured_text(self) -> str:
         """The value for people, with its interval."""
@@ -221,35 +338,57 @@ class Experiment:
     """An experiment of a paper, as data.
 
     Attributes:
-        id: `<paper>/<table or figure>`.
+        id: `<paper>/<table, figure, section or claim>`.
         title: what it shows.
         source: where it was published.
-        scenario: the name of the shipped scenario.
+        checks: the judgements.
+        assumptions: what it rests on; the values of those that are keys are set in the scenario.
+        says: what the paper says, in our words and its numbers.
+        did: what we did.
+        scenario: the name of the shipped scenario; none where nothing is simulated.
         variants: the columns of the table, in the paper's order.
         metrics: what is measured of each run, in the paper's order.
         published: the paper's value by (key of a variant, name of a metric).
-        checks: the judgements.
-        assumptions: what it rests on; their values are set in the scenario.
+        derive: numbers worked out from the runs, or from nothing but arithmetic.
+        figures: curves over what is varied; without any, and without traces, box plots are drawn.
         aliases: other ids of the same runs.
+        alternatives: other choices for what was assumed.
+        runs: how many for each variant, by default.
+        quick_runs: how many with `--quick`.
+        quick_set: keys of the scenario that are different with `--quick`.
         shown: for packet traces, the span of time in seconds that the pictures show; such an
             experiment is one run a variant. `None` for statistics.
+        marks: what the pictures of packet traces point at.
+        windows: are the senders' windows recorded? (They always are in packet traces.)
         endless: do its transfers last as long as the run? Then every run counts; else only
             those that completed.
+        ours: is it an extension of ours, which the paper does not have?
         note: what a reader must know, if anything.
     """
 
     id: str
     title: str
     source: str
-    scenario: str
-    variants: tuple[Variant, ...]
-    metrics: tuple[Metric, ...]
-    published: Mapping[tuple[str, str], float]
     checks: tuple[Check, ...]
-    assumptions: tuple[Assumption, ...]
+    assumptions: tuple[Assumption, ...] = ()
+    says: str = ""
+    did: str = ""
+    scenario: str = ""
+    variants: tuple[Variant, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    published: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    derive: Callable[[Measured], Sequence[Value]] | None = None
+    figures: tuple[Curves, ...] = ()
     aliases: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    runs: int = 300
+    quick_runs: int = 10
+    quick_set: Mapping[str, str] = field(default_factory=dict)
     shown: tuple[float, float] | None = None
+    marks: tuple[Mark, ...] = ()
+    windows: bool = False
     endless: bool = False
+    ours: bool = False
     note: str = ""
 
     @property

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from rtolab.experiments.base import Bounds, Check
 from rtolab.stats import Estimate, ratio_of_medians
@@ -13,11 +15,63 @@ from rtolab.stats import Estimate, ratio_of_medians
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import polars as pl
     from numpy.typing import NDArray
 
-    from rtolab.experiments.base import Experiment, Kind, Metric, Variant
+    from rtolab.experiments.base import Experiment, Kind, Metric, Value, Variant
     from rtolab.experiments.trace import Trace
+    from rtolab.result import Result
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one variant: the tables of a result, of these runs only, ordered by run.
+
+    Attributes:
+        result: that holds them, among others.
+        first: the number of the first.
+        count: how many there are.
+        endless: do connections count that did not complete?
+    """
+
+    result: Result
+    first: int
+    count: int
+    endless: bool = False
+
+    @cached_property
+    def connections(self) -> pl.DataFrame:
+        """The connections that count: all if `endless`, else those that completed."""
+        every = self.every_connection
+        return every if self.endless else every.filter("completed")
+
+    @cached_property
+    def every_connection(self) -> pl.DataFrame:
+        """All connections."""
+        return self._mine(self.result.connections)
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """The link directions."""
+        return self._mine(self.result.links)
+
+    @cached_property
+    def tasks(self) -> pl.DataFrame:
+        """The pages, and questions with answers."""
+        return self._mine(self.result.tasks)
+
+    @cached_property
+    def timeouts(self) -> pl.DataFrame:
+        """The timeouts and fast retransmits."""
+        return self._mine(self.result.timeouts)
+
+    @cached_property
+    def windows(self) -> pl.DataFrame:
+        """The changes of the senders' windows, if they were recorded."""
+        return self._mine(self.result.windows)
+
+    def _mine(self, table: pl.DataFrame) -> pl.DataFrame:
+        here = pl.col("run").is_between(self.first, self.first + self.count - 1)
+        return table.filter(here).sort("run", maintain_order=True)
 
 
 @dataclass(frozen=True)
@@ -27,20 +81,24 @@ class Measured:
     Attributes:
         experiment: which.
         runs: how many for each variant.
-        connections: by key of a variant, the rows of `connections`, ordered by seed.
+        of: the runs by key of a variant.
         traces: by key of a variant, its traced run; empty for statistics.
     """
 
     experiment: Experiment
     runs: int
-    connections: Mapping[str, pl.DataFrame]
+    of: Mapping[str, Runs]
     traces: Mapping[str, Trace] = field(default_factory=dict)
+
+    @cached_property
+    def derived(self) -> Mapping[str, Value]:
+        """What the experiment derives, by name."""
+        derive = self.experiment.derive
+        return {value.name: value for value in derive(self)} if derive else {}
 
     def values(self, variant: str, metric: Metric) -> NDArray[np.float64]:
         """A metric of the runs of a variant that count, shape (n,), ordered by seed."""
-        runs = self.connections[variant]
-        counting = runs if self.experiment.endless else runs.filter("completed")
-        return metric.of(counting).to_numpy()
+        return metric.of(self.of[variant]).cast(pl.Float64).drop_nulls().to_numpy()
 
     def median(self, variant: str, metric: Metric) -> float | None:
         """The median of a metric over the runs that count; `None` if none does."""
@@ -53,7 +111,7 @@ class Measured:
 
     def unfinished(self) -> int:
         """How many transfers did not complete."""
-        return sum(int((~frame["completed"]).sum()) for frame in self.connections.values())
+        return sum(int((~runs.every_connection["completed"]).sum()) for runs in self.of.values())
 
 
 def ratio(
@@ -110,6 +168,25 @@ def difference(
         return None if left is None or right is None else left - right
 
     return Check(name, _kind(bounds), measure, bounds)
+
+
+def derived(
+    name: str, kind: Kind, bounds: Mapping[int, Bounds], *, of: str = "", **parts: str
+) -> Check:
+    """What the experiment derives under that name (or `of`) lies within bounds.
+
+    Args:
+        name: of the check.
+        kind: what sort of claim it is.
+        bounds: by the fewest runs that decide it.
+        of: the name of the derived value; that of the check unless given.
+        parts: `note`, `because`, `explained` of the check.
+    """
+
+    def measure(measured: Measured) -> float | Estimate | None:
+        return measured.derived[of or name].measured
+
+    return Check(name, kind, measure, bounds, **parts)
 
 
 def _kind(bounds: Mapping[int, Bounds]) -> Kind:

@@ -6,19 +6,22 @@ import time
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rtolab.experiments.base import Assumption, Experiment, Judgement, Metric, Variant, Verdict
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.base import (
+    Assumption,
+    Experiment,
+    Judgement,
+    Metric,
+    Value,
+    Variant,
+    Verdict,
+)
+from rtolab.experiments.measured import Measured, Runs
 from rtolab.experiments.trace import Trace
 from rtolab.run import run
 from rtolab.stats import Summary, band_of_medians, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    import polars as pl
-
-    from rtolab.result import Result
-
 BAND_OF = 30
 """The published medians are of 30 repetitions: so are those of the band."""
 
@@ -45,14 +48,6 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Located:
-    """A variant's run in a result: the first run of its sender."""
-
-    result: Result
-    run: int
-
-
-@dataclass(frozen=True)
 class Reproduction:
     """An experiment that was run.
 
@@ -63,7 +58,8 @@ class Reproduction:
         assumptions: what it rested on, overrides included.
         rows: by variant, then metric.
         checks: the judgements.
-        located: where each variant's runs are, by its key.
+        of: the runs of each variant, by its key.
+        derived: what was worked out, in order.
         wall_s: how long it took, in s.
     """
 
@@ -73,7 +69,8 @@ class Reproduction:
     assumptions: tuple[Assumption, ...]
     rows: tuple[Row, ...]
     checks: tuple[Judgement, ...]
-    located: Mapping[str, Located]
+    of: Mapping[str, Runs]
+    derived: tuple[Value, ...]
     wall_s: float
 
     @property
@@ -118,9 +115,11 @@ class Reproduction:
                     "expected": check.expected,
                     "measured": check.measured,
                     "verdict": check.verdict,
+                    "why": check.why,
                 }
                 for check in self.checks
             ],
+            "derived": [asdict(value) for value in self.derived],
             "assumptions": [asdict(assumption) for assumption in self.assumptions],
             "verdict": self.verdict,
             "wall_s": round(self.wall_s, 3),
@@ -152,37 +151,34 @@ def reproduce(
     began = time.perf_counter()
     runs = 1 if experiment.is_trace else runs
     assumptions = assumed(experiment.assumptions, assume or {})
-    located: dict[str, Located] = {}
-    connections: dict[str, pl.DataFrame] = {}
+    of: dict[str, Runs] = {}
     groups = _groups(experiment.variants)
     for number, group in enumerate(groups):
         result = run(
-            experiment.scenario,
+            group[0].scenario or experiment.scenario,
             sender=[variant.sender for variant in group],
             seed=seed,
             runs=runs,
-            set={a.name: a.value for a in assumptions} | dict(group[0].set),
+            set={a.name: a.value for a in assumptions if a.is_key} | dict(group[0].set),
             trace=experiment.is_trace,
-            windows=experiment.is_trace,
+            windows=experiment.is_trace or experiment.windows,
             jobs=jobs,
             progress=_shifted(progress, number, len(groups)),
         )
         for place, variant in enumerate(group):
-            first = place * runs
-            located[variant.key] = Located(result, first)
-            mine = result.connections["run"].is_between(first, first + runs - 1)
-            connections[variant.key] = result.connections.filter(mine).sort("run")
+            of[variant.key] = Runs(result, place * runs, runs, endless=experiment.endless)
 
     traces = (
-        {key: Trace.of(where.result, where.run) for key, where in located.items()}
+        {key: Trace.of(mine.result, mine.first) for key, mine in of.items()}
         if experiment.is_trace
         else {}
     )
-    measured = Measured(experiment, runs, connections, traces)
+    measured = Measured(experiment, runs, of, traces)
     rows = tuple(_rows(measured))
     checks = tuple(check.judge(measured) for check in experiment.checks)
+    derived = tuple(measured.derived.values())
     wall_s = time.perf_counter() - began
-    return Reproduction(experiment, runs, seed, assumptions, rows, checks, located, wall_s)
+    return Reproduction(experiment, runs, seed, assumptions, rows, checks, of, derived, wall_s)
 
 
 def assumed(
@@ -206,9 +202,9 @@ def assumed(
 
 def _groups(variants: tuple[Variant, ...]) -> list[list[Variant]]:
     """Variants that differ in their sender only: the simulator runs them together."""
-    groups: dict[str, list[Variant]] = {}
+    groups: dict[tuple[str, str], list[Variant]] = {}
     for variant in variants:
-        groups.setdefault(variant.condition, []).append(variant)
+        groups.setdefault((variant.scenario, variant.condition), []).append(variant)
     return list(groups.values())
 
 
