@@ -7,10 +7,10 @@ use rtolab_tcp::spurious::{Judges, Verdict, Why, detector};
 use rtolab_tcp::{Cause, Seq};
 use rtolab_time::Instant;
 
-use history::{Act, BEGINS, History, history, run};
+use history::{Act, BEGINS, History, hiccup, history, run};
 
-fn hiccup() -> Recording {
-    run("reno:no-bugfix", &[])
+fn reno() -> Recording {
+    run(&hiccup(&[]), "reno:no-bugfix")
 }
 
 /// When that was done, in the paper's time.
@@ -32,7 +32,7 @@ fn retransmitted(history: &History) -> Vec<i64> {
 
 #[test]
 fn the_hiccup_is_as_the_paper_has_it() {
-    let history = history(&hiccup(), BEGINS);
+    let history = history(&reno(), BEGINS);
     let first = |segment| times(&history, |act| act == Act::Send(segment));
     assert_eq!((first(131), first(150)), (vec![28.99], vec![30.74]));
     assert_eq!(times(&history, |act| act == Act::Timeout), [34.54, 42.14]);
@@ -82,7 +82,7 @@ fn judged(recording: &Recording) -> Vec<(u32, &'static str, Verdict, f64)> {
 
 #[test]
 fn t_dr_1_the_second_acknowledgment_tells() {
-    let said = judged(&hiccup());
+    let said = judged(&reno());
     // The first, at 42.90, answers 0.76 s after the second retransmission; the second, at 42.99,
     // 92 ms after 132 was sent again.
     let of_the_timeouts = [

@@ -1,8 +1,9 @@
 //! What ns-2.35 did, act by act, against what the engine does: the same segments sent, sent again
 //! and timed out in the same order, from the first to the last, at the same microsecond.
 //!
-//! The scenario is the hiccup, whose `[tcp]` is ns-2's. A and B stand for two links, C for A with
-//! a window of 64 segments; [`Set`] has what they set otherwise. What matches, and what remains:
+//! The scenario is the hiccup. A and B stand for two links, C for A with a window of 64 segments.
+//! The sender of A and C is the profile `ns2-2006` with the policies named, that of B the scenario's
+//! own `[tcp]`; [`Set`] has what else differs. What matches, and what remains:
 //!
 //! | trace | sender | acts, all in order | times off by (us) | remains |
 //! |---|---|---|---|---|
@@ -29,7 +30,11 @@ mod history;
 
 use std::fs;
 
-use history::{Act, BEGINS, History, history, near, run};
+use rtolab_scenario::Scenario;
+use rtolab_tcp::config::InitialWindow;
+use rtolab_tcp::sum;
+
+use history::{Act, BEGINS, History, hiccup, history, near, run};
 
 /// How much the engine's times may differ from ns-2's, in seconds: the traces print microseconds.
 const TOLERANCE: f64 = 0.000_001;
@@ -38,7 +43,7 @@ const TOLERANCE: f64 = 0.000_001;
 #[derive(Clone, Copy)]
 enum Set {
     /// The paper's printed rate, acknowledgments that take next to no time to send (0.32 us a round
-    /// trip in the traces), a tick of 10 ms and a floor of 0.2 s.
+    /// trip in the traces), and the tick of 10 ms and the floor of 0.2 s of ns-2.35.
     A,
     /// The scenario as it is.
     B,
@@ -61,7 +66,22 @@ impl Set {
         }
     }
 
-    /// What is set otherwise than in the scenario, for a SYN of so many bytes on the wire.
+    /// The scenario, for a SYN of so many bytes on the wire. In A and C its sender is the profile of
+    /// ns-2.35 as it comes, but for the initial window.
+    fn scenario(self, syn: u32) -> Scenario {
+        let mut scenario = hiccup(&self.keys(syn));
+        let tcp = &mut scenario.flows[0].tcp;
+        match self {
+            Self::A | Self::C => {
+                *tcp = sum::sender("ns2-2006", tcp).unwrap();
+                tcp.window.initial = InitialWindow::Segments(1);
+            }
+            Self::B => {}
+        }
+        scenario
+    }
+
+    /// What is set otherwise than in the scenario.
     fn keys(self, syn: u32) -> Vec<(String, String)> {
         let begins = self.begins();
         let bits = f64::from(8 * syn);
@@ -72,8 +92,6 @@ impl Set {
             ("link.path.forward.rate", "46.8 kbit/s".into()),
             ("link.path.backward.rate", "1 Gbit/s".into()),
             ("link.path.forward.stalls.scripted.0.at", seconds(begins + 28.0)),
-            ("tcp.rto.granularity", "10 ms".into()),
-            ("tcp.rto.min", "200 ms".into()),
             ("flow.transfer.start", seconds(begins - handshake)),
         ];
         match self {
@@ -113,7 +131,7 @@ fn replay(name: &str, acts: usize, set: Set, sender: &str) {
     let Some(ns2) = oracle(name) else { return };
     // SACK-permitted takes four bytes.
     let syn = if sender.starts_with("sack") { 48 } else { 44 };
-    let engine = history(&run(sender, &set.keys(syn)), set.begins());
+    let engine = history(&run(&set.scenario(syn), sender), set.begins());
     for (index, ((at, act), (ns2_at, ns2_act))) in engine.iter().zip(&ns2).enumerate() {
         assert_eq!(act, ns2_act, "act {index}, at {at:.6} s and {ns2_at:.6} s");
         assert!((at - ns2_at).abs() < TOLERANCE, "{act:?} at {at:.6} s, not {ns2_at:.6} s");

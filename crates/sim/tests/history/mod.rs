@@ -28,12 +28,16 @@ pub fn near(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The scenario of the hiccup with that sender, and with what is `set` otherwise.
-pub fn run(sender: &str, set: &[(String, String)]) -> Recording {
+/// The scenario of the hiccup, with what is `set` otherwise.
+pub fn hiccup(set: &[(String, String)]) -> Scenario {
     let text = fs::read_to_string(near("../../scenarios/dualrtt2004-hiccup.toml")).unwrap();
     let scenario = Scenario::parse(&text, "dualrtt2004-hiccup.toml", set);
-    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
-    Lab::new(&scenario, Some(sender)).unwrap().run(0, 1, Observe { trace: true, windows: false })
+    scenario.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What that sender does in the scenario.
+pub fn run(scenario: &Scenario, sender: &str) -> Recording {
+    Lab::new(scenario, Some(sender)).unwrap().run(0, 1, Observe { trace: true, windows: false })
 }
 
 /// The acts of a run whose first data left at `begins`. What expired or was found lost comes before
