@@ -6,8 +6,8 @@
 use rtolab_time::Duration;
 
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, FullAck, Halves, Halving, IdleRestart, InitialWindow,
-    Reduction, RepeatedTimeout, RtoFloor, Sampling, SlowStart, TimerClock,
+    Algorithm, Arithmetic, Avoidance, Bugfix, Config, FullAck, Halves, Halving, IdleRestart,
+    InitialWindow, Reduction, RepeatedTimeout, RtoFloor, Sampling, SlowStart, TimerClock,
 };
 
 /// The sender of a system.
@@ -298,6 +298,7 @@ fn ns2(config: &mut Config) {
     config.window.halving = Halving::Segments;
     config.window.repeated_timeout = RepeatedTimeout::Halves;
     config.window.slow_start = SlowStart::PerAck;
+    config.window.avoidance = Avoidance::Fraction;
     config.window.full_ack = FullAck::Halved;
     config.rto.arithmetic = Arithmetic::Ns2;
     config.rto.sampling = Sampling::OncePerWindow;

@@ -185,6 +185,7 @@ impl Word for Halving {
 impl Word for Avoidance {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("formula", Self::Formula, "SMSS * SMSS / cwnd for every ACK (RFC 5681 equation 3)."),
+        ("fraction", Self::Fraction, "The same, and less than a byte counts, too, as in ns-2."),
         ("byte-counting", Self::ByteCounting, "One segment for every window acknowledged."),
     ];
 }

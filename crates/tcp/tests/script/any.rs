@@ -91,7 +91,7 @@ pub const SUMS: [&str; 70] = [
 pub fn sender() -> impl Strategy<Value = Config> {
     let window = (
         select(vec![Halving::Bytes, Halving::Segments]),
-        select(vec![Avoidance::Formula, Avoidance::ByteCounting]),
+        select(vec![Avoidance::Formula, Avoidance::Fraction, Avoidance::ByteCounting]),
         select(vec![FullAck::FlightSize, FullAck::Ssthresh, FullAck::Halved]),
         prop::option::of(1..5_u32),
         prop::option::of(1..20_u32),
