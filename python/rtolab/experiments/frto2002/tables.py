@@ -192,7 +192,7 @@ TABLES = (
     ),
     Experiment(
         id="frto2002/table2",
-        aliases=("frto2002/fig7",),
+        aliases=("frto2002/fig7", "frto2002/table2b"),
         title="Packet losses of 5 %, and of 2 % and 10 %",
         source="report C-2002-07, Table 2 and Figure 7",
         scenario="frto2002-loss",
