@@ -104,7 +104,9 @@ def ratio_of_medians(
     paired = over.size == under.size
     above = _bootstrap(over, over.size, draws, seed=seed)
     below = _bootstrap(under, under.size, draws, seed=seed if paired else seed + 1)
-    return Estimate(float(np.median(over) / np.median(under)), *_central(above / below, share))
+    infinite = np.full_like(above, np.inf)
+    ratios = np.divide(above, below, out=infinite, where=below != 0.0)
+    return Estimate(float(np.median(over) / np.median(under)), *_central(ratios, share))
 
 
 def mean_of(

@@ -126,10 +126,17 @@ def ratio(
     metric: Metric,
     variants: tuple[str, str],
     bounds: Mapping[int, Bounds],
-    *,
-    note: str = "",
+    **parts: str,
 ) -> Check:
-    """The median of the first variant over that of the second lies within bounds."""
+    """The median of the first variant over that of the second lies within bounds.
+
+    Args:
+        name: of the check.
+        metric: whose medians.
+        variants: above and below the line.
+        bounds: by the fewest runs that decide it.
+        parts: `note`, `because`, `explained` of the check.
+    """
 
     def measure(measured: Measured) -> Estimate | None:
         above, below = (measured.values(variant, metric) for variant in variants)
@@ -137,7 +144,7 @@ def ratio(
             return None
         return ratio_of_medians(above, below)
 
-    return Check(name, _kind(bounds), measure, bounds, note)
+    return Check(name, _kind(bounds), measure, bounds, **parts)
 
 
 def against_published(metric: Metric, variant: Variant, within: float, *, runs: int) -> Check:
