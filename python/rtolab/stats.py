@@ -6,6 +6,7 @@ generator of its own with a given seed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -104,9 +105,11 @@ def ratio_of_medians(
     paired = over.size == under.size
     above = _bootstrap(over, over.size, draws, seed=seed)
     below = _bootstrap(under, under.size, draws, seed=seed if paired else seed + 1)
-    infinite = np.full_like(above, np.inf)
-    ratios = np.divide(above, below, out=infinite, where=below != 0.0)
-    return Estimate(float(np.median(over) / np.median(under)), *_central(ratios, share))
+    ratio = float(np.median(over) / np.median(under))
+    if below.all():
+        return Estimate(ratio, *_central(above / below, share))
+    finite = above[below != 0.0] / below[below != 0.0]  # Draws that divide by zero have no bound.
+    return Estimate(ratio, _central(finite, share)[0], math.inf)
 
 
 def mean_of(

@@ -8,3 +8,5 @@ from rtolab.experiments.frto2002.sections import SECTIONS
 from rtolab.experiments.frto2002.tables import TABLES
 
 EXPERIMENTS = TABLES + BURSTS + FIGURES + SECTIONS + FAIRNESS + CLAIMS
+
+__all__ = ["BURSTS", "CLAIMS", "EXPERIMENTS", "FAIRNESS", "FIGURES", "SECTIONS", "TABLES"]
