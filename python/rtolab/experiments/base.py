@@ -360,6 +360,7 @@ class Experiment:
             experiment is one run a variant. `None` for statistics.
         marks: what the pictures of packet traces point at.
         windows: are the senders' windows recorded? (They always are in packet traces.)
+        judges: detectors that ride along and judge every timeout; any one gives `timeouts.truth`.
         endless: do its transfers last as long as the run? Then every run counts; else only
             those that completed.
         ours: is it an extension of ours, which the paper does not have?
@@ -387,6 +388,7 @@ class Experiment:
     shown: tuple[float, float] | None = None
     marks: tuple[Mark, ...] = ()
     windows: bool = False
+    judges: tuple[str, ...] = ()
     endless: bool = False
     ours: bool = False
     note: str = ""

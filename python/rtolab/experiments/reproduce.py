@@ -162,6 +162,7 @@ def reproduce(
             set={a.name: a.value for a in assumptions if a.is_key} | dict(group[0].set),
             trace=experiment.is_trace,
             windows=experiment.is_trace or experiment.windows,
+            judge=experiment.judges,
             jobs=jobs,
             progress=_shifted(progress, number, len(groups)),
         )
