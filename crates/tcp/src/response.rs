@@ -232,9 +232,12 @@ impl Sender {
     }
 
     /// Nothing more is retransmitted for what was spurious, and duplicate acknowledgments mean
-    /// again what they did.
+    /// again what they did. Another timeout of the same segment is none that repeats: it reduces the
+    /// windows as any, and may be undone as any (`tcp_try_undo_loss` of Linux 6.1, which forgets
+    /// `icsk_retransmits` and returns to `TCP_CA_Open`).
     fn resume(&mut self, finding: &Finding) {
         self.stop_frto();
+        self.timed_out_at = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
         let una = self.flight.una();

@@ -219,6 +219,19 @@ fn t_fr_10_another_timeout_before_the_second_acknowledgment_begins_again() {
 }
 
 #[test]
+fn t_fr_9_linux_undoes_another_timeout_of_the_same_segment() {
+    // A block shows that the first was spurious, and SND.UNA stays where it is.
+    let mut s = timed_out(LINUX_SACK);
+    s.sacks(0, [2..=2]).expect_nothing().verdict(Verdict::Spurious).cwnd(6.0).ssthresh(6);
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
+    s.sacks(0, [2..=3]).expect_nothing().verdict(Verdict::Spurious).cwnd(6.0).ssthresh(6);
+    // What was reported before proves nothing of the next one.
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
+    s.sacks(0, [2..=3]).expect_nothing().undecided().cwnd(1.0);
+    s.ack(3).expect([7, 8]).undecided().cwnd(2.0);
+}
+
+#[test]
 fn t_fr_10_or_it_belongs_to_a_recovery_under_way() {
     for sum in [RFC5682, SACK, LINUX, LINUX_SACK] {
         let mut s = two_new_sent(sum);

@@ -84,8 +84,8 @@ pub struct Sender {
     /// How many segments the last event may still release.
     pub(crate) burst: u32,
     deadline: Option<Instant>,
-    /// SND.UNA at the last timeout: another one there is a repetition.
-    timed_out_at: Option<Seq>,
+    /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
+    pub(crate) timed_out_at: Option<Seq>,
     /// Did the timer of the SYN expire?
     syn_timed_out: bool,
     /// The state before the last timeout or fast retransmit.
