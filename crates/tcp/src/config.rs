@@ -9,7 +9,7 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
-pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig};
+pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, RecoverOnUndo,
     RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
@@ -157,6 +157,7 @@ impl Default for Config {
                 ack_every: 2,
                 delayed_ack: Duration::from_millis(200),
                 rxt_echo: true,
+                rxt_answer: RxtAnswer::default(),
                 ack_delay: AckDelay::default(),
                 ack_counts: AckCounts::default(),
                 quick_acks: 0,

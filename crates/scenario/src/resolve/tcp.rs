@@ -50,6 +50,7 @@ pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Res
     set_whole(&mut config.receiver.ack_every, *ack_every);
     set(&mut config.receiver.delayed_ack, *delayed_ack);
     config.receiver.rxt_echo = rxt_echo.unwrap_or(config.receiver.rxt_echo);
+    set(&mut config.receiver.rxt_answer, receiver.rxt_answer);
     acknowledgments(receiver, &mut config.receiver, at)?;
     let scale = (0..14).find(|scale| config.receiver.buffer <= 65_535 << scale).unwrap_or(14);
     config.window_scale = Some(window_scale.map_or(scale, |scale| scale.0 as u8));

@@ -4,7 +4,7 @@ use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
     PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
-    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock,
+    RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock,
 };
 use rtolab_time::Duration;
 use schemars::JsonSchema;
@@ -239,9 +239,11 @@ pub(crate) struct Receiver {
     pub mss: Option<Written<Mss>>,
     /// The window scale that answers an offer. Default: the smallest that announces the buffer.
     pub window_scale: Option<Whole<0, 14>>,
-    /// Is a retransmission that is marked as one (RXT) answered at once by an ACK that says so?
-    /// Default: true.
+    /// Is a retransmission that is marked as one (RXT) answered by an ACK that says so? Default:
+    /// true.
     pub rxt_echo: Option<bool>,
+    /// Which ACK that is, beside rxt_echo. Default: at-once.
+    pub rxt_answer: Option<Written<RxtAnswer>>,
     /// When a delayed ACK leaves at the latest. Default: timer.
     pub ack_delay: Option<Written<AckDelay>>,
     /// When the host's heartbeat is first, beside ack_delay = "heartbeat". Default: 0 s.

@@ -4,8 +4,8 @@ use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, Outstanding, Parity, PartialAck, PartialAckTimer,
-    RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate, SackOnTimeout,
-    SackRules, Sampling, SlowStart, TimerClock,
+    RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate, RxtAnswer,
+    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -142,6 +142,17 @@ impl Word for GapFill {
         ("at-once", Self::AtOnce, "At once, if it fills all or part of it (RFC 5681)."),
         ("where-joined", Self::WhereJoined, "At once where it joins what is behind, as in ns-2."),
         ("delayed", Self::Delayed, "As any other segment in order (RFC 1122)."),
+    ];
+}
+
+impl Word for RxtAnswer {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            "at-once",
+            Self::AtOnce,
+            "One without data, sent at once (draft-ludwig-tsvwg-tcp-rxt-flag).",
+        ),
+        ("next-ack", Self::NextAck, "The next one, delayed or with data (Ludwig and Katz 2000)."),
     ];
 }
 

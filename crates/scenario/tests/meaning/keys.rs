@@ -251,6 +251,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("receiver.mss", "536 B"),
     ("receiver.window_scale", "5"),
     ("receiver.rxt_echo", "false"),
+    ("receiver.rxt_answer", "next-ack"),
     ("receiver.ack_delay", "adaptive"),
     ("receiver.heartbeat_phase", "50 ms"),
     ("receiver.ack_counts", "bytes"),

@@ -32,8 +32,18 @@ pub enum EifelForm {
     /// By a flag that retransmissions carry and the receiver echoes
     /// (draft-ludwig-tsvwg-tcp-rxt-flag-03): both ends must be of this laboratory.
     Flag,
+    /// By the two bits of Ludwig and Katz 2000, of which the receiver echoes one in whatever
+    /// acknowledgment comes ([`RxtAnswer::NextAck`](super::RxtAnswer::NextAck)), for timeouts.
+    TwoBits,
     /// RFC 3522 section 3.4: only the echo of the original itself counts.
     Safe,
+}
+
+impl EifelForm {
+    /// Does it mark retransmissions? Else it goes by timestamps.
+    pub const fn marks(self) -> bool {
+        matches!(self, Self::Flag | Self::TwoBits)
+    }
 }
 
 /// Which detection by D-SACK.

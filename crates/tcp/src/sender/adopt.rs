@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use thiserror::Error;
 
 use super::{Permit, Sender};
-use crate::config::{Algorithm, Config, EifelForm};
+use crate::config::{Algorithm, Config};
 use crate::spurious::{Frto, acting};
 
 /// Why a connection cannot go on with another configuration.
@@ -34,7 +34,7 @@ pub struct Negotiated {
 impl Negotiated {
     /// Is it enough for a sender that does as `config` says?
     pub fn serves(self, config: &Config) -> Result<(), AdoptError> {
-        let by_timestamps = config.detectors.eifel.is_some_and(|form| form != EifelForm::Flag);
+        let by_timestamps = config.detectors.eifel.is_some_and(|form| !form.marks());
         if by_timestamps && !self.timestamps {
             return Err(AdoptError::NoTimestamps);
         }

@@ -29,7 +29,7 @@ impl Sender {
 
     /// Do retransmissions carry a mark?
     pub(crate) fn marks(&self) -> bool {
-        self.config.detectors.eifel == Some(EifelForm::Flag)
+        self.config.detectors.eifel.is_some_and(EifelForm::marks)
     }
 
     /// The segment at `seq` was sent again. Of what the timer has sent again the detectors have

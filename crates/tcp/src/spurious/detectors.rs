@@ -105,6 +105,12 @@ pub const DETECTORS: &[DetectorKind] = &[
         make: || Box::new(EifelRxt::default()),
     },
     DetectorKind {
+        name: "eifel:two-bits",
+        about: "as eifel:rxt, whichever acknowledgment the receiver puts the echo in",
+        source: "Ludwig and Katz 2000",
+        make: || Box::new(EifelRxt::default()),
+    },
+    DetectorKind {
         name: "badrexmit",
         about: "an acknowledgment comes within half a smoothed round-trip time",
         source: "FreeBSD, after Allman and Paxson 1999",

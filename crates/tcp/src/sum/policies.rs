@@ -106,6 +106,9 @@ pub const POLICIES: &[Policy] = &[
     policy("eifel:rxt", Question::Spurious, "Eifel by marks on retransmissions (lab only)", |c| {
         c.detectors.eifel = Some(EifelForm::Flag);
     }),
+    policy("eifel:two-bits", Question::Spurious, "Eifel by two header bits (LK 2000)", |c| {
+        c.detectors.eifel = Some(EifelForm::TwoBits);
+    }),
     policy("badrexmit", Question::Spurious, "an ACK within half a round trip (FreeBSD)", |c| {
         c.detectors.bad_retransmit = true;
     }),
