@@ -65,7 +65,7 @@ impl Finding {
             Some(Resumption::TowardsPipe) => return Response::Ns2Half,
             Some(Resumption::Undone) => return Response::Linux,
             // Whatever it would restore: see `losses_were_under_way`.
-            Some(Resumption::FromOne) => return Response::Full,
+            Some(Resumption::FromOne | Resumption::Restored) => return Response::Full,
             None => {}
         }
         match self.detector.split(':').next() {
@@ -80,7 +80,9 @@ impl Finding {
         match self.resumption {
             Some(Resumption::FromOne) => true,
             Some(Resumption::Halved) => saved.recovery.is_fast(),
-            Some(Resumption::TowardsPipe | Resumption::Undone) | None => false,
+            Some(Resumption::TowardsPipe | Resumption::Undone | Resumption::Restored) | None => {
+                false
+            }
         }
     }
 }

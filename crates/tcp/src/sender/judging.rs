@@ -138,7 +138,7 @@ impl Sender {
     /// that was a duplicate.
     fn do_not_resume(&mut self, resumption: Resumption) -> Settled {
         match resumption {
-            Resumption::Halved | Resumption::FromOne => self.go_back(3),
+            Resumption::Halved | Resumption::FromOne | Resumption::Restored => self.go_back(3),
             Resumption::TowardsPipe => self.go_back(2),
             Resumption::Undone => {
                 self.permit = Permit::Windows;

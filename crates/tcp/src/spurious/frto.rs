@@ -8,6 +8,7 @@
 //! What the RFCs, Linux and ns-2 made of it differs in when it is entered, what each acknowledgment
 //! must cover and what follows: one file a source, over one [`Frto`] machine.
 
+mod eifel;
 mod judge;
 mod linux;
 mod machine;

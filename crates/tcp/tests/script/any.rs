@@ -14,7 +14,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 71] = [
+pub const SUMS: [&str; 73] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -71,6 +71,8 @@ pub const SUMS: [&str; 71] = [
     "sack+dualrtt:half",
     "newreno+eifel:rxt",
     "newreno+eifel:two-bits",
+    "newreno+eifel:forward",
+    "sack+eifel:forward:rfc4015",
     "sack+frto+eifel:rxt:rfc4015",
     "newreno+badrexmit",
     "sack+badrexmit+dualrtt",

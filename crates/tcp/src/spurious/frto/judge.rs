@@ -42,6 +42,7 @@ impl FrtoJudge {
             max: episode.high,
             in_fast_recovery: fast_recovery.is_some_and(|recover| episode.seq < recover),
             sack: episode.sack,
+            timestamp: sent.timestamp,
         });
         (self.went_back, self.new_before) = (false, episode.new_segments);
     }

@@ -3,6 +3,7 @@
 //! [`FrtoJudge`](super::FrtoJudge), who looks on.
 
 use super::Report;
+use super::eifel::Forward;
 use super::linux::Linux;
 use super::ns2::Ns2;
 use super::rfc5682::Basic;
@@ -26,6 +27,8 @@ pub enum FrtoVariant {
     Linux,
     /// ns-2.35, `frto_enabled_`, and `sfrto_enabled_` where SACK is in use.
     Ns2,
+    /// Eifel that retransmits as F-RTO does (report C-2002-07 section 6).
+    Eifel,
 }
 
 impl FrtoVariant {
@@ -38,6 +41,7 @@ impl FrtoVariant {
             Self::Rfc5682Sack => "frto:rfc5682-sack",
             Self::Linux => "frto:linux",
             Self::Ns2 => "frto:ns2",
+            Self::Eifel => "eifel:forward",
         }
     }
 }
@@ -55,6 +59,8 @@ pub struct Expiry {
     pub in_fast_recovery: bool,
     /// Is SACK in use?
     pub sack: bool,
+    /// The timestamp (TSval) of the retransmission, zero without timestamps.
+    pub timestamp: u32,
 }
 
 /// What may be sent that was never sent, whatever the congestion window.
@@ -119,6 +125,8 @@ pub enum Resumption {
     FromOne,
     /// As before the timeout (Linux, `tcp_undo_cwnd_reduction`).
     Undone,
+    /// As before the timeout (Ludwig and Katz 2000).
+    Restored,
 }
 
 /// How far F-RTO is.
@@ -192,6 +200,7 @@ enum Form {
     SackEnhanced(SackEnhanced),
     Linux(Linux),
     Ns2(Ns2),
+    Eifel(Forward),
 }
 
 impl Frto {
@@ -204,6 +213,7 @@ impl Frto {
             FrtoVariant::Rfc5682Sack => Form::SackEnhanced(SackEnhanced::default()),
             FrtoVariant::Linux => Form::Linux(Linux::default()),
             FrtoVariant::Ns2 => Form::Ns2(Ns2::default()),
+            FrtoVariant::Eifel => Form::Eifel(Forward::default()),
         };
         Self { step: Step::Idle, form }
     }
@@ -232,6 +242,7 @@ impl Frto {
             Form::SackEnhanced(sack) => sack.enter(expiry),
             Form::Linux(linux) => linux.enter(expiry),
             Form::Ns2(ns2) => ns2.enter(expiry),
+            Form::Eifel(eifel) => eifel.enter(expiry),
         };
         self.step = match entry {
             Entry::KeepsWindow | Entry::OneSegment => Step::AwaitingFirst,
@@ -265,7 +276,7 @@ impl Frto {
         match &mut self.form {
             Form::Basic(basic) => basic.abandon(ack),
             Form::SackEnhanced(sack) => sack.abandon(ack),
-            Form::Report(_) | Form::Linux(_) | Form::Ns2(_) => {}
+            Form::Report(_) | Form::Linux(_) | Form::Ns2(_) | Form::Eifel(_) => {}
         }
     }
 
@@ -282,6 +293,7 @@ impl Frto {
             Form::SackEnhanced(sack) => sack.first(ack, can_send),
             Form::Linux(linux) => linux.first(ack, can_send),
             Form::Ns2(ns2) => ns2.first(ack, can_send),
+            Form::Eifel(eifel) => eifel.first(ack, can_send),
         }
     }
 
@@ -292,6 +304,7 @@ impl Frto {
             Form::SackEnhanced(sack) => sack.second(ack),
             Form::Linux(linux) => linux.second(ack),
             Form::Ns2(ns2) => ns2.second(ack),
+            Form::Eifel(_) => Forward::second(ack),
         }
     }
 }
