@@ -169,6 +169,16 @@ fn t_fr_5_room_for_one_new_segment_is_not_enough_for_ns_2() {
 }
 
 #[test]
+fn t_fr_6_what_is_sent_again_is_what_counts() {
+    // As in the report's form, also where Linux itself counts segment 8.
+    for (sum, cwnd) in [(SACK, 3), (LINUX_SACK, 2), (NS2_SACK, 2)] {
+        let mut s = two_new_sent(sum);
+        s.sacks(1, [7..=7]).expect(2..2 + cwnd).outstanding(cwnd).cwnd(f64::from(cwnd));
+        s.sacks(1, [7..=8]).expect_nothing().outstanding(cwnd);
+    }
+}
+
+#[test]
 fn t_fr_7_a_jump_of_the_second_acknowledgment() {
     for (sum, left) in [(RFC4138, 0), (RFC5682, 0), (SACK, 0), (LINUX, 3), (NS2, 0)] {
         let mut s = two_new_sent(sum);

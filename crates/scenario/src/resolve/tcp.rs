@@ -20,6 +20,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     set(&mut config.mss, *mss);
     config.window_scale = window_scale.map(|scale| scale.0 as u8);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
+    set(&mut config.frto_window_limited, tcp.frto_window_limited);
     set(&mut config.recover_on_undo, *recover_on_undo);
     config.response = tcp.response.map(|Written(response)| response).or(config.response);
     dualrtt(&tcp.dualrtt, &mut config.dualrtt, &at.key("dualrtt"))?;

@@ -234,6 +234,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.sack_recovery.rules", "rfc3517"),
     ("tcp.sack_recovery.outstanding", "classic"),
     ("tcp.sack_recovery.on_timeout", "keep"),
+    ("tcp.frto_window_limited", "probe"),
     ("tcp.recover_on_undo", "keep"),
     ("tcp.response", "half"),
     ("tcp.dualrtt.threshold", "0.025"),

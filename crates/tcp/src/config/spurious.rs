@@ -46,6 +46,25 @@ impl EifelForm {
     }
 }
 
+/// What F-RTO does where it has no new segments to send: the application has no data, or the offered
+/// window no room (RFC 5682 appendix A).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowLimited {
+    /// It gives up: conventional recovery.
+    #[default]
+    Conventional,
+    /// It sends an empty segment below SND.UNA. The answer is a duplicate acknowledgment, which comes
+    /// second where the timeout was needed.
+    Probe,
+    /// It sends one byte of new data beyond the offered window; without data it gives up.
+    OneByte,
+    /// It sends the last outstanding segment again.
+    Tail,
+    /// So many segments of the offered window are kept free for it at all times, but one that may
+    /// always be outstanding; without data it gives up.
+    Reserve(u32),
+}
+
 /// Which detection by D-SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsackForm {

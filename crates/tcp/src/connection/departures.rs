@@ -27,6 +27,10 @@ impl Connection {
             let max = self.sender.flight().max();
             return Some(self.with_ack(Segment::new(max, 0, Flags::ACK), at));
         }
+        if self.sender.take_probe() {
+            let below = self.sender.flight().una() - 1;
+            return Some(self.with_ack(Segment::new(below, 0, Flags::ACK), at));
+        }
         let probe = self.persist.take_probe();
         let chunk = match probe {
             true => self.sender.next_chunk_however_small(at),

@@ -7,6 +7,7 @@ mod acks;
 mod adopt;
 mod departures;
 mod judging;
+mod limited;
 mod timeout;
 
 use alloc::sync::Arc;
@@ -23,7 +24,7 @@ use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
-use crate::spurious::{Bench, CanSend, Frto, acting};
+use crate::spurious::{Bench, CanSend, Frto, Substitute, acting};
 
 pub use adopt::{AdoptError, Negotiated};
 pub(crate) use judging::Settled;
@@ -48,6 +49,8 @@ enum Permit {
     Windows,
     /// Nothing but this many new segments, whatever the congestion window.
     New(u32),
+    /// Nothing but this, in place of new segments.
+    Instead(Substitute),
 }
 
 /// When something happened last.

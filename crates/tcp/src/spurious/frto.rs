@@ -19,7 +19,9 @@ mod sack;
 use crate::flight::AckFacts;
 
 pub use judge::FrtoJudge;
-pub use machine::{Advice, CanSend, Entry, Expiry, Frto, FrtoVariant, Reopening, Resumption};
+pub use machine::{
+    Advice, CanSend, Entry, Expiry, Frto, FrtoVariant, Reopening, Resumption, Substitute,
+};
 
 use machine::{Outcome, Step};
 

@@ -6,6 +6,7 @@ use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
     History, IdleRestart, Outstanding, PartialAck, RecoverOnUndo, Reduction, RepeatedTimeout,
     RestartOnDuplicate, RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart, TimerClock,
+    WindowLimited,
 };
 use rtolab_tcp::{Config, sum};
 use rtolab_time::Duration;
@@ -160,6 +161,13 @@ fn variant() -> impl Strategy<Value = Config> {
         any::<bool>(),
         select(vec![PartialAck::AlsoNew, PartialAck::RetransmissionOnly]),
         select(vec![SackOnTimeout::Clear, SackOnTimeout::Keep]),
+        select(vec![
+            WindowLimited::Conventional,
+            WindowLimited::Probe,
+            WindowLimited::OneByte,
+            WindowLimited::Tail,
+            WindowLimited::Reserve(2),
+        ]),
     );
     (options(), timer, window, recovery).prop_map(|(mut config, timer, window, recovery)| {
         let rto = &mut config.rto;
@@ -170,6 +178,7 @@ fn variant() -> impl Strategy<Value = Config> {
         config.recovery.go_back_n_on_duplicates = recovery.2;
         config.recovery.newreno.partial_ack = recovery.3;
         config.recovery.sack.on_timeout = recovery.4;
+        config.frto_window_limited = recovery.5;
         config
     })
 }

@@ -70,7 +70,7 @@ impl Detector for FrtoJudge {
         }
         let before = self.machine.step;
         // What the sender could send shows in what it sends next.
-        let (_, verdict) = self.machine.on_ack(ack, CanSend::Freely);
+        let (_, verdict) = self.machine.on_ack(ack, CanSend::Freely, None);
         if before == Step::AwaitingFirst && self.machine.step == Step::AwaitingSecond {
             self.new_before = episode.new_segments;
         }

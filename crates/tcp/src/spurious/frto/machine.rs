@@ -74,6 +74,17 @@ pub enum CanSend {
     Freely,
 }
 
+/// What is sent in place of new segments, where none can be (RFC 5682 appendix A).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Substitute {
+    /// An empty segment below SND.UNA, which the receiver answers with a duplicate acknowledgment.
+    Probe,
+    /// One byte of new data, beyond the offered window.
+    OneByte,
+    /// The last segment that is outstanding, which begins here, once more.
+    Tail(Seq),
+}
+
 /// How a sender enters F-RTO, or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -94,6 +105,8 @@ pub enum Advice {
     Hold,
     /// Send two new segments, and set the window.
     SendTwoNew(Reopening),
+    /// Send this in their place, and set the window.
+    SendInstead(Substitute, Reopening),
     /// Retransmit from SND.UNA in slow start, with a window of so many segments.
     GoBackN {
         /// The congestion window in segments.
@@ -178,6 +191,13 @@ impl Outcome {
         Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 2 }, verdict }
     }
 
+    /// What was sent in place of new segments may be what is acknowledged: nothing can be learnt,
+    /// and slow start has the window that follows a duplicate.
+    pub(super) const fn of_the_substitute() -> Self {
+        let verdict = Verdict::Blind(Why::NothingNewToSend);
+        Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 3 }, verdict }
+    }
+
     /// The timeout was spurious.
     pub(super) const fn spurious(resumption: Resumption) -> Self {
         let advice = Advice::Resume(resumption);
@@ -190,6 +210,8 @@ impl Outcome {
 pub struct Frto {
     pub(super) step: Step,
     form: Form,
+    /// What was sent in step 2 b, where it was not new segments.
+    sent_instead: Option<Substitute>,
 }
 
 /// What each source remembers.
@@ -215,7 +237,7 @@ impl Frto {
             FrtoVariant::Ns2 => Form::Ns2(Ns2::default()),
             FrtoVariant::Eifel => Form::Eifel(Forward::default()),
         };
-        Self { step: Step::Idle, form }
+        Self { step: Step::Idle, form, sent_instead: None }
     }
 
     /// Is no timeout in question?
@@ -244,6 +266,7 @@ impl Frto {
             Form::Ns2(ns2) => ns2.enter(expiry),
             Form::Eifel(eifel) => eifel.enter(expiry),
         };
+        self.sent_instead = None;
         self.step = match entry {
             Entry::KeepsWindow | Entry::OneSegment => Step::AwaitingFirst,
             Entry::Conventional => Step::Abstaining,
@@ -251,8 +274,13 @@ impl Frto {
         entry
     }
 
-    /// Steps 2 and 3.
-    pub fn on_ack(&mut self, ack: &AckFacts, can_send: CanSend) -> (Advice, Verdict) {
+    /// Steps 2 and 3. Where nothing can be sent that was never sent, the `substitute` is.
+    pub fn on_ack(
+        &mut self,
+        ack: &AckFacts,
+        can_send: CanSend,
+        substitute: Option<Substitute>,
+    ) -> (Advice, Verdict) {
         let outcome = match self.step {
             Step::Idle => return (Advice::Usual, Verdict::Open),
             Step::Abstaining => {
@@ -263,7 +291,11 @@ impl Frto {
             Step::AwaitingFirst | Step::AwaitingSecond if !self.counts(ack) => {
                 return (Advice::Hold, Verdict::Open);
             }
-            Step::AwaitingFirst => self.on_first(ack, can_send),
+            Step::AwaitingFirst => match (can_send, substitute) {
+                (CanSend::Nothing, Some(substitute)) => self.on_first_instead(ack, substitute),
+                _ => self.on_first(ack, can_send),
+            },
+            Step::AwaitingSecond if self.may_be_of_the_tail(ack) => Outcome::of_the_substitute(),
             Step::AwaitingSecond | Step::Lingering => self.on_second(ack),
         };
         self.step = outcome.next;
@@ -284,6 +316,26 @@ impl Frto {
     pub(super) fn counts(&self, ack: &AckFacts) -> bool {
         let reads_sack = !matches!(self.form, Form::Report(_) | Form::Basic(_));
         ack.is_new() || ack.duplicate || (reads_sack && ack.newly_sacked > 0)
+    }
+
+    /// Step 2 as if there were new segments to send.
+    fn on_first_instead(&mut self, ack: &AckFacts, substitute: Substitute) -> Outcome {
+        let outcome = self.on_first(ack, CanSend::Freely);
+        let Advice::SendTwoNew(window) = outcome.advice else { return outcome };
+        self.sent_instead = Some(substitute);
+        Outcome { advice: Advice::SendInstead(substitute, window), ..outcome }
+    }
+
+    /// Does the acknowledgment reach a segment of before the timeout that was sent again in step
+    /// 2 b? It says as little of an original as one of the segment of step 1. Linux knows which
+    /// segments it has sent once.
+    fn may_be_of_the_tail(&self, ack: &AckFacts) -> bool {
+        let reaches = |tail| ack.ack > tail || ack.sacked_end.is_some_and(|end| end > tail);
+        match (self.sent_instead, self.form) {
+            (_, Form::Linux(_)) => false,
+            (Some(Substitute::Tail(tail)), _) => reaches(tail),
+            _ => false,
+        }
     }
 
     fn on_first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
