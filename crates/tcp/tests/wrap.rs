@@ -150,6 +150,8 @@ fn t_fr_16_a_needed_timeout_across_the_wrap() {
         let left = wire.round_trip(&data(7, &wire), 1100);
         assert_eq!(wire.verdict(), Some(Verdict::Genuine), "{sum}");
         assert_eq!(left[..2], [2, 3], "{sum}");
+        let reported = if sum.starts_with("sack") { 1000 } else { 0 };
+        assert_eq!(wire.sender.connection.sender().flight().sacked(), reported, "{sum}");
     }
 }
 
