@@ -184,8 +184,11 @@ impl Policy {
     /// second retransmission, whose answer DualRTT waits for.
     fn rules_out(&self, other: &Self) -> bool {
         let family = |policy: &Self| policy.name.split(':').next();
+        if self.detects() && other.detects() && family(self) == family(other) {
+            return true;
+        }
         match (self.question, other.question) {
-            (Question::Spurious, Question::Spurious) => family(self) == family(other),
+            (Question::Spurious, Question::Spurious) => false,
             (own, others) if own == others => true,
             (Question::Timeout, _) => other.name == "dualrtt",
             (_, Question::Timeout) => self.name == "dualrtt",
@@ -233,6 +236,7 @@ mod tests {
         let message = |name| sender(name, &base).unwrap_err().to_string();
         assert!(message("sack+frot").starts_with("unknown policy `frot` in sender `sack+frot`"));
         assert!(message("sack+newreno").contains("names both `sack` and `newreno`"));
+        assert!(message("sack+eifel:forward+eifel").contains("both `eifel:forward` and `eifel`"));
         assert!(message("frto").contains("must begin with its loss recovery"));
         assert!(message("linux-2.4+sack").contains("names both `linux-2.4` and `sack`"));
         assert!(message("sack+linux-2.4").contains("unknown policy `linux-2.4`"));

@@ -20,6 +20,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     set(&mut config.mss, *mss);
     config.window_scale = window_scale.map(|scale| scale.0 as u8);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
+    set(&mut config.frto_window_limited, tcp.frto_window_limited);
     set(&mut config.recover_on_undo, *recover_on_undo);
     config.response = tcp.response.map(|Written(response)| response).or(config.response);
     dualrtt(&tcp.dualrtt, &mut config.dualrtt, &at.key("dualrtt"))?;
@@ -50,6 +51,7 @@ pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Res
     set_whole(&mut config.receiver.ack_every, *ack_every);
     set(&mut config.receiver.delayed_ack, *delayed_ack);
     config.receiver.rxt_echo = rxt_echo.unwrap_or(config.receiver.rxt_echo);
+    set(&mut config.receiver.rxt_answer, receiver.rxt_answer);
     acknowledgments(receiver, &mut config.receiver, at)?;
     let scale = (0..14).find(|scale| config.receiver.buffer <= 65_535 << scale).unwrap_or(14);
     config.window_scale = Some(window_scale.map_or(scale, |scale| scale.0 as u8));

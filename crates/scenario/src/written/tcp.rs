@@ -4,7 +4,7 @@ use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
     PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
-    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock,
+    RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock, WindowLimited,
 };
 use rtolab_time::Duration;
 use schemars::JsonSchema;
@@ -46,6 +46,9 @@ pub(crate) struct Tcp {
     /// Knobs of SACK recovery (RFC 6675).
     #[serde(default)]
     pub sack_recovery: SackRecovery,
+    /// What F-RTO does where it has no new segments to send, by RFC 5682 appendix A. Default:
+    /// conventional.
+    pub frto_window_limited: Option<Written<WindowLimited>>,
     /// What becomes of recover (or send_high) once a timeout is found spurious. Default: reset.
     pub recover_on_undo: Option<Written<RecoverOnUndo>>,
     /// What a spurious timeout or fast retransmit restores, where the sender names no response.
@@ -239,9 +242,11 @@ pub(crate) struct Receiver {
     pub mss: Option<Written<Mss>>,
     /// The window scale that answers an offer. Default: the smallest that announces the buffer.
     pub window_scale: Option<Whole<0, 14>>,
-    /// Is a retransmission that is marked as one (RXT) answered at once by an ACK that says so?
-    /// Default: true.
+    /// Is a retransmission that is marked as one (RXT) answered by an ACK that says so? Default:
+    /// true.
     pub rxt_echo: Option<bool>,
+    /// Which ACK that is, beside rxt_echo. Default: at-once.
+    pub rxt_answer: Option<Written<RxtAnswer>>,
     /// When a delayed ACK leaves at the latest. Default: timer.
     pub ack_delay: Option<Written<AckDelay>>,
     /// When the host's heartbeat is first, beside ack_delay = "heartbeat". Default: 0 s.

@@ -4,8 +4,8 @@ use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, Outstanding, Parity, PartialAck, PartialAckTimer,
-    RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate, SackOnTimeout,
-    SackRules, Sampling, SlowStart, TimerClock,
+    RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate, RxtAnswer,
+    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock, WindowLimited,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -145,6 +145,17 @@ impl Word for GapFill {
     ];
 }
 
+impl Word for RxtAnswer {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            "at-once",
+            Self::AtOnce,
+            "One without data, sent at once (draft-ludwig-tsvwg-tcp-rxt-flag).",
+        ),
+        ("next-ack", Self::NextAck, "The next one, delayed or with data (Ludwig and Katz 2000)."),
+    ];
+}
+
 impl Word for Arithmetic {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("exact", Self::Exact, "In nanoseconds."),
@@ -234,6 +245,17 @@ impl Word for RecoverOnUndo {
         ("reset", Self::Reset, "Ignored from then on: a fast retransmit may follow."),
         ("keep", Self::Keep, "It stays: no fast retransmit until it is passed."),
         ("discount", Self::Discount, "Ignored, with one duplicate ACK a retransmission made."),
+    ];
+}
+
+impl Word for WindowLimited {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("conventional", Self::Conventional, "It gives up, and what is outstanding is sent again."),
+        ("probe", Self::Probe, "It sends an empty segment below SND.UNA, which is answered."),
+        ("one-byte", Self::OneByte, "It sends one byte of new data beyond the offered window."),
+        ("tail", Self::Tail, "It sends the last outstanding segment again."),
+        ("reserve-1", Self::Reserve(1), "One segment of the offered window is kept free for it."),
+        ("reserve-2", Self::Reserve(2), "Two segments of the offered window are."),
     ];
 }
 

@@ -32,8 +32,37 @@ pub enum EifelForm {
     /// By a flag that retransmissions carry and the receiver echoes
     /// (draft-ludwig-tsvwg-tcp-rxt-flag-03): both ends must be of this laboratory.
     Flag,
+    /// By the two bits of Ludwig and Katz 2000, of which the receiver echoes one in whatever
+    /// acknowledgment comes ([`RxtAnswer::NextAck`](super::RxtAnswer::NextAck)), for timeouts.
+    TwoBits,
     /// RFC 3522 section 3.4: only the echo of the original itself counts.
     Safe,
+}
+
+impl EifelForm {
+    /// Does it mark retransmissions? Else it goes by timestamps.
+    pub const fn marks(self) -> bool {
+        matches!(self, Self::Flag | Self::TwoBits)
+    }
+}
+
+/// What F-RTO does where it has no new segments to send: the application has no data, or the offered
+/// window no room (RFC 5682 appendix A).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowLimited {
+    /// It gives up: conventional recovery.
+    #[default]
+    Conventional,
+    /// It sends an empty segment below SND.UNA. The answer is a duplicate acknowledgment, which comes
+    /// second where the timeout was needed.
+    Probe,
+    /// It sends one byte of new data beyond the offered window; without data it gives up.
+    OneByte,
+    /// It sends the last outstanding segment again.
+    Tail,
+    /// So many segments of the offered window are kept free for it at all times, but one that may
+    /// always be outstanding; without data it gives up.
+    Reserve(u32),
 }
 
 /// Which detection by D-SACK.

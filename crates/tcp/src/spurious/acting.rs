@@ -19,6 +19,7 @@ pub(crate) fn acting(config: &Config) -> Bench {
         EifelForm::LudwigKatz => ("eifel", Box::new(OfTimeouts(Eifel::default())) as _),
         EifelForm::Rfc3522 => ("eifel:rfc3522", Box::new(Rfc3522::default()) as _),
         EifelForm::Flag => ("eifel:rxt", Box::new(EifelRxt::default()) as _),
+        EifelForm::TwoBits => ("eifel:two-bits", Box::new(OfTimeouts(EifelRxt::default())) as _),
         EifelForm::Safe => ("eifel:safe", Box::new(EifelSafe::default()) as _),
     });
     bench.extend(eifel);

@@ -105,6 +105,18 @@ pub const DETECTORS: &[DetectorKind] = &[
         make: || Box::new(EifelRxt::default()),
     },
     DetectorKind {
+        name: "eifel:two-bits",
+        about: "as eifel:rxt, whichever acknowledgment the receiver puts the echo in",
+        source: "Ludwig and Katz 2000",
+        make: || Box::new(EifelRxt::default()),
+    },
+    DetectorKind {
+        name: "eifel:forward",
+        about: "as eifel, but a second acknowledgment has to advance, too, as in frto",
+        source: "report C-2002-07 section 6",
+        make: || Box::new(FrtoJudge::new(FrtoVariant::Eifel)),
+    },
+    DetectorKind {
         name: "badrexmit",
         about: "an acknowledgment comes within half a smoothed round-trip time",
         source: "FreeBSD, after Allman and Paxson 1999",

@@ -94,6 +94,10 @@ pub const POLICIES: &[Policy] = &[
     policy("frto:ns2", Question::Timeout, "F-RTO as in ns-2.35, spurious_response_ 2", |c| {
         c.frto = Some(FrtoVariant::Ns2);
     }),
+    policy("eifel:forward", Question::Timeout, "Eifel that goes on as F-RTO (C-2002-07 6)", |c| {
+        c.frto = Some(FrtoVariant::Eifel);
+        c.timestamps = true;
+    }),
     policy("eifel", Question::Spurious, "Eifel by timestamps for timeouts (LK 2000)", |c| {
         eifel(c, EifelForm::LudwigKatz);
     }),
@@ -105,6 +109,9 @@ pub const POLICIES: &[Policy] = &[
     }),
     policy("eifel:rxt", Question::Spurious, "Eifel by marks on retransmissions (lab only)", |c| {
         c.detectors.eifel = Some(EifelForm::Flag);
+    }),
+    policy("eifel:two-bits", Question::Spurious, "Eifel by two header bits (LK 2000)", |c| {
+        c.detectors.eifel = Some(EifelForm::TwoBits);
     }),
     policy("badrexmit", Question::Spurious, "an ACK within half a round trip (FreeBSD)", |c| {
         c.detectors.bad_retransmit = true;

@@ -5,7 +5,8 @@ use proptest::sample::select;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
     History, IdleRestart, Outstanding, PartialAck, RecoverOnUndo, Reduction, RepeatedTimeout,
-    RestartOnDuplicate, RtoFloor, SackOnTimeout, Sampling, SlowStart, TimerClock,
+    RestartOnDuplicate, RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart, TimerClock,
+    WindowLimited,
 };
 use rtolab_tcp::{Config, sum};
 use rtolab_time::Duration;
@@ -14,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 70] = [
+pub const SUMS: [&str; 73] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -70,6 +71,9 @@ pub const SUMS: [&str; 70] = [
     "newreno:no-bugfix+dualrtt",
     "sack+dualrtt:half",
     "newreno+eifel:rxt",
+    "newreno+eifel:two-bits",
+    "newreno+eifel:forward",
+    "sack+eifel:forward:rfc4015",
     "sack+frto+eifel:rxt:rfc4015",
     "newreno+badrexmit",
     "sack+badrexmit+dualrtt",
@@ -157,6 +161,13 @@ fn variant() -> impl Strategy<Value = Config> {
         any::<bool>(),
         select(vec![PartialAck::AlsoNew, PartialAck::RetransmissionOnly]),
         select(vec![SackOnTimeout::Clear, SackOnTimeout::Keep]),
+        select(vec![
+            WindowLimited::Conventional,
+            WindowLimited::Probe,
+            WindowLimited::OneByte,
+            WindowLimited::Tail,
+            WindowLimited::Reserve(2),
+        ]),
     );
     (options(), timer, window, recovery).prop_map(|(mut config, timer, window, recovery)| {
         let rto = &mut config.rto;
@@ -167,6 +178,7 @@ fn variant() -> impl Strategy<Value = Config> {
         config.recovery.go_back_n_on_duplicates = recovery.2;
         config.recovery.newreno.partial_ack = recovery.3;
         config.recovery.sack.on_timeout = recovery.4;
+        config.frto_window_limited = recovery.5;
         config
     })
 }
@@ -213,6 +225,7 @@ pub fn receiver() -> impl Strategy<Value = Config> {
         1..5_u32,
         prop::option::of(0..3_000_u64),
         any::<bool>(),
+        select(vec![RxtAnswer::AtOnce, RxtAnswer::NextAck]),
     );
     (options(), acks, any::<bool>()).prop_map(|(options, acks, push)| {
         let mut config = Config { push, ..options };
@@ -220,6 +233,7 @@ pub fn receiver() -> impl Strategy<Value = Config> {
         (receiver.ack_delay, receiver.ack_counts, receiver.quick_acks, ..) = acks;
         (receiver.ack_pushed_at_once, receiver.gap_fill) = (acks.3, acks.4);
         (receiver.max_sack_blocks, receiver.rxt_echo) = (acks.5, acks.7);
+        receiver.rxt_answer = acks.8;
         receiver.delayed_dupacks = acks.6.map(Duration::from_millis);
         config
     })
