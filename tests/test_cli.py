@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from handmade import PUBLISHED, Simulator
-from rtolab import ScenarioError, _rtolab, cli, report
+from rtolab import ScenarioError, _rtolab, campaign, cli
 
 
 @pytest.fixture
 def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
     simulator = Simulator.installed(monkeypatch)
     simulator.medians = dict(PUBLISHED)
-    monkeypatch.setattr(report, "save_spec", sketch)
+    monkeypatch.setattr(campaign, "save_spec", sketch)
     return simulator
 
 

@@ -1,13 +1,13 @@
-"""Pictures of statistics: box plots as in the papers, and published medians against our scatter."""
+"""Pictures of statistics: box plots and curves as in the papers, and published medians in ours."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from rtolab.panels import BLUE, SKY, VERMILION
+from rtolab.panels import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from rtolab.plot import styled
 
 if TYPE_CHECKING:
@@ -26,6 +26,31 @@ class Box:
     label: str
     summary: Summary
     published: float | None = None
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of curves: what they show, with units, and whether they are logarithmic."""
+
+    x: str
+    y: str
+    log_x: bool = False
+    log_y: bool = False
+
+    def shows(self, x: float, y: float) -> bool:
+        """Is there a place for that point? Logarithmic axes have none for 0 and below."""
+        return (x > 0 or not self.log_x) and (y > 0 or not self.log_y)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point of a curve: its line, where it is, and from where to where it scatters."""
+
+    series: str
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +109,84 @@ def box_plot(title: str, subtitle: str, quantity: str, boxes: Sequence[Box]) -> 
         layers.append(_published(base, [PUBLISHED]).encode(y("published")))
     chart = alt.LayerChart(layer=layers, width=130 * len(boxes), height=380)
     return styled(chart, _title(title, subtitle))
+
+
+CURVE_WIDTH, CURVE_HEIGHT = 620, 400
+COLORS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+
+
+def curves(
+    title: alt.TitleParams, axes: Axes, dots: Sequence[Dot], published: Sequence[Dot]
+) -> alt.LayerChart:
+    """A line a series with its points and the bars that they scatter in; the paper's as diamonds.
+
+    Lines differ in colour, in their points' shape and in dash. Points that a logarithmic axis has
+    no place for are left out.
+
+    Args:
+        title: of the picture.
+        axes: what is over what.
+        dots: what was measured, in the order in which the lines are named.
+        published: what the paper's text gives, drawn over it.
+    """
+    lines = list(dict.fromkeys(dot.series for dot in (*dots, *published)))
+    ours = [_dot(dot, axes) for dot in dots if axes.shows(dot.x, dot.y)]
+    theirs = [_dot(dot, axes) for dot in published if axes.shows(dot.x, dot.y)]
+    x = alt.X("x:Q", title=axes.x, scale=_scale(log=axes.log_x))
+    y = alt.Y("y:Q", title=axes.y, scale=_scale(log=axes.log_y))
+    base = alt.Chart(alt.InlineData(values=ours)).encode(x, _look("color", lines, COLORS))
+    tooltip = ["series:N", "x:Q", "y:Q", "low:Q", "high:Q"]
+    layers = [
+        base.mark_rule(strokeWidth=1.2, opacity=0.7)
+        .transform_filter("isValid(datum.low)")
+        .encode(alt.Y("low:Q"), alt.Y2("high:Q")),
+        base.mark_line(strokeWidth=1.8).encode(y, _look("strokeDash", lines, DASHES)),
+        base.mark_point(size=55, filled=True, opacity=1).encode(
+            y, _look("shape", lines, SHAPES), tooltip=tooltip
+        ),
+    ]
+    if theirs:
+        layers.append(_printed(theirs, lines, x, y))
+    apart = alt.Resolve(scale=alt.ScaleResolveMap(stroke="independent"))
+    layered = alt.LayerChart(layer=layers, width=CURVE_WIDTH, height=CURVE_HEIGHT, resolve=apart)
+    return styled(layered, title)
+
+
+def _dot(dot: Dot, axes: Axes) -> dict[str, object]:
+    low = dot.low if dot.low is None or axes.shows(dot.x, dot.low) else dot.y
+    return {"series": dot.series, "x": dot.x, "y": dot.y, "low": low, "high": dot.high}
+
+
+def _scale(*, log: bool) -> alt.Scale:
+    return alt.Scale(type="log", nice=False, padding=12) if log else alt.Scale(padding=12)
+
+
+def _look(channel: str, lines: Sequence[str], looks: Sequence[Any]) -> Any:
+    """How the lines differ in one respect, all with the same legend."""
+    some = [looks[place % len(looks)] for place in range(len(lines))]
+    kinds = {"color": alt.Color, "strokeDash": alt.StrokeDash, "shape": alt.Shape}
+    legend = alt.Legend(title=None, symbolSize=90, symbolStrokeWidth=2)
+    return kinds[channel]("series:N", scale=alt.Scale(domain=lines, range=some), legend=legend)
+
+
+def _printed(theirs: Sequence[dict[str, object]], lines: Sequence[str], *at: Any) -> alt.Chart:
+    """The paper's points: hollow diamonds in the colour of their line."""
+    values = [point | {"what": "published"} for point in theirs]
+    scale = alt.Scale(domain=["published"], range=["diamond"])
+    legend = alt.Legend(title=None, symbolSize=150, symbolFillColor="white")
+    stroke = alt.Stroke(
+        "series:N",
+        scale=alt.Scale(domain=lines, range=[COLORS[i % len(COLORS)] for i in range(len(lines))]),
+        legend=None,
+    )
+    marks: alt.Chart = (
+        alt.Chart(alt.InlineData(values=values))
+        .mark_point(size=190, filled=False, opacity=1, strokeWidth=2.4)
+        .encode(*at, stroke, shape=alt.Shape("what:N", scale=scale, legend=legend))
+    )
+    return marks
 
 
 def band_plot(title: str, subtitle: str, bands: Sequence[Band]) -> alt.HConcatChart:
