@@ -113,8 +113,10 @@ def box_plot(title: str, subtitle: str, quantity: str, boxes: Sequence[Box]) -> 
 
 CURVE_WIDTH, CURVE_HEIGHT = 620, 400
 COLORS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)
-SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+SHAPES = ("circle", "square", "triangle-up", "cross", "triangle-down", "triangle-right")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+APART = 2.5
+"""How far lines are drawn beside one another, in pixels, lest bars hide bars."""
 
 
 def curves(
@@ -132,26 +134,48 @@ def curves(
         published: what the paper's text gives, drawn over it.
     """
     lines = list(dict.fromkeys(dot.series for dot in (*dots, *published)))
-    ours = [_dot(dot, axes) for dot in dots if axes.shows(dot.x, dot.y)]
+    at = (
+        alt.X("x:Q", title=axes.x, scale=_scale(log=axes.log_x, zero=False)),
+        alt.Y("y:Q", title=axes.y, scale=_scale(log=axes.log_y, zero=True)),
+    )
+    layers = []
+    for place, line in enumerate(lines):
+        mine = [_dot(dot, axes) for dot in dots if dot.series == line and axes.shows(dot.x, dot.y)]
+        if not mine:
+            continue
+        aside = APART * (place - (len(lines) - 1) / 2)
+        layers += _line(mine, lines, at, aside)
     theirs = [_dot(dot, axes) for dot in published if axes.shows(dot.x, dot.y)]
-    x = alt.X("x:Q", title=axes.x, scale=_scale(log=axes.log_x))
-    y = alt.Y("y:Q", title=axes.y, scale=_scale(log=axes.log_y))
-    base = alt.Chart(alt.InlineData(values=ours)).encode(x, _look("color", lines, COLORS))
+    base = alt.Chart(alt.InlineData(values=theirs)).encode(*at, _look("color", lines, COLORS))
+    if theirs:
+        layers.append(
+            base.mark_point(
+                shape="diamond", size=230, filled=False, opacity=1, strokeWidth=2.4
+            ).encode(tooltip=["series:N", "x:Q", "y:Q"])
+        )
+    layered = alt.LayerChart(layer=layers, width=CURVE_WIDTH, height=CURVE_HEIGHT)
+    return styled(layered, title)
+
+
+def _line(
+    points: Sequence[dict[str, object]],
+    lines: Sequence[str],
+    at: tuple[alt.X, alt.Y],
+    aside: float,
+) -> list[alt.Chart]:
+    """The bars, the line and the points of one series."""
+    base = alt.Chart(alt.InlineData(values=points)).encode(at[0], _look("color", lines, COLORS))
+    dash = DASHES[lines.index(str(points[0]["series"])) % len(DASHES)]
     tooltip = ["series:N", "x:Q", "y:Q", "low:Q", "high:Q"]
-    layers = [
-        base.mark_rule(strokeWidth=1.2, opacity=0.7)
+    return [
+        base.mark_rule(strokeWidth=1.4, opacity=0.6, xOffset=aside, x2Offset=aside)
         .transform_filter("isValid(datum.low)")
         .encode(alt.Y("low:Q"), alt.Y2("high:Q")),
-        base.mark_line(strokeWidth=1.8).encode(y, _look("strokeDash", lines, DASHES)),
-        base.mark_point(size=55, filled=True, opacity=1).encode(
-            y, _look("shape", lines, SHAPES), tooltip=tooltip
+        base.mark_line(strokeWidth=1.8, strokeDash=dash, xOffset=aside).encode(at[1]),
+        base.mark_point(size=60, filled=True, opacity=1, xOffset=aside).encode(
+            at[1], _look("shape", lines, SHAPES), tooltip=tooltip
         ),
     ]
-    if theirs:
-        layers.append(_printed(theirs, lines, x, y))
-    apart = alt.Resolve(scale=alt.ScaleResolveMap(stroke="independent"))
-    layered = alt.LayerChart(layer=layers, width=CURVE_WIDTH, height=CURVE_HEIGHT, resolve=apart)
-    return styled(layered, title)
 
 
 def _dot(dot: Dot, axes: Axes) -> dict[str, object]:
@@ -159,34 +183,18 @@ def _dot(dot: Dot, axes: Axes) -> dict[str, object]:
     return {"series": dot.series, "x": dot.x, "y": dot.y, "low": low, "high": dot.high}
 
 
-def _scale(*, log: bool) -> alt.Scale:
-    return alt.Scale(type="log", nice=False, padding=12) if log else alt.Scale(padding=12)
+def _scale(*, log: bool, zero: bool) -> alt.Scale:
+    if log:
+        return alt.Scale(type="log", nice=False, padding=12)
+    return alt.Scale(zero=True, nice=True) if zero else alt.Scale(zero=False, padding=12)
 
 
 def _look(channel: str, lines: Sequence[str], looks: Sequence[Any]) -> Any:
-    """How the lines differ in one respect, all with the same legend."""
+    """How the lines differ in one respect; colours and shapes share a legend."""
     some = [looks[place % len(looks)] for place in range(len(lines))]
-    kinds = {"color": alt.Color, "strokeDash": alt.StrokeDash, "shape": alt.Shape}
-    legend = alt.Legend(title=None, symbolSize=90, symbolStrokeWidth=2)
+    kinds = {"color": alt.Color, "shape": alt.Shape}
+    legend = alt.Legend(title=None, symbolSize=90, symbolOpacity=1)
     return kinds[channel]("series:N", scale=alt.Scale(domain=lines, range=some), legend=legend)
-
-
-def _printed(theirs: Sequence[dict[str, object]], lines: Sequence[str], *at: Any) -> alt.Chart:
-    """The paper's points: hollow diamonds in the colour of their line."""
-    values = [point | {"what": "published"} for point in theirs]
-    scale = alt.Scale(domain=["published"], range=["diamond"])
-    legend = alt.Legend(title=None, symbolSize=150, symbolFillColor="white")
-    stroke = alt.Stroke(
-        "series:N",
-        scale=alt.Scale(domain=lines, range=[COLORS[i % len(COLORS)] for i in range(len(lines))]),
-        legend=None,
-    )
-    marks: alt.Chart = (
-        alt.Chart(alt.InlineData(values=values))
-        .mark_point(size=190, filled=False, opacity=1, strokeWidth=2.4)
-        .encode(*at, stroke, shape=alt.Shape("what:N", scale=scale, legend=legend))
-    )
-    return marks
 
 
 def band_plot(title: str, subtitle: str, bands: Sequence[Band]) -> alt.HConcatChart:

@@ -69,6 +69,8 @@ def _curves(reproduction: Reproduction, figure: Curves) -> Picture:
         how = [experiment.source]
         if figure.metric:
             how.append(f"medians of {reproduction.runs} runs, bars from quartile to quartile")
+        if printed:
+            how.append("diamonds: as printed")
         if hidden:
             how.append(f"{hidden} points at 0 have no place on a logarithmic axis")
         title = alt.TitleParams(

@@ -33,7 +33,7 @@ PAPERS = (
         "Sarolahti, Kojo, Raatikainen",
         2002,
         "University of Helsinki, Department of Computer Science, report C-2002-07",
-        ("Section 5 announces five TCP variants; the tables and figures have six.",),
+        ("Section 5.1 announces five TCP variants; the tables and figures have six.",),
     ),
     Paper(
         "arq2002",
