@@ -2,18 +2,24 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 from handmade import PUBLISHED, Simulator
-from rtolab import report
+from rtolab import report, show
 from rtolab.campaign import Campaign, Part, Settings, pack
 from rtolab.experiments import find
+from rtolab.experiments.base import TIME, Alternative, Bounds, Curves, Experiment, Value
+from rtolab.experiments.measured import derived
+from rtolab.stats import Estimate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,6 +143,65 @@ def test_the_same_runs_make_the_same_report(
 
 def without_wall(page: str) -> str:
     return re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page)
+
+
+def test_a_paper_is_introduced_with_what_it_prints_twice(written: Report) -> None:
+    page = written[2]
+    assert '<header class="paper" id="frto2002">' in page
+    assert "Printed inconsistencies</h3><ul><li>Section 5.1 announces five" in page
+    assert '<a href="#frto2002">frto2002</a>' in page
+    assert '<span id="frto2002/fig6"></span>' in page
+
+
+def test_the_command_runs_an_experiment_as_it_was_run() -> None:
+    settings = Settings(7, 30, {"link.x.stalls": '[{ at = "1 s" }]'}, sensitivity=False)
+    assert report.command("frto2002/fig2", settings) == (
+        "rtolab reproduce frto2002/fig2 --seed 7 --runs 30 --no-sensitivity "
+        """--assume 'link.x.stalls=[{ at = "1 s" }]'"""
+    )
+    assert report.command("x/y", Settings(quick=True)) == "rtolab reproduce x/y --seed 1 --quick"
+
+
+def everything() -> Experiment:
+    """An experiment that has all there is to be shown."""
+    (table,) = find(["frto2002/table1"])
+    points = tuple(
+        replace(table.variants[2], condition=f"{x} %", series="SACK", x=float(x)) for x in range(14)
+    )
+    gain = derived("gain", "ratio", {1: Bounds(9)}, explained="The queue is <unknown>")
+    never = derived("gain", "exact", {1: Bounds(9)}, because="no rate is printed")
+    return replace(
+        table,
+        variants=points,
+        published={},
+        says="Throughput falls",
+        did="We tried",
+        checks=(gain, never),
+        derive=lambda _: [Value("gain", "Gain", Estimate(1.5, 1.2, 1.8), 3.5)],
+        figures=(Curves("time", "Time over loss", "loss (%)", "time (s)", TIME, log_x=True),),
+        alternatives=(Alternative("an ACK each", {"receiver.ack_every": "1"}, "some do"),),
+    )
+
+
+def test_a_sweep_is_shown_with_all_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Simulator.installed(monkeypatch).medians = PUBLISHED
+    part = Campaign(tmp_path, Settings(runs=5, sensitivity=True)).run(everything())
+    page = report.page([part])
+    assert "<details><summary>14 variants</summary>" in page
+    assert "<b>The paper:</b> Throughput falls.</p>" in page
+    assert "<td>Gain</td><td>3.50</td><td><b>1.50</b>" in page
+    assert '<tr class="why"><td colspan="5">The queue is &lt;unknown&gt;.</td></tr>' in page
+    assert '<span class="verdict not-reproducible">not reproducible</span>' in page
+    assert "<b>an ACK each</b><br>some do.<br><code>receiver.ack_every=1</code>" in page
+    assert "2 of 2 checks keep their verdict, 0 change; 5 runs" in page
+    assert [path.name for path in part.files.pictures] == ["time.png", "time.svg"]
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(show.reproduction(part.reproduction))
+    said = console.export_text()
+    assert "14 variants: their table is in the report" in said
+    assert "1.50 (1.20 to 1.80)" in said
+    assert "no rate is printed" in said
+    assert "with an ACK each: 2 of 2 checks keep their verdict" in said
 
 
 def test_a_chart_cannot_break_the_page() -> None:

@@ -340,10 +340,10 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
     campaign.out.mkdir(parents=True, exist_ok=True)
     parts: list[Part] = []
     try:
-        for experiment in found:
+        for number, experiment in enumerate(found, 1):
             part = campaign.finished(experiment)
             if part is None:
-                with _progress(experiment.id) as progress:
+                with _progress(f"{number} of {len(found)}: {experiment.id}") as progress:
                     part = campaign.run(experiment, progress)
             parts.append(part)
             if say:
