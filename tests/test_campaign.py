@@ -101,6 +101,23 @@ def test_a_file_that_is_gone_is_made_anew(tmp_path: Path) -> None:
     assert quick(tmp_path).finished(TRACE) is None
 
 
+@pytest.mark.usefixtures("simulator")
+def test_what_an_earlier_run_left_goes_and_other_files_stay(tmp_path: Path) -> None:
+    captured = quick(tmp_path).run(TRACE).files.captures
+    folder, outside = tmp_path / TRACE.id, tmp_path / "outside"
+    for mine in (folder / "mine", outside):
+        mine.touch()
+    record = json.loads((folder / RECORD).read_text())
+    record["files"]["data"].append("../../outside")
+    (folder / RECORD).write_text(json.dumps(record))
+    (sack, _) = TRACE.variants
+    left = quick(tmp_path).run(replace(TRACE, variants=(sack,), checks=())).files
+    assert len(left.captures) == 2
+    assert [path.exists() for path in captured] == [True, True, False, False]
+    assert (folder / "mine").exists()
+    assert outside.exists()
+
+
 def test_what_fails_half_way_leaves_no_record(
     simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

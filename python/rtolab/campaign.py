@@ -116,13 +116,8 @@ class Campaign:
 
     def finished(self, experiment: Experiment) -> Part | None:
         """The experiment as an earlier run left it, if that is what would come out now."""
-        if self.fresh:
-            return None
-        try:
-            record = json.loads((self._folder(experiment) / RECORD).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        if not isinstance(record, dict) or record.get("key") != key(experiment, self.settings):
+        record = _record(self._folder(experiment))
+        if self.fresh or record.get("key") != key(experiment, self.settings):
             return None
         part = self._part(experiment, record, kept=True)
         return part if all(path.exists() for path in part.files) else None
@@ -141,7 +136,7 @@ class Campaign:
         settings, folder = self.settings, self._folder(experiment)
         # Made first: where nothing can be written nothing needs to be run.
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / RECORD).unlink(missing_ok=True)
+        _clear(folder)
         done = reproduce(
             experiment,
             seed=settings.seed,
@@ -164,7 +159,7 @@ class Campaign:
                 for name, paths in vars(files).items()
             },
         }
-        _write_whole(folder / RECORD, json.dumps(record))
+        write_whole(folder / RECORD, json.dumps(record))
         # What is kept and what is new are shown from the same record, so they look the same.
         return self._part(experiment, json.loads(json.dumps(record)), kept=False)
 
@@ -195,6 +190,28 @@ class Campaign:
                 files.pictures += save_spec(spec, folder / picture.name)
             drawn.append(Figure(picture.name, picture.caption, pack(spec)))
         return drawn
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    """What was recorded of the experiment in a folder; nothing where it was not finished."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _clear(folder: Path) -> None:
+    """Remove what an earlier run left: the record first, then the files that it names.
+
+    They would lie beside what comes now and might be taken for it. Other files stay.
+    """
+    files = _record(folder).get("files")
+    (folder / RECORD).unlink(missing_ok=True)
+    named = files.values() if isinstance(files, dict) else ()
+    for path in (folder / name for names in named for name in names):
+        if path.resolve().is_relative_to(folder.resolve()):
+            path.unlink(missing_ok=True)
 
 
 def pack(spec: Mapping[str, Any]) -> str:
@@ -260,7 +277,7 @@ def _traced(done: Reproduction, folder: Path) -> dict[Path, Result]:
     return places if len(places) > 1 else dict.fromkeys([folder], *places.values())
 
 
-def _write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is there whole or not at all."""
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.write_text(text, encoding="utf-8")

@@ -73,9 +73,8 @@ def _curves(reproduction: Reproduction, figure: Curves) -> Picture:
             how.append("diamonds: as printed")
         if hidden:
             how.append(f"{hidden} points at 0 have no place on a logarithmic axis")
-        title = alt.TitleParams(
-            experiment.title, subtitle="; ".join(how), anchor="start", offset=12
-        )
+        said = [figure.caption, "; ".join(how)]
+        title = alt.TitleParams(experiment.title, subtitle=said, anchor="start", offset=12)
         return curves(title, axes, dots, printed)
 
     return Picture(figure.name, figure.caption, draw)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import vl_convert
 
+from rtolab.campaign import write_whole
 from rtolab.experiments.papers import paper
 from rtolab.experiments.summary import KINDS, VERDICTS, Line, summary
 from rtolab.stats import Estimate
@@ -39,7 +40,7 @@ def write(parts: Sequence[Part], out: Path) -> Path:
     """
     out.mkdir(parents=True, exist_ok=True)
     report = out / "report.html"
-    report.write_text(page(parts), encoding="utf-8")
+    write_whole(report, page(parts))
     return report
 
 

@@ -78,14 +78,14 @@ def _medians(done: Reproduction) -> Table:
     known = {row.metric for row in done.rows if row.published is not None}
     metrics = _fitting(done.experiment.metrics, known)
     table = _table()
-    table.add_column("\nVariant", no_wrap=True)
+    table.add_column("\nVariant")
     for metric in metrics:
         unit = f" {metric.unit}" if metric.unit else ""
         name = f"{metric.label}{unit}"
         if metric in known:
-            table.add_column(f"{name}\npaper", justify="right", no_wrap=True)
+            table.add_column(f"{name}\npaper", justify="right")
         head = "\nhere" if metric in known else f"{name}\nhere"
-        table.add_column(head, justify="right", style="bold", no_wrap=True)
+        table.add_column(head, justify="right", style="bold")
     condition = ""
     for variant in done.experiment.variants:
         if variant.condition != condition:
@@ -133,7 +133,7 @@ def _derived(values: Sequence[Value]) -> Table:
     for name in ("paper", "here"):
         table.add_column(name, justify="right", no_wrap=True)
     for value in values:
-        unit = f" {value.unit}" if value.unit else ""
+        unit = f" ({value.unit})" if value.unit else ""
         published = "-" if value.published is None else f"{value.published:.{value.digits}f}"
         table.add_row(f"{value.label}{unit}", published, Text(_worked_out(value), "bold"))
     return table
@@ -170,6 +170,11 @@ def _verdict(done: Reproduction) -> Text:
 
 
 def _check(check: Judgement) -> RenderableType:
+    """A line for what passes or is open; of the rest what was expected, too, and why."""
+    if check.verdict in ("pass", "undecidable"):
+        verdict = (f"{check.verdict}  ", STYLES[check.verdict])
+        line = Text.assemble(verdict, f"{check.name}: {check.measured_text()}")
+        return Padding(line, (0, 0, 0, 2))
     claim = Text.assemble((f"{check.verdict}  ", STYLES[check.verdict]), check.name)
     found = Text(f"      expected {check.expected}; measured {check.measured_text()}")
     why = [Padding(Text(check.why, "dim"), (0, 0, 0, 6))] if check.why else []
