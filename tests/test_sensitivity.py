@@ -77,6 +77,9 @@ def test_alternatives_are_judged_on_fewer_runs(
         *("changed", "kept", "undecided", "undecided"),
     ]
     assert [check.leaning for check in tried.checks] == ["fail", "pass", "fail", "pass"]
+    assert [check.becomes() for check in tried.otherwise()] == [
+        *("pass becomes fail", "pass leans to fail"),
+    ]
     assert tried.tally() == (
         "1 of 4 checks keep their verdict, 1 change, "
         "2 cannot be decided by 20 runs (1 of them lean the same way)"

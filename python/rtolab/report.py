@@ -168,7 +168,8 @@ def _measured_table(done: Reproduction) -> str:
         cells = [escape(variant.title)]
         for row in done.rows:
             if row.variant == variant:
-                cells += [_published(row)] * (row.metric in known) + [_measured(row)]
+                cells += [_published(row)] * (row.metric in known)
+                cells.append(_measured(row, done.runs))
         body.append(_cells(*cells))
     table = f"""<div class="wide"><table class="numbers">
 <thead><tr><th rowspan="2">Variant</th>{"".join(head)}</tr>
@@ -184,7 +185,8 @@ def _published(row: Row) -> str:
     return "" if row.published is None else f"{row.published:.{row.metric.digits}f}"
 
 
-def _measured(row: Row) -> str:
+def _measured(row: Row, runs: int) -> str:
+    """The median and the quartiles, and of how many where not every run counts."""
     if row.measured is None:
         return "none"
     digits = row.metric.digits
@@ -192,6 +194,7 @@ def _measured(row: Row) -> str:
     if row.measured.n == 1:
         return text
     spread = f"{row.measured.q1:.{digits}f} to {row.measured.q3:.{digits}f}"
+    spread += f", n = {row.measured.n}" if row.measured.n != runs else ""
     return f'{text}<br><span class="spread">{spread}</span>'
 
 
@@ -264,7 +267,7 @@ def _sensitivity(done: Reproduction) -> str:
         return ""
     changing = sum(bool(tried.those("changed")) for tried in done.alternatives)
     name = f"Other assumptions: {changing} of {len(done.alternatives)} change a verdict"
-    head = ("Alternative", "Checks", "Those that change")
+    head = ("Alternative", "Checks", "Those that come out otherwise")
     return _folded(name, _table(head, "".join(_tried(tried) for tried in done.alternatives)))
 
 
@@ -272,10 +275,9 @@ def _tried(tried: Tried) -> str:
     chosen = ", ".join(f"{name}={value}" for name, value in tried.alternative.set.items())
     why = f"<br>{_sentence(tried.alternative.why)}" if tried.alternative.why else ""
     changed = "".join(
-        f"<li>{escape(check.judged.name)}: {_verdict(check.before)} becomes "
-        f"{_verdict(check.judged.verdict)}, measured {escape(check.judged.measured_text())}, "
-        f"expected {escape(check.judged.expected)}</li>"
-        for check in tried.those("changed")
+        f"<li>{escape(check.judged.name)}: <b>{check.becomes()}</b>, measured "
+        f"{escape(check.judged.measured_text())}, expected {escape(check.judged.expected)}</li>"
+        for check in tried.otherwise()
     )
     return _cells(
         f"<b>{escape(tried.alternative.name)}</b>{why}<br><code>{escape(chosen)}</code>",

@@ -186,9 +186,9 @@ def _alternatives(done: Reproduction) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for tried in done.alternatives:
         lines.append(Text(f"with {tried.alternative.name}: {tried.tally()}"))
-        for check in tried.those("changed"):
-            becomes = f"{check.before} becomes {check.judged.verdict}: {check.judged.name}"
-            lines.append(Padding(Text(becomes), (0, 0, 0, 2)))
+        for check in tried.otherwise():
+            name, measured = check.judged.name, check.judged.measured_text()
+            lines.append(Padding(f"{check.becomes()}: {name}: {measured}", (0, 0, 0, 2)))
     return lines
 
 

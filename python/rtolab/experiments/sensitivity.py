@@ -32,6 +32,11 @@ class Compared:
     judged: Judgement
     leaning: Verdict
 
+    def becomes(self) -> str:
+        """What the verdict changes to, in words."""
+        decided = self.survival != "undecided"
+        return f"{self.before} {'becomes' if decided else 'leans to'} {self.leaning}"
+
     @property
     def survival(self) -> Survival:
         """Does the verdict survive?"""
@@ -57,6 +62,10 @@ class Tried:
     def those(self, survival: Survival) -> list[Compared]:
         """The checks that fared so."""
         return [check for check in self.checks if check.survival == survival]
+
+    def otherwise(self) -> list[Compared]:
+        """The checks whose verdict changes, or would by what so few runs show."""
+        return [check for check in self.checks if check.leaning != check.before]
 
     def tally(self) -> str:
         """How many checks keep their verdict, in words."""
