@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from handmade import PUBLISHED, Simulator
-from rtolab import ScenarioError, _rtolab, cli, report
+from rtolab import ScenarioError, _rtolab, campaign, cli
 
 
 @pytest.fixture
 def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
     simulator = Simulator.installed(monkeypatch)
     simulator.medians = dict(PUBLISHED)
-    monkeypatch.setattr(report, "save_spec", sketch)
+    monkeypatch.setattr(campaign, "save_spec", sketch)
     return simulator
 
 
@@ -111,6 +111,62 @@ def test_an_assumption_may_be_another(rtolab: Any, simulator: Simulator) -> None
     assert dict(simulator.asked[0]["set"])["receiver.ack_every"] == "1"
 
 
+def test_a_second_time_it_is_kept_unless_asked_for_anew(rtolab: Any, simulator: Simulator) -> None:
+    command = ("reproduce", "frto2002/table1", "--runs", "30")
+    first = rtolab(*command)
+    assert "kept" not in first.out + first.err
+    asked = len(simulator.asked)
+    again = rtolab(*command)
+    assert "kept from an earlier run" in again.out
+    assert "1 of 1 kept from an earlier run" in again.err
+    assert len(simulator.asked) == asked
+    assert rtolab(*command, "--json").out == rtolab(*command, "--json").out
+    assert "kept" not in rtolab(*command, "--fresh").out
+    assert len(simulator.asked) == 2 * asked
+
+
+def test_interrupted_it_says_how_to_go_on(
+    rtolab: Any, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(path: Any, **asked: Any) -> Any:
+        if simulator.asked:
+            raise KeyboardInterrupt
+        return simulator(path, **asked)
+
+    command = ("reproduce", "frto2002/fig1", "frto2002/fig2", "--quick")
+    with monkeypatch.context() as patch:
+        patch.setattr(_rtolab, "simulate", interrupt)
+        ran = rtolab(*command)
+    assert ran.code == 130
+    assert "1 of 2 experiments are finished; the same command goes on from there" in ran.err
+    assert not Path("out/report.html").exists()
+    assert "1 of 2 kept from an earlier run" in rtolab(*command).err
+    assert len(simulator.asked) == 2
+
+
+def test_quick_writes_no_pictures(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/fig2", "frto2002/table1", "--quick")
+    assert ran.code == 0
+    assert list(Path("out").rglob("*.png")) == []
+    assert simulator.asked[1]["seeds"] == range(1, 11)
+
+
+def test_a_summary_stands_at_the_end(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/table1", "frto2002/fig2", "--quick")
+    rows = [line.split() for line in ran.out.splitlines()]
+    (head,) = [row for row in rows if row[:2] == ["Passing", "of"]]
+    assert head[2:] == [
+        *("exact", "ratio", "order", "shape", "count"),
+        "all",
+        "fail",
+        "open",
+        "never",
+    ]
+    (line,) = [row for row in rows if row[:1] == ["frto2002"]]
+    assert line[1:] == ["-", "0/20", "0/2", "3/3", "11/11", "14/36", "-", "22", "-"]
+    assert simulator.asked
+
+
 def test_run_prints_a_row_a_sender(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("run", "x", "-s", "sack", "--sender", "sack+frto", "--runs", "3", "--jobs", "2")
     assert ran.code == 0
@@ -149,6 +205,7 @@ def test_demo_prints_three_tables_and_names_its_files(rtolab: Any, simulator: Si
     assert "wrote out/frto2002/fig2/run-1-sack+frto-sender.pcapng" in ran.out
     assert "report: out/report.html" in ran.out
     assert len(simulator.asked) == 5 + 2
+    assert "Passing of" not in ran.out
 
 
 WRONG = [

@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from rtolab.experiments.base import Experiment
-    from rtolab.experiments.reproduce import Reproduction
-    from rtolab.report import Written
+    from rtolab.campaign import Campaign, Part
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 SHOWN_AFTER_S = 2.0
@@ -73,8 +71,18 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """The F-RTO report's tables on this machine, beside the published ones, with pictures."""
-    done, written = _reproduce(DEMO, runs=runs, seed=seed, jobs=jobs, assume={}, out=out)
-    _tell(done, written, as_json=as_json, every_file=True)
+    from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
+
+    campaign = Campaign(out, Settings(seed, runs), jobs, fresh=True)
+    parts = _reproduce(DEMO, campaign)
+    if not as_json:
+        from rtolab import show  # noqa: PLC0415
+
+        for part in parts:
+            _stdout().print(show.reproduction(part.reproduction))
+        pngs = [path for part in parts for path in part.files.pictures if path.suffix == ".png"]
+        _name([*pngs, *(path for part in parts for path in part.files.captures)])
+    _finish(parts, out, as_json=as_json)
 
 
 @app.command("list", epilog="Example: [bold]rtolab list --json[/bold]")
@@ -200,13 +208,23 @@ def run(  # noqa: PLR0913  (all but the first are options)
     epilog="Example: [bold]rtolab reproduce frto2002/table1 --runs 30 "
     "--assume link.wireless.spikes.holds=service[/bold]"
 )
-def reproduce(
+def reproduce(  # noqa: PLR0913  (all but the first are options)
     experiment: Annotated[
         list[str] | None,
         typer.Argument(metavar="ID", help="Such as frto2002/table1 or frto2002; default all."),
     ] = None,
     *,
-    runs: Runs = 300,
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Seeds for each sender.", show_default="each experiment's own"),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs, a report alone.")] = False,
+    sensitivity: Annotated[
+        bool, typer.Option(help="Try other assumptions, too; never with --quick.")
+    ] = True,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute anew what an earlier run has finished.")
+    ] = False,
     seed: Seed = 1,
     jobs: Jobs = None,
     assume: Annotated[
@@ -217,12 +235,22 @@ def reproduce(
 ) -> None:
     """The papers' tables and figures: published beside measured, each claim judged.
 
+    What is finished is kept in the folder of --out: interrupted, the same command goes on from
+    there.
+
     Exits with 1 if a claim fails.
     """
+    from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
+
     assumed = _pairs(assume, "--assume")
-    ids = experiment or []
-    done, written = _reproduce(ids, runs=runs, seed=seed, jobs=jobs, assume=assumed, out=out)
-    _tell(done, written, as_json=as_json, every_file=False)
+    settings = Settings(seed, runs, assumed, quick, sensitivity and not quick)
+    parts = _reproduce(experiment or [], Campaign(out, settings, jobs, fresh), say=not as_json)
+    if not as_json:
+        from rtolab import show  # noqa: PLC0415
+        from rtolab.experiments.summary import summary  # noqa: PLC0415
+
+        _stdout().print(show.summary(summary([part.reproduction for part in parts])))
+    _finish(parts, out, as_json=as_json)
 
 
 @app.command(epilog="Example: [bold]rtolab emulate hold -- ping -c 8 -i 0.5 {peer}[/bold]")
@@ -298,48 +326,50 @@ def _complain(message: str, code: int) -> None:
     sys.exit(code)
 
 
-def _reproduce(
-    ids: Sequence[str],
-    *,
-    runs: int,
-    seed: int,
-    jobs: int | None,
-    assume: dict[str, str],
-    out: Path,
-) -> tuple[list[Reproduction], Written]:
-    from rtolab import experiments, report  # noqa: PLC0415
-    from rtolab.experiments.reproduce import reproduce as reproduce_one  # noqa: PLC0415
+def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> list[Part]:
+    """Run experiments, or take them as an earlier run left them.
 
-    def one(experiment: Experiment) -> Reproduction:
-        with _progress(experiment.id) as progress:
-            return reproduce_one(
-                experiment, runs=runs, seed=seed, jobs=jobs, assume=assume, progress=progress
-            )
+    Args:
+        ids: of experiments or papers; all if there are none.
+        campaign: how they are run.
+        say: is each printed as soon as it is finished?
+    """
+    from rtolab import experiments, show  # noqa: PLC0415
 
     found = experiments.find(list(ids))
-    out.mkdir(parents=True, exist_ok=True)
-    done = [one(experiment) for experiment in found]
-    with _progress("drawing") as progress:
-        return done, report.write(done, out, progress)
+    campaign.out.mkdir(parents=True, exist_ok=True)
+    parts: list[Part] = []
+    try:
+        for number, experiment in enumerate(found, 1):
+            part = campaign.finished(experiment)
+            if part is None:
+                with _progress(f"{number} of {len(found)}: {experiment.id}") as progress:
+                    part = campaign.run(experiment, progress)
+            parts.append(part)
+            if say:
+                _stdout().print(show.reproduction(part.reproduction, kept=part.kept))
+    except KeyboardInterrupt:
+        again = "" if campaign.fresh else "; the same command goes on from there"
+        done = f"{len(parts)} of {len(found)} experiments are finished"
+        _complain(f"interrupted: {done}{again}", 128 + signal.SIGINT)
+    kept = sum(part.kept for part in parts)
+    if kept:
+        sys.stderr.write(f"rtolab: {kept} of {len(parts)} kept from an earlier run (or --fresh)\n")
+    return parts
 
 
-def _tell(
-    done: Sequence[Reproduction], written: Written, *, as_json: bool, every_file: bool
-) -> None:
-    """Print what was found and written; exit with 1 if a verdict is fail."""
+def _finish(parts: Sequence[Part], out: Path, *, as_json: bool) -> None:
+    """Write the report and say where it is; exit with 1 if a verdict is fail."""
+    from rtolab import report  # noqa: PLC0415
+    from rtolab.experiments.documents import document  # noqa: PLC0415
+
+    written = report.write(parts, out)
     if as_json:
-        documents = [reproduction.document() for reproduction in done]
+        documents = [document(part.reproduction) for part in parts]
         _print_json(documents[0] if len(documents) == 1 else documents)
     else:
-        from rtolab import show  # noqa: PLC0415
-
-        console = _stdout()
-        for reproduction in done:
-            console.print(show.reproduction(reproduction))
-        pngs = [path for path in written.pictures if path.suffix == ".png"]
-        _name([*pngs, *written.captures] if every_file else [])
-        console.print(f"report: {written.report}", highlight=False, soft_wrap=True)
-    if any(reproduction.verdict == "fail" for reproduction in done):
+        _stdout().print(f"report: {written}", highlight=False, soft_wrap=True)
+    if any(part.reproduction.verdict == "fail" for part in parts):
         raise typer.Exit(SAYS_NO)
 
 
