@@ -2,8 +2,9 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, ReceiverConfig, RecoveryConfig,
-    RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig, WindowConfig,
+    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, PathFact, ReceiverConfig,
+    RecoveryConfig, RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig,
+    WindowConfig,
 };
 
 use super::at::At;
@@ -271,20 +272,29 @@ fn newreno(written: &NewReno, config: &mut NewRenoConfig) {
 }
 
 fn dualrtt(written: &DualRtt, config: &mut DualRttConfig, at: &At<'_>) -> Result<(), Error> {
-    let DualRtt { threshold, by_spacing, first } = written;
+    let DualRtt { threshold, model, path_rate, path_delay, first } = written;
     set(&mut config.first, *first);
-    config.threshold = match (threshold, by_spacing.unwrap_or(false)) {
-        (Some(_), true) => {
-            let problem = "found threshold beside by_spacing; expected only one of them";
+    config.path.rate = path_rate.map(|Written(rate)| rate);
+    config.path.delay = path_delay.map(|Written(delay)| delay);
+    config.threshold = match (threshold, model) {
+        (Some(_), Some(_)) => {
+            let problem = "found threshold beside model; expected only one of them";
             return Err(at.key("threshold").wrong(problem));
         }
-        (Some(Chance(fraction)), false) => {
+        (Some(Chance(fraction)), None) => {
             Threshold::Fixed((fraction.value() * 1000.0).round() as u32)
         }
-        (None, true) => Threshold::Physical,
-        (None, false) => config.threshold,
+        (None, Some(Written(model))) => *model,
+        (None, None) => config.threshold,
     };
-    Ok(())
+    let lacking = config.lacks().map(|fact| match fact {
+        PathFact::Rate => "path_rate; expected the path's bandwidth, such as \"50 kbit/s\"",
+        PathFact::Delay => "path_delay; expected the path's one-way delay, such as \"200 ms\"",
+    });
+    match lacking {
+        Some(lacking) => Err(at.key("model").wrong(format!("found it without {lacking}"))),
+        None => Ok(()),
+    }
 }
 
 fn sack(written: &SackRecovery, config: &mut SackConfig) {
