@@ -287,12 +287,13 @@ fn dualrtt(written: &DualRtt, config: &mut DualRttConfig, at: &At<'_>) -> Result
         (None, Some(Written(model))) => *model,
         (None, None) => config.threshold,
     };
-    let lacking = config.lacks().map(|fact| match fact {
-        PathFact::Rate => "path_rate; expected the path's bandwidth, such as \"50 kbit/s\"",
-        PathFact::Delay => "path_delay; expected the path's one-way delay, such as \"200 ms\"",
-    });
-    match lacking {
-        Some(lacking) => Err(at.key("model").wrong(format!("found it without {lacking}"))),
+    match config.lacks() {
+        Some(PathFact::Rate) => Err(at
+            .key("model")
+            .found("path_rate beside it, the bandwidth of the path, such as \"50 kbit/s\"")),
+        Some(PathFact::Delay) => Err(at
+            .key("model")
+            .found("path_delay beside it, the one-way delay of the path, such as \"200 ms\"")),
         None => Ok(()),
     }
 }
