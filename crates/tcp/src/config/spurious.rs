@@ -118,11 +118,12 @@ impl Threshold {
 
     /// What it goes by and is not known of the path, if anything.
     pub const fn lacks(self, path: KnownPath) -> Option<PathFact> {
-        match (self, path) {
-            (Self::Fixed(_) | Self::Physical | Self::Online, _) => None,
-            (Self::Paper(_) | Self::Table, KnownPath { rate: None, .. }) => Some(PathFact::Rate),
-            (Self::Paper(_), KnownPath { delay: None, .. }) => Some(PathFact::Delay),
-            (Self::Paper(_) | Self::Table, _) => None,
+        match (self, path.rate, path.delay) {
+            (Self::Paper(_) | Self::Table, None, _) => Some(PathFact::Rate),
+            (Self::Paper(_), _, None) => Some(PathFact::Delay),
+            (Self::Fixed(_) | Self::Physical | Self::Paper(_) | Self::Table | Self::Online, ..) => {
+                None
+            }
         }
     }
 }
