@@ -300,6 +300,25 @@ fn keys_that_do_not_go_together() {
 }
 
 #[test]
+fn thresholds_that_lack_what_they_go_by() {
+    let tcp = r#"recovery.bugfix = "careful""#;
+    let with = |keys: &str| format!("{tcp}\n{keys}");
+    let said = instead(&[
+        (tcp, &with("dualrtt = { model = \"online\", threshold = 0.1 }")),
+        (tcp, &with("dualrtt = { model = \"onlin\" }")),
+        (tcp, &with("dualrtt = { model = \"table\" }")),
+        (tcp, &with("dualrtt = { model = \"paper-ln\", path_delay = \"200 ms\" }")),
+        (tcp, &with("dualrtt = { model = \"paper-log10\", path_rate = \"50 kbit/s\" }")),
+        (r#"sender = "sack""#, r#"sender = "sack+dualrtt:table""#),
+        (
+            r#"sender = "sack""#,
+            "sender = \"sack+dualrtt:paper-ln\"\ndualrtt.path_rate = \"50 kbit/s\"",
+        ),
+    ]);
+    check("thresholds_that_lack_what_they_go_by", &said);
+}
+
+#[test]
 fn nothing_to_run() {
     let said = [
         "",

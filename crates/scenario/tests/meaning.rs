@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use rtolab_link::{DirectionConfig, Distribution, Limit, StallHolds};
 use rtolab_scenario::{Scenario, Workload};
 use rtolab_tcp::Config;
-use rtolab_tcp::config::RtoFloor;
+use rtolab_tcp::config::{RtoFloor, Threshold};
 use rtolab_time::{Duration, Rate};
 use serde_json::Value as Json;
 
@@ -161,6 +161,11 @@ fn of_keys_that_rule_each_other_out_the_one_that_is_set_stays() {
     let (min, variance) = (("tcp.rto.min", "2 s"), ("tcp.rto.min_on_variance", "200 ms"));
     assert_eq!(floor(&[min, variance]), RtoFloor::Variance(Duration::from_millis(200)));
     assert_eq!(floor(&[variance, min]), RtoFloor::Total(Duration::from_secs(2)));
+
+    let threshold = |set: &[_]| with(set).flows[0].tcp.dualrtt.threshold;
+    let (fixed, online) = (("tcp.dualrtt.threshold", "0.2"), ("tcp.dualrtt.model", "online"));
+    assert_eq!(threshold(&[fixed, online]), Threshold::Online);
+    assert_eq!(threshold(&[online, fixed]), Threshold::Fixed(200));
 
     let spikes = ("link.link.spikes", r#"{ probability = 0.5, length = { constant = "3 s" } }"#);
     let length = ("link.link.spikes.length.exponential", "1 s");

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::config::{Config, Detectors};
+use crate::config::{Config, Detectors, PathFact};
 use crate::profile::{PROFILES, Profile};
 
 pub use policies::POLICIES;
@@ -190,8 +190,8 @@ impl Policy {
         match (self.question, other.question) {
             (Question::Spurious, Question::Spurious) => false,
             (own, others) if own == others => true,
-            (Question::Timeout, _) => other.name == "dualrtt",
-            (_, Question::Timeout) => self.name == "dualrtt",
+            (Question::Timeout, _) => family(other) == Some("dualrtt"),
+            (_, Question::Timeout) => family(self) == Some("dualrtt"),
             _ => false,
         }
     }
@@ -204,6 +204,12 @@ impl Policy {
             }
             Question::Spurious if self.name.starts_with("dsack") && !config.sack => {
                 Some("`sack`, for D-SACKs are SACK options")
+            }
+            Question::Spurious if self.name.starts_with("dualrtt") => {
+                config.dualrtt.lacks().map(|fact| match fact {
+                    PathFact::Rate => "the path's bandwidth, as `tcp.dualrtt.path_rate`",
+                    PathFact::Delay => "the path's one-way delay, as `tcp.dualrtt.path_delay`",
+                })
             }
             _ => None,
         }

@@ -2,8 +2,9 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, ReceiverConfig, RecoveryConfig,
-    RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig, WindowConfig,
+    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, PathFact, ReceiverConfig,
+    RecoveryConfig, RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig,
+    WindowConfig,
 };
 
 use super::at::At;
@@ -273,20 +274,30 @@ fn newreno(written: &NewReno, config: &mut NewRenoConfig) {
 }
 
 fn dualrtt(written: &DualRtt, config: &mut DualRttConfig, at: &At<'_>) -> Result<(), Error> {
-    let DualRtt { threshold, by_spacing, first } = written;
+    let DualRtt { threshold, model, path_rate, path_delay, first } = written;
     set(&mut config.first, *first);
-    config.threshold = match (threshold, by_spacing.unwrap_or(false)) {
-        (Some(_), true) => {
-            let problem = "found threshold beside by_spacing; expected only one of them";
+    config.path.rate = path_rate.map(|Written(rate)| rate);
+    config.path.delay = path_delay.map(|Written(delay)| delay);
+    config.threshold = match (threshold, model) {
+        (Some(_), Some(_)) => {
+            let problem = "found threshold beside model; expected only one of them";
             return Err(at.key("threshold").wrong(problem));
         }
-        (Some(Chance(fraction)), false) => {
+        (Some(Chance(fraction)), None) => {
             Threshold::Fixed((fraction.value() * 1000.0).round() as u32)
         }
-        (None, true) => Threshold::Physical,
-        (None, false) => config.threshold,
+        (None, Some(Written(model))) => *model,
+        (None, None) => config.threshold,
     };
-    Ok(())
+    match config.lacks() {
+        Some(PathFact::Rate) => Err(at
+            .key("model")
+            .found("path_rate beside it, the bandwidth of the path, such as \"50 kbit/s\"")),
+        Some(PathFact::Delay) => Err(at
+            .key("model")
+            .found("path_delay beside it, the one-way delay of the path, such as \"200 ms\"")),
+        None => Ok(()),
+    }
 }
 
 fn sack(written: &SackRecovery, config: &mut SackConfig) {

@@ -4,9 +4,9 @@ use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
     PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
-    RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock, WindowLimited,
+    RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold, TimerClock, WindowLimited,
 };
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -210,9 +210,14 @@ pub(crate) struct SackRecovery {
 pub(crate) struct DualRtt {
     /// An acknowledgment is too soon within this fraction of the smallest round trip. Default: 0.1.
     pub threshold: Option<Chance>,
-    /// Instead of threshold: within one and a half times the spacing of acknowledgments? Default:
-    /// false.
-    pub by_spacing: Option<bool>,
+    /// Instead of threshold: what it goes by. Default: threshold.
+    pub model: Option<Written<Threshold>>,
+    /// For a model that goes by it: the bandwidth of the path, as far as the sender knows.
+    #[schemars(example = &"50 kbit/s")]
+    pub path_rate: Option<Written<Rate>>,
+    /// For a model that goes by it: the one-way delay of the path, as far as the sender knows.
+    #[schemars(example = &"200 ms")]
+    pub path_delay: Option<Written<Duration>>,
     /// How the first new acknowledgment after a timeout is judged. Default: definition.
     pub first: Option<Written<FirstAck>>,
 }

@@ -3,9 +3,9 @@
 use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
-    Halves, Halving, History, IdleRestart, Outstanding, Parity, PartialAck, PartialAckTimer,
-    RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate, RxtAnswer,
-    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock, WindowLimited,
+    Halves, Halving, History, IdleRestart, Logarithm, Outstanding, Parity, PartialAck,
+    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
+    RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold, TimerClock, WindowLimited,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -283,6 +283,33 @@ impl Word for FirstAck {
         ("definition", Self::Definition, "As any: since the last retransmission (equation 1)."),
         ("original", Self::Original, "Since the segment was first sent (Table III)."),
         ("skip", Self::Skip, "Not at all."),
+    ];
+}
+
+impl Word for Threshold {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("physical", Self::Physical, "One and a half times the spacing of acknowledgments."),
+        (
+            "paper-ln",
+            Self::Paper(Logarithm::Natural),
+            "The paper's equation 3 with natural logarithms, for path_rate and path_delay.",
+        ),
+        (
+            "paper-log10",
+            Self::Paper(Logarithm::Decimal),
+            "The paper's equation 3 with decimal logarithms, for path_rate and path_delay.",
+        ),
+        (
+            "table",
+            Self::Table,
+            "The optimum of the paper's Table V, for a delay of 200 ms and the bandwidth nearest \
+             to path_rate on a logarithmic axis.",
+        ),
+        (
+            "online",
+            Self::Online,
+            "As paper-ln, for the path as acknowledgments show it; a tenth while they are too few.",
+        ),
     ];
 }
 

@@ -10,6 +10,7 @@ use super::{
     BadRetransmit, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe, FrtoJudge,
     FrtoVariant, Originals, Rfc3522,
 };
+use crate::config::{Logarithm, Threshold};
 
 /// A detector that judges can be asked for.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +86,36 @@ pub const DETECTORS: &[DetectorKind] = &[
         about: "an acknowledgment comes within a tenth of the smallest round-trip time",
         source: "Fu and Atiquzzaman 2004 section IV",
         make: || Box::new(DualRtt::default()),
+    },
+    DetectorKind {
+        name: "dualrtt:physical",
+        about: "an acknowledgment comes within one and a half times their spacing",
+        source: "after Fu and Atiquzzaman 2004 Table V",
+        make: || Box::new(DualRtt::with(Threshold::Physical)),
+    },
+    DetectorKind {
+        name: "dualrtt:paper-ln",
+        about: "as dualrtt, within a part by the paper's model with the natural logarithm",
+        source: "Fu and Atiquzzaman 2004 equations 3 and 6",
+        make: || Box::new(DualRtt::with(Threshold::Paper(Logarithm::Natural))),
+    },
+    DetectorKind {
+        name: "dualrtt:paper-log10",
+        about: "as dualrtt:paper-ln, with the decimal logarithm",
+        source: "Fu and Atiquzzaman 2004 equations 3 and 6",
+        make: || Box::new(DualRtt::with(Threshold::Paper(Logarithm::Decimal))),
+    },
+    DetectorKind {
+        name: "dualrtt:table",
+        about: "as dualrtt, within the part that the paper found best for the bandwidth",
+        source: "Fu and Atiquzzaman 2004 Table V",
+        make: || Box::new(DualRtt::with(Threshold::Table)),
+    },
+    DetectorKind {
+        name: "dualrtt:online",
+        about: "as dualrtt:paper-ln, of the path as acknowledgments show it",
+        source: "Fu and Atiquzzaman 2004 section V-B",
+        make: || Box::new(DualRtt::with(Threshold::Online)),
     },
     DetectorKind {
         name: "dsack",

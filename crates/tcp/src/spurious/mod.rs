@@ -16,6 +16,7 @@ mod episode;
 pub mod frto;
 mod judges;
 mod originals;
+mod path;
 mod rfc3522;
 
 use alloc::boxed::Box;
@@ -91,6 +92,8 @@ pub enum Why {
     RetransmittedTwice,
     /// The network itself duplicates packets.
     NetworkDuplicates,
+    /// It needs to be told of the path, and was not.
+    PathUnknown,
 }
 
 impl Why {
@@ -108,6 +111,7 @@ impl Why {
             Self::Handshake => "a handshake",
             Self::RetransmittedTwice => "retransmitted twice",
             Self::NetworkDuplicates => "the network duplicates",
+            Self::PathUnknown => "the path is not known",
         }
     }
 }

@@ -4,8 +4,8 @@ use rtolab_time::Duration;
 
 use super::{Policy, Question};
 use crate::config::{
-    Algorithm, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Parity, PartialAckTimer,
-    Response, RtoFloor, SackRules,
+    Algorithm, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Logarithm, Parity,
+    PartialAckTimer, Response, RtoFloor, SackRules, Threshold,
 };
 
 /// Every policy that a sum may name: a new algorithm is one file and one line here.
@@ -119,6 +119,21 @@ pub const POLICIES: &[Policy] = &[
     policy("dualrtt", Question::Spurious, "DualRTT (Fu and Atiquzzaman 2004)", |c| {
         c.detectors.dualrtt = true;
     }),
+    policy("dualrtt:physical", Question::Spurious, "DualRTT by the spacing of ACKs", |c| {
+        dualrtt(c, Threshold::Physical);
+    }),
+    policy("dualrtt:paper-ln", Question::Spurious, "DualRTT's model, natural logarithm", |c| {
+        dualrtt(c, Threshold::Paper(Logarithm::Natural));
+    }),
+    policy("dualrtt:paper-log10", Question::Spurious, "DualRTT's model, decimal logarithm", |c| {
+        dualrtt(c, Threshold::Paper(Logarithm::Decimal));
+    }),
+    policy("dualrtt:table", Question::Spurious, "DualRTT, its Table V by bandwidth", |c| {
+        dualrtt(c, Threshold::Table);
+    }),
+    policy("dualrtt:online", Question::Spurious, "DualRTT's model of the measured path", |c| {
+        dualrtt(c, Threshold::Online);
+    }),
     policy("dsack", Question::Spurious, "all retransmissions reported by D-SACK (RFC 3708)", |c| {
         c.detectors.dsack = Some(DsackForm::Rfc3708);
     }),
@@ -195,4 +210,9 @@ fn sack(config: &mut Config) {
 fn eifel(config: &mut Config, form: EifelForm) {
     config.detectors.eifel = Some(form);
     config.timestamps = true;
+}
+
+fn dualrtt(config: &mut Config, threshold: Threshold) {
+    config.detectors.dualrtt = true;
+    config.dualrtt.threshold = threshold;
 }

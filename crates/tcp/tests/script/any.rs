@@ -4,18 +4,18 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
-    History, IdleRestart, Outstanding, PartialAck, RecoverOnUndo, Reduction, RepeatedTimeout,
-    RestartOnDuplicate, RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart, TimerClock,
-    WindowLimited,
+    History, IdleRestart, KnownPath, Outstanding, PartialAck, RecoverOnUndo, Reduction,
+    RepeatedTimeout, RestartOnDuplicate, RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart,
+    TimerClock, WindowLimited,
 };
 use rtolab_tcp::{Config, sum};
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Rate};
 
 use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 73] = [
+pub const SUMS: [&str; 75] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -69,6 +69,8 @@ pub const SUMS: [&str; 73] = [
     "reno:no-bugfix+eifel:bsd",
     "tahoe:careful+dualrtt",
     "newreno:no-bugfix+dualrtt",
+    "newreno+dualrtt:online",
+    "sack+dualrtt:paper-ln:half",
     "sack+dualrtt:half",
     "newreno+eifel:rxt",
     "newreno+eifel:two-bits",
@@ -183,6 +185,12 @@ fn variant() -> impl Strategy<Value = Config> {
     })
 }
 
+/// A path to be told of, for the sums that go by one.
+pub fn path() -> KnownPath {
+    let rate = Rate::from_bits_per_second(50_000);
+    KnownPath { rate, delay: Some(Duration::from_millis(200)) }
+}
+
 /// What either end may offer, and how it receives.
 pub fn options() -> impl Strategy<Value = Config> {
     let echo = select(vec![
@@ -203,6 +211,7 @@ pub fn options() -> impl Strategy<Value = Config> {
             (config.timestamp.in_mss, config.timestamp.echo) = (in_mss, echo);
             (config.receiver.buffer, config.receiver.ack_every) = (buffer, ack_every);
             config.receiver.delayed_ack = Duration::from_millis(delay);
+            config.dualrtt.path = path();
             config
         },
     )
