@@ -1,7 +1,9 @@
-//! Senders as systems shipped them: named sets of knobs, each with its source. What nobody has
-//! documented stays as the scenario sets it.
+//! Systems as they shipped: named sets of knobs for their senders and for their receivers, each
+//! with its source. What nobody has documented stays as the scenario sets it.
 //!
 //! A profile is data. Nothing asks for its name once its quirks are set.
+
+mod receivers;
 
 use rtolab_time::Duration;
 
@@ -10,18 +12,20 @@ use crate::config::{
     Reduction, RepeatedTimeout, RtoFloor, Sampling, SlowStart, TimerClock,
 };
 
-/// The sender of a system.
+/// A system: its sender and its receiver, each of which may stand without the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
-    /// Its name, as the first term of a sum.
+    /// Its name: as the first term of a sum, and as a receiver's.
     pub name: &'static str,
     /// What it is, in one sentence.
     pub about: &'static str,
-    /// How it differs from what a scenario sets.
+    /// What its sender does, over what a scenario sets.
     pub quirks: &'static [Quirk],
+    /// What its receiver does.
+    pub receives: &'static [Quirk],
 }
 
-/// One way in which a system's sender is its own.
+/// One way in which a system is its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Quirk {
     /// What it does.
@@ -37,9 +41,16 @@ impl Profile {
         PROFILES.iter().find(|profile| profile.name == name)
     }
 
-    /// Sets its knobs.
+    /// Sets the knobs of a host that sends as the system does.
     pub fn apply(&self, config: &mut Config) {
         for quirk in self.quirks {
+            (quirk.set)(config);
+        }
+    }
+
+    /// Sets the knobs of a host that receives as the system does, and no others.
+    pub fn apply_to_receiver(&self, config: &mut Config) {
+        for quirk in self.receives {
             (quirk.set)(config);
         }
     }
@@ -52,7 +63,7 @@ const NS2: &str = "ns-2, TcpAgent";
 const NS2_OLD: &str = "ns-2, \"updating global defaults\" of its test suites: before the change";
 const NS2_NEW: &str = "ns-2.35, tcl/lib/ns-default.tcl";
 
-/// Every profile that a sum may begin with.
+/// Every profile that a sum may begin with, and that a receiver may have.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: "linux-2.2",
@@ -72,6 +83,7 @@ pub const PROFILES: &[Profile] = &[
             }),
             quirk("ssthresh in whole segments", LINUX, whole_segments),
         ],
+        receives: receivers::LINUX_2_2_QUIRKS,
     },
     Profile {
         name: "linux-2.4",
@@ -91,6 +103,7 @@ pub const PROFILES: &[Profile] = &[
             quirk("limited transmit", LINUX, |c| c.recovery.limited_transmit = true),
             quirk("ssthresh in whole segments", LINUX, whole_segments),
         ],
+        receives: receivers::LINUX_2_4_QUIRKS,
     },
     Profile {
         name: "freebsd-4.1",
@@ -113,6 +126,7 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.arithmetic = Arithmetic::Bsd;
             }),
         ],
+        receives: receivers::FREEBSD_4_1_QUIRKS,
     },
     Profile {
         name: "bsdi-3.0",
@@ -131,6 +145,7 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.arithmetic = Arithmetic::Ns2;
             }),
         ],
+        receives: receivers::BSDI_3_0_QUIRKS,
     },
     Profile {
         name: "windows-98",
@@ -151,6 +166,7 @@ pub const PROFILES: &[Profile] = &[
                 two_segments,
             ),
         ],
+        receives: receivers::WINDOWS_98_QUIRKS,
     },
     Profile {
         name: "windows-nt",
@@ -164,6 +180,7 @@ pub const PROFILES: &[Profile] = &[
             quirk("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
             quirk("an initial window of two segments", "assumed: as Windows 98", two_segments),
         ],
+        receives: receivers::WINDOWS_NT_QUIRKS,
     },
     Profile {
         name: "solaris-2007",
@@ -175,6 +192,7 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.granularity = Duration::from_millis(10);
             }),
         ],
+        receives: receivers::SOLARIS_2007_QUIRKS,
     },
     Profile {
         name: "windows-2007",
@@ -186,6 +204,7 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.granularity = Duration::from_millis(15);
             }),
         ],
+        receives: receivers::WINDOWS_2007_QUIRKS,
     },
     Profile {
         name: "ns2-2001",
@@ -208,6 +227,7 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.floor = RtoFloor::BackedOff(Duration::ZERO);
             }),
         ],
+        receives: receivers::NS2_2001_QUIRKS,
     },
     Profile {
         name: "ns2-2006",
@@ -230,6 +250,7 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.floor = RtoFloor::Total(Duration::from_millis(200));
             }),
         ],
+        receives: receivers::NS2_2006_QUIRKS,
     },
 ];
 
