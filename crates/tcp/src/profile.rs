@@ -19,6 +19,8 @@ pub struct Profile {
     pub name: &'static str,
     /// What it is, in one sentence.
     pub about: &'static str,
+    /// Who tells of it; what nobody tells of it is assumed, and its quirk says so.
+    pub source: &'static str,
     /// What its sender does, over what a scenario sets.
     pub quirks: &'static [Quirk],
     /// What its receiver does.
@@ -68,6 +70,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "linux-2.2",
         about: "Linux 2.2.12 with NewReno, as Gurtov tested it",
+        source: GURTOV,
         quirks: &[
             quirk("NewReno without SACK", GURTOV, newreno),
             quirk("a fast retransmit where the ACK equals recover", "Gurtov 2001, figure 8", |c| {
@@ -88,6 +91,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "linux-2.4",
         about: "Linux 2.4.0 without SACK, as Gurtov tested it",
+        source: GURTOV,
         quirks: &[
             quirk("NewReno without SACK", GURTOV, newreno),
             quirk("the careful bugfix", "Gurtov 2001, section 5.2 and figure 9", |c| {
@@ -108,6 +112,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "freebsd-4.1",
         about: "FreeBSD 4.1 on one network with its peer, as Gurtov tested it",
+        source: GURTOV,
         quirks: &[
             quirk("Reno without bugfix", "Gurtov 2001, section 5.1", reno),
             quirk("an initial window of 16 KiB", "Gurtov 2001, section 5.3", |c| {
@@ -131,6 +136,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "bsdi-3.0",
         about: "BSDi 3.0, as Gurtov traced it",
+        source: "Gurtov 2001, section 3",
         quirks: &[
             quirk("Reno without bugfix", "Gurtov 2001, section 3 and figure 1", reno),
             quirk("an initial window of one segment", NET3, |c| {
@@ -150,6 +156,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "windows-98",
         about: "Windows 98, as Gurtov tested it",
+        source: "Gurtov 2001, section 5.3",
         quirks: &[
             quirk("retransmits on the first partial ACK, without bugfix", GURTOV, |c| {
                 newreno(c);
@@ -171,6 +178,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "windows-nt",
         about: "Windows NT 4.0, as Gurtov traced it",
+        source: "Gurtov 2001, section 5.3",
         quirks: &[
             quirk("Reno without bugfix", "assumed: nothing is known", reno),
             quirk("a fast retransmit on the first duplicate", "Gurtov 2001, section 5.3", |c| {
@@ -185,6 +193,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "solaris-2007",
         about: "Solaris, as Psaras and Tsaoussidis took it to be",
+        source: PSARAS,
         quirks: &[
             quirk("SACK and timestamps", PSARAS, sack_and_timestamps),
             quirk("a floor of 400 ms, a clock of 10 ms", PSARAS, |c| {
@@ -197,6 +206,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "windows-2007",
         about: "Windows, as Psaras and Tsaoussidis took it to be",
+        source: PSARAS,
         quirks: &[
             quirk("SACK and timestamps", PSARAS, sack_and_timestamps),
             quirk("a floor of 1 s, a clock of 15 ms", PSARAS, |c| {
@@ -209,6 +219,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "ns2-2001",
         about: "Reno of ns-2 with its defaults of 2001",
+        source: NS2_OLD,
         quirks: &[
             quirk("Reno, windows and timer of TcpAgent", NS2, |c| {
                 reno(c);
@@ -232,6 +243,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "ns2-2006",
         about: "Reno of ns-2 with its defaults from 2006 on",
+        source: NS2_NEW,
         quirks: &[
             quirk("Reno, windows and timer of TcpAgent", NS2, |c| {
                 reno(c);

@@ -169,7 +169,7 @@ pub(super) const NS2_2006_QUIRKS: &[Quirk] = &[
 /// No system ever shipped it.
 const NO_RXT: Quirk =
     quirk("no echo of RXT", "assumed: draft-ludwig-tsvwg-tcp-rxt-flag-03 was a proposal", |c| {
-        c.receiver.rxt_echo = false
+        c.receiver.rxt_echo = false;
     });
 
 fn delayed(config: &mut Config, millis: u64) {
