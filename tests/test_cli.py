@@ -270,7 +270,7 @@ WRONG = [
     (["reproduce", "--runs", "0"], "--runs"),
     (["reproduce", "--assume", "=1"], "--assume =1: expected key=value"),
     (["frobnicate"], "No such command"),
-    (["list", "sender"], "'sender' is not one of 'senders', 'receivers', 'detectors'"),
+    (["list", "sender"], "'sender' is not one of 'senders'"),
     (["run"], "Missing argument"),
 ]
 

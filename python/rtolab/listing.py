@@ -106,20 +106,11 @@ def _experiments() -> list[dict[str, Any]]:
 def _senders_text(width: int) -> RenderableType:
     policies = _rtolab.policies()
     asked = dict.fromkeys((*QUESTIONS, *(policy["question"] for policy in policies)))
-    groups = {
-        question: [
-            (policy["name"], policy["about"], policy["source"])
-            for policy in policies
-            if policy["question"] == question
-        ]
-        for question in asked
-    }
-    # The same columns in every group.
-    widths = _widths([row for rows in groups.values() for row in rows])
-    tables = [
-        _table(QUESTIONS.get(question, question), rows, width, widths)
-        for question, rows in groups.items()
-    ]
+    tables = []
+    for question in asked:
+        of_it = [policy for policy in policies if policy["question"] == question]
+        rows = [(policy["name"], policy["about"], policy["source"]) for policy in of_it]
+        tables.append(_table(QUESTIONS.get(question, question), rows, width))
     more = Text("rtolab list senders --json: with what each profile sets, and who says so")
     return Group(Text("Senders", "bold"), Text(SUMS), Text(), *tables, more, Text())
 
@@ -151,27 +142,18 @@ def _experiments_text(width: int) -> RenderableType:
     return _table("Experiments", rows, width)
 
 
-INDENT, GAP = 2, 2
+INDENT, GAP, ALWAYS = 2, 2, 2
 
 
-def _table(
-    title: str,
-    rows: Sequence[Sequence[str]],
-    width: int,
-    widths: Sequence[int] = (),
-) -> RenderableType:
-    """A line a row; the last column, which tells the source, only if all of it has room."""
-    widths = widths or _widths(rows)
+def _table(title: str, rows: Sequence[Sequence[str]], width: int) -> RenderableType:
+    """A line a row; the third column, which tells the source, only if all of it has room."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     shown = len(widths)
-    if shown > 1 and INDENT + sum(widths) + GAP * (shown - 1) > width:
-        shown = max(2, shown - 1)
+    if shown > ALWAYS and INDENT + sum(widths) + GAP * (shown - 1) > width:
+        shown = ALWAYS
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
-    for size in widths[:shown]:
-        table.add_column(min_width=min(size, width // 2))
+    for _ in range(shown):
+        table.add_column()
     for row in rows:
         table.add_row(*(Text(cell) for cell in row[:shown]))
-    return Group(Text(title, "italic"), Padding(table, (0, 0, 1, INDENT)))
-
-
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return Group(Text(title, "italic"), Padding(table, (0, 0, 1, INDENT), expand=False))
