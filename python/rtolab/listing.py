@@ -38,15 +38,16 @@ QUESTIONS = {
 }
 """What each kind of policy is asked, in the order in which a sum is thought of."""
 
-SUMS = """\
-A sender is a sum: newreno+frto, sack+eifel:rfc3522+rfc4015, linux-2.4. It begins with a loss
-recovery, or with a profile in its place. Any others may follow, in any order: one timer, one
-F-RTO, several detectors, one response. What a sum does not name is as the scenario sets it.
-
-Not together: two of one group, but for detectors; two forms of one detector, such as eifel and
-eifel:safe; F-RTO and dualrtt. dsack needs SACK, and a response needs F-RTO or a detector, behind
-which it may stand after a colon: eifel:rfc3522:rfc4015 is eifel:rfc3522+rfc4015. Without a
-response each detector has that of its own publication."""
+SUMS = (
+    "A sender is a sum: newreno+frto, sack+eifel:rfc3522+rfc4015, linux-2.4. It begins with a "
+    "loss recovery, or with a profile in its place. Any others may follow, in any order: one "
+    "timer, one F-RTO, several detectors, one response. What a sum does not name is as the "
+    "scenario sets it.\n\n"
+    "Not together: two of one group, but for detectors; two forms of one detector, such as "
+    "eifel and eifel:safe; F-RTO and dualrtt. dsack needs SACK, and a response needs F-RTO or "
+    "a detector, behind which it may stand after a colon: eifel:rfc3522:rfc4015 is "
+    "eifel:rfc3522+rfc4015. Without a response each detector has that of its own publication."
+)
 
 
 def document(kind: Kind | None) -> dict[str, list[dict[str, Any]]]:
