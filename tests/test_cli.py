@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -8,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from handmade import PUBLISHED, Simulator
-from rtolab import ScenarioError, _rtolab, campaign, cli
+from rtolab import ScenarioError, SenderError, _rtolab, campaign, cli, listing
 
 
 @pytest.fixture
@@ -63,9 +65,104 @@ def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> No
 def test_list_names_policies_and_experiments(rtolab: Any) -> None:
     assert "frto2002/table1, frto2002/fig6" in rtolab("list").out
     listed = json.loads(rtolab("list", "--json").out)
-    assert {"policies", "detectors", "measures", "scenarios", "experiments"} == set(listed)
+    assert list(listed) == [
+        *("policies", "receivers", "detectors", "measures", "scenarios", "experiments"),
+    ]
     assert "frto" in [policy["name"] for policy in listed["policies"]]
     assert listed["experiments"][0]["aliases"] == ["frto2002/fig6"]
+
+
+KINDS = [
+    ("senders", "policies", "sack:rfc6675"),
+    ("receivers", "receivers", "bsdi-3.0"),
+    ("detectors", "detectors", "originals"),
+    ("measures", "measures", "goodput"),
+    ("scenarios", "scenarios", "frto2002-delays"),
+    ("experiments", "experiments", "frto2002/table2"),
+]
+
+
+@pytest.mark.parametrize(("kind", "key", "name"), KINDS, ids=[kind for kind, *_ in KINDS])
+def test_one_kind_may_be_listed(rtolab: Any, kind: str, key: str, name: str) -> None:
+    shown = rtolab("list", kind).out
+    assert name in shown
+    others = [other for other_kind, _, other in KINDS if other_kind != kind]
+    assert not [other for other in others if other in shown and other != "bsdi-3.0"]
+    listed = json.loads(rtolab("list", kind, "--json").out)
+    assert list(listed) == [key]
+    assert listed[key] == json.loads(rtolab("list", "--json").out)[key]
+    assert name in [one.get("name", one.get("id")) for one in listed[key]]
+
+
+def test_the_senders_are_explained_a_line_each(rtolab: Any) -> None:
+    lines = [line.split() for line in rtolab("list", "senders").out.splitlines()]
+    policies = json.loads(rtolab("list", "senders", "--json").out)["policies"]
+    for policy in policies:
+        words = (policy["name"], *policy["about"].split(), *policy["source"].split())
+        assert list(words) in lines, policy["name"]
+    # Grouped by question, and the groups in the order in which a sum is thought of.
+    first = {policy["question"]: policy["name"] for policy in reversed(policies)}
+    names = [line[0] for line in lines if line]
+    order = [
+        names.index(first[question])
+        for question in ("recovery", "profile", "timer", "timeout", "spurious", "response")
+    ]
+    assert order == sorted(order)
+
+
+def test_every_question_has_a_title() -> None:
+    assert {policy["question"] for policy in _rtolab.policies()} == set(listing.QUESTIONS)
+
+
+def test_a_narrow_terminal_gets_a_line_a_policy() -> None:
+    console = Console(width=80, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(listing.text(listing.Kind.SENDERS, 80))
+    lines = [line.strip().split() for line in captured.get().splitlines()]
+    for policy in _rtolab.policies():
+        assert [policy["name"], *policy["about"].split()] in lines
+    assert all(len(line) <= 80 for line in captured.get().splitlines())
+
+
+def test_a_profile_is_listed_with_its_quirks_and_their_sources(rtolab: Any) -> None:
+    listed = json.loads(rtolab("list", "senders", "--json").out)["policies"]
+    parts = {"name", "question", "about", "source", "quirks"}
+    assert all(set(policy) == parts for policy in listed)
+    profiles = {policy["name"]: policy for policy in listed if policy["question"] == "profile"}
+    quirks = profiles["windows-98"]["quirks"]
+    assert quirks[1] == {
+        "about": "a fast retransmit on the second duplicate",
+        "source": "Gurtov 2001, section 5.3",
+    }
+    receivers = json.loads(rtolab("list", "receivers", "--json").out)["receivers"]
+    assert {receiver["name"] for receiver in receivers} == set(profiles)
+    heartbeat = "a heartbeat of 200 ms, at 0 s where no phase is set"
+    assert heartbeat in rtolab("list", "receivers").out
+
+
+TOGETHER = [
+    *("newreno+frto", "sack+eifel:rfc3522+rfc4015", "linux-2.4", "sack+eifel:rfc3522:rfc4015"),
+    *("sack+minrto+frto+eifel+dsack+badrexmit+linux", "sack+linux+eifel", "bsdi-3.0+frto"),
+]
+APART = [
+    *(
+        "sack+newreno",
+        "linux-2.4+sack",
+        "frto",
+        "sack+frto+frto:linux",
+        "sack+minrto+minrto:resync",
+    ),
+    *("sack+eifel+eifel:safe", "sack+frto+dualrtt", "newreno+dsack", "sack+rfc4015"),
+    *("sack+eifel+full+half", "sack+linux-2.4"),
+]
+
+
+def test_sums_are_as_the_list_explains_them() -> None:
+    scenario = Path(__file__).parent.parent / "scenarios" / "frto2002-delays.toml"
+    _rtolab.check(scenario, senders=TOGETHER)
+    for wrong in APART:
+        with pytest.raises(SenderError):
+            _rtolab.check(scenario, senders=[wrong])
 
 
 def test_reproduce_prints_published_beside_measured(rtolab: Any, simulator: Simulator) -> None:
@@ -178,6 +275,21 @@ def test_run_prints_a_row_a_sender(rtolab: Any, simulator: Simulator) -> None:
     assert (simulator.asked[0]["jobs"], simulator.asked[0]["trace"]) == (2, False)
 
 
+def test_run_sets_any_number_of_senders_side_by_side(rtolab: Any, simulator: Simulator) -> None:
+    long = "sack+eifel:rfc3522+badrexmit+dsack+frto:rfc5682-sack+rfc4015"
+    senders = ["reno", long, "newreno:timestamp-heuristic", "linux-2.4", "newreno", "sack"]
+    simulator.medians |= dict.fromkeys(senders, (94.5, 2, 3))
+    named = [argument for sender in [*senders, "reno"] for argument in ("-s", sender)]
+    ran = rtolab("run", "x", *named, "--runs", "2", "--seed", "7")
+    # Named twice, a sender still runs once; and all run on the same seeds, in their order.
+    assert simulator.asked[0]["senders"] == senders
+    assert simulator.asked[0]["seeds"] == range(7, 9)
+    rows = [line.split() for line in ran.out.splitlines() if "transfer" in line]
+    assert [row[0] for row in rows] == ["reno", "sack+eifel:rfc3522", *senders[2:]]
+    assert {tuple(row[1:4]) for row in rows} == {("transfer", "2/2", "94.50")}
+    assert "+badrexmit+dsack\n" in "\n".join(line.strip() for line in ran.out.splitlines())
+
+
 def test_run_writes_tables_captures_and_pictures_of_one_run(
     rtolab: Any, simulator: Simulator, tmp_path: Path
 ) -> None:
@@ -215,6 +327,7 @@ WRONG = [
     (["reproduce", "--runs", "0"], "--runs"),
     (["reproduce", "--assume", "=1"], "--assume =1: expected key=value"),
     (["frobnicate"], "No such command"),
+    (["list", "sender"], "'sender' is not one of 'senders'"),
     (["run"], "Missing argument"),
 ]
 
@@ -266,6 +379,7 @@ def test_a_scenario_that_is_no_text_and_a_sender_that_is_none(rtolab: Any, tmp_p
     ran = rtolab("run", "frto2002-delays", "--sender", "sack+frot")
     assert (ran.code, ran.out) == (2, "")
     assert "unknown policy `frot` in sender `sack+frot`" in ran.err
+    assert "`rtolab list senders` explains" in ran.err
 
 
 @pytest.mark.usefixtures("simulator")

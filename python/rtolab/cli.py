@@ -20,25 +20,23 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 
-from rtolab import _rtolab
-from rtolab._rtolab import Error, InternalError
+from rtolab import _rtolab, listing
+from rtolab._rtolab import Error, InternalError, SenderError
 from rtolab.emulation import PING, doubts
 from rtolab.process import ends_in_order, stdout_is_stderr
-from rtolab.run import LARGEST_SEED, find_scenario, scenario_title, shipped_scenarios
+from rtolab.run import LARGEST_SEED, find_scenario
 from rtolab.run import run as run_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from rich.console import RenderableType
 
     from rtolab.campaign import Campaign, Part
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 SHOWN_AFTER_S = 2.0
 NARROWEST = 66
+LISTED = 200
 DEMO = [f"frto2002/{name}" for name in ("table1", "table2", "table3", "fig1", "fig2")]
 
 app = typer.Typer(
@@ -85,46 +83,23 @@ def demo(
     _finish(parts, out, as_json=as_json)
 
 
-@app.command("list", epilog="Example: [bold]rtolab list --json[/bold]")
-def list_all(*, as_json: AsJson = False) -> None:
-    """What there is: policies of senders, detectors, measures, scenarios, experiments."""
-    from rtolab.experiments import EXPERIMENTS  # noqa: PLC0415
-    from rtolab.measures import MEASURES  # noqa: PLC0415
+@app.command("list", epilog="Example: [bold]rtolab list senders[/bold]")
+def list_(
+    what: Annotated[
+        listing.Kind | None, typer.Argument(help="What to list; by default everything.")
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """What there is: policies of senders, receivers, detectors, measures, scenarios, experiments.
 
-    policies = _rtolab.policies()
-    detectors = _rtolab.detectors()
-    scenarios = shipped_scenarios()
+    `list senders` explains how senders are put together.
+    """
     if as_json:
-        _print_json(
-            {
-                "policies": [
-                    dict(zip(("name", "question", "about"), p, strict=True)) for p in policies
-                ],
-                "detectors": [dict(zip(("name", "about"), d, strict=True)) for d in detectors],
-                "measures": [
-                    {"name": m.name, "unit": m.unit, "source": m.source, "about": m.about}
-                    for m in MEASURES.values()
-                ],
-                "scenarios": [
-                    {"name": name, "title": scenario_title(path), "path": str(path)}
-                    for name, path in scenarios.items()
-                ],
-                "experiments": [
-                    {"id": e.id, "aliases": list(e.aliases), "title": e.title, "source": e.source}
-                    for e in EXPERIMENTS
-                ],
-            }
-        )
-        return
-    console = _stdout()
-    console.print(_listing("Senders are sums of policies, such as sack+frto", policies))
-    console.print(_listing("Detectors, as judges (--judge)", detectors))
-    titles = [(name, scenario_title(path)) for name, path in scenarios.items()]
-    measures = [(m.name, m.unit, m.source) for m in MEASURES.values()]
-    console.print(_listing("Measures, in rtolab.measures", measures))
-    console.print(_listing("Scenarios", titles))
-    named = [(", ".join((e.id, *e.aliases)), e.title) for e in EXPERIMENTS]
-    console.print(_listing("Experiments", named))
+        _print_json(listing.document(what))
+    else:
+        console = _stdout(LISTED)
+        console.print(listing.text(what, console.width))
 
 
 @app.command(
@@ -135,7 +110,8 @@ def run(  # noqa: PLR0913  (all but the first are options)
     scenario: Scenario,
     *,
     sender: Annotated[
-        list[str] | None, typer.Option("--sender", "-s", help="A sum such as newreno+frto.")
+        list[str] | None,
+        typer.Option("--sender", "-s", help="A sum such as newreno+frto; again for another."),
     ] = None,
     runs: Runs = 1,
     seed: Seed = 1,
@@ -312,6 +288,10 @@ def main() -> None:
         app()
     except InternalError as error:
         _complain(str(error), DEFECT)
+    except SenderError as error:
+        _complain(
+            f"{error}\n`rtolab list senders` explains how senders are put together", BAD_INPUT
+        )
     except Error as error:
         _complain(str(error), BAD_INPUT)
     except OSError as error:
@@ -424,16 +404,9 @@ def _progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         bar.stop()
 
 
-def _stdout() -> Console:
+def _stdout(piped: int = 100) -> Console:
     """Standard output: wide enough for our tables, even where a terminal must then wrap them."""
-    return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else 100)
-
-
-def _listing(title: str, rows: Sequence[Sequence[str]]) -> RenderableType:
-    table = Table(title=title, title_justify="left", box=None, show_header=False, pad_edge=False)
-    for row in rows:
-        table.add_row(*row)
-    return table
+    return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else piped)
 
 
 def _name(files: Sequence[Path]) -> None:

@@ -36,6 +36,8 @@ SHOWN = ("time", "lost", "rexmits")
 """Of a table's metrics those that tell most, where it has them and the terminal no room for all."""
 ROOM = 8
 """How many columns of numbers a table of 80 columns has room for."""
+LONGEST_TERM = len("newreno:timestamp-heuristic")
+"""A sender's name is broken where it is longer."""
 
 
 def reproduction(done: Reproduction, *, kept: bool = False) -> RenderableType:
@@ -223,9 +225,9 @@ def runs(result: Result) -> Table:
     }
     one = result.runs == result.connections["sender"].n_unique()
     table = _table()
-    table.add_column("sender", no_wrap=True)
-    table.add_column("flow")
-    table.add_column("done", justify="right")
+    table.add_column("sender", overflow="fold", min_width=8)
+    table.add_column("flow", no_wrap=True)
+    table.add_column("done", justify="right", no_wrap=True)
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     grouped = result.connections.group_by("sender", "flow", maintain_order=True)
@@ -237,8 +239,19 @@ def runs(result: Result) -> Table:
             scaled = value / 1000 if value is not None and name == "goodput_bps" else value
             places = 0 if one and digits == 1 else digits
             cells.append("-" if scaled is None else f"{scaled:.{places}f}")
-        table.add_row(str(sender), str(flow), completed, *cells)
+        table.add_row(_sum(str(sender)), str(flow), completed, *cells)
     return table
+
+
+def _sum(sender: str) -> str:
+    """A sender's name, broken at its plus signs: a long one must not take the figures' room."""
+    lines = [""]
+    for term in sender.split("+"):
+        plus = "+" if lines[-1] else ""
+        if plus and len(lines[-1] + plus + term) > LONGEST_TERM:
+            lines.append("")
+        lines[-1] += plus + term
+    return "\n".join(lines)
 
 
 def judges(found: Sequence[Confusion]) -> RenderableType:
@@ -246,8 +259,8 @@ def judges(found: Sequence[Confusion]) -> RenderableType:
     if not found:
         return Text("no timeout and no fast retransmit: nothing to judge")
     table = _table()
-    table.add_column("sender", no_wrap=True)
-    table.add_column("judge", no_wrap=True)
+    table.add_column("sender", overflow="fold", min_width=8)
+    table.add_column("judge", overflow="fold", min_width=8)
     for name in ("spurious\nfound", "\nmissed", "genuine\nright", "called\nspurious"):
         table.add_column(name, justify="right", no_wrap=True)
     for name in ("\nopen", "\nblind", "median\ndelay s"):
@@ -256,7 +269,7 @@ def judges(found: Sequence[Confusion]) -> RenderableType:
         counts = (one.spurious_found, one.spurious_missed, one.genuine_right)
         others = (one.genuine_called_spurious, one.open, one.blind)
         delay = "-" if one.median_delay_s is None else f"{one.median_delay_s:.3f}"
-        table.add_row(one.sender, one.detector, *map(str, counts + others), delay)
+        table.add_row(_sum(one.sender), one.detector, *map(str, counts + others), delay)
     return table
 
 
@@ -268,13 +281,13 @@ def what_if(found: Sequence[Difference]) -> RenderableType:
     for name, justify in (("run", "right"), ("flow", "left"), ("timeout s", "right")):
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("truth")
-    table.add_column("instead", no_wrap=True)
+    table.add_column("instead", overflow="fold", min_width=8)
     table.add_column("time s", justify="right")
     table.add_column("segments", justify="right")
     for one in found:
         time = "-" if one.time_s is None else f"{one.time_s:+.2f}"
         where = (str(one.run), one.flow, f"{one.at_s:.3f}", one.truth)
-        table.add_row(*where, one.sender, time, f"{one.segments:+d}")
+        table.add_row(*where, _sum(one.sender), time, f"{one.segments:+d}")
     return table
 
 

@@ -241,6 +241,17 @@ fn an_unknown_sender() {
 }
 
 #[test]
+fn an_unknown_receiver() {
+    let said = instead(&[
+        ("ack_every = 2", r#"profile = "linux-2.5""#),
+        ("ack_every = 2", r#"profile = "sack""#),
+        ("ack_every = 2", "profile = 98"),
+        ("ack_every = 2", "profile = \"linux-2.4\"\nheartbeat_phase = \"50 ms\""),
+    ]);
+    check("an_unknown_receiver", &said);
+}
+
+#[test]
 fn spans_that_make_no_sense() {
     let said = instead(&[
         (r#"["0.1 s", "20 s"]"#, r#"["20 s", "0.1 s"]"#),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use rtolab_link::{DirectionConfig, Distribution, Limit, StallHolds};
 use rtolab_scenario::{Scenario, Workload};
 use rtolab_tcp::Config;
-use rtolab_tcp::config::{RtoFloor, Threshold};
+use rtolab_tcp::config::{AckDelay, EchoRule, RtoFloor, Threshold};
 use rtolab_time::{Duration, Rate};
 use serde_json::Value as Json;
 
@@ -153,6 +153,25 @@ fn the_receiver_shares_what_it_does_not_say() {
     assert_eq!(receiver.rto.initial, Duration::from_secs(3));
     assert_eq!(receiver.timestamp, with(&set).flows[0].tcp.timestamp);
     assert_eq!(receiver.window_scale, Some(3), "the smallest that announces 300 kB");
+}
+
+#[test]
+fn what_a_receiving_profile_sets_other_keys_of_the_receiver_replace() {
+    let receiver = |set: &[_]| with(set).flows.remove(0).receiver;
+    let (bsdi, shared) = (("receiver.profile", "bsdi-3.0"), ("tcp.timestamp.echo", "linux"));
+    let plain = receiver(&[shared, bsdi]);
+    assert_eq!(plain.timestamp.echo, EchoRule::Rfc1323);
+    assert_eq!(plain.receiver.ack_delay, AckDelay::Heartbeat { phase: Duration::ZERO });
+    assert!(!plain.sack && plain.timestamps && !plain.receiver.rxt_echo);
+
+    let (phase, period) = (("receiver.heartbeat_phase", "50 ms"), ("receiver.delayed_ack", "1 s"));
+    let (echo, sack) = (("receiver.echo", "ns2bis"), ("receiver.sack", "true"));
+    let own = receiver(&[phase, period, echo, sack, bsdi]);
+    assert_eq!(own.timestamp.echo, EchoRule::Ns2bis);
+    let beats = AckDelay::Heartbeat { phase: Duration::from_millis(50) };
+    assert_eq!((own.receiver.ack_delay, own.receiver.delayed_ack), (beats, Duration::from_secs(1)));
+    assert!(own.sack && own.timestamps);
+    assert_eq!(with(&[bsdi]).flows[0].tcp, with(&[]).flows[0].tcp, "the sender is none of it");
 }
 
 #[test]

@@ -26,8 +26,10 @@ pub struct Policy {
     /// Which of the questions it answers; a sum has at most one policy for each, but several
     /// detectors.
     pub question: Question,
-    /// What it is, in one sentence with its source.
+    /// What it is, in one line.
     pub about: &'static str,
+    /// Who published it: a paper or an RFC with its section, or whose source code has it.
+    pub source: &'static str,
     set: fn(&mut Config),
 }
 
@@ -258,6 +260,16 @@ mod tests {
         for profile in PROFILES {
             assert_ne!(sender(profile.name, &base).unwrap(), base, "{}", profile.name);
             assert!(profile.quirks.iter().all(|quirk| !quirk.source.is_empty()));
+        }
+    }
+
+    #[test]
+    fn every_policy_says_what_it_is_and_where_from() {
+        for (index, policy) in POLICIES.iter().enumerate() {
+            assert!(!policy.about.is_empty() && !policy.source.is_empty(), "{}", policy.name);
+            assert!(!policy.about.contains(policy.source), "{}", policy.name);
+            let others = &POLICIES[index + 1..];
+            assert!(others.iter().all(|other| other.name != policy.name), "{}", policy.name);
         }
     }
 

@@ -36,16 +36,18 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// How the receiving hosts behave: as the sending ones, but with capabilities of their own.
+/// How the receiving hosts behave: as the sending ones, but with capabilities of their own. What a
+/// profile sets comes first, so that the other keys replace it.
 pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Result<Config, Error> {
     let Receiver { buffer, ack_every, delayed_ack, echo, .. } = receiver;
     let Receiver { sack, timestamps, dsack, mss, window_scale, rxt_echo, .. } = receiver;
-    let mut config = Config {
-        sack: sack.unwrap_or(true),
-        timestamps: timestamps.unwrap_or(true),
-        dsack: dsack.unwrap_or(false),
-        ..sender.clone()
-    };
+    let mut config = Config { sack: true, timestamps: true, dsack: false, ..sender.clone() };
+    if let Some(Written(profile)) = receiver.profile {
+        profile.apply_to_receiver(&mut config);
+    }
+    config.sack = sack.unwrap_or(config.sack);
+    config.timestamps = timestamps.unwrap_or(config.timestamps);
+    config.dsack = dsack.unwrap_or(config.dsack);
     set(&mut config.mss, *mss);
     set(&mut config.timestamp.echo, *echo);
     set(&mut config.receiver.buffer, *buffer);
@@ -111,7 +113,7 @@ fn acknowledgments(
     set(&mut config.gap_fill, *gap_fill);
     set_whole(&mut config.max_sack_blocks, *max_sack_blocks);
     config.dsack_old = dsack_old.unwrap_or(config.dsack_old);
-    config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span);
+    config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span).or(config.delayed_dupacks);
     match (&mut config.ack_delay, heartbeat_phase) {
         (_, None) => Ok(()),
         (AckDelay::Heartbeat { phase }, Some(Written(written))) => {

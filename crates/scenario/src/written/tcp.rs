@@ -10,6 +10,7 @@ use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::profile::ReceivingProfile;
 use super::quantity::{Buffer, Mss, Positive, Segments};
 use super::value::{Chance, Count, Whole, Written};
 
@@ -226,6 +227,9 @@ pub(crate) struct DualRtt {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Receiver {
+    /// The system that receives. It sets some of the keys below, and those that are written replace
+    /// what it sets. Default: none.
+    pub profile: Option<Written<ReceivingProfile>>,
     /// The receive buffer: the largest window offered. Default: 65535 B.
     #[schemars(example = &"32 kB")]
     pub buffer: Option<Written<Buffer>>,

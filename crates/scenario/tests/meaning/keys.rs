@@ -245,6 +245,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.dualrtt.first", "skip"),
     ("tcp.msl", "30 s"),
     ("tcp.push", "true"),
+    ("receiver.profile", "bsdi-3.0"),
     ("receiver.buffer", "32 kB"),
     ("receiver.ack_every", "1"),
     ("receiver.delayed_ack", "100 ms"),
