@@ -17,7 +17,9 @@ pub use recovery::{
 pub use rto::{
     Arithmetic, History, Parity, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling, TimerClock,
 };
-pub use spurious::{Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, Response, Threshold};
+pub use spurious::{
+    Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, OtherDetector, Response, Threshold,
+};
 pub use window::{
     Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout, SlowStart,
     WindowConfig,

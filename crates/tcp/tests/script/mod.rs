@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
-use rtolab_tcp::spurious::{DETECTORS, Judges, Judgment, Verdict};
+use rtolab_tcp::spurious::{DETECTORS, DetectorKind, Judges, Judgment, Verdict};
 use rtolab_tcp::{
     Cause, Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum,
 };
@@ -51,6 +51,7 @@ pub struct Setup {
     handshake: Duration,
     segments: u32,
     offered: u32,
+    unlisted: Option<(fn(&mut Config), DetectorKind)>,
 }
 
 impl Setup {
@@ -103,9 +104,19 @@ impl Setup {
         self
     }
 
+    /// A policy and its judge that no table lists.
+    pub fn unlisted(mut self, set: fn(&mut Config), judge: DetectorKind) -> Self {
+        self.unlisted = Some((set, judge));
+        self
+    }
+
     /// Connects and sends what the windows allow: exactly these segments.
     pub fn sent(self, expected: RangeInclusive<u32>) -> Script {
-        let config = sum::sender(&self.sum, &self.config).unwrap();
+        let mut config = sum::sender(&self.sum, &self.config).unwrap();
+        if let Some((set, _)) = self.unlisted {
+            set(&mut config);
+        }
+        let judges = DETECTORS.iter().chain(self.unlisted.as_ref().map(|(_, judge)| judge));
         let timestamps = config.timestamps;
         let mut script = Script {
             connection: Connection::open(Arc::new(config)),
@@ -116,7 +127,7 @@ impl Setup {
             left: Vec::new(),
             expected: true,
             verdict: None,
-            judges: Judges::new(DETECTORS, Seq::FIRST),
+            judges: Judges::new(judges, Seq::FIRST),
             judgments: Vec::new(),
             alike: true,
             timeouts: 0,
@@ -170,8 +181,15 @@ impl Script {
     /// A sender by its sum of policies.
     pub fn sender(sum: &str) -> Setup {
         let (config, at) = (base(), Instant::START);
-        let handshake = Duration::ZERO;
-        Setup { sum: sum.to_string(), config, at, handshake, segments: 1000, offered: 60 }
+        Setup {
+            sum: sum.to_string(),
+            config,
+            at,
+            handshake: Duration::ZERO,
+            segments: 1000,
+            offered: 60,
+            unlisted: None,
+        }
     }
 
     /// Every segment that left has to be expected before something else happens.
