@@ -239,7 +239,6 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.dualrtt.threshold", "0.025"),
     ("tcp.dualrtt.by_spacing", "true"),
     ("tcp.dualrtt.first", "skip"),
-    ("tcp.msl", "30 s"),
     ("tcp.push", "true"),
     ("receiver.buffer", "32 kB"),
     ("receiver.ack_every", "1"),

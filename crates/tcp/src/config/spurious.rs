@@ -37,7 +37,7 @@ impl Detectors {
     }
 
     /// Is there none?
-    pub(crate) const fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let Self { eifel, bad_retransmit, dualrtt, dsack, others } = self;
         eifel.is_none() && !*bad_retransmit && !*dualrtt && dsack.is_none() && others.is_empty()
     }
