@@ -565,10 +565,7 @@ fn an_unknown_detector_is_told_from_known_ones() {
     let message = detector("eifle").unwrap_err().to_string();
     let known = "unknown detector `eifle`; known are eifel, eifel:rfc3522, frto, frto:rfc4138, ";
     assert!(message.starts_with(known), "{message}");
-    assert!(
-        message.ends_with(", dsack, eifel:safe, eifel:rxt, badrexmit, dsack:linux"),
-        "{message}"
-    );
+    assert!(DETECTORS.iter().all(|kind| message.contains(kind.name)), "{message}");
 }
 
 /// What may happen at a sender, in any order.

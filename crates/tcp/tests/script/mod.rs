@@ -43,6 +43,9 @@ pub fn base() -> Config {
     config
 }
 
+/// What a policy sets.
+type Change = fn(&mut Config);
+
 /// A sender before its first segment.
 pub struct Setup {
     sum: String,
@@ -51,7 +54,7 @@ pub struct Setup {
     handshake: Duration,
     segments: u32,
     offered: u32,
-    unlisted: Option<(fn(&mut Config), DetectorKind)>,
+    unlisted: Option<(Change, DetectorKind)>,
 }
 
 impl Setup {
@@ -105,7 +108,7 @@ impl Setup {
     }
 
     /// A policy and its judge that no table lists.
-    pub fn unlisted(mut self, set: fn(&mut Config), judge: DetectorKind) -> Self {
+    pub fn unlisted(mut self, set: Change, judge: DetectorKind) -> Self {
         self.unlisted = Some((set, judge));
         self
     }

@@ -1,0 +1,12 @@
+//! The crate in a program without the standard library. It is enough that this compiles: a program
+//! can have one panic handler only, and the standard library would bring its own.
+#![no_std]
+
+pub use rtolab_tcp::Seq;
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
+}
