@@ -203,6 +203,10 @@ impl Sender {
         let (cwnd, ssthresh) = match response {
             Response::None | Response::StopGbn | Response::Half => return,
             Response::Full => (saved.cwnd, saved.ssthresh),
+            // What this acknowledgment has completed does not go on.
+            Response::Bsd if facts.ack >= saved.recovery.recover => {
+                (saved.recovery.deflated(saved.cwnd), saved.ssthresh)
+            }
             Response::Bsd => {
                 self.recovery = saved.recovery;
                 (saved.cwnd, saved.ssthresh)

@@ -283,3 +283,16 @@ fn the_window_is_never_less_than_a_segment() {
         s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(1.0);
     }
 }
+
+#[test]
+fn a_recovery_that_the_acknowledgment_completes_does_not_go_on() {
+    let setup = Script::sender("sack+eifel+bsd").cwnd(8).ssthresh(8).segments(10);
+    let mut s = setup.sent(1..=8);
+    let first = s.clock();
+    s.at(100).sacks(0, [2..=2]).expect_nothing().sacks(0, [2..=3]).expect_nothing();
+    s.sacks(0, [2..=4]).expect([1]).sacks(0, [2..=5]).expect_nothing();
+    s.sacks(0, [2..=6]).expect([9]).sacks(0, [2..=7]).expect([10]);
+    s.timeout().expect([1]);
+    s.echoing(first).ack(8).expect_nothing().verdict(SPURIOUS);
+    s.ack(9).expect_nothing().fast_retransmits(1);
+}

@@ -16,7 +16,7 @@ use crate::written::{
 
 /// How the sending hosts behave, before a sum of policies is applied.
 pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
-    let Tcp { sender: _, mss, window_scale, timestamps, recover_on_undo, msl, push, .. } = tcp;
+    let Tcp { sender: _, mss, window_scale, timestamps, recover_on_undo, push, .. } = tcp;
     let mut config = Config::default();
     set(&mut config.mss, *mss);
     config.window_scale = window_scale.map(|scale| scale.0 as u8);
@@ -25,7 +25,6 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     set(&mut config.recover_on_undo, *recover_on_undo);
     config.response = tcp.response.map(|Written(response)| response).or(config.response);
     dualrtt(&tcp.dualrtt, &mut config.dualrtt, &at.key("dualrtt"))?;
-    set(&mut config.msl, *msl);
     config.push = push.unwrap_or(config.push);
     timestamp(&tcp.timestamp, &mut config.timestamp);
     rto(&tcp.rto, &mut config.rto, &at.key("rto"))?;

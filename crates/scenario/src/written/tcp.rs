@@ -58,9 +58,6 @@ pub(crate) struct Tcp {
     /// Knobs of DualRTT.
     #[serde(default)]
     pub dualrtt: DualRtt,
-    /// The maximum segment lifetime: TIME-WAIT lasts twice as long. Default: 120 s.
-    #[schemars(example = &"120 s")]
-    pub msl: Option<Written<Duration>>,
     /// Does the segment that empties the send buffer carry PSH? Default: false.
     pub push: Option<bool>,
 }

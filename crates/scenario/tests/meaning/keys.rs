@@ -243,7 +243,6 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.dualrtt.path_rate", "50 kbit/s"),
     ("tcp.dualrtt.path_delay", "1400 ms"),
     ("tcp.dualrtt.first", "skip"),
-    ("tcp.msl", "30 s"),
     ("tcp.push", "true"),
     ("receiver.profile", "bsdi-3.0"),
     ("receiver.buffer", "32 kB"),

@@ -1,10 +1,15 @@
 //! Knobs of a sender that finds a retransmission spurious: which detectors it acts on, and how it
 //! responds.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use rtolab_time::{Duration, Rate};
 
+use crate::spurious::Detector;
+
 /// Detectors of spurious retransmissions that a sender acts on, beside F-RTO.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detectors {
     /// Eifel detection.
     pub eifel: Option<EifelForm>,
@@ -14,15 +19,39 @@ pub struct Detectors {
     pub dualrtt: bool,
     /// By D-SACK.
     pub dsack: Option<DsackForm>,
+    /// Those without knobs, which are asked after all others.
+    pub others: Vec<OtherDetector>,
+}
+
+/// A detector that has no knobs.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherDetector {
+    /// Its name, by which it is known.
+    pub name: &'static str,
+    /// One that has seen nothing yet.
+    pub make: fn() -> Box<dyn Detector>,
 }
 
 impl Detectors {
+    /// Adds a detector that has no knobs.
+    pub fn add(&mut self, name: &'static str, make: fn() -> Box<dyn Detector>) {
+        self.others.push(OtherDetector { name, make });
+    }
+
     /// Is there none?
-    pub(crate) const fn is_empty(self) -> bool {
-        let Self { eifel, bad_retransmit, dualrtt, dsack } = self;
-        eifel.is_none() && !bad_retransmit && !dualrtt && dsack.is_none()
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { eifel, bad_retransmit, dualrtt, dsack, others } = self;
+        eifel.is_none() && !*bad_retransmit && !*dualrtt && dsack.is_none() && others.is_empty()
     }
 }
+
+impl PartialEq for OtherDetector {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for OtherDetector {}
 
 /// Which Eifel detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

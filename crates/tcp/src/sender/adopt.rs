@@ -61,7 +61,7 @@ impl Sender {
             self.permit = Permit::Windows;
             self.frto = config.frto.map(Frto::new);
         }
-        if (config.detectors, config.dualrtt) != (self.config.detectors, self.config.dualrtt) {
+        if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
             self.bench = acting(&config);
         }
         self.window.adopt(&config.window);

@@ -13,7 +13,7 @@ use crate::flight::{AckFacts, Cause, Sent};
 
 /// The detectors of a sender that does as `config` says.
 pub(crate) fn acting(config: &Config) -> Bench {
-    let Detectors { eifel, bad_retransmit, dualrtt, dsack } = config.detectors;
+    let Detectors { eifel, bad_retransmit, dualrtt, dsack, others } = &config.detectors;
     let mut bench: Vec<(&'static str, Box<dyn Detector>)> = Vec::new();
     let eifel: Option<(_, Box<dyn Detector>)> = eifel.map(|form| match form {
         EifelForm::LudwigKatz => ("eifel", Box::new(OfTimeouts(Eifel::default())) as _),
@@ -23,10 +23,10 @@ pub(crate) fn acting(config: &Config) -> Bench {
         EifelForm::Safe => ("eifel:safe", Box::new(EifelSafe::default()) as _),
     });
     bench.extend(eifel);
-    if bad_retransmit {
+    if *bad_retransmit {
         bench.push(("badrexmit", Box::new(BadRetransmit::default())));
     }
-    if dualrtt {
+    if *dualrtt {
         let detector = DualRtt::new(config.dualrtt);
         bench.push((config.dualrtt.threshold.detector(), Box::new(detector)));
     }
@@ -35,6 +35,7 @@ pub(crate) fn acting(config: &Config) -> Bench {
         DsackForm::Linux => ("dsack:linux", Box::new(DsackLinux::default()) as _),
     });
     bench.extend(dsack);
+    bench.extend(others.iter().map(|other| (other.name, (other.make)())));
     Bench::of(bench).knowing(config.dualrtt.path)
 }
 

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
-use rtolab_tcp::spurious::{DETECTORS, Judges, Judgment, Verdict};
+use rtolab_tcp::spurious::{DETECTORS, DetectorKind, Judges, Judgment, Verdict};
 use rtolab_tcp::{
     Cause, Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum,
 };
@@ -43,6 +43,9 @@ pub fn base() -> Config {
     config
 }
 
+/// What a policy sets.
+type Change = fn(&mut Config);
+
 /// A sender before its first segment.
 pub struct Setup {
     sum: String,
@@ -51,6 +54,7 @@ pub struct Setup {
     handshake: Duration,
     segments: u32,
     offered: u32,
+    unlisted: Option<(Change, DetectorKind)>,
 }
 
 impl Setup {
@@ -103,9 +107,19 @@ impl Setup {
         self
     }
 
+    /// A policy and its judge that no table lists.
+    pub fn unlisted(mut self, set: Change, judge: DetectorKind) -> Self {
+        self.unlisted = Some((set, judge));
+        self
+    }
+
     /// Connects and sends what the windows allow: exactly these segments.
     pub fn sent(self, expected: RangeInclusive<u32>) -> Script {
-        let config = sum::sender(&self.sum, &self.config).unwrap();
+        let mut config = sum::sender(&self.sum, &self.config).unwrap();
+        if let Some((set, _)) = self.unlisted {
+            set(&mut config);
+        }
+        let judges = DETECTORS.iter().chain(self.unlisted.as_ref().map(|(_, judge)| judge));
         let (timestamps, path) = (config.timestamps, config.dualrtt.path);
         let mut script = Script {
             connection: Connection::open(Arc::new(config)),
@@ -116,7 +130,7 @@ impl Setup {
             left: Vec::new(),
             expected: true,
             verdict: None,
-            judges: Judges::new(DETECTORS, Seq::FIRST).knowing(path),
+            judges: Judges::new(judges, Seq::FIRST).knowing(path),
             judgments: Vec::new(),
             alike: true,
             timeouts: 0,
@@ -170,8 +184,15 @@ impl Script {
     /// A sender by its sum of policies.
     pub fn sender(sum: &str) -> Setup {
         let (config, at) = (base(), Instant::START);
-        let handshake = Duration::ZERO;
-        Setup { sum: sum.to_string(), config, at, handshake, segments: 1000, offered: 60 }
+        Setup {
+            sum: sum.to_string(),
+            config,
+            at,
+            handshake: Duration::ZERO,
+            segments: 1000,
+            offered: 60,
+            unlisted: None,
+        }
     }
 
     /// Every segment that left has to be expected before something else happens.
