@@ -19,8 +19,8 @@ from rtolab.result import Result
 from rtolab.run import shipped_scenarios
 
 BY_ID = {experiment.id: experiment for experiment in EXPERIMENTS}
-TABLES = [e for e in EXPERIMENTS if not e.is_trace]
-FIGURES = [e for e in EXPERIMENTS if e.is_trace and e.id.startswith("frto2002/")]
+TABLES = [BY_ID[f"frto2002/table{number}"] for number in (1, 2, 3)]
+FIGURES = [BY_ID[f"frto2002/fig{number}"] for number in (1, 2, 3, 4)]
 
 
 def medians(experiment: Experiment) -> dict[str, tuple[float, float, float]]:
@@ -276,7 +276,9 @@ def test_figures_6_to_8_are_the_tables_runs() -> None:
 
 
 def test_a_paper_names_all_its_experiments() -> None:
-    assert find(["frto2002"]) + find(["dualrtt2004"]) == find([]) == list(EXPERIMENTS)
+    papers = dict.fromkeys(experiment.paper for experiment in EXPERIMENTS)
+    assert [e for paper in papers for e in find([paper])] == find([]) == list(EXPERIMENTS)
+    assert {experiment.paper for experiment in find(["frto2002/"])} == {"frto2002"}
 
 
 def test_an_unknown_experiment_is_an_error_that_names_the_known() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from rtolab.panels import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+from rtolab.panels import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, tips
 from rtolab.plot import styled
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ def box_plot(title: str, subtitle: str, quantity: str, boxes: Sequence[Box]) -> 
     def y(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", title=quantity, scale=alt.Scale(zero=True, nice=True))
 
-    tooltip = [f"{name}:Q" for name in ("low", "q1", "median", "q3", "high", "published")]
+    named = ("low", "q1", "median", "q3", "high", "published")
+    tooltip = tips(*(f"{name}:Q" for name in named))
     layers = [
         base.mark_rule(color="black").encode(y("low"), alt.Y2("high:Q")),
         base.mark_tick(color="black", width=24, opacity=1).encode(y("low")),
@@ -151,7 +152,7 @@ def curves(
         layers.append(
             base.mark_point(
                 shape="diamond", size=230, filled=False, opacity=1, strokeWidth=2.4
-            ).encode(tooltip=["series:N", "x:Q", "y:Q"])
+            ).encode(tooltip=tips("series:N", "x:Q", "y:Q"))
         )
     layered = alt.LayerChart(layer=layers, width=CURVE_WIDTH, height=CURVE_HEIGHT)
     return styled(layered, title)
@@ -166,7 +167,7 @@ def _line(
     """The bars, the line and the points of one series."""
     base = alt.Chart(alt.InlineData(values=points)).encode(at[0], _look("color", lines, COLORS))
     dash = DASHES[lines.index(str(points[0]["series"])) % len(DASHES)]
-    tooltip = ["series:N", "x:Q", "y:Q", "low:Q", "high:Q"]
+    tooltip = tips("series:N", "x:Q", "y:Q", "low:Q", "high:Q")
     return [
         base.mark_rule(strokeWidth=1.4, opacity=0.6, xOffset=aside, x2Offset=aside)
         .transform_filter("isValid(datum.low)")
@@ -225,7 +226,7 @@ def _band_panel(group: str, bands: Sequence[Band], *, labelled: bool) -> alt.Lay
     def x(field: str) -> alt.X:
         return alt.X(f"{field}:Q", title=group, scale=alt.Scale(zero=False, padding=10))
 
-    tooltip = ["label:N", "published:Q", "measured:Q", "low:Q", "high:Q"]
+    tooltip = tips("label:N", "published:Q", "measured:Q", "low:Q", "high:Q")
     layers = [
         base.mark_bar(height=14, color=SKY, opacity=0.6).encode(
             x("low"), alt.X2("high:Q"), tooltip=tooltip

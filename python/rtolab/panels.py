@@ -113,6 +113,11 @@ def rows(frame: pl.DataFrame) -> alt.InlineData:
     return alt.InlineData(values=frame.write_json(), format=alt.JsonDataFormat(type="json"))
 
 
+def tips(*fields: str) -> list[alt.Tooltip]:
+    """What is told of a mark under the pointer; altair takes far longer over bare names."""
+    return [alt.Tooltip(field) for field in fields]
+
+
 @dataclass(frozen=True)
 class Seen:
     """What one host saw of a flow: data segments, and the ACKs that answer them."""
@@ -183,7 +188,7 @@ def _mark_layers(marks: Sequence[tuple[float, str]], x: alt.X) -> list[alt.Chart
             base.mark_rule(color=BLACK, strokeWidth=0.8, strokeDash=[1, 2], clip=True),
             base.mark_text(
                 align="left", baseline="top", dx=4, fontSize=12, fontStyle="italic", clip=True
-            ).encode(text="text:N", y=alt.value(4 + 15 * row)),
+            ).encode(text=alt.Text("text:N"), y=alt.value(4 + 15 * row)),
         ]
     return layers
 
@@ -283,7 +288,7 @@ def _background(view: View, x: alt.X, *, legends: bool = True) -> list[alt.Chart
         shades = disturbed.select("to_s", "link", "direction", at_s="from_s", what="kind")
         legend = alt.Legend(title="Shaded", symbolType="square", symbolOpacity=0.3)
         color = alt.Color("what:N", scale=_colors(looks), legend=legend if legends else None)
-        tooltip = ["what:N", "link:N", "direction:N", "at_s:Q", "to_s:Q"]
+        tooltip = tips("what:N", "link:N", "direction:N", "at_s:Q", "to_s:Q")
         shade = alt.Chart(rows(shades)).mark_rect(opacity=0.22, clip=True)
         layers.append(shade.encode(x, alt.X2("to_s:Q"), color, tooltip=tooltip))
     events = view.shown(view.timeouts)
@@ -291,7 +296,7 @@ def _background(view: View, x: alt.X, *, legends: bool = True) -> list[alt.Chart
         what = pl.col("kind").str.replace("_", " ")
         marks = events.select("at_s", "needed", "rto_s", "verdict", what=what)
         lines = _line_looks(_present(EVENTS, marks["what"]), "Events" if legends else None)
-        tooltip = ["what:N", "at_s:Q", "needed:N", "rto_s:Q", "verdict:N"]
+        tooltip = tips("what:N", "at_s:Q", "needed:N", "rto_s:Q", "verdict:N")
         rule = alt.Chart(rows(marks)).mark_rule(strokeWidth=1.5, clip=True)
         layers.append(rule.encode(x, *lines, tooltip=tooltip))
     return layers
