@@ -242,6 +242,7 @@ impl Word for Response {
         ("stop-gbn", Self::StopGbn, "The window stays reduced, but new data are sent."),
         ("half", Self::Half, "New data in half the window (report C-2002-07)."),
         ("full", Self::Full, "Window and ssthresh as before (Ludwig and Katz 2000)."),
+        ("full:scaled", Self::FullScaled, "As full after one timeout, half of it after two."),
         (
             "ns2:full",
             Self::Ns2Full,
@@ -251,6 +252,13 @@ impl Word for Response {
         ("ns2:slow-start", Self::Ns2SlowStart, "Slow start with new data (ns-2's 3)."),
         ("rfc4015", Self::Rfc4015, "The Eifel response (RFC 4015), with its timeout."),
         ("linux", Self::Linux, "Window and ssthresh not below what they were."),
+        ("linux2.6:halving", Self::Linux26Halving, "Rate halving (tcp_frto_response 0)."),
+        (
+            "linux2.6:conservative",
+            Self::Linux26Conservative,
+            "Half of the window at once (tcp_frto_response 1).",
+        ),
+        ("linux2.6:undo", Self::Linux26Undo, "Twice the halved ssthresh (tcp_frto_response 2)."),
         ("bsd", Self::Bsd, "All as before, with the recovery that was under way."),
     ];
 }

@@ -30,10 +30,11 @@ impl Sender {
         let settled = self.judge(&facts);
         let recovering = self.recovery.is_fast();
         self.recover_or_begin(&facts, settled);
+        let reducing = self.reduce_window(&facts);
         if facts.is_new() {
             let ended = recovering && !self.recovery.is_fast();
             let grows = !recovering || (ended && self.config.window.full_ack == FullAck::Halved);
-            if grows && !settled.freezes() && !facts.acks_syn() {
+            if grows && !reducing && !settled.freezes() && !facts.acks_syn() {
                 self.window.grow(facts.advanced);
             }
             if settled.ends() || ended {

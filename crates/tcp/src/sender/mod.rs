@@ -18,7 +18,7 @@ use crate::config::{Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{Cause, Flight};
-use crate::recovery::Recovery;
+use crate::recovery::{Recovery, WindowReduction};
 use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
@@ -66,6 +66,8 @@ pub struct Sender {
     pub(crate) rtt: RttEstimator,
     /// Loss recovery under way, and what it has counted so far.
     pub(crate) recovery: Recovery,
+    /// The window on its way down outside fast recovery.
+    pub(crate) reduction: Option<WindowReduction>,
     /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
     pub(crate) nxt: Seq,
     /// The head is to be sent again, whatever the windows say, and why.
@@ -119,6 +121,7 @@ impl Sender {
             window,
             rtt,
             recovery,
+            reduction: None,
             nxt: Seq::FIRST,
             resend_head: None,
             forbears: false,

@@ -89,6 +89,7 @@ impl Sender {
             sack: self.config.sack && self.flight.uses_sack(),
         };
         self.recovery.on_timeout(self.flight.max());
+        self.reduction = None;
         match self.config.recovery.sack.on_timeout {
             // A head that was selectively acknowledged shows that the receiver reneged.
             SackOnTimeout::Keep if !head.is_sacked() => self.flight.clear_losses(),

@@ -130,6 +130,9 @@ pub const POLICIES: &[Policy] = &[
     policy("full", Question::Response, "window and ssthresh as before (LK 2000)", |c| {
         c.response = Some(Response::Full);
     }),
+    policy("full:scaled", Question::Response, "full, half, none by timeouts (LK 2000)", |c| {
+        c.response = Some(Response::FullScaled);
+    }),
     policy("ns2:full", Question::Response, "the window is what was outstanding (ns-2)", |c| {
         c.response = Some(Response::Ns2Full);
     }),
@@ -144,6 +147,15 @@ pub const POLICIES: &[Policy] = &[
     }),
     policy("linux", Question::Response, "nothing less than before (Linux undo)", |c| {
         c.response = Some(Response::Linux);
+    }),
+    policy("linux2.6:halving", Question::Response, "rate halving (Linux 2.6's 0)", |c| {
+        c.response = Some(Response::Linux26Halving);
+    }),
+    policy("linux2.6:conservative", Question::Response, "half at once (Linux 2.6's 1)", |c| {
+        c.response = Some(Response::Linux26Conservative);
+    }),
+    policy("linux2.6:undo", Question::Response, "twice half the window (Linux 2.6's 2)", |c| {
+        c.response = Some(Response::Linux26Undo);
     }),
     policy("bsd", Question::Response, "as before, with its recovery (FreeBSD)", |c| {
         c.response = Some(Response::Bsd);

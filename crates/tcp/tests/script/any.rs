@@ -14,7 +14,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 70] = [
+pub const SUMS: [&str; 74] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -85,6 +85,10 @@ pub const SUMS: [&str; 70] = [
     "newreno+frto:rfc5682:none",
     "sack+frto:rfc5682-sack+dsack:linux+ns2:half",
     "linux-2.4+frto:rfc4138+badrexmit",
+    "newreno+frto+linux2.6:halving",
+    "sack+eifel:linux2.6:conservative",
+    "sack+dsack:linux+linux2.6:undo",
+    "reno:less-careful+eifel+full:scaled",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.
