@@ -20,7 +20,7 @@ pub use rto::{
 pub use spurious::{Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, Response, Threshold};
 pub use window::{
     Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout, SlowStart,
-    WindowConfig,
+    Validation, WindowConfig,
 };
 
 /// How an endpoint behaves.
@@ -137,6 +137,7 @@ impl Default for Config {
                 max_burst: None,
                 slow_start: SlowStart::default(),
                 idle_restart: IdleRestart::default(),
+                validation: Validation::default(),
                 overrun: 0,
             },
             recovery: RecoveryConfig {

@@ -286,6 +286,7 @@ impl Sender {
             Response::Ns2SlowStart => (self.window.smss, saved.cwnd.max(saved.ssthresh)),
             Response::Rfc4015 => {
                 self.adapting = self.adaptation();
+                self.validate_anew(facts.at);
                 let new = facts.advanced.min(self.initial_window());
                 (self.flight.size() + new, saved.flight.max(saved.ssthresh))
             }

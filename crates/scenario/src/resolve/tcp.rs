@@ -246,9 +246,10 @@ fn window(written: &Window, config: &mut WindowConfig) {
     set(&mut config.avoidance, *avoidance);
     set(&mut config.full_ack, *full_ack);
     set(&mut config.max_burst, *max_burst);
-    let Window { slow_start, idle_restart, overrun, .. } = written;
+    let Window { slow_start, idle_restart, validation, overrun, .. } = written;
     set(&mut config.slow_start, *slow_start);
     set(&mut config.idle_restart, *idle_restart);
+    set(&mut config.validation, *validation);
     set_whole(&mut config.overrun, *overrun);
 }
 

@@ -4,7 +4,7 @@ use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
     PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
-    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock,
+    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock, Validation,
 };
 use rtolab_time::Duration;
 use schemars::JsonSchema;
@@ -155,6 +155,8 @@ pub(crate) struct Window {
     pub slow_start: Option<Written<SlowStart>>,
     /// When the window begins anew after an idle time (RFC 5681 section 4.1). Default: off.
     pub idle_restart: Option<Written<IdleRestart>>,
+    /// What becomes of a window that is not used. Default: off.
+    pub validation: Option<Written<Validation>>,
     /// So many segments are sent beyond the offered window, as some Windows did. Default: 0.
     pub overrun: Option<Whole<0, 1000>>,
 }

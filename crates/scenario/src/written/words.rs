@@ -5,7 +5,7 @@ use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, Outstanding, Parity, PartialAck, PartialAckTimer,
     RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate, SackOnTimeout,
-    SackRules, Sampling, SlowStart, TimerClock,
+    SackRules, Sampling, SlowStart, TimerClock, Validation,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -313,6 +313,14 @@ impl Word for IdleRestart {
         ("off", Self::Off, "Never."),
         ("last-sent", Self::LastSent, "When nothing was sent for a timeout (RFC 5681)."),
         ("last-received", Self::LastReceived, "When nothing arrived for a timeout, as in BSD."),
+    ];
+}
+
+impl Word for Validation {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("off", Self::Off, "Nothing: it is kept, and grows (RFC 5681)."),
+        ("rfc2861", Self::Rfc2861, "It is halved for each timeout, and does not grow."),
+        ("rfc7661", Self::Rfc7661, "It is kept for five minutes, and does not grow."),
     ];
 }
 

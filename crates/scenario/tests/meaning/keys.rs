@@ -222,6 +222,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.window.max_burst", "3 segments"),
     ("tcp.window.slow_start", "two-segments"),
     ("tcp.window.idle_restart", "last-sent"),
+    ("tcp.window.validation", "rfc2861"),
     ("tcp.window.overrun", "2"),
     ("tcp.recovery.dupthresh", "2"),
     ("tcp.recovery.limited_transmit", "false"),

@@ -176,7 +176,7 @@ impl Sender {
         let flight_size = self.flight.size() - self.recovery.limited;
         // What a window reduction under way has halved is not halved again.
         let half = match self.reduction.take() {
-            None => self.halve(flight_size),
+            None => self.halve_at_loss(flight_size, at),
             Some(_) => self.window.ssthresh,
         };
         self.recovery.halved = match self.config.window.full_ack {

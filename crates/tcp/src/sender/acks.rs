@@ -34,13 +34,15 @@ impl Sender {
         if facts.is_new() {
             let ended = recovering && !self.recovery.is_fast();
             let grows = !recovering || (ended && self.config.window.full_ack == FullAck::Halved);
-            if grows && !reducing && !settled.freezes() && !facts.acks_syn() {
+            let valid = self.validate_ack(&facts);
+            if grows && valid && !reducing && !settled.freezes() && !facts.acks_syn() {
                 self.window.grow(facts.advanced);
             }
             if settled.ends() || ended {
                 self.moderate();
             }
             if ended {
+                self.validate_recovered();
                 self.trains.resume();
             }
             self.trains.begin(!self.recovery.is_fast());

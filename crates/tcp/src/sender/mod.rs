@@ -8,6 +8,7 @@ mod adopt;
 mod departures;
 mod judging;
 mod timeout;
+mod validation;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -24,6 +25,7 @@ use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{Bench, CanSend, Frto, acting};
+use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
 pub(crate) use judging::Settled;
@@ -106,6 +108,8 @@ pub struct Sender {
     trains: Trains,
     /// When data left last, and when an acknowledgment arrived last.
     last: Last,
+    /// How much of the window is used.
+    usage: Usage,
     events: Vec<Event>,
 }
 
@@ -141,6 +145,7 @@ impl Sender {
             timed: None,
             trains: Trains::default(),
             last: Last::default(),
+            usage: Usage::default(),
             events: Vec::new(),
             config,
         }

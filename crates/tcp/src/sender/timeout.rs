@@ -90,6 +90,7 @@ impl Sender {
         };
         self.recovery.on_timeout(self.flight.max());
         self.reduction = None;
+        self.invalidate();
         match self.config.recovery.sack.on_timeout {
             // A head that was selectively acknowledged shows that the receiver reneged.
             SackOnTimeout::Keep if !head.is_sacked() => self.flight.clear_losses(),

@@ -5,7 +5,7 @@ use proptest::sample::select;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
     History, IdleRestart, Outstanding, PartialAck, RecoverOnUndo, Reduction, RepeatedTimeout,
-    RestartOnDuplicate, RtoFloor, SackOnTimeout, Sampling, SlowStart, TimerClock,
+    RestartOnDuplicate, RtoFloor, SackOnTimeout, Sampling, SlowStart, TimerClock, Validation,
 };
 use rtolab_tcp::{Config, sum};
 use rtolab_time::Duration;
@@ -154,6 +154,7 @@ fn variant() -> impl Strategy<Value = Config> {
     let window = (
         select(vec![SlowStart::OneSegment, SlowStart::TwoSegments, SlowStart::PerAck]),
         select(vec![IdleRestart::Off, IdleRestart::LastSent, IdleRestart::LastReceived]),
+        select(vec![Validation::Off, Validation::Rfc2861, Validation::Rfc7661]),
     );
     let recovery = (
         any::<bool>(),
@@ -165,7 +166,7 @@ fn variant() -> impl Strategy<Value = Config> {
     (options(), timer, window, recovery).prop_map(|(mut config, timer, window, recovery)| {
         let rto = &mut config.rto;
         (rto.restart_on_duplicate, rto.history, rto.forget_after, rto.timer) = timer;
-        (config.window.slow_start, config.window.idle_restart) = window;
+        (config.window.slow_start, config.window.idle_restart, config.window.validation) = window;
         config.recovery.early_retransmit = recovery.0;
         config.recovery.reduction = recovery.1;
         config.recovery.go_back_n_on_duplicates = recovery.2;
