@@ -15,7 +15,8 @@ pub use recovery::{
     RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
 };
 pub use rto::{
-    Arithmetic, History, Parity, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling, TimerClock,
+    Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling,
+    TimerClock,
 };
 pub use spurious::{Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, Response, Threshold};
 pub use window::{
@@ -122,6 +123,7 @@ impl Default for Config {
                 sample_handshake: true,
                 restart_on_retransmit: false,
                 restart_on_duplicate: RestartOnDuplicate::default(),
+                restart_from: RestartFrom::default(),
                 history: History::default(),
                 forget_after: None,
                 timer: TimerClock::default(),

@@ -3,8 +3,8 @@
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
-    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
-    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock, Validation,
+    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartFrom,
+    RestartOnDuplicate, SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock, Validation,
 };
 use rtolab_time::Duration;
 use schemars::JsonSchema;
@@ -109,7 +109,7 @@ pub(crate) struct Rto {
     /// The clock's granularity; samples are whole ticks of it. Default: 0 s.
     #[schemars(example = &"10 ms")]
     pub granularity: Option<Written<Duration>>,
-    /// In what numbers round trips are smoothed. Default: exact.
+    /// How and in what numbers round trips are smoothed. Default: exact.
     pub arithmetic: Option<Written<Arithmetic>>,
     /// Which acknowledgments give a sample. Default: every-ack.
     pub sampling: Option<Written<Sampling>>,
@@ -120,6 +120,8 @@ pub(crate) struct Rto {
     pub restart_on_retransmit: Option<bool>,
     /// Does a duplicate ACK restart the timer? Default: never.
     pub restart_on_duplicate: Option<Written<RestartOnDuplicate>>,
+    /// Since when a timer runs that a new ACK restarts. Default: ack.
+    pub restart_from: Option<Written<RestartFrom>>,
     /// Over what round trips are smoothed. Default: samples.
     pub history: Option<Written<History>>,
     /// After more than so many back-offs in a row the round trip is measured from scratch. Default:

@@ -4,8 +4,8 @@ use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, Outstanding, Parity, PartialAck, PartialAckTimer,
-    RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate, SackOnTimeout,
-    SackRules, Sampling, SlowStart, TimerClock, Validation,
+    RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartFrom, RestartOnDuplicate,
+    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock, Validation,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -149,6 +149,7 @@ impl Word for Arithmetic {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("exact", Self::Exact, "In nanoseconds."),
         ("ns2", Self::Ns2, "In scaled whole ticks of the granularity, as in 4.4BSD and ns-2."),
+        ("eifel", Self::Eifel, "Exact, by the flight: the Eifel retransmission timer (2000)."),
         ("bsd", Self::Bsd, "The same with two bits more, as in FreeBSD and NetBSD."),
     ];
 }
@@ -283,6 +284,13 @@ impl Word for RestartOnDuplicate {
         ("never", Self::Never, "No (RFC 6298)."),
         ("in-recovery", Self::InRecovery, "In fast recovery."),
         ("always", Self::Always, "Every one does."),
+    ];
+}
+
+impl Word for RestartFrom {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("ack", Self::Ack, "Since that ACK (RFC 6298)."),
+        ("oldest-segment", Self::OldestSegment, "Since the oldest outstanding segment was sent."),
     ];
 }
 

@@ -209,6 +209,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.rto.sample_handshake", "false"),
     ("tcp.rto.restart_on_retransmit", "true"),
     ("tcp.rto.restart_on_duplicate", "always"),
+    ("tcp.rto.restart_from", "oldest-segment"),
     ("tcp.rto.history", "windows"),
     ("tcp.rto.forget_after", "1"),
     ("tcp.rto.timer", "ticks"),

@@ -4,8 +4,8 @@ use rtolab_time::Duration;
 
 use super::{Policy, Question};
 use crate::config::{
-    Algorithm, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Parity, PartialAckTimer,
-    Response, RtoFloor, SackRules,
+    Algorithm, Arithmetic, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Parity,
+    PartialAckTimer, Response, RestartFrom, RtoFloor, SackRules, Sampling,
 };
 
 /// Every policy that a sum may name: a new algorithm is one file and one line here.
@@ -165,6 +165,11 @@ pub const POLICIES: &[Policy] = &[
     }),
     policy("minrto:resync", Question::Timer, "The same, counting what is outstanding", |c| {
         c.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Resync);
+    }),
+    policy("eifel-timer", Question::Timer, "The Eifel retransmission timer (2000)", |c| {
+        c.rto.arithmetic = Arithmetic::Eifel;
+        c.rto.sampling = Sampling::EverySegment;
+        c.rto.restart_from = RestartFrom::OldestSegment;
     }),
 ];
 

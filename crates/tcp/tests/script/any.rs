@@ -5,7 +5,8 @@ use proptest::sample::select;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
     History, IdleRestart, Outstanding, PartialAck, RecoverOnUndo, Reduction, RepeatedTimeout,
-    RestartOnDuplicate, RtoFloor, SackOnTimeout, Sampling, SlowStart, TimerClock, Validation,
+    RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout, Sampling, SlowStart, TimerClock,
+    Validation,
 };
 use rtolab_tcp::{Config, sum};
 use rtolab_time::Duration;
@@ -14,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 74] = [
+pub const SUMS: [&str; 76] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -89,6 +90,8 @@ pub const SUMS: [&str; 74] = [
     "sack+eifel:linux2.6:conservative",
     "sack+dsack:linux+linux2.6:undo",
     "reno:less-careful+eifel+full:scaled",
+    "sack+eifel-timer",
+    "newreno+frto+eifel-timer",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.
@@ -118,7 +121,7 @@ pub fn sender() -> impl Strategy<Value = Config> {
             RtoFloor::Variance(Duration::from_millis(200)),
             RtoFloor::BackedOff(Duration::from_millis(200)),
         ]),
-        select(vec![Arithmetic::Exact, Arithmetic::Ns2, Arithmetic::Bsd]),
+        select(vec![Arithmetic::Exact, Arithmetic::Ns2, Arithmetic::Bsd, Arithmetic::Eifel]),
         any::<bool>(),
     );
     (select(SUMS.to_vec()), window, recovery, rto, variant()).prop_map(
@@ -150,6 +153,7 @@ fn variant() -> impl Strategy<Value = Config> {
         select(vec![History::Samples, History::Windows]),
         prop::option::of(0..5_u32),
         select(vec![TimerClock::Exact, TimerClock::Ticks]),
+        select(vec![RestartFrom::Ack, RestartFrom::OldestSegment]),
     );
     let window = (
         select(vec![SlowStart::OneSegment, SlowStart::TwoSegments, SlowStart::PerAck]),
@@ -165,7 +169,8 @@ fn variant() -> impl Strategy<Value = Config> {
     );
     (options(), timer, window, recovery).prop_map(|(mut config, timer, window, recovery)| {
         let rto = &mut config.rto;
-        (rto.restart_on_duplicate, rto.history, rto.forget_after, rto.timer) = timer;
+        (rto.restart_on_duplicate, rto.history, rto.forget_after, rto.timer, rto.restart_from) =
+            timer;
         (config.window.slow_start, config.window.idle_restart, config.window.validation) = window;
         config.recovery.early_retransmit = recovery.0;
         config.recovery.reduction = recovery.1;
