@@ -43,6 +43,9 @@ pub enum DsackForm {
     Rfc3708,
     /// Linux: retransmissions and reports are counted.
     Linux,
+    /// As Linux, but only reports of what reordering or a premature timeout had sent again count (Pan,
+    /// Mark and Shen, section 5.3).
+    Causes,
 }
 
 /// Knobs of DualRTT (Fu and Atiquzzaman 2004).

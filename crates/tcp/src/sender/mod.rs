@@ -24,7 +24,7 @@ use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
-use crate::spurious::{Bench, CanSend, Frto, acting};
+use crate::spurious::{Bench, CanSend, Duplicates, Frto, acting};
 use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
@@ -274,6 +274,11 @@ impl Sender {
     fn head_may_wait(&self) -> bool {
         self.recovery.is_fast()
             || self.flight.head().is_some_and(|head| self.trains.delays(head.end()))
+    }
+
+    /// How many duplicates the peer has reported, by cause.
+    pub const fn duplicates(&self) -> Duplicates {
+        self.bench.duplicates()
     }
 
     /// The congestion window and the slow-start threshold.

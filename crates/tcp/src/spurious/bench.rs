@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
+use super::duplicates::{DuplicateCause, Duplicates, Retransmissions};
 use super::{Detector, Episode, EpisodeKind, Judgment, Verdict};
 use crate::flight::{AckFacts, Sent};
 use crate::seq::Seq;
@@ -20,6 +21,8 @@ pub(crate) struct Bench {
     episodes: u32,
     path: Path,
     dsack_seen: bool,
+    resent: Retransmissions,
+    duplicates: Duplicates,
     judgments: VecDeque<Judgment>,
 }
 
@@ -60,6 +63,16 @@ impl Bench {
     pub fn of(detectors: impl IntoIterator<Item = (&'static str, Box<dyn Detector>)>) -> Self {
         let seat = |(name, detector)| Seat { name, detector, decided: false };
         Self { seats: detectors.into_iter().map(seat).collect(), ..Self::default() }
+    }
+
+    /// As before, but with the detectors of `other`.
+    pub fn replaced(self, other: Self) -> Self {
+        Self { resent: self.resent, duplicates: self.duplicates, ..other }
+    }
+
+    /// How many duplicates were reported, by cause.
+    pub const fn duplicates(&self) -> Duplicates {
+        self.duplicates
     }
 
     /// The episode under way.
@@ -107,6 +120,7 @@ impl Bench {
         let Some(episode) = &mut self.episode else { return };
         episode.high = max;
         episode.retransmissions += 1;
+        self.resent.note(sent, episode);
         for seat in &mut self.seats {
             seat.detector.on_retransmission(sent, episode);
         }
@@ -119,8 +133,21 @@ impl Bench {
         }
     }
 
-    /// An acknowledgment arrived.
-    pub fn acked(&mut self, facts: &AckFacts) {
+    /// An acknowledgment arrived: what a duplicate that it reports comes from.
+    pub fn acked(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {
+        let cause = self.duplicate(facts);
+        self.ask_all(facts);
+        cause
+    }
+
+    fn duplicate(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {
+        self.resent.forget(facts.una_before);
+        let report = self.resent.report(facts.dsack.as_ref()?, facts.una_before);
+        self.duplicates.count(report.cause);
+        Some(report.cause)
+    }
+
+    fn ask_all(&mut self, facts: &AckFacts) {
         if self.seats.is_empty() {
             self.end_behind(facts);
             return;

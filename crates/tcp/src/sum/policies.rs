@@ -118,6 +118,9 @@ pub const POLICIES: &[Policy] = &[
     policy("dsack:linux", Question::Spurious, "retransmissions less D-SACKs (Linux)", |c| {
         c.detectors.dsack = Some(DsackForm::Linux);
     }),
+    policy("dsack:causes", Question::Spurious, "D-SACKs, but for lost ACKs (Pan et al.)", |c| {
+        c.detectors.dsack = Some(DsackForm::Causes);
+    }),
     policy("none", Question::Response, "nothing changes, to compare with", |c| {
         c.response = Some(Response::None);
     }),

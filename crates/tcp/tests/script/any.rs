@@ -15,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 76] = [
+pub const SUMS: [&str; 77] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -91,6 +91,7 @@ pub const SUMS: [&str; 76] = [
     "sack+dsack:linux+linux2.6:undo",
     "reno:less-careful+eifel+full:scaled",
     "sack+eifel-timer",
+    "sack+dsack:causes",
     "newreno+frto+eifel-timer",
 ];
 

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
-use rtolab_tcp::spurious::{DETECTORS, Judges, Judgment, Verdict};
+use rtolab_tcp::spurious::{DETECTORS, DuplicateCause, Judges, Judgment, Verdict};
 use rtolab_tcp::{
     Cause, Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum,
 };
@@ -116,6 +116,7 @@ impl Setup {
             left: Vec::new(),
             expected: true,
             verdict: None,
+            duplicate: None,
             judges: Judges::new(DETECTORS, Seq::FIRST),
             judgments: Vec::new(),
             alike: true,
@@ -157,6 +158,8 @@ pub struct Script {
     /// Did the script say what had to leave?
     expected: bool,
     verdict: Option<Verdict>,
+    /// What the duplicate comes from that the last event reports.
+    duplicate: Option<DuplicateCause>,
     /// Detectors that look on, and what they have said.
     judges: Judges,
     judgments: Vec<Judgment>,
@@ -180,6 +183,7 @@ impl Script {
         self.left.clear();
         self.expected = false;
         self.verdict = None;
+        self.duplicate = None;
     }
 
     fn drain(&mut self) -> &mut Self {
@@ -209,6 +213,7 @@ impl Script {
                     self.verdict = Some(verdict);
                     self.judge_agrees(detector, verdict);
                 }
+                Event::Duplicate { cause, .. } => self.duplicate = Some(cause),
                 _ => {}
             }
         }
@@ -370,6 +375,14 @@ impl Script {
     /// A detector said this of the last timeout.
     pub fn verdict(&mut self, verdict: Verdict) -> &mut Self {
         assert_eq!(self.verdict, Some(verdict));
+        self
+    }
+
+    /// What the duplicate comes from that was reported.
+    pub fn duplicate(&mut self, cause: DuplicateCause) -> &mut Self {
+        assert_eq!(self.duplicate, Some(cause));
+        // Who looks on counts the same.
+        assert_eq!(self.judges.duplicates(), self.connection.sender().duplicates());
         self
     }
 
