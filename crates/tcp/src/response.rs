@@ -159,11 +159,20 @@ impl Response {
     /// Does it take the reduction of the window back?
     const fn restores(self) -> bool {
         match self {
-            Self::None | Self::StopGbn | Self::Half => false,
-            Self::Linux26Halving | Self::Linux26Conservative => false,
-            Self::Full | Self::FullScaled | Self::Ns2Full | Self::Ns2Half => true,
-            Self::Ns2SlowStart | Self::Rfc4015 | Self::Linux | Self::Linux26Undo => true,
-            Self::Bsd => true,
+            Self::None
+            | Self::StopGbn
+            | Self::Half
+            | Self::Linux26Halving
+            | Self::Linux26Conservative => false,
+            Self::Full
+            | Self::FullScaled
+            | Self::Ns2Full
+            | Self::Ns2Half
+            | Self::Ns2SlowStart
+            | Self::Rfc4015
+            | Self::Linux
+            | Self::Linux26Undo
+            | Self::Bsd => true,
         }
     }
 
@@ -260,8 +269,11 @@ impl Sender {
         let saved = self.saved;
         let before_the_ack = outstanding_before(facts);
         let (cwnd, ssthresh) = match response {
-            Response::None | Response::StopGbn | Response::Half => return,
-            Response::Linux26Halving | Response::Linux26Conservative => return,
+            Response::None
+            | Response::StopGbn
+            | Response::Half
+            | Response::Linux26Halving
+            | Response::Linux26Conservative => return,
             Response::Full => (saved.cwnd, saved.ssthresh),
             Response::FullScaled => (saved.cwnd / 2, (saved.cwnd / 2).max(2 * self.window.smss)),
             // `tcp_undo_cwr`, and `tcp_current_ssthresh` for what was before.

@@ -158,7 +158,7 @@ impl Sender {
         self.usage.used = used;
         if self.usage.valid.is_some_and(|valid| at - valid >= self.rto()) {
             self.keep_in_ssthresh();
-            self.window.cwnd = ((self.usable_window() + used) / 2).max(self.window.smss);
+            self.window.cwnd = u64::midpoint(self.usable_window(), used).max(self.window.smss);
             (self.usage.valid, self.usage.used) = (Some(at), 0);
         }
     }

@@ -40,12 +40,11 @@ impl Detector for DsackCauses {
         }
         self.left = self.left.saturating_sub(1);
         match report.cause {
-            DuplicateCause::Network => Verdict::Open,
             DuplicateCause::AckLoss => Verdict::Genuine,
             DuplicateCause::PrematureTimeout | DuplicateCause::Reordering if self.left == 0 => {
                 Verdict::Spurious
             }
-            DuplicateCause::PrematureTimeout | DuplicateCause::Reordering => Verdict::Open,
+            _ => Verdict::Open,
         }
     }
 
