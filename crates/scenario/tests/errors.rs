@@ -293,6 +293,7 @@ fn keys_that_do_not_go_together() {
         (min, "delayed_ack_parity = \"resync\""),
         (min, "min = \"1 s\"\nmin_delayed_ack = \"500 ms\""),
         (min, "min_on_variance = \"1 s\"\narithmetic = \"ns2\"\ngranularity = \"10 ms\""),
+        (min, "min_on_variance = \"1 s\"\narithmetic = \"eifel\""),
         (min, "min = \"90 s\""),
         (min, "min_on_variance = \"3 min\""),
         (min, "initial = \"90 s\""),

@@ -15,7 +15,8 @@ pub use recovery::{
     RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
 };
 pub use rto::{
-    Arithmetic, History, Parity, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling, TimerClock,
+    Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling,
+    TimerClock,
 };
 pub use spurious::{
     Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, OtherDetector,
@@ -23,7 +24,7 @@ pub use spurious::{
 };
 pub use window::{
     Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout, SlowStart,
-    WindowConfig,
+    Validation, WindowConfig,
 };
 
 /// How an endpoint behaves.
@@ -127,6 +128,7 @@ impl Default for Config {
                 sample_handshake: true,
                 restart_on_retransmit: false,
                 restart_on_duplicate: RestartOnDuplicate::default(),
+                restart_from: RestartFrom::default(),
                 history: History::default(),
                 forget_after: None,
                 timer: TimerClock::default(),
@@ -142,6 +144,7 @@ impl Default for Config {
                 max_burst: None,
                 slow_start: SlowStart::default(),
                 idle_restart: IdleRestart::default(),
+                validation: Validation::default(),
                 overrun: 0,
             },
             recovery: RecoveryConfig {

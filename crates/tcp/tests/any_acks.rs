@@ -5,7 +5,8 @@ mod script;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rtolab_tcp::config::WindowLimited;
+use rtolab_tcp::config::{Validation, WindowLimited};
+use rtolab_tcp::congestion::Window;
 use rtolab_tcp::{Config, Connection, Flags, Segment, Seq, SynOptions, Timestamps};
 use rtolab_time::{Duration, Instant};
 use script::any;
@@ -144,18 +145,19 @@ impl Fed {
     /// All that leaves now, each segment looked at.
     fn drain(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..2000 {
+            let before = *self.connection.sender().window();
             let Some(segment) = self.connection.poll_transmit(self.at) else {
                 while self.connection.poll_event().is_some() {}
                 return Ok(());
             };
             if segment.sequence_length() > 0 {
-                self.look_at(&segment)?;
+                self.look_at(&segment, before)?;
             }
         }
         Err(TestCaseError::fail("it does not stop sending"))
     }
 
-    fn look_at(&mut self, segment: &Segment) -> Result<(), TestCaseError> {
+    fn look_at(&mut self, segment: &Segment, before: Window) -> Result<(), TestCaseError> {
         let sender = self.connection.sender();
         let beyond = self.config.frto_window_limited == WindowLimited::OneByte;
         let edge = self.edge + u32::from(beyond);
@@ -167,7 +169,11 @@ impl Fed {
         self.max = self.max.max(segment.end());
         if new && self.config.frto.is_none() {
             // F-RTO's two segments leave whatever the window; a FIN takes no room in it.
-            let window = *sender.window();
+            let window = match self.config.window.validation {
+                Validation::Off => *sender.window(),
+                // What has left may have taken the window down, for what leaves next.
+                Validation::Rfc2861 | Validation::Rfc7661 => before,
+            };
             let beyond = if self.config.recovery.limited_transmit { 2 * window.smss } else { 0 };
             let room = window.cwnd.max(window.smss) + beyond + 1;
             let rounded = if self.config.sack { window.smss - 1 } else { 0 };

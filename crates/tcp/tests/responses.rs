@@ -4,6 +4,7 @@ mod script;
 
 use rtolab_tcp::config::{InitialWindow, RecoverOnUndo, Response};
 use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::sum::Question;
 use rtolab_tcp::{Flags, sum};
 use script::{Script, base, end_of, start_of};
 
@@ -181,6 +182,41 @@ fn one_reversal_an_episode() {
     s.echoing(10).ack(1).expect([11]).verdict(SPURIOUS).cwnd(10.0).ssthresh(20);
     s.echoing(10).ack(10).cwnd(11.0).expect(12..=21);
     s.echoing(10).sacks(10, [1..=1]).verdict(SPURIOUS).cwnd(11.0).expect_nothing();
+}
+
+#[test]
+fn one_reversal_an_episode_whatever_the_response() {
+    for policy in sum::POLICIES.iter().filter(|policy| policy.question == Question::Response) {
+        let mut s = ten_outstanding(&format!("sack+eifel+dsack+{}", policy.name));
+        s.timeout().take();
+        s.echoing(10).ack(1).verdict(SPURIOUS).take();
+        s.echoing(10).ack(10).take();
+        let window = *s.connection.sender().window();
+        s.echoing(10).sacks(10, [1..=1]).take();
+        let after = s.connection.sender().window();
+        assert_eq!((window.cwnd, window.ssthresh), (after.cwnd, after.ssthresh), "{}", policy.name);
+    }
+}
+
+#[test]
+fn duplicates_are_discounted_whatever_the_response() {
+    let responses = sum::POLICIES.iter().filter(|policy| policy.question == Question::Response);
+    // The first sends all again, whose duplicates count as without any response.
+    for policy in responses.filter(|policy| policy.name != "none") {
+        for (recover, count) in [(RecoverOnUndo::Discount, 0), (RecoverOnUndo::Reset, 1)] {
+            let sum = format!("newreno+eifel+{}", policy.name);
+            let setup = Script::sender(&sum).cwnd(10).ssthresh(20).rto_of(40).at_millis(10);
+            let mut s = setup.set(|config| config.recover_on_undo = recover).sent(1..=10);
+            for _ in 0..3 {
+                s.timeout().expect([1]);
+            }
+            s.echoing(10).ack(1).verdict(SPURIOUS).take();
+            s.echoing(10).ack(10).take();
+            // Three retransmissions, as many duplicates.
+            (0..3).for_each(|_| _ = s.echoing(10).ack(10).take());
+            s.fast_retransmits(count);
+        }
+    }
 }
 
 #[test]

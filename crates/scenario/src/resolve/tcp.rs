@@ -149,7 +149,7 @@ fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> 
     let Rto { max, initial, k, .. } = written;
     let Rto { srtt_gain, rttvar_gain, granularity, arithmetic, sampling, .. } = written;
     let Rto { sample_handshake, restart_on_retransmit, restart_on_duplicate, .. } = written;
-    let Rto { history, forget_after, timer, .. } = written;
+    let Rto { restart_from, history, forget_after, timer, .. } = written;
     config.floor = floor(written, at)?.unwrap_or(config.floor);
     set(&mut config.max, *max);
     set(&mut config.initial, *initial);
@@ -162,6 +162,7 @@ fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> 
     config.sample_handshake = sample_handshake.unwrap_or(config.sample_handshake);
     config.restart_on_retransmit = restart_on_retransmit.unwrap_or(config.restart_on_retransmit);
     set(&mut config.restart_on_duplicate, *restart_on_duplicate);
+    set(&mut config.restart_from, *restart_from);
     set(&mut config.history, *history);
     config.forget_after = forget_after.map(|count| count.0);
     set(&mut config.timer, *timer);
@@ -169,10 +170,10 @@ fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> 
     check_order(written, config, at)
 }
 
-/// What counts in ticks needs a granularity, and does not know the floor of Linux.
+/// What counts in ticks needs a granularity; that and the Eifel timer do not know the floor of Linux.
 fn check_ticks(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
     let arithmetic = match config.arithmetic {
-        Arithmetic::Exact => None,
+        Arithmetic::Exact | Arithmetic::Eifel => None,
         Arithmetic::Ns2 => Some("ns2"),
         Arithmetic::Bsd => Some("bsd"),
     };
@@ -186,6 +187,10 @@ fn check_ticks(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
             format!("found {word:?} without a granularity; expected one, such as \"100 ms\"");
         return Err(at.key(key).wrong(&problem));
     }
+    let arithmetic = match config.arithmetic {
+        Arithmetic::Eifel => Some("eifel"),
+        _ => arithmetic,
+    };
     if let (Some(word), RtoFloor::Variance(_)) = (arithmetic, config.floor) {
         let problem = format!("found min_on_variance beside arithmetic = {word:?}; expected min");
         return Err(at.key("min_on_variance").wrong(&problem));
@@ -250,9 +255,10 @@ fn window(written: &Window, config: &mut WindowConfig) {
     set(&mut config.avoidance, *avoidance);
     set(&mut config.full_ack, *full_ack);
     set(&mut config.max_burst, *max_burst);
-    let Window { slow_start, idle_restart, overrun, .. } = written;
+    let Window { slow_start, idle_restart, validation, overrun, .. } = written;
     set(&mut config.slow_start, *slow_start);
     set(&mut config.idle_restart, *idle_restart);
+    set(&mut config.validation, *validation);
     set_whole(&mut config.overrun, *overrun);
 }
 

@@ -3,8 +3,9 @@
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
-    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
-    RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold, TimerClock, WindowLimited,
+    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartFrom,
+    RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold,
+    TimerClock, Validation, WindowLimited,
 };
 use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
@@ -110,7 +111,7 @@ pub(crate) struct Rto {
     /// The clock's granularity; samples are whole ticks of it. Default: 0 s.
     #[schemars(example = &"10 ms")]
     pub granularity: Option<Written<Duration>>,
-    /// In what numbers round trips are smoothed. Default: exact.
+    /// How and in what numbers round trips are smoothed. Default: exact.
     pub arithmetic: Option<Written<Arithmetic>>,
     /// Which acknowledgments give a sample. Default: every-ack.
     pub sampling: Option<Written<Sampling>>,
@@ -121,6 +122,8 @@ pub(crate) struct Rto {
     pub restart_on_retransmit: Option<bool>,
     /// Does a duplicate ACK restart the timer? Default: never.
     pub restart_on_duplicate: Option<Written<RestartOnDuplicate>>,
+    /// Since when a timer runs that a new ACK restarts. Default: ack.
+    pub restart_from: Option<Written<RestartFrom>>,
     /// Over what round trips are smoothed. Default: samples.
     pub history: Option<Written<History>>,
     /// After more than so many back-offs in a row the round trip is measured from scratch. Default:
@@ -156,6 +159,8 @@ pub(crate) struct Window {
     pub slow_start: Option<Written<SlowStart>>,
     /// When the window begins anew after an idle time (RFC 5681 section 4.1). Default: off.
     pub idle_restart: Option<Written<IdleRestart>>,
+    /// What becomes of a window that is not used. Default: off.
+    pub validation: Option<Written<Validation>>,
     /// So many segments are sent beyond the offered window, as some Windows did. Default: 0.
     pub overrun: Option<Whole<0, 1000>>,
 }

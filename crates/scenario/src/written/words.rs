@@ -4,8 +4,9 @@ use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, Logarithm, Outstanding, Parity, PartialAck,
-    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
-    RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold, TimerClock, WindowLimited,
+    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartFrom,
+    RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold,
+    TimerClock, Validation, WindowLimited,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -160,6 +161,7 @@ impl Word for Arithmetic {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("exact", Self::Exact, "In nanoseconds."),
         ("ns2", Self::Ns2, "In scaled whole ticks of the granularity, as in 4.4BSD and ns-2."),
+        ("eifel", Self::Eifel, "Exact, by the flight: the Eifel retransmission timer (2000)."),
         ("bsd", Self::Bsd, "The same with two bits more, as in FreeBSD and NetBSD."),
     ];
 }
@@ -265,6 +267,7 @@ impl Word for Response {
         ("stop-gbn", Self::StopGbn, "The window stays reduced, but new data are sent."),
         ("half", Self::Half, "New data in half the window (report C-2002-07)."),
         ("full", Self::Full, "Window and ssthresh as before (Ludwig and Katz 2000)."),
+        ("full:scaled", Self::FullScaled, "As full after one timeout, half of it after two."),
         (
             "ns2:full",
             Self::Ns2Full,
@@ -274,6 +277,13 @@ impl Word for Response {
         ("ns2:slow-start", Self::Ns2SlowStart, "Slow start with new data (ns-2's 3)."),
         ("rfc4015", Self::Rfc4015, "The Eifel response (RFC 4015), with its timeout."),
         ("linux", Self::Linux, "Window and ssthresh not below what they were."),
+        ("linux2.6:halving", Self::Linux26Halving, "Rate halving (tcp_frto_response 0)."),
+        (
+            "linux2.6:conservative",
+            Self::Linux26Conservative,
+            "Half of the window at once (tcp_frto_response 1).",
+        ),
+        ("linux2.6:undo", Self::Linux26Undo, "Twice the halved ssthresh (tcp_frto_response 2)."),
         ("bsd", Self::Bsd, "All as before, with the recovery that was under way."),
     ];
 }
@@ -328,6 +338,13 @@ impl Word for RestartOnDuplicate {
     ];
 }
 
+impl Word for RestartFrom {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("ack", Self::Ack, "Since that ACK (RFC 6298)."),
+        ("oldest-segment", Self::OldestSegment, "Since the oldest outstanding segment was sent."),
+    ];
+}
+
 impl Word for History {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("samples", Self::Samples, "So many samples, however often they come (RFC 6298)."),
@@ -355,6 +372,14 @@ impl Word for IdleRestart {
         ("off", Self::Off, "Never."),
         ("last-sent", Self::LastSent, "When nothing was sent for a timeout (RFC 5681)."),
         ("last-received", Self::LastReceived, "When nothing arrived for a timeout, as in BSD."),
+    ];
+}
+
+impl Word for Validation {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("off", Self::Off, "Nothing: it is kept, and grows (RFC 5681)."),
+        ("rfc2861", Self::Rfc2861, "It is halved for each timeout, and does not grow."),
+        ("rfc7661", Self::Rfc7661, "It is kept for five minutes, and does not grow."),
     ];
 }
 

@@ -103,6 +103,9 @@ pub enum DsackForm {
     Rfc3708,
     /// Linux: retransmissions and reports are counted.
     Linux,
+    /// As Linux, but only reports of what reordering or a premature timeout had sent again count (Pan,
+    /// Mark and Shen, section 5.3).
+    Causes,
 }
 
 /// Knobs of DualRTT (Fu and Atiquzzaman 2004).
@@ -225,6 +228,10 @@ pub enum Response {
     Half,
     /// Window and `ssthresh` as before (Ludwig and Katz 2000).
     Full,
+    /// By how often the timer expired for the segment: once, as before; twice, half the window of
+    /// before is both; more often, as the timeouts left it. Ludwig and Katz 2000 from memory, not
+    /// checked against the paper.
+    FullScaled,
     /// The window is what was outstanding and one segment, `ssthresh` the former window
     /// (`spurious_response_` 1 of ns-2).
     Ns2Full,
@@ -237,6 +244,14 @@ pub enum Response {
     Rfc4015,
     /// Neither is less than before, nor than now (`tcp_undo_cwnd_reduction`).
     Linux,
+    /// Rate halving from what is outstanding to the halved `ssthresh` (`tcp_frto_response` 0 of
+    /// Linux 2.6.22 to 3.9).
+    Linux26Halving,
+    /// What is outstanding, but at most the halved `ssthresh` (`tcp_frto_response` 1).
+    Linux26Conservative,
+    /// Twice the halved `ssthresh`, and `ssthresh` not below three quarters of the window of before
+    /// (`tcp_frto_response` 2).
+    Linux26Undo,
     /// As before, with the recovery that was under way (`tcp_input.c` of FreeBSD).
     Bsd,
 }

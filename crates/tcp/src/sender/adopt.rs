@@ -62,7 +62,7 @@ impl Sender {
             self.frto = config.frto.map(Frto::new);
         }
         if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
-            self.bench = acting(&config);
+            self.bench = core::mem::take(&mut self.bench).replaced(acting(&config));
         }
         self.window.adopt(&config.window);
         self.rtt.adopt(config.rto);

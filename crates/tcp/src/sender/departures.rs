@@ -43,6 +43,7 @@ impl Sender {
         if in_order {
             self.nxt = self.flight.max();
         }
+        self.validate_sent(segment, at, cause);
     }
 
     /// Where the timeout's floor is for delayed acknowledgments: `segment` belongs to a train, or it

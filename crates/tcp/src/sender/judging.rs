@@ -85,7 +85,9 @@ impl Sender {
 
     /// The first of the detectors beside F-RTO that finds the episode spurious.
     fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Finding> {
-        self.bench.acked(facts);
+        if let (Some(cause), Some(range)) = (self.bench.acked(facts), &facts.dsack) {
+            self.events.push(Event::Duplicate { at: facts.at, seq: range.start, cause });
+        }
         let mut found = None;
         while let Some(judgment) = self.bench.poll() {
             let detector = judgment.detector;

@@ -9,6 +9,7 @@ mod departures;
 mod judging;
 mod limited;
 mod timeout;
+mod validation;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -19,12 +20,13 @@ use crate::config::{Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{Cause, Flight};
-use crate::recovery::Recovery;
+use crate::recovery::{Recovery, WindowReduction};
 use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
-use crate::spurious::{Bench, CanSend, Frto, Substitute, acting};
+use crate::spurious::{Bench, CanSend, Duplicates, Frto, Substitute, acting};
+use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
 pub(crate) use judging::Settled;
@@ -69,6 +71,8 @@ pub struct Sender {
     pub(crate) rtt: RttEstimator,
     /// Loss recovery under way, and what it has counted so far.
     pub(crate) recovery: Recovery,
+    /// The window on its way down outside fast recovery.
+    pub(crate) reduction: Option<WindowReduction>,
     /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
     pub(crate) nxt: Seq,
     /// The head is to be sent again, whatever the windows say, and why.
@@ -107,6 +111,8 @@ pub struct Sender {
     trains: Trains,
     /// When data left last, and when an acknowledgment arrived last.
     last: Last,
+    /// How much of the window is used.
+    usage: Usage,
     events: Vec<Event>,
 }
 
@@ -122,6 +128,7 @@ impl Sender {
             window,
             rtt,
             recovery,
+            reduction: None,
             nxt: Seq::FIRST,
             resend_head: None,
             forbears: false,
@@ -141,6 +148,7 @@ impl Sender {
             timed: None,
             trains: Trains::default(),
             last: Last::default(),
+            usage: Usage::default(),
             events: Vec::new(),
             config,
         }
@@ -269,6 +277,11 @@ impl Sender {
     fn head_may_wait(&self) -> bool {
         self.recovery.is_fast()
             || self.flight.head().is_some_and(|head| self.trains.delays(head.end()))
+    }
+
+    /// How many duplicates the peer has reported, by cause.
+    pub const fn duplicates(&self) -> Duplicates {
+        self.bench.duplicates()
     }
 
     /// The congestion window and the slow-start threshold.

@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{
-    BadRetransmit, Bench, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe,
-    Episode, Rfc3522, Verdict,
+    BadRetransmit, Bench, Detector, Dsack, DsackCauses, DsackLinux, DualRtt, Eifel, EifelRxt,
+    EifelSafe, Episode, Rfc3522, Verdict,
 };
 use crate::config::{Config, Detectors, DsackForm, EifelForm};
 use crate::flight::{AckFacts, Cause, Sent};
@@ -33,6 +33,7 @@ pub(crate) fn acting(config: &Config) -> Bench {
     let dsack: Option<(_, Box<dyn Detector>)> = dsack.map(|form| match form {
         DsackForm::Rfc3708 => ("dsack", Box::new(Dsack::default()) as _),
         DsackForm::Linux => ("dsack:linux", Box::new(DsackLinux::default()) as _),
+        DsackForm::Causes => ("dsack:causes", Box::new(DsackCauses::default()) as _),
     });
     bench.extend(dsack);
     bench.extend(others.iter().map(|other| (other.name, (other.make)())));

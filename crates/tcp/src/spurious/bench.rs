@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use rtolab_time::Instant;
 
+use super::duplicates::{DuplicateCause, Duplicates, Retransmissions};
 use super::path::Path;
 use super::{Detector, Episode, EpisodeKind, Judgment, Verdict};
 use crate::config::KnownPath;
@@ -23,6 +24,8 @@ pub(crate) struct Bench {
     known: KnownPath,
     path: Path,
     dsack_seen: bool,
+    resent: Retransmissions,
+    duplicates: Duplicates,
     judgments: VecDeque<Judgment>,
 }
 
@@ -58,6 +61,16 @@ impl Bench {
     pub const fn knowing(mut self, path: KnownPath) -> Self {
         self.known = path;
         self
+    }
+
+    /// As before, but with the detectors of `other`.
+    pub fn replaced(self, other: Self) -> Self {
+        Self { resent: self.resent, duplicates: self.duplicates, ..other }
+    }
+
+    /// How many duplicates were reported, by cause.
+    pub const fn duplicates(&self) -> Duplicates {
+        self.duplicates
     }
 
     /// The episode under way.
@@ -110,6 +123,7 @@ impl Bench {
         let Some(episode) = &mut self.episode else { return };
         episode.high = max;
         episode.retransmissions += 1;
+        self.resent.note(sent, episode);
         for seat in &mut self.seats {
             seat.detector.on_retransmission(sent, episode);
         }
@@ -122,8 +136,21 @@ impl Bench {
         }
     }
 
-    /// An acknowledgment arrived.
-    pub fn acked(&mut self, facts: &AckFacts) {
+    /// An acknowledgment arrived: what a duplicate that it reports comes from.
+    pub fn acked(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {
+        let cause = self.duplicate(facts);
+        self.ask_all(facts);
+        cause
+    }
+
+    fn duplicate(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {
+        self.resent.forget(facts.una_before);
+        let report = self.resent.report(facts.dsack.as_ref()?, facts.una_before);
+        self.duplicates.count(report.cause);
+        Some(report.cause)
+    }
+
+    fn ask_all(&mut self, facts: &AckFacts) {
         if self.seats.is_empty() {
             self.end_behind(facts);
             return;

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use super::{
-    BadRetransmit, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe, FrtoJudge,
-    FrtoVariant, Originals, Rfc3522,
+    BadRetransmit, Detector, Dsack, DsackCauses, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe,
+    FrtoJudge, FrtoVariant, Originals, Rfc3522,
 };
 use crate::config::{Logarithm, Threshold};
 
@@ -158,6 +158,12 @@ pub const DETECTORS: &[DetectorKind] = &[
         about: "the receiver reports as many duplicates as there were retransmissions",
         source: "Linux tcp_input.c",
         make: || Box::new(DsackLinux::default()),
+    },
+    DetectorKind {
+        name: "dsack:causes",
+        about: "as dsack:linux, and no report speaks of lost acknowledgments",
+        source: "Pan, Mark and Shen section 5.3",
+        make: || Box::new(DsackCauses::default()),
     },
 ];
 

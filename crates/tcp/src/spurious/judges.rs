@@ -4,7 +4,7 @@
 use rtolab_time::Instant;
 
 use super::bench::{Beginning, Bench};
-use super::{DetectorKind, EpisodeKind, Verdict, Why};
+use super::{DetectorKind, Duplicates, EpisodeKind, Verdict, Why};
 use crate::config::KnownPath;
 use crate::flight::{Cause, Flight};
 use crate::segment::{Flags, Segment};
@@ -91,6 +91,11 @@ impl Judges {
         }
         let facts = self.flight.acked(segment, at);
         self.bench.acked(&facts);
+    }
+
+    /// How many duplicates were reported, by cause.
+    pub const fn duplicates(&self) -> Duplicates {
+        self.bench.duplicates()
     }
 
     /// Nothing more will happen: what is left open is said to be.

@@ -4,8 +4,8 @@ use rtolab_time::Duration;
 
 use super::{Policy, Question};
 use crate::config::{
-    Algorithm, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Logarithm, Parity,
-    PartialAckTimer, Response, RtoFloor, SackRules, Threshold,
+    Algorithm, Arithmetic, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Logarithm, Parity,
+    PartialAckTimer, Response, RestartFrom, RtoFloor, SackRules, Sampling, Threshold,
 };
 
 /// Every policy that a sum may name: a new algorithm is one file and one row here. It begins
@@ -222,6 +222,14 @@ pub const POLICIES: &[Policy] = &[
             c.detectors.dsack = Some(DsackForm::Linux);
         },
     ),
+    spurious(
+        "dsack:causes",
+        "all reported by D-SACK, but for lost ACKs",
+        "Pan, Mark and Shen 2002, section 5.3",
+        |c| {
+            c.detectors.dsack = Some(DsackForm::Causes);
+        },
+    ),
     response("none", "nothing changes, to compare with", "this laboratory", |c| {
         c.response = Some(Response::None);
     }),
@@ -234,6 +242,14 @@ pub const POLICIES: &[Policy] = &[
     response("full", "window and ssthresh as before", "Ludwig and Katz 2000", |c| {
         c.response = Some(Response::Full);
     }),
+    response(
+        "full:scaled",
+        "full, half or nothing by the number of timeouts",
+        "Ludwig and Katz 2000, from memory",
+        |c| {
+            c.response = Some(Response::FullScaled);
+        },
+    ),
     response(
         "ns2:full",
         "the window is what was outstanding",
@@ -269,6 +285,20 @@ pub const POLICIES: &[Policy] = &[
             c.response = Some(Response::Linux);
         },
     ),
+    response("linux2.6:halving", "rate halving", "Linux 2.6.24, tcp_frto_response 0", |c| {
+        c.response = Some(Response::Linux26Halving);
+    }),
+    response(
+        "linux2.6:conservative",
+        "half the window at once",
+        "Linux 2.6.24, tcp_frto_response 1",
+        |c| {
+            c.response = Some(Response::Linux26Conservative);
+        },
+    ),
+    response("linux2.6:undo", "twice half the window", "Linux 2.6.24, tcp_frto_response 2", |c| {
+        c.response = Some(Response::Linux26Undo);
+    }),
     response(
         "bsd",
         "as before, with the recovery that was under way",
@@ -288,6 +318,16 @@ pub const POLICIES: &[Policy] = &[
     timer("minrto:resync", "as minrto, counting what is outstanding", "this laboratory", |c| {
         c.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Resync);
     }),
+    timer(
+        "eifel-timer",
+        "the Eifel retransmission timer",
+        "Ludwig and Sklower 2000, by its public descriptions",
+        |c| {
+            c.rto.arithmetic = Arithmetic::Eifel;
+            c.rto.sampling = Sampling::EverySegment;
+            c.rto.restart_from = RestartFrom::OldestSegment;
+        },
+    ),
 ];
 
 const fn recovery(

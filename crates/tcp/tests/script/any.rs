@@ -5,8 +5,8 @@ use proptest::sample::select;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
     History, IdleRestart, KnownPath, Outstanding, PartialAck, RecoverOnUndo, Reduction,
-    RepeatedTimeout, RestartOnDuplicate, RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart,
-    TimerClock, WindowLimited,
+    RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, RxtAnswer, SackOnTimeout, Sampling,
+    SlowStart, TimerClock, Validation, WindowLimited,
 };
 use rtolab_tcp::{Config, sum};
 use rtolab_time::{Duration, Rate};
@@ -15,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 75] = [
+pub const SUMS: [&str; 82] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -91,6 +91,13 @@ pub const SUMS: [&str; 75] = [
     "newreno+frto:rfc5682:none",
     "sack+frto:rfc5682-sack+dsack:linux+ns2:half",
     "linux-2.4+frto:rfc4138+badrexmit",
+    "newreno+frto+linux2.6:halving",
+    "sack+eifel:linux2.6:conservative",
+    "sack+dsack:linux+linux2.6:undo",
+    "reno:less-careful+eifel+full:scaled",
+    "sack+eifel-timer",
+    "sack+dsack:causes",
+    "newreno+frto+eifel-timer",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.
@@ -120,7 +127,7 @@ pub fn sender() -> impl Strategy<Value = Config> {
             RtoFloor::Variance(Duration::from_millis(200)),
             RtoFloor::BackedOff(Duration::from_millis(200)),
         ]),
-        select(vec![Arithmetic::Exact, Arithmetic::Ns2, Arithmetic::Bsd]),
+        select(vec![Arithmetic::Exact, Arithmetic::Ns2, Arithmetic::Bsd, Arithmetic::Eifel]),
         any::<bool>(),
     );
     (select(SUMS.to_vec()), window, recovery, rto, variant()).prop_map(
@@ -152,10 +159,12 @@ fn variant() -> impl Strategy<Value = Config> {
         select(vec![History::Samples, History::Windows]),
         prop::option::of(0..5_u32),
         select(vec![TimerClock::Exact, TimerClock::Ticks]),
+        select(vec![RestartFrom::Ack, RestartFrom::OldestSegment]),
     );
     let window = (
         select(vec![SlowStart::OneSegment, SlowStart::TwoSegments, SlowStart::PerAck]),
         select(vec![IdleRestart::Off, IdleRestart::LastSent, IdleRestart::LastReceived]),
+        select(vec![Validation::Off, Validation::Rfc2861, Validation::Rfc7661]),
     );
     let recovery = (
         any::<bool>(),
@@ -173,8 +182,9 @@ fn variant() -> impl Strategy<Value = Config> {
     );
     (options(), timer, window, recovery).prop_map(|(mut config, timer, window, recovery)| {
         let rto = &mut config.rto;
-        (rto.restart_on_duplicate, rto.history, rto.forget_after, rto.timer) = timer;
-        (config.window.slow_start, config.window.idle_restart) = window;
+        (rto.restart_on_duplicate, rto.history, rto.forget_after, rto.timer, rto.restart_from) =
+            timer;
+        (config.window.slow_start, config.window.idle_restart, config.window.validation) = window;
         config.recovery.early_retransmit = recovery.0;
         config.recovery.reduction = recovery.1;
         config.recovery.go_back_n_on_duplicates = recovery.2;

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
-use rtolab_tcp::spurious::{DETECTORS, DetectorKind, Judges, Judgment, Verdict};
+use rtolab_tcp::spurious::{DETECTORS, DetectorKind, DuplicateCause, Judges, Judgment, Verdict};
 use rtolab_tcp::{
     Cause, Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum,
 };
@@ -130,6 +130,7 @@ impl Setup {
             left: Vec::new(),
             expected: true,
             verdict: None,
+            duplicate: None,
             judges: Judges::new(judges, Seq::FIRST).knowing(path),
             judgments: Vec::new(),
             alike: true,
@@ -171,6 +172,8 @@ pub struct Script {
     /// Did the script say what had to leave?
     expected: bool,
     verdict: Option<Verdict>,
+    /// What the duplicate comes from that the last event reports.
+    duplicate: Option<DuplicateCause>,
     /// Detectors that look on, and what they have said.
     judges: Judges,
     judgments: Vec<Judgment>,
@@ -201,6 +204,7 @@ impl Script {
         self.left.clear();
         self.expected = false;
         self.verdict = None;
+        self.duplicate = None;
     }
 
     fn drain(&mut self) -> &mut Self {
@@ -230,6 +234,7 @@ impl Script {
                     self.verdict = Some(verdict);
                     self.judge_agrees(detector, verdict);
                 }
+                Event::Duplicate { cause, .. } => self.duplicate = Some(cause),
                 _ => {}
             }
         }
@@ -391,6 +396,14 @@ impl Script {
     /// A detector said this of the last timeout.
     pub fn verdict(&mut self, verdict: Verdict) -> &mut Self {
         assert_eq!(self.verdict, Some(verdict));
+        self
+    }
+
+    /// What the duplicate comes from that was reported.
+    pub fn duplicate(&mut self, cause: DuplicateCause) -> &mut Self {
+        assert_eq!(self.duplicate, Some(cause));
+        // Who looks on counts the same.
+        assert_eq!(self.judges.duplicates(), self.connection.sender().duplicates());
         self
     }
 
