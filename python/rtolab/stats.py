@@ -6,12 +6,15 @@ generator of its own with a given seed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
@@ -75,7 +78,7 @@ def band_of_medians(
     Returns:
         The band's ends, in the unit of the values.
     """
-    return _central(_bootstrap(_floats(values), of, draws, seed), share)
+    return _central(_bootstrap(_floats(values), of, draws, seed=seed), share)
 
 
 def ratio_of_medians(
@@ -100,28 +103,77 @@ def ratio_of_medians(
     """
     over, under = _floats(numerator), _floats(denominator)
     paired = over.size == under.size
-    above = _bootstrap(over, over.size, draws, seed)
-    below = _bootstrap(under, under.size, draws, seed if paired else seed + 1)
-    return Estimate(float(np.median(over) / np.median(under)), *_central(above / below, share))
+    above = _bootstrap(over, over.size, draws, seed=seed)
+    below = _bootstrap(under, under.size, draws, seed=seed if paired else seed + 1)
+    ratio = float(np.median(over) / np.median(under))
+    if below.all():
+        return Estimate(ratio, *_central(above / below, share))
+    finite = above[below != 0.0] / below[below != 0.0]  # Draws that divide by zero have no bound.
+    return Estimate(ratio, _central(finite, share)[0], math.inf)
+
+
+def mean_of(
+    values: ArrayLike, *, share: float = 0.95, seed: int = 0, draws: int = 1000
+) -> Estimate:
+    """A mean with its bootstrap interval.
+
+    Args:
+        values: shape (n,), at least one.
+        share: how much of the bootstrap's means the interval holds, 0 to 1.
+        seed: of the draws.
+        draws: how many means are drawn.
+    """
+    sample = _floats(values)
+    means = _bootstrap(sample, sample.size, draws, seed=seed, middle=np.mean)
+    return Estimate(float(np.mean(sample)), *_central(means, share))
+
+
+def ratio_of_means(
+    numerator: ArrayLike,
+    denominator: ArrayLike,
+    *,
+    share: float = 0.95,
+    seed: int = 0,
+    draws: int = 1000,
+) -> Estimate:
+    """The ratio of two means with its bootstrap interval, of paired samples or drawn apart.
+
+    Args:
+        numerator: shape (n,), at least one.
+        denominator: shape (m,), at least one; positive.
+        share: how much of the bootstrap's ratios the interval holds, 0 to 1.
+        seed: of the draws.
+        draws: how many ratios are drawn.
+    """
+    over, under = _floats(numerator), _floats(denominator)
+    paired = over.size == under.size
+    above = _bootstrap(over, over.size, draws, seed=seed, middle=np.mean)
+    other = seed if paired else seed + 1
+    below = _bootstrap(under, under.size, draws, seed=other, middle=np.mean)
+    return Estimate(float(np.mean(over) / np.mean(under)), *_central(above / below, share))
 
 
 def _floats(values: ArrayLike) -> Floats:
     return np.asarray(values, dtype=np.float64)
 
 
-def _bootstrap(sample: Floats, of: int, draws: int, seed: int) -> Floats:
+def _bootstrap(
+    sample: Floats, of: int, draws: int, *, seed: int, middle: Callable[..., Floats] = np.median
+) -> Floats:
     """`draws` medians of `of` values each; one seed picks the same places in equal lengths.
+
+    Or what `middle` makes of the values, along an axis.
 
     The places are made from doubles, whose stream is the same in every numpy, and drawn in blocks
     that fit into memory.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     rows = max(1, BLOCK // of)
-    medians = []
+    middles = []
     for first in range(0, draws, rows):
         picks = (rng.random((min(rows, draws - first), of)) * sample.size).astype(np.int64)
-        medians.append(np.median(sample[picks], axis=1))
-    return np.concatenate(medians)
+        middles.append(middle(sample[picks], axis=1))
+    return np.concatenate(middles)
 
 
 def _central(values: Floats, share: float) -> tuple[float, float]:
