@@ -138,9 +138,11 @@ def ratio_of_means(
 ) -> Estimate:
     """The ratio of two means with its bootstrap interval, of paired samples or drawn apart.
 
+    Draws that would divide by zero are left out.
+
     Args:
         numerator: shape (n,), at least one.
-        denominator: shape (m,), at least one; positive.
+        denominator: shape (m,), at least one; its mean is not zero.
         share: how much of the bootstrap's ratios the interval holds, 0 to 1.
         seed: of the draws.
         draws: how many ratios are drawn.
@@ -150,7 +152,9 @@ def ratio_of_means(
     above = _bootstrap(over, over.size, draws, seed=seed, middle=np.mean)
     other = seed if paired else seed + 1
     below = _bootstrap(under, under.size, draws, seed=other, middle=np.mean)
-    return Estimate(float(np.mean(over) / np.mean(under)), *_central(above / below, share))
+    finite = below != 0.0
+    ratios = above[finite] / below[finite]
+    return Estimate(float(np.mean(over) / np.mean(under)), *_central(ratios, share))
 
 
 def _floats(values: ArrayLike) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rtolab.experiments.arq2002.gains import both, on
@@ -10,6 +11,7 @@ from rtolab.experiments.arq2002.metrics import (
     TIMEOUTS_100,
     WINDOW,
     by_delay,
+    dupack_ratio,
     mean,
     means_of,
     ratio_of,
@@ -75,7 +77,7 @@ FIG7 = Experiment(
         Check(
             "dupacks, arq over drop, PER 1 %",
             "ratio",
-            lambda measured: ratio_of(measured, on(1.0)("arq"), on(1.0)("drop"), DUPACKS_100),
+            lambda measured: dupack_ratio(measured, on(1.0)("arq"), on(1.0)("drop")),
             {10: Bounds(high=0.1)},
             note="about none, since no three packets of the flow overtake a repair here; where "
             "they do, see arq2002/fig10",
@@ -135,9 +137,7 @@ def dupack_ratios() -> list[Check]:
                 Check(
                     f"dupacks, arq over drop, {name}, PER {per:g} %",
                     "ratio",
-                    lambda measured, arq=arq, drop=drop: ratio_of(  # type: ignore[misc]
-                        measured, arq, drop, DUPACKS_100
-                    ),
+                    partial(dupack_ratio, above=arq, below=drop),
                     {RUNS: Bounds(0.9, 1.3)},
                 )
             )
@@ -153,12 +153,13 @@ def slope(measured: Measured, delay: int) -> float:
 def more_dupacks(longer: int, shorter: int, explained: str = "") -> Check:
     """A longer link has more of them at every rate, for certain."""
 
-    def measure(measured: Measured) -> float:
-        return min(
-            ratio_of(measured, on(per, longer)("arq"), on(per, shorter)("arq"), DUPACKS_100).low
+    def measure(measured: Measured) -> float | None:
+        ratios = [
+            dupack_ratio(measured, on(per, longer)("arq"), on(per, shorter)("arq"))
             for per in SLOPE_PERS
             if per >= 1
-        )
+        ]
+        return min((ratio.low for ratio in ratios if ratio), default=None)
 
     return Check(
         f"arq: dupacks at {longer} ms over {shorter} ms, low end of the lowest of PER 1 to 10 %",

@@ -138,6 +138,15 @@ def ratio_of(
     return ratio_of_means(measured.values(above.key, metric), measured.values(below.key, metric))
 
 
+def dupack_ratio(measured: Measured, above: Variant, below: Variant) -> Estimate | None:
+    """The same of fast retransmits per 100 acknowledged; `None` where the second has none."""
+    return (
+        ratio_of(measured, above, below, DUPACKS_100)
+        if mean(measured, below, DUPACKS_100)
+        else None
+    )
+
+
 def crossing(xs: Sequence[float], ys: Sequence[float], level: float) -> float | None:
     """Where `ys` first rises through `level`, between two `xs` in proportion to their logarithms.
 

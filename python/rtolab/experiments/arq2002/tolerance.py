@@ -10,6 +10,7 @@ from rtolab.experiments.arq2002.metrics import (
     REXMITS,
     REXMITS_100,
     TIMEOUTS_100,
+    dupack_ratio,
     mean,
     means_of,
     normalized,
@@ -193,9 +194,7 @@ OTHERS = Experiment(
         Check(
             f"arq, {WAIT}: fast retransmits / plain",
             "ratio",
-            lambda measured: ratio_of(
-                measured, other(WAIT, "arq"), other("plain", "arq"), DUPACKS_100
-            ),
+            lambda measured: dupack_ratio(measured, other(WAIT, "arq"), other("plain", "arq")),
             {RUNS: Bounds(high=0.1)},
         ),
         Check(
