@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rtolab.experiments.base import Experiment
 
 SIMULATED = [experiment for experiment in EXPERIMENTS if experiment.variants]
-SHORT = {"duration": "8 s", "measure.to": "8 s"}
+SHORT = {"duration": "16 s", "measure.to": "16 s"}
 
 
 def failed(done: Reproduction) -> list[str]:
