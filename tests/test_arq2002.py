@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,10 +13,22 @@ from rtolab.experiments import find
 from rtolab.experiments.arq2002 import EXPERIMENTS
 from rtolab.experiments.arq2002.endpoints import FIG7
 from rtolab.experiments.arq2002.metrics import crossing
-from rtolab.experiments.arq2002.network import PERS, RENO, Case, Setting, is_overtaken
+from rtolab.experiments.arq2002.network import (
+    LAN,
+    LINK,
+    PERS,
+    RENO,
+    SET,
+    UPLOAD,
+    WAN,
+    Case,
+    Setting,
+    is_overtaken,
+)
 from rtolab.experiments.arq2002.timer import EQUATION, FIG8, rto_before
 from rtolab.experiments.arq2002.tolerance import FIG11
 from rtolab.experiments.reproduce import Reproduction, reproduce
+from rtolab.run import shipped_scenarios
 
 if TYPE_CHECKING:
     from rtolab.experiments.base import Experiment
@@ -57,6 +70,18 @@ def test_variants_of_one_condition_run_in_one_setting(experiment: Experiment) ->
         assert settings.setdefault(where, dict(variant.set)) == dict(variant.set)
     keys = [variant.key for variant in experiment.variants]
     assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("name", [LAN, WAN, LINK, UPLOAD])
+def test_a_scenario_says_what_is_assumed(name: str) -> None:
+    scenario = tomllib.loads(shipped_scenarios()[name].read_text(encoding="utf-8"))
+    for assumption in (a for a in SET if a.is_key):
+        found: Any = scenario
+        for key in assumption.name.split("."):
+            by_name = isinstance(found, list)
+            found = next(i for i in found if i["name"] == key) if by_name else found[key]
+        said = str(found).lower() if isinstance(found, bool) else str(found)
+        assert said == assumption.value, assumption.name
 
 
 @pytest.mark.parametrize("per", PERS)

@@ -17,7 +17,7 @@ from rtolab.result import Result
 from rtolab.run import shipped_scenarios
 
 BY_ID = {experiment.id: experiment for experiment in EXPERIMENTS}
-TABLES = [e for e in EXPERIMENTS if not e.is_trace]
+TABLES = [e for e in EXPERIMENTS if not e.is_trace and e.id.startswith("frto2002/")]
 FIGURES = [e for e in EXPERIMENTS if e.is_trace and e.id.startswith("frto2002/")]
 
 
@@ -260,7 +260,8 @@ def test_figures_6_to_8_are_the_tables_runs() -> None:
 
 
 def test_a_paper_names_all_its_experiments() -> None:
-    assert find(["frto2002"]) + find(["dualrtt2004"]) == find([]) == list(EXPERIMENTS)
+    papers = ("frto2002", "arq2002", "dualrtt2004")
+    assert [e for paper in papers for e in find([paper])] == find([]) == list(EXPERIMENTS)
 
 
 def test_an_unknown_experiment_is_an_error_that_names_the_known() -> None:
