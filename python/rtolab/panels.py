@@ -147,15 +147,17 @@ class Seen:
         return max(self.edges()["seq"].to_list(), default=high) - high <= FITS * (high - low)
 
 
-def sequence(seen: Seen, delayed_s: float, *, labelled: bool) -> alt.LayerChart:
+def sequence(
+    seen: Seen, delayed_s: float, marks: Sequence[tuple[float, str]] = (), *, labelled: bool
+) -> alt.LayerChart:
     """Packets: sequence numbers over time."""
     x, (low, high) = seen.view.x(labelled=labelled), seen.ends()
     if seen.edge_fits():
         high = max(seen.edges()["seq"].to_list(), default=high)
     y = _bytes("seq:Q", "sequence number (bytes)", low, high)
     packets = _packets(seen.view.shown(seen.data), delayed_s)
-    background = _background(seen.view, x)
-    return _layered([*background, *_ack_layers(seen, x, y), _point_layer(packets, x, y)], 400)
+    layers = [*_background(seen.view, x), *_ack_layers(seen, x, y), _point_layer(packets, x, y)]
+    return _layered([*layers, *_mark_layers(marks, x)], 400)
 
 
 def edge(seen: Seen) -> alt.LayerChart:
@@ -165,6 +167,25 @@ def edge(seen: Seen) -> alt.LayerChart:
     line = alt.Chart(rows(edges)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
     drawn = line.encode(x, y, *_line_looks([EDGE], "Window offered"))
     return _layered([*_background(seen.view, x, legends=False), drawn], 48)
+
+
+MARK_ROWS = 4
+"""Texts of neighbouring marks stand in so many rows, lest they cover one another."""
+
+
+def _mark_layers(marks: Sequence[tuple[float, str]], x: alt.X) -> list[alt.Chart]:
+    """Rules with a few words beside them, from the top down."""
+    layers: list[alt.Chart] = []
+    for number, (at, text) in enumerate(sorted(marks)):
+        row = number % MARK_ROWS
+        base = alt.Chart(alt.InlineData(values=[{"at_s": at, "text": text}])).encode(x)
+        layers += [
+            base.mark_rule(color=BLACK, strokeWidth=0.8, strokeDash=[1, 2], clip=True),
+            base.mark_text(
+                align="left", baseline="top", dx=4, fontSize=12, fontStyle="italic", clip=True
+            ).encode(text="text:N", y=alt.value(4 + 15 * row)),
+        ]
+    return layers
 
 
 def _bytes(field: str, title: str, low: float, high: float) -> alt.Y:

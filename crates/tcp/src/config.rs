@@ -9,7 +9,7 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
-pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig};
+pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, RecoverOnUndo,
     RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
@@ -17,7 +17,10 @@ pub use recovery::{
 pub use rto::{
     Arithmetic, History, Parity, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling, TimerClock,
 };
-pub use spurious::{Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, Response, Threshold};
+pub use spurious::{
+    Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, PathFact,
+    Response, Threshold, WindowLimited,
+};
 pub use window::{
     Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout, SlowStart,
     WindowConfig,
@@ -46,6 +49,8 @@ pub struct Config {
     pub recovery: RecoveryConfig,
     /// F-RTO after a timeout, and whose.
     pub frto: Option<FrtoVariant>,
+    /// What F-RTO does where it has no new segments to send.
+    pub frto_window_limited: WindowLimited,
     /// What becomes of `recover` (the report's `send_high`) once a timeout is found spurious.
     pub recover_on_undo: RecoverOnUndo,
     /// The receiving side.
@@ -151,12 +156,14 @@ impl Default for Config {
                 go_back_n_on_duplicates: false,
             },
             frto: None,
+            frto_window_limited: WindowLimited::default(),
             recover_on_undo: RecoverOnUndo::default(),
             receiver: ReceiverConfig {
                 buffer: 65_535,
                 ack_every: 2,
                 delayed_ack: Duration::from_millis(200),
                 rxt_echo: true,
+                rxt_answer: RxtAnswer::default(),
                 ack_delay: AckDelay::default(),
                 ack_counts: AckCounts::default(),
                 quick_acks: 0,

@@ -15,6 +15,8 @@ pub struct Window {
     avoidance: Avoidance,
     /// Bytes acknowledged since the window last grew (RFC 3465 section 2.1).
     counted: u64,
+    /// What the window has beyond `cwnd`, in bytes / 2^32: where fractions count.
+    fraction: u32,
     slow_start: SlowStart,
     /// Did a timeout begin the slow start under way?
     timed_out: bool,
@@ -27,9 +29,17 @@ impl Window {
         let smss = u64::from(smss);
         let ssthresh = config.initial_ssthresh.map_or(u64::MAX, |count| u64::from(count) * smss);
         let WindowConfig { halving, avoidance, slow_start, .. } = *config;
-        let (cwnd, counted, timed_out) = (smss, 0, false);
-        let mut window =
-            Self { cwnd, ssthresh, smss, halving, avoidance, counted, slow_start, timed_out };
+        let mut window = Self {
+            cwnd: smss,
+            ssthresh,
+            smss,
+            halving,
+            avoidance,
+            counted: 0,
+            fraction: 0,
+            slow_start,
+            timed_out: false,
+        };
         if !syn_lost {
             window.cwnd = window.initial(config);
         }
@@ -70,6 +80,7 @@ impl Window {
         self.timed_out = false;
         match self.avoidance {
             Avoidance::Formula => self.cwnd += (self.smss * self.smss / self.cwnd).max(1),
+            Avoidance::Fraction => self.grow_by_fraction(),
             Avoidance::ByteCounting => {
                 self.counted += acked;
                 if self.counted >= self.cwnd {
@@ -80,6 +91,13 @@ impl Window {
         }
     }
 
+    /// `SMSS * SMSS / cwnd`, of which nothing is rounded away that would ever show.
+    fn grow_by_fraction(&mut self) {
+        let cwnd = u128::from(self.cwnd) << 32 | u128::from(self.fraction);
+        let grown = cwnd + (u128::from(self.smss * self.smss) << 64) / cwnd;
+        (self.cwnd, self.fraction) = ((grown >> 32) as u64, grown as u32);
+    }
+
     /// Half of what is outstanding, but at least two segments (RFC 5681 equation 4).
     pub fn halve(&mut self, flight_size: u64) {
         let half = match self.halving {
@@ -87,12 +105,13 @@ impl Window {
             Halving::Segments => flight_size / 2 / self.smss * self.smss,
         };
         self.ssthresh = half.max(2 * self.smss);
+        self.fraction = 0;
     }
 
     /// A timeout, or what does as a timeout does, sets the window to whole segments.
     pub fn set_segments(&mut self, count: u32) {
         self.cwnd = u64::from(count) * self.smss;
-        self.counted = 0;
+        (self.counted, self.fraction) = (0, 0);
         self.timed_out = true;
     }
 }
@@ -156,6 +175,29 @@ mod tests {
         }
         assert_eq!(exact.cwnd, 5000);
         assert!((4880..5000).contains(&formula.cwnd), "{}", formula.cwnd);
+    }
+
+    #[test]
+    fn t_cc_2_fractions_of_a_byte_add_up() {
+        let grown = |avoidance| {
+            let mut window = window(2, 2, avoidance);
+            (0..1000).for_each(|_| window.grow(1000));
+            window.cwnd
+        };
+        // As a sum of fractions of a segment, which ns-2 forms.
+        let segments = (0..1000).fold(2.0, |cwnd: f64, _| cwnd + 1.0 / cwnd);
+        assert_eq!(grown(Avoidance::Fraction), (segments * 1000.0) as u64);
+        assert!(grown(Avoidance::Formula) < grown(Avoidance::Fraction) - 300);
+    }
+
+    #[test]
+    fn t_cc_2_a_cut_leaves_no_fraction() {
+        let mut cut = window(3, 3, Avoidance::Fraction);
+        cut.grow(1000);
+        assert_ne!(cut.fraction, 0);
+        cut.set_segments(3);
+        cut.timed_out = false;
+        assert_eq!(cut, window(3, 3, Avoidance::Fraction));
     }
 
     #[test]

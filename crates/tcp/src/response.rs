@@ -65,7 +65,7 @@ impl Finding {
             Some(Resumption::TowardsPipe) => return Response::Ns2Half,
             Some(Resumption::Undone) => return Response::Linux,
             // Whatever it would restore: see `losses_were_under_way`.
-            Some(Resumption::FromOne) => return Response::Full,
+            Some(Resumption::FromOne | Resumption::Restored) => return Response::Full,
             None => {}
         }
         match self.detector.split(':').next() {
@@ -80,7 +80,9 @@ impl Finding {
         match self.resumption {
             Some(Resumption::FromOne) => true,
             Some(Resumption::Halved) => saved.recovery.is_fast(),
-            Some(Resumption::TowardsPipe | Resumption::Undone) | None => false,
+            Some(Resumption::TowardsPipe | Resumption::Undone | Resumption::Restored) | None => {
+                false
+            }
         }
     }
 }
@@ -232,9 +234,12 @@ impl Sender {
     }
 
     /// Nothing more is retransmitted for what was spurious, and duplicate acknowledgments mean
-    /// again what they did.
+    /// again what they did. Another timeout of the same segment is none that repeats: it reduces the
+    /// windows as any, and may be undone as any (`tcp_try_undo_loss` of Linux 6.1, which forgets
+    /// `icsk_retransmits` and returns to `TCP_CA_Open`).
     fn resume(&mut self, finding: &Finding) {
         self.stop_frto();
+        self.timed_out_at = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
         let una = self.flight.una();

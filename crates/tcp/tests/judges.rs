@@ -566,7 +566,9 @@ fn an_unknown_detector_is_told_from_known_ones() {
     let known = "unknown detector `eifle`; known are eifel, eifel:rfc3522, frto, frto:rfc4138, ";
     assert!(message.starts_with(known), "{message}");
     assert!(
-        message.ends_with(", dsack, eifel:safe, eifel:rxt, badrexmit, dsack:linux"),
+        message.ends_with(
+            ", dsack, eifel:safe, eifel:rxt, eifel:two-bits, eifel:forward, badrexmit, dsack:linux"
+        ),
         "{message}"
     );
 }

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rtolab.experiments.base import Bounds, Check
-from rtolab.stats import Estimate, ratio_of_medians
+from rtolab.stats import Estimate, mean_of, ratio_of_medians
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,6 +69,13 @@ class Runs:
         """The changes of the senders' windows, if they were recorded."""
         return self._mine(self.result.windows)
 
+    def a_run(self, counted: pl.DataFrame) -> pl.Series:
+        """How many rows of one of these tables each run that counts has, ordered by run."""
+        rows = counted.group_by("run").agg(rows=pl.len().cast(pl.Float64))
+        runs = self.connections.select(pl.col("run").unique(maintain_order=True))
+        joined = runs.join(rows, on="run", how="left", maintain_order="left")
+        return joined["rows"].fill_null(0.0)
+
     def _mine(self, table: pl.DataFrame) -> pl.DataFrame:
         here = pl.col("run").is_between(self.first, self.first + self.count - 1)
         return table.filter(here).sort("run", maintain_order=True)
@@ -119,10 +126,17 @@ def ratio(
     metric: Metric,
     variants: tuple[str, str],
     bounds: Mapping[int, Bounds],
-    *,
-    note: str = "",
+    **parts: str,
 ) -> Check:
-    """The median of the first variant over that of the second lies within bounds."""
+    """The median of the first variant over that of the second lies within bounds.
+
+    Args:
+        name: of the check.
+        metric: whose medians.
+        variants: above and below the line.
+        bounds: by the fewest runs that decide it.
+        parts: `note`, `because`, `explained` of the check.
+    """
 
     def measure(measured: Measured) -> Estimate | None:
         above, below = (measured.values(variant, metric) for variant in variants)
@@ -130,7 +144,7 @@ def ratio(
             return None
         return ratio_of_medians(above, below)
 
-    return Check(name, _kind(bounds), measure, bounds, note)
+    return Check(name, _kind(bounds), measure, bounds, **parts)
 
 
 def against_published(metric: Metric, variant: Variant, within: float, *, runs: int) -> Check:
@@ -153,6 +167,30 @@ def near_published(metric: Metric, variant: Variant, within: float, *, runs: int
 
     name = f"{metric.label.lower()}, measured - published: {variant.title}"
     return Check(name, "ratio", measure, {runs: Bounds(-within, within)})
+
+
+def mean(
+    name: str,
+    kind: Kind,
+    of: tuple[str, Metric],
+    bounds: Mapping[int, Bounds],
+    **parts: str,
+) -> Check:
+    """The mean of a metric over the runs of a variant lies within bounds.
+
+    Args:
+        name: of the check.
+        kind: what sort of claim it is.
+        of: a variant and a metric.
+        bounds: by the fewest runs that decide it.
+        parts: `note`, `because`, `explained` of the check.
+    """
+
+    def measure(measured: Measured) -> Estimate | None:
+        values = measured.values(*of)
+        return mean_of(values) if values.size else None
+
+    return Check(name, kind, measure, bounds, **parts)
 
 
 def difference(

@@ -2,8 +2,9 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, ReceiverConfig, RecoveryConfig,
-    RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig, WindowConfig,
+    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, PathFact, ReceiverConfig,
+    RecoveryConfig, RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig,
+    WindowConfig,
 };
 
 use super::at::At;
@@ -20,6 +21,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     set(&mut config.mss, *mss);
     config.window_scale = window_scale.map(|scale| scale.0 as u8);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
+    set(&mut config.frto_window_limited, tcp.frto_window_limited);
     set(&mut config.recover_on_undo, *recover_on_undo);
     config.response = tcp.response.map(|Written(response)| response).or(config.response);
     dualrtt(&tcp.dualrtt, &mut config.dualrtt, &at.key("dualrtt"))?;
@@ -34,22 +36,25 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// How the receiving hosts behave: as the sending ones, but with capabilities of their own.
+/// How the receiving hosts behave: as the sending ones, but with capabilities of their own. What a
+/// profile sets comes first, so that the other keys replace it.
 pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Result<Config, Error> {
     let Receiver { buffer, ack_every, delayed_ack, echo, .. } = receiver;
     let Receiver { sack, timestamps, dsack, mss, window_scale, rxt_echo, .. } = receiver;
-    let mut config = Config {
-        sack: sack.unwrap_or(true),
-        timestamps: timestamps.unwrap_or(true),
-        dsack: dsack.unwrap_or(false),
-        ..sender.clone()
-    };
+    let mut config = Config { sack: true, timestamps: true, dsack: false, ..sender.clone() };
+    if let Some(Written(profile)) = receiver.profile {
+        profile.apply_to_receiver(&mut config);
+    }
+    config.sack = sack.unwrap_or(config.sack);
+    config.timestamps = timestamps.unwrap_or(config.timestamps);
+    config.dsack = dsack.unwrap_or(config.dsack);
     set(&mut config.mss, *mss);
     set(&mut config.timestamp.echo, *echo);
     set(&mut config.receiver.buffer, *buffer);
     set_whole(&mut config.receiver.ack_every, *ack_every);
     set(&mut config.receiver.delayed_ack, *delayed_ack);
     config.receiver.rxt_echo = rxt_echo.unwrap_or(config.receiver.rxt_echo);
+    set(&mut config.receiver.rxt_answer, receiver.rxt_answer);
     acknowledgments(receiver, &mut config.receiver, at)?;
     let scale = (0..14).find(|scale| config.receiver.buffer <= 65_535 << scale).unwrap_or(14);
     config.window_scale = Some(window_scale.map_or(scale, |scale| scale.0 as u8));
@@ -108,7 +113,7 @@ fn acknowledgments(
     set(&mut config.gap_fill, *gap_fill);
     set_whole(&mut config.max_sack_blocks, *max_sack_blocks);
     config.dsack_old = dsack_old.unwrap_or(config.dsack_old);
-    config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span);
+    config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span).or(config.delayed_dupacks);
     match (&mut config.ack_delay, heartbeat_phase) {
         (_, None) => Ok(()),
         (AckDelay::Heartbeat { phase }, Some(Written(written))) => {
@@ -271,20 +276,30 @@ fn newreno(written: &NewReno, config: &mut NewRenoConfig) {
 }
 
 fn dualrtt(written: &DualRtt, config: &mut DualRttConfig, at: &At<'_>) -> Result<(), Error> {
-    let DualRtt { threshold, by_spacing, first } = written;
+    let DualRtt { threshold, model, path_rate, path_delay, first } = written;
     set(&mut config.first, *first);
-    config.threshold = match (threshold, by_spacing.unwrap_or(false)) {
-        (Some(_), true) => {
-            let problem = "found threshold beside by_spacing; expected only one of them";
+    config.path.rate = path_rate.map(|Written(rate)| rate);
+    config.path.delay = path_delay.map(|Written(delay)| delay);
+    config.threshold = match (threshold, model) {
+        (Some(_), Some(_)) => {
+            let problem = "found threshold beside model; expected only one of them";
             return Err(at.key("threshold").wrong(problem));
         }
-        (Some(Chance(fraction)), false) => {
+        (Some(Chance(fraction)), None) => {
             Threshold::Fixed((fraction.value() * 1000.0).round() as u32)
         }
-        (None, true) => Threshold::Physical,
-        (None, false) => config.threshold,
+        (None, Some(Written(model))) => *model,
+        (None, None) => config.threshold,
     };
-    Ok(())
+    match config.lacks() {
+        Some(PathFact::Rate) => Err(at
+            .key("model")
+            .found("path_rate beside it, the bandwidth of the path, such as \"50 kbit/s\"")),
+        Some(PathFact::Delay) => Err(at
+            .key("model")
+            .found("path_delay beside it, the one-way delay of the path, such as \"200 ms\"")),
+        None => Ok(()),
+    }
 }
 
 fn sack(written: &SackRecovery, config: &mut SackConfig) {

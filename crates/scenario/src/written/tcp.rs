@@ -4,12 +4,13 @@ use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
     PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
-    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock,
+    RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold, TimerClock, WindowLimited,
 };
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::profile::ReceivingProfile;
 use super::quantity::{Buffer, Mss, Positive, Segments};
 use super::value::{Chance, Count, Whole, Written};
 
@@ -46,6 +47,9 @@ pub(crate) struct Tcp {
     /// Knobs of SACK recovery (RFC 6675).
     #[serde(default)]
     pub sack_recovery: SackRecovery,
+    /// What F-RTO does where it has no new segments to send, by RFC 5682 appendix A. Default:
+    /// conventional.
+    pub frto_window_limited: Option<Written<WindowLimited>>,
     /// What becomes of recover (or send_high) once a timeout is found spurious. Default: reset.
     pub recover_on_undo: Option<Written<RecoverOnUndo>>,
     /// What a spurious timeout or fast retransmit restores, where the sender names no response.
@@ -207,9 +211,14 @@ pub(crate) struct SackRecovery {
 pub(crate) struct DualRtt {
     /// An acknowledgment is too soon within this fraction of the smallest round trip. Default: 0.1.
     pub threshold: Option<Chance>,
-    /// Instead of threshold: within one and a half times the spacing of acknowledgments? Default:
-    /// false.
-    pub by_spacing: Option<bool>,
+    /// Instead of threshold: what it goes by. Default: threshold.
+    pub model: Option<Written<Threshold>>,
+    /// For a model that goes by it: the bandwidth of the path, as far as the sender knows.
+    #[schemars(example = &"50 kbit/s")]
+    pub path_rate: Option<Written<Rate>>,
+    /// For a model that goes by it: the one-way delay of the path, as far as the sender knows.
+    #[schemars(example = &"200 ms")]
+    pub path_delay: Option<Written<Duration>>,
     /// How the first new acknowledgment after a timeout is judged. Default: definition.
     pub first: Option<Written<FirstAck>>,
 }
@@ -218,6 +227,9 @@ pub(crate) struct DualRtt {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Receiver {
+    /// The system that receives. It sets some of the keys below, and those that are written replace
+    /// what it sets. Default: none.
+    pub profile: Option<Written<ReceivingProfile>>,
     /// The receive buffer: the largest window offered. Default: 65535 B.
     #[schemars(example = &"32 kB")]
     pub buffer: Option<Written<Buffer>>,
@@ -239,9 +251,11 @@ pub(crate) struct Receiver {
     pub mss: Option<Written<Mss>>,
     /// The window scale that answers an offer. Default: the smallest that announces the buffer.
     pub window_scale: Option<Whole<0, 14>>,
-    /// Is a retransmission that is marked as one (RXT) answered at once by an ACK that says so?
-    /// Default: true.
+    /// Is a retransmission that is marked as one (RXT) answered by an ACK that says so? Default:
+    /// true.
     pub rxt_echo: Option<bool>,
+    /// Which ACK that is, beside rxt_echo. Default: at-once.
+    pub rxt_answer: Option<Written<RxtAnswer>>,
     /// When a delayed ACK leaves at the latest. Default: timer.
     pub ack_delay: Option<Written<AckDelay>>,
     /// When the host's heartbeat is first, beside ack_delay = "heartbeat". Default: 0 s.

@@ -3,9 +3,9 @@
 use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
-    Halves, Halving, History, IdleRestart, Outstanding, Parity, PartialAck, PartialAckTimer,
-    RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate, SackOnTimeout,
-    SackRules, Sampling, SlowStart, TimerClock,
+    Halves, Halving, History, IdleRestart, Logarithm, Outstanding, Parity, PartialAck,
+    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
+    RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold, TimerClock, WindowLimited,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -145,6 +145,17 @@ impl Word for GapFill {
     ];
 }
 
+impl Word for RxtAnswer {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            "at-once",
+            Self::AtOnce,
+            "One without data, sent at once (draft-ludwig-tsvwg-tcp-rxt-flag).",
+        ),
+        ("next-ack", Self::NextAck, "The next one, delayed or with data (Ludwig and Katz 2000)."),
+    ];
+}
+
 impl Word for Arithmetic {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("exact", Self::Exact, "In nanoseconds."),
@@ -185,6 +196,7 @@ impl Word for Halving {
 impl Word for Avoidance {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("formula", Self::Formula, "SMSS * SMSS / cwnd for every ACK (RFC 5681 equation 3)."),
+        ("fraction", Self::Fraction, "The same, and less than a byte counts, too, as in ns-2."),
         ("byte-counting", Self::ByteCounting, "One segment for every window acknowledged."),
     ];
 }
@@ -236,6 +248,17 @@ impl Word for RecoverOnUndo {
     ];
 }
 
+impl Word for WindowLimited {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("conventional", Self::Conventional, "It gives up, and what is outstanding is sent again."),
+        ("probe", Self::Probe, "It sends an empty segment below SND.UNA, which is answered."),
+        ("one-byte", Self::OneByte, "It sends one byte of new data beyond the offered window."),
+        ("tail", Self::Tail, "It sends the last outstanding segment again."),
+        ("reserve-1", Self::Reserve(1), "One segment of the offered window is kept free for it."),
+        ("reserve-2", Self::Reserve(2), "Two segments of the offered window are."),
+    ];
+}
+
 impl Word for Response {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("none", Self::None, "Nothing: what is outstanding is sent again."),
@@ -260,6 +283,33 @@ impl Word for FirstAck {
         ("definition", Self::Definition, "As any: since the last retransmission (equation 1)."),
         ("original", Self::Original, "Since the segment was first sent (Table III)."),
         ("skip", Self::Skip, "Not at all."),
+    ];
+}
+
+impl Word for Threshold {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("physical", Self::Physical, "One and a half times the spacing of acknowledgments."),
+        (
+            "paper-ln",
+            Self::Paper(Logarithm::Natural),
+            "The paper's equation 3 with natural logarithms, for path_rate and path_delay.",
+        ),
+        (
+            "paper-log10",
+            Self::Paper(Logarithm::Decimal),
+            "The paper's equation 3 with decimal logarithms, for path_rate and path_delay.",
+        ),
+        (
+            "table",
+            Self::Table,
+            "The optimum of the paper's Table V, for a delay of 200 ms and the bandwidth nearest \
+             to path_rate on a logarithmic axis.",
+        ),
+        (
+            "online",
+            Self::Online,
+            "As paper-ln, for the path as acknowledgments show it; a tenth while they are too few.",
+        ),
     ];
 }
 

@@ -1,6 +1,8 @@
 //! Knobs of a sender that finds a retransmission spurious: which detectors it acts on, and how it
 //! responds.
 
+use rtolab_time::{Duration, Rate};
+
 /// Detectors of spurious retransmissions that a sender acts on, beside F-RTO.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detectors {
@@ -32,8 +34,37 @@ pub enum EifelForm {
     /// By a flag that retransmissions carry and the receiver echoes
     /// (draft-ludwig-tsvwg-tcp-rxt-flag-03): both ends must be of this laboratory.
     Flag,
+    /// By the two bits of Ludwig and Katz 2000, of which the receiver echoes one in whatever
+    /// acknowledgment comes ([`RxtAnswer::NextAck`](super::RxtAnswer::NextAck)), for timeouts.
+    TwoBits,
     /// RFC 3522 section 3.4: only the echo of the original itself counts.
     Safe,
+}
+
+impl EifelForm {
+    /// Does it mark retransmissions? Else it goes by timestamps.
+    pub const fn marks(self) -> bool {
+        matches!(self, Self::Flag | Self::TwoBits)
+    }
+}
+
+/// What F-RTO does where it has no new segments to send: the application has no data, or the offered
+/// window no room (RFC 5682 appendix A).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowLimited {
+    /// It gives up: conventional recovery.
+    #[default]
+    Conventional,
+    /// It sends an empty segment below SND.UNA. The answer is a duplicate acknowledgment, which comes
+    /// second where the timeout was needed.
+    Probe,
+    /// It sends one byte of new data beyond the offered window; without data it gives up.
+    OneByte,
+    /// It sends the last outstanding segment again.
+    Tail,
+    /// So many segments of the offered window are kept free for it at all times, but one that may
+    /// always be outstanding; without data it gives up.
+    Reserve(u32),
 }
 
 /// Which detection by D-SACK.
@@ -52,6 +83,33 @@ pub struct DualRttConfig {
     pub threshold: Threshold,
     /// How the first acknowledgment after a timeout is judged.
     pub first: FirstAck,
+    /// What the sender is told of its path.
+    pub path: KnownPath,
+}
+
+impl DualRttConfig {
+    /// What the threshold goes by and the sender is not told, if anything.
+    pub const fn lacks(&self) -> Option<PathFact> {
+        self.threshold.lacks(self.path)
+    }
+}
+
+/// What is known of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KnownPath {
+    /// Its bandwidth: the rate of its slowest link.
+    pub rate: Option<Rate>,
+    /// Its one-way delay.
+    pub delay: Option<Duration>,
+}
+
+/// One of the things to know of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathFact {
+    /// [`KnownPath::rate`].
+    Rate,
+    /// [`KnownPath::delay`].
+    Delay,
 }
 
 /// What fraction of the smallest round trip DualRTT's threshold is.
@@ -62,6 +120,50 @@ pub enum Threshold {
     /// One and a half times the spacing of acknowledgments, and at most nine tenths of the smallest
     /// round trip: held segments leave the bottleneck one serialisation time apart.
     Physical,
+    /// The paper's model (equations 3 and 6) of the path that the sender is told of, with this
+    /// logarithm: the paper names none.
+    Paper(Logarithm),
+    /// The best of Table V for the bandwidth that the sender is told of: that of the row whose
+    /// bandwidth is nearest on a logarithmic axis. The table is for a delay of 200 ms.
+    Table,
+    /// The paper's model with the natural logarithm, of the path as the sender's acknowledgments
+    /// show it; a tenth as long as they show too little, at the start and on a new path
+    /// (section V-B).
+    Online,
+}
+
+impl Threshold {
+    /// DualRTT's name among detectors, with this threshold.
+    pub const fn detector(self) -> &'static str {
+        match self {
+            Self::Fixed(_) => "dualrtt",
+            Self::Physical => "dualrtt:physical",
+            Self::Paper(Logarithm::Natural) => "dualrtt:paper-ln",
+            Self::Paper(Logarithm::Decimal) => "dualrtt:paper-log10",
+            Self::Table => "dualrtt:table",
+            Self::Online => "dualrtt:online",
+        }
+    }
+
+    /// What it goes by and is not known of the path, if anything.
+    pub const fn lacks(self, path: KnownPath) -> Option<PathFact> {
+        match (self, path.rate, path.delay) {
+            (Self::Paper(_) | Self::Table, None, _) => Some(PathFact::Rate),
+            (Self::Paper(_), _, None) => Some(PathFact::Delay),
+            (Self::Fixed(_) | Self::Physical | Self::Paper(_) | Self::Table | Self::Online, ..) => {
+                None
+            }
+        }
+    }
+}
+
+/// Which logarithm DualRTT's model takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Logarithm {
+    /// Of base e: thresholds about 0.2 on the paths of Table V.
+    Natural,
+    /// Of base 10: thresholds about 0.085 there.
+    Decimal,
 }
 
 impl Default for Threshold {

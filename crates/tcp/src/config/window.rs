@@ -81,6 +81,10 @@ pub enum Avoidance {
     /// `SMSS * SMSS / cwnd` for every acknowledgment (RFC 5681 equation 3).
     #[default]
     Formula,
+    /// The same, and what is less than a byte of it adds up, too, as in ns-2, whose window is a
+    /// fraction of segments. Without it the window falls behind ns-2's by half a byte an
+    /// acknowledgment, and in time a segment leaves a round trip late.
+    Fraction,
     /// One segment for every window acknowledged, counted in bytes (RFC 3465 section 2.1).
     ByteCounting,
 }

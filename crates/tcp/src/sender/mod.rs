@@ -7,6 +7,7 @@ mod acks;
 mod adopt;
 mod departures;
 mod judging;
+mod limited;
 mod timeout;
 
 use alloc::sync::Arc;
@@ -23,7 +24,7 @@ use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
-use crate::spurious::{Bench, CanSend, Frto, acting};
+use crate::spurious::{Bench, CanSend, Frto, Substitute, acting};
 
 pub use adopt::{AdoptError, Negotiated};
 pub(crate) use judging::Settled;
@@ -48,6 +49,8 @@ enum Permit {
     Windows,
     /// Nothing but this many new segments, whatever the congestion window.
     New(u32),
+    /// Nothing but this, in place of new segments.
+    Instead(Substitute),
 }
 
 /// When something happened last.
@@ -84,8 +87,8 @@ pub struct Sender {
     /// How many segments the last event may still release.
     pub(crate) burst: u32,
     deadline: Option<Instant>,
-    /// SND.UNA at the last timeout: another one there is a repetition.
-    timed_out_at: Option<Seq>,
+    /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
+    pub(crate) timed_out_at: Option<Seq>,
     /// Did the timer of the SYN expire?
     syn_timed_out: bool,
     /// The state before the last timeout or fast retransmit.

@@ -87,6 +87,7 @@ impl Sender {
             max: self.flight.max(),
             in_fast_recovery: self.recovery.is_fast(),
             sack: self.config.sack && self.flight.uses_sack(),
+            timestamp: self.timestamp(at),
         };
         self.recovery.on_timeout(self.flight.max());
         match self.config.recovery.sack.on_timeout {

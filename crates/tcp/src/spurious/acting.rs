@@ -19,6 +19,7 @@ pub(crate) fn acting(config: &Config) -> Bench {
         EifelForm::LudwigKatz => ("eifel", Box::new(OfTimeouts(Eifel::default())) as _),
         EifelForm::Rfc3522 => ("eifel:rfc3522", Box::new(Rfc3522::default()) as _),
         EifelForm::Flag => ("eifel:rxt", Box::new(EifelRxt::default()) as _),
+        EifelForm::TwoBits => ("eifel:two-bits", Box::new(OfTimeouts(EifelRxt::default())) as _),
         EifelForm::Safe => ("eifel:safe", Box::new(EifelSafe::default()) as _),
     });
     bench.extend(eifel);
@@ -26,14 +27,15 @@ pub(crate) fn acting(config: &Config) -> Bench {
         bench.push(("badrexmit", Box::new(BadRetransmit::default())));
     }
     if dualrtt {
-        bench.push(("dualrtt", Box::new(DualRtt::new(config.dualrtt))));
+        let detector = DualRtt::new(config.dualrtt);
+        bench.push((config.dualrtt.threshold.detector(), Box::new(detector)));
     }
     let dsack: Option<(_, Box<dyn Detector>)> = dsack.map(|form| match form {
         DsackForm::Rfc3708 => ("dsack", Box::new(Dsack::default()) as _),
         DsackForm::Linux => ("dsack:linux", Box::new(DsackLinux::default()) as _),
     });
     bench.extend(dsack);
-    Bench::of(bench)
+    Bench::of(bench).knowing(config.dualrtt.path)
 }
 
 /// A detector that hears of timeouts only.

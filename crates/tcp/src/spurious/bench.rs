@@ -5,9 +5,11 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use rtolab_time::{Duration, Instant};
+use rtolab_time::Instant;
 
+use super::path::Path;
 use super::{Detector, Episode, EpisodeKind, Judgment, Verdict};
+use crate::config::KnownPath;
 use crate::flight::{AckFacts, Sent};
 use crate::seq::Seq;
 
@@ -18,6 +20,7 @@ pub(crate) struct Bench {
     seats: Vec<Seat>,
     episode: Option<Episode>,
     episodes: u32,
+    known: KnownPath,
     path: Path,
     dsack_seen: bool,
     judgments: VecDeque<Judgment>,
@@ -29,17 +32,6 @@ struct Seat {
     detector: Box<dyn Detector>,
     /// Has it spoken in this episode?
     decided: bool,
-}
-
-/// What is known of the path's round-trip time.
-#[derive(Clone, Copy, Debug, Default)]
-struct Path {
-    least: Option<Duration>,
-    smoothed: Option<Duration>,
-    /// The closest that acknowledgments of one segment each followed one another.
-    spacing: Option<Duration>,
-    /// When new data were last acknowledged.
-    last_ack: Option<Instant>,
 }
 
 /// A timeout or fast retransmit, as it is decided.
@@ -60,6 +52,12 @@ impl Bench {
     pub fn of(detectors: impl IntoIterator<Item = (&'static str, Box<dyn Detector>)>) -> Self {
         let seat = |(name, detector)| Seat { name, detector, decided: false };
         Self { seats: detectors.into_iter().map(seat).collect(), ..Self::default() }
+    }
+
+    /// The same, told of the path.
+    pub const fn knowing(mut self, path: KnownPath) -> Self {
+        self.known = path;
+        self
     }
 
     /// The episode under way.
@@ -92,12 +90,17 @@ impl Bench {
             min_rtt: self.path.least,
             srtt: self.path.smoothed,
             spacing: self.path.spacing,
+            known: self.known,
+            estimated: self.path.estimate(),
             dsack_seen: self.dsack_seen,
             sack,
             timeouts: u32::from(kind == EpisodeKind::Timeout),
             retransmissions: 0,
             new_segments: 0,
         });
+        if kind == EpisodeKind::Timeout {
+            self.path.timed_out();
+        }
         number
     }
 
@@ -169,24 +172,5 @@ impl Bench {
     /// The next thing that a detector says.
     pub fn poll(&mut self) -> Option<Judgment> {
         self.judgments.pop_front()
-    }
-}
-
-impl Path {
-    /// Takes a round trip by Karn's rule, and the distance to the acknowledgment before.
-    fn measure(&mut self, facts: &AckFacts) {
-        if !facts.is_new() {
-            return;
-        }
-        let before = self.last_ack.replace(facts.at);
-        let (Some(newest), false) = (facts.newest_acked, facts.acks_retransmission) else { return };
-        let rtt = facts.at.since(newest.first_sent);
-        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-        // RFC 6298 section 2.3.
-        self.smoothed = Some(self.smoothed.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
-        let apart = before.map_or(Duration::ZERO, |before| facts.at.since(before));
-        if u64::from(newest.len) == facts.advanced && !apart.is_zero() {
-            self.spacing = Some(self.spacing.map_or(apart, |least| least.min(apart)));
-        }
     }
 }

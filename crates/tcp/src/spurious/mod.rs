@@ -16,6 +16,7 @@ mod episode;
 pub mod frto;
 mod judges;
 mod originals;
+mod path;
 mod rfc3522;
 
 use alloc::boxed::Box;
@@ -35,7 +36,7 @@ pub use eifel_rxt::EifelRxt;
 pub use eifel_safe::EifelSafe;
 pub use episode::{Episode, EpisodeKind};
 pub use frto::{
-    Advice, CanSend, Entry, Expiry, Frto, FrtoJudge, FrtoVariant, Reopening, Resumption,
+    Advice, CanSend, Entry, Expiry, Frto, FrtoJudge, FrtoVariant, Reopening, Resumption, Substitute,
 };
 pub use judges::{Judges, Judgment};
 pub use originals::Originals;
@@ -91,6 +92,8 @@ pub enum Why {
     RetransmittedTwice,
     /// The network itself duplicates packets.
     NetworkDuplicates,
+    /// It needs to be told of the path, and was not.
+    PathUnknown,
 }
 
 impl Why {
@@ -108,6 +111,7 @@ impl Why {
             Self::Handshake => "a handshake",
             Self::RetransmittedTwice => "retransmitted twice",
             Self::NetworkDuplicates => "the network duplicates",
+            Self::PathUnknown => "the path is not known",
         }
     }
 }

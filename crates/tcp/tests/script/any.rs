@@ -4,17 +4,18 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
-    History, IdleRestart, Outstanding, PartialAck, RecoverOnUndo, Reduction, RepeatedTimeout,
-    RestartOnDuplicate, RtoFloor, SackOnTimeout, Sampling, SlowStart, TimerClock,
+    History, IdleRestart, KnownPath, Outstanding, PartialAck, RecoverOnUndo, Reduction,
+    RepeatedTimeout, RestartOnDuplicate, RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart,
+    TimerClock, WindowLimited,
 };
 use rtolab_tcp::{Config, sum};
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Rate};
 
 use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 70] = [
+pub const SUMS: [&str; 75] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -68,8 +69,13 @@ pub const SUMS: [&str; 70] = [
     "reno:no-bugfix+eifel:bsd",
     "tahoe:careful+dualrtt",
     "newreno:no-bugfix+dualrtt",
+    "newreno+dualrtt:online",
+    "sack+dualrtt:paper-ln:half",
     "sack+dualrtt:half",
     "newreno+eifel:rxt",
+    "newreno+eifel:two-bits",
+    "newreno+eifel:forward",
+    "sack+eifel:forward:rfc4015",
     "sack+frto+eifel:rxt:rfc4015",
     "newreno+badrexmit",
     "sack+badrexmit+dualrtt",
@@ -91,7 +97,7 @@ pub const SUMS: [&str; 70] = [
 pub fn sender() -> impl Strategy<Value = Config> {
     let window = (
         select(vec![Halving::Bytes, Halving::Segments]),
-        select(vec![Avoidance::Formula, Avoidance::ByteCounting]),
+        select(vec![Avoidance::Formula, Avoidance::Fraction, Avoidance::ByteCounting]),
         select(vec![FullAck::FlightSize, FullAck::Ssthresh, FullAck::Halved]),
         prop::option::of(1..5_u32),
         prop::option::of(1..20_u32),
@@ -157,6 +163,13 @@ fn variant() -> impl Strategy<Value = Config> {
         any::<bool>(),
         select(vec![PartialAck::AlsoNew, PartialAck::RetransmissionOnly]),
         select(vec![SackOnTimeout::Clear, SackOnTimeout::Keep]),
+        select(vec![
+            WindowLimited::Conventional,
+            WindowLimited::Probe,
+            WindowLimited::OneByte,
+            WindowLimited::Tail,
+            WindowLimited::Reserve(2),
+        ]),
     );
     (options(), timer, window, recovery).prop_map(|(mut config, timer, window, recovery)| {
         let rto = &mut config.rto;
@@ -167,8 +180,15 @@ fn variant() -> impl Strategy<Value = Config> {
         config.recovery.go_back_n_on_duplicates = recovery.2;
         config.recovery.newreno.partial_ack = recovery.3;
         config.recovery.sack.on_timeout = recovery.4;
+        config.frto_window_limited = recovery.5;
         config
     })
+}
+
+/// A path to be told of, for the sums that go by one.
+pub fn path() -> KnownPath {
+    let rate = Rate::from_bits_per_second(50_000);
+    KnownPath { rate, delay: Some(Duration::from_millis(200)) }
 }
 
 /// What either end may offer, and how it receives.
@@ -191,6 +211,7 @@ pub fn options() -> impl Strategy<Value = Config> {
             (config.timestamp.in_mss, config.timestamp.echo) = (in_mss, echo);
             (config.receiver.buffer, config.receiver.ack_every) = (buffer, ack_every);
             config.receiver.delayed_ack = Duration::from_millis(delay);
+            config.dualrtt.path = path();
             config
         },
     )
@@ -213,6 +234,7 @@ pub fn receiver() -> impl Strategy<Value = Config> {
         1..5_u32,
         prop::option::of(0..3_000_u64),
         any::<bool>(),
+        select(vec![RxtAnswer::AtOnce, RxtAnswer::NextAck]),
     );
     (options(), acks, any::<bool>()).prop_map(|(options, acks, push)| {
         let mut config = Config { push, ..options };
@@ -220,6 +242,7 @@ pub fn receiver() -> impl Strategy<Value = Config> {
         (receiver.ack_delay, receiver.ack_counts, receiver.quick_acks, ..) = acks;
         (receiver.ack_pushed_at_once, receiver.gap_fill) = (acks.3, acks.4);
         (receiver.max_sack_blocks, receiver.rxt_echo) = (acks.5, acks.7);
+        receiver.rxt_answer = acks.8;
         receiver.delayed_dupacks = acks.6.map(Duration::from_millis);
         config
     })

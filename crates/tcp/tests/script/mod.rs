@@ -106,7 +106,7 @@ impl Setup {
     /// Connects and sends what the windows allow: exactly these segments.
     pub fn sent(self, expected: RangeInclusive<u32>) -> Script {
         let config = sum::sender(&self.sum, &self.config).unwrap();
-        let timestamps = config.timestamps;
+        let (timestamps, path) = (config.timestamps, config.dualrtt.path);
         let mut script = Script {
             connection: Connection::open(Arc::new(config)),
             at: self.at,
@@ -116,7 +116,7 @@ impl Setup {
             left: Vec::new(),
             expected: true,
             verdict: None,
-            judges: Judges::new(DETECTORS, Seq::FIRST),
+            judges: Judges::new(DETECTORS, Seq::FIRST).knowing(path),
             judgments: Vec::new(),
             alike: true,
             timeouts: 0,

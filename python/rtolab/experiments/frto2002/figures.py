@@ -14,6 +14,7 @@ from rtolab.experiments.base import (
     Bounds,
     Check,
     Experiment,
+    Mark,
     Variant,
     assumed,
     stated,
@@ -201,6 +202,11 @@ def figure(number: int, title: str, checks: list[Check], **parts: Any) -> Experi
     )
 
 
+STALLED = (
+    Mark(STALL_AT, "the link stalls"),
+    Mark(STALL_AT + STALL_FOR, "the stall ends"),
+)
+
 FIGURES = (
     figure(
         1,
@@ -209,6 +215,15 @@ FIGURES = (
         variants=(SACK, NO_BUGFIX),
         assumptions=(*SET_R, NO_DELAYS, STALL),
         shown=(STALL_AT - 2, STALL_AT + 10),
+        says=(
+            "A delay of 3 s makes the timer expire; each late ACK releases more of the window, "
+            "until all of it was sent again; the duplicates' ACKs then cause a fast retransmit."
+        ),
+        did=(
+            "The link stalls for 3 s with eight segments on the way. NewReno without the bugfix "
+            "shows the same as SACK."
+        ),
+        marks=(*STALLED, Mark(25.3, "spurious fast retransmit")),
     ),
     figure(
         2,
@@ -217,6 +232,13 @@ FIGURES = (
         variants=(SACK, FRTO),
         assumptions=(*SET_R, NO_DELAYS, STALL),
         shown=(STALL_AT - 2, STALL_AT + 10),
+        says=(
+            "The regular recovery resends the window and adds a fast retransmit. F-RTO sends two "
+            "new segments on the first ACK, finds the timeout spurious on the second, and then "
+            "waits for a few ACKs until no more than half the window is on the way."
+        ),
+        did="Figure 1's delay, with both senders.",
+        marks=STALLED,
     ),
     figure(
         3,
@@ -225,6 +247,12 @@ FIGURES = (
         variants=(SACK, FRTO),
         assumptions=(*SET_R, NO_DELAYS, *LOST_RETRANSMISSION),
         shown=(START, START + 10),
+        says=(
+            "A fast retransmit is lost and the timer expires. Both recoveries send two new "
+            "segments on the ACK of the whole window; F-RTO goes on in congestion avoidance, the "
+            "regular one in slow start, which makes next to no difference."
+        ),
+        did="The fifth data segment and its fast retransmit are lost, while few are on the way.",
     ),
     figure(
         4,
@@ -233,6 +261,13 @@ FIGURES = (
         variants=(SACK, FRTO),
         assumptions=(*SET_R, NO_DELAYS, BURST),
         shown=(BURST_AT - 2, BURST_AT + 14),
+        says=(
+            "A window of segments and the first retransmission are lost. After the second timeout "
+            "F-RTO sends two new segments, learns of the losses by a duplicate ACK, and resends in "
+            "slow start with a window of three: no later than the regular recovery."
+        ),
+        did="Eight segments and the first retransmission by timeout are lost.",
+        marks=(Mark(BURST_AT, "a window of losses begins"),),
     ),
 )
 """In the order of the report."""

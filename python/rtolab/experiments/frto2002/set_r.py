@@ -6,7 +6,7 @@ is the same for every variant. `rtolab reproduce --assume key=value` tries anoth
 
 from __future__ import annotations
 
-from rtolab.experiments.base import assumed, stated
+from rtolab.experiments.base import Alternative, assumed, stated
 
 LINK = (
     stated("link.wireless.rate", "28.8 kbit/s", "5.1: 28,800 bps; the uplink is assumed the same"),
@@ -94,3 +94,47 @@ OUTAGES = (
     assumed("link.wireless.outages.random.stationary", "true", "a SYN may be lost as any packet"),
 )
 """Table 3: bursty losses."""
+
+OTHER_CHOICES = (
+    Alternative("a clock of 1 ms", {"tcp.rto.granularity": "1 ms", "tcp.timestamp.tick": "1 ms"}),
+    Alternative("an initial window of one segment", {"tcp.window.initial": "1 segment"}),
+    Alternative("a floor of 200 ms", {"tcp.rto.min": "200 ms"}, "Linux's"),
+    Alternative("ssthresh in whole segments", {"tcp.window.halving": "segments"}, "Linux's"),
+    Alternative(
+        "no restart of the timer by retransmissions", {"tcp.rto.restart_on_retransmit": "false"}
+    ),
+    Alternative("the strict pipe of RFC 3517", {"tcp.sack_recovery.outstanding": "pipe"}),
+    Alternative("NewReno impatient", {"tcp.newreno.timer": "impatient"}, "RFC 6582's choice"),
+    Alternative("recovery ends at ssthresh", {"tcp.window.full_ack": "ssthresh"}),
+    Alternative("duplicates discounted after an undo", {"tcp.recover_on_undo": "discount"}),
+    Alternative("delayed ACKs of 100 ms", {"receiver.delayed_ack": "100 ms"}),
+    Alternative("a Linux echo of timestamps", {"receiver.echo": "linux"}),
+    Alternative("every timestamp echoed", {"receiver.echo": "echo-all"}, "footnote 3"),
+    Alternative("timestamps beside the MSS", {"tcp.timestamp.in_mss": "false"}, "256 B of payload"),
+)
+"""What else might have been chosen where the report is silent."""
+
+DATA_ONLY = Alternative(
+    "delays of data only",
+    {
+        "link.wireless.backward.spikes": (
+            '{ probability = 0, length = { exponential = "3.5 s" }, holds = "delivery" }'
+        )
+    },
+    "ACKs are packets, too, but the report may mean data",
+)
+HELD_SERVICE = Alternative(
+    "service stops during a delay",
+    {"link.wireless.spikes.holds": "service"},
+    "the link may send nothing until a late packet has arrived",
+)
+DATA_LOST = Alternative(
+    "losses of data only",
+    {"link.wireless.backward.loss": "0"},
+    "the report's counts of lost packets say otherwise",
+)
+FRESH_OUTAGES = Alternative(
+    "outages that begin with a good time",
+    {"link.wireless.outages.random.stationary": "false"},
+    "the emulator may start in the good state",
+)

@@ -1,0 +1,149 @@
+//! What the paper says of the hiccup, and what detectors make of it.
+
+mod history;
+
+use std::collections::BTreeMap;
+
+use rtolab_record::{Event, Place, Recording, TimeoutKind};
+use rtolab_sim::{Lab, Observe};
+use rtolab_tcp::spurious::{Judges, Verdict, Why, detector};
+use rtolab_tcp::{Cause, Seq};
+use rtolab_time::Instant;
+
+use history::{Act, BEGINS, History, hiccup, history, run};
+
+fn reno() -> Recording {
+    run(&hiccup(&[]), "reno:no-bugfix")
+}
+
+/// When that was done, in the paper's time.
+fn times(history: &History, which: impl Fn(Act) -> bool) -> Vec<f64> {
+    history
+        .iter()
+        .filter(|(_, act)| which(*act))
+        .map(|(at, _)| (at * 100.0).round() / 100.0)
+        .collect()
+}
+
+fn retransmitted(history: &History) -> Vec<i64> {
+    let again = history.iter().filter_map(|(_, act)| match act {
+        Act::Retransmit(segment) => Some(*segment),
+        _ => None,
+    });
+    again.collect()
+}
+
+#[test]
+fn the_hiccup_is_as_the_paper_has_it() {
+    let history = history(&reno(), BEGINS);
+    let first = |segment| times(&history, |act| act == Act::Send(segment));
+    assert_eq!((first(131), first(150)), (vec![28.99], vec![30.74]));
+    assert_eq!(times(&history, |act| act == Act::Timeout), [34.54, 42.14]);
+    assert_eq!(times(&history, |act| act == Act::FastRetransmit), [45.8]);
+    // The acknowledgment of the original releases the next two.
+    assert_eq!(times(&history, |act| act == Act::Retransmit(132)), [42.9]);
+    // 21 are sent again after the timeouts, and 151 by the fast retransmit: none was lost.
+    let expected: Vec<_> = [131].into_iter().chain(131..=151).collect();
+    assert_eq!(retransmitted(&history), expected);
+}
+
+/// What detectors that look on say of the run: of which episode, and when.
+fn judged(recording: &Recording) -> Vec<(u32, &'static str, Verdict, f64)> {
+    let names = [
+        "eifel",
+        "eifel:rfc3522",
+        "frto",
+        "dualrtt",
+        "dsack",
+        "eifel:safe",
+        "eifel:rxt",
+        "badrexmit",
+        "dsack:linux",
+    ];
+    let mut judges = Judges::new(names.map(|name| detector(name).unwrap()), Seq::FIRST);
+    let mut timeouts = recording.timeouts.iter().peekable();
+    let at_sender = recording.segments.iter().filter(|row| row.place == Place::Sender);
+    for row in at_sender {
+        // An acknowledgment comes before the fast retransmit that it leads to.
+        if row.event == Event::Received {
+            judges.acked(&row.segment, row.at);
+            continue;
+        }
+        while let Some(timeout) = timeouts.next_if(|timeout| timeout.at <= row.at) {
+            let seq = Seq::FIRST + u32::try_from(timeout.seq).unwrap();
+            match timeout.kind {
+                TimeoutKind::Timeout => judges.timeout(seq, timeout.at),
+                TimeoutKind::FastRetransmit => judges.fast_retransmit(seq, timeout.at),
+            };
+        }
+        judges.sent(&row.segment, row.at, Cause::Unknown);
+    }
+    let time = |at: Instant| ((at.secs_f64() - BEGINS) * 100.0).round() / 100.0;
+    let said = std::iter::from_fn(|| judges.poll());
+    said.map(|said| (said.episode, said.detector, said.verdict, time(said.at))).collect()
+}
+
+#[test]
+fn t_dr_1_the_second_acknowledgment_tells() {
+    let said = judged(&reno());
+    // The first, at 42.90, answers 0.76 s after the second retransmission; the second, at 42.99,
+    // 92 ms after 132 was sent again.
+    let of_the_timeouts = [
+        (0, "eifel", Verdict::Blind(Why::NoTimestamps), 42.9),
+        (0, "eifel:rfc3522", Verdict::Blind(Why::NoTimestamps), 42.9),
+        (0, "eifel:safe", Verdict::Blind(Why::NoTimestamps), 42.9),
+        (0, "eifel:rxt", Verdict::Blind(Why::NotMarked), 42.9),
+        (0, "badrexmit", Verdict::Blind(Why::RetransmittedTwice), 42.9),
+        (0, "frto", Verdict::Blind(Why::DidOtherwise), 42.99),
+        (0, "dualrtt", Verdict::Spurious, 42.99),
+        (0, "dsack", Verdict::Blind(Why::NoDsack), 45.8),
+        (0, "dsack:linux", Verdict::Blind(Why::NoDsack), 45.8),
+    ];
+    assert_eq!(said[..9], of_the_timeouts);
+    assert!(said[9..].iter().all(|(episode, ..)| *episode == 1));
+    let of_the_fast_retransmit: Vec<_> = said[9..].iter().map(|(_, name, ..)| *name).collect();
+    let by_blindness = ["frto", "dualrtt", "badrexmit"];
+    let by_acknowledgment =
+        ["eifel", "eifel:rfc3522", "eifel:safe", "eifel:rxt", "dsack", "dsack:linux"];
+    assert_eq!(of_the_fast_retransmit, [&by_blindness[..], &by_acknowledgment].concat());
+}
+
+/// What judges that know of the path what the hosts know say of the first timeout: the verdict,
+/// why they are blind, and when.
+fn by_threshold(
+    set: &[(&str, &str)],
+) -> BTreeMap<&'static str, (&'static str, String, Option<f64>)> {
+    let names = ["physical", "paper-ln", "paper-log10", "table", "online"];
+    let names = names.map(|form| format!("dualrtt:{form}"));
+    let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    let scenario = hiccup(&set);
+    let lab = Lab::new(&scenario, Some("reno:no-bugfix")).unwrap();
+    let lab = lab.judged(&scenario, &names, &[]).unwrap();
+    let recording = lab.run(0, 1, Observe { trace: true, windows: false });
+    let time = |at: Instant| ((at.secs_f64() - BEGINS) * 100.0).round() / 100.0;
+    let first = recording.verdicts.iter().take(names.len());
+    let said = first.map(|row| {
+        assert_eq!(row.kind, TimeoutKind::Timeout);
+        let at = row.verdict_at.map(time);
+        (row.detector, (row.verdict, row.why.unwrap_or_default().to_string(), at))
+    });
+    said.collect()
+}
+
+#[test]
+fn t_dr_1_the_second_acknowledgment_tells_by_most_thresholds() {
+    let path = [("tcp.dualrtt.path_rate", "50 kbit/s"), ("tcp.dualrtt.path_delay", "1400 ms")];
+    let told = by_threshold(&path);
+    for form in ["physical", "paper-ln", "table", "online"] {
+        let (verdict, _, at) = &told[format!("dualrtt:{form}").as_str()];
+        assert_eq!((*verdict, *at), ("spurious", Some(42.99)), "{form}");
+    }
+    // 0.030 of 2.8 s are less than 92 ms.
+    assert_eq!(told["dualrtt:paper-log10"].0, "open");
+    for (detector, (verdict, why, _)) in by_threshold(&[]) {
+        match detector {
+            "dualrtt:physical" | "dualrtt:online" => assert_eq!(verdict, "spurious"),
+            _ => assert_eq!((verdict, why.as_str()), ("blind", "the path is not known")),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What a sender did in the scenario of the hiccup, act by act, in the time of ns-2.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rtolab_record::{Event, Place, Recording, SegmentRow, TimeoutKind};
+use rtolab_scenario::Scenario;
+use rtolab_sim::{Lab, Observe};
+
+/// When the first segment leaves in the scenario, in seconds; in ns-2 at zero, for it has no
+/// handshake.
+pub const BEGINS: f64 = 2.9;
+
+/// What a sender did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    Send(i64),
+    Retransmit(i64),
+    Timeout,
+    FastRetransmit,
+}
+
+/// When it did what, in seconds since the first segment left.
+pub type History = Vec<(f64, Act)>;
+
+/// That file beside the crate.
+pub fn near(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The scenario of the hiccup, with what is `set` otherwise.
+pub fn hiccup(set: &[(String, String)]) -> Scenario {
+    let text = fs::read_to_string(near("../../scenarios/dualrtt2004-hiccup.toml")).unwrap();
+    let scenario = Scenario::parse(&text, "dualrtt2004-hiccup.toml", set);
+    scenario.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What that sender does in the scenario.
+pub fn run(scenario: &Scenario, sender: &str) -> Recording {
+    Lab::new(scenario, Some(sender)).unwrap().run(0, 1, Observe { trace: true, windows: false })
+}
+
+/// The acts of a run whose first data left at `begins`. What expired or was found lost comes before
+/// what is sent for it.
+pub fn history(recording: &Recording, begins: f64) -> History {
+    let timeouts = recording.timeouts.iter().map(|row| {
+        let act = match row.kind {
+            TimeoutKind::Timeout => Act::Timeout,
+            TimeoutKind::FastRetransmit => Act::FastRetransmit,
+        };
+        (row.at.secs_f64() - begins, act)
+    });
+    let mut highest = -1;
+    let payload = recording.segments.iter().map(|row| row.segment.len).max().unwrap();
+    let left = |row: &&SegmentRow| (row.place, row.event) == (Place::Sender, Event::Sent);
+    let data = recording.segments.iter().filter(left).filter(|row| row.segment.len > 0);
+    let sent = data.map(|row| {
+        let segment = (row.segment.seq.relative() - 1) / i64::from(payload);
+        let again = segment <= highest;
+        highest = highest.max(segment);
+        let act = if again { Act::Retransmit(segment) } else { Act::Send(segment) };
+        (row.at.secs_f64() - begins, act)
+    });
+    let mut acts: History = timeouts.chain(sent).collect();
+    acts.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    acts
+}
