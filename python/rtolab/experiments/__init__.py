@@ -11,10 +11,7 @@ if TYPE_CHECKING:
     from rtolab.experiments.base import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    frto2002.EXPERIMENTS
-    + arq2002.EXPERIMENTS
-    + dualrtt2004.EXPERIMENTS
-    + delays2001.EXPERIMENTS
+    frto2002.EXPERIMENTS + arq2002.EXPERIMENTS + dualrtt2004.EXPERIMENTS + delays2001.EXPERIMENTS
 )
 """Every experiment, in the order in which `rtolab reproduce` runs them."""
 
