@@ -40,7 +40,7 @@ def spread(measured: Measured, local: Local) -> float:
 
 FIG5 = Experiment(
     id="arq2002/fig5",
-    title="Effective goodput with and without local retransmission",
+    title="What arrives of all that is sent, with and without local retransmission",
     source=f"{PAPER}, 4.2 and Figure 5",
     says="Data transferred over all traffic in that direction, end-to-end and local "
     "retransmissions included, hardly depends on delay and bandwidth unless errors are very "
