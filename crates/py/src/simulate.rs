@@ -74,8 +74,9 @@ pub(crate) fn labs(
 
 /// A sender must be one, even where every flow has its own.
 fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> PyResult<Lab> {
+    let base = scenario.flows.first().map_or_else(Config::default, |flow| flow.tcp.clone());
     for name in sender.into_iter().chain(asked.what_if.iter().map(String::as_str)) {
-        sum::sender(name, &Config::default()).map_err(|error| raise::<SenderError>(&error))?;
+        sum::sender(name, &base).map_err(|error| raise::<SenderError>(&error))?;
     }
     let lab = Lab::new(scenario, sender).and_then(|lab| match asked {
         Asked { judges, what_if } if judges.is_empty() && what_if.is_empty() => Ok(lab),
