@@ -104,8 +104,9 @@ ALONE = (
     ),
     assumed(
         "flow.web.pages",
-        '{ bytes = "601 kB", every = "30 s", count = 1 }',
-        "Figure 6: packet 601 is the last of what the application wrote",
+        '{ bytes = "601 kB", every = "30 s", count = 2 }',
+        "Figure 6: packet 601 is the last of what the application wrote, and a pause follows; "
+        "the last of the second page carries the FIN, which is acknowledged at once",
     ),
     assumed("duration", "60 s", "long enough for all pages"),
 )
