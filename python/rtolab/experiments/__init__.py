@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtolab._rtolab import Error
-from rtolab.experiments import dualrtt2004, frto2002
+from rtolab.experiments import dualrtt2004, frto2002, minrto2007
 
 if TYPE_CHECKING:
     from rtolab.experiments.base import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = frto2002.EXPERIMENTS + dualrtt2004.EXPERIMENTS
+EXPERIMENTS: tuple[Experiment, ...] = (
+    frto2002.EXPERIMENTS + minrto2007.EXPERIMENTS + dualrtt2004.EXPERIMENTS
+)
 """Every experiment, in the order in which `rtolab reproduce` runs them."""
 
 

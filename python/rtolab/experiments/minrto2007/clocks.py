@@ -144,9 +144,7 @@ FIG1A = Experiment(
         derived("C(f)", "exact", BELOW, of=f"C(f): {NS2.label}"),
     ),
     assumptions=network("500 ms", HALF_SECOND),
-    alternatives=(
-        Alternative("RFC 2988 in exact numbers", {"tcp.rto.arithmetic": "exact"}),
-    ),
+    alternatives=(Alternative("RFC 2988 in exact numbers", {"tcp.rto.arithmetic": "exact"}),),
     shown=SPAN,
 )
 

@@ -21,6 +21,8 @@ from rtolab.experiments.minrto2007.setup import HOSTS, MECHANISM, PAPER
 from rtolab.experiments.minrto2007.steps import disagreements, observed, trains
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rtolab.experiments.measured import Measured
     from rtolab.experiments.minrto2007.steps import Train
 
@@ -44,9 +46,9 @@ def followed(measured: Measured) -> list[Train]:
     return trains(measured.of[MECHANISM.key])
 
 
-def exactly(name: str, value: float, count: object) -> Check:
+def exactly(name: str, value: float, count: Callable[[Measured], float | None]) -> Check:
     """A count of the mechanism's trace."""
-    return Check(name, "exact", count, {1: Bounds(value, value)})  # type: ignore[arg-type]
+    return Check(name, "exact", count, {1: Bounds(value, value)})
 
 
 def at_odds(measured: Measured) -> float:

@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
-from rtolab.experiments.base import Alternative, Value, Variant, assumed, stated
+from rtolab.experiments.base import Alternative, Metric, Value, Variant, assumed, stated
 from rtolab.stats import Estimate, mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtolab.experiments.base import Metric
-    from rtolab.experiments.measured import Measured
+    from rtolab.experiments.measured import Measured, Runs
 
 PAPER = "The TCP Minimum RTO Revisited"
 
@@ -74,9 +74,7 @@ NO_FLOOR = Variant(SACK, "None", "no floor", {"tcp.rto.min": "1 ms"})
 MECHANISM = Variant(PROPOSED, "Proposed")
 RESYNC = Variant(f"{PROPOSED}:resync", "Proposed, parity kept in step")
 RESTARTS = "timer restarted by retransmissions"
-RESTARTED = Variant(
-    PROPOSED, "Proposed", RESTARTS, {"tcp.rto.restart_on_retransmit": "true"}
-)
+RESTARTED = Variant(PROPOSED, "Proposed", RESTARTS, {"tcp.rto.restart_on_retransmit": "true"})
 """The other reading of "during FR the Minimum RTO is set to R ms": from its beginning on."""
 
 FLOORS = (LINUX, SOLARIS, IETF)
@@ -117,34 +115,47 @@ OTHER_HOSTS = (
 """What else might have been chosen for the hosts."""
 
 
-def among(variant: Variant, condition: str, change: Mapping[str, str], **at: object) -> Variant:
-    """The variant under another condition, as a point of a figure if `at` says where (`x`)."""
+def among(
+    variant: Variant, condition: str, change: Mapping[str, str], *, x: float | None = None
+) -> Variant:
+    """The variant under another condition, as a point of a figure if `x` says where."""
     said = f"{variant.condition}, {condition}" if variant.condition else condition
     series = f"{variant.label} ({variant.condition})" if variant.condition else variant.label
     changed = dict(variant.set) | dict(change)
-    return replace(variant, condition=said, set=changed, series=series, **at)
+    return replace(variant, condition=said, set=changed, series=series, x=x)
 
 
 def gain(
-    measured: Measured, of: Variant, over: Variant, metric: Metric, *, saved: bool = False
+    measured: Measured, pair: tuple[Variant, Variant], metric: Metric, *, saved: bool = False
 ) -> Estimate | None:
     """How much larger a metric is than another sender's on the same seed, as a share of that.
 
     Args:
         measured: the runs.
-        of: whose gain.
-        over: the other sender.
+        pair: whose gain, and over whom.
         metric: what grows.
         saved: is it what shrinks, such as a time?
 
     Returns:
         The mean over the seeds with its bootstrap interval, `None` without runs.
     """
-    left, right = measured.values(of.key, metric), measured.values(over.key, metric)
+    left, right = (measured.values(variant.key, metric) for variant in pair)
     if not left.size or left.size != right.size or not np.all(right):
         return None
     grown = left / right - 1.0
     return mean_of(-grown if saved else grown)
+
+
+WRONG = (pl.col("kind") == "timeout") & (pl.col("end") == "sender") & ~pl.col("needed")
+"""Rows of `timeouts`: the server's whose retransmission was not needed."""
+
+
+def spurious(runs: Runs) -> pl.Series:
+    """The spurious timeouts of the servers, a value a run."""
+    return runs.a_run(runs.timeouts.filter(WRONG))
+
+
+SPURIOUS = Metric("spurious", "Spurious timeouts", "", spurious)
 
 
 def low(estimate: Estimate | None) -> float | None:
