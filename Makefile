@@ -34,6 +34,8 @@ lint: lint-rust lint-python
 lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo check --manifest-path tools/without-std/Cargo.toml --target-dir target/without-std \
+	    --locked --quiet
 
 lint-python: $(VENV)/dev
 	$(BIN)/ruff check

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -8,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from handmade import PUBLISHED, Simulator
-from rtolab import ScenarioError, _rtolab, cli, report
+from rtolab import ScenarioError, SenderError, _rtolab, campaign, cli, listing
 
 
 @pytest.fixture
 def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
     simulator = Simulator.installed(monkeypatch)
     simulator.medians = dict(PUBLISHED)
-    monkeypatch.setattr(report, "save_spec", sketch)
+    monkeypatch.setattr(campaign, "save_spec", sketch)
     return simulator
 
 
@@ -63,9 +65,104 @@ def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> No
 def test_list_names_policies_and_experiments(rtolab: Any) -> None:
     assert "frto2002/table1, frto2002/fig6" in rtolab("list").out
     listed = json.loads(rtolab("list", "--json").out)
-    assert {"policies", "detectors", "measures", "scenarios", "experiments"} == set(listed)
+    assert list(listed) == [
+        *("policies", "receivers", "detectors", "measures", "scenarios", "experiments"),
+    ]
     assert "frto" in [policy["name"] for policy in listed["policies"]]
     assert listed["experiments"][0]["aliases"] == ["frto2002/fig6"]
+
+
+KINDS = [
+    ("senders", "policies", "sack:rfc6675"),
+    ("receivers", "receivers", "bsdi-3.0"),
+    ("detectors", "detectors", "originals"),
+    ("measures", "measures", "goodput"),
+    ("scenarios", "scenarios", "frto2002-delays"),
+    ("experiments", "experiments", "frto2002/table2"),
+]
+
+
+@pytest.mark.parametrize(("kind", "key", "name"), KINDS, ids=[kind for kind, *_ in KINDS])
+def test_one_kind_may_be_listed(rtolab: Any, kind: str, key: str, name: str) -> None:
+    shown = rtolab("list", kind).out
+    assert name in shown
+    others = [other for other_kind, _, other in KINDS if other_kind != kind]
+    assert not [other for other in others if other in shown and other != "bsdi-3.0"]
+    listed = json.loads(rtolab("list", kind, "--json").out)
+    assert list(listed) == [key]
+    assert listed[key] == json.loads(rtolab("list", "--json").out)[key]
+    assert name in [one.get("name", one.get("id")) for one in listed[key]]
+
+
+def test_the_senders_are_explained_a_line_each(rtolab: Any) -> None:
+    lines = [line.split() for line in rtolab("list", "senders").out.splitlines()]
+    policies = json.loads(rtolab("list", "senders", "--json").out)["policies"]
+    for policy in policies:
+        words = (policy["name"], *policy["about"].split(), *policy["source"].split())
+        assert list(words) in lines, policy["name"]
+    # Grouped by question, and the groups in the order in which a sum is thought of.
+    first = {policy["question"]: policy["name"] for policy in reversed(policies)}
+    names = [line[0] for line in lines if line]
+    order = [
+        names.index(first[question])
+        for question in ("recovery", "profile", "timer", "timeout", "spurious", "response")
+    ]
+    assert order == sorted(order)
+
+
+def test_every_question_has_a_title() -> None:
+    assert {policy["question"] for policy in _rtolab.policies()} == set(listing.QUESTIONS)
+
+
+def test_a_narrow_terminal_gets_a_line_a_policy() -> None:
+    console = Console(width=80, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(listing.text(listing.Kind.SENDERS, 80))
+    lines = [line.strip().split() for line in captured.get().splitlines()]
+    for policy in _rtolab.policies():
+        assert [policy["name"], *policy["about"].split()] in lines
+    assert all(len(line) <= 80 for line in captured.get().splitlines())
+
+
+def test_a_profile_is_listed_with_its_quirks_and_their_sources(rtolab: Any) -> None:
+    listed = json.loads(rtolab("list", "senders", "--json").out)["policies"]
+    parts = {"name", "question", "about", "source", "quirks"}
+    assert all(set(policy) == parts for policy in listed)
+    profiles = {policy["name"]: policy for policy in listed if policy["question"] == "profile"}
+    quirks = profiles["windows-98"]["quirks"]
+    assert quirks[1] == {
+        "about": "a fast retransmit on the second duplicate",
+        "source": "Gurtov 2001, section 5.3",
+    }
+    receivers = json.loads(rtolab("list", "receivers", "--json").out)["receivers"]
+    assert {receiver["name"] for receiver in receivers} == set(profiles)
+    heartbeat = "a heartbeat of 200 ms, at 0 s where no phase is set"
+    assert heartbeat in rtolab("list", "receivers").out
+
+
+TOGETHER = [
+    *("newreno+frto", "sack+eifel:rfc3522+rfc4015", "linux-2.4", "sack+eifel:rfc3522:rfc4015"),
+    *("sack+minrto+frto+eifel+dsack+badrexmit+linux", "sack+linux+eifel", "bsdi-3.0+frto"),
+]
+APART = [
+    *(
+        "sack+newreno",
+        "linux-2.4+sack",
+        "frto",
+        "sack+frto+frto:linux",
+        "sack+minrto+minrto:resync",
+    ),
+    *("sack+eifel+eifel:safe", "sack+frto+dualrtt", "newreno+dsack", "sack+rfc4015"),
+    *("sack+eifel+full+half", "sack+linux-2.4"),
+]
+
+
+def test_sums_are_as_the_list_explains_them() -> None:
+    scenario = Path(__file__).parent.parent / "scenarios" / "frto2002-delays.toml"
+    _rtolab.check(scenario, senders=TOGETHER)
+    for wrong in APART:
+        with pytest.raises(SenderError):
+            _rtolab.check(scenario, senders=[wrong])
 
 
 def test_reproduce_prints_published_beside_measured(rtolab: Any, simulator: Simulator) -> None:
@@ -111,6 +208,62 @@ def test_an_assumption_may_be_another(rtolab: Any, simulator: Simulator) -> None
     assert dict(simulator.asked[0]["set"])["receiver.ack_every"] == "1"
 
 
+def test_a_second_time_it_is_kept_unless_asked_for_anew(rtolab: Any, simulator: Simulator) -> None:
+    command = ("reproduce", "frto2002/table1", "--runs", "30")
+    first = rtolab(*command)
+    assert "kept" not in first.out + first.err
+    asked = len(simulator.asked)
+    again = rtolab(*command)
+    assert "kept from an earlier run" in again.out
+    assert "1 of 1 kept from an earlier run" in again.err
+    assert len(simulator.asked) == asked
+    assert rtolab(*command, "--json").out == rtolab(*command, "--json").out
+    assert "kept" not in rtolab(*command, "--fresh").out
+    assert len(simulator.asked) == 2 * asked
+
+
+def test_interrupted_it_says_how_to_go_on(
+    rtolab: Any, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(path: Any, **asked: Any) -> Any:
+        if simulator.asked:
+            raise KeyboardInterrupt
+        return simulator(path, **asked)
+
+    command = ("reproduce", "frto2002/fig1", "frto2002/fig2", "--quick")
+    with monkeypatch.context() as patch:
+        patch.setattr(_rtolab, "simulate", interrupt)
+        ran = rtolab(*command)
+    assert ran.code == 130
+    assert "1 of 2 experiments are finished; the same command goes on from there" in ran.err
+    assert not Path("out/report.html").exists()
+    assert "1 of 2 kept from an earlier run" in rtolab(*command).err
+    assert len(simulator.asked) == 2
+
+
+def test_quick_writes_no_pictures(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/fig2", "frto2002/table1", "--quick")
+    assert ran.code == 0
+    assert list(Path("out").rglob("*.png")) == []
+    assert simulator.asked[1]["seeds"] == range(1, 11)
+
+
+def test_a_summary_stands_at_the_end(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/table1", "frto2002/fig2", "--quick")
+    rows = [line.split() for line in ran.out.splitlines()]
+    (head,) = [row for row in rows if row[:2] == ["Passing", "of"]]
+    assert head[2:] == [
+        *("exact", "ratio", "order", "shape", "count"),
+        "all",
+        "fail",
+        "open",
+        "never",
+    ]
+    (line,) = [row for row in rows if row[:1] == ["frto2002"]]
+    assert line[1:] == ["-", "0/20", "0/2", "3/3", "11/11", "14/36", "-", "22", "-"]
+    assert simulator.asked
+
+
 def test_run_prints_a_row_a_sender(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("run", "x", "-s", "sack", "--sender", "sack+frto", "--runs", "3", "--jobs", "2")
     assert ran.code == 0
@@ -120,6 +273,21 @@ def test_run_prints_a_row_a_sender(rtolab: Any, simulator: Simulator) -> None:
         ["sack+frto", "transfer", "3/3", "76.23"],
     ]
     assert (simulator.asked[0]["jobs"], simulator.asked[0]["trace"]) == (2, False)
+
+
+def test_run_sets_any_number_of_senders_side_by_side(rtolab: Any, simulator: Simulator) -> None:
+    long = "sack+eifel:rfc3522+badrexmit+dsack+frto:rfc5682-sack+rfc4015"
+    senders = ["reno", long, "newreno:timestamp-heuristic", "linux-2.4", "newreno", "sack"]
+    simulator.medians |= dict.fromkeys(senders, (94.5, 2, 3))
+    named = [argument for sender in [*senders, "reno"] for argument in ("-s", sender)]
+    ran = rtolab("run", "x", *named, "--runs", "2", "--seed", "7")
+    # Named twice, a sender still runs once; and all run on the same seeds, in their order.
+    assert simulator.asked[0]["senders"] == senders
+    assert simulator.asked[0]["seeds"] == range(7, 9)
+    rows = [line.split() for line in ran.out.splitlines() if "transfer" in line]
+    assert [row[0] for row in rows] == ["reno", "sack+eifel:rfc3522", *senders[2:]]
+    assert {tuple(row[1:4]) for row in rows} == {("transfer", "2/2", "94.50")}
+    assert "+badrexmit+dsack\n" in "\n".join(line.strip() for line in ran.out.splitlines())
 
 
 def test_run_writes_tables_captures_and_pictures_of_one_run(
@@ -149,6 +317,7 @@ def test_demo_prints_three_tables_and_names_its_files(rtolab: Any, simulator: Si
     assert "wrote out/frto2002/fig2/run-1-sack+frto-sender.pcapng" in ran.out
     assert "report: out/report.html" in ran.out
     assert len(simulator.asked) == 5 + 2
+    assert "Passing of" not in ran.out
 
 
 WRONG = [
@@ -158,6 +327,7 @@ WRONG = [
     (["reproduce", "--runs", "0"], "--runs"),
     (["reproduce", "--assume", "=1"], "--assume =1: expected key=value"),
     (["frobnicate"], "No such command"),
+    (["list", "sender"], "'sender' is not one of 'senders'"),
     (["run"], "Missing argument"),
 ]
 
@@ -209,6 +379,7 @@ def test_a_scenario_that_is_no_text_and_a_sender_that_is_none(rtolab: Any, tmp_p
     ran = rtolab("run", "frto2002-delays", "--sender", "sack+frot")
     assert (ran.code, ran.out) == (2, "")
     assert "unknown policy `frot` in sender `sack+frot`" in ran.err
+    assert "`rtolab list senders` explains" in ran.err
 
 
 @pytest.mark.usefixtures("simulator")

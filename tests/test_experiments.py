@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from handmade import Outcome, Simulator, Tape, held_window, repetitions, tables
 from rtolab import Error, _rtolab
 from rtolab.experiments import EXPERIMENTS, find
 from rtolab.experiments.base import Bounds, Check, Experiment
+from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.measured import Measured
 from rtolab.experiments.reproduce import Reproduction, reproduce
 from rtolab.experiments.trace import Trace
@@ -17,8 +19,8 @@ from rtolab.result import Result
 from rtolab.run import shipped_scenarios
 
 BY_ID = {experiment.id: experiment for experiment in EXPERIMENTS}
-TABLES = [e for e in EXPERIMENTS if not e.is_trace]
-FIGURES = [e for e in EXPERIMENTS if e.is_trace and e.id.startswith("frto2002/")]
+TABLES = [BY_ID[f"frto2002/table{number}"] for number in (1, 2, 3)]
+FIGURES = [BY_ID[f"frto2002/fig{number}"] for number in (1, 2, 3, 4)]
 
 
 def medians(experiment: Experiment) -> dict[str, tuple[float, float, float]]:
@@ -168,20 +170,34 @@ def test_bounds() -> None:
 
 
 def test_a_document_has_exactly_the_keys_promised(simulator: Simulator) -> None:
-    document = run(simulator, BY_ID["frto2002/table1"]).document()
-    assert list(document) == [
-        *("experiment", "title", "source", "runs", "seed", "rows", "checks", "assumptions"),
-        *("verdict", "wall_s"),
+    written = document(run(simulator, BY_ID["frto2002/table1"]))
+    assert list(written) == [
+        *("experiment", "title", "source", "note", "runs", "seed", "quick", "rows", "derived"),
+        *("checks", "assumptions", "alternatives", "verdict", "wall_s"),
     ]
-    row = document["rows"][0]
-    assert list(row) == ["variant", "label", "metric", "published", "measured"]
+    row = written["rows"][0]
+    assert list(row) == ["variant", "label", "metric", "published", "measured", "band"]
     assert (row["variant"], row["label"]) == ("sack+eifel", "Eifel w/ SACK")
     assert (row["metric"], row["published"]) == ("time", 77.94)
     assert list(row["measured"]) == ["n", "median", "q1", "q3", "min", "max"]
     assert row["measured"]["n"] == 300
     assert row["measured"]["median"] == pytest.approx(77.94)
-    assert list(document["checks"][0]) == ["name", "kind", "expected", "measured", "verdict"]
-    assert list(document["assumptions"][0]) == ["name", "value", "stated", "why"]
+    assert list(written["checks"][0]) == [
+        *("name", "kind", "expected", "measured", "interval", "verdict", "why"),
+    ]
+    assert list(written["assumptions"][0]) == ["name", "value", "stated", "why", "is_key"]
+
+
+def test_a_document_is_read_back_as_it_was_written(simulator: Simulator) -> None:
+    for id_ in ("frto2002/table1", "frto2002/fig2"):
+        done = run(simulator, BY_ID[id_], assume={"receiver.ack_every": "1"})
+        written = document(done)
+        back = reproduction(BY_ID[id_], json.loads(json.dumps(written)))
+        assert (back.rows, back.checks, back.assumptions) == (
+            *(done.rows, done.checks),
+            done.assumptions,
+        )
+        assert document(back) == written
 
 
 def test_every_claim_is_of_a_known_kind() -> None:
@@ -191,7 +207,7 @@ def test_every_claim_is_of_a_known_kind() -> None:
 
 def test_variants_are_in_the_papers_order(simulator: Simulator) -> None:
     done = run(simulator, BY_ID["frto2002/table3"])
-    labels = list(dict.fromkeys(row["label"] for row in done.document()["rows"]))
+    labels = list(dict.fromkeys(row["label"] for row in document(done)["rows"]))
     assert labels == [
         *("Eifel w/ SACK", "F-RTO w/ SACK", "Regular SACK", "Regular NewReno"),
         *("F-RTO w/ NewReno", "Eifel w/ NewReno"),
@@ -260,7 +276,9 @@ def test_figures_6_to_8_are_the_tables_runs() -> None:
 
 
 def test_a_paper_names_all_its_experiments() -> None:
-    assert find(["frto2002"]) + find(["dualrtt2004"]) == find([]) == list(EXPERIMENTS)
+    papers = dict.fromkeys(experiment.paper for experiment in EXPERIMENTS)
+    assert [e for paper in papers for e in find([paper])] == find([]) == list(EXPERIMENTS)
+    assert {experiment.paper for experiment in find(["frto2002/"])} == {"frto2002"}
 
 
 def test_an_unknown_experiment_is_an_error_that_names_the_known() -> None:

@@ -98,7 +98,7 @@ def test_what_nobody_asked_for_is_empty(scenario: Path) -> None:
 
 
 def test_judges_are_asked_about_every_timeout(scenario: Path) -> None:
-    names = [name for name, _ in _rtolab.detectors()]
+    names = [detector["name"] for detector in _rtolab.detectors()]
     assert {"eifel", "frto", "dualrtt", "dsack"} <= set(names)
     outcome = _rtolab.simulate(scenario, seeds=range(20), judges=names, what_if=["sack"])
     timeouts, verdicts = (pl.DataFrame(t) for t in (outcome.timeouts, outcome.verdicts))
@@ -174,16 +174,35 @@ def test_every_error_has_the_same_base() -> None:
 
 
 def test_every_policy_makes_a_sender(scenario: Path) -> None:
-    policies = rtolab.policies()
-    first = [name for name, question, _ in policies if question in {"recovery", "profile"}]
-    others = [name for name, _, _ in policies if name not in first]
+    questions = {policy["name"]: policy["question"] for policy in rtolab.policies()}
+    first = [name for name, question in questions.items() if question in {"recovery", "profile"}]
+    others = [name for name in questions if name not in first]
     assert {"sack", "linux-2.4"} <= set(first)
     assert "frto" in others
-    responses = [name for name, question, _ in policies if question == "response"]
+    responses = [name for name, question in questions.items() if question == "response"]
     heads = {name: "sack+eifel" if name in responses else "sack" for name in others}
     sums = [*first, *(f"{head}+{name}" for name, head in heads.items())]
     _rtolab.check(scenario, senders=sums)
-    assert all(about for _, _, about in policies)
+
+
+def test_what_there_is_says_what_it_is_and_where_from() -> None:
+    for one in (*rtolab.policies(), *_rtolab.receivers(), *_rtolab.detectors()):
+        assert one["name"]
+        assert one["about"]
+        assert one["source"]
+    for policy in rtolab.policies():
+        assert bool(policy["quirks"]) == (policy["question"] == "profile")
+    for one in (*rtolab.policies(), *_rtolab.receivers()):
+        assert all(quirk["about"] and quirk["source"] for quirk in one["quirks"])
+
+
+def test_every_receiver_may_be_set(scenario: Path) -> None:
+    names = [receiver["name"] for receiver in _rtolab.receivers()]
+    assert {"bsdi-3.0", "linux-2.4", "ns2-2001"} <= set(names)
+    for name in names:
+        _rtolab.check(scenario, set=[("receiver.profile", name)])
+    with pytest.raises(rtolab.ScenarioError, match=r"expected one of linux-2\.2, linux-2\.4"):
+        _rtolab.check(scenario, set=[("receiver.profile", "bsdi")])
 
 
 def test_the_schema_is_one_of_json() -> None:

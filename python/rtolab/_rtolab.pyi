@@ -17,6 +17,7 @@ __all__ = [
     "detectors",
     "emulate",
     "policies",
+    "receivers",
     "schema",
     "simulate",
 ]
@@ -134,11 +135,62 @@ class Outcome:
 def schema() -> str:
     """The JSON Schema of a scenario, for editors."""
 
-def policies() -> list[tuple[str, str, str]]:
-    """What a sender may be composed of: name, the question that it answers, one sentence."""
+@type_check_only
+class Quirk(TypedDict):
+    """One way in which a system is its own."""
 
-def detectors() -> list[tuple[str, str]]:
-    """The detectors that may judge: name, and one sentence with its source."""
+    about: str
+    """What it does."""
+    source: str
+    """Who says so; "assumed" where nobody does."""
+
+@type_check_only
+class Policy(TypedDict):
+    """A term of a sender's name."""
+
+    name: str
+    """Its name, with its variant if it has one: newreno, newreno:less-careful."""
+    question: str
+    """recovery, timeout, spurious, response or timer; profile for one that stands for a system."""
+    about: str
+    """What it is, in one line."""
+    source: str
+    """A paper or an RFC with its section, or whose source code has it."""
+    quirks: list[Quirk]
+    """Of a profile, how its sender differs from what a scenario sets; else empty."""
+
+@type_check_only
+class Receiver(TypedDict):
+    """A system that may receive: a scenario's receiver.profile."""
+
+    name: str
+    """Its name."""
+    about: str
+    """What it is, in one line."""
+    source: str
+    """Who tells of it."""
+    quirks: list[Quirk]
+    """How its receiver differs from what a scenario sets."""
+
+@type_check_only
+class Detector(TypedDict):
+    """A detector that may judge."""
+
+    name: str
+    """Its name."""
+    about: str
+    """What it goes by, in one line."""
+    source: str
+    """Who published it."""
+
+def policies() -> list[Policy]:
+    """What a sender may be composed of: policies, and behind them profiles."""
+
+def receivers() -> list[Receiver]:
+    """The systems that a receiver may be."""
+
+def detectors() -> list[Detector]:
+    """The detectors that may judge."""
 
 def check(
     path: str | PathLike[str],

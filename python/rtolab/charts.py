@@ -1,13 +1,13 @@
-"""Pictures of statistics: box plots as in the papers, and published medians against our scatter."""
+"""Pictures of statistics: box plots and curves as in the papers, and published medians in ours."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from rtolab.panels import BLUE, SKY, VERMILION
+from rtolab.panels import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, tips
 from rtolab.plot import styled
 
 if TYPE_CHECKING:
@@ -26,6 +26,31 @@ class Box:
     label: str
     summary: Summary
     published: float | None = None
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of curves: what they show, with units, and whether they are logarithmic."""
+
+    x: str
+    y: str
+    log_x: bool = False
+    log_y: bool = False
+
+    def shows(self, x: float, y: float) -> bool:
+        """Is there a place for that point? Logarithmic axes have none for 0 and below."""
+        return (x > 0 or not self.log_x) and (y > 0 or not self.log_y)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point of a curve: its line, where it is, and from where to where it scatters."""
+
+    series: str
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +95,8 @@ def box_plot(title: str, subtitle: str, quantity: str, boxes: Sequence[Box]) -> 
     def y(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", title=quantity, scale=alt.Scale(zero=True, nice=True))
 
-    tooltip = [f"{name}:Q" for name in ("low", "q1", "median", "q3", "high", "published")]
+    named = ("low", "q1", "median", "q3", "high", "published")
+    tooltip = tips(*(f"{name}:Q" for name in named))
     layers = [
         base.mark_rule(color="black").encode(y("low"), alt.Y2("high:Q")),
         base.mark_tick(color="black", width=24, opacity=1).encode(y("low")),
@@ -84,6 +110,92 @@ def box_plot(title: str, subtitle: str, quantity: str, boxes: Sequence[Box]) -> 
         layers.append(_published(base, [PUBLISHED]).encode(y("published")))
     chart = alt.LayerChart(layer=layers, width=130 * len(boxes), height=380)
     return styled(chart, _title(title, subtitle))
+
+
+CURVE_WIDTH, CURVE_HEIGHT = 620, 400
+COLORS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)
+SHAPES = ("circle", "square", "triangle-up", "cross", "triangle-down", "triangle-right")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+APART = 2.5
+"""How far lines are drawn beside one another, in pixels, lest bars hide bars."""
+
+
+def curves(
+    title: alt.TitleParams, axes: Axes, dots: Sequence[Dot], published: Sequence[Dot]
+) -> alt.LayerChart:
+    """A line a series with its points and the bars that they scatter in; the paper's as diamonds.
+
+    Lines differ in colour, in their points' shape and in dash. Points that a logarithmic axis has
+    no place for are left out.
+
+    Args:
+        title: of the picture.
+        axes: what is over what.
+        dots: what was measured, in the order in which the lines are named.
+        published: what the paper's text gives, drawn over it.
+    """
+    lines = list(dict.fromkeys(dot.series for dot in (*dots, *published)))
+    at = (
+        alt.X("x:Q", title=axes.x, scale=_scale(log=axes.log_x, zero=False)),
+        alt.Y("y:Q", title=axes.y, scale=_scale(log=axes.log_y, zero=True)),
+    )
+    layers = []
+    for place, line in enumerate(lines):
+        mine = [_dot(dot, axes) for dot in dots if dot.series == line and axes.shows(dot.x, dot.y)]
+        if not mine:
+            continue
+        aside = APART * (place - (len(lines) - 1) / 2)
+        layers += _line(mine, lines, at, aside)
+    theirs = [_dot(dot, axes) for dot in published if axes.shows(dot.x, dot.y)]
+    base = alt.Chart(alt.InlineData(values=theirs)).encode(*at, _look("color", lines, COLORS))
+    if theirs:
+        layers.append(
+            base.mark_point(
+                shape="diamond", size=230, filled=False, opacity=1, strokeWidth=2.4
+            ).encode(tooltip=tips("series:N", "x:Q", "y:Q"))
+        )
+    layered = alt.LayerChart(layer=layers, width=CURVE_WIDTH, height=CURVE_HEIGHT)
+    return styled(layered, title)
+
+
+def _line(
+    points: Sequence[dict[str, object]],
+    lines: Sequence[str],
+    at: tuple[alt.X, alt.Y],
+    aside: float,
+) -> list[alt.Chart]:
+    """The bars, the line and the points of one series."""
+    base = alt.Chart(alt.InlineData(values=points)).encode(at[0], _look("color", lines, COLORS))
+    dash = DASHES[lines.index(str(points[0]["series"])) % len(DASHES)]
+    tooltip = tips("series:N", "x:Q", "y:Q", "low:Q", "high:Q")
+    return [
+        base.mark_rule(strokeWidth=1.4, opacity=0.6, xOffset=aside, x2Offset=aside)
+        .transform_filter("isValid(datum.low)")
+        .encode(alt.Y("low:Q"), alt.Y2("high:Q")),
+        base.mark_line(strokeWidth=1.8, strokeDash=dash, xOffset=aside).encode(at[1]),
+        base.mark_point(size=60, filled=True, opacity=1, xOffset=aside).encode(
+            at[1], _look("shape", lines, SHAPES), tooltip=tooltip
+        ),
+    ]
+
+
+def _dot(dot: Dot, axes: Axes) -> dict[str, object]:
+    low = dot.low if dot.low is None or axes.shows(dot.x, dot.low) else dot.y
+    return {"series": dot.series, "x": dot.x, "y": dot.y, "low": low, "high": dot.high}
+
+
+def _scale(*, log: bool, zero: bool) -> alt.Scale:
+    if log:
+        return alt.Scale(type="log", nice=False, padding=12)
+    return alt.Scale(zero=True, nice=True) if zero else alt.Scale(zero=False, padding=12)
+
+
+def _look(channel: str, lines: Sequence[str], looks: Sequence[Any]) -> Any:
+    """How the lines differ in one respect; colours and shapes share a legend."""
+    some = [looks[place % len(looks)] for place in range(len(lines))]
+    kinds = {"color": alt.Color, "shape": alt.Shape}
+    legend = alt.Legend(title=None, symbolSize=90, symbolOpacity=1)
+    return kinds[channel]("series:N", scale=alt.Scale(domain=lines, range=some), legend=legend)
 
 
 def band_plot(title: str, subtitle: str, bands: Sequence[Band]) -> alt.HConcatChart:
@@ -114,7 +226,7 @@ def _band_panel(group: str, bands: Sequence[Band], *, labelled: bool) -> alt.Lay
     def x(field: str) -> alt.X:
         return alt.X(f"{field}:Q", title=group, scale=alt.Scale(zero=False, padding=10))
 
-    tooltip = ["label:N", "published:Q", "measured:Q", "low:Q", "high:Q"]
+    tooltip = tips("label:N", "published:Q", "measured:Q", "low:Q", "high:Q")
     layers = [
         base.mark_bar(height=14, color=SKY, opacity=0.6).encode(
             x("low"), alt.X2("high:Q"), tooltip=tooltip

@@ -20,27 +20,23 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 
-from rtolab import _rtolab
-from rtolab._rtolab import Error, InternalError
+from rtolab import _rtolab, listing
+from rtolab._rtolab import Error, InternalError, SenderError
 from rtolab.emulation import PING, doubts
 from rtolab.process import ends_in_order, stdout_is_stderr
-from rtolab.run import LARGEST_SEED, find_scenario, scenario_title, shipped_scenarios
+from rtolab.run import LARGEST_SEED, find_scenario
 from rtolab.run import run as run_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rich.console import RenderableType
-
-    from rtolab.experiments.base import Experiment
-    from rtolab.experiments.reproduce import Reproduction
-    from rtolab.report import Written
+    from rtolab.campaign import Campaign, Part
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 SHOWN_AFTER_S = 2.0
 NARROWEST = 66
+LISTED = 200
 DEMO = [f"frto2002/{name}" for name in ("table1", "table2", "table3", "fig1", "fig2")]
 
 app = typer.Typer(
@@ -73,50 +69,37 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """The F-RTO report's tables on this machine, beside the published ones, with pictures."""
-    done, written = _reproduce(DEMO, runs=runs, seed=seed, jobs=jobs, assume={}, out=out)
-    _tell(done, written, as_json=as_json, every_file=True)
+    from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
+
+    campaign = Campaign(out, Settings(seed, runs), jobs, fresh=True)
+    parts = _reproduce(DEMO, campaign)
+    if not as_json:
+        from rtolab import show  # noqa: PLC0415
+
+        for part in parts:
+            _stdout().print(show.reproduction(part.reproduction))
+        pngs = [path for part in parts for path in part.files.pictures if path.suffix == ".png"]
+        _name([*pngs, *(path for part in parts for path in part.files.captures)])
+    _finish(parts, out, as_json=as_json)
 
 
-@app.command("list", epilog="Example: [bold]rtolab list --json[/bold]")
-def list_all(*, as_json: AsJson = False) -> None:
-    """What there is: policies of senders, detectors, measures, scenarios, experiments."""
-    from rtolab.experiments import EXPERIMENTS  # noqa: PLC0415
-    from rtolab.measures import MEASURES  # noqa: PLC0415
+@app.command("list", epilog="Example: [bold]rtolab list senders[/bold]")
+def list_(
+    what: Annotated[
+        listing.Kind | None, typer.Argument(help="What to list; by default everything.")
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """What there is: policies of senders, receivers, detectors, measures, scenarios, experiments.
 
-    policies = _rtolab.policies()
-    detectors = _rtolab.detectors()
-    scenarios = shipped_scenarios()
+    `list senders` explains how senders are put together.
+    """
     if as_json:
-        _print_json(
-            {
-                "policies": [
-                    dict(zip(("name", "question", "about"), p, strict=True)) for p in policies
-                ],
-                "detectors": [dict(zip(("name", "about"), d, strict=True)) for d in detectors],
-                "measures": [
-                    {"name": m.name, "unit": m.unit, "source": m.source, "about": m.about}
-                    for m in MEASURES.values()
-                ],
-                "scenarios": [
-                    {"name": name, "title": scenario_title(path), "path": str(path)}
-                    for name, path in scenarios.items()
-                ],
-                "experiments": [
-                    {"id": e.id, "aliases": list(e.aliases), "title": e.title, "source": e.source}
-                    for e in EXPERIMENTS
-                ],
-            }
-        )
-        return
-    console = _stdout()
-    console.print(_listing("Senders are sums of policies, such as sack+frto", policies))
-    console.print(_listing("Detectors, as judges (--judge)", detectors))
-    titles = [(name, scenario_title(path)) for name, path in scenarios.items()]
-    measures = [(m.name, m.unit, m.source) for m in MEASURES.values()]
-    console.print(_listing("Measures, in rtolab.measures", measures))
-    console.print(_listing("Scenarios", titles))
-    named = [(", ".join((e.id, *e.aliases)), e.title) for e in EXPERIMENTS]
-    console.print(_listing("Experiments", named))
+        _print_json(listing.document(what))
+    else:
+        console = _stdout(LISTED)
+        console.print(listing.text(what, console.width))
 
 
 @app.command(
@@ -127,7 +110,8 @@ def run(  # noqa: PLR0913  (all but the first are options)
     scenario: Scenario,
     *,
     sender: Annotated[
-        list[str] | None, typer.Option("--sender", "-s", help="A sum such as newreno+frto.")
+        list[str] | None,
+        typer.Option("--sender", "-s", help="A sum such as newreno+frto; again for another."),
     ] = None,
     runs: Runs = 1,
     seed: Seed = 1,
@@ -200,13 +184,23 @@ def run(  # noqa: PLR0913  (all but the first are options)
     epilog="Example: [bold]rtolab reproduce frto2002/table1 --runs 30 "
     "--assume link.wireless.spikes.holds=service[/bold]"
 )
-def reproduce(
+def reproduce(  # noqa: PLR0913  (all but the first are options)
     experiment: Annotated[
         list[str] | None,
         typer.Argument(metavar="ID", help="Such as frto2002/table1 or frto2002; default all."),
     ] = None,
     *,
-    runs: Runs = 300,
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Seeds for each sender.", show_default="each experiment's own"),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs, a report alone.")] = False,
+    sensitivity: Annotated[
+        bool, typer.Option(help="Try other assumptions, too; never with --quick.")
+    ] = True,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute anew what an earlier run has finished.")
+    ] = False,
     seed: Seed = 1,
     jobs: Jobs = None,
     assume: Annotated[
@@ -217,12 +211,22 @@ def reproduce(
 ) -> None:
     """The papers' tables and figures: published beside measured, each claim judged.
 
+    What is finished is kept in the folder of --out: interrupted, the same command goes on from
+    there.
+
     Exits with 1 if a claim fails.
     """
+    from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
+
     assumed = _pairs(assume, "--assume")
-    ids = experiment or []
-    done, written = _reproduce(ids, runs=runs, seed=seed, jobs=jobs, assume=assumed, out=out)
-    _tell(done, written, as_json=as_json, every_file=False)
+    settings = Settings(seed, runs, assumed, quick, sensitivity and not quick)
+    parts = _reproduce(experiment or [], Campaign(out, settings, jobs, fresh), say=not as_json)
+    if not as_json:
+        from rtolab import show  # noqa: PLC0415
+        from rtolab.experiments.summary import summary  # noqa: PLC0415
+
+        _stdout().print(show.summary(summary([part.reproduction for part in parts])))
+    _finish(parts, out, as_json=as_json)
 
 
 @app.command(epilog="Example: [bold]rtolab emulate hold -- ping -c 8 -i 0.5 {peer}[/bold]")
@@ -284,6 +288,10 @@ def main() -> None:
         app()
     except InternalError as error:
         _complain(str(error), DEFECT)
+    except SenderError as error:
+        _complain(
+            f"{error}\n`rtolab list senders` explains how senders are put together", BAD_INPUT
+        )
     except Error as error:
         _complain(str(error), BAD_INPUT)
     except OSError as error:
@@ -298,48 +306,50 @@ def _complain(message: str, code: int) -> None:
     sys.exit(code)
 
 
-def _reproduce(
-    ids: Sequence[str],
-    *,
-    runs: int,
-    seed: int,
-    jobs: int | None,
-    assume: dict[str, str],
-    out: Path,
-) -> tuple[list[Reproduction], Written]:
-    from rtolab import experiments, report  # noqa: PLC0415
-    from rtolab.experiments.reproduce import reproduce as reproduce_one  # noqa: PLC0415
+def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> list[Part]:
+    """Run experiments, or take them as an earlier run left them.
 
-    def one(experiment: Experiment) -> Reproduction:
-        with _progress(experiment.id) as progress:
-            return reproduce_one(
-                experiment, runs=runs, seed=seed, jobs=jobs, assume=assume, progress=progress
-            )
+    Args:
+        ids: of experiments or papers; all if there are none.
+        campaign: how they are run.
+        say: is each printed as soon as it is finished?
+    """
+    from rtolab import experiments, show  # noqa: PLC0415
 
     found = experiments.find(list(ids))
-    out.mkdir(parents=True, exist_ok=True)
-    done = [one(experiment) for experiment in found]
-    with _progress("drawing") as progress:
-        return done, report.write(done, out, progress)
+    campaign.out.mkdir(parents=True, exist_ok=True)
+    parts: list[Part] = []
+    try:
+        for number, experiment in enumerate(found, 1):
+            part = campaign.finished(experiment)
+            if part is None:
+                with _progress(f"{number} of {len(found)}: {experiment.id}") as progress:
+                    part = campaign.run(experiment, progress)
+            parts.append(part)
+            if say:
+                _stdout().print(show.reproduction(part.reproduction, kept=part.kept))
+    except KeyboardInterrupt:
+        again = "" if campaign.fresh else "; the same command goes on from there"
+        done = f"{len(parts)} of {len(found)} experiments are finished"
+        _complain(f"interrupted: {done}{again}", 128 + signal.SIGINT)
+    kept = sum(part.kept for part in parts)
+    if kept:
+        sys.stderr.write(f"rtolab: {kept} of {len(parts)} kept from an earlier run (or --fresh)\n")
+    return parts
 
 
-def _tell(
-    done: Sequence[Reproduction], written: Written, *, as_json: bool, every_file: bool
-) -> None:
-    """Print what was found and written; exit with 1 if a verdict is fail."""
+def _finish(parts: Sequence[Part], out: Path, *, as_json: bool) -> None:
+    """Write the report and say where it is; exit with 1 if a verdict is fail."""
+    from rtolab import report  # noqa: PLC0415
+    from rtolab.experiments.documents import document  # noqa: PLC0415
+
+    written = report.write(parts, out)
     if as_json:
-        documents = [reproduction.document() for reproduction in done]
+        documents = [document(part.reproduction) for part in parts]
         _print_json(documents[0] if len(documents) == 1 else documents)
     else:
-        from rtolab import show  # noqa: PLC0415
-
-        console = _stdout()
-        for reproduction in done:
-            console.print(show.reproduction(reproduction))
-        pngs = [path for path in written.pictures if path.suffix == ".png"]
-        _name([*pngs, *written.captures] if every_file else [])
-        console.print(f"report: {written.report}", highlight=False, soft_wrap=True)
-    if any(reproduction.verdict == "fail" for reproduction in done):
+        _stdout().print(f"report: {written}", highlight=False, soft_wrap=True)
+    if any(part.reproduction.verdict == "fail" for part in parts):
         raise typer.Exit(SAYS_NO)
 
 
@@ -394,16 +404,9 @@ def _progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         bar.stop()
 
 
-def _stdout() -> Console:
+def _stdout(piped: int = 100) -> Console:
     """Standard output: wide enough for our tables, even where a terminal must then wrap them."""
-    return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else 100)
-
-
-def _listing(title: str, rows: Sequence[Sequence[str]]) -> RenderableType:
-    table = Table(title=title, title_justify="left", box=None, show_header=False, pad_edge=False)
-    for row in rows:
-        table.add_row(*row)
-    return table
+    return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else piped)
 
 
 def _name(files: Sequence[Path]) -> None:

@@ -113,6 +113,11 @@ def rows(frame: pl.DataFrame) -> alt.InlineData:
     return alt.InlineData(values=frame.write_json(), format=alt.JsonDataFormat(type="json"))
 
 
+def tips(*fields: str) -> list[alt.Tooltip]:
+    """What is told of a mark under the pointer; altair takes far longer over bare names."""
+    return [alt.Tooltip(field) for field in fields]
+
+
 @dataclass(frozen=True)
 class Seen:
     """What one host saw of a flow: data segments, and the ACKs that answer them."""
@@ -147,15 +152,17 @@ class Seen:
         return max(self.edges()["seq"].to_list(), default=high) - high <= FITS * (high - low)
 
 
-def sequence(seen: Seen, delayed_s: float, *, labelled: bool) -> alt.LayerChart:
+def sequence(
+    seen: Seen, delayed_s: float, marks: Sequence[tuple[float, str]] = (), *, labelled: bool
+) -> alt.LayerChart:
     """Packets: sequence numbers over time."""
     x, (low, high) = seen.view.x(labelled=labelled), seen.ends()
     if seen.edge_fits():
         high = max(seen.edges()["seq"].to_list(), default=high)
     y = _bytes("seq:Q", "sequence number (bytes)", low, high)
     packets = _packets(seen.view.shown(seen.data), delayed_s)
-    background = _background(seen.view, x)
-    return _layered([*background, *_ack_layers(seen, x, y), _point_layer(packets, x, y)], 400)
+    layers = [*_background(seen.view, x), *_ack_layers(seen, x, y), _point_layer(packets, x, y)]
+    return _layered([*layers, *_mark_layers(marks, x)], 400)
 
 
 def edge(seen: Seen) -> alt.LayerChart:
@@ -165,6 +172,25 @@ def edge(seen: Seen) -> alt.LayerChart:
     line = alt.Chart(rows(edges)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
     drawn = line.encode(x, y, *_line_looks([EDGE], "Window offered"))
     return _layered([*_background(seen.view, x, legends=False), drawn], 48)
+
+
+MARK_ROWS = 4
+"""Texts of neighbouring marks stand in so many rows, lest they cover one another."""
+
+
+def _mark_layers(marks: Sequence[tuple[float, str]], x: alt.X) -> list[alt.Chart]:
+    """Rules with a few words beside them, from the top down."""
+    layers: list[alt.Chart] = []
+    for number, (at, text) in enumerate(sorted(marks)):
+        row = number % MARK_ROWS
+        base = alt.Chart(alt.InlineData(values=[{"at_s": at, "text": text}])).encode(x)
+        layers += [
+            base.mark_rule(color=BLACK, strokeWidth=0.8, strokeDash=[1, 2], clip=True),
+            base.mark_text(
+                align="left", baseline="top", dx=4, fontSize=12, fontStyle="italic", clip=True
+            ).encode(text=alt.Text("text:N"), y=alt.value(4 + 15 * row)),
+        ]
+    return layers
 
 
 def _bytes(field: str, title: str, low: float, high: float) -> alt.Y:
@@ -262,7 +288,7 @@ def _background(view: View, x: alt.X, *, legends: bool = True) -> list[alt.Chart
         shades = disturbed.select("to_s", "link", "direction", at_s="from_s", what="kind")
         legend = alt.Legend(title="Shaded", symbolType="square", symbolOpacity=0.3)
         color = alt.Color("what:N", scale=_colors(looks), legend=legend if legends else None)
-        tooltip = ["what:N", "link:N", "direction:N", "at_s:Q", "to_s:Q"]
+        tooltip = tips("what:N", "link:N", "direction:N", "at_s:Q", "to_s:Q")
         shade = alt.Chart(rows(shades)).mark_rect(opacity=0.22, clip=True)
         layers.append(shade.encode(x, alt.X2("to_s:Q"), color, tooltip=tooltip))
     events = view.shown(view.timeouts)
@@ -270,7 +296,7 @@ def _background(view: View, x: alt.X, *, legends: bool = True) -> list[alt.Chart
         what = pl.col("kind").str.replace("_", " ")
         marks = events.select("at_s", "needed", "rto_s", "verdict", what=what)
         lines = _line_looks(_present(EVENTS, marks["what"]), "Events" if legends else None)
-        tooltip = ["what:N", "at_s:Q", "needed:N", "rto_s:Q", "verdict:N"]
+        tooltip = tips("what:N", "at_s:Q", "needed:N", "rto_s:Q", "verdict:N")
         rule = alt.Chart(rows(marks)).mark_rule(strokeWidth=1.5, clip=True)
         layers.append(rule.encode(x, *lines, tooltip=tooltip))
     return layers

@@ -41,6 +41,7 @@ class Plots:
         flow: str | None = None,
         between: tuple[float, float] | None = None,
         delayed_s: float = DELAYED_S,
+        marks: Sequence[tuple[float, str]] = (),
     ) -> Chart:
         """Sequence numbers over time: every data segment, ACK and SACK block seen at one host.
 
@@ -54,6 +55,7 @@ class Plots:
             flow: which flow, by default the run's first.
             between: from when to when, in s; by default all of the run.
             delayed_s: packets held longer by the link are marked as delayed, in s.
+            marks: instants to point at, in s, each with a few words.
 
         Raises:
             Error: no such run, place or flow, or the run was not traced.
@@ -66,7 +68,7 @@ class Plots:
         beneath = place == "sender" and view.windows.height > 0
         seen = Seen.at(view, place)
         panels = [] if seen.edge_fits() else [edge(seen)]
-        panels.append(sequence(seen, delayed_s, labelled=not beneath))
+        panels.append(sequence(seen, delayed_s, marks, labelled=not beneath))
         if beneath:
             panels += [steps(view, CONGESTION, 130), steps(view, TIMER, 90)]
         title = view.title(f"packets at the {place}")

@@ -1,271 +1,192 @@
-"""What experiments leave on disk: one HTML report that opens offline, pictures, captures, data."""
+"""One HTML page of all that was reproduced, which opens offline."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+import shlex
 from functools import cache
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import polars as pl
 import vl_convert
 
-from rtolab.charts import Band, Box, band_plot, box_plot
-from rtolab.experiments.base import THROUGHPUT, TIME
-from rtolab.experiments.reproduce import BAND_OF
-from rtolab.plot import save_spec
-from rtolab.result import PLACES, file_name
-from rtolab.stats import Summary
+from rtolab.campaign import write_whole
+from rtolab.experiments.papers import paper
+from rtolab.experiments.summary import KINDS, VERDICTS, Line, summary
+from rtolab.stats import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from rtolab.campaign import Figure, Part, Settings
+    from rtolab.experiments.base import Judgement, Metric, Value
     from rtolab.experiments.reproduce import Reproduction, Row
-    from rtolab.plot import Chart
+    from rtolab.experiments.sensitivity import Tried
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A picture of an experiment.
-
-    Attributes:
-        name: of its files, without ending.
-        caption: what it shows.
-        draw: makes it.
-    """
-
-    name: str
-    caption: str
-    draw: Callable[[], Chart]
-
-
-@dataclass
-class Written:
-    """The files that were written."""
-
-    report: Path
-    pictures: list[Path] = field(default_factory=list)
-    captures: list[Path] = field(default_factory=list)
-    data: list[Path] = field(default_factory=list)
-
-
-def write(
-    reproductions: Sequence[Reproduction],
-    out: Path,
-    progress: Callable[[int, int], object] | None = None,
-) -> Written:
-    """Write the report and, in a folder an experiment, its pictures, captures and data.
+def write(parts: Sequence[Part], out: Path) -> Path:
+    """Write the report of finished experiments.
 
     Args:
-        reproductions: what was run.
-        out: the folder, made if it is not there; files of the same names are replaced.
-        progress: called with the pictures drawn and the pictures there are.
+        parts: the experiments, in the order in which they are shown.
+        out: the folder, made if it is not there; a report that is there is replaced.
+
+    Returns:
+        The file.
 
     Raises:
-        OSError: a file cannot be written.
+        OSError: it cannot be written.
     """
-    written = Written(out / "report.html")
-    drawn: list[list[tuple[str, dict[str, Any]]]] = []
-    planned = [(reproduction, pictures(reproduction)) for reproduction in reproductions]
-    total = sum(len(some) for _, some in planned)
-    for reproduction, some in planned:
-        folder = out / reproduction.experiment.id
-        drawn.append([])
-        for picture in some:
-            spec = picture.draw().to_dict(validate=False)
-            written.pictures += save_spec(spec, folder / picture.name)
-            drawn[-1].append((picture.caption, spec))
-            if progress:
-                progress(len(written.pictures) // 2, total)
-        _write_data(reproduction, folder, written)
-    written.report.write_text(page(reproductions, drawn), encoding="utf-8")
-    return written
+    out.mkdir(parents=True, exist_ok=True)
+    report = out / "report.html"
+    write_whole(report, page(parts))
+    return report
 
 
-def _write_data(reproduction: Reproduction, folder: Path, written: Written) -> None:
-    """The document, and the tables: of each run of a statistic, of all of a packet trace."""
-    folder.mkdir(parents=True, exist_ok=True)
-    document = folder / "result.json"
-    document.write_text(json.dumps(reproduction.document(), indent=2) + "\n", encoding="utf-8")
-    written.data.append(document)
-    if reproduction.experiment.is_trace:
-        for result in {id(w.result): w.result for w in reproduction.of.values()}.values():
-            for path in result.write(folder):
-                (written.captures if path.suffix == ".pcapng" else written.data).append(path)
-        return
-    runs = folder / "connections.parquet"
-    pl.concat(
-        mine.every_connection.with_columns(variant=pl.lit(key))
-        for key, mine in reproduction.of.items()
-    ).write_parquet(runs)
-    written.data.append(runs)
-
-
-def pictures(reproduction: Reproduction) -> list[Picture]:
-    """The pictures of an experiment, in the order in which they are shown."""
-    if reproduction.experiment.is_trace:
-        return _traces(reproduction)
-    conditions = dict.fromkeys(v.condition for v in reproduction.experiment.variants)
-    boxes = [_boxes(reproduction, condition) for condition in conditions]
-    return [*boxes, _bands(reproduction)]
-
-
-def _traces(reproduction: Reproduction) -> list[Picture]:
-    shown = reproduction.experiment.shown
-
-    def trace(key: str, place: str) -> Picture:
-        mine = reproduction.of[key]
-        variant = reproduction.experiment.variant(key)
-        return Picture(
-            f"{file_name(variant.key)}-{place}",
-            f"{variant.title}: packets at the {place}",
-            lambda: mine.result.plot.time_sequence(mine.first, place, between=shown),
-        )
-
-    return [trace(key, place) for key in reproduction.of for place in PLACES]
-
-
-def _boxes(reproduction: Reproduction, condition: str) -> Picture:
-    experiment = reproduction.experiment
-    named = f" ({condition})" if condition else ""
-
-    def draw() -> Chart:
-        boxes = [
-            Box(row.variant.label, _in_kbit(row.measured), _throughput(reproduction, row))
-            for row in reproduction.rows
-            if row.metric is THROUGHPUT and row.variant.condition == condition and row.measured
-        ]
-        how = f"box: quartiles; line: median; whiskers: extremes of {reproduction.runs} runs"
-        title = f"{experiment.title}{named}"
-        return box_plot(title, f"{experiment.source}; {how}", "throughput (kbit/s)", boxes)
-
-    name = (
-        f"throughput-{condition.replace(' ', '-').replace('-%', '')}" if condition else "throughput"
-    )
-    return Picture(name, f"Throughput of each variant{named}", draw)
-
-
-def _in_kbit(summary: Summary) -> Summary:
-    five = (summary.median, summary.q1, summary.q3, summary.min, summary.max)
-    return Summary(summary.n, *(value / 1000 for value in five))
-
-
-def _throughput(reproduction: Reproduction, row: Row) -> float | None:
-    """The published median time as a throughput in kbit/s: the paper's boxes are a picture only."""
-    time = reproduction.experiment.published.get((row.variant.key, TIME.name))
-    size = reproduction.of[row.variant.key].every_connection["bytes"][0]
-    return 8 * size / 1000 / time if time else None
-
-
-def _bands(reproduction: Reproduction) -> Picture:
-    experiment = reproduction.experiment
-
-    def draw() -> Chart:
-        bands = [
-            Band(
-                f"{row.metric.label} ({row.metric.unit})" if row.metric.unit else row.metric.label,
-                row.variant.label,
-                row.measured.median,
-                *row.band,
-                row.published,
-            )
-            for row in reproduction.rows
-            if row.band and row.measured and row.published is not None
-        ]
-        how = (
-            f"bar: central 90 % of the medians of {BAND_OF} runs, drawn from our "
-            f"{reproduction.runs}; line: the median of all"
-        )
-        return band_plot(experiment.title, how, bands)
-
-    caption = f"The published medians of {BAND_OF} runs against the scatter of such medians"
-    return Picture("medians", caption, draw)
-
-
-def page(
-    reproductions: Sequence[Reproduction], drawn: Sequence[Sequence[tuple[str, dict[str, Any]]]]
-) -> str:
+def page(parts: Sequence[Part]) -> str:
     """The report as one page that needs nothing from anywhere."""
     template = Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
-    sections = [
-        _section(reproduction, some)
-        for reproduction, some in zip(reproductions, drawn, strict=True)
-    ]
+    papers = dict.fromkeys(part.reproduction.experiment.paper for part in parts)
+    by_paper = {
+        id_: [part for part in parts if part.reproduction.experiment.paper == id_] for id_ in papers
+    }
     return template.substitute(
-        summary="".join(_summary_row(reproduction) for reproduction in reproductions),
-        sections="\n".join(sections),
+        summary=_summary([part.reproduction for part in parts]),
+        contents="".join(_contents(id_, mine) for id_, mine in by_paper.items()),
+        sections="\n".join(_paper(id_, mine) for id_, mine in by_paper.items()),
         bundle=_bundle(),
     )
 
 
-def _summary_row(reproduction: Reproduction) -> str:
-    experiment = reproduction.experiment
+def _summary(reproductions: Sequence[Reproduction]) -> str:
+    """How many checks pass of how many, by paper and kind."""
+    head = ("Paper", "Experiments", *KINDS, "all", *VERDICTS[1:])
+    body = "".join(_summary_row(line) for line in summary(reproductions))
+    return _table(head, body, "numbers")
+
+
+def _summary_row(line: Line) -> str:
+    kinds = []
+    for kind in KINDS:
+        passed, of = line.of_kind(kind)
+        kinds.append(f"{passed} of {of}" if of else "")
+    others = [str(line.with_verdict(verdict) or "") for verdict in VERDICTS[1:]]
+    name = f'<a href="#{escape(line.paper)}">{escape(line.paper)}</a>' if line.paper else "all"
+    every = f"<b>{line.with_verdict('pass')} of {line.checks}</b>"
+    return _cells(name, str(line.experiments), *kinds, every, *others)
+
+
+def _contents(id_: str, parts: Sequence[Part]) -> str:
+    """A paper's experiments with their verdicts."""
+    about = paper(id_)
+    head = f'<tr><th colspan="5"><a href="#{escape(id_)}">{escape(about.title)}</a></th></tr>'
+    return head + "".join(_contents_row(part.reproduction) for part in parts)
+
+
+def _contents_row(done: Reproduction) -> str:
+    experiment = done.experiment
+    others = "".join(f", {escape(alias.split('/')[1])}" for alias in experiment.aliases)
     return _cells(
-        f'<a href="#{escape(experiment.id)}">{escape(experiment.id)}</a>',
+        f'<a href="#{escape(experiment.id)}">{escape(experiment.id)}</a>{others}',
         escape(experiment.title),
-        str(reproduction.runs),
-        escape(reproduction.tally()),
-        _verdict(reproduction.verdict),
+        str(done.runs) if experiment.variants else "",
+        escape(done.tally()),
+        _verdict(done.verdict),
     )
 
 
-def _section(reproduction: Reproduction, drawn: Sequence[tuple[str, dict[str, Any]]]) -> str:
-    experiment = reproduction.experiment
-    note = f"<p>Note: {escape(experiment.note)}.</p>" if experiment.note else ""
-    failed = any(check.verdict == "fail" for check in reproduction.checks)
+def _paper(id_: str, parts: Sequence[Part]) -> str:
+    """A paper, what its own pages do not agree on, and its experiments."""
+    about = paper(id_)
+    where = ", ".join(escape(str(p)) for p in (about.authors, about.venue, about.year) if p)
+    odd = "".join(f"<li>{escape(one)}</li>" for one in about.inconsistencies)
+    printed = f"<h3>Printed inconsistencies</h3><ul>{odd}</ul>" if odd else ""
     return f"""
-<section id="{escape(experiment.id)}">
-<h2>{escape(experiment.title)} {_verdict(reproduction.verdict)}</h2>
-<p><code>{escape(experiment.id)}</code>: {escape(experiment.source)}.
-{_how(reproduction)}, {reproduction.wall_s:.2f} s.</p>
-{note}
-{_measured_table(reproduction)}
-<details{" open" if failed else ""}><summary>Checks: {escape(reproduction.tally())}</summary>
-<table><thead><tr><th>Claim</th><th>Kind</th><th>Expected</th><th>Measured</th><th>Verdict</th></tr>
-</thead><tbody>{_checks(reproduction)}</tbody></table></details>
-<details><summary>Assumptions: {_stated(reproduction)}</summary>
-<table><thead><tr><th>Key</th><th>Value</th><th>Stated?</th><th>Why</th></tr></thead>
-<tbody>{_assumptions(reproduction)}</tbody></table></details>
-{"".join(_figure(caption, spec) for caption, spec in drawn)}
+<header class="paper" id="{escape(id_)}"><h2>{escape(about.title)}</h2>
+<p>{where}</p>{printed}</header>
+{"".join(_section(part) for part in parts)}"""
+
+
+def _section(part: Part) -> str:
+    done = part.reproduction
+    experiment = done.experiment
+    aliases = "".join(f'<span id="{escape(alias)}"></span>' for alias in experiment.aliases)
+    ours = " An extension of ours: the paper does not have it." if experiment.ours else ""
+    prose = [("The paper", experiment.says), ("Here", experiment.did), ("Note", experiment.note)]
+    return f"""
+<section id="{escape(experiment.id)}">{aliases}
+<h3>{escape(experiment.title)} {_verdict(done.verdict)}</h3>
+<p><code>{escape(experiment.id)}</code>: {escape(experiment.source)}.{ours}
+{_how(done)}, <span class="wall">{done.wall_s:.2f} s</span>.</p>
+{"".join(f"<p><b>{name}:</b> {_sentence(text)}</p>" for name, text in prose if text)}
+{_measured_table(done)}{_derived(done)}{_checks(done)}
+{"".join(_figure(figure) for figure in part.figures)}
+{_assumptions(done)}{_sensitivity(done)}
+<p class="again">Alone: <code>{escape(command(experiment.id, part.settings))}</code></p>
 </section>"""
 
 
-def _how(reproduction: Reproduction) -> str:
-    if reproduction.experiment.is_trace:
-        return f"One run a variant, seed {reproduction.seed}"
-    return f"{reproduction.runs} runs a variant, seeds from {reproduction.seed}"
+def command(id_: str, settings: Settings) -> str:
+    """The command that runs an experiment again as it was run."""
+    words = ["rtolab", "reproduce", id_, "--seed", str(settings.seed)]
+    words += ["--runs", str(settings.runs)] if settings.runs else []
+    words += ["--quick"] if settings.quick else []
+    words += ["--no-sensitivity"] if not settings.sensitivity and not settings.quick else []
+    for name, value in settings.assume.items():
+        words += ["--assume", f"{name}={value}"]
+    return shlex.join(words)
 
 
-def _measured_table(reproduction: Reproduction) -> str:
-    """Published beside measured, as far as it was published: a row a variant."""
-    experiment = reproduction.experiment
-    known = {row.metric for row in reproduction.rows if row.published is not None}
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return escape(text if text.endswith((".", "?", "!", ":")) else f"{text}.")
+
+
+def _how(done: Reproduction) -> str:
+    quick = ", as --quick has it" if done.quick else ""
+    if not done.experiment.variants:
+        return "Nothing is simulated"
+    if done.experiment.is_trace:
+        return f"One run a variant, seed {done.seed}{quick}"
+    return f"{done.runs} runs a variant, seeds from {done.seed}{quick}"
+
+
+def _measured_table(done: Reproduction) -> str:
+    """Published beside measured, as far as it was published: a row a variant; long ones folded."""
+    experiment = done.experiment
+    if not done.rows:
+        return ""
+    known = {row.metric for row in done.rows if row.published is not None}
     head, under = [], []
     for metric in experiment.metrics:
-        unit = f" ({metric.unit})" if metric.unit else ""
         columns = ("published", "measured") if metric in known else ("measured",)
-        head.append(f'<th colspan="{len(columns)}">{escape(metric.label)}{unit}</th>')
+        head.append(f'<th colspan="{len(columns)}">{escape(_with_unit(metric))}</th>')
         under += [f"<th>{column}</th>" for column in columns]
     body = []
     for variant in experiment.variants:
         cells = [escape(variant.title)]
-        for row in reproduction.rows:
+        for row in done.rows:
             if row.variant == variant:
-                cells += [_published(row)] * (row.metric in known) + [_measured(row)]
+                cells += [_published(row)] * (row.metric in known)
+                cells.append(_measured(row, done.runs))
         body.append(_cells(*cells))
-    return f"""<div class="wide"><table class="numbers">
+    table = f"""<div class="wide"><table class="numbers">
 <thead><tr><th rowspan="2">Variant</th>{"".join(head)}</tr>
 <tr>{"".join(under)}</tr></thead><tbody>{"".join(body)}</tbody></table></div>"""
+    return _folded(f"{len(experiment.variants)} variants", table) if experiment.is_sweep else table
+
+
+def _with_unit(named: Metric | Value) -> str:
+    return f"{named.label} ({named.unit})" if named.unit else named.label
 
 
 def _published(row: Row) -> str:
     return "" if row.published is None else f"{row.published:.{row.metric.digits}f}"
 
 
-def _measured(row: Row) -> str:
+def _measured(row: Row, runs: int) -> str:
+    """The median and the quartiles, and of how many where not every run counts."""
     if row.measured is None:
         return "none"
     digits = row.metric.digits
@@ -273,56 +194,122 @@ def _measured(row: Row) -> str:
     if row.measured.n == 1:
         return text
     spread = f"{row.measured.q1:.{digits}f} to {row.measured.q3:.{digits}f}"
+    spread += f", n = {row.measured.n}" if row.measured.n != runs else ""
     return f'{text}<br><span class="spread">{spread}</span>'
 
 
-def _checks(reproduction: Reproduction) -> str:
-    return "".join(
+def _derived(done: Reproduction) -> str:
+    """Numbers worked out, published beside ours."""
+    if not done.derived:
+        return ""
+    body = "".join(
         _cells(
-            escape(check.name),
-            check.kind,
-            escape(check.expected),
-            escape(check.measured_text()),
-            _verdict(check.verdict),
+            escape(_with_unit(value)),
+            "" if value.published is None else f"{value.published:.{value.digits}f}",
+            _worked_out(value),
         )
-        for check in reproduction.checks
+        for value in done.derived
     )
+    return _table(("Worked out", "published", "here"), body, "numbers")
 
 
-def _stated(reproduction: Reproduction) -> str:
-    stated = sum(assumption.stated for assumption in reproduction.assumptions)
-    return f"{stated} stated by the paper, {len(reproduction.assumptions) - stated} assumed"
+def _worked_out(value: Value) -> str:
+    found, digits = value.measured, value.digits
+    if found is None:
+        return "none"
+    if not isinstance(found, Estimate):
+        return f"<b>{found:.{digits}f}</b>"
+    interval = f"95 %: {found.low:.{digits}f} to {found.high:.{digits}f}"
+    return f'<b>{found.value:.{digits}f}</b><br><span class="spread">{interval}</span>'
 
 
-def _assumptions(reproduction: Reproduction) -> str:
-    return "".join(
+def _checks(done: Reproduction) -> str:
+    if not done.checks:
+        return ""
+    head = ("Claim", "Kind", "Expected", "Measured", "Verdict")
+    body = "".join(_check(check) for check in done.checks)
+    unsettled = any(check.verdict in ("fail", "not reproducible") for check in done.checks)
+    return _folded(f"Checks: {done.tally()}", _table(head, body), unfolded=unsettled)
+
+
+def _check(check: Judgement) -> str:
+    row = _cells(
+        escape(check.name),
+        check.kind,
+        escape(check.expected),
+        escape(check.measured_text()),
+        _verdict(check.verdict),
+    )
+    why = f'<tr class="why"><td colspan="5">{_sentence(check.why)}</td></tr>' if check.why else ""
+    return row + why
+
+
+def _assumptions(done: Reproduction) -> str:
+    if not done.assumptions:
+        return ""
+    stated = sum(assumption.stated for assumption in done.assumptions)
+    body = "".join(
         _cells(
-            f"<code>{escape(a.name)}</code>",
-            f"<code>{escape(a.value)}</code>",
+            f"<code>{escape(a.name)}</code>" if a.is_key else escape(a.name),
+            f"<code>{escape(a.value)}</code>" if a.is_key else escape(a.value),
             "stated" if a.stated else "assumed",
             escape(a.why),
         )
-        for a in reproduction.assumptions
+        for a in done.assumptions
+    )
+    name = f"Assumptions: {stated} stated by the paper, {len(done.assumptions) - stated} assumed"
+    return _folded(name, _table(("Key", "Value", "Stated?", "Why"), body))
+
+
+def _sensitivity(done: Reproduction) -> str:
+    """What each alternative does to the verdicts."""
+    if not done.alternatives:
+        return ""
+    changing = sum(bool(tried.those("changed")) for tried in done.alternatives)
+    name = f"Other assumptions: {changing} of {len(done.alternatives)} change a verdict"
+    head = ("Alternative", "Checks", "Those that come out otherwise")
+    return _folded(name, _table(head, "".join(_tried(tried) for tried in done.alternatives)))
+
+
+def _tried(tried: Tried) -> str:
+    chosen = ", ".join(f"{name}={value}" for name, value in tried.alternative.set.items())
+    why = f"<br>{_sentence(tried.alternative.why)}" if tried.alternative.why else ""
+    changed = "".join(
+        f"<li>{escape(check.judged.name)}: <b>{check.becomes()}</b>, measured "
+        f"{escape(check.judged.measured_text())}, expected {escape(check.judged.expected)}</li>"
+        for check in tried.otherwise()
+    )
+    return _cells(
+        f"<b>{escape(tried.alternative.name)}</b>{why}<br><code>{escape(chosen)}</code>",
+        escape(f"{tried.tally()}; {tried.runs} runs"),
+        f"<ul>{changed}</ul>" if changed else "none",
     )
 
 
-def _figure(caption: str, spec: dict[str, Any]) -> str:
+def _figure(figure: Figure) -> str:
     return f"""
-<figure><div class="chart"><script type="application/json">{_json(spec)}</script>
-</div><figcaption>{escape(caption)}</figcaption></figure>"""
+<figure><div class="chart"><script type="application/gzip">{figure.packed}</script>
+</div><figcaption>{escape(figure.caption)}</figcaption></figure>"""
 
 
 def _verdict(verdict: str) -> str:
-    return f'<span class="verdict {verdict}">{verdict}</span>'
+    return f'<span class="verdict {verdict.replace(" ", "-")}">{verdict}</span>'
+
+
+def _folded(name: str, content: str, *, unfolded: bool = False) -> str:
+    opened = " open" if unfolded else ""
+    return f"<details{opened}><summary>{escape(name)}</summary>{content}</details>\n"
+
+
+def _table(head: Iterable[str], body: str, kind: str = "") -> str:
+    names = "".join(f"<th>{name}</th>" for name in head)
+    class_ = f' class="{kind}"' if kind else ""
+    return f"""<div class="wide"><table{class_}><thead><tr>{names}</tr></thead>
+<tbody>{body}</tbody></table></div>"""
 
 
 def _cells(*cells: str) -> str:
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>\n"
-
-
-def _json(value: object) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(value).replace("<", "\\u003c")
 
 
 @cache

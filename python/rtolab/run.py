@@ -39,7 +39,8 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
 
     Args:
         scenario: the path of a scenario, or the name of a shipped one (`frto2002-delays`).
-        sender: a sum of policies such as "sack+frto", or several; by default the scenario's own.
+        sender: a sum of policies such as "sack+frto", or several, each of which runs on the same
+            seeds; by default the scenario's own.
         seed: the first seed; run i of a sender uses `seed + i`, so senders are paired on seeds.
         runs: how many seeds, for each sender.
         set: values that replace the scenario's, by dotted key: {"link.wireless.loss": 0.02}.
@@ -62,7 +63,8 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         >>> result = run("frto2002-delays", sender=["sack", "sack+frto"], runs=30)
         >>> result.connections.group_by("sender").agg(pl.median("elapsed_s"))
     """
-    senders = _names(sender or ())
+    # A sender that is named twice would be the same runs twice.
+    senders = list(dict.fromkeys(_names(sender or ())))
     _check_numbers(seed, runs, jobs)
     single = runs == 1 and len(senders) <= 1
     trace = single if trace is None else trace
@@ -91,7 +93,7 @@ def _detectors(given: str | Sequence[str]) -> list[str]:
     """The judges' names; all there are for "all"."""
     names = _names(given)
     if "all" in names:
-        return [name for name, _ in _rtolab.detectors()]
+        return [detector["name"] for detector in _rtolab.detectors()]
     return list(dict.fromkeys(names))
 
 

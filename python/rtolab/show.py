@@ -12,29 +12,62 @@ from rich.table import Table
 from rich.text import Text
 
 from rtolab.emulation import allowed_lateness_s, doubts
+from rtolab.experiments.summary import KINDS, VERDICTS
+from rtolab.stats import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtolab._rtolab import EmulationReport
-    from rtolab.experiments.base import Judgement
+    from rtolab.experiments.base import Judgement, Metric, Value
     from rtolab.experiments.reproduce import Reproduction, Row
+    from rtolab.experiments.summary import Line
     from rtolab.judging import Confusion, Difference
     from rtolab.result import Result
 
-STYLES = {"pass": "bold green", "fail": "bold red", "undecidable": "bold yellow"}
+STYLES = {
+    "pass": "bold green",
+    "fail": "bold red",
+    "undecidable": "bold yellow",
+    "not reproducible": "bold magenta",
+    "nothing to judge": "bold",
+}
 SHOWN = ("time", "lost", "rexmits")
-"""Of a statistic's metrics, those that a table of 80 columns has room for."""
+"""Of a table's metrics those that tell most, where it has them and the terminal no room for all."""
+ROOM = 8
+"""How many columns of numbers a table of 80 columns has room for."""
+LONGEST_TERM = len("newreno:timestamp-heuristic")
+"""A sender's name is broken where it is longer."""
 
 
-def reproduction(done: Reproduction) -> RenderableType:
-    """An experiment: published beside measured, then the verdict and every check that failed."""
+def reproduction(done: Reproduction, *, kept: bool = False) -> RenderableType:
+    """An experiment: published beside measured, then the verdict and every check that failed.
+
+    Args:
+        done: what came out.
+        kept: was it computed by an earlier run?
+    """
     experiment = done.experiment
-    how = "one run a variant" if experiment.is_trace else f"{done.runs} runs a variant"
     title = Text.assemble((experiment.title, "bold"), f"  {experiment.id}\n")
-    title.append(f"{experiment.source}; {how}, seed {done.seed}, {done.wall_s:.2f} s", "dim")
-    table = _traces(done) if experiment.is_trace else _medians(done)
-    return Group(title, table, *_verdicts(done))
+    when = "kept from an earlier run" if kept else f"{done.wall_s:.2f} s"
+    title.append(f"{experiment.source}; {_how(done)}, {when}", "dim")
+    lines: list[RenderableType] = [title]
+    if experiment.is_sweep:
+        lines.append(Text(f"{len(experiment.variants)} variants: their table is in the report"))
+    elif done.rows:
+        lines.append(_traces(done) if experiment.is_trace else _medians(done))
+    if done.derived:
+        lines.append(_derived(done.derived))
+    if experiment.note:
+        lines.append(Text(f"Note: {experiment.note}", "italic"))
+    return Group(*lines, *_verdicts(done), *_alternatives(done), Text(""))
+
+
+def _how(done: Reproduction) -> str:
+    if not done.experiment.variants:
+        return "nothing is simulated"
+    runs = "one run" if done.experiment.is_trace else f"{done.runs} runs"
+    return f"{runs} a variant, seed {done.seed}"
 
 
 def _table() -> Table:
@@ -43,28 +76,43 @@ def _table() -> Table:
 
 
 def _medians(done: Reproduction) -> Table:
-    """Two columns a metric: the paper's median, and ours."""
-    metrics = [metric for metric in done.experiment.metrics if metric.name in SHOWN]
+    """The medians, with the paper's beside them where it printed any."""
+    known = {row.metric for row in done.rows if row.published is not None}
+    metrics = _fitting(done.experiment.metrics, known)
     table = _table()
-    table.add_column("\nVariant", no_wrap=True)
+    table.add_column("\nVariant")
     for metric in metrics:
         unit = f" {metric.unit}" if metric.unit else ""
-        table.add_column(f"{metric.label}{unit}\npaper", justify="right", no_wrap=True)
-        table.add_column("\nhere", justify="right", style="bold", no_wrap=True)
+        name = f"{metric.label}{unit}"
+        if metric in known:
+            table.add_column(f"{name}\npaper", justify="right")
+        head = "\nhere" if metric in known else f"{name}\nhere"
+        table.add_column(head, justify="right", style="bold")
     condition = ""
     for variant in done.experiment.variants:
         if variant.condition != condition:
             condition = variant.condition
             table.add_section()
             table.add_row(Text(condition, "italic"))
-        cells = [
-            cell
-            for row in done.rows
-            if row.variant == variant and row.metric in metrics
-            for cell in (_published(row), _median(row))
-        ]
+        cells = []
+        for row in done.rows:
+            if row.variant == variant and row.metric in metrics:
+                cells += [_published(row)] * (row.metric in known) + [_median(row)]
         table.add_row(variant.label, *cells)
     return table
+
+
+def _fitting(metrics: Sequence[Metric], known: set[Metric]) -> list[Metric]:
+    """As many metrics as there is room for."""
+    telling = [metric for metric in metrics if metric.name in SHOWN]
+    if telling and any(metric in known for metric in telling):
+        return telling
+    found, columns = [], 0
+    for metric in metrics:
+        columns += 2 if metric in known else 1
+        if columns <= ROOM:
+            found.append(metric)
+    return found
 
 
 def _traces(done: Reproduction) -> Table:
@@ -80,6 +128,28 @@ def _traces(done: Reproduction) -> Table:
     return table
 
 
+def _derived(values: Sequence[Value]) -> Table:
+    """What was worked out, beside the paper's."""
+    table = _table()
+    table.add_column("Worked out")
+    for name in ("paper", "here"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for value in values:
+        unit = f" ({value.unit})" if value.unit else ""
+        published = "-" if value.published is None else f"{value.published:.{value.digits}f}"
+        table.add_row(f"{value.label}{unit}", published, Text(_worked_out(value), "bold"))
+    return table
+
+
+def _worked_out(value: Value) -> str:
+    found, digits = value.measured, value.digits
+    if found is None:
+        return "none"
+    if not isinstance(found, Estimate):
+        return f"{found:.{digits}f}"
+    return f"{found.value:.{digits}f} ({found.low:.{digits}f} to {found.high:.{digits}f})"
+
+
 def _published(row: Row) -> str:
     return "-" if row.published is None else f"{row.published:.{row.metric.digits}f}"
 
@@ -89,17 +159,58 @@ def _median(row: Row) -> str:
 
 
 def _verdicts(done: Reproduction) -> list[RenderableType]:
-    lines: list[RenderableType] = [
-        Text.assemble((done.verdict.upper(), STYLES[done.verdict]), f"  {done.tally()}")
-    ]
-    lines += [_failed(check) for check in done.checks if check.verdict == "fail"]
-    return [*lines, Text("")]
+    lines: list[RenderableType] = [_verdict(done)]
+    told = ("fail", "not reproducible")
+    every = done.experiment.is_sweep or not done.rows
+    return lines + [_check(check) for check in done.checks if every or check.verdict in told]
 
 
-def _failed(check: Judgement) -> RenderableType:
-    claim = Text.assemble(("fail  ", STYLES["fail"]), check.name)
+def _verdict(done: Reproduction) -> Text:
+    if not done.checks:
+        return Text(done.verdict.upper(), STYLES[done.verdict])
+    return Text.assemble((done.verdict.upper(), STYLES[done.verdict]), f"  {done.tally()}")
+
+
+def _check(check: Judgement) -> RenderableType:
+    """A line for what passes or is open; of the rest what was expected, too, and why."""
+    if check.verdict in ("pass", "undecidable"):
+        verdict = (f"{check.verdict}  ", STYLES[check.verdict])
+        line = Text.assemble(verdict, f"{check.name}: {check.measured_text()}")
+        return Padding(line, (0, 0, 0, 2))
+    claim = Text.assemble((f"{check.verdict}  ", STYLES[check.verdict]), check.name)
     found = Text(f"      expected {check.expected}; measured {check.measured_text()}")
-    return Padding(Group(claim, found), (0, 0, 0, 2))
+    why = [Padding(Text(check.why, "dim"), (0, 0, 0, 6))] if check.why else []
+    return Padding(Group(claim, found, *why), (0, 0, 0, 2))
+
+
+def _alternatives(done: Reproduction) -> list[RenderableType]:
+    """What other assumptions do to the verdicts."""
+    lines: list[RenderableType] = []
+    for tried in done.alternatives:
+        lines.append(Text(f"with {tried.alternative.name}: {tried.tally()}"))
+        for check in tried.otherwise():
+            name, measured = check.judged.name, check.judged.measured_text()
+            lines.append(Padding(f"{check.becomes()}: {name}: {measured}", (0, 0, 0, 2)))
+    return lines
+
+
+def summary(lines: Sequence[Line]) -> RenderableType:
+    """How many checks pass of how many, a row a paper."""
+    table = _table()
+    table.add_column("Passing of", no_wrap=True)
+    for name in (*KINDS, "all"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("fail", "open", "never"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for line in lines:
+        if not line.paper:
+            table.add_section()
+        kinds = ["/".join(map(str, line.of_kind(kind))) for kind in KINDS]
+        cells = ["-" if cell == "0/0" else cell for cell in kinds]
+        others = [str(line.with_verdict(verdict) or "-") for verdict in VERDICTS[1:]]
+        passed = f"{line.with_verdict('pass')}/{line.checks}"
+        table.add_row(line.paper or "all", *cells, Text(passed, "bold"), *others)
+    return table
 
 
 def runs(result: Result) -> Table:
@@ -114,9 +225,9 @@ def runs(result: Result) -> Table:
     }
     one = result.runs == result.connections["sender"].n_unique()
     table = _table()
-    table.add_column("sender", no_wrap=True)
-    table.add_column("flow")
-    table.add_column("done", justify="right")
+    table.add_column("sender", overflow="fold", min_width=8)
+    table.add_column("flow", no_wrap=True)
+    table.add_column("done", justify="right", no_wrap=True)
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     grouped = result.connections.group_by("sender", "flow", maintain_order=True)
@@ -128,8 +239,19 @@ def runs(result: Result) -> Table:
             scaled = value / 1000 if value is not None and name == "goodput_bps" else value
             places = 0 if one and digits == 1 else digits
             cells.append("-" if scaled is None else f"{scaled:.{places}f}")
-        table.add_row(str(sender), str(flow), completed, *cells)
+        table.add_row(_sum(str(sender)), str(flow), completed, *cells)
     return table
+
+
+def _sum(sender: str) -> str:
+    """A sender's name, broken at its plus signs: a long one must not take the figures' room."""
+    lines = [""]
+    for term in sender.split("+"):
+        plus = "+" if lines[-1] else ""
+        if plus and len(lines[-1] + plus + term) > LONGEST_TERM:
+            lines.append("")
+        lines[-1] += plus + term
+    return "\n".join(lines)
 
 
 def judges(found: Sequence[Confusion]) -> RenderableType:
@@ -137,8 +259,8 @@ def judges(found: Sequence[Confusion]) -> RenderableType:
     if not found:
         return Text("no timeout and no fast retransmit: nothing to judge")
     table = _table()
-    table.add_column("sender", no_wrap=True)
-    table.add_column("judge", no_wrap=True)
+    table.add_column("sender", overflow="fold", min_width=8)
+    table.add_column("judge", overflow="fold", min_width=8)
     for name in ("spurious\nfound", "\nmissed", "genuine\nright", "called\nspurious"):
         table.add_column(name, justify="right", no_wrap=True)
     for name in ("\nopen", "\nblind", "median\ndelay s"):
@@ -147,7 +269,7 @@ def judges(found: Sequence[Confusion]) -> RenderableType:
         counts = (one.spurious_found, one.spurious_missed, one.genuine_right)
         others = (one.genuine_called_spurious, one.open, one.blind)
         delay = "-" if one.median_delay_s is None else f"{one.median_delay_s:.3f}"
-        table.add_row(one.sender, one.detector, *map(str, counts + others), delay)
+        table.add_row(_sum(one.sender), one.detector, *map(str, counts + others), delay)
     return table
 
 
@@ -159,13 +281,13 @@ def what_if(found: Sequence[Difference]) -> RenderableType:
     for name, justify in (("run", "right"), ("flow", "left"), ("timeout s", "right")):
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("truth")
-    table.add_column("instead", no_wrap=True)
+    table.add_column("instead", overflow="fold", min_width=8)
     table.add_column("time s", justify="right")
     table.add_column("segments", justify="right")
     for one in found:
         time = "-" if one.time_s is None else f"{one.time_s:+.2f}"
         where = (str(one.run), one.flow, f"{one.at_s:.3f}", one.truth)
-        table.add_row(*where, one.sender, time, f"{one.segments:+d}")
+        table.add_row(*where, _sum(one.sender), time, f"{one.segments:+d}")
     return table
 
 

@@ -128,6 +128,35 @@ def mean_of(
     return Estimate(float(np.mean(sample)), *_central(means, share))
 
 
+def ratio_of_means(
+    numerator: ArrayLike,
+    denominator: ArrayLike,
+    *,
+    share: float = 0.95,
+    seed: int = 0,
+    draws: int = 1000,
+) -> Estimate:
+    """The ratio of two means with its bootstrap interval, of paired samples or drawn apart.
+
+    Draws that would divide by zero are left out.
+
+    Args:
+        numerator: shape (n,), at least one.
+        denominator: shape (m,), at least one; its mean is not zero.
+        share: how much of the bootstrap's ratios the interval holds, 0 to 1.
+        seed: of the draws.
+        draws: how many ratios are drawn.
+    """
+    over, under = _floats(numerator), _floats(denominator)
+    paired = over.size == under.size
+    above = _bootstrap(over, over.size, draws, seed=seed, middle=np.mean)
+    other = seed if paired else seed + 1
+    below = _bootstrap(under, under.size, draws, seed=other, middle=np.mean)
+    finite = below != 0.0
+    ratios = above[finite] / below[finite]
+    return Estimate(float(np.mean(over) / np.mean(under)), *_central(ratios, share))
+
+
 def _floats(values: ArrayLike) -> Floats:
     return np.asarray(values, dtype=np.float64)
 

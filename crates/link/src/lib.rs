@@ -1,6 +1,7 @@
 //! A sans-IO link: told of frames and of the time, it says which frames come out, when, and what
 //! became of the others.
 #![no_std]
+#![deny(missing_docs)]
 
 extern crate alloc;
 

@@ -11,6 +11,7 @@
 mod batch;
 mod emulate;
 mod error;
+mod known;
 mod outcome;
 mod panic;
 mod pcapng;
@@ -21,9 +22,6 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use rtolab_scenario::Scenario;
-use rtolab_tcp::profile::PROFILES;
-use rtolab_tcp::spurious::DETECTORS;
-use rtolab_tcp::sum::POLICIES;
 
 use crate::error::guard;
 use crate::simulate::Asked;
@@ -32,22 +30,6 @@ use crate::simulate::Asked;
 #[pyfunction]
 fn schema() -> PyResult<String> {
     guard(|| Ok(format!("{:#}", Scenario::schema())))
-}
-
-/// What a sender may be composed of: name, question that it answers, one sentence about it.
-#[pyfunction]
-fn policies() -> Vec<(&'static str, &'static str, &'static str)> {
-    let policies =
-        POLICIES.iter().map(|policy| (policy.name, policy.question.name(), policy.about));
-    policies
-        .chain(PROFILES.iter().map(|profile| (profile.name, "profile", profile.about)))
-        .collect()
-}
-
-/// The detectors that may judge: name, and one sentence about it.
-#[pyfunction]
-fn detectors() -> Vec<(&'static str, &'static str)> {
-    DETECTORS.iter().map(|detector| (detector.name, detector.about)).collect()
 }
 
 /// Raises what `simulate` would raise for this scenario and these senders.
@@ -65,8 +47,9 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<outcome::Outcome>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
-    module.add_function(wrap_pyfunction!(policies, module)?)?;
-    module.add_function(wrap_pyfunction!(detectors, module)?)?;
+    module.add_function(wrap_pyfunction!(known::policies, module)?)?;
+    module.add_function(wrap_pyfunction!(known::receivers, module)?)?;
+    module.add_function(wrap_pyfunction!(known::detectors, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate, module)?)

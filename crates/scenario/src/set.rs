@@ -12,6 +12,7 @@ const CHOICES: &[&[&str]] = &[
     &["rate_changes", "rate_trace"],
     &["delay", "delay_trace"],
     &["red", "codel"],
+    &["threshold", "model"],
     &["bytes", "pages", "requests", "on_off", "datagrams"],
 ];
 

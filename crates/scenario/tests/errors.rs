@@ -241,6 +241,17 @@ fn an_unknown_sender() {
 }
 
 #[test]
+fn an_unknown_receiver() {
+    let said = instead(&[
+        ("ack_every = 2", r#"profile = "linux-2.5""#),
+        ("ack_every = 2", r#"profile = "sack""#),
+        ("ack_every = 2", "profile = 98"),
+        ("ack_every = 2", "profile = \"linux-2.4\"\nheartbeat_phase = \"50 ms\""),
+    ]);
+    check("an_unknown_receiver", &said);
+}
+
+#[test]
 fn spans_that_make_no_sense() {
     let said = instead(&[
         (r#"["0.1 s", "20 s"]"#, r#"["20 s", "0.1 s"]"#),
@@ -282,6 +293,7 @@ fn keys_that_do_not_go_together() {
         (min, "delayed_ack_parity = \"resync\""),
         (min, "min = \"1 s\"\nmin_delayed_ack = \"500 ms\""),
         (min, "min_on_variance = \"1 s\"\narithmetic = \"ns2\"\ngranularity = \"10 ms\""),
+        (min, "min_on_variance = \"1 s\"\narithmetic = \"eifel\""),
         (min, "min = \"90 s\""),
         (min, "min_on_variance = \"3 min\""),
         (min, "initial = \"90 s\""),
@@ -297,6 +309,25 @@ fn keys_that_do_not_go_together() {
     let unscaled = RIGHT.replace("window_scale = 7\n", "").replace("32 kB", "64 KiB");
     let unscaled = format!("without window_scale = 7\n{}\n", message(&unscaled));
     check("keys_that_do_not_go_together", &[said, unscaled].join("\n"));
+}
+
+#[test]
+fn thresholds_that_lack_what_they_go_by() {
+    let tcp = r#"recovery.bugfix = "careful""#;
+    let with = |keys: &str| format!("{tcp}\n{keys}");
+    let said = instead(&[
+        (tcp, &with("dualrtt = { model = \"online\", threshold = 0.1 }")),
+        (tcp, &with("dualrtt = { model = \"onlin\" }")),
+        (tcp, &with("dualrtt = { model = \"table\" }")),
+        (tcp, &with("dualrtt = { model = \"paper-ln\", path_delay = \"200 ms\" }")),
+        (tcp, &with("dualrtt = { model = \"paper-log10\", path_rate = \"50 kbit/s\" }")),
+        (r#"sender = "sack""#, r#"sender = "sack+dualrtt:table""#),
+        (
+            r#"sender = "sack""#,
+            "sender = \"sack+dualrtt:paper-ln\"\ndualrtt.path_rate = \"50 kbit/s\"",
+        ),
+    ]);
+    check("thresholds_that_lack_what_they_go_by", &said);
 }
 
 #[test]

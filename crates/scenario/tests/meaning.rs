@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use rtolab_link::{DirectionConfig, Distribution, Limit, StallHolds};
 use rtolab_scenario::{Scenario, Workload};
 use rtolab_tcp::Config;
-use rtolab_tcp::config::RtoFloor;
+use rtolab_tcp::config::{AckDelay, EchoRule, RtoFloor, Threshold};
 use rtolab_time::{Duration, Rate};
 use serde_json::Value as Json;
 
@@ -156,11 +156,35 @@ fn the_receiver_shares_what_it_does_not_say() {
 }
 
 #[test]
+fn what_a_receiving_profile_sets_other_keys_of_the_receiver_replace() {
+    let receiver = |set: &[_]| with(set).flows.remove(0).receiver;
+    let (bsdi, shared) = (("receiver.profile", "bsdi-3.0"), ("tcp.timestamp.echo", "linux"));
+    let plain = receiver(&[shared, bsdi]);
+    assert_eq!(plain.timestamp.echo, EchoRule::Rfc1323);
+    assert_eq!(plain.receiver.ack_delay, AckDelay::Heartbeat { phase: Duration::ZERO });
+    assert!(!plain.sack && plain.timestamps && !plain.receiver.rxt_echo);
+
+    let (phase, period) = (("receiver.heartbeat_phase", "50 ms"), ("receiver.delayed_ack", "1 s"));
+    let (echo, sack) = (("receiver.echo", "ns2bis"), ("receiver.sack", "true"));
+    let own = receiver(&[phase, period, echo, sack, bsdi]);
+    assert_eq!(own.timestamp.echo, EchoRule::Ns2bis);
+    let beats = AckDelay::Heartbeat { phase: Duration::from_millis(50) };
+    assert_eq!((own.receiver.ack_delay, own.receiver.delayed_ack), (beats, Duration::from_secs(1)));
+    assert!(own.sack && own.timestamps);
+    assert_eq!(with(&[bsdi]).flows[0].tcp, with(&[]).flows[0].tcp, "the sender is none of it");
+}
+
+#[test]
 fn of_keys_that_rule_each_other_out_the_one_that_is_set_stays() {
     let floor = |set: &[_]| with(set).flows[0].tcp.rto.floor;
     let (min, variance) = (("tcp.rto.min", "2 s"), ("tcp.rto.min_on_variance", "200 ms"));
     assert_eq!(floor(&[min, variance]), RtoFloor::Variance(Duration::from_millis(200)));
     assert_eq!(floor(&[variance, min]), RtoFloor::Total(Duration::from_secs(2)));
+
+    let threshold = |set: &[_]| with(set).flows[0].tcp.dualrtt.threshold;
+    let (fixed, online) = (("tcp.dualrtt.threshold", "0.2"), ("tcp.dualrtt.model", "online"));
+    assert_eq!(threshold(&[fixed, online]), Threshold::Online);
+    assert_eq!(threshold(&[online, fixed]), Threshold::Fixed(200));
 
     let spikes = ("link.link.spikes", r#"{ probability = 0.5, length = { constant = "3 s" } }"#);
     let length = ("link.link.spikes.length.exponential", "1 s");

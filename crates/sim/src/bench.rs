@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rtolab_net::Packet;
 use rtolab_record::{Place, TimeoutKind, TimeoutRow, VerdictRow};
+use rtolab_tcp::config::KnownPath;
 use rtolab_tcp::spurious::{DetectorKind, Judges, Judgment, Verdict};
 use rtolab_tcp::{Cause, Seq};
 use rtolab_time::Instant;
@@ -25,13 +26,17 @@ struct Riders {
 }
 
 impl Bench {
-    pub fn new(flows: usize, kinds: &[&'static DetectorKind]) -> Self {
-        let riders = || Riders {
-            judges: Judges::new(kinds.iter().copied(), Seq::FIRST),
+    /// On ends that know these paths, of the sender and the receiver of each flow.
+    pub fn new(
+        paths: impl Iterator<Item = [KnownPath; 2]>,
+        kinds: &[&'static DetectorKind],
+    ) -> Self {
+        let riders = |path| Riders {
+            judges: Judges::new(kinds.iter().copied(), Seq::FIRST).knowing(path),
             episodes: Vec::new(),
             said: Vec::new(),
         };
-        Self { ends: (0..flows).map(|_| [riders(), riders()]).collect() }
+        Self { ends: paths.map(|ends| ends.map(riders)).collect() }
     }
 
     fn of(&mut self, flow: usize, place: Place) -> &mut Riders {

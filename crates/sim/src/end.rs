@@ -211,7 +211,7 @@ impl End {
             Event::Judged { at, detector, verdict } => self.note_verdict(at, detector, verdict),
             Event::CloseAcknowledged => self.close_acknowledged = Some(at),
             Event::PeerClosed => self.close(),
-            Event::Connected | Event::Closed | Event::Reset => {}
+            Event::Connected | Event::Closed | Event::Reset | Event::Duplicate { .. } => {}
         }
     }
 

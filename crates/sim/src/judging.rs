@@ -56,15 +56,20 @@ struct WhatIf {
 }
 
 impl Judging {
-    /// Of a run with so many flows.
-    pub fn new(end: Instant, asked: &Asked, flows: usize) -> Self {
+    /// Of a run with these hosts, a sender and a receiver each.
+    pub fn new<'a>(
+        end: Instant,
+        asked: &Asked,
+        hosts: impl Iterator<Item = &'a [Arc<Config>; 2]>,
+    ) -> Self {
+        let paths = hosts.map(|ends| ends.each_ref().map(|config| config.dualrtt.path));
         Self {
             end,
             reach: asked.reach,
             alternatives: asked.alternatives.clone(),
             before: None,
             duplicates: Duplicates::default(),
-            bench: Bench::new(flows, &asked.detectors),
+            bench: Bench::new(paths, &asked.detectors),
             what_ifs: Vec::new(),
         }
     }

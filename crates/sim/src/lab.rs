@@ -171,7 +171,7 @@ impl Lab {
         let (detectors, alternatives) = (Vec::new(), Arc::new([]));
         let truth = Asked { reach: Reach::Answer, detectors, alternatives };
         let asked = self.asked.as_ref().or(traced.then_some(&truth))?;
-        Some(Judging::new(self.end, asked, self.plans.legs.len()))
+        Some(Judging::new(self.end, asked, self.plans.legs.iter().map(|leg| &leg.configs)))
     }
 
     /// Adds a flow of the scenario, with its legs from `first` to `last`.

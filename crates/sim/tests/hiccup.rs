@@ -2,7 +2,10 @@
 
 mod history;
 
+use std::collections::BTreeMap;
+
 use rtolab_record::{Event, Place, Recording, TimeoutKind};
+use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::spurious::{Judges, Verdict, Why, detector};
 use rtolab_tcp::{Cause, Seq};
 use rtolab_time::Instant;
@@ -103,4 +106,44 @@ fn t_dr_1_the_second_acknowledgment_tells() {
     let by_acknowledgment =
         ["eifel", "eifel:rfc3522", "eifel:safe", "eifel:rxt", "dsack", "dsack:linux"];
     assert_eq!(of_the_fast_retransmit, [&by_blindness[..], &by_acknowledgment].concat());
+}
+
+/// What judges that know of the path what the hosts know say of the first timeout: the verdict,
+/// why they are blind, and when.
+fn by_threshold(
+    set: &[(&str, &str)],
+) -> BTreeMap<&'static str, (&'static str, String, Option<f64>)> {
+    let names = ["physical", "paper-ln", "paper-log10", "table", "online"];
+    let names = names.map(|form| format!("dualrtt:{form}"));
+    let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    let scenario = hiccup(&set);
+    let lab = Lab::new(&scenario, Some("reno:no-bugfix")).unwrap();
+    let lab = lab.judged(&scenario, &names, &[]).unwrap();
+    let recording = lab.run(0, 1, Observe { trace: true, windows: false });
+    let time = |at: Instant| ((at.secs_f64() - BEGINS) * 100.0).round() / 100.0;
+    let first = recording.verdicts.iter().take(names.len());
+    let said = first.map(|row| {
+        assert_eq!(row.kind, TimeoutKind::Timeout);
+        let at = row.verdict_at.map(time);
+        (row.detector, (row.verdict, row.why.unwrap_or_default().to_string(), at))
+    });
+    said.collect()
+}
+
+#[test]
+fn t_dr_1_the_second_acknowledgment_tells_by_most_thresholds() {
+    let path = [("tcp.dualrtt.path_rate", "50 kbit/s"), ("tcp.dualrtt.path_delay", "1400 ms")];
+    let told = by_threshold(&path);
+    for form in ["physical", "paper-ln", "table", "online"] {
+        let (verdict, _, at) = &told[format!("dualrtt:{form}").as_str()];
+        assert_eq!((*verdict, *at), ("spurious", Some(42.99)), "{form}");
+    }
+    // 0.030 of 2.8 s are less than 92 ms.
+    assert_eq!(told["dualrtt:paper-log10"].0, "open");
+    for (detector, (verdict, why, _)) in by_threshold(&[]) {
+        match detector {
+            "dualrtt:physical" | "dualrtt:online" => assert_eq!(verdict, "spurious"),
+            _ => assert_eq!((verdict, why.as_str()), ("blind", "the path is not known")),
+        }
+    }
 }

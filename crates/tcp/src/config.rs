@@ -9,18 +9,22 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
-pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig};
+pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, RecoverOnUndo,
     RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
 };
 pub use rto::{
-    Arithmetic, History, Parity, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling, TimerClock,
+    Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling,
+    TimerClock,
 };
-pub use spurious::{Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, Response, Threshold};
+pub use spurious::{
+    Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, OtherDetector,
+    PathFact, Response, Threshold, WindowLimited,
+};
 pub use window::{
     Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout, SlowStart,
-    WindowConfig,
+    Validation, WindowConfig,
 };
 
 /// How an endpoint behaves.
@@ -46,6 +50,8 @@ pub struct Config {
     pub recovery: RecoveryConfig,
     /// F-RTO after a timeout, and whose.
     pub frto: Option<FrtoVariant>,
+    /// What F-RTO does where it has no new segments to send.
+    pub frto_window_limited: WindowLimited,
     /// What becomes of `recover` (the report's `send_high`) once a timeout is found spurious.
     pub recover_on_undo: RecoverOnUndo,
     /// The receiving side.
@@ -122,6 +128,7 @@ impl Default for Config {
                 sample_handshake: true,
                 restart_on_retransmit: false,
                 restart_on_duplicate: RestartOnDuplicate::default(),
+                restart_from: RestartFrom::default(),
                 history: History::default(),
                 forget_after: None,
                 timer: TimerClock::default(),
@@ -137,6 +144,7 @@ impl Default for Config {
                 max_burst: None,
                 slow_start: SlowStart::default(),
                 idle_restart: IdleRestart::default(),
+                validation: Validation::default(),
                 overrun: 0,
             },
             recovery: RecoveryConfig {
@@ -151,12 +159,14 @@ impl Default for Config {
                 go_back_n_on_duplicates: false,
             },
             frto: None,
+            frto_window_limited: WindowLimited::default(),
             recover_on_undo: RecoverOnUndo::default(),
             receiver: ReceiverConfig {
                 buffer: 65_535,
                 ack_every: 2,
                 delayed_ack: Duration::from_millis(200),
                 rxt_echo: true,
+                rxt_answer: RxtAnswer::default(),
                 ack_delay: AckDelay::default(),
                 ack_counts: AckCounts::default(),
                 quick_acks: 0,

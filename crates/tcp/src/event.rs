@@ -3,7 +3,7 @@
 use rtolab_time::{Duration, Instant};
 
 use crate::seq::Seq;
-use crate::spurious::Verdict;
+use crate::spurious::{DuplicateCause, Verdict};
 
 /// Something that happened to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,15 @@ pub enum Event {
     Timeout(Retransmission),
     /// Loss recovery began.
     FastRetransmit(Retransmission),
+    /// The peer reports by D-SACK that it got something twice.
+    Duplicate {
+        /// When.
+        at: Instant,
+        /// Its first sequence number.
+        seq: Seq,
+        /// What it comes from.
+        cause: DuplicateCause,
+    },
     /// A detector made up its mind about the last timeout.
     Judged {
         /// When.

@@ -1,6 +1,7 @@
 //! A sans-IO TCP engine: told of segments and of the time, it says what leaves and when it next
 //! wants to be woken. It reads no clock, no socket and no random device.
 #![no_std]
+#![deny(missing_docs)]
 
 extern crate alloc;
 

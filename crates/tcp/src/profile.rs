@@ -1,7 +1,9 @@
-//! Senders as systems shipped them: named sets of knobs, each with its source. What nobody has
-//! documented stays as the scenario sets it.
+//! Systems as they shipped: named sets of knobs for their senders and for their receivers, each
+//! with its source. What nobody has documented stays as the scenario sets it.
 //!
 //! A profile is data. Nothing asks for its name once its quirks are set.
+
+mod receivers;
 
 use rtolab_time::Duration;
 
@@ -10,18 +12,22 @@ use crate::config::{
     InitialWindow, Reduction, RepeatedTimeout, RtoFloor, Sampling, SlowStart, TimerClock,
 };
 
-/// The sender of a system.
+/// A system: its sender and its receiver, each of which may stand without the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
-    /// Its name, as the first term of a sum.
+    /// Its name: as the first term of a sum, and as a receiver's.
     pub name: &'static str,
     /// What it is, in one sentence.
     pub about: &'static str,
-    /// How it differs from what a scenario sets.
+    /// Who tells of it; what nobody tells of it is assumed, and its quirk says so.
+    pub source: &'static str,
+    /// What its sender does, over what a scenario sets.
     pub quirks: &'static [Quirk],
+    /// What its receiver does.
+    pub receives: &'static [Quirk],
 }
 
-/// One way in which a system's sender is its own.
+/// One way in which a system is its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Quirk {
     /// What it does.
@@ -37,9 +43,16 @@ impl Profile {
         PROFILES.iter().find(|profile| profile.name == name)
     }
 
-    /// Sets its knobs.
+    /// Sets the knobs of a host that sends as the system does.
     pub fn apply(&self, config: &mut Config) {
         for quirk in self.quirks {
+            (quirk.set)(config);
+        }
+    }
+
+    /// Sets the knobs of a host that receives as the system does, and no others.
+    pub fn apply_to_receiver(&self, config: &mut Config) {
+        for quirk in self.receives {
             (quirk.set)(config);
         }
     }
@@ -52,11 +65,12 @@ const NS2: &str = "ns-2, TcpAgent";
 const NS2_OLD: &str = "ns-2, \"updating global defaults\" of its test suites: before the change";
 const NS2_NEW: &str = "ns-2.35, tcl/lib/ns-default.tcl";
 
-/// Every profile that a sum may begin with.
+/// Every profile that a sum may begin with, and that a receiver may have.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: "linux-2.2",
         about: "Linux 2.2.12 with NewReno, as Gurtov tested it",
+        source: GURTOV,
         quirks: &[
             quirk("NewReno without SACK", GURTOV, newreno),
             quirk("a fast retransmit where the ACK equals recover", "Gurtov 2001, figure 8", |c| {
@@ -72,10 +86,12 @@ pub const PROFILES: &[Profile] = &[
             }),
             quirk("ssthresh in whole segments", LINUX, whole_segments),
         ],
+        receives: receivers::LINUX_2_2_QUIRKS,
     },
     Profile {
         name: "linux-2.4",
         about: "Linux 2.4.0 without SACK, as Gurtov tested it",
+        source: GURTOV,
         quirks: &[
             quirk("NewReno without SACK", GURTOV, newreno),
             quirk("the careful bugfix", "Gurtov 2001, section 5.2 and figure 9", |c| {
@@ -91,10 +107,12 @@ pub const PROFILES: &[Profile] = &[
             quirk("limited transmit", LINUX, |c| c.recovery.limited_transmit = true),
             quirk("ssthresh in whole segments", LINUX, whole_segments),
         ],
+        receives: receivers::LINUX_2_4_QUIRKS,
     },
     Profile {
         name: "freebsd-4.1",
         about: "FreeBSD 4.1 on one network with its peer, as Gurtov tested it",
+        source: GURTOV,
         quirks: &[
             quirk("Reno without bugfix", "Gurtov 2001, section 5.1", reno),
             quirk("an initial window of 16 KiB", "Gurtov 2001, section 5.3", |c| {
@@ -113,10 +131,12 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.arithmetic = Arithmetic::Bsd;
             }),
         ],
+        receives: receivers::FREEBSD_4_1_QUIRKS,
     },
     Profile {
         name: "bsdi-3.0",
         about: "BSDi 3.0, as Gurtov traced it",
+        source: "Gurtov 2001, section 3",
         quirks: &[
             quirk("Reno without bugfix", "Gurtov 2001, section 3 and figure 1", reno),
             quirk("an initial window of one segment", NET3, |c| {
@@ -131,10 +151,12 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.arithmetic = Arithmetic::Ns2;
             }),
         ],
+        receives: receivers::BSDI_3_0_QUIRKS,
     },
     Profile {
         name: "windows-98",
         about: "Windows 98, as Gurtov tested it",
+        source: "Gurtov 2001, section 5.3",
         quirks: &[
             quirk("retransmits on the first partial ACK, without bugfix", GURTOV, |c| {
                 newreno(c);
@@ -151,10 +173,12 @@ pub const PROFILES: &[Profile] = &[
                 two_segments,
             ),
         ],
+        receives: receivers::WINDOWS_98_QUIRKS,
     },
     Profile {
         name: "windows-nt",
         about: "Windows NT 4.0, as Gurtov traced it",
+        source: "Gurtov 2001, section 5.3",
         quirks: &[
             quirk("Reno without bugfix", "assumed: nothing is known", reno),
             quirk("a fast retransmit on the first duplicate", "Gurtov 2001, section 5.3", |c| {
@@ -164,10 +188,12 @@ pub const PROFILES: &[Profile] = &[
             quirk("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
             quirk("an initial window of two segments", "assumed: as Windows 98", two_segments),
         ],
+        receives: receivers::WINDOWS_NT_QUIRKS,
     },
     Profile {
         name: "solaris-2007",
         about: "Solaris, as Psaras and Tsaoussidis took it to be",
+        source: PSARAS,
         quirks: &[
             quirk("SACK and timestamps", PSARAS, sack_and_timestamps),
             quirk("a floor of 400 ms, a clock of 10 ms", PSARAS, |c| {
@@ -175,10 +201,12 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.granularity = Duration::from_millis(10);
             }),
         ],
+        receives: receivers::SOLARIS_2007_QUIRKS,
     },
     Profile {
         name: "windows-2007",
         about: "Windows, as Psaras and Tsaoussidis took it to be",
+        source: PSARAS,
         quirks: &[
             quirk("SACK and timestamps", PSARAS, sack_and_timestamps),
             quirk("a floor of 1 s, a clock of 15 ms", PSARAS, |c| {
@@ -186,10 +214,12 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.granularity = Duration::from_millis(15);
             }),
         ],
+        receives: receivers::WINDOWS_2007_QUIRKS,
     },
     Profile {
         name: "ns2-2001",
         about: "Reno of ns-2 with its defaults of 2001",
+        source: NS2_OLD,
         quirks: &[
             quirk("Reno, windows and timer of TcpAgent", NS2, |c| {
                 reno(c);
@@ -208,10 +238,12 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.floor = RtoFloor::BackedOff(Duration::ZERO);
             }),
         ],
+        receives: receivers::NS2_2001_QUIRKS,
     },
     Profile {
         name: "ns2-2006",
         about: "Reno of ns-2 with its defaults from 2006 on",
+        source: NS2_NEW,
         quirks: &[
             quirk("Reno, windows and timer of TcpAgent", NS2, |c| {
                 reno(c);
@@ -230,6 +262,7 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.floor = RtoFloor::Total(Duration::from_millis(200));
             }),
         ],
+        receives: receivers::NS2_2006_QUIRKS,
     },
 ];
 

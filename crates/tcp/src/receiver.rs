@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use rtolab_time::Instant;
 
-use crate::config::{EchoRule, GapFill, ReceiverConfig};
+use crate::config::{EchoRule, GapFill, ReceiverConfig, RxtAnswer};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -124,20 +124,26 @@ impl Receiver {
         self.due = AckDue::Now;
     }
 
-    /// Takes note of the segment's RXT flag: it is answered at once, whatever else becomes of the
-    /// segment.
+    /// Takes note of the segment's RXT flag: it is answered, whatever else becomes of the segment.
     pub fn note_rxt(&mut self, segment: &Segment) {
         let marked = segment.flags.has(Flags::RXT) && !segment.flags.has(Flags::SYN);
         if self.config.rxt_echo && marked && segment.sequence_length() > 0 {
             self.rxt = true;
-            self.due = AckDue::Now;
+            if self.config.rxt_answer == RxtAnswer::AtOnce {
+                self.due = AckDue::Now;
+            }
         }
+    }
+
+    /// Does the next acknowledgment carry the echo of RXT?
+    pub const fn echoes_rxt(&self) -> bool {
+        self.rxt
     }
 
     /// Does a pure acknowledgment with the echo of RXT have to leave before anything that would take the
     /// acknowledgment along?
-    pub const fn owes_rxt(&self) -> bool {
-        self.rxt
+    pub fn owes_rxt(&self) -> bool {
+        self.rxt && self.config.rxt_answer == RxtAnswer::AtOnce
     }
 
     /// The window to offer in bytes: what the buffer has room for, and never less than was

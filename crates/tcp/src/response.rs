@@ -6,12 +6,27 @@
 //! | `stop-gbn`       | as the timeout left it        | halved                  | new data         |
 //! | `half`           | ssthresh                      | halved                  | new data         |
 //! | `full`           | as before                     | as before               | new data         |
+//! | `full:scaled`    | as before, or half of it      | as before, or so        | new data         |
 //! | `ns2:full`       | FlightSize before ACK + SMSS  | max(window, ssthresh)   | new data         |
 //! | `ns2:half`       | ssthresh                      | max(window, ssthresh)   | new data         |
 //! | `ns2:slow-start` | one segment                   | max(window, ssthresh)   | new data         |
 //! | `rfc4015`        | FlightSize + min(acked, IW)   | max(flight, ssthresh)   | new data         |
 //! | `linux`          | at least as before            | at least as before      | new data         |
 //! | `bsd`            | as before                     | as before               | what was going on |
+//!
+//! And those of Linux 2.6 (`tcp_input.c` from 2.6.22, `tcp_frto_response`, until 3.10):
+//!
+//! | response                | window                                | ssthresh                   |
+//! |-------------------------|---------------------------------------|----------------------------|
+//! | `linux2.6:halving`      | FlightSize + SMSS, by rate halving to | halved                     |
+//! |                         | ssthresh within a window              |                            |
+//! | `linux2.6:conservative` | min(FlightSize before ACK, ssthresh,  | halved                     |
+//! |                         | FlightSize + `dupthresh` segments)    |                            |
+//! | `linux2.6:undo`         | max(FlightSize before ACK, 2 *        | max(ssthresh, 3/4 of the   |
+//! |                         | ssthresh); the first if ECE is echoed | window, both as before)    |
+//!
+//! Their FlightSize before the ACK stands for the window, which F-RTO of that time kept: a segment
+//! more than what was outstanding at the timeout, two more at the first acknowledgment.
 //!
 //! What was before is noted when an episode begins, not when its timer expires again, and restored
 //! once at most. But the threshold of `ns2:half` is what the larger of both was when the timer
@@ -65,7 +80,7 @@ impl Finding {
             Some(Resumption::TowardsPipe) => return Response::Ns2Half,
             Some(Resumption::Undone) => return Response::Linux,
             // Whatever it would restore: see `losses_were_under_way`.
-            Some(Resumption::FromOne) => return Response::Full,
+            Some(Resumption::FromOne | Resumption::Restored) => return Response::Full,
             None => {}
         }
         match self.detector.split(':').next() {
@@ -80,7 +95,9 @@ impl Finding {
         match self.resumption {
             Some(Resumption::FromOne) => true,
             Some(Resumption::Halved) => saved.recovery.is_fast(),
-            Some(Resumption::TowardsPipe | Resumption::Undone) | None => false,
+            Some(Resumption::TowardsPipe | Resumption::Undone | Resumption::Restored) | None => {
+                false
+            }
         }
     }
 }
@@ -143,8 +160,38 @@ impl Discount {
 impl Response {
     /// Does it take the reduction of the window back?
     const fn restores(self) -> bool {
-        !matches!(self, Self::None | Self::StopGbn | Self::Half)
+        match self {
+            Self::None
+            | Self::StopGbn
+            | Self::Half
+            | Self::Linux26Halving
+            | Self::Linux26Conservative => false,
+            Self::Full
+            | Self::FullScaled
+            | Self::Ns2Full
+            | Self::Ns2Half
+            | Self::Ns2SlowStart
+            | Self::Rfc4015
+            | Self::Linux
+            | Self::Linux26Undo
+            | Self::Bsd => true,
+        }
     }
+
+    /// What it comes to after as many timeouts of one segment.
+    fn scaled(self, finding: &Finding) -> Self {
+        match (self, finding.episode.map_or(1, |episode| episode.timeouts)) {
+            (Self::FullScaled, 0 | 1) => Self::Full,
+            (Self::FullScaled, 2) => Self::FullScaled,
+            (Self::FullScaled, _) => Self::StopGbn,
+            (response, _) => response,
+        }
+    }
+}
+
+/// What was outstanding before an acknowledgment, in bytes.
+fn outstanding_before(facts: &AckFacts) -> u64 {
+    facts.max.since(facts.una_before)
 }
 
 impl Sender {
@@ -176,10 +223,22 @@ impl Sender {
         if !timeout {
             self.flight.clear_losses();
         }
-        match response {
+        match response.scaled(finding) {
             Response::None | Response::StopGbn => Settled::Resumed,
             Response::Half => {
                 self.window.cwnd = self.window.ssthresh;
+                Settled::Resumed
+            }
+            Response::Linux26Halving => {
+                self.begin_window_reduction(outstanding_before(facts));
+                Settled::Resumed
+            }
+            Response::Linux26Conservative => {
+                self.conserve(outstanding_before(facts));
+                Settled::Resumed
+            }
+            Response::Linux26Undo if self.saved.congestion_echoed => {
+                self.begin_window_reduction(outstanding_before(facts));
                 Settled::Resumed
             }
             _ if finding.losses_were_under_way(&self.saved) => {
@@ -188,19 +247,48 @@ impl Sender {
             }
             // The reduction was due after all.
             _ if self.saved.congestion_echoed => Settled::Restored,
-            _ => {
+            response => {
                 self.restore(response, facts);
-                Settled::Restored
+                match response {
+                    // It grows for this acknowledgment as for any other.
+                    Response::Linux26Undo => Settled::Resumed,
+                    _ => Settled::Restored,
+                }
             }
         }
     }
 
+    /// `tcp_conservative_spur_to_response` and its `tcp_moderate_cwnd`, by which a burst is
+    /// `reordering` at most.
+    fn conserve(&mut self, window: u64) {
+        let Window { smss, ssthresh, .. } = self.window;
+        let burst = u64::from(self.config.recovery.dupthresh) * smss;
+        let moderate = self.outstanding() + burst;
+        self.window.cwnd = window.min(ssthresh).min(moderate).max(smss);
+    }
+
     fn restore(&mut self, response: Response, facts: &AckFacts) {
         let saved = self.saved;
-        let before_the_ack = facts.max.since(facts.una_before);
+        let before_the_ack = outstanding_before(facts);
         let (cwnd, ssthresh) = match response {
-            Response::None | Response::StopGbn | Response::Half => return,
+            Response::None
+            | Response::StopGbn
+            | Response::Half
+            | Response::Linux26Halving
+            | Response::Linux26Conservative => return,
             Response::Full => (saved.cwnd, saved.ssthresh),
+            Response::FullScaled => (saved.cwnd / 2, (saved.cwnd / 2).max(2 * self.window.smss)),
+            // `tcp_undo_cwr`, and `tcp_current_ssthresh` for what was before.
+            Response::Linux26Undo => {
+                let window = if saved.recovery.is_fast() { 0 } else { saved.cwnd / 4 * 3 };
+                let prior = saved.ssthresh.max(window);
+                let ssthresh = self.window.ssthresh;
+                (before_the_ack.max(ssthresh.saturating_mul(2)), ssthresh.max(prior))
+            }
+            // What this acknowledgment has completed does not go on.
+            Response::Bsd if facts.ack >= saved.recovery.recover => {
+                (saved.recovery.deflated(saved.cwnd), saved.ssthresh)
+            }
             Response::Bsd => {
                 self.recovery = saved.recovery;
                 (saved.cwnd, saved.ssthresh)
@@ -216,6 +304,7 @@ impl Sender {
             Response::Ns2SlowStart => (self.window.smss, saved.cwnd.max(saved.ssthresh)),
             Response::Rfc4015 => {
                 self.adapting = self.adaptation();
+                self.validate_anew(facts.at);
                 let new = facts.advanced.min(self.initial_window());
                 (self.flight.size() + new, saved.flight.max(saved.ssthresh))
             }
@@ -232,9 +321,12 @@ impl Sender {
     }
 
     /// Nothing more is retransmitted for what was spurious, and duplicate acknowledgments mean
-    /// again what they did.
+    /// again what they did. Another timeout of the same segment is none that repeats: it reduces the
+    /// windows as any, and may be undone as any (`tcp_try_undo_loss` of Linux 6.1, which forgets
+    /// `icsk_retransmits` and returns to `TCP_CA_Open`).
     fn resume(&mut self, finding: &Finding) {
         self.stop_frto();
+        self.timed_out_at = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
         let una = self.flight.una();

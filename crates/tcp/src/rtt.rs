@@ -1,13 +1,14 @@
 //! The retransmission timeout: RFC 6298 (2988), with the floor of Linux and the arithmetic of ns-2
-//! and of BSD as alternatives.
+//! and of BSD as alternatives, and the Eifel retransmission timer.
 
 mod adapt;
+mod eifel;
 mod parity;
 mod ticks;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Arithmetic, History, RtoConfig, RtoFloor};
+use crate::config::{Arithmetic, History, RtoConfig, RtoFloor, Sampling};
 use crate::seq::Seq;
 pub(crate) use parity::Trains;
 use ticks::Ticks;
@@ -96,7 +97,7 @@ impl RttEstimator {
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(63);
         let forgets_after = match (self.config.forget_after, self.config.arithmetic) {
-            (None, Arithmetic::Exact) => return,
+            (None, Arithmetic::Exact | Arithmetic::Eifel) => return,
             (None, Arithmetic::Ns2 | Arithmetic::Bsd) => ticks::FORGETS_AFTER,
             (Some(count), _) => count,
         };
@@ -109,9 +110,15 @@ impl RttEstimator {
     /// `flight_size` bytes were outstanding before the acknowledgment that gives the next sample,
     /// and the receiver acknowledges every second segment (RFC 7323 appendix G).
     pub fn expect_samples(&mut self, flight_size: u64, smss: u64) {
-        if self.config.history == History::Windows {
-            self.expected_samples = flight_size.div_ceil(2 * smss).clamp(1, 1 << 20) as u32;
-        }
+        let acks = flight_size.div_ceil(2 * smss);
+        let samples = match (self.config.arithmetic, self.config.sampling) {
+            (Arithmetic::Eifel, Sampling::EverySegment) => flight_size.div_ceil(smss),
+            (Arithmetic::Eifel, Sampling::EveryAck) => acks,
+            (Arithmetic::Eifel, Sampling::OncePerWindow) => 1,
+            _ if self.config.history == History::Windows => acks,
+            _ => return,
+        };
+        self.expected_samples = samples.clamp(1, 1 << 20) as u32;
     }
 
     /// From now on other rules hold, by which the next sample counts; the estimate stays.
@@ -148,6 +155,7 @@ impl RttEstimator {
         self.backoff = 0;
         match (self.config.arithmetic, self.config.floor) {
             (Arithmetic::Ns2 | Arithmetic::Bsd, _) => self.ticks(rtt),
+            (Arithmetic::Eifel, _) => self.eifel(rtt),
             (_, RtoFloor::Variance(floor)) => self.linux(rtt, floor, una, max),
             (_, RtoFloor::Total(floor)) => self.standard(rtt, floor),
             (_, RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..)) => {
@@ -190,7 +198,7 @@ impl RttEstimator {
         self.estimate = Some(self.ticks.estimate(&self.config));
         let least = match self.config.arithmetic {
             Arithmetic::Bsd => rtt + tick * 2,
-            Arithmetic::Exact | Arithmetic::Ns2 => tick * 2,
+            Arithmetic::Exact | Arithmetic::Ns2 | Arithmetic::Eifel => tick * 2,
         };
         let floor = match self.config.floor {
             RtoFloor::Total(floor) => floor.max(least),

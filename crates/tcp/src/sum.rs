@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::config::{Config, Detectors};
+use crate::config::{Config, Detectors, PathFact};
 use crate::profile::{PROFILES, Profile};
 
 pub use policies::POLICIES;
@@ -26,8 +26,10 @@ pub struct Policy {
     /// Which of the questions it answers; a sum has at most one policy for each, but several
     /// detectors.
     pub question: Question,
-    /// What it is, in one sentence with its source.
+    /// What it is, in one line.
     pub about: &'static str,
+    /// Who published it: a paper or an RFC with its section, or whose source code has it.
+    pub source: &'static str,
     set: fn(&mut Config),
 }
 
@@ -184,11 +186,14 @@ impl Policy {
     /// second retransmission, whose answer DualRTT waits for.
     fn rules_out(&self, other: &Self) -> bool {
         let family = |policy: &Self| policy.name.split(':').next();
+        if self.detects() && other.detects() && family(self) == family(other) {
+            return true;
+        }
         match (self.question, other.question) {
-            (Question::Spurious, Question::Spurious) => family(self) == family(other),
+            (Question::Spurious, Question::Spurious) => false,
             (own, others) if own == others => true,
-            (Question::Timeout, _) => other.name == "dualrtt",
-            (_, Question::Timeout) => self.name == "dualrtt",
+            (Question::Timeout, _) => family(other) == Some("dualrtt"),
+            (_, Question::Timeout) => family(self) == Some("dualrtt"),
             _ => false,
         }
     }
@@ -201,6 +206,12 @@ impl Policy {
             }
             Question::Spurious if self.name.starts_with("dsack") && !config.sack => {
                 Some("`sack`, for D-SACKs are SACK options")
+            }
+            Question::Spurious if self.name.starts_with("dualrtt") => {
+                config.dualrtt.lacks().map(|fact| match fact {
+                    PathFact::Rate => "the path's bandwidth, as `tcp.dualrtt.path_rate`",
+                    PathFact::Delay => "the path's one-way delay, as `tcp.dualrtt.path_delay`",
+                })
             }
             _ => None,
         }
@@ -233,6 +244,7 @@ mod tests {
         let message = |name| sender(name, &base).unwrap_err().to_string();
         assert!(message("sack+frot").starts_with("unknown policy `frot` in sender `sack+frot`"));
         assert!(message("sack+newreno").contains("names both `sack` and `newreno`"));
+        assert!(message("sack+eifel:forward+eifel").contains("both `eifel:forward` and `eifel`"));
         assert!(message("frto").contains("must begin with its loss recovery"));
         assert!(message("linux-2.4+sack").contains("names both `linux-2.4` and `sack`"));
         assert!(message("sack+linux-2.4").contains("unknown policy `linux-2.4`"));
@@ -248,6 +260,16 @@ mod tests {
         for profile in PROFILES {
             assert_ne!(sender(profile.name, &base).unwrap(), base, "{}", profile.name);
             assert!(profile.quirks.iter().all(|quirk| !quirk.source.is_empty()));
+        }
+    }
+
+    #[test]
+    fn every_policy_says_what_it_is_and_where_from() {
+        for (index, policy) in POLICIES.iter().enumerate() {
+            assert!(!policy.about.is_empty() && !policy.source.is_empty(), "{}", policy.name);
+            assert!(!policy.about.contains(policy.source), "{}", policy.name);
+            let others = &POLICIES[index + 1..];
+            assert!(others.iter().all(|other| other.name != policy.name), "{}", policy.name);
         }
     }
 

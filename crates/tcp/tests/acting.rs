@@ -208,7 +208,7 @@ fn gone_back_n(detector: &str) -> Script {
 
 #[test]
 fn t_ds_2_the_sixth_report_restores() {
-    for detector in ["dsack", "dsack:linux"] {
+    for detector in ["dsack", "dsack:linux", "dsack:causes"] {
         let mut s = gone_back_n(detector);
         for number in 1..=5 {
             s.sacks(6, [number..=number]).expect_nothing().undecided();
@@ -219,7 +219,7 @@ fn t_ds_2_the_sixth_report_restores() {
 
 #[test]
 fn t_ds_3_five_of_six_do_not() {
-    for detector in ["dsack", "dsack:linux"] {
+    for detector in ["dsack", "dsack:linux", "dsack:causes"] {
         let mut s = gone_back_n(detector);
         for number in 1..=5 {
             s.sacks(6, [number..=number]).expect_nothing().undecided();
@@ -230,7 +230,7 @@ fn t_ds_3_five_of_six_do_not() {
 
 #[test]
 fn t_ds_4_one_of_three_was_lost() {
-    for detector in ["dsack", "dsack:linux"] {
+    for detector in ["dsack", "dsack:linux", "dsack:causes"] {
         let mut s = Script::sender(&format!("sack+{detector}")).cwnd(6).ssthresh(6).sent(1..=6);
         s.timeout().expect([1]);
         s.ack(1).expect([2, 3]);
@@ -250,7 +250,7 @@ fn t_ds_5_a_duplicate_that_was_never_sent_again() {
 
 #[test]
 fn t_ds_6_a_segment_retransmitted_twice() {
-    for (detector, reports) in [("dsack", 0), ("dsack:linux", 2)] {
+    for (detector, reports) in [("dsack", 0), ("dsack:linux", 2), ("dsack:causes", 2)] {
         let mut s = Script::sender(&format!("sack+{detector}")).cwnd(2).ssthresh(6).sent(1..=2);
         s.timeout().expect([1]);
         s.timeout().expect([1]);

@@ -5,6 +5,8 @@ mod script;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use rtolab_tcp::config::{Validation, WindowLimited};
+use rtolab_tcp::congestion::Window;
 use rtolab_tcp::{Config, Connection, Flags, Segment, Seq, SynOptions, Timestamps};
 use rtolab_time::{Duration, Instant};
 use script::any;
@@ -143,20 +145,23 @@ impl Fed {
     /// All that leaves now, each segment looked at.
     fn drain(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..2000 {
+            let before = *self.connection.sender().window();
             let Some(segment) = self.connection.poll_transmit(self.at) else {
                 while self.connection.poll_event().is_some() {}
                 return Ok(());
             };
             if segment.sequence_length() > 0 {
-                self.look_at(&segment)?;
+                self.look_at(&segment, before)?;
             }
         }
         Err(TestCaseError::fail("it does not stop sending"))
     }
 
-    fn look_at(&mut self, segment: &Segment) -> Result<(), TestCaseError> {
+    fn look_at(&mut self, segment: &Segment, before: Window) -> Result<(), TestCaseError> {
         let sender = self.connection.sender();
-        prop_assert!(segment.end() <= self.edge, "{segment:?} beyond {}", self.edge);
+        let beyond = self.config.frto_window_limited == WindowLimited::OneByte;
+        let edge = self.edge + u32::from(beyond);
+        prop_assert!(segment.end() <= edge, "{segment:?} beyond {}", self.edge);
         prop_assert!(segment.seq >= sender.flight().una() && segment.seq <= self.max);
         prop_assert!(u64::from(segment.len) <= sender.window().smss);
         let new = segment.end() > self.max;
@@ -164,7 +169,11 @@ impl Fed {
         self.max = self.max.max(segment.end());
         if new && self.config.frto.is_none() {
             // F-RTO's two segments leave whatever the window; a FIN takes no room in it.
-            let window = *sender.window();
+            let window = match self.config.window.validation {
+                Validation::Off => *sender.window(),
+                // What has left may have taken the window down, for what leaves next.
+                Validation::Rfc2861 | Validation::Rfc7661 => before,
+            };
             let beyond = if self.config.recovery.limited_transmit { 2 * window.smss } else { 0 };
             let room = window.cwnd.max(window.smss) + beyond + 1;
             let rounded = if self.config.sack { window.smss - 1 } else { 0 };

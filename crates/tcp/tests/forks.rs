@@ -98,6 +98,7 @@ fn what_was_not_negotiated_cannot_be_had() {
     let wants = adopts(&mut s, "newreno+eifel").unwrap_err();
     assert_eq!(wants, AdoptError::NoTimestamps);
     assert!(wants.to_string().contains("timestamps, which were not negotiated"));
+    assert_eq!(adopts(&mut s, "newreno+eifel:forward"), Err(AdoptError::NoTimestamps));
     assert_eq!(adopts(&mut s, "sack"), Err(AdoptError::NoSack));
     // It goes on as before.
     s.timeout().expect([1]).cwnd(1.0);

@@ -1,8 +1,7 @@
 //! F-RTO as in report C-2002-07 section 3: six segments outstanding, plenty of new data.
 //!
-//! T-FR-16, sequence numbers that wrap, has nothing to test in here: the engine's numbers are
-//! offsets of 64 bits, and only `Seq::widen` at the border of the wire knows of wrapping
-//! (`t_nr_5` in `newreno.rs`). T-FR-12 to T-FR-14 are of other forms of F-RTO.
+//! T-FR-12 to T-FR-14 are of other forms of F-RTO; T-FR-16, sequence numbers that wrap, is in
+//! `wrap.rs`, for only the wire knows of it.
 
 mod script;
 

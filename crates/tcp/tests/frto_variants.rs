@@ -169,6 +169,16 @@ fn t_fr_5_room_for_one_new_segment_is_not_enough_for_ns_2() {
 }
 
 #[test]
+fn t_fr_6_what_is_sent_again_is_what_counts() {
+    // As in the report's form, also where Linux itself counts segment 8.
+    for (sum, cwnd) in [(SACK, 3), (LINUX_SACK, 2), (NS2_SACK, 2)] {
+        let mut s = two_new_sent(sum);
+        s.sacks(1, [7..=7]).expect(2..2 + cwnd).outstanding(cwnd).cwnd(f64::from(cwnd));
+        s.sacks(1, [7..=8]).expect_nothing().outstanding(cwnd);
+    }
+}
+
+#[test]
 fn t_fr_7_a_jump_of_the_second_acknowledgment() {
     for (sum, left) in [(RFC4138, 0), (RFC5682, 0), (SACK, 0), (LINUX, 3), (NS2, 0)] {
         let mut s = two_new_sent(sum);
@@ -216,6 +226,19 @@ fn t_fr_10_another_timeout_before_the_second_acknowledgment_begins_again() {
         s.ack(2).expect([9, 10]).undecided().cwnd(2.0);
         s.ack(3).expect_nothing().verdict(Verdict::Spurious);
     }
+}
+
+#[test]
+fn t_fr_9_linux_undoes_another_timeout_of_the_same_segment() {
+    // A block shows that the first was spurious, and SND.UNA stays where it is.
+    let mut s = timed_out(LINUX_SACK);
+    s.sacks(0, [2..=2]).expect_nothing().verdict(Verdict::Spurious).cwnd(6.0).ssthresh(6);
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
+    s.sacks(0, [2..=3]).expect_nothing().verdict(Verdict::Spurious).cwnd(6.0).ssthresh(6);
+    // What was reported before proves nothing of the next one.
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
+    s.sacks(0, [2..=3]).expect_nothing().undecided().cwnd(1.0);
+    s.ack(3).expect([7, 8]).undecided().cwnd(2.0);
 }
 
 #[test]

@@ -65,6 +65,22 @@ fn t_nr_2_careful_ignores_the_duplicates_of_what_it_retransmitted() {
 }
 
 #[test]
+fn t_gl_1_careful_ignores_the_duplicates_of_the_oldest_segment_too() {
+    let mut s = Script::sender("newreno:careful").cwnd(6).sent(1..=6);
+    s.timeout().expect([1]);
+    for _ in 0..6 {
+        s.ack(0).expect_nothing();
+    }
+    s.fast_retransmits(0);
+    // As T-NR-2: they are ignored until what was sent before the timeout is passed.
+    let mut s = gone_back_n("newreno:careful");
+    for _ in 0..6 {
+        s.ack(6).expect_nothing();
+    }
+    s.fast_retransmits(0).ack(7).expect([11]);
+}
+
+#[test]
 fn t_nr_2_less_careful_and_without_bugfix_they_start_a_fast_retransmit() {
     for sum in ["newreno:less-careful", "newreno:no-bugfix"] {
         let mut s = gone_back_n(sum);

@@ -4,6 +4,7 @@ mod script;
 
 use rtolab_tcp::config::{InitialWindow, RecoverOnUndo, Response};
 use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::sum::Question;
 use rtolab_tcp::{Flags, sum};
 use script::{Script, base, end_of, start_of};
 
@@ -184,6 +185,41 @@ fn one_reversal_an_episode() {
 }
 
 #[test]
+fn one_reversal_an_episode_whatever_the_response() {
+    for policy in sum::POLICIES.iter().filter(|policy| policy.question == Question::Response) {
+        let mut s = ten_outstanding(&format!("sack+eifel+dsack+{}", policy.name));
+        s.timeout().take();
+        s.echoing(10).ack(1).verdict(SPURIOUS).take();
+        s.echoing(10).ack(10).take();
+        let window = *s.connection.sender().window();
+        s.echoing(10).sacks(10, [1..=1]).take();
+        let after = s.connection.sender().window();
+        assert_eq!((window.cwnd, window.ssthresh), (after.cwnd, after.ssthresh), "{}", policy.name);
+    }
+}
+
+#[test]
+fn duplicates_are_discounted_whatever_the_response() {
+    let responses = sum::POLICIES.iter().filter(|policy| policy.question == Question::Response);
+    // The first sends all again, whose duplicates count as without any response.
+    for policy in responses.filter(|policy| policy.name != "none") {
+        for (recover, count) in [(RecoverOnUndo::Discount, 0), (RecoverOnUndo::Reset, 1)] {
+            let sum = format!("newreno+eifel+{}", policy.name);
+            let setup = Script::sender(&sum).cwnd(10).ssthresh(20).rto_of(40).at_millis(10);
+            let mut s = setup.set(|config| config.recover_on_undo = recover).sent(1..=10);
+            for _ in 0..3 {
+                s.timeout().expect([1]);
+            }
+            s.echoing(10).ack(1).verdict(SPURIOUS).take();
+            s.echoing(10).ack(10).take();
+            // Three retransmissions, as many duplicates.
+            (0..3).for_each(|_| _ = s.echoing(10).ack(10).take());
+            s.fast_retransmits(count);
+        }
+    }
+}
+
+#[test]
 fn f_rto_stops_going_back_and_d_sack_restores() {
     let mut s = ten_outstanding("sack+frto+dsack");
     s.timeout().expect([1]).ssthresh(5);
@@ -282,4 +318,17 @@ fn the_window_is_never_less_than_a_segment() {
         s.timeout().expect([1]);
         s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(1.0);
     }
+}
+
+#[test]
+fn a_recovery_that_the_acknowledgment_completes_does_not_go_on() {
+    let setup = Script::sender("sack+eifel+bsd").cwnd(8).ssthresh(8).segments(10);
+    let mut s = setup.sent(1..=8);
+    let first = s.clock();
+    s.at(100).sacks(0, [2..=2]).expect_nothing().sacks(0, [2..=3]).expect_nothing();
+    s.sacks(0, [2..=4]).expect([1]).sacks(0, [2..=5]).expect_nothing();
+    s.sacks(0, [2..=6]).expect([9]).sacks(0, [2..=7]).expect([10]);
+    s.timeout().expect([1]);
+    s.echoing(first).ack(8).expect_nothing().verdict(SPURIOUS);
+    s.ack(9).expect_nothing().fast_retransmits(1);
 }

@@ -3,7 +3,10 @@
 
 mod script;
 
-use rtolab_tcp::config::{History, IdleRestart, RestartOnDuplicate, Sampling, TimerClock};
+use rtolab_tcp::Config;
+use rtolab_tcp::config::{
+    History, IdleRestart, RestartFrom, RestartOnDuplicate, Sampling, TimerClock,
+};
 use rtolab_time::Duration;
 use script::{Script, Setup};
 
@@ -208,4 +211,44 @@ fn after_an_idle_time_the_window_begins_anew_where_told() {
     s.at(900).ack(1).expect_nothing();
     s.ack(2).expect_nothing().cwnd(4.0);
     s.at(1901).write(10).expect([3, 4]).cwnd(2.0);
+}
+
+#[test]
+fn a_timer_may_run_since_the_oldest_segment_was_sent() {
+    // 1 leaves at 0, 2 at 0.5 s; 1 is acknowledged at 0.9 s; the timeout is 1 s.
+    for (from, deadline) in [(RestartFrom::Ack, 1_900), (RestartFrom::OldestSegment, 1_500)] {
+        let setup = Script::sender("newreno").segments(1);
+        let setup = setup.set(|config| config.rto.restart_from = from);
+        let mut s = held_at_one_second(setup).sent(1..=1);
+        s.at(500).write(1).expect([2]).deadline(1_000);
+        s.at(900).ack(1).expect_nothing().deadline(deadline);
+    }
+}
+
+#[test]
+fn the_age_of_what_is_sent_again_says_nothing() {
+    let oldest = |config: &mut Config| config.rto.restart_from = RestartFrom::OldestSegment;
+    // Go-back-N: 2 left at 0, and leaves anew for the acknowledgment.
+    let setup = Script::sender("newreno").cwnd(4).ssthresh(4).rto_of(1000).set(oldest);
+    let mut s = setup.sent(1..=4);
+    s.timeout().expect([1]);
+    s.at(1_200).ack(1).expect([2, 3]).deadline(3_200);
+    // From then on its own age counts: 3 has left at 1.2 s, too.
+    s.at(1_300).ack(2).expect([4]).deadline(3_200);
+    // A partial acknowledgment that has the next hole sent again.
+    let setup = Script::sender("newreno:steady").cwnd(8).ssthresh(4).rto_of(1000).set(oldest);
+    let mut s = setup.sent(1..=8);
+    s.at(600).ack(0).ack(0).ack(0).expect([1]);
+    s.at(900).ack(2).take();
+    s.deadline(1_900);
+}
+
+#[test]
+fn where_nothing_is_left_of_the_timeout_it_runs_since_the_acknowledgment() {
+    let oldest = |config: &mut Config| config.rto.restart_from = RestartFrom::OldestSegment;
+    let setup = Script::sender("newreno+eifel").cwnd(4).ssthresh(4).rto_of(40).at_millis(10);
+    let mut s = setup.set(oldest).set(|config| config.rto.k = 0).sent(1..=4);
+    s.timeout().expect([1]);
+    // 2 left 100 ms ago, and the timeout is 40 ms again: SRTT is an eighth of that.
+    s.at(110).echoing(10).ack(1).expect([5]).rto(40).deadline(150);
 }

@@ -1,17 +1,23 @@
-//! How a receiver answers segments that say that they are retransmissions
-//! (draft-ludwig-tsvwg-tcp-rxt-flag-03).
+//! How a receiver answers segments that say that they are retransmissions: at once
+//! (draft-ludwig-tsvwg-tcp-rxt-flag-03), or in the acknowledgment that comes anyway (Ludwig and Katz
+//! 2000).
 
 mod script;
 
+use rtolab_tcp::config::RxtAnswer;
 use rtolab_tcp::{Config, Flags, Segment};
 use script::pair::{End, connected};
 use script::{SEGMENT, base, end_of, start_of};
 
 /// The receiving end of a connection whose acknowledgments are delayed.
 fn receiving(rxt_echo: bool) -> End {
+    answering(rxt_echo, RxtAnswer::AtOnce)
+}
+
+fn answering(rxt_echo: bool, rxt_answer: RxtAnswer) -> End {
     let mut config = base();
     config.receiver.ack_every = 2;
-    config.receiver.rxt_echo = rxt_echo;
+    (config.receiver.rxt_echo, config.receiver.rxt_answer) = (rxt_echo, rxt_answer);
     connected(&Config::default(), &config, 0).1
 }
 
@@ -66,6 +72,49 @@ fn a_receiver_that_does_not_know_the_flag_ignores_it() {
     let mut end = receiving(false);
     end.gets(&data(1, Flags::RXT), 0);
     end.sends_nothing(0);
+    end.gets(&data(2, Flags::RXT), 0);
+    assert_eq!(end.sends_one(0).flags, Flags::ACK);
+}
+
+#[test]
+fn the_next_acknowledgment_may_be_delayed() {
+    let mut end = answering(true, RxtAnswer::NextAck);
+    end.gets(&data(1, Flags::RXT), 0);
+    end.sends_nothing(0);
+    assert_eq!(end.timer(), 200);
+    let answer = end.sends_one(200);
+    assert_eq!((answer.ack, answer.flags), (end_of(1), Flags::ACK | Flags::RXT_ECHO));
+    // One echoes it, and the next no more.
+    end.gets(&data(2, Flags::NONE), 210);
+    end.gets(&data(3, Flags::NONE), 210);
+    assert_eq!(end.sends_one(210).flags, Flags::ACK);
+}
+
+#[test]
+fn the_next_acknowledgment_covers_what_comes_behind() {
+    for (first, second) in [(Flags::RXT, Flags::NONE), (Flags::NONE, Flags::RXT)] {
+        let mut end = answering(true, RxtAnswer::NextAck);
+        end.gets(&data(1, first), 0);
+        end.sends_nothing(0);
+        end.gets(&data(2, second), 10);
+        let answer = end.sends_one(10);
+        assert_eq!((answer.ack, answer.flags), (end_of(2), Flags::ACK | Flags::RXT_ECHO));
+    }
+}
+
+#[test]
+fn the_next_acknowledgment_may_carry_data() {
+    let mut end = answering(true, RxtAnswer::NextAck);
+    end.gets(&data(1, Flags::RXT), 0);
+    end.connection.write(u64::from(SEGMENT));
+    let sent = end.sends_one(0);
+    assert_eq!((sent.len, sent.flags), (SEGMENT, Flags::ACK | Flags::RXT_ECHO));
+}
+
+#[test]
+fn the_next_acknowledgment_of_a_receiver_that_does_not_know_the_flag_says_nothing() {
+    let mut end = answering(false, RxtAnswer::NextAck);
+    end.gets(&data(1, Flags::RXT), 0);
     end.gets(&data(2, Flags::RXT), 0);
     assert_eq!(end.sends_one(0).flags, Flags::ACK);
 }

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 Kind = Literal["exact", "ratio", "order", "shape", "count"]
 Verdict = Literal["pass", "fail", "undecidable", "not reproducible"]
+Overall = Verdict | Literal["nothing to judge"]
+"""Of an experiment: background and schematic figures have nothing that could be judged."""
+
+SWEEP = 12
+"""From more variants than this on, a table is too long to be read."""
 
 
 @dataclass(frozen=True)
@@ -397,6 +402,17 @@ class Experiment:
     def is_trace(self) -> bool:
         """One traced run a variant, rather than the statistics of many?"""
         return self.shown is not None
+
+    @property
+    def paper(self) -> str:
+        """The id of its paper."""
+        return self.id.split("/")[0]
+
+    @property
+    def is_sweep(self) -> bool:
+        """Are the variants points of a figure, too many for a table?"""
+        points = any(variant.x is not None for variant in self.variants)
+        return points and len(self.variants) > SWEEP
 
     def variant(self, key: str) -> Variant:
         """The variant of that key."""

@@ -27,17 +27,17 @@ class After:
         """The count is so much."""
         return self._check(Bounds(value, value), name, count, "count")
 
-    def within(self, bounds: Bounds, name: str, count: Count) -> Check:
-        """The count is of about that size."""
-        return self._check(bounds, name, count, "shape")
+    def within(self, bounds: Bounds, name: str, count: Count, **parts: str) -> Check:
+        """The count is of about that size; `parts` are more of the check's."""
+        return self._check(bounds, name, count, "shape", **parts)
 
-    def _check(self, bounds: Bounds, name: str, count: Count, kind: Kind) -> Check:
+    def _check(self, bounds: Bounds, name: str, count: Count, kind: Kind, **parts: str) -> Check:
         def measure(measured: Measured) -> float | None:
             trace = measured.traces[self.variant.key]
             timeouts = trace.timeouts_from(self.at)
             return count(trace, timeouts[0]) if timeouts else None
 
-        return Check(f"{self.variant.label}: {name}", kind, measure, {1: bounds})
+        return Check(f"{self.variant.label}: {name}", kind, measure, {1: bounds}, **parts)
 
 
 def left_alone(trace: Trace, timeout: Timeout) -> float:

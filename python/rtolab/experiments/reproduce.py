@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rtolab.experiments.base import (
     Assumption,
     Experiment,
     Judgement,
     Metric,
+    Overall,
     Value,
     Variant,
-    Verdict,
 )
 from rtolab.experiments.measured import Measured, Runs
+from rtolab.experiments.sensitivity import Tried, runs_for, tried
 from rtolab.experiments.trace import Trace
 from rtolab.run import run
 from rtolab.stats import Summary, band_of_medians, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    Progress = Callable[[int, int], object]
+
 BAND_OF = 30
 """The published medians are of 30 repetitions: so are those of the band."""
 
 OVERRIDDEN = "given with --assume"
+QUICK = "with --quick"
 
 
 @dataclass(frozen=True)
@@ -58,9 +63,12 @@ class Reproduction:
         assumptions: what it rested on, overrides included.
         rows: by variant, then metric.
         checks: the judgements.
-        of: the runs of each variant, by its key.
         derived: what was worked out, in order.
+        alternatives: what other choices for the assumptions do to the judgements; none unless
+            they were tried.
         wall_s: how long it took, in s.
+        quick: was it run with fewer runs and shorter, as `--quick` says?
+        measured: the runs themselves; `None` once they are no longer at hand.
     """
 
     experiment: Experiment
@@ -69,153 +77,195 @@ class Reproduction:
     assumptions: tuple[Assumption, ...]
     rows: tuple[Row, ...]
     checks: tuple[Judgement, ...]
-    of: Mapping[str, Runs]
     derived: tuple[Value, ...]
+    alternatives: tuple[Tried, ...]
     wall_s: float
+    quick: bool = False
+    measured: Measured | None = None
 
     @property
-    def verdict(self) -> Verdict:
-        """`fail` if one check fails; `undecidable` if so few runs decide no check but counts."""
+    def of(self) -> Mapping[str, Runs]:
+        """The runs of each variant, by its key, as long as they are at hand."""
+        return self.measured.of if self.measured else {}
+
+    @property
+    def verdict(self) -> Overall:
+        """`fail` if one check fails; `undecidable` if so few runs decide no check but counts.
+
+        `pass` needs a check that passes: where all that remain are not reproducible, so is the
+        experiment.
+        """
         verdicts = {check.verdict for check in self.checks}
         statistical = {check.verdict for check in self.checks if check.kind != "count"}
+        if not verdicts:
+            return "nothing to judge"
         if "fail" in verdicts:
             return "fail"
-        return "undecidable" if statistical == {"undecidable"} else "pass"
+        if statistical == {"undecidable"}:
+            return "undecidable"
+        hopeless = "not reproducible" in statistical and "pass" not in statistical
+        return "not reproducible" if hopeless else "pass"
 
     def tally(self) -> str:
         """How many checks pass, in words."""
-        of = len(self.checks)
-        count = {v: sum(c.verdict == v for c in self.checks) for v in ("pass", "undecidable")}
-        said = f"{count['pass']} of {of} checks pass"
-        open_ = count["undecidable"]
-        return f"{said}, {open_} cannot be decided by {self.runs} runs" if open_ else said
-
-    def document(self) -> dict[str, Any]:
-        """The experiment as one JSON document."""
-        return {
-            "experiment": self.experiment.id,
-            "title": self.experiment.title,
-            "source": self.experiment.source,
-            "runs": self.runs,
-            "seed": self.seed,
-            "rows": [
-                {
-                    "variant": row.variant.key,
-                    "label": row.variant.title,
-                    "metric": row.metric.name,
-                    "published": row.published,
-                    "measured": asdict(row.measured) if row.measured else None,
-                }
-                for row in self.rows
-            ],
-            "checks": [
-                {
-                    "name": check.name,
-                    "kind": check.kind,
-                    "expected": check.expected,
-                    "measured": check.measured,
-                    "verdict": check.verdict,
-                    "why": check.why,
-                }
-                for check in self.checks
-            ],
-            "derived": [asdict(value) for value in self.derived],
-            "assumptions": [asdict(assumption) for assumption in self.assumptions],
-            "verdict": self.verdict,
-            "wall_s": round(self.wall_s, 3),
-        }
+        if not self.checks:
+            return "nothing to judge"
+        verdicts = [check.verdict for check in self.checks]
+        said = [f"{verdicts.count('pass')} of {len(verdicts)} checks pass"]
+        if not_so := verdicts.count("not reproducible"):
+            said.append(f"{not_so} not reproducible as printed")
+        if open_ := verdicts.count("undecidable"):
+            said.append(f"{open_} cannot be decided by {self.runs} runs")
+        return ", ".join(said)
 
 
 def reproduce(
     experiment: Experiment,
     *,
-    runs: int,
     seed: int,
+    runs: int | None = None,
     jobs: int | None = None,
     assume: Mapping[str, str] | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    quick: bool = False,
+    sensitivity: bool = False,
+    progress: Progress | None = None,
 ) -> Reproduction:
     """Run an experiment and judge it.
 
     Args:
         experiment: which.
-        runs: how many for each variant; a packet trace is always one.
         seed: the first.
+        runs: how many for each variant, by default the experiment's own number; a packet trace is
+            always one.
         jobs: how many threads.
         assume: values that replace those assumed, by key of the scenario.
+        quick: as the experiment is run with `--quick`.
+        sensitivity: are its alternatives tried, too?
         progress: called with the runs done and the runs there are, now and then.
 
     Raises:
         Error: the scenario rejects a value of `assume`.
     """
     began = time.perf_counter()
-    runs = 1 if experiment.is_trace else runs
-    assumptions = assumed(experiment.assumptions, assume or {})
-    of: dict[str, Runs] = {}
-    groups = _groups(experiment.variants)
-    for number, group in enumerate(groups):
-        result = run(
-            group[0].scenario or experiment.scenario,
-            sender=[variant.sender for variant in group],
-            seed=seed,
-            runs=runs,
-            set={a.name: a.value for a in assumptions if a.is_key} | dict(group[0].set),
-            trace=experiment.is_trace,
-            windows=experiment.is_trace or experiment.windows,
-            judge=experiment.judges,
-            jobs=jobs,
-            progress=_shifted(progress, number, len(groups)),
-        )
-        for place, variant in enumerate(group):
-            of[variant.key] = Runs(result, place * runs, runs, endless=experiment.endless)
+    runs = runs_of(experiment, runs, quick=quick)
+    assumptions = experiment.assumptions
+    if quick:
+        assumptions = assumed(assumptions, experiment.quick_set, QUICK)
+    assumptions = assumed(assumptions, assume or {}, OVERRIDDEN)
+    alternatives = experiment.alternatives if sensitivity else ()
+    fewer = runs_for(experiment, runs)
+    counted = _Counted(progress, len(experiment.variants) * (runs + len(alternatives) * fewer))
+    how = _How(experiment, {a.name: a.value for a in assumptions if a.is_key}, seed, jobs, counted)
 
-    traces = (
-        {key: Trace.of(mine.result, mine.first) for key, mine in of.items()}
-        if experiment.is_trace
-        else {}
-    )
-    measured = Measured(experiment, runs, of, traces)
-    rows = tuple(_rows(measured))
+    measured = how.measure(runs, {})
     checks = tuple(check.judge(measured) for check in experiment.checks)
-    derived = tuple(measured.derived.values())
-    wall_s = time.perf_counter() - began
-    return Reproduction(experiment, runs, seed, assumptions, rows, checks, of, derived, wall_s)
+    others = [tried(other, checks, how.measure(fewer, other.set), runs) for other in alternatives]
+    return Reproduction(
+        experiment,
+        runs,
+        seed,
+        assumptions,
+        tuple(_rows(measured)),
+        checks,
+        tuple(measured.derived.values()),
+        tuple(others),
+        time.perf_counter() - began,
+        quick,
+        measured,
+    )
+
+
+def runs_of(experiment: Experiment, runs: int | None, *, quick: bool) -> int:
+    """How many runs a variant has: those asked for, else the experiment's own; of traces one."""
+    if experiment.is_trace or not experiment.variants:
+        return 1
+    return runs or (experiment.quick_runs if quick else experiment.runs)
 
 
 def assumed(
-    assumptions: tuple[Assumption, ...], assume: Mapping[str, str]
+    assumptions: tuple[Assumption, ...], values: Mapping[str, str], reason: str
 ) -> tuple[Assumption, ...]:
-    """The assumptions with other values in place of some; those not yet listed come last."""
-    known = {assumption.name for assumption in assumptions}
+    """The assumptions with other values in place of some; those not yet listed come last.
+
+    Args:
+        assumptions: of the experiment.
+        values: the others, by key of the scenario.
+        reason: why there are others.
+    """
+    known = {assumption.name for assumption in assumptions if assumption.is_key}
     changed = [
-        replace(a, value=assume[a.name], stated=False, why=f"{OVERRIDDEN}; else {a.value}: {a.why}")
-        if a.name in assume
+        replace(a, value=values[a.name], stated=False, why=f"{reason}; else {a.value}: {a.why}")
+        if a.is_key and a.name in values
         else a
         for a in assumptions
     ]
     added = [
-        Assumption(name, value, stated=False, why=OVERRIDDEN)
-        for name, value in assume.items()
+        Assumption(name, value, stated=False, why=reason)
+        for name, value in values.items()
         if name not in known
     ]
     return (*changed, *added)
 
 
+class _Counted:
+    """Progress over several calls, each of which counts its own runs."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._before = 0
+
+    def part(self, runs: int) -> Progress | None:
+        """Progress within the next call, of so many runs."""
+        if self._progress is None:
+            return None
+        progress, before, total = self._progress, self._before, self._total
+        self._before += runs
+        return lambda done, _: progress(before + done, total)
+
+
+@dataclass(frozen=True)
+class _How:
+    """How the runs of an experiment are made, whatever is varied."""
+
+    experiment: Experiment
+    assumptions: Mapping[str, str]
+    seed: int
+    jobs: int | None
+    counted: _Counted
+
+    def measure(self, runs: int, instead: Mapping[str, str]) -> Measured:
+        """Run every variant, with values in place of those assumed and of the variants' own."""
+        experiment = self.experiment
+        of: dict[str, Runs] = {}
+        for group in _groups(experiment.variants):
+            result = run(
+                group[0].scenario or experiment.scenario,
+                sender=[variant.sender for variant in group],
+                seed=self.seed,
+                runs=runs,
+                set={**self.assumptions, **group[0].set, **instead},
+                trace=experiment.is_trace,
+                windows=experiment.is_trace or experiment.windows,
+                judge=experiment.judges,
+                jobs=self.jobs,
+                progress=self.counted.part(runs * len(group)),
+            )
+            for place, variant in enumerate(group):
+                of[variant.key] = Runs(result, place * runs, runs, endless=experiment.endless)
+        traces = {}
+        if experiment.is_trace:
+            traces = {key: Trace.of(mine.result, mine.first) for key, mine in of.items()}
+        return Measured(experiment, runs, of, traces)
+
+
 def _groups(variants: tuple[Variant, ...]) -> list[list[Variant]]:
     """Variants that differ in their sender only: the simulator runs them together."""
-    groups: dict[tuple[str, str], list[Variant]] = {}
+    groups: dict[object, list[Variant]] = {}
     for variant in variants:
-        groups.setdefault((variant.scenario, variant.condition), []).append(variant)
+        alike = (variant.scenario, variant.condition, tuple(variant.set.items()))
+        groups.setdefault(alike, []).append(variant)
     return list(groups.values())
-
-
-def _shifted(
-    progress: Callable[[int, int], object] | None, number: int, of: int
-) -> Callable[[int, int], object] | None:
-    """Progress within one of several calls of equal weight."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(number * total + done, of * total)
 
 
 def _rows(measured: Measured) -> list[Row]:

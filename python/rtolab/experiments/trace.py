@@ -29,10 +29,11 @@ class Data:
 
 @dataclass(frozen=True)
 class Ack:
-    """An ACK that reached the sender, and the data that left before the next one."""
+    """An ACK that reached the sender, what it permits, and the data that left before the next."""
 
     at: float
     ack: int
+    edge: int = 0
     released: list[Data] = field(default_factory=list)
 
     @property
@@ -105,6 +106,40 @@ class Trace:
             if isinstance(event, Data) and event.retransmission and start <= event.at < end
         ]
 
+    def sent_from(self, start: float) -> list[Data]:
+        """Data that left at `start` or later."""
+        return [event for event in self._events if isinstance(event, Data) and event.at >= start]
+
+    def highest_sent_before(self, at: float) -> int | None:
+        """The byte after the highest that had left before an instant."""
+        sent = (e for e in self._events if isinstance(e, Data) and e.at < at)
+        return max((data.seq + data.length for data in sent), default=None)
+
+    def first_flight(self) -> int:
+        """Bytes that left before the first ACK of data came."""
+        acked = next((e.at for e in self._events if isinstance(e, Ack) and e.ack > 1), float("inf"))
+        return sum(data.length for data in self.sent_from(0.0) if data.at < acked)
+
+    def duplicates_until(self, at: float) -> int:
+        """ACKs before or at an instant that repeat the one before them, without data between."""
+        count, before = 0, -1
+        for event in self._events:
+            if event.at > at:
+                break
+            if isinstance(event, Ack):
+                count, before = (count + 1 if event.ack == before else 0), event.ack
+        return count
+
+    def beyond_window(self) -> int:
+        """Data segments that ended beyond what the ACKs so far had offered."""
+        edge, beyond = 0, 0
+        for event in self._events:
+            if isinstance(event, Ack):
+                edge = max(edge, event.edge)
+            else:
+                beyond += edge > 0 and event.seq + event.length > edge
+        return beyond
+
     def sent_first(self, seq: int) -> Data | None:
         """The first copy of the segment that begins at `seq`."""
         data = (event for event in self._events if isinstance(event, Data))
@@ -130,7 +165,7 @@ class Trace:
             if not expired:
                 expired = _is_retransmission_of(event, timeout)
             elif isinstance(event, Ack):
-                acks.append(Ack(event.at, event.ack))
+                acks.append(Ack(event.at, event.ack, event.edge))
             elif acks:
                 acks[-1].released.append(event)
         return acks
@@ -150,7 +185,7 @@ def _events(segments: pl.DataFrame) -> Sequence[Data | Ack]:
             again, vain = row["retransmission"], row["unneeded"]
             events.append(Data(row["at_s"], row["seq"], row["len"], again, vain))
         elif row["event"] == "received" and row["ack"] is not None:
-            events.append(Ack(row["at_s"], row["ack"]))
+            events.append(Ack(row["at_s"], row["ack"], row["window_edge"]))
     return events
 
 

@@ -2,8 +2,9 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, ReceiverConfig, RecoveryConfig,
-    RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig, WindowConfig,
+    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, PathFact, ReceiverConfig,
+    RecoveryConfig, RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig,
+    WindowConfig,
 };
 
 use super::at::At;
@@ -15,15 +16,15 @@ use crate::written::{
 
 /// How the sending hosts behave, before a sum of policies is applied.
 pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
-    let Tcp { sender: _, mss, window_scale, timestamps, recover_on_undo, msl, push, .. } = tcp;
+    let Tcp { sender: _, mss, window_scale, timestamps, recover_on_undo, push, .. } = tcp;
     let mut config = Config::default();
     set(&mut config.mss, *mss);
     config.window_scale = window_scale.map(|scale| scale.0 as u8);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
+    set(&mut config.frto_window_limited, tcp.frto_window_limited);
     set(&mut config.recover_on_undo, *recover_on_undo);
     config.response = tcp.response.map(|Written(response)| response).or(config.response);
     dualrtt(&tcp.dualrtt, &mut config.dualrtt, &at.key("dualrtt"))?;
-    set(&mut config.msl, *msl);
     config.push = push.unwrap_or(config.push);
     timestamp(&tcp.timestamp, &mut config.timestamp);
     rto(&tcp.rto, &mut config.rto, &at.key("rto"))?;
@@ -34,22 +35,25 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// How the receiving hosts behave: as the sending ones, but with capabilities of their own.
+/// How the receiving hosts behave: as the sending ones, but with capabilities of their own. What a
+/// profile sets comes first, so that the other keys replace it.
 pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Result<Config, Error> {
     let Receiver { buffer, ack_every, delayed_ack, echo, .. } = receiver;
     let Receiver { sack, timestamps, dsack, mss, window_scale, rxt_echo, .. } = receiver;
-    let mut config = Config {
-        sack: sack.unwrap_or(true),
-        timestamps: timestamps.unwrap_or(true),
-        dsack: dsack.unwrap_or(false),
-        ..sender.clone()
-    };
+    let mut config = Config { sack: true, timestamps: true, dsack: false, ..sender.clone() };
+    if let Some(Written(profile)) = receiver.profile {
+        profile.apply_to_receiver(&mut config);
+    }
+    config.sack = sack.unwrap_or(config.sack);
+    config.timestamps = timestamps.unwrap_or(config.timestamps);
+    config.dsack = dsack.unwrap_or(config.dsack);
     set(&mut config.mss, *mss);
     set(&mut config.timestamp.echo, *echo);
     set(&mut config.receiver.buffer, *buffer);
     set_whole(&mut config.receiver.ack_every, *ack_every);
     set(&mut config.receiver.delayed_ack, *delayed_ack);
     config.receiver.rxt_echo = rxt_echo.unwrap_or(config.receiver.rxt_echo);
+    set(&mut config.receiver.rxt_answer, receiver.rxt_answer);
     acknowledgments(receiver, &mut config.receiver, at)?;
     let scale = (0..14).find(|scale| config.receiver.buffer <= 65_535 << scale).unwrap_or(14);
     config.window_scale = Some(window_scale.map_or(scale, |scale| scale.0 as u8));
@@ -108,7 +112,7 @@ fn acknowledgments(
     set(&mut config.gap_fill, *gap_fill);
     set_whole(&mut config.max_sack_blocks, *max_sack_blocks);
     config.dsack_old = dsack_old.unwrap_or(config.dsack_old);
-    config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span);
+    config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span).or(config.delayed_dupacks);
     match (&mut config.ack_delay, heartbeat_phase) {
         (_, None) => Ok(()),
         (AckDelay::Heartbeat { phase }, Some(Written(written))) => {
@@ -145,7 +149,7 @@ fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> 
     let Rto { max, initial, k, .. } = written;
     let Rto { srtt_gain, rttvar_gain, granularity, arithmetic, sampling, .. } = written;
     let Rto { sample_handshake, restart_on_retransmit, restart_on_duplicate, .. } = written;
-    let Rto { history, forget_after, timer, .. } = written;
+    let Rto { restart_from, history, forget_after, timer, .. } = written;
     config.floor = floor(written, at)?.unwrap_or(config.floor);
     set(&mut config.max, *max);
     set(&mut config.initial, *initial);
@@ -158,6 +162,7 @@ fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> 
     config.sample_handshake = sample_handshake.unwrap_or(config.sample_handshake);
     config.restart_on_retransmit = restart_on_retransmit.unwrap_or(config.restart_on_retransmit);
     set(&mut config.restart_on_duplicate, *restart_on_duplicate);
+    set(&mut config.restart_from, *restart_from);
     set(&mut config.history, *history);
     config.forget_after = forget_after.map(|count| count.0);
     set(&mut config.timer, *timer);
@@ -165,10 +170,10 @@ fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> 
     check_order(written, config, at)
 }
 
-/// What counts in ticks needs a granularity, and does not know the floor of Linux.
+/// What counts in ticks needs a granularity; that and the Eifel timer do not know the floor of Linux.
 fn check_ticks(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
     let arithmetic = match config.arithmetic {
-        Arithmetic::Exact => None,
+        Arithmetic::Exact | Arithmetic::Eifel => None,
         Arithmetic::Ns2 => Some("ns2"),
         Arithmetic::Bsd => Some("bsd"),
     };
@@ -182,6 +187,10 @@ fn check_ticks(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
             format!("found {word:?} without a granularity; expected one, such as \"100 ms\"");
         return Err(at.key(key).wrong(&problem));
     }
+    let arithmetic = match config.arithmetic {
+        Arithmetic::Eifel => Some("eifel"),
+        _ => arithmetic,
+    };
     if let (Some(word), RtoFloor::Variance(_)) = (arithmetic, config.floor) {
         let problem = format!("found min_on_variance beside arithmetic = {word:?}; expected min");
         return Err(at.key("min_on_variance").wrong(&problem));
@@ -246,9 +255,10 @@ fn window(written: &Window, config: &mut WindowConfig) {
     set(&mut config.avoidance, *avoidance);
     set(&mut config.full_ack, *full_ack);
     set(&mut config.max_burst, *max_burst);
-    let Window { slow_start, idle_restart, overrun, .. } = written;
+    let Window { slow_start, idle_restart, validation, overrun, .. } = written;
     set(&mut config.slow_start, *slow_start);
     set(&mut config.idle_restart, *idle_restart);
+    set(&mut config.validation, *validation);
     set_whole(&mut config.overrun, *overrun);
 }
 
@@ -271,20 +281,30 @@ fn newreno(written: &NewReno, config: &mut NewRenoConfig) {
 }
 
 fn dualrtt(written: &DualRtt, config: &mut DualRttConfig, at: &At<'_>) -> Result<(), Error> {
-    let DualRtt { threshold, by_spacing, first } = written;
+    let DualRtt { threshold, model, path_rate, path_delay, first } = written;
     set(&mut config.first, *first);
-    config.threshold = match (threshold, by_spacing.unwrap_or(false)) {
-        (Some(_), true) => {
-            let problem = "found threshold beside by_spacing; expected only one of them";
+    config.path.rate = path_rate.map(|Written(rate)| rate);
+    config.path.delay = path_delay.map(|Written(delay)| delay);
+    config.threshold = match (threshold, model) {
+        (Some(_), Some(_)) => {
+            let problem = "found threshold beside model; expected only one of them";
             return Err(at.key("threshold").wrong(problem));
         }
-        (Some(Chance(fraction)), false) => {
+        (Some(Chance(fraction)), None) => {
             Threshold::Fixed((fraction.value() * 1000.0).round() as u32)
         }
-        (None, true) => Threshold::Physical,
-        (None, false) => config.threshold,
+        (None, Some(Written(model))) => *model,
+        (None, None) => config.threshold,
     };
-    Ok(())
+    match config.lacks() {
+        Some(PathFact::Rate) => Err(at
+            .key("model")
+            .found("path_rate beside it, the bandwidth of the path, such as \"50 kbit/s\"")),
+        Some(PathFact::Delay) => Err(at
+            .key("model")
+            .found("path_delay beside it, the one-way delay of the path, such as \"200 ms\"")),
+        None => Ok(()),
+    }
 }
 
 fn sack(written: &SackRecovery, config: &mut SackConfig) {

@@ -5,6 +5,7 @@ mod changes;
 mod flow;
 mod link;
 mod network;
+mod profile;
 mod quantity;
 mod queue;
 mod spans;

@@ -3,13 +3,15 @@
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
-    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate,
-    SackOnTimeout, SackRules, Sampling, SlowStart, TimerClock,
+    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartFrom,
+    RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold,
+    TimerClock, Validation, WindowLimited,
 };
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::profile::ReceivingProfile;
 use super::quantity::{Buffer, Mss, Positive, Segments};
 use super::value::{Chance, Count, Whole, Written};
 
@@ -46,6 +48,9 @@ pub(crate) struct Tcp {
     /// Knobs of SACK recovery (RFC 6675).
     #[serde(default)]
     pub sack_recovery: SackRecovery,
+    /// What F-RTO does where it has no new segments to send, by RFC 5682 appendix A. Default:
+    /// conventional.
+    pub frto_window_limited: Option<Written<WindowLimited>>,
     /// What becomes of recover (or send_high) once a timeout is found spurious. Default: reset.
     pub recover_on_undo: Option<Written<RecoverOnUndo>>,
     /// What a spurious timeout or fast retransmit restores, where the sender names no response.
@@ -54,9 +59,6 @@ pub(crate) struct Tcp {
     /// Knobs of DualRTT.
     #[serde(default)]
     pub dualrtt: DualRtt,
-    /// The maximum segment lifetime: TIME-WAIT lasts twice as long. Default: 120 s.
-    #[schemars(example = &"120 s")]
-    pub msl: Option<Written<Duration>>,
     /// Does the segment that empties the send buffer carry PSH? Default: false.
     pub push: Option<bool>,
 }
@@ -109,7 +111,7 @@ pub(crate) struct Rto {
     /// The clock's granularity; samples are whole ticks of it. Default: 0 s.
     #[schemars(example = &"10 ms")]
     pub granularity: Option<Written<Duration>>,
-    /// In what numbers round trips are smoothed. Default: exact.
+    /// How and in what numbers round trips are smoothed. Default: exact.
     pub arithmetic: Option<Written<Arithmetic>>,
     /// Which acknowledgments give a sample. Default: every-ack.
     pub sampling: Option<Written<Sampling>>,
@@ -120,6 +122,8 @@ pub(crate) struct Rto {
     pub restart_on_retransmit: Option<bool>,
     /// Does a duplicate ACK restart the timer? Default: never.
     pub restart_on_duplicate: Option<Written<RestartOnDuplicate>>,
+    /// Since when a timer runs that a new ACK restarts. Default: ack.
+    pub restart_from: Option<Written<RestartFrom>>,
     /// Over what round trips are smoothed. Default: samples.
     pub history: Option<Written<History>>,
     /// After more than so many back-offs in a row the round trip is measured from scratch. Default:
@@ -155,6 +159,8 @@ pub(crate) struct Window {
     pub slow_start: Option<Written<SlowStart>>,
     /// When the window begins anew after an idle time (RFC 5681 section 4.1). Default: off.
     pub idle_restart: Option<Written<IdleRestart>>,
+    /// What becomes of a window that is not used. Default: off.
+    pub validation: Option<Written<Validation>>,
     /// So many segments are sent beyond the offered window, as some Windows did. Default: 0.
     pub overrun: Option<Whole<0, 1000>>,
 }
@@ -207,9 +213,14 @@ pub(crate) struct SackRecovery {
 pub(crate) struct DualRtt {
     /// An acknowledgment is too soon within this fraction of the smallest round trip. Default: 0.1.
     pub threshold: Option<Chance>,
-    /// Instead of threshold: within one and a half times the spacing of acknowledgments? Default:
-    /// false.
-    pub by_spacing: Option<bool>,
+    /// Instead of threshold: what it goes by. Default: threshold.
+    pub model: Option<Written<Threshold>>,
+    /// For a model that goes by it: the bandwidth of the path, as far as the sender knows.
+    #[schemars(example = &"50 kbit/s")]
+    pub path_rate: Option<Written<Rate>>,
+    /// For a model that goes by it: the one-way delay of the path, as far as the sender knows.
+    #[schemars(example = &"200 ms")]
+    pub path_delay: Option<Written<Duration>>,
     /// How the first new acknowledgment after a timeout is judged. Default: definition.
     pub first: Option<Written<FirstAck>>,
 }
@@ -218,6 +229,9 @@ pub(crate) struct DualRtt {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Receiver {
+    /// The system that receives. It sets some of the keys below, and those that are written replace
+    /// what it sets. Default: none.
+    pub profile: Option<Written<ReceivingProfile>>,
     /// The receive buffer: the largest window offered. Default: 65535 B.
     #[schemars(example = &"32 kB")]
     pub buffer: Option<Written<Buffer>>,
@@ -239,9 +253,11 @@ pub(crate) struct Receiver {
     pub mss: Option<Written<Mss>>,
     /// The window scale that answers an offer. Default: the smallest that announces the buffer.
     pub window_scale: Option<Whole<0, 14>>,
-    /// Is a retransmission that is marked as one (RXT) answered at once by an ACK that says so?
-    /// Default: true.
+    /// Is a retransmission that is marked as one (RXT) answered by an ACK that says so? Default:
+    /// true.
     pub rxt_echo: Option<bool>,
+    /// Which ACK that is, beside rxt_echo. Default: at-once.
+    pub rxt_answer: Option<Written<RxtAnswer>>,
     /// When a delayed ACK leaves at the latest. Default: timer.
     pub ack_delay: Option<Written<AckDelay>>,
     /// When the host's heartbeat is first, beside ack_delay = "heartbeat". Default: 0 s.

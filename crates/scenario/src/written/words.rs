@@ -3,9 +3,10 @@
 use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
-    Halves, Halving, History, IdleRestart, Outstanding, Parity, PartialAck, PartialAckTimer,
-    RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartOnDuplicate, SackOnTimeout,
-    SackRules, Sampling, SlowStart, TimerClock,
+    Halves, Halving, History, IdleRestart, Logarithm, Outstanding, Parity, PartialAck,
+    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartFrom,
+    RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold,
+    TimerClock, Validation, WindowLimited,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -145,10 +146,22 @@ impl Word for GapFill {
     ];
 }
 
+impl Word for RxtAnswer {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            "at-once",
+            Self::AtOnce,
+            "One without data, sent at once (draft-ludwig-tsvwg-tcp-rxt-flag).",
+        ),
+        ("next-ack", Self::NextAck, "The next one, delayed or with data (Ludwig and Katz 2000)."),
+    ];
+}
+
 impl Word for Arithmetic {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("exact", Self::Exact, "In nanoseconds."),
         ("ns2", Self::Ns2, "In scaled whole ticks of the granularity, as in 4.4BSD and ns-2."),
+        ("eifel", Self::Eifel, "Exact, by the flight: the Eifel retransmission timer (2000)."),
         ("bsd", Self::Bsd, "The same with two bits more, as in FreeBSD and NetBSD."),
     ];
 }
@@ -237,12 +250,24 @@ impl Word for RecoverOnUndo {
     ];
 }
 
+impl Word for WindowLimited {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("conventional", Self::Conventional, "It gives up, and what is outstanding is sent again."),
+        ("probe", Self::Probe, "It sends an empty segment below SND.UNA, which is answered."),
+        ("one-byte", Self::OneByte, "It sends one byte of new data beyond the offered window."),
+        ("tail", Self::Tail, "It sends the last outstanding segment again."),
+        ("reserve-1", Self::Reserve(1), "One segment of the offered window is kept free for it."),
+        ("reserve-2", Self::Reserve(2), "Two segments of the offered window are."),
+    ];
+}
+
 impl Word for Response {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("none", Self::None, "Nothing: what is outstanding is sent again."),
         ("stop-gbn", Self::StopGbn, "The window stays reduced, but new data are sent."),
         ("half", Self::Half, "New data in half the window (report C-2002-07)."),
         ("full", Self::Full, "Window and ssthresh as before (Ludwig and Katz 2000)."),
+        ("full:scaled", Self::FullScaled, "As full after one timeout, half of it after two."),
         (
             "ns2:full",
             Self::Ns2Full,
@@ -252,6 +277,13 @@ impl Word for Response {
         ("ns2:slow-start", Self::Ns2SlowStart, "Slow start with new data (ns-2's 3)."),
         ("rfc4015", Self::Rfc4015, "The Eifel response (RFC 4015), with its timeout."),
         ("linux", Self::Linux, "Window and ssthresh not below what they were."),
+        ("linux2.6:halving", Self::Linux26Halving, "Rate halving (tcp_frto_response 0)."),
+        (
+            "linux2.6:conservative",
+            Self::Linux26Conservative,
+            "Half of the window at once (tcp_frto_response 1).",
+        ),
+        ("linux2.6:undo", Self::Linux26Undo, "Twice the halved ssthresh (tcp_frto_response 2)."),
         ("bsd", Self::Bsd, "All as before, with the recovery that was under way."),
     ];
 }
@@ -261,6 +293,33 @@ impl Word for FirstAck {
         ("definition", Self::Definition, "As any: since the last retransmission (equation 1)."),
         ("original", Self::Original, "Since the segment was first sent (Table III)."),
         ("skip", Self::Skip, "Not at all."),
+    ];
+}
+
+impl Word for Threshold {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("physical", Self::Physical, "One and a half times the spacing of acknowledgments."),
+        (
+            "paper-ln",
+            Self::Paper(Logarithm::Natural),
+            "The paper's equation 3 with natural logarithms, for path_rate and path_delay.",
+        ),
+        (
+            "paper-log10",
+            Self::Paper(Logarithm::Decimal),
+            "The paper's equation 3 with decimal logarithms, for path_rate and path_delay.",
+        ),
+        (
+            "table",
+            Self::Table,
+            "The optimum of the paper's Table V, for a delay of 200 ms and the bandwidth nearest \
+             to path_rate on a logarithmic axis.",
+        ),
+        (
+            "online",
+            Self::Online,
+            "As paper-ln, for the path as acknowledgments show it; a tenth while they are too few.",
+        ),
     ];
 }
 
@@ -276,6 +335,13 @@ impl Word for RestartOnDuplicate {
         ("never", Self::Never, "No (RFC 6298)."),
         ("in-recovery", Self::InRecovery, "In fast recovery."),
         ("always", Self::Always, "Every one does."),
+    ];
+}
+
+impl Word for RestartFrom {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("ack", Self::Ack, "Since that ACK (RFC 6298)."),
+        ("oldest-segment", Self::OldestSegment, "Since the oldest outstanding segment was sent."),
     ];
 }
 
@@ -306,6 +372,14 @@ impl Word for IdleRestart {
         ("off", Self::Off, "Never."),
         ("last-sent", Self::LastSent, "When nothing was sent for a timeout (RFC 5681)."),
         ("last-received", Self::LastReceived, "When nothing arrived for a timeout, as in BSD."),
+    ];
+}
+
+impl Word for Validation {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("off", Self::Off, "Nothing: it is kept, and grows (RFC 5681)."),
+        ("rfc2861", Self::Rfc2861, "It is halved for each timeout, and does not grow."),
+        ("rfc7661", Self::Rfc7661, "It is kept for five minutes, and does not grow."),
     ];
 }
 

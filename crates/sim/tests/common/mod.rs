@@ -1,6 +1,8 @@
 //! Small scenarios for tests: links in a row between named nodes, and one flow to be changed.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod worlds;
+
 use std::fmt::Write as _;
 
 use rtolab_record::{ConnectionRow, Recording, SegmentRow};

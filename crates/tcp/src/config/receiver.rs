@@ -11,11 +11,12 @@ pub struct ReceiverConfig {
     pub ack_every: u32,
     /// The longest that an acknowledgment is delayed; the period of a heartbeat.
     pub delayed_ack: Duration,
-    /// Is a segment that carries [`Flags::RXT`](crate::Flags::RXT) answered at once, by a pure
-    /// acknowledgment that carries [`Flags::RXT_ECHO`](crate::Flags::RXT_ECHO)
-    /// (draft-ludwig-tsvwg-tcp-rxt-flag-03)? A sender that relies on RXT takes the first
-    /// acknowledgment without the echo for that of an original.
+    /// Is a segment that carries [`Flags::RXT`](crate::Flags::RXT) answered by an acknowledgment that
+    /// carries [`Flags::RXT_ECHO`](crate::Flags::RXT_ECHO)? A sender that relies on RXT takes the
+    /// first acknowledgment without the echo for that of an original.
     pub rxt_echo: bool,
+    /// How a segment with RXT is answered, where it is.
+    pub rxt_answer: RxtAnswer,
     /// When an acknowledgment that waits leaves.
     pub ack_delay: AckDelay,
     /// In what `ack_every` counts.
@@ -36,6 +37,18 @@ pub struct ReceiverConfig {
     /// Is what PAWS drops reported by D-SACK, as far as it was received before? No RFC asks for it;
     /// Linux does it (`tcp_send_dupack`).
     pub dsack_old: bool,
+}
+
+/// Which acknowledgment says that it answers a marked retransmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RxtAnswer {
+    /// One without data, made for it and sent at once (draft-ludwig-tsvwg-tcp-rxt-flag-03).
+    #[default]
+    AtOnce,
+    /// The next one, whatever makes it leave and with data or without: when acknowledgments leave
+    /// is not changed. One that covers several segments echoes if any of them was marked (Ludwig and
+    /// Katz 2000, who have the bits but not this case).
+    NextAck,
 }
 
 /// When a delayed acknowledgment leaves, at the latest.

@@ -19,7 +19,7 @@ pub struct RtoConfig {
     pub max: Duration,
     /// The timeout before the first sample.
     pub initial: Duration,
-    /// In what numbers round trips are smoothed.
+    /// How and in what numbers round trips are smoothed.
     pub arithmetic: Arithmetic,
     /// Which acknowledgments give a sample.
     pub sampling: Sampling,
@@ -29,6 +29,8 @@ pub struct RtoConfig {
     pub restart_on_retransmit: bool,
     /// Does a duplicate acknowledgment?
     pub restart_on_duplicate: RestartOnDuplicate,
+    /// Since when a timer runs that a new acknowledgment restarts.
+    pub restart_from: RestartFrom,
     /// Over what round trips are smoothed.
     pub history: History,
     /// After more than so many back-offs in a row the round trip is measured from scratch (RFC 6298
@@ -68,7 +70,7 @@ impl RtoFloor {
     }
 }
 
-/// In what numbers round trips are smoothed.
+/// How and in what numbers round trips are smoothed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
     /// Nanoseconds.
@@ -79,6 +81,10 @@ pub enum Arithmetic {
     /// The same with two more bits, a first sample of one tick more, and a timeout of two ticks more
     /// than the last sample at least, as in FreeBSD and NetBSD (`tcp_xmit_timer`).
     Bsd,
+    /// Nanoseconds, with a gain and a weight of the variation that follow the flight, and a variation
+    /// that a falling round trip does not raise: the Eifel retransmission timer (Ludwig and Sklower
+    /// 2000). Neither `srtt_gain`, `rttvar_gain` nor `k` matters; the granularity is its tick.
+    Eifel,
 }
 
 /// Which acknowledgments give a round-trip sample.
@@ -119,6 +125,19 @@ pub enum RestartOnDuplicate {
     InRecovery,
     /// Always.
     Always,
+}
+
+/// Since when a timer runs that a new acknowledgment restarts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RestartFrom {
+    /// Since that acknowledgment: the segment it runs for has been outstanding for longer (RFC 6298
+    /// section 5.3).
+    #[default]
+    Ack,
+    /// Since the oldest segment outstanding was sent, as the Eifel retransmission timer has it: the
+    /// timeout less that segment's age. Where nothing would be left, since the acknowledgment (as
+    /// RFC 7765 section 4).
+    OldestSegment,
 }
 
 /// Over what round trips are smoothed.

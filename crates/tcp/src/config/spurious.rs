@@ -1,8 +1,15 @@
 //! Knobs of a sender that finds a retransmission spurious: which detectors it acts on, and how it
 //! responds.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use rtolab_time::{Duration, Rate};
+
+use crate::spurious::Detector;
+
 /// Detectors of spurious retransmissions that a sender acts on, beside F-RTO.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detectors {
     /// Eifel detection.
     pub eifel: Option<EifelForm>,
@@ -12,15 +19,39 @@ pub struct Detectors {
     pub dualrtt: bool,
     /// By D-SACK.
     pub dsack: Option<DsackForm>,
+    /// Those without knobs, which are asked after all others.
+    pub others: Vec<OtherDetector>,
+}
+
+/// A detector that has no knobs.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherDetector {
+    /// Its name, by which it is known.
+    pub name: &'static str,
+    /// One that has seen nothing yet.
+    pub make: fn() -> Box<dyn Detector>,
 }
 
 impl Detectors {
+    /// Adds a detector that has no knobs.
+    pub fn add(&mut self, name: &'static str, make: fn() -> Box<dyn Detector>) {
+        self.others.push(OtherDetector { name, make });
+    }
+
     /// Is there none?
-    pub(crate) const fn is_empty(self) -> bool {
-        let Self { eifel, bad_retransmit, dualrtt, dsack } = self;
-        eifel.is_none() && !bad_retransmit && !dualrtt && dsack.is_none()
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { eifel, bad_retransmit, dualrtt, dsack, others } = self;
+        eifel.is_none() && !*bad_retransmit && !*dualrtt && dsack.is_none() && others.is_empty()
     }
 }
+
+impl PartialEq for OtherDetector {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for OtherDetector {}
 
 /// Which Eifel detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +63,37 @@ pub enum EifelForm {
     /// By a flag that retransmissions carry and the receiver echoes
     /// (draft-ludwig-tsvwg-tcp-rxt-flag-03): both ends must be of this laboratory.
     Flag,
+    /// By the two bits of Ludwig and Katz 2000, of which the receiver echoes one in whatever
+    /// acknowledgment comes ([`RxtAnswer::NextAck`](super::RxtAnswer::NextAck)), for timeouts.
+    TwoBits,
     /// RFC 3522 section 3.4: only the echo of the original itself counts.
     Safe,
+}
+
+impl EifelForm {
+    /// Does it mark retransmissions? Else it goes by timestamps.
+    pub const fn marks(self) -> bool {
+        matches!(self, Self::Flag | Self::TwoBits)
+    }
+}
+
+/// What F-RTO does where it has no new segments to send: the application has no data, or the offered
+/// window no room (RFC 5682 appendix A).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowLimited {
+    /// It gives up: conventional recovery.
+    #[default]
+    Conventional,
+    /// It sends an empty segment below SND.UNA. The answer is a duplicate acknowledgment, which comes
+    /// second where the timeout was needed.
+    Probe,
+    /// It sends one byte of new data beyond the offered window; without data it gives up.
+    OneByte,
+    /// It sends the last outstanding segment again.
+    Tail,
+    /// So many segments of the offered window are kept free for it at all times, but one that may
+    /// always be outstanding; without data it gives up.
+    Reserve(u32),
 }
 
 /// Which detection by D-SACK.
@@ -43,6 +103,9 @@ pub enum DsackForm {
     Rfc3708,
     /// Linux: retransmissions and reports are counted.
     Linux,
+    /// As Linux, but only reports of what reordering or a premature timeout had sent again count (Pan,
+    /// Mark and Shen, section 5.3).
+    Causes,
 }
 
 /// Knobs of DualRTT (Fu and Atiquzzaman 2004).
@@ -52,6 +115,33 @@ pub struct DualRttConfig {
     pub threshold: Threshold,
     /// How the first acknowledgment after a timeout is judged.
     pub first: FirstAck,
+    /// What the sender is told of its path.
+    pub path: KnownPath,
+}
+
+impl DualRttConfig {
+    /// What the threshold goes by and the sender is not told, if anything.
+    pub const fn lacks(&self) -> Option<PathFact> {
+        self.threshold.lacks(self.path)
+    }
+}
+
+/// What is known of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KnownPath {
+    /// Its bandwidth: the rate of its slowest link.
+    pub rate: Option<Rate>,
+    /// Its one-way delay.
+    pub delay: Option<Duration>,
+}
+
+/// One of the things to know of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathFact {
+    /// [`KnownPath::rate`].
+    Rate,
+    /// [`KnownPath::delay`].
+    Delay,
 }
 
 /// What fraction of the smallest round trip DualRTT's threshold is.
@@ -62,6 +152,50 @@ pub enum Threshold {
     /// One and a half times the spacing of acknowledgments, and at most nine tenths of the smallest
     /// round trip: held segments leave the bottleneck one serialisation time apart.
     Physical,
+    /// The paper's model (equations 3 and 6) of the path that the sender is told of, with this
+    /// logarithm: the paper names none.
+    Paper(Logarithm),
+    /// The best of Table V for the bandwidth that the sender is told of: that of the row whose
+    /// bandwidth is nearest on a logarithmic axis. The table is for a delay of 200 ms.
+    Table,
+    /// The paper's model with the natural logarithm, of the path as the sender's acknowledgments
+    /// show it; a tenth as long as they show too little, at the start and on a new path
+    /// (section V-B).
+    Online,
+}
+
+impl Threshold {
+    /// DualRTT's name among detectors, with this threshold.
+    pub const fn detector(self) -> &'static str {
+        match self {
+            Self::Fixed(_) => "dualrtt",
+            Self::Physical => "dualrtt:physical",
+            Self::Paper(Logarithm::Natural) => "dualrtt:paper-ln",
+            Self::Paper(Logarithm::Decimal) => "dualrtt:paper-log10",
+            Self::Table => "dualrtt:table",
+            Self::Online => "dualrtt:online",
+        }
+    }
+
+    /// What it goes by and is not known of the path, if anything.
+    pub const fn lacks(self, path: KnownPath) -> Option<PathFact> {
+        match (self, path.rate, path.delay) {
+            (Self::Paper(_) | Self::Table, None, _) => Some(PathFact::Rate),
+            (Self::Paper(_), _, None) => Some(PathFact::Delay),
+            (Self::Fixed(_) | Self::Physical | Self::Paper(_) | Self::Table | Self::Online, ..) => {
+                None
+            }
+        }
+    }
+}
+
+/// Which logarithm DualRTT's model takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Logarithm {
+    /// Of base e: thresholds about 0.2 on the paths of Table V.
+    Natural,
+    /// Of base 10: thresholds about 0.085 there.
+    Decimal,
 }
 
 impl Default for Threshold {
@@ -94,6 +228,10 @@ pub enum Response {
     Half,
     /// Window and `ssthresh` as before (Ludwig and Katz 2000).
     Full,
+    /// By how often the timer expired for the segment: once, as before; twice, half the window of
+    /// before is both; more often, as the timeouts left it. Ludwig and Katz 2000 from memory, not
+    /// checked against the paper.
+    FullScaled,
     /// The window is what was outstanding and one segment, `ssthresh` the former window
     /// (`spurious_response_` 1 of ns-2).
     Ns2Full,
@@ -106,6 +244,14 @@ pub enum Response {
     Rfc4015,
     /// Neither is less than before, nor than now (`tcp_undo_cwnd_reduction`).
     Linux,
+    /// Rate halving from what is outstanding to the halved `ssthresh` (`tcp_frto_response` 0 of
+    /// Linux 2.6.22 to 3.9).
+    Linux26Halving,
+    /// What is outstanding, but at most the halved `ssthresh` (`tcp_frto_response` 1).
+    Linux26Conservative,
+    /// Twice the halved `ssthresh`, and `ssthresh` not below three quarters of the window of before
+    /// (`tcp_frto_response` 2).
+    Linux26Undo,
     /// As before, with the recovery that was under way (`tcp_input.c` of FreeBSD).
     Bsd,
 }

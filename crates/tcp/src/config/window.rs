@@ -24,6 +24,8 @@ pub struct WindowConfig {
     pub slow_start: SlowStart,
     /// When the window begins anew after an idle time.
     pub idle_restart: IdleRestart,
+    /// What becomes of a window that is not used.
+    pub validation: Validation,
     /// So many segments are sent beyond the offered window: a fault that Gurtov (2001, section 5.3)
     /// saw in Windows 98 and NT. RFC 9293: 0.
     pub overrun: u32,
@@ -128,4 +130,19 @@ pub enum IdleRestart {
     LastSent,
     /// When nothing has arrived for so long and nothing is outstanding, as in BSD.
     LastReceived,
+}
+
+/// What becomes of a congestion window that is not used: congestion window validation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Validation {
+    /// Nothing: it is kept, and grows (RFC 5681).
+    #[default]
+    Off,
+    /// It is halved for each timeout that nothing is sent, comes half the way down to what is used
+    /// where the application has no more to send for a timeout, and grows only where it is full
+    /// (RFC 2861).
+    Rfc2861,
+    /// For five minutes it is kept, but does not grow, and a loss halves what was used of it; then it
+    /// is halved (RFC 7661).
+    Rfc7661,
 }

@@ -25,7 +25,11 @@ impl Connection {
         }
         if self.receiver.owes_rxt() {
             let max = self.sender.flight().max();
-            return Some(self.with_ack(Segment::new(max, 0, Flags::ACK | Flags::RXT_ECHO), at));
+            return Some(self.with_ack(Segment::new(max, 0, Flags::ACK), at));
+        }
+        if self.sender.take_probe() {
+            let below = self.sender.flight().una() - 1;
+            return Some(self.with_ack(Segment::new(below, 0, Flags::ACK), at));
         }
         let probe = self.persist.take_probe();
         let chunk = match probe {
@@ -105,6 +109,9 @@ impl Connection {
         segment.flags |= Flags::ACK;
         segment.ack = self.receiver.nxt();
         segment.window = self.window_for(&segment);
+        if self.receiver.echoes_rxt() && !segment.flags.any(Flags::SYN | Flags::RST) {
+            segment.flags |= Flags::RXT_ECHO;
+        }
         if self.agreed.timestamps {
             let value = self.sender.timestamp(at);
             let echo = self.receiver.recent().unwrap_or(0);

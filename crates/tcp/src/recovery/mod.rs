@@ -16,6 +16,7 @@ use crate::flight::{AckFacts, Cause, Sent};
 use crate::sender::{Sender, Settled};
 use crate::seq::Seq;
 use rate_halving::Rate;
+pub(crate) use rate_halving::WindowReduction;
 
 /// Loss recovery under way, and what it has counted so far.
 #[derive(Clone, Copy, Debug)]
@@ -173,7 +174,11 @@ impl Sender {
         let una = self.flight.una();
         self.push_event(Event::FastRetransmit(self.retransmission(una, at)));
         let flight_size = self.flight.size() - self.recovery.limited;
-        let half = self.halve(flight_size);
+        // What a window reduction under way has halved is not halved again.
+        let half = match self.reduction.take() {
+            None => self.halve_at_loss(flight_size, at),
+            Some(_) => self.window.ssthresh,
+        };
         self.recovery.halved = match self.config.window.full_ack {
             FullAck::Halved => half.max(self.window.smss),
             FullAck::FlightSize | FullAck::Ssthresh => self.window.ssthresh,

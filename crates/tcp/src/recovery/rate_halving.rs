@@ -4,6 +4,7 @@
 
 use crate::flight::AckFacts;
 use crate::sender::Sender;
+use crate::seq::Seq;
 
 /// How far rate halving has come.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,7 +15,41 @@ pub(super) struct Rate {
     cwnd: u64,
 }
 
+/// The window comes down outside fast recovery, as in CA_CWR of Linux.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WindowReduction {
+    /// Once more than this is acknowledged it is over.
+    until: Seq,
+    /// Did an odd number of acknowledgments arrive?
+    odd: bool,
+}
+
 impl Sender {
+    /// From a window of `cwnd` bytes the window comes down to `ssthresh`, until all that is
+    /// outstanding is acknowledged (`tcp_enter_cwr`).
+    pub(crate) fn begin_window_reduction(&mut self, cwnd: u64) {
+        self.window.cwnd = cwnd;
+        self.reduction = Some(WindowReduction { until: self.flight.max(), odd: false });
+    }
+
+    /// An acknowledgment arrived: is the window on its way down, so that it does not grow
+    /// (`tcp_cwnd_down`, `tcp_complete_cwr`)?
+    pub(crate) fn reduce_window(&mut self, facts: &AckFacts) -> bool {
+        let Some(WindowReduction { until, odd }) = self.reduction else { return false };
+        let (smss, ssthresh) = (self.window.smss, self.window.ssthresh);
+        if facts.ack > until {
+            self.window.cwnd = self.window.cwnd.min(ssthresh);
+            self.reduction = None;
+        } else if facts.duplicate || facts.newly_sacked > 0 || facts.is_new() {
+            if odd && self.window.cwnd > ssthresh / 2 {
+                self.window.cwnd = self.window.cwnd.saturating_sub(smss);
+            }
+            self.window.cwnd = self.window.cwnd.min(self.outstanding() + smss).max(smss);
+            self.reduction = Some(WindowReduction { until, odd: !odd });
+        }
+        true
+    }
+
     /// Fast recovery begins with `flight_size` bytes outstanding.
     pub(super) fn begin_rate_halving(&mut self, flight_size: u64) {
         self.window.cwnd = flight_size.max(self.window.smss);

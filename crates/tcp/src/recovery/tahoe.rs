@@ -21,6 +21,7 @@ impl Sender {
             self.push_event(Event::FastRetransmit(self.retransmission(una, facts.at)));
             self.halve(self.flight.size() - self.recovery.limited);
             self.window.set_segments(1);
+            self.reduction = None;
             self.recovery.recover = self.flight.max();
             (self.recovery.limited, self.recovery.informative) = (0, 0);
             self.nxt = self.flight.head().map_or(una, Sent::end);

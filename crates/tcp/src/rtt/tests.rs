@@ -246,3 +246,75 @@ fn without_k_two_ticks_are_the_least() {
         assert_eq!(rtt.rto(), Duration::from_millis(rto));
     }
 }
+
+/// SRTT, RTTVAR and the timeout in thousandths of a millisecond, rounded down, after each sample.
+fn eifel_after(rtt: &mut RttEstimator, samples: &[u64]) -> Vec<[u64; 3]> {
+    let micros = |duration: Duration| duration.nanos() / 1_000;
+    let after = |sample: &u64| {
+        feed(rtt, *sample);
+        let estimate = rtt.estimate().unwrap();
+        [micros(estimate.srtt), micros(estimate.rttvar), micros(rtt.rto())]
+    };
+    samples.iter().map(after).collect()
+}
+
+#[test]
+fn eifel_timer_with_one_sample_a_round_trip() {
+    let mut rtt = estimator(|config| {
+        (config.arithmetic, config.sampling) = (Arithmetic::Eifel, Sampling::OncePerWindow);
+    });
+    rtt.expect_samples(10_000, 1_000);
+    // A gain of 1/3 and a weight of 3. In turn: the first; DELTA 0, so RTTVAR falls by a ninth; DELTA
+    // 300, so both rise by a third; DELTA -100, which leaves RTTVAR as it is.
+    let expected = [
+        [300_000, 150_000, 750_000],
+        [300_000, 133_333, 700_000],
+        [400_000, 188_888, 966_666],
+        [366_666, 188_888, 933_333],
+    ];
+    assert_eq!(eifel_after(&mut rtt, &[300, 300, 600, 300]), expected);
+}
+
+#[test]
+fn eifel_timer_scales_with_the_flight() {
+    // Ten segments, each of them timed: a gain of 1/10. RTTVAR: 150 - 50 / 100, then + 100.5 / 10.
+    for (sampling, load, expected) in [
+        (
+            Sampling::EverySegment,
+            10,
+            [[310_000, 149_500, 1_805_000], [335_000, 159_550, 1_930_500]],
+        ),
+        // Two segments an acknowledgment: 1/5. 150 - 50 / 25, then 240 more than SRTT.
+        (Sampling::EveryAck, 5, [[320_000, 148_000, 1_060_000], [368_000, 166_400, 1_200_000]]),
+    ] {
+        let mut rtt = estimator(|config| {
+            (config.arithmetic, config.sampling) = (Arithmetic::Eifel, sampling);
+        });
+        rtt.expect_samples(10_000, 1_000);
+        let after = eifel_after(&mut rtt, &[300, 400, 560]);
+        assert_eq!(after[0], [300_000, 150_000, 300_000 + load * 150_000]);
+        assert_eq!(after[1..], expected, "{sampling:?}");
+    }
+}
+
+#[test]
+fn eifel_timer_is_two_ticks_more_than_the_last_sample_at_least() {
+    let mut rtt = estimator(|config| {
+        (config.arithmetic, config.sampling) = (Arithmetic::Eifel, Sampling::OncePerWindow);
+        config.granularity = Duration::from_millis(10);
+    });
+    rtt.expect_samples(1_000, 1_000);
+    let calm = eifel_after(&mut rtt, &[100; 60]);
+    assert_eq!(calm[59][0], 100_000);
+    assert!(calm[59][1] < 50);
+    assert_eq!(calm[59][2], 120_000);
+    // Where RFC 6298's rises when the round trip falls, this one sinks with SRTT.
+    let mut standard = estimator(|_| {});
+    let after = |rtt: &mut RttEstimator| {
+        (0..60).for_each(|_| feed(rtt, 400));
+        let before = rtt.rto();
+        feed(rtt, 40);
+        rtt.rto() > before
+    };
+    assert!(after(&mut standard) && !after(&mut rtt));
+}

@@ -80,6 +80,6 @@ fn tick_of(config: &RtoConfig) -> u64 {
 const fn fraction_of(config: &RtoConfig) -> i64 {
     match config.arithmetic {
         Arithmetic::Bsd => 4,
-        Arithmetic::Exact | Arithmetic::Ns2 => 1,
+        Arithmetic::Exact | Arithmetic::Ns2 | Arithmetic::Eifel => 1,
     }
 }

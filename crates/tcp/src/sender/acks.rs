@@ -30,16 +30,19 @@ impl Sender {
         let settled = self.judge(&facts);
         let recovering = self.recovery.is_fast();
         self.recover_or_begin(&facts, settled);
+        let reducing = self.reduce_window(&facts);
         if facts.is_new() {
             let ended = recovering && !self.recovery.is_fast();
             let grows = !recovering || (ended && self.config.window.full_ack == FullAck::Halved);
-            if grows && !settled.freezes() && !facts.acks_syn() {
+            let valid = self.validate_ack(&facts);
+            if grows && valid && !reducing && !settled.freezes() && !facts.acks_syn() {
                 self.window.grow(facts.advanced);
             }
             if settled.ends() || ended {
                 self.moderate();
             }
             if ended {
+                self.validate_recovered();
                 self.trains.resume();
             }
             self.trains.begin(!self.recovery.is_fast());

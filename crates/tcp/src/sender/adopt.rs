@@ -5,8 +5,8 @@ use alloc::sync::Arc;
 use thiserror::Error;
 
 use super::{Permit, Sender};
-use crate::config::{Algorithm, Config, EifelForm};
-use crate::spurious::{Frto, acting};
+use crate::config::{Algorithm, Config};
+use crate::spurious::{Frto, FrtoVariant, acting};
 
 /// Why a connection cannot go on with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -34,7 +34,8 @@ pub struct Negotiated {
 impl Negotiated {
     /// Is it enough for a sender that does as `config` says?
     pub fn serves(self, config: &Config) -> Result<(), AdoptError> {
-        let by_timestamps = config.detectors.eifel.is_some_and(|form| form != EifelForm::Flag);
+        let by_timestamps = config.detectors.eifel.is_some_and(|form| !form.marks())
+            || config.frto == Some(FrtoVariant::Eifel);
         if by_timestamps && !self.timestamps {
             return Err(AdoptError::NoTimestamps);
         }
@@ -60,8 +61,8 @@ impl Sender {
             self.permit = Permit::Windows;
             self.frto = config.frto.map(Frto::new);
         }
-        if (config.detectors, config.dualrtt) != (self.config.detectors, self.config.dualrtt) {
-            self.bench = acting(&config);
+        if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
+            self.bench = core::mem::take(&mut self.bench).replaced(acting(&config));
         }
         self.window.adopt(&config.window);
         self.rtt.adopt(config.rto);

@@ -43,6 +43,7 @@ impl Sender {
         if in_order {
             self.nxt = self.flight.max();
         }
+        self.validate_sent(segment, at, cause);
     }
 
     /// Where the timeout's floor is for delayed acknowledgments: `segment` belongs to a train, or it
@@ -81,6 +82,9 @@ impl Sender {
             let chunk = if count > 0 { self.new_chunk() } else { None };
             self.permit = Permit::New(count - u32::from(chunk.is_some()));
             return chunk;
+        }
+        if let Permit::Instead(substitute) = self.permit {
+            return self.choose_instead(substitute);
         }
         if self.burst == 0 {
             return None;
@@ -133,8 +137,7 @@ impl Sender {
         if seq > self.limit || self.flight.una() == Seq::FIRST {
             return None;
         }
-        let overrun = u64::from(self.config.window.overrun) * self.window.smss;
-        let room = Seq::new(self.edge.value() + overrun).since(seq);
+        let room = self.usable_edge().since(seq);
         let waiting = self.limit.since(seq);
         let len = waiting.min(room).min(self.window.smss);
         // The FIN goes with the last byte of data, if the window has room for it too.

@@ -29,7 +29,7 @@ impl Sender {
 
     /// Do retransmissions carry a mark?
     pub(crate) fn marks(&self) -> bool {
-        self.config.detectors.eifel == Some(EifelForm::Flag)
+        self.config.detectors.eifel.is_some_and(EifelForm::marks)
     }
 
     /// The segment at `seq` was sent again. Of what the timer has sent again the detectors have
@@ -85,7 +85,9 @@ impl Sender {
 
     /// The first of the detectors beside F-RTO that finds the episode spurious.
     fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Finding> {
-        self.bench.acked(facts);
+        if let (Some(cause), Some(range)) = (self.bench.acked(facts), &facts.dsack) {
+            self.events.push(Event::Duplicate { at: facts.at, seq: range.start, cause });
+        }
         let mut found = None;
         while let Some(judgment) = self.bench.poll() {
             let detector = judgment.detector;
@@ -98,13 +100,12 @@ impl Sender {
     }
 
     fn ask_frto(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Settled {
-        let (Some(variant), can_send) = (self.config.frto, self.can_send()) else {
-            return Settled::No;
-        };
+        let (can_send, substitute) = (self.can_send(), self.substitute());
+        let Some(variant) = self.config.frto else { return Settled::No };
         let Some(frto) = self.frto.as_mut().filter(|frto| !frto.is_idle()) else {
             return Settled::No;
         };
-        let (advice, verdict) = frto.on_ack(facts, can_send);
+        let (advice, verdict) = frto.on_ack(facts, can_send, substitute);
         let detector = variant.name();
         self.tell(detector, verdict, facts.at);
         match advice {
@@ -113,7 +114,8 @@ impl Sender {
                 return Settled::No;
             }
             Advice::Hold => self.permit = Permit::New(0),
-            Advice::SendTwoNew(reopening) => self.send_two_new(reopening),
+            Advice::SendTwoNew(window) => self.send_beside(Permit::New(2), window),
+            Advice::SendInstead(what, window) => self.send_beside(Permit::Instead(what), window),
             Advice::GoBackN { cwnd } => return self.go_back(cwnd),
             Advice::Resume(resumption) => {
                 let found = Finding { detector, episode, resumption: Some(resumption) };
@@ -126,8 +128,9 @@ impl Sender {
         Settled::Advised
     }
 
-    fn send_two_new(&mut self, reopening: Reopening) {
-        self.permit = Permit::New(2);
+    /// Step 2 b.
+    fn send_beside(&mut self, permit: Permit, reopening: Reopening) {
+        self.permit = permit;
         match reopening {
             Reopening::Ssthresh => self.window.cwnd = self.window.ssthresh,
             Reopening::Two => self.window.set_segments(2),
@@ -138,7 +141,7 @@ impl Sender {
     /// that was a duplicate.
     fn do_not_resume(&mut self, resumption: Resumption) -> Settled {
         match resumption {
-            Resumption::Halved | Resumption::FromOne => self.go_back(3),
+            Resumption::Halved | Resumption::FromOne | Resumption::Restored => self.go_back(3),
             Resumption::TowardsPipe => self.go_back(2),
             Resumption::Undone => {
                 self.permit = Permit::Windows;

@@ -7,7 +7,9 @@ mod acks;
 mod adopt;
 mod departures;
 mod judging;
+mod limited;
 mod timeout;
+mod validation;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -18,12 +20,13 @@ use crate::config::{Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{Cause, Flight};
-use crate::recovery::Recovery;
+use crate::recovery::{Recovery, WindowReduction};
 use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
-use crate::spurious::{Bench, CanSend, Frto, acting};
+use crate::spurious::{Bench, CanSend, Duplicates, Frto, Substitute, acting};
+use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
 pub(crate) use judging::Settled;
@@ -48,6 +51,8 @@ enum Permit {
     Windows,
     /// Nothing but this many new segments, whatever the congestion window.
     New(u32),
+    /// Nothing but this, in place of new segments.
+    Instead(Substitute),
 }
 
 /// When something happened last.
@@ -66,6 +71,8 @@ pub struct Sender {
     pub(crate) rtt: RttEstimator,
     /// Loss recovery under way, and what it has counted so far.
     pub(crate) recovery: Recovery,
+    /// The window on its way down outside fast recovery.
+    pub(crate) reduction: Option<WindowReduction>,
     /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
     pub(crate) nxt: Seq,
     /// The head is to be sent again, whatever the windows say, and why.
@@ -84,8 +91,8 @@ pub struct Sender {
     /// How many segments the last event may still release.
     pub(crate) burst: u32,
     deadline: Option<Instant>,
-    /// SND.UNA at the last timeout: another one there is a repetition.
-    timed_out_at: Option<Seq>,
+    /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
+    pub(crate) timed_out_at: Option<Seq>,
     /// Did the timer of the SYN expire?
     syn_timed_out: bool,
     /// The state before the last timeout or fast retransmit.
@@ -104,6 +111,8 @@ pub struct Sender {
     trains: Trains,
     /// When data left last, and when an acknowledgment arrived last.
     last: Last,
+    /// How much of the window is used.
+    usage: Usage,
     events: Vec<Event>,
 }
 
@@ -119,6 +128,7 @@ impl Sender {
             window,
             rtt,
             recovery,
+            reduction: None,
             nxt: Seq::FIRST,
             resend_head: None,
             forbears: false,
@@ -138,6 +148,7 @@ impl Sender {
             timed: None,
             trains: Trains::default(),
             last: Last::default(),
+            usage: Usage::default(),
             events: Vec::new(),
             config,
         }
@@ -266,6 +277,11 @@ impl Sender {
     fn head_may_wait(&self) -> bool {
         self.recovery.is_fast()
             || self.flight.head().is_some_and(|head| self.trains.delays(head.end()))
+    }
+
+    /// How many duplicates the peer has reported, by cause.
+    pub const fn duplicates(&self) -> Duplicates {
+        self.bench.duplicates()
     }
 
     /// The congestion window and the slow-start threshold.

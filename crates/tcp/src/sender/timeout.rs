@@ -3,9 +3,11 @@
 use rtolab_time::{Duration, Instant};
 
 use super::{Permit, Sender};
-use crate::config::{RepeatedTimeout, RestartOnDuplicate, RtoFloor, SackOnTimeout, TimerClock};
+use crate::config::{
+    RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout, TimerClock,
+};
 use crate::event::Event;
-use crate::flight::{AckFacts, Cause};
+use crate::flight::{AckFacts, Cause, Sent};
 use crate::segment::Flags;
 use crate::spurious::{Entry, Expiry};
 
@@ -15,8 +17,26 @@ impl Sender {
         if self.flight.size() == 0 {
             self.deadline = None;
         } else if self.recovery.restarts_timer(&self.config.recovery) {
-            self.deadline = Some(self.expiry(at));
+            self.deadline = Some(self.expiry_from_oldest(at));
         }
+    }
+
+    /// When a timer expires that an acknowledgment at `at` restarts.
+    fn expiry_from_oldest(&self, at: Instant) -> Instant {
+        let since = match (self.config.rto.restart_from, self.flight.head()) {
+            (RestartFrom::Ack, _) | (_, None) => return self.expiry(at),
+            (RestartFrom::OldestSegment, Some(head)) => head.last_sent,
+        };
+        let expiry = self.expiry(since);
+        if expiry > at && !self.resends_head() { expiry } else { self.expiry(at) }
+    }
+
+    /// Is the oldest segment about to be sent again, so that its age says nothing?
+    fn resends_head(&self) -> bool {
+        let again = |head: &Sent| {
+            head.seq >= self.nxt || (head.is_lost() && !head.is_repaired() && !head.is_sacked())
+        };
+        self.resend_head.is_some() || self.flight.head().is_some_and(again)
     }
 
     /// When a timer that is set at `at` expires.
@@ -87,8 +107,11 @@ impl Sender {
             max: self.flight.max(),
             in_fast_recovery: self.recovery.is_fast(),
             sack: self.config.sack && self.flight.uses_sack(),
+            timestamp: self.timestamp(at),
         };
         self.recovery.on_timeout(self.flight.max());
+        self.reduction = None;
+        self.invalidate();
         match self.config.recovery.sack.on_timeout {
             // A head that was selectively acknowledged shows that the receiver reneged.
             SackOnTimeout::Keep if !head.is_sacked() => self.flight.clear_losses(),

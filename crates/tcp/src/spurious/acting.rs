@@ -5,35 +5,39 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{
-    BadRetransmit, Bench, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe,
-    Episode, Rfc3522, Verdict,
+    BadRetransmit, Bench, Detector, Dsack, DsackCauses, DsackLinux, DualRtt, Eifel, EifelRxt,
+    EifelSafe, Episode, Rfc3522, Verdict,
 };
 use crate::config::{Config, Detectors, DsackForm, EifelForm};
 use crate::flight::{AckFacts, Cause, Sent};
 
 /// The detectors of a sender that does as `config` says.
 pub(crate) fn acting(config: &Config) -> Bench {
-    let Detectors { eifel, bad_retransmit, dualrtt, dsack } = config.detectors;
+    let Detectors { eifel, bad_retransmit, dualrtt, dsack, others } = &config.detectors;
     let mut bench: Vec<(&'static str, Box<dyn Detector>)> = Vec::new();
     let eifel: Option<(_, Box<dyn Detector>)> = eifel.map(|form| match form {
         EifelForm::LudwigKatz => ("eifel", Box::new(OfTimeouts(Eifel::default())) as _),
         EifelForm::Rfc3522 => ("eifel:rfc3522", Box::new(Rfc3522::default()) as _),
         EifelForm::Flag => ("eifel:rxt", Box::new(EifelRxt::default()) as _),
+        EifelForm::TwoBits => ("eifel:two-bits", Box::new(OfTimeouts(EifelRxt::default())) as _),
         EifelForm::Safe => ("eifel:safe", Box::new(EifelSafe::default()) as _),
     });
     bench.extend(eifel);
-    if bad_retransmit {
+    if *bad_retransmit {
         bench.push(("badrexmit", Box::new(BadRetransmit::default())));
     }
-    if dualrtt {
-        bench.push(("dualrtt", Box::new(DualRtt::new(config.dualrtt))));
+    if *dualrtt {
+        let detector = DualRtt::new(config.dualrtt);
+        bench.push((config.dualrtt.threshold.detector(), Box::new(detector)));
     }
     let dsack: Option<(_, Box<dyn Detector>)> = dsack.map(|form| match form {
         DsackForm::Rfc3708 => ("dsack", Box::new(Dsack::default()) as _),
         DsackForm::Linux => ("dsack:linux", Box::new(DsackLinux::default()) as _),
+        DsackForm::Causes => ("dsack:causes", Box::new(DsackCauses::default()) as _),
     });
     bench.extend(dsack);
-    Bench::of(bench)
+    bench.extend(others.iter().map(|other| (other.name, (other.make)())));
+    Bench::of(bench).knowing(config.dualrtt.path)
 }
 
 /// A detector that hears of timeouts only.

@@ -5,9 +5,12 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use rtolab_time::{Duration, Instant};
+use rtolab_time::Instant;
 
+use super::duplicates::{DuplicateCause, Duplicates, Retransmissions};
+use super::path::Path;
 use super::{Detector, Episode, EpisodeKind, Judgment, Verdict};
+use crate::config::KnownPath;
 use crate::flight::{AckFacts, Sent};
 use crate::seq::Seq;
 
@@ -18,8 +21,11 @@ pub(crate) struct Bench {
     seats: Vec<Seat>,
     episode: Option<Episode>,
     episodes: u32,
+    known: KnownPath,
     path: Path,
     dsack_seen: bool,
+    resent: Retransmissions,
+    duplicates: Duplicates,
     judgments: VecDeque<Judgment>,
 }
 
@@ -29,17 +35,6 @@ struct Seat {
     detector: Box<dyn Detector>,
     /// Has it spoken in this episode?
     decided: bool,
-}
-
-/// What is known of the path's round-trip time.
-#[derive(Clone, Copy, Debug, Default)]
-struct Path {
-    least: Option<Duration>,
-    smoothed: Option<Duration>,
-    /// The closest that acknowledgments of one segment each followed one another.
-    spacing: Option<Duration>,
-    /// When new data were last acknowledged.
-    last_ack: Option<Instant>,
 }
 
 /// A timeout or fast retransmit, as it is decided.
@@ -60,6 +55,22 @@ impl Bench {
     pub fn of(detectors: impl IntoIterator<Item = (&'static str, Box<dyn Detector>)>) -> Self {
         let seat = |(name, detector)| Seat { name, detector, decided: false };
         Self { seats: detectors.into_iter().map(seat).collect(), ..Self::default() }
+    }
+
+    /// The same, told of the path.
+    pub const fn knowing(mut self, path: KnownPath) -> Self {
+        self.known = path;
+        self
+    }
+
+    /// As before, but with the detectors of `other`.
+    pub fn replaced(self, other: Self) -> Self {
+        Self { resent: self.resent, duplicates: self.duplicates, ..other }
+    }
+
+    /// How many duplicates were reported, by cause.
+    pub const fn duplicates(&self) -> Duplicates {
+        self.duplicates
     }
 
     /// The episode under way.
@@ -92,12 +103,17 @@ impl Bench {
             min_rtt: self.path.least,
             srtt: self.path.smoothed,
             spacing: self.path.spacing,
+            known: self.known,
+            estimated: self.path.estimate(),
             dsack_seen: self.dsack_seen,
             sack,
             timeouts: u32::from(kind == EpisodeKind::Timeout),
             retransmissions: 0,
             new_segments: 0,
         });
+        if kind == EpisodeKind::Timeout {
+            self.path.timed_out();
+        }
         number
     }
 
@@ -107,6 +123,7 @@ impl Bench {
         let Some(episode) = &mut self.episode else { return };
         episode.high = max;
         episode.retransmissions += 1;
+        self.resent.note(sent, episode);
         for seat in &mut self.seats {
             seat.detector.on_retransmission(sent, episode);
         }
@@ -119,8 +136,21 @@ impl Bench {
         }
     }
 
-    /// An acknowledgment arrived.
-    pub fn acked(&mut self, facts: &AckFacts) {
+    /// An acknowledgment arrived: what a duplicate that it reports comes from.
+    pub fn acked(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {
+        let cause = self.duplicate(facts);
+        self.ask_all(facts);
+        cause
+    }
+
+    fn duplicate(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {
+        self.resent.forget(facts.una_before);
+        let report = self.resent.report(facts.dsack.as_ref()?, facts.una_before);
+        self.duplicates.count(report.cause);
+        Some(report.cause)
+    }
+
+    fn ask_all(&mut self, facts: &AckFacts) {
         if self.seats.is_empty() {
             self.end_behind(facts);
             return;
@@ -169,24 +199,5 @@ impl Bench {
     /// The next thing that a detector says.
     pub fn poll(&mut self) -> Option<Judgment> {
         self.judgments.pop_front()
-    }
-}
-
-impl Path {
-    /// Takes a round trip by Karn's rule, and the distance to the acknowledgment before.
-    fn measure(&mut self, facts: &AckFacts) {
-        if !facts.is_new() {
-            return;
-        }
-        let before = self.last_ack.replace(facts.at);
-        let (Some(newest), false) = (facts.newest_acked, facts.acks_retransmission) else { return };
-        let rtt = facts.at.since(newest.first_sent);
-        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-        // RFC 6298 section 2.3.
-        self.smoothed = Some(self.smoothed.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
-        let apart = before.map_or(Duration::ZERO, |before| facts.at.since(before));
-        if u64::from(newest.len) == facts.advanced && !apart.is_zero() {
-            self.spacing = Some(self.spacing.map_or(apart, |least| least.min(apart)));
-        }
     }
 }

@@ -7,9 +7,10 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use super::{
-    BadRetransmit, Detector, Dsack, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe, FrtoJudge,
-    FrtoVariant, Originals, Rfc3522,
+    BadRetransmit, Detector, Dsack, DsackCauses, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe,
+    FrtoJudge, FrtoVariant, Originals, Rfc3522,
 };
+use crate::config::{Logarithm, Threshold};
 
 /// A detector that judges can be asked for.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +88,36 @@ pub const DETECTORS: &[DetectorKind] = &[
         make: || Box::new(DualRtt::default()),
     },
     DetectorKind {
+        name: "dualrtt:physical",
+        about: "an acknowledgment comes within one and a half times their spacing",
+        source: "after Fu and Atiquzzaman 2004 Table V",
+        make: || Box::new(DualRtt::with(Threshold::Physical)),
+    },
+    DetectorKind {
+        name: "dualrtt:paper-ln",
+        about: "as dualrtt, within a part by the paper's model with the natural logarithm",
+        source: "Fu and Atiquzzaman 2004 equations 3 and 6",
+        make: || Box::new(DualRtt::with(Threshold::Paper(Logarithm::Natural))),
+    },
+    DetectorKind {
+        name: "dualrtt:paper-log10",
+        about: "as dualrtt:paper-ln, with the decimal logarithm",
+        source: "Fu and Atiquzzaman 2004 equations 3 and 6",
+        make: || Box::new(DualRtt::with(Threshold::Paper(Logarithm::Decimal))),
+    },
+    DetectorKind {
+        name: "dualrtt:table",
+        about: "as dualrtt, within the part that the paper found best for the bandwidth",
+        source: "Fu and Atiquzzaman 2004 Table V",
+        make: || Box::new(DualRtt::with(Threshold::Table)),
+    },
+    DetectorKind {
+        name: "dualrtt:online",
+        about: "as dualrtt:paper-ln, of the path as acknowledgments show it",
+        source: "Fu and Atiquzzaman 2004 section V-B",
+        make: || Box::new(DualRtt::with(Threshold::Online)),
+    },
+    DetectorKind {
         name: "dsack",
         about: "the receiver reports each retransmission as a duplicate",
         source: "RFC 3708 section 3",
@@ -105,6 +136,18 @@ pub const DETECTORS: &[DetectorKind] = &[
         make: || Box::new(EifelRxt::default()),
     },
     DetectorKind {
+        name: "eifel:two-bits",
+        about: "as eifel:rxt, whichever acknowledgment the receiver puts the echo in",
+        source: "Ludwig and Katz 2000",
+        make: || Box::new(EifelRxt::default()),
+    },
+    DetectorKind {
+        name: "eifel:forward",
+        about: "as eifel, but a second acknowledgment has to advance, too, as in frto",
+        source: "report C-2002-07 section 6",
+        make: || Box::new(FrtoJudge::new(FrtoVariant::Eifel)),
+    },
+    DetectorKind {
         name: "badrexmit",
         about: "an acknowledgment comes within half a smoothed round-trip time",
         source: "FreeBSD, after Allman and Paxson 1999",
@@ -115,6 +158,12 @@ pub const DETECTORS: &[DetectorKind] = &[
         about: "the receiver reports as many duplicates as there were retransmissions",
         source: "Linux tcp_input.c",
         make: || Box::new(DsackLinux::default()),
+    },
+    DetectorKind {
+        name: "dsack:causes",
+        about: "as dsack:linux, and no report speaks of lost acknowledgments",
+        source: "Pan, Mark and Shen section 5.3",
+        make: || Box::new(DsackCauses::default()),
     },
 ];
 

@@ -4,11 +4,18 @@
 //! A delay spike releases what it held back to back, so the acknowledgment of an original arrives
 //! impossibly soon after the retransmission that it seems to answer.
 
-use rtolab_time::Duration;
+mod tau;
+
+use rtolab_time::{Duration, Instant};
 
 use super::{Detector, Episode, EpisodeKind, Verdict, Why};
-use crate::config::{DualRttConfig, FirstAck, Threshold};
+use crate::config::{DualRttConfig, FirstAck, KnownPath, Logarithm, Threshold};
 use crate::flight::{AckFacts, Cause, Sent};
+
+use tau::Tau;
+
+/// While nothing is known of the path (section V-B).
+const CAUTIOUS: Tau = Tau::thousandths(100);
 
 /// Calls a timeout spurious when a retransmitted segment is acknowledged within τ times the
 /// connection's smallest round trip (equation 1). It never calls one genuine: what it does not
@@ -21,40 +28,60 @@ pub struct DualRtt {
 }
 
 impl DualRtt {
-    /// With these knobs.
+    /// With these knobs; what is known of the path, an [`Episode`] says.
     pub const fn new(config: DualRttConfig) -> Self {
         Self { config, first: false }
     }
 
-    /// With a threshold τ of so many thousandths.
-    pub const fn with_tau(thousandths: u32) -> Self {
-        let threshold = Threshold::Fixed(thousandths);
-        Self::new(DualRttConfig { threshold, first: FirstAck::Definition })
+    /// With this threshold.
+    pub const fn with(threshold: Threshold) -> Self {
+        let path = KnownPath { rate: None, delay: None };
+        Self::new(DualRttConfig { threshold, first: FirstAck::Definition, path })
     }
 
-    /// The paper's NRTT: from the most recent retransmission of the newest segment acknowledged to
-    /// its acknowledgment. A segment that was sent once gives an ordinary round trip.
-    fn nrtt(&self, ack: &AckFacts, first: bool) -> Option<Duration> {
-        let newest = ack.newest_acked.filter(Sent::was_retransmitted)?;
+    /// With a threshold τ of so many thousandths.
+    pub const fn with_tau(thousandths: u32) -> Self {
+        Self::with(Threshold::Fixed(thousandths))
+    }
+
+    /// The paper's NRTT: from the most recent retransmission of `newest`, the newest segment
+    /// acknowledged, to its acknowledgment. A segment that was sent once gives an ordinary round
+    /// trip.
+    fn nrtt(&self, newest: &Sent, at: Instant, first: bool) -> Option<Duration> {
+        if !newest.was_retransmitted() {
+            return None;
+        }
         let from = match (first, self.config.first) {
             (true, FirstAck::Skip) => return None,
             (true, FirstAck::Original) => newest.first_sent,
             (_, FirstAck::Definition) | (false, _) => newest.last_sent,
         };
-        Some(ack.at.since(from))
+        Some(at.since(from))
     }
 
-    /// Is it below the threshold?
-    fn too_soon(&self, nrtt: Duration, min_rtt: Duration, spacing: Option<Duration>) -> bool {
-        let thousandths = |time: Duration, count: u32| u128::from(time.nanos()) * u128::from(count);
-        let nrtt = thousandths(nrtt, 1000);
-        match self.config.threshold {
-            Threshold::Fixed(tau) => nrtt < thousandths(min_rtt, tau),
-            Threshold::Physical => spacing.is_some_and(|spacing| {
-                nrtt < thousandths(spacing, 1500).min(thousandths(min_rtt, 900))
-            }),
-        }
+    /// Is it below the threshold for a segment of `segment` bytes?
+    fn too_soon(&self, nrtt: Duration, segment: u32, episode: &Episode) -> bool {
+        let Some(min_rtt) = episode.min_rtt else { return false };
+        let model = |path: KnownPath, logarithm| {
+            Some(Tau::of_model(logarithm, (path.rate?, path.delay?), segment))
+        };
+        let tau = match self.config.threshold {
+            Threshold::Physical => return is_held_back(nrtt, min_rtt, episode.spacing),
+            Threshold::Fixed(thousandths) => Some(Tau::thousandths(thousandths)),
+            Threshold::Paper(logarithm) => model(episode.known, logarithm),
+            Threshold::Table => episode.known.rate.map(Tau::of_table),
+            Threshold::Online => {
+                Some(model(episode.estimated, Logarithm::Natural).unwrap_or(CAUTIOUS))
+            }
+        };
+        tau.is_some_and(|tau| tau.exceeds(nrtt, min_rtt))
     }
+}
+
+/// [`Threshold::Physical`].
+fn is_held_back(nrtt: Duration, min_rtt: Duration, spacing: Option<Duration>) -> bool {
+    let tenths = |time: Duration, count: u32| u128::from(time.nanos()) * u128::from(count);
+    spacing.is_some_and(|spacing| tenths(nrtt, 10) < tenths(spacing, 15).min(tenths(min_rtt, 9)))
 }
 
 impl Detector for DualRtt {
@@ -66,13 +93,19 @@ impl Detector for DualRtt {
         if episode.kind != EpisodeKind::Timeout {
             return Verdict::Blind(Why::NotATimeout);
         }
-        let Some(min_rtt) = episode.min_rtt else { return Verdict::Blind(Why::NoRoundTrip) };
+        if episode.min_rtt.is_none() {
+            return Verdict::Blind(Why::NoRoundTrip);
+        }
+        if self.config.threshold.lacks(episode.known).is_some() {
+            return Verdict::Blind(Why::PathUnknown);
+        }
         if !ack.is_new() {
             return Verdict::Open;
         }
         let first = core::mem::take(&mut self.first);
-        match self.nrtt(ack, first) {
-            Some(nrtt) if self.too_soon(nrtt, min_rtt, episode.spacing) => Verdict::Spurious,
+        let Some(newest) = ack.newest_acked else { return Verdict::Open };
+        match self.nrtt(&newest, ack.at, first) {
+            Some(nrtt) if self.too_soon(nrtt, newest.len, episode) => Verdict::Spurious,
             _ => Verdict::Open,
         }
     }

@@ -1,8 +1,11 @@
-//! Eifel detection by a flag: draft-ludwig-tsvwg-tcp-rxt-flag-03; Ludwig and Katz 2000 section 4.1
-//! has it with two of the reserved bits.
+//! Eifel detection by a flag: draft-ludwig-tsvwg-tcp-rxt-flag-03, and as Ludwig and Katz 2000 have
+//! it, with two of the reserved bits.
 //!
-//! The sender marks retransmissions, and the receiver answers each of them at once with a pure
-//! acknowledgment that says so: one that does not was made for an original.
+//! The sender marks retransmissions, and the receiver says so when it acknowledges one: an
+//! acknowledgment that does not say it was made for an original. In the draft the receiver answers
+//! each marked segment at once with a pure acknowledgment. Ludwig and Katz echo the mark in the
+//! acknowledgment that comes anyway, so that it may be delayed, carry data and cover originals
+//! besides: the sender may learn later that a timeout was needed, and never sooner that it was not.
 
 use super::{Detector, Episode, Verdict, Why};
 use crate::flight::{AckFacts, Cause, Sent};

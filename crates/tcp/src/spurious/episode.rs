@@ -2,6 +2,7 @@
 
 use rtolab_time::{Duration, Instant};
 
+use crate::config::KnownPath;
 use crate::seq::Seq;
 
 /// A timeout or fast retransmit, and what the sender did since.
@@ -29,6 +30,11 @@ pub struct Episode {
     pub srtt: Option<Duration>,
     /// The closest that acknowledgments of one segment each followed one another.
     pub spacing: Option<Duration>,
+    /// What the sender is told of its path.
+    pub known: KnownPath,
+    /// What the acknowledgments before it show of the path: all, or nothing while they are too few
+    /// or the path seems to be another than before.
+    pub estimated: KnownPath,
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
     /// Is SACK in use?

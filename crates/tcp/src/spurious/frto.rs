@@ -8,6 +8,7 @@
 //! What the RFCs, Linux and ns-2 made of it differs in when it is entered, what each acknowledgment
 //! must cover and what follows: one file a source, over one [`Frto`] machine.
 
+mod eifel;
 mod judge;
 mod linux;
 mod machine;
@@ -18,7 +19,9 @@ mod sack;
 use crate::flight::AckFacts;
 
 pub use judge::FrtoJudge;
-pub use machine::{Advice, CanSend, Entry, Expiry, Frto, FrtoVariant, Reopening, Resumption};
+pub use machine::{
+    Advice, CanSend, Entry, Expiry, Frto, FrtoVariant, Reopening, Resumption, Substitute,
+};
 
 use machine::{Outcome, Step};
 

@@ -4,7 +4,8 @@
 use rtolab_time::Instant;
 
 use super::bench::{Beginning, Bench};
-use super::{DetectorKind, EpisodeKind, Verdict, Why};
+use super::{DetectorKind, Duplicates, EpisodeKind, Verdict, Why};
+use crate::config::KnownPath;
 use crate::flight::{Cause, Flight};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
@@ -40,6 +41,13 @@ impl Judges {
     pub fn new<'a>(kinds: impl IntoIterator<Item = &'a DetectorKind>, seq: Seq) -> Self {
         let bench = Bench::of(kinds.into_iter().map(|kind| (kind.name, (kind.make)())));
         Self { flight: Flight::starting_at(seq), bench, awaited: false }
+    }
+
+    /// The same, told of the path what the sender is told.
+    #[must_use]
+    pub fn knowing(mut self, path: KnownPath) -> Self {
+        self.bench = self.bench.knowing(path);
+        self
     }
 
     /// The retransmission timer of the segment at `seq` expired: the number of the episode.
@@ -83,6 +91,11 @@ impl Judges {
         }
         let facts = self.flight.acked(segment, at);
         self.bench.acked(&facts);
+    }
+
+    /// How many duplicates were reported, by cause.
+    pub const fn duplicates(&self) -> Duplicates {
+        self.bench.duplicates()
     }
 
     /// Nothing more will happen: what is left open is said to be.

@@ -7,8 +7,10 @@ mod badrexmit;
 mod bench;
 mod detectors;
 mod dsack;
+mod dsack_causes;
 mod dsack_linux;
 mod dualrtt;
+mod duplicates;
 pub mod eifel;
 mod eifel_rxt;
 mod eifel_safe;
@@ -16,6 +18,7 @@ mod episode;
 pub mod frto;
 mod judges;
 mod originals;
+mod path;
 mod rfc3522;
 
 use alloc::boxed::Box;
@@ -28,14 +31,16 @@ pub use badrexmit::BadRetransmit;
 pub(crate) use bench::{Beginning, Bench};
 pub use detectors::{DETECTORS, DetectorKind, UnknownDetector, detector};
 pub use dsack::Dsack;
+pub use dsack_causes::DsackCauses;
 pub use dsack_linux::DsackLinux;
 pub use dualrtt::DualRtt;
+pub use duplicates::{DuplicateCause, Duplicates};
 pub use eifel::Eifel;
 pub use eifel_rxt::EifelRxt;
 pub use eifel_safe::EifelSafe;
 pub use episode::{Episode, EpisodeKind};
 pub use frto::{
-    Advice, CanSend, Entry, Expiry, Frto, FrtoJudge, FrtoVariant, Reopening, Resumption,
+    Advice, CanSend, Entry, Expiry, Frto, FrtoJudge, FrtoVariant, Reopening, Resumption, Substitute,
 };
 pub use judges::{Judges, Judgment};
 pub use originals::Originals;
@@ -91,6 +96,8 @@ pub enum Why {
     RetransmittedTwice,
     /// The network itself duplicates packets.
     NetworkDuplicates,
+    /// It needs to be told of the path, and was not.
+    PathUnknown,
 }
 
 impl Why {
@@ -108,6 +115,7 @@ impl Why {
             Self::Handshake => "a handshake",
             Self::RetransmittedTwice => "retransmitted twice",
             Self::NetworkDuplicates => "the network duplicates",
+            Self::PathUnknown => "the path is not known",
         }
     }
 }

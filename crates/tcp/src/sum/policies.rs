@@ -4,165 +4,375 @@ use rtolab_time::Duration;
 
 use super::{Policy, Question};
 use crate::config::{
-    Algorithm, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Parity, PartialAckTimer,
-    Response, RtoFloor, SackRules,
+    Algorithm, Arithmetic, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Logarithm, Parity,
+    PartialAckTimer, Response, RestartFrom, RtoFloor, SackRules, Sampling, Threshold,
 };
 
-/// Every policy that a sum may name: a new algorithm is one file and one line here.
+/// Every policy that a sum may name: a new algorithm is one file and one row here. It begins
+/// with the question that the policy answers; then its name, what it is, who published it, and what
+/// it sets.
 pub const POLICIES: &[Policy] = &[
-    policy("tahoe", Question::Recovery, "Tahoe as the scenario sets it (Jacobson 1988)", tahoe),
-    policy("tahoe:no-bugfix", Question::Recovery, "Tahoe without RFC 2582's bugfix", |c| {
+    recovery("tahoe", "Tahoe, bugfix as the scenario sets it", "Jacobson 1988", tahoe),
+    recovery("tahoe:no-bugfix", "Tahoe without bugfix", "Jacobson 1988", |c| {
         tahoe(c);
         c.recovery.bugfix = Bugfix::None;
     }),
-    policy("tahoe:careful", Question::Recovery, "Tahoe, bugfix careful (RFC 2582)", |c| {
+    recovery("tahoe:careful", "Tahoe, bugfix careful", "RFC 2582 section 5", |c| {
         tahoe(c);
         c.recovery.bugfix = Bugfix::Careful;
     }),
-    policy("reno", Question::Recovery, "Reno as the scenario sets it (RFC 5681)", reno),
-    policy("reno:no-bugfix", Question::Recovery, "Reno without RFC 2582's bugfix", |c| {
+    recovery("reno", "Reno, bugfix as the scenario sets it", "RFC 5681 section 3.2", reno),
+    recovery("reno:no-bugfix", "Reno without bugfix", "RFC 2581 section 3.2", |c| {
         reno(c);
         c.recovery.bugfix = Bugfix::None;
     }),
-    policy("reno:less-careful", Question::Recovery, "Reno, bugfix less careful", |c| {
+    recovery("reno:less-careful", "Reno, bugfix less careful", "RFC 2582 section 5", |c| {
         reno(c);
         c.recovery.bugfix = Bugfix::LessCareful;
     }),
-    policy("reno:careful", Question::Recovery, "Reno, bugfix careful (RFC 2582)", |c| {
+    recovery("reno:careful", "Reno, bugfix careful", "RFC 2582 section 5", |c| {
         reno(c);
         c.recovery.bugfix = Bugfix::Careful;
     }),
-    policy("newreno", Question::Recovery, "NewReno as the scenario sets it (RFC 6582)", newreno),
-    policy("newreno:no-bugfix", Question::Recovery, "NewReno without RFC 2582's bugfix", |c| {
+    recovery("newreno", "NewReno as the scenario sets it", "RFC 6582 section 3.2", newreno),
+    recovery("newreno:no-bugfix", "NewReno without bugfix", "RFC 2582 section 5", |c| {
         newreno(c);
         c.recovery.bugfix = Bugfix::None;
     }),
-    policy("newreno:less-careful", Question::Recovery, "NewReno, bugfix less careful", |c| {
+    recovery("newreno:less-careful", "NewReno, bugfix less careful", "RFC 2582 section 5", |c| {
         newreno(c);
         c.recovery.bugfix = Bugfix::LessCareful;
     }),
-    policy("newreno:careful", Question::Recovery, "NewReno, bugfix careful (RFC 6582)", |c| {
+    recovery("newreno:careful", "NewReno, bugfix careful", "RFC 6582 section 3.2", |c| {
         newreno(c);
         c.recovery.bugfix = Bugfix::Careful;
     }),
-    policy("newreno:ack-heuristic", Question::Recovery, "NewReno, RFC 6582 section 4.1", |c| {
-        newreno(c);
-        c.recovery.bugfix = Bugfix::AckHeuristic;
-    }),
-    policy("newreno:timestamp-heuristic", Question::Recovery, "NewReno, RFC 6582 4.2", |c| {
-        newreno(c);
-        c.recovery.bugfix = Bugfix::TimestampHeuristic;
-        c.timestamps = true;
-    }),
-    policy("newreno:impatient", Question::Recovery, "NewReno, timer impatient (RFC 6582)", |c| {
-        newreno(c);
-        c.recovery.newreno.timer = PartialAckTimer::Impatient;
-    }),
-    policy("newreno:steady", Question::Recovery, "NewReno, slow but steady (RFC 6582)", |c| {
-        newreno(c);
-        c.recovery.newreno.timer = PartialAckTimer::SlowButSteady;
-    }),
-    policy("sack", Question::Recovery, "SACK recovery as the scenario sets it", sack),
-    policy("sack:rfc3517", Question::Recovery, "SACK recovery by RFC 3517", |c| {
+    recovery(
+        "newreno:ack-heuristic",
+        "NewReno, careful but where ACKs advance little",
+        "RFC 6582 section 4.1",
+        |c| {
+            newreno(c);
+            c.recovery.bugfix = Bugfix::AckHeuristic;
+        },
+    ),
+    recovery(
+        "newreno:timestamp-heuristic",
+        "NewReno, careful but where timestamps show a loss",
+        "RFC 6582 section 4.2",
+        |c| {
+            newreno(c);
+            c.recovery.bugfix = Bugfix::TimestampHeuristic;
+            c.timestamps = true;
+        },
+    ),
+    recovery(
+        "newreno:impatient",
+        "NewReno, the first partial ACK restarts the timer",
+        "RFC 2582 section 4",
+        |c| {
+            newreno(c);
+            c.recovery.newreno.timer = PartialAckTimer::Impatient;
+        },
+    ),
+    recovery(
+        "newreno:steady",
+        "NewReno, every partial ACK restarts the timer",
+        "RFC 2582 section 4",
+        |c| {
+            newreno(c);
+            c.recovery.newreno.timer = PartialAckTimer::SlowButSteady;
+        },
+    ),
+    recovery("sack", "SACK recovery as the scenario sets it", "RFC 6675 section 5", sack),
+    recovery("sack:rfc3517", "SACK recovery by the older rules", "RFC 3517 section 5", |c| {
         sack(c);
         c.recovery.sack.rules = SackRules::Rfc3517;
     }),
-    policy("sack:rfc6675", Question::Recovery, "SACK recovery by RFC 6675", |c| {
+    recovery("sack:rfc6675", "SACK recovery by the newer rules", "RFC 6675 section 5", |c| {
         sack(c);
         c.recovery.sack.rules = SackRules::Rfc6675;
     }),
-    policy("frto", Question::Timeout, "F-RTO as in report C-2002-07 section 3", |c| {
+    timeout("frto", "F-RTO as first published", "report C-2002-07 section 3", |c| {
         c.frto = Some(FrtoVariant::Report);
     }),
-    policy("frto:rfc4138", Question::Timeout, "F-RTO by RFC 4138 section 2.1", |c| {
+    timeout("frto:rfc4138", "F-RTO, experimental", "RFC 4138 section 2.1", |c| {
         c.frto = Some(FrtoVariant::Rfc4138);
     }),
-    policy("frto:rfc5682", Question::Timeout, "F-RTO by RFC 5682 section 2.1", |c| {
+    timeout("frto:rfc5682", "F-RTO, standard", "RFC 5682 section 2.1", |c| {
         c.frto = Some(FrtoVariant::Rfc5682);
     }),
-    policy("frto:rfc5682-sack", Question::Timeout, "F-RTO with SACK, RFC 5682 section 3.1", |c| {
+    timeout("frto:rfc5682-sack", "F-RTO with SACK", "RFC 5682 section 3.1", |c| {
         c.frto = Some(FrtoVariant::Rfc5682Sack);
     }),
-    policy(
-        "frto:linux",
-        Question::Timeout,
-        "F-RTO as in Linux 6.1, which undoes the timeout",
+    timeout("frto:linux", "F-RTO that undoes the timeout", "Linux 6.1, tcp_process_loss", |c| {
+        c.frto = Some(FrtoVariant::Linux);
+    }),
+    timeout(
+        "frto:ns2",
+        "F-RTO as simulated, spurious_response_ 2",
+        "ns-2.35, tcp.cc and tcp-sack1.cc",
         |c| {
-            c.frto = Some(FrtoVariant::Linux);
+            c.frto = Some(FrtoVariant::Ns2);
         },
     ),
-    policy("frto:ns2", Question::Timeout, "F-RTO as in ns-2.35, spurious_response_ 2", |c| {
-        c.frto = Some(FrtoVariant::Ns2);
-    }),
-    policy("eifel", Question::Spurious, "Eifel by timestamps for timeouts (LK 2000)", |c| {
+    timeout(
+        "eifel:forward",
+        "by timestamps, going on as F-RTO does",
+        "report C-2002-07 section 6",
+        |c| {
+            c.frto = Some(FrtoVariant::Eifel);
+            c.timestamps = true;
+        },
+    ),
+    spurious("eifel", "by timestamps, for timeouts", "Ludwig and Katz 2000", |c| {
         eifel(c, EifelForm::LudwigKatz);
     }),
-    policy("eifel:rfc3522", Question::Spurious, "Eifel by timestamps (RFC 3522)", |c| {
-        eifel(c, EifelForm::Rfc3522);
+    spurious(
+        "eifel:rfc3522",
+        "by timestamps, for timeouts and fast retransmits",
+        "RFC 3522 section 3.2",
+        |c| {
+            eifel(c, EifelForm::Rfc3522);
+        },
+    ),
+    spurious(
+        "eifel:safe",
+        "by timestamps, the original's echo only",
+        "RFC 3522 section 3.4",
+        |c| {
+            eifel(c, EifelForm::Safe);
+        },
+    ),
+    spurious(
+        "eifel:rxt",
+        "by marks on retransmissions, of this laboratory's hosts",
+        "draft-ludwig-tsvwg-tcp-rxt-flag-03",
+        |c| {
+            c.detectors.eifel = Some(EifelForm::Flag);
+        },
+    ),
+    spurious(
+        "eifel:two-bits",
+        "by marks that any ACK echoes",
+        "Ludwig and Katz 2000, two reserved bits",
+        |c| {
+            c.detectors.eifel = Some(EifelForm::TwoBits);
+        },
+    ),
+    spurious(
+        "badrexmit",
+        "an ACK within half a round trip",
+        "FreeBSD, tcp_input.c; Allman and Paxson 1999 section 2.8",
+        |c| {
+            c.detectors.bad_retransmit = true;
+        },
+    ),
+    spurious(
+        "dualrtt",
+        "an ACK within a fraction of the smallest round trip",
+        "Fu and Atiquzzaman 2004 section IV",
+        |c| {
+            c.detectors.dualrtt = true;
+        },
+    ),
+    spurious("dualrtt:physical", "by the spacing of acknowledgments", "this laboratory", |c| {
+        dualrtt(c, Threshold::Physical);
     }),
-    policy("eifel:safe", Question::Spurious, "Eifel, the original's echo only (RFC 3522)", |c| {
-        eifel(c, EifelForm::Safe);
-    }),
-    policy("eifel:rxt", Question::Spurious, "Eifel by marks on retransmissions (lab only)", |c| {
-        c.detectors.eifel = Some(EifelForm::Flag);
-    }),
-    policy("badrexmit", Question::Spurious, "an ACK within half a round trip (FreeBSD)", |c| {
-        c.detectors.bad_retransmit = true;
-    }),
-    policy("dualrtt", Question::Spurious, "DualRTT (Fu and Atiquzzaman 2004)", |c| {
-        c.detectors.dualrtt = true;
-    }),
-    policy("dsack", Question::Spurious, "all retransmissions reported by D-SACK (RFC 3708)", |c| {
+    spurious(
+        "dualrtt:paper-ln",
+        "by the paper's model, natural logarithm",
+        "Fu and Atiquzzaman 2004, equation 3",
+        |c| {
+            dualrtt(c, Threshold::Paper(Logarithm::Natural));
+        },
+    ),
+    spurious(
+        "dualrtt:paper-log10",
+        "by the paper's model, decimal logarithm",
+        "Fu and Atiquzzaman 2004, equation 3",
+        |c| {
+            dualrtt(c, Threshold::Paper(Logarithm::Decimal));
+        },
+    ),
+    spurious(
+        "dualrtt:table",
+        "by the paper's table of bandwidths",
+        "Fu and Atiquzzaman 2004, Table V",
+        |c| {
+            dualrtt(c, Threshold::Table);
+        },
+    ),
+    spurious(
+        "dualrtt:online",
+        "by the paper's model of the measured path",
+        "Fu and Atiquzzaman 2004, section V",
+        |c| {
+            dualrtt(c, Threshold::Online);
+        },
+    ),
+    spurious("dsack", "all retransmissions reported by D-SACK", "RFC 3708 section 3", |c| {
         c.detectors.dsack = Some(DsackForm::Rfc3708);
     }),
-    policy("dsack:linux", Question::Spurious, "retransmissions less D-SACKs (Linux)", |c| {
-        c.detectors.dsack = Some(DsackForm::Linux);
-    }),
-    policy("none", Question::Response, "nothing changes, to compare with", |c| {
+    spurious(
+        "dsack:linux",
+        "retransmissions counted, less those reported by D-SACK",
+        "Linux 6.1, tcp_check_dsack",
+        |c| {
+            c.detectors.dsack = Some(DsackForm::Linux);
+        },
+    ),
+    spurious(
+        "dsack:causes",
+        "all reported by D-SACK, but for lost ACKs",
+        "Pan, Mark and Shen 2002, section 5.3",
+        |c| {
+            c.detectors.dsack = Some(DsackForm::Causes);
+        },
+    ),
+    response("none", "nothing changes, to compare with", "this laboratory", |c| {
         c.response = Some(Response::None);
     }),
-    policy("stop-gbn", Question::Response, "new data in the reduced window", |c| {
+    response("stop-gbn", "new data in the reduced window", "this laboratory", |c| {
         c.response = Some(Response::StopGbn);
     }),
-    policy("half", Question::Response, "new data in half the window (C-2002-07)", |c| {
+    response("half", "new data in half the window", "report C-2002-07 section 3", |c| {
         c.response = Some(Response::Half);
     }),
-    policy("full", Question::Response, "window and ssthresh as before (LK 2000)", |c| {
+    response("full", "window and ssthresh as before", "Ludwig and Katz 2000", |c| {
         c.response = Some(Response::Full);
     }),
-    policy("ns2:full", Question::Response, "the window is what was outstanding (ns-2)", |c| {
-        c.response = Some(Response::Ns2Full);
-    }),
-    policy("ns2:half", Question::Response, "slow start from half the window (ns-2)", |c| {
+    response(
+        "full:scaled",
+        "full, half or nothing by the number of timeouts",
+        "Ludwig and Katz 2000, from memory",
+        |c| {
+            c.response = Some(Response::FullScaled);
+        },
+    ),
+    response(
+        "ns2:full",
+        "the window is what was outstanding",
+        "ns-2.35, spurious_response_ 1",
+        |c| {
+            c.response = Some(Response::Ns2Full);
+        },
+    ),
+    response("ns2:half", "slow start from half the window", "ns-2.35, spurious_response_ 2", |c| {
         c.response = Some(Response::Ns2Half);
     }),
-    policy("ns2:slow-start", Question::Response, "slow start with new data (ns-2)", |c| {
-        c.response = Some(Response::Ns2SlowStart);
+    response(
+        "ns2:slow-start",
+        "slow start from one segment, with new data",
+        "ns-2.35, spurious_response_ 3",
+        |c| {
+            c.response = Some(Response::Ns2SlowStart);
+        },
+    ),
+    response(
+        "rfc4015",
+        "window for what is acknowledged, ssthresh as before",
+        "RFC 4015 section 3",
+        |c| {
+            c.response = Some(Response::Rfc4015);
+        },
+    ),
+    response(
+        "linux",
+        "nothing less than before, nor than now",
+        "Linux 6.1, tcp_undo_cwnd_reduction",
+        |c| {
+            c.response = Some(Response::Linux);
+        },
+    ),
+    response("linux2.6:halving", "rate halving", "Linux 2.6.24, tcp_frto_response 0", |c| {
+        c.response = Some(Response::Linux26Halving);
     }),
-    policy("rfc4015", Question::Response, "the Eifel response (RFC 4015)", |c| {
-        c.response = Some(Response::Rfc4015);
+    response(
+        "linux2.6:conservative",
+        "half the window at once",
+        "Linux 2.6.24, tcp_frto_response 1",
+        |c| {
+            c.response = Some(Response::Linux26Conservative);
+        },
+    ),
+    response("linux2.6:undo", "twice half the window", "Linux 2.6.24, tcp_frto_response 2", |c| {
+        c.response = Some(Response::Linux26Undo);
     }),
-    policy("linux", Question::Response, "nothing less than before (Linux undo)", |c| {
-        c.response = Some(Response::Linux);
-    }),
-    policy("bsd", Question::Response, "as before, with its recovery (FreeBSD)", |c| {
-        c.response = Some(Response::Bsd);
-    }),
-    policy("minrto", Question::Timer, "A floor for delayed ACKs only (Psaras 2007)", |c| {
-        c.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Paper);
-    }),
-    policy("minrto:resync", Question::Timer, "The same, counting what is outstanding", |c| {
+    response(
+        "bsd",
+        "as before, with the recovery that was under way",
+        "FreeBSD, tcp_input.c",
+        |c| {
+            c.response = Some(Response::Bsd);
+        },
+    ),
+    timer(
+        "minrto",
+        "a floor for delayed ACKs only",
+        "Psaras and Tsaoussidis 2007 section 3",
+        |c| {
+            c.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Paper);
+        },
+    ),
+    timer("minrto:resync", "as minrto, counting what is outstanding", "this laboratory", |c| {
         c.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Resync);
     }),
+    timer(
+        "eifel-timer",
+        "the Eifel retransmission timer",
+        "Ludwig and Sklower 2000, by its public descriptions",
+        |c| {
+            c.rto.arithmetic = Arithmetic::Eifel;
+            c.rto.sampling = Sampling::EverySegment;
+            c.rto.restart_from = RestartFrom::OldestSegment;
+        },
+    ),
 ];
 
-const fn policy(
+const fn recovery(
     name: &'static str,
-    question: Question,
     about: &'static str,
+    source: &'static str,
     set: fn(&mut Config),
 ) -> Policy {
-    Policy { name, question, about, set }
+    Policy { name, question: Question::Recovery, about, source, set }
+}
+
+const fn timeout(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Timeout, about, source, set }
+}
+
+const fn spurious(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Spurious, about, source, set }
+}
+
+const fn response(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Response, about, source, set }
+}
+
+const fn timer(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Timer, about, source, set }
 }
 
 fn tahoe(config: &mut Config) {
@@ -188,4 +398,9 @@ fn sack(config: &mut Config) {
 fn eifel(config: &mut Config, form: EifelForm) {
     config.detectors.eifel = Some(form);
     config.timestamps = true;
+}
+
+fn dualrtt(config: &mut Config, threshold: Threshold) {
+    config.detectors.dualrtt = true;
+    config.dualrtt.threshold = threshold;
 }

@@ -4,17 +4,18 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
-    History, IdleRestart, Outstanding, PartialAck, RecoverOnUndo, Reduction, RepeatedTimeout,
-    RestartOnDuplicate, RtoFloor, SackOnTimeout, Sampling, SlowStart, TimerClock,
+    History, IdleRestart, KnownPath, Outstanding, PartialAck, RecoverOnUndo, Reduction,
+    RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, RxtAnswer, SackOnTimeout, Sampling,
+    SlowStart, TimerClock, Validation, WindowLimited,
 };
 use rtolab_tcp::{Config, sum};
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Rate};
 
 use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 70] = [
+pub const SUMS: [&str; 82] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -68,8 +69,13 @@ pub const SUMS: [&str; 70] = [
     "reno:no-bugfix+eifel:bsd",
     "tahoe:careful+dualrtt",
     "newreno:no-bugfix+dualrtt",
+    "newreno+dualrtt:online",
+    "sack+dualrtt:paper-ln:half",
     "sack+dualrtt:half",
     "newreno+eifel:rxt",
+    "newreno+eifel:two-bits",
+    "newreno+eifel:forward",
+    "sack+eifel:forward:rfc4015",
     "sack+frto+eifel:rxt:rfc4015",
     "newreno+badrexmit",
     "sack+badrexmit+dualrtt",
@@ -85,6 +91,13 @@ pub const SUMS: [&str; 70] = [
     "newreno+frto:rfc5682:none",
     "sack+frto:rfc5682-sack+dsack:linux+ns2:half",
     "linux-2.4+frto:rfc4138+badrexmit",
+    "newreno+frto+linux2.6:halving",
+    "sack+eifel:linux2.6:conservative",
+    "sack+dsack:linux+linux2.6:undo",
+    "reno:less-careful+eifel+full:scaled",
+    "sack+eifel-timer",
+    "sack+dsack:causes",
+    "newreno+frto+eifel-timer",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.
@@ -114,7 +127,7 @@ pub fn sender() -> impl Strategy<Value = Config> {
             RtoFloor::Variance(Duration::from_millis(200)),
             RtoFloor::BackedOff(Duration::from_millis(200)),
         ]),
-        select(vec![Arithmetic::Exact, Arithmetic::Ns2, Arithmetic::Bsd]),
+        select(vec![Arithmetic::Exact, Arithmetic::Ns2, Arithmetic::Bsd, Arithmetic::Eifel]),
         any::<bool>(),
     );
     (select(SUMS.to_vec()), window, recovery, rto, variant()).prop_map(
@@ -146,10 +159,12 @@ fn variant() -> impl Strategy<Value = Config> {
         select(vec![History::Samples, History::Windows]),
         prop::option::of(0..5_u32),
         select(vec![TimerClock::Exact, TimerClock::Ticks]),
+        select(vec![RestartFrom::Ack, RestartFrom::OldestSegment]),
     );
     let window = (
         select(vec![SlowStart::OneSegment, SlowStart::TwoSegments, SlowStart::PerAck]),
         select(vec![IdleRestart::Off, IdleRestart::LastSent, IdleRestart::LastReceived]),
+        select(vec![Validation::Off, Validation::Rfc2861, Validation::Rfc7661]),
     );
     let recovery = (
         any::<bool>(),
@@ -157,18 +172,33 @@ fn variant() -> impl Strategy<Value = Config> {
         any::<bool>(),
         select(vec![PartialAck::AlsoNew, PartialAck::RetransmissionOnly]),
         select(vec![SackOnTimeout::Clear, SackOnTimeout::Keep]),
+        select(vec![
+            WindowLimited::Conventional,
+            WindowLimited::Probe,
+            WindowLimited::OneByte,
+            WindowLimited::Tail,
+            WindowLimited::Reserve(2),
+        ]),
     );
     (options(), timer, window, recovery).prop_map(|(mut config, timer, window, recovery)| {
         let rto = &mut config.rto;
-        (rto.restart_on_duplicate, rto.history, rto.forget_after, rto.timer) = timer;
-        (config.window.slow_start, config.window.idle_restart) = window;
+        (rto.restart_on_duplicate, rto.history, rto.forget_after, rto.timer, rto.restart_from) =
+            timer;
+        (config.window.slow_start, config.window.idle_restart, config.window.validation) = window;
         config.recovery.early_retransmit = recovery.0;
         config.recovery.reduction = recovery.1;
         config.recovery.go_back_n_on_duplicates = recovery.2;
         config.recovery.newreno.partial_ack = recovery.3;
         config.recovery.sack.on_timeout = recovery.4;
+        config.frto_window_limited = recovery.5;
         config
     })
+}
+
+/// A path to be told of, for the sums that go by one.
+pub fn path() -> KnownPath {
+    let rate = Rate::from_bits_per_second(50_000);
+    KnownPath { rate, delay: Some(Duration::from_millis(200)) }
 }
 
 /// What either end may offer, and how it receives.
@@ -191,6 +221,7 @@ pub fn options() -> impl Strategy<Value = Config> {
             (config.timestamp.in_mss, config.timestamp.echo) = (in_mss, echo);
             (config.receiver.buffer, config.receiver.ack_every) = (buffer, ack_every);
             config.receiver.delayed_ack = Duration::from_millis(delay);
+            config.dualrtt.path = path();
             config
         },
     )
@@ -213,6 +244,7 @@ pub fn receiver() -> impl Strategy<Value = Config> {
         1..5_u32,
         prop::option::of(0..3_000_u64),
         any::<bool>(),
+        select(vec![RxtAnswer::AtOnce, RxtAnswer::NextAck]),
     );
     (options(), acks, any::<bool>()).prop_map(|(options, acks, push)| {
         let mut config = Config { push, ..options };
@@ -220,6 +252,7 @@ pub fn receiver() -> impl Strategy<Value = Config> {
         (receiver.ack_delay, receiver.ack_counts, receiver.quick_acks, ..) = acks;
         (receiver.ack_pushed_at_once, receiver.gap_fill) = (acks.3, acks.4);
         (receiver.max_sack_blocks, receiver.rxt_echo) = (acks.5, acks.7);
+        receiver.rxt_answer = acks.8;
         receiver.delayed_dupacks = acks.6.map(Duration::from_millis);
         config
     })

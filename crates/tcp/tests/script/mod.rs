@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
-use rtolab_tcp::spurious::{DETECTORS, Judges, Judgment, Verdict};
+use rtolab_tcp::spurious::{DETECTORS, DetectorKind, DuplicateCause, Judges, Judgment, Verdict};
 use rtolab_tcp::{
     Cause, Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum,
 };
@@ -43,6 +43,9 @@ pub fn base() -> Config {
     config
 }
 
+/// What a policy sets.
+type Change = fn(&mut Config);
+
 /// A sender before its first segment.
 pub struct Setup {
     sum: String,
@@ -51,6 +54,7 @@ pub struct Setup {
     handshake: Duration,
     segments: u32,
     offered: u32,
+    unlisted: Option<(Change, DetectorKind)>,
 }
 
 impl Setup {
@@ -103,10 +107,20 @@ impl Setup {
         self
     }
 
+    /// A policy and its judge that no table lists.
+    pub fn unlisted(mut self, set: Change, judge: DetectorKind) -> Self {
+        self.unlisted = Some((set, judge));
+        self
+    }
+
     /// Connects and sends what the windows allow: exactly these segments.
     pub fn sent(self, expected: RangeInclusive<u32>) -> Script {
-        let config = sum::sender(&self.sum, &self.config).unwrap();
-        let timestamps = config.timestamps;
+        let mut config = sum::sender(&self.sum, &self.config).unwrap();
+        if let Some((set, _)) = self.unlisted {
+            set(&mut config);
+        }
+        let judges = DETECTORS.iter().chain(self.unlisted.as_ref().map(|(_, judge)| judge));
+        let (timestamps, path) = (config.timestamps, config.dualrtt.path);
         let mut script = Script {
             connection: Connection::open(Arc::new(config)),
             at: self.at,
@@ -116,7 +130,8 @@ impl Setup {
             left: Vec::new(),
             expected: true,
             verdict: None,
-            judges: Judges::new(DETECTORS, Seq::FIRST),
+            duplicate: None,
+            judges: Judges::new(judges, Seq::FIRST).knowing(path),
             judgments: Vec::new(),
             alike: true,
             timeouts: 0,
@@ -157,6 +172,8 @@ pub struct Script {
     /// Did the script say what had to leave?
     expected: bool,
     verdict: Option<Verdict>,
+    /// What the duplicate comes from that the last event reports.
+    duplicate: Option<DuplicateCause>,
     /// Detectors that look on, and what they have said.
     judges: Judges,
     judgments: Vec<Judgment>,
@@ -170,8 +187,15 @@ impl Script {
     /// A sender by its sum of policies.
     pub fn sender(sum: &str) -> Setup {
         let (config, at) = (base(), Instant::START);
-        let handshake = Duration::ZERO;
-        Setup { sum: sum.to_string(), config, at, handshake, segments: 1000, offered: 60 }
+        Setup {
+            sum: sum.to_string(),
+            config,
+            at,
+            handshake: Duration::ZERO,
+            segments: 1000,
+            offered: 60,
+            unlisted: None,
+        }
     }
 
     /// Every segment that left has to be expected before something else happens.
@@ -180,6 +204,7 @@ impl Script {
         self.left.clear();
         self.expected = false;
         self.verdict = None;
+        self.duplicate = None;
     }
 
     fn drain(&mut self) -> &mut Self {
@@ -209,6 +234,7 @@ impl Script {
                     self.verdict = Some(verdict);
                     self.judge_agrees(detector, verdict);
                 }
+                Event::Duplicate { cause, .. } => self.duplicate = Some(cause),
                 _ => {}
             }
         }
@@ -370,6 +396,14 @@ impl Script {
     /// A detector said this of the last timeout.
     pub fn verdict(&mut self, verdict: Verdict) -> &mut Self {
         assert_eq!(self.verdict, Some(verdict));
+        self
+    }
+
+    /// What the duplicate comes from that was reported.
+    pub fn duplicate(&mut self, cause: DuplicateCause) -> &mut Self {
+        assert_eq!(self.duplicate, Some(cause));
+        // Who looks on counts the same.
+        assert_eq!(self.judges.duplicates(), self.connection.sender().duplicates());
         self
     }
 

@@ -35,7 +35,7 @@ def throughput(which: str, connections: str) -> Callable[[Runs], pl.Series]:
 METRICS = tuple(
     Metric(f"{which}_{of}", f"{which.capitalize()} of set {of}", "bit/s", throughput(which, of))
     for which in ("fastest", "slowest")
-    for of in ("1", "2")
+    for of in ("one", "two")
 )
 
 
@@ -74,9 +74,9 @@ FAIRNESS = (
         ),
         scenario="frto2002-fairness",
         variants=(
-            Variant("sack+frto", "Test A (F-RTO in set 2)"),
+            Variant("sack+frto", "Test A (F-RTO in set two)"),
             Variant("sack", "Test B (all regular)"),
-            Variant("sack+frto", "Test A (F-RTO in set 2)", WITHOUT, NO_DELAYS),
+            Variant("sack+frto", "Test A (F-RTO in set two)", WITHOUT, NO_DELAYS),
             Variant("sack", "Test B (all regular)", WITHOUT, NO_DELAYS),
         ),
         metrics=METRICS,

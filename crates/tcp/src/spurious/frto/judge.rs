@@ -42,6 +42,7 @@ impl FrtoJudge {
             max: episode.high,
             in_fast_recovery: fast_recovery.is_some_and(|recover| episode.seq < recover),
             sack: episode.sack,
+            timestamp: sent.timestamp,
         });
         (self.went_back, self.new_before) = (false, episode.new_segments);
     }
@@ -69,7 +70,7 @@ impl Detector for FrtoJudge {
         }
         let before = self.machine.step;
         // What the sender could send shows in what it sends next.
-        let (_, verdict) = self.machine.on_ack(ack, CanSend::Freely);
+        let (_, verdict) = self.machine.on_ack(ack, CanSend::Freely, None);
         if before == Step::AwaitingFirst && self.machine.step == Step::AwaitingSecond {
             self.new_before = episode.new_segments;
         }

@@ -3,6 +3,7 @@
 //! [`FrtoJudge`](super::FrtoJudge), who looks on.
 
 use super::Report;
+use super::eifel::Forward;
 use super::linux::Linux;
 use super::ns2::Ns2;
 use super::rfc5682::Basic;
@@ -26,6 +27,8 @@ pub enum FrtoVariant {
     Linux,
     /// ns-2.35, `frto_enabled_`, and `sfrto_enabled_` where SACK is in use.
     Ns2,
+    /// Eifel that retransmits as F-RTO does (report C-2002-07 section 6).
+    Eifel,
 }
 
 impl FrtoVariant {
@@ -38,6 +41,7 @@ impl FrtoVariant {
             Self::Rfc5682Sack => "frto:rfc5682-sack",
             Self::Linux => "frto:linux",
             Self::Ns2 => "frto:ns2",
+            Self::Eifel => "eifel:forward",
         }
     }
 }
@@ -55,6 +59,8 @@ pub struct Expiry {
     pub in_fast_recovery: bool,
     /// Is SACK in use?
     pub sack: bool,
+    /// The timestamp (TSval) of the retransmission, zero without timestamps.
+    pub timestamp: u32,
 }
 
 /// What may be sent that was never sent, whatever the congestion window.
@@ -66,6 +72,17 @@ pub enum CanSend {
     OneByWindow,
     /// What there is.
     Freely,
+}
+
+/// What is sent in place of new segments, where none can be (RFC 5682 appendix A).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Substitute {
+    /// An empty segment below SND.UNA, which the receiver answers with a duplicate acknowledgment.
+    Probe,
+    /// One byte of new data, beyond the offered window.
+    OneByte,
+    /// The last segment that is outstanding, which begins here, once more.
+    Tail(Seq),
 }
 
 /// How a sender enters F-RTO, or does not.
@@ -88,6 +105,8 @@ pub enum Advice {
     Hold,
     /// Send two new segments, and set the window.
     SendTwoNew(Reopening),
+    /// Send this in their place, and set the window.
+    SendInstead(Substitute, Reopening),
     /// Retransmit from SND.UNA in slow start, with a window of so many segments.
     GoBackN {
         /// The congestion window in segments.
@@ -119,6 +138,8 @@ pub enum Resumption {
     FromOne,
     /// As before the timeout (Linux, `tcp_undo_cwnd_reduction`).
     Undone,
+    /// As before the timeout (Ludwig and Katz 2000).
+    Restored,
 }
 
 /// How far F-RTO is.
@@ -170,6 +191,13 @@ impl Outcome {
         Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 2 }, verdict }
     }
 
+    /// What was sent in place of new segments may be what is acknowledged: nothing can be learnt,
+    /// and slow start has the window that follows a duplicate.
+    pub(super) const fn of_the_substitute() -> Self {
+        let verdict = Verdict::Blind(Why::NothingNewToSend);
+        Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 3 }, verdict }
+    }
+
     /// The timeout was spurious.
     pub(super) const fn spurious(resumption: Resumption) -> Self {
         let advice = Advice::Resume(resumption);
@@ -182,6 +210,8 @@ impl Outcome {
 pub struct Frto {
     pub(super) step: Step,
     form: Form,
+    /// What was sent in step 2 b, where it was not new segments.
+    sent_instead: Option<Substitute>,
 }
 
 /// What each source remembers.
@@ -192,6 +222,7 @@ enum Form {
     SackEnhanced(SackEnhanced),
     Linux(Linux),
     Ns2(Ns2),
+    Eifel(Forward),
 }
 
 impl Frto {
@@ -204,8 +235,9 @@ impl Frto {
             FrtoVariant::Rfc5682Sack => Form::SackEnhanced(SackEnhanced::default()),
             FrtoVariant::Linux => Form::Linux(Linux::default()),
             FrtoVariant::Ns2 => Form::Ns2(Ns2::default()),
+            FrtoVariant::Eifel => Form::Eifel(Forward::default()),
         };
-        Self { step: Step::Idle, form }
+        Self { step: Step::Idle, form, sent_instead: None }
     }
 
     /// Is no timeout in question?
@@ -232,7 +264,9 @@ impl Frto {
             Form::SackEnhanced(sack) => sack.enter(expiry),
             Form::Linux(linux) => linux.enter(expiry),
             Form::Ns2(ns2) => ns2.enter(expiry),
+            Form::Eifel(eifel) => eifel.enter(expiry),
         };
+        self.sent_instead = None;
         self.step = match entry {
             Entry::KeepsWindow | Entry::OneSegment => Step::AwaitingFirst,
             Entry::Conventional => Step::Abstaining,
@@ -240,8 +274,13 @@ impl Frto {
         entry
     }
 
-    /// Steps 2 and 3.
-    pub fn on_ack(&mut self, ack: &AckFacts, can_send: CanSend) -> (Advice, Verdict) {
+    /// Steps 2 and 3. Where nothing can be sent that was never sent, the `substitute` is.
+    pub fn on_ack(
+        &mut self,
+        ack: &AckFacts,
+        can_send: CanSend,
+        substitute: Option<Substitute>,
+    ) -> (Advice, Verdict) {
         let outcome = match self.step {
             Step::Idle => return (Advice::Usual, Verdict::Open),
             Step::Abstaining => {
@@ -252,7 +291,11 @@ impl Frto {
             Step::AwaitingFirst | Step::AwaitingSecond if !self.counts(ack) => {
                 return (Advice::Hold, Verdict::Open);
             }
-            Step::AwaitingFirst => self.on_first(ack, can_send),
+            Step::AwaitingFirst => match (can_send, substitute) {
+                (CanSend::Nothing, Some(substitute)) => self.on_first_instead(ack, substitute),
+                _ => self.on_first(ack, can_send),
+            },
+            Step::AwaitingSecond if self.may_be_of_the_tail(ack) => Outcome::of_the_substitute(),
             Step::AwaitingSecond | Step::Lingering => self.on_second(ack),
         };
         self.step = outcome.next;
@@ -265,7 +308,7 @@ impl Frto {
         match &mut self.form {
             Form::Basic(basic) => basic.abandon(ack),
             Form::SackEnhanced(sack) => sack.abandon(ack),
-            Form::Report(_) | Form::Linux(_) | Form::Ns2(_) => {}
+            Form::Report(_) | Form::Linux(_) | Form::Ns2(_) | Form::Eifel(_) => {}
         }
     }
 
@@ -275,6 +318,26 @@ impl Frto {
         ack.is_new() || ack.duplicate || (reads_sack && ack.newly_sacked > 0)
     }
 
+    /// Step 2 as if there were new segments to send.
+    fn on_first_instead(&mut self, ack: &AckFacts, substitute: Substitute) -> Outcome {
+        let outcome = self.on_first(ack, CanSend::Freely);
+        let Advice::SendTwoNew(window) = outcome.advice else { return outcome };
+        self.sent_instead = Some(substitute);
+        Outcome { advice: Advice::SendInstead(substitute, window), ..outcome }
+    }
+
+    /// Does the acknowledgment reach a segment of before the timeout that was sent again in step
+    /// 2 b? It says as little of an original as one of the segment of step 1. Linux knows which
+    /// segments it has sent once.
+    fn may_be_of_the_tail(&self, ack: &AckFacts) -> bool {
+        let reaches = |tail| ack.ack > tail || ack.sacked_end.is_some_and(|end| end > tail);
+        match (self.sent_instead, self.form) {
+            (_, Form::Linux(_)) => false,
+            (Some(Substitute::Tail(tail)), _) => reaches(tail),
+            _ => false,
+        }
+    }
+
     fn on_first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
         match &mut self.form {
             Form::Report(_) => Report::first(ack, can_send),
@@ -282,6 +345,7 @@ impl Frto {
             Form::SackEnhanced(sack) => sack.first(ack, can_send),
             Form::Linux(linux) => linux.first(ack, can_send),
             Form::Ns2(ns2) => ns2.first(ack, can_send),
+            Form::Eifel(eifel) => eifel.first(ack, can_send),
         }
     }
 
@@ -292,6 +356,7 @@ impl Frto {
             Form::SackEnhanced(sack) => sack.second(ack),
             Form::Linux(linux) => linux.second(ack),
             Form::Ns2(ns2) => ns2.second(ack),
+            Form::Eifel(_) => Forward::second(ack),
         }
     }
 }

@@ -1,0 +1,101 @@
+//! Small worlds in which senders and knobs make a difference, and what was done in them.
+
+use rtolab_record::{Event, Place};
+use rtolab_scenario::Scenario;
+use rtolab_sim::{Lab, Observe};
+use rtolab_tcp::Segment;
+use rtolab_time::Instant;
+
+/// A short transfer over a slow path on which nothing goes wrong. Timestamps are on, so that a
+/// policy which turns them on makes no difference by that alone.
+const QUIET: &str = r#"
+title = "A small world"
+duration = "60 s"
+[[link]]
+name = "link"
+between = ["left", "right"]
+rate = "400 kbit/s"
+delay = "100 ms"
+queue = "30 packets"
+[tcp]
+mss = "1000 B"
+timestamps = true
+rto.granularity = "10 ms"
+[[flow]]
+name = "flow"
+from = "left"
+to = "right"
+bytes = "120 kB"
+"#;
+
+/// A change of a key.
+pub type Key = (&'static str, &'static str);
+
+/// What goes wrong in a world.
+pub struct World {
+    pub name: &'static str,
+    set: &'static [Key],
+}
+
+const STALL: Key = ("link.link.stalls.scripted", r#"[{ at = "1.8 s", for = "3 s" }]"#);
+const STALLS: Key = ("link.link.stalls.scripted", THREE);
+const THREE: &str = r#"[
+    { at = "1.5 s", for = "2.5 s" }, { at = "4.2 s", for = "4 s" }, { at = "10 s", for = "3 s" }
+]"#;
+const RANDOM_STALLS: Key = (
+    "link.link.stalls.random",
+    r#"{ good = { exponential = "2 s" }, bad = { uniform = ["0.5 s", "3 s"] } }"#,
+);
+const OUTAGES: Key = (
+    "link.link.outages.random",
+    r#"{ good = { exponential = "2 s" }, bad = { uniform = ["0.2 s", "2 s"] } }"#,
+);
+const BURST: Key = ("link.link.forward.drops", "[40, 41, 43, 45, 46, 48, 50, 51, 53, 55]");
+const LOSSY: Key = ("link.link.forward.loss", "0.06");
+const LOSSY_BACK: Key = ("link.link.backward.loss", "0.2");
+const SHUFFLED: Key = ("link.link.jitter", r#"{ uniform = ["0 s", "200 ms"] }"#);
+const FREE: Key = ("link.link.order", "free");
+const DSACK: Key = ("receiver.dsack", "true");
+const LARGE: Key = ("flow.flow.bytes", "300 kB");
+
+/// Simple ones first: the first in which two things differ is enough.
+pub const WORLDS: &[World] = &[
+    World { name: "a stall", set: &[STALL] },
+    World { name: "stalls", set: &[STALLS] },
+    World { name: "losses", set: &[("link.link.forward.drops", "[16, 30, 31, 34]")] },
+    World { name: "a burst of losses", set: &[BURST] },
+    World { name: "a lossy path", set: &[LOSSY, LARGE] },
+    World { name: "lossy both ways, with stalls", set: &[LOSSY, LOSSY_BACK, RANDOM_STALLS, LARGE] },
+    World { name: "outages", set: &[OUTAGES, LARGE] },
+    World { name: "stalls and D-SACK", set: &[STALLS, DSACK] },
+    World { name: "reordering and D-SACK", set: &[SHUFFLED, FREE, DSACK, LARGE] },
+    World { name: "all that and no timestamps", set: &[LOSSY, RANDOM_STALLS, NO_TIMESTAMPS] },
+    World { name: "stalls and a peer without timestamps", set: &[STALLS, PLAIN_PEER] },
+    World { name: "a burst without bugfix", set: &[BURST, STALLS, NO_BUGFIX, RFC3517] },
+    World { name: "outages, other defaults", set: &[OUTAGES, LARGE, NO_BUGFIX, STEADY, RFC3517] },
+];
+
+const PLAIN_PEER: Key = ("receiver.timestamps", "false");
+const NO_TIMESTAMPS: Key = ("tcp.timestamps", "false");
+const NO_BUGFIX: Key = ("tcp.recovery.bugfix", "none");
+const STEADY: Key = ("tcp.newreno.timer", "slow-but-steady");
+const RFC3517: Key = ("tcp.sack_recovery.rules", "rfc3517");
+
+/// The packets that one end sent: when, and what.
+pub type Sent = Vec<(Instant, Segment, u32)>;
+
+/// What the sender and the receiver did in a world; `None`: the sum cannot be.
+pub fn run(world: &World, keys: &[Key], sum: &str) -> Option<[Sent; 2]> {
+    let set: Vec<_> = world.set.iter().chain(keys).collect();
+    let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    let scenario = Scenario::parse(QUIET, "world.toml", &set);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{}: {keys:?}: {error}", world.name));
+    let lab = Lab::new(&scenario, Some(sum)).ok()?;
+    let recording = lab.run(0, 1, Observe { trace: true, windows: false });
+    let sent = |place| {
+        let rows = recording.segments.iter();
+        let rows = rows.filter(|row| row.place == place && row.event == Event::Sent);
+        rows.map(|row| (row.at, row.segment, row.bytes)).collect()
+    };
+    Some([sent(Place::Sender), sent(Place::Receiver)])
+}

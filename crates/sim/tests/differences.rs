@@ -1,0 +1,110 @@
+//! No policy is a name only: in some world each makes its sender do otherwise than without it, and
+//! otherwise than any other answer to the same question.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::worlds::{Sent, WORLDS, run};
+use rtolab_tcp::profile::PROFILES;
+use rtolab_tcp::sum::{POLICIES, Policy, Question};
+
+/// What senders did in all worlds; each runs once.
+#[derive(Default)]
+struct Deeds(BTreeMap<String, Vec<Option<Sent>>>);
+
+impl Deeds {
+    fn of(&mut self, sum: &str) -> &[Option<Sent>] {
+        self.0.entry(sum.to_string()).or_insert_with(|| {
+            let sent = |world| run(world, &[], sum).map(|[sent, _]| sent);
+            WORLDS.iter().map(sent).collect()
+        })
+    }
+
+    /// Is there a world in which these senders can both be, and do different things?
+    fn differ(&mut self, one: &str, other: &str) -> bool {
+        let one = self.of(one).to_vec();
+        let pairs = one.iter().zip(self.of(other));
+        pairs.filter(|(one, other)| one.is_some() && other.is_some()).any(|(a, b)| a != b)
+    }
+}
+
+/// The sums of which `policy` is a part, with `{}` in its place.
+fn sums(policy: &Policy) -> &'static [&'static str] {
+    match policy.question {
+        Question::Recovery => &["{}"],
+        Question::Timeout | Question::Spurious | Question::Timer => &["sack+{}", "newreno+{}"],
+        Question::Response => &["sack+eifel+{}", "sack+frto+{}", "newreno+dsack+{}"],
+    }
+}
+
+/// Does `policy` differ from `other`, or from its absence, in some sum?
+fn policies_differ(deeds: &mut Deeds, policy: &Policy, other: Option<&str>) -> bool {
+    sums(policy).iter().any(|sum| {
+        let without = match other {
+            Some(other) => sum.replace("{}", other),
+            None => sum.replace("+{}", ""),
+        };
+        deeds.differ(&sum.replace("{}", policy.name), &without)
+    })
+}
+
+#[test]
+fn each_policy_differs_from_its_absence_and_from_the_others_of_its_question() {
+    let (mut deeds, mut alike) = (Deeds::default(), Vec::new());
+    for (index, policy) in POLICIES.iter().enumerate() {
+        if policy.question != Question::Recovery && !policies_differ(&mut deeds, policy, None) {
+            alike.push(format!("{} and nothing", policy.name));
+        }
+        for other in POLICIES[..index].iter().filter(|other| other.question == policy.question) {
+            if !policies_differ(&mut deeds, policy, Some(other.name)) {
+                alike.push(format!("{} and {}", policy.name, other.name));
+            }
+        }
+    }
+    assert!(alike.is_empty(), "no world tells apart {alike:#?}");
+}
+
+#[test]
+fn each_profile_differs_from_the_others_and_from_its_recovery() {
+    let (mut deeds, mut alike) = (Deeds::default(), Vec::new());
+    for (index, profile) in PROFILES.iter().enumerate() {
+        let recoveries = ["reno", "newreno", "sack"];
+        let others = PROFILES[..index].iter().map(|other| other.name).chain(recoveries);
+        for other in others {
+            if !deeds.differ(profile.name, other) {
+                alike.push(format!("{} and {other}", profile.name));
+            }
+        }
+    }
+    assert!(alike.is_empty(), "no world tells apart {alike:#?}");
+}
+
+/// Detectors and timers that may run together.
+const PAIRS: &[(&str, &str)] = &[
+    ("frto", "eifel"),
+    ("frto", "dsack"),
+    ("eifel", "dsack"),
+    ("eifel", "dualrtt"),
+    ("minrto", "frto"),
+    ("minrto", "eifel"),
+    ("minrto", "dsack"),
+    ("minrto", "dualrtt"),
+];
+
+#[test]
+fn two_that_run_together_differ_from_each_alone() {
+    let (mut deeds, mut alike) = (Deeds::default(), Vec::new());
+    for (one, other) in PAIRS {
+        for alone in [one, other] {
+            let differs = ["sack", "newreno"].iter().any(|recovery| {
+                let both = format!("{recovery}+{one}+{other}");
+                deeds.differ(&both, &format!("{recovery}+{alone}"))
+            });
+            if !differs {
+                alike.push(format!("{one}+{other} and {alone}"));
+            }
+        }
+    }
+    assert!(alike.is_empty(), "no world tells apart {alike:#?}");
+}

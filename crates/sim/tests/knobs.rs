@@ -1,0 +1,103 @@
+//! No knob is without effect: for each key of an endpoint and of a link there is a world in which
+//! the packets or their times differ.
+
+mod common;
+#[allow(dead_code, reason = "this test uses its part")]
+#[path = "../../scenario/tests/meaning/keys.rs"]
+mod keys;
+
+use std::collections::BTreeMap;
+
+use common::worlds::{Key, Sent, WORLDS, World, run};
+use keys::{KEYS, companions};
+
+const SENDERS: [&str; 5] = ["sack", "newreno", "sack+frto", "newreno+eifel", "sack+dualrtt"];
+
+/// Without meaning here: every run names its sender, and what is simulated takes no marks of ECN.
+const ELSEWHERE: [&str; 3] = ["tcp.sender", "link.link.red.ecn", "link.link.codel.ecn"];
+
+/// What keys of a link do not go without, and a transfer that is long enough for them.
+const LINK: &[Key] = &[
+    ("link.link.spikes", r#"{ probability = 0.01, length = { exponential = "1 s" } }"#),
+    ("link.link.stalls.random", RANDOM),
+    ("link.link.outages.random", RANDOM),
+    ("flow.flow.bytes", "2 MB"),
+];
+const RANDOM: &str = r#"{ good = { exponential = "3 s" }, bad = { exponential = "1 s" } }"#;
+const FOUR_MINUTES: &str = r#"[{ at = "2 s", for = "240 s" }]"#;
+const TEN_SECONDS: &str = r#"[{ at = "1.5 s", for = "10 s" }]"#;
+const PAGES: &str = r#"{ bytes = "30 kB", every = "8 s" }"#;
+const ODD_PAGES: &str = r#"{ bytes = "1.5 kB", every = "0.1 s" }"#;
+const NOW_AND_THEN: &str =
+    r#"{ good = { exponential = "1 s" }, bad = { uniform = ["0.8 s", "1.2 s"] } }"#;
+
+const FAST: &[Key] = &[
+    ("link.link.rate", "2 Mbit/s"),
+    ("receiver.ack_every", "1"),
+    ("link.link.stalls.random", NOW_AND_THEN),
+    ("flow.flow.bytes", "2 MB"),
+];
+
+/// What else a knob needs to show: a sender, and keys.
+const NEEDS: &[(&str, &str, &[Key])] = &[
+    ("link.link.red.gentle", "sack", &[("link.link.red.weight", "0.5")]),
+    ("link.link.codel.target", "sack", &[("link.link.rate", "2 Mbit/s")]),
+    ("tcp.rto.max", "sack", &[("duration", "300 s"), ("link.link.outages.scripted", FOUR_MINUTES)]),
+    (
+        "tcp.window.repeated_timeout",
+        "sack",
+        &[("tcp.window.halves", "window"), ("link.link.outages.scripted", TEN_SECONDS)],
+    ),
+    ("tcp.window.idle_restart", "sack", &[("flow.flow.pages", PAGES)]),
+    ("tcp.dualrtt.threshold", "sack+dualrtt", FAST),
+    ("tcp.dualrtt.first", "sack+dualrtt", FAST),
+    ("receiver.window_scale", "sack", &[("tcp.window_scale", "7")]),
+    ("receiver.rxt_echo", "sack+eifel:rxt", &[]),
+    ("receiver.ack_counts", "sack", &[("flow.flow.pages", ODD_PAGES)]),
+    (
+        "receiver.ack_pushed_at_once",
+        "sack",
+        &[("tcp.push", "true"), ("flow.flow.pages", ODD_PAGES)],
+    ),
+    (
+        "receiver.dsack_old",
+        "sack",
+        &[
+            ("receiver.dsack", "true"),
+            ("link.link.jitter", r#"{ uniform = ["0 s", "0.6 s"] }"#),
+            ("link.link.order", "free"),
+        ],
+    ),
+];
+
+/// What was done in worlds without the key in question: several keys lack the same.
+type Without = BTreeMap<(&'static str, Vec<Key>, &'static str), Option<[Sent; 2]>>;
+
+/// Does the key make a difference in that world?
+fn differs(known: &mut Without, world: &World, key: Key) -> bool {
+    let mut without = companions(key.0);
+    if key.0.starts_with("link.") {
+        without.splice(0..0, LINK.iter().copied());
+    }
+    let needs = NEEDS.iter().find(|(name, ..)| *name == key.0);
+    without.extend(needs.into_iter().flat_map(|(.., keys)| keys.iter().copied()));
+    let with: Vec<_> = without.iter().copied().chain([key]).collect();
+    let senders = needs.map_or(&SENDERS[..], |(_, sender, _)| std::slice::from_ref(sender));
+    senders.iter().any(|sender| {
+        let before = known.entry((world.name, without.clone(), sender));
+        *before.or_insert_with(|| run(world, &without, sender)) != run(world, &with, sender)
+    })
+}
+
+#[test]
+fn each_knob_makes_a_difference() {
+    // Traces are found from there.
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenario")).unwrap();
+    let starts = ["tcp.", "receiver.", "link.link."];
+    let knobs = KEYS.iter().filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));
+    let knobs = knobs.filter(|(key, _)| !ELSEWHERE.contains(key));
+    let mut known = Without::new();
+    let mut idle = |key: &&Key| !WORLDS.iter().any(|world| differs(&mut known, world, **key));
+    let idle: Vec<_> = knobs.filter(|key| idle(key)).collect();
+    assert!(idle.is_empty(), "without effect in any world: {idle:#?}");
+}

@@ -1,0 +1,54 @@
+//! By the causes of duplicates: Pan, Mark and Shen, "TCP Performance and Behaviors with Local
+//! Retransmissions", section 5.3.
+//!
+//! A timeout or fast retransmit was spurious where each of its retransmissions is reported and comes
+//! from reordering or from a premature timeout. Where acknowledgments were lost it was not: that is
+//! a reason to slow down, as in step A.1 of RFC 3708. Duplicates that the network makes say nothing,
+//! whereas RFC 3708 gives up for good at the first of them. The paper does not say whether all
+//! retransmissions have to be reported; here they have to, as in RFC 3708 and Linux.
+
+use super::duplicates::{DuplicateCause, Retransmissions};
+use super::{Detector, Episode, Verdict, Why};
+use crate::flight::{AckFacts, Sent};
+
+/// Waits until as many duplicates that speak for it are reported as there were retransmissions in an
+/// episode.
+#[derive(Clone, Debug, Default)]
+pub struct DsackCauses {
+    resent: Retransmissions,
+    /// Which episode is counted.
+    episode: Option<u32>,
+    /// Retransmissions not yet reported.
+    left: u32,
+}
+
+impl Detector for DsackCauses {
+    fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
+        if self.episode.replace(episode.number) != Some(episode.number) {
+            self.left = 0;
+        }
+        self.left += 1;
+        self.resent.note(sent, episode);
+    }
+
+    fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
+        self.resent.forget(ack.una_before);
+        let Some(range) = &ack.dsack else { return Verdict::Open };
+        let report = self.resent.report(range, ack.una_before);
+        if report.episode != Some(episode.number) {
+            return Verdict::Open;
+        }
+        self.left = self.left.saturating_sub(1);
+        match report.cause {
+            DuplicateCause::AckLoss => Verdict::Genuine,
+            DuplicateCause::PrematureTimeout | DuplicateCause::Reordering if self.left == 0 => {
+                Verdict::Spurious
+            }
+            _ => Verdict::Open,
+        }
+    }
+
+    fn at_end(&mut self, episode: &Episode) -> Verdict {
+        if episode.dsack_seen { Verdict::Open } else { Verdict::Blind(Why::NoDsack) }
+    }
+}

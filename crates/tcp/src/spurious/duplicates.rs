@@ -1,0 +1,132 @@
+//! What a reported duplicate comes from: Pan, Mark and Shen, "TCP Performance and Behaviors with Local
+//! Retransmissions", section 5.3, by D-SACK (RFC 2883) and the history of what was sent.
+//!
+//! A duplicate of what was never sent again the network has made. One of what duplicate
+//! acknowledgments had sent again comes from reordering. One of what a timeout had sent again comes
+//! from a timeout that was premature, where its original is acknowledged by now; where it is not, the
+//! acknowledgments of the original were lost. With a receiver that delays acknowledgments the last
+//! two may be confused: it may have had no reason yet to acknowledge the original.
+
+use alloc::collections::VecDeque;
+
+use super::{Episode, EpisodeKind};
+use crate::flight::{Cause, DuplicateRange, Sent};
+use crate::seq::Seq;
+
+/// Why a segment arrived twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DuplicateCause {
+    /// The network duplicated it: it was not sent again.
+    Network,
+    /// It arrived, but the acknowledgments that said so did not.
+    AckLoss,
+    /// The retransmission timer expired before it, or its acknowledgment, had arrived.
+    PrematureTimeout,
+    /// It arrived after segments that were sent later, which led to a fast retransmit.
+    Reordering,
+}
+
+impl DuplicateCause {
+    /// As tables say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Network => "network",
+            Self::AckLoss => "ack loss",
+            Self::PrematureTimeout => "premature timeout",
+            Self::Reordering => "reordering",
+        }
+    }
+}
+
+/// How many duplicates were reported, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Duplicates {
+    /// Of what was never sent again.
+    pub network: u32,
+    /// Of what arrived, but whose acknowledgments were lost.
+    pub ack_loss: u32,
+    /// Of what a premature timeout had sent again.
+    pub premature_timeout: u32,
+    /// Of what a fast retransmit for reordering had sent again.
+    pub reordering: u32,
+}
+
+impl Duplicates {
+    /// One more.
+    pub(super) const fn count(&mut self, cause: DuplicateCause) {
+        let count = match cause {
+            DuplicateCause::Network => &mut self.network,
+            DuplicateCause::AckLoss => &mut self.ack_loss,
+            DuplicateCause::PrematureTimeout => &mut self.premature_timeout,
+            DuplicateCause::Reordering => &mut self.reordering,
+        };
+        *count = count.saturating_add(1);
+    }
+}
+
+/// What was retransmitted and may still be reported as a duplicate.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Retransmissions(VecDeque<Resent>);
+
+/// A segment that was retransmitted once.
+#[derive(Clone, Copy, Debug)]
+struct Resent {
+    start: Seq,
+    end: Seq,
+    /// What had it sent again.
+    kind: EpisodeKind,
+    /// In which episode.
+    episode: u32,
+    reported: bool,
+    /// Once more than this is acknowledged, no report is waited for.
+    until: Seq,
+}
+
+/// What a D-SACK says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Report {
+    pub cause: DuplicateCause,
+    /// The episode of the retransmission, if it was one.
+    pub episode: Option<u32>,
+}
+
+impl Retransmissions {
+    /// A segment was sent again in this episode. A report is waited for while what was sent after it
+    /// is acknowledged, and two windows more.
+    pub fn note(&mut self, sent: &Sent, episode: &Episode) {
+        let kind = match sent.cause {
+            Cause::Timeout | Cause::GoBackN => EpisodeKind::Timeout,
+            Cause::FastRetransmit | Cause::Recovery => EpisodeKind::FastRetransmit,
+            Cause::New | Cause::Answer | Cause::Unknown => episode.kind,
+        };
+        let (start, end, max) = (sent.seq, sent.end(), episode.high);
+        let until = Seq::new(max.value().saturating_add(2 * max.since(start)));
+        let episode = episode.number;
+        self.0.push_back(Resent { start, end, kind, episode, reported: false, until });
+    }
+
+    /// The receiver reports `range` when all up to `una_before` was acknowledged. Each report is taken
+    /// for the first retransmission of it that was not reported.
+    pub fn report(&mut self, range: &DuplicateRange, una_before: Seq) -> Report {
+        let meant = |resent: &&mut Resent| {
+            !resent.reported && resent.start < range.end && range.start < resent.end
+        };
+        let Some(resent) = self.0.iter_mut().find(meant) else {
+            return Report { cause: DuplicateCause::Network, episode: None };
+        };
+        resent.reported = true;
+        let cause = match resent.kind {
+            EpisodeKind::FastRetransmit => DuplicateCause::Reordering,
+            EpisodeKind::Timeout if range.end <= una_before => DuplicateCause::PrematureTimeout,
+            EpisodeKind::Timeout => DuplicateCause::AckLoss,
+        };
+        Report { cause, episode: Some(resent.episode) }
+    }
+
+    /// All up to `una` is acknowledged.
+    pub fn forget(&mut self, una: Seq) {
+        while self.0.front().is_some_and(|resent| resent.until < una) {
+            self.0.pop_front();
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What acknowledgments show of a path: its round trip, and the bandwidth and delay that DualRTT's
+//! model wants (Fu and Atiquzzaman 2004, section V-B).
+
+use rtolab_time::{Duration, Instant, Rate};
+
+use crate::config::KnownPath;
+use crate::flight::AckFacts;
+
+/// So many round trips show a path well enough.
+const ENOUGH: u32 = 8;
+
+/// What acknowledgments show of a path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Path {
+    /// The smallest round-trip time of the connection.
+    pub least: Option<Duration>,
+    pub smoothed: Option<Duration>,
+    /// The closest that acknowledgments of one segment each followed one another.
+    pub spacing: Option<Duration>,
+    /// When new data were last acknowledged.
+    last_ack: Option<Instant>,
+    /// Since the path last turned out to be another.
+    present: Stretch,
+    /// Since the last timeout.
+    recent: Stretch,
+}
+
+/// What was measured in some stretch of time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stretch {
+    round_trips: u32,
+    least: Option<Duration>,
+    /// The fastest that data were acknowledged from one acknowledgment to the next.
+    rate: Option<Rate>,
+}
+
+impl Path {
+    /// Takes a round trip by Karn's rule, and the distance to the acknowledgment before.
+    pub fn measure(&mut self, facts: &AckFacts) {
+        if !facts.is_new() {
+            return;
+        }
+        let before = self.last_ack.replace(facts.at);
+        let (Some(newest), false) = (facts.newest_acked, facts.acks_retransmission) else { return };
+        let rtt = facts.at.since(newest.first_sent);
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        // RFC 6298 section 2.3.
+        self.smoothed = Some(self.smoothed.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
+        let apart = before.map_or(Duration::ZERO, |before| facts.at.since(before));
+        if u64::from(newest.len) == facts.advanced && !apart.is_zero() {
+            self.spacing = Some(self.spacing.map_or(apart, |least| least.min(apart)));
+        }
+        self.estimate_by(rtt, rate(facts.advanced, apart));
+    }
+
+    /// Half the smallest round trip as delay, and as bandwidth the fastest that data were
+    /// acknowledged; nothing while it is unclear whether the path is the one that was measured.
+    pub fn estimate(&self) -> KnownPath {
+        let Stretch { round_trips, least, rate } = self.present;
+        match round_trips >= ENOUGH && !self.is_left_behind() {
+            true => KnownPath { rate, delay: least.map(|least| least / 2) },
+            false => KnownPath::default(),
+        }
+    }
+
+    /// A timeout may be a handover: what is measured from here on is compared with what was.
+    pub fn timed_out(&mut self) {
+        if self.is_left_behind() {
+            self.present = self.recent;
+        }
+        self.recent = Stretch::default();
+    }
+
+    fn estimate_by(&mut self, rtt: Duration, rate: Option<Rate>) {
+        if self.present.least.is_some_and(|least| rtt.saturating_mul(2) < least) {
+            (self.present, self.recent) = (Stretch::default(), Stretch::default());
+        }
+        self.present.take(rtt, rate);
+        self.recent.take(rtt, rate);
+        if self.recent.round_trips >= ENOUGH && self.is_left_behind() {
+            self.present = self.recent;
+        }
+    }
+
+    /// Does every round trip since the last timeout take more than twice the smallest before? A
+    /// sender is not told of a handover; this is how it notices.
+    fn is_left_behind(&self) -> bool {
+        match (self.present.least, self.recent.least) {
+            (Some(before), Some(since)) => since > before.saturating_mul(2),
+            _ => false,
+        }
+    }
+}
+
+impl Stretch {
+    fn take(&mut self, rtt: Duration, rate: Option<Rate>) {
+        self.round_trips = self.round_trips.saturating_add(1);
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        self.rate = self.rate.max(rate);
+    }
+}
+
+/// So many bytes in that time, without their headers; `None` for no time and for less than a bit a
+/// second.
+fn rate(bytes: u64, time: Duration) -> Option<Rate> {
+    let bits = bytes.saturating_mul(8_000_000_000).checked_div(time.nanos())?;
+    Rate::from_bits_per_second(bits)
+}

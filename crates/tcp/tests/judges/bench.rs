@@ -1,0 +1,149 @@
+//! A sender before judges, told of no more than a capture shows.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use rtolab_tcp::spurious::{DETECTORS, DetectorKind, Judges, Verdict};
+use rtolab_tcp::{Cause, Flags, Segment, Seq, Timestamps};
+use rtolab_time::{Duration, Instant};
+
+pub const SEGMENT: u32 = 1000;
+
+pub fn start_of(number: u32) -> Seq {
+    Seq::FIRST + SEGMENT * number
+}
+
+pub fn instant(millis: u64) -> Instant {
+    Instant::START + Duration::from_millis(millis)
+}
+
+/// What happens at a sender, before judges.
+pub struct Bench {
+    pub judges: Judges,
+    pub timestamps: bool,
+    /// What each detector said last, about which episode, and when.
+    pub said: BTreeMap<&'static str, (u32, Verdict, u64)>,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        Self::of(DETECTORS)
+    }
+
+    pub fn of(kinds: &[DetectorKind]) -> Self {
+        let judges = Judges::new(kinds, start_of(1));
+        Self { judges, timestamps: false, said: BTreeMap::new() }
+    }
+
+    /// The sender's segments carry the time as a timestamp.
+    pub fn with_timestamps(mut self) -> Self {
+        self.timestamps = true;
+        self
+    }
+
+    pub fn sends(&mut self, millis: u64, numbers: RangeInclusive<u32>) -> &mut Self {
+        for number in numbers {
+            let mut segment = Segment::new(start_of(number), SEGMENT, Flags::ACK);
+            if self.timestamps {
+                segment.set_timestamps(Timestamps { value: millis as u32, echo: 0 });
+            }
+            self.judges.sent(&segment, instant(millis), Cause::Unknown);
+        }
+        self
+    }
+
+    /// The timer expires and the segment is sent again; the number of the episode.
+    pub fn timeout(&mut self, millis: u64, number: u32) -> u32 {
+        let episode = self.judges.timeout(start_of(number), instant(millis));
+        self.sends(millis, number..=number).listen();
+        episode
+    }
+
+    pub fn fast_retransmit(&mut self, millis: u64, number: u32) -> u32 {
+        let episode = self.judges.fast_retransmit(start_of(number), instant(millis));
+        self.sends(millis, number..=number).listen();
+        episode
+    }
+
+    pub fn ack(&mut self, millis: u64, number: u32) -> &mut Self {
+        self.acks(millis, number, None, [])
+    }
+
+    pub fn echo(&mut self, millis: u64, number: u32, echo: u32) -> &mut Self {
+        self.acks(millis, number, Some(echo), [])
+    }
+
+    pub fn sacks<const N: usize>(
+        &mut self,
+        millis: u64,
+        number: u32,
+        blocks: [RangeInclusive<u32>; N],
+    ) -> &mut Self {
+        self.acks(millis, number, None, blocks)
+    }
+
+    pub fn acks<const N: usize>(
+        &mut self,
+        millis: u64,
+        number: u32,
+        echo: Option<u32>,
+        blocks: [RangeInclusive<u32>; N],
+    ) -> &mut Self {
+        let mut segment = Segment::new(Seq::FIRST, 0, Flags::ACK);
+        (segment.ack, segment.window) = (start_of(number + 1), 60_000);
+        if let Some(echo) = echo {
+            segment.set_timestamps(Timestamps { value: 1, echo });
+        }
+        for block in blocks {
+            segment.push_sack(start_of(*block.start())..start_of(block.end() + 1));
+        }
+        self.judges.acked(&segment, instant(millis));
+        self.listen();
+        self
+    }
+
+    pub fn listen(&mut self) {
+        while let Some(said) = self.judges.poll() {
+            let millis = said.at.since(Instant::START).nanos() / 1_000_000;
+            let before = self.said.insert(said.detector, (said.episode, said.verdict, millis));
+            let spoken = before.is_some_and(|(episode, ..)| episode == said.episode);
+            assert!(!spoken, "{} speaks twice of episode {}", said.detector, said.episode);
+        }
+    }
+
+    /// What that detector said last, and when.
+    pub fn said(&self, detector: &str) -> Option<(Verdict, u64)> {
+        self.said.get(detector).map(|(_, verdict, millis)| (*verdict, *millis))
+    }
+
+    pub fn verdict(&self, detector: &str) -> Option<Verdict> {
+        self.said(detector).map(|(verdict, _)| verdict)
+    }
+}
+
+/// The example of the DualRTT paper: the smallest round trip is 2.8 s, twenty segments are held up
+/// and the first of them, here the second, times out twice.
+pub fn hiccup(kinds: &[DetectorKind]) -> Bench {
+    let mut bench = Bench::of(kinds);
+    bench.sends(0, 1..=1).ack(2800, 1);
+    for number in 2..=21 {
+        bench.sends(28_990 + 92 * u64::from(number - 2), number..=number);
+    }
+    assert_eq!((bench.timeout(34_537, 2), bench.timeout(42_137, 2)), (0, 0), "one episode");
+    bench
+}
+
+/// Afterwards the sender goes back.
+pub fn goes_back(bench: &mut Bench) {
+    bench.ack(42_899, 2).sends(42_899, 3..=4);
+    bench.ack(42_991, 3).sends(42_991, 5..=6);
+}
+
+/// Six segments, a needless timeout, and all are sent again.
+pub fn gone_back_n() -> Bench {
+    let mut bench = Bench::new();
+    bench.sends(0, 1..=6).timeout(1000, 1);
+    bench.ack(1100, 1).sends(1100, 2..=3).ack(1101, 2).sends(1101, 4..=5);
+    bench.ack(1102, 3).sends(1102, 6..=6).ack(1103, 4).sends(1103, 7..=7).ack(1105, 6);
+    bench
+}

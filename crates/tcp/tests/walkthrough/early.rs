@@ -1,0 +1,29 @@
+//! The acknowledgment comes too early: a retransmission cannot be answered within a quarter of the
+//! smallest round trip, so what is acknowledged then is an original.
+
+use crate::AckFacts;
+use crate::spurious::{Detector, Episode, EpisodeKind, Verdict, Why};
+
+/// Calls a timeout spurious when new data are acknowledged within a quarter of the smallest round
+/// trip of it, and genuine when they are acknowledged later.
+#[derive(Clone, Copy, Debug)]
+pub struct Early;
+
+impl Detector for Early {
+    fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
+        if episode.kind != EpisodeKind::Timeout {
+            return Verdict::Blind(Why::NotATimeout);
+        }
+        if episode.timeouts > 1 {
+            return Verdict::Blind(Why::RetransmittedTwice);
+        }
+        let Some(min_rtt) = episode.min_rtt else { return Verdict::Blind(Why::NoRoundTrip) };
+        if !ack.is_new() {
+            return Verdict::Open;
+        }
+        match ack.at.since(episode.began) < min_rtt / 4 {
+            true => Verdict::Spurious,
+            false => Verdict::Genuine,
+        }
+    }
+}

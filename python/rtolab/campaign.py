@@ -1,0 +1,284 @@
+"""Experiments one after another: what is finished is kept, and what was cut short goes on.
+
+An experiment's folder holds what its runs left, and last of all a record of it. The record is
+renamed into place when it is complete, so that it is there whole or not at all; it names what it
+was computed from, and a later run that would compute the same takes it as it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rtolab import _rtolab
+from rtolab.experiments.documents import document, reproduction
+from rtolab.experiments.reproduce import reproduce, runs_of
+from rtolab.pictures import pictures, stem
+from rtolab.plot import save_spec
+from rtolab.run import find_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rtolab.experiments.base import Experiment
+    from rtolab.experiments.reproduce import Reproduction
+    from rtolab.result import Result
+
+    Progress = Callable[[int, int], object]
+
+RECORD = "finished.json"
+ONLY_SHOWS = {"cli.py", "show.py", "report.py"}
+"""What changes no result: neither numbers nor pictures."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the results of experiments depend on, beside the experiments themselves.
+
+    Attributes:
+        seed: the first.
+        runs: how many for each variant; `None` for the experiments' own numbers.
+        assume: values that replace those assumed, by key of the scenario.
+        quick: fewer and shorter runs, and no files of pictures.
+        sensitivity: are the alternatives tried?
+    """
+
+    seed: int = 1
+    runs: int | None = None
+    assume: Mapping[str, str] = field(default_factory=dict)
+    quick: bool = False
+    sensitivity: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture in the report: its caption, and its Vega-Lite as base64 of gzip."""
+
+    name: str
+    caption: str
+    packed: str
+
+
+@dataclass
+class Files:
+    """The files that an experiment left, with their folders."""
+
+    pictures: list[Path] = field(default_factory=list)
+    captures: list[Path] = field(default_factory=list)
+    data: list[Path] = field(default_factory=list)
+
+    def __iter__(self) -> Any:
+        return iter((*self.pictures, *self.captures, *self.data))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A finished experiment, as the report takes it.
+
+    Attributes:
+        reproduction: what came out.
+        settings: how it was run.
+        figures: its pictures.
+        files: what lies in its folder.
+        kept: was it computed by an earlier run?
+    """
+
+    reproduction: Reproduction
+    settings: Settings
+    figures: tuple[Figure, ...]
+    files: Files
+    kept: bool = False
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Where experiments are run to, and how.
+
+    Attributes:
+        out: the folder that holds a folder an experiment.
+        settings: what their results depend on.
+        jobs: how many threads; by default one a processor.
+        fresh: is everything computed anew, whatever is there?
+    """
+
+    out: Path
+    settings: Settings
+    jobs: int | None = None
+    fresh: bool = False
+
+    def finished(self, experiment: Experiment) -> Part | None:
+        """The experiment as an earlier run left it, if that is what would come out now."""
+        record = _record(self._folder(experiment))
+        if self.fresh or record.get("key") != key(experiment, self.settings):
+            return None
+        part = self._part(experiment, record, kept=True)
+        return part if all(path.exists() for path in part.files) else None
+
+    def run(self, experiment: Experiment, progress: Progress | None = None) -> Part:
+        """Run an experiment, draw its pictures and leave both in its folder.
+
+        Args:
+            experiment: which.
+            progress: called with the runs done and the runs there are, now and then.
+
+        Raises:
+            Error: the scenario rejects a value that is assumed.
+            OSError: a file cannot be written.
+        """
+        settings, folder = self.settings, self._folder(experiment)
+        # Made first: where nothing can be written nothing needs to be run.
+        folder.mkdir(parents=True, exist_ok=True)
+        _clear(folder)
+        done = reproduce(
+            experiment,
+            seed=settings.seed,
+            runs=settings.runs,
+            jobs=self.jobs,
+            assume=settings.assume,
+            quick=settings.quick,
+            sensitivity=settings.sensitivity,
+            progress=progress,
+        )
+        files = Files()
+        figures = self._draw(done, folder, files)
+        _write_data(done, folder, files)
+        record = {
+            "key": key(experiment, settings),
+            "document": document(done),
+            "figures": [asdict(figure) for figure in figures],
+            "files": {
+                name: [path.relative_to(folder).as_posix() for path in paths]
+                for name, paths in vars(files).items()
+            },
+        }
+        write_whole(folder / RECORD, json.dumps(record))
+        # What is kept and what is new are shown from the same record, so they look the same.
+        return self._part(experiment, json.loads(json.dumps(record)), kept=False)
+
+    def _folder(self, experiment: Experiment) -> Path:
+        return self.out / experiment.id
+
+    def _part(self, experiment: Experiment, record: dict[str, Any], *, kept: bool) -> Part:
+        folder = self._folder(experiment)
+        return Part(
+            reproduction(experiment, record["document"]),
+            self.settings,
+            tuple(Figure(**figure) for figure in record["figures"]),
+            Files(
+                **{
+                    name: [folder / path for path in paths]
+                    for name, paths in record["files"].items()
+                }
+            ),
+            kept,
+        )
+
+    def _draw(self, done: Reproduction, folder: Path, files: Files) -> list[Figure]:
+        """The pictures; in files, too, unless it must be quick: those take most of the time."""
+        drawn = []
+        for picture in pictures(done):
+            spec = picture.draw().to_dict(validate=False)
+            if not self.settings.quick:
+                files.pictures += save_spec(spec, folder / picture.name)
+            drawn.append(Figure(picture.name, picture.caption, pack(spec)))
+        return drawn
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    """What was recorded of the experiment in a folder; nothing where it was not finished."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _clear(folder: Path) -> None:
+    """Remove what an earlier run left: the record first, then the files that it names.
+
+    They would lie beside what comes now and might be taken for it. Other files stay.
+    """
+    files = _record(folder).get("files")
+    (folder / RECORD).unlink(missing_ok=True)
+    named = files.values() if isinstance(files, dict) else ()
+    for path in (folder / name for names in named for name in names):
+        if path.resolve().is_relative_to(folder.resolve()):
+            path.unlink(missing_ok=True)
+
+
+def pack(spec: Mapping[str, Any]) -> str:
+    """A chart as the report carries it: a trace has thousands of points, all much alike."""
+    text = json.dumps(spec, separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(text, mtime=0)).decode()
+
+
+def key(experiment: Experiment, settings: Settings) -> str:
+    """Names what is computed: another key, another result."""
+    parts = asdict(settings) | {
+        "experiment": experiment.id,
+        "runs": runs_of(experiment, settings.runs, quick=settings.quick),
+        "sensitivity": settings.sensitivity and bool(experiment.alternatives),
+        "program": _program(),
+        "scenarios": [
+            find_scenario(name).read_text(encoding="utf-8") for name in _scenarios(experiment)
+        ],
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _scenarios(experiment: Experiment) -> list[str]:
+    names = {variant.scenario or experiment.scenario for variant in experiment.variants}
+    return sorted(name for name in names if name)
+
+
+@cache
+def _program() -> str:
+    """All that computes, experiments included: they are programs, and share each other's parts."""
+    package = Path(__file__).parent
+    sources = [path for path in package.rglob("*.py") if path.name not in ONLY_SHOWS]
+    found = hashlib.sha256()
+    for path in (*sorted(sources), Path(_rtolab.__file__)):
+        found.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def _write_data(done: Reproduction, folder: Path, files: Files) -> None:
+    """The document, and the tables: of each run of a statistic, of all of a packet trace."""
+    result = folder / "result.json"
+    result.write_text(json.dumps(document(done), indent=2) + "\n", encoding="utf-8")
+    files.data.append(result)
+    if done.experiment.is_trace:
+        for place, traced in _traced(done, folder).items():
+            for path in traced.write(place):
+                (files.captures if path.suffix == ".pcapng" else files.data).append(path)
+    elif done.of:
+        runs = folder / "connections.parquet"
+        pl.concat(
+            mine.every_connection.with_columns(variant=pl.lit(variant))
+            for variant, mine in done.of.items()
+        ).write_parquet(runs)
+        files.data.append(runs)
+
+
+def _traced(done: Reproduction, folder: Path) -> dict[Path, Result]:
+    """The results of packet traces and their folders: one of its own each, where there are more."""
+    results: dict[int, tuple[Path, Result]] = {}
+    for key_, mine in done.of.items():
+        results.setdefault(id(mine.result), (folder / stem(key_), mine.result))
+    places = dict(results.values())
+    return places if len(places) > 1 else dict.fromkeys([folder], *places.values())
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)

@@ -1,0 +1,14 @@
+"""Pan, Mark and Shen: "TCP Performance and Behaviors with Local Retransmissions", 2002."""
+
+from rtolab.experiments.arq2002 import costs, endpoints, gains, links, timer, tolerance, variants
+
+EXPERIMENTS = (
+    variants.EXPERIMENTS
+    + gains.EXPERIMENTS
+    + links.EXPERIMENTS
+    + costs.EXPERIMENTS
+    + timer.EXPERIMENTS
+    + endpoints.EXPERIMENTS
+    + tolerance.EXPERIMENTS
+)
+"""In the order of the paper, but what is one subject stands together."""

@@ -1,0 +1,191 @@
+"""Sections 3.1 and 3.3, Table 1: other routes, uploads, residence times and error profiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtolab.experiments.arq2002.gains import (
+    always_positive,
+    both,
+    difference,
+    gain_of,
+    gain_value,
+    on,
+    smaller,
+)
+from rtolab.experiments.arq2002.metrics import ACKED, DUPACKS_100, LOSS, TIMEOUTS_100
+from rtolab.experiments.arq2002.network import (
+    LAN,
+    LINK,
+    RENO,
+    SET,
+    UPLOAD,
+    WAN,
+    Setting,
+    packets,
+)
+from rtolab.experiments.arq2002.variants import PAPER, RUNS
+from rtolab.experiments.base import Alternative, Bounds, Check, Experiment
+
+if TYPE_CHECKING:
+    from rtolab.experiments.arq2002.gains import Pair
+    from rtolab.stats import Estimate
+
+ROUTES = {WAN: "(a) wired WAN", LAN: "(b) wired LAN", LINK: "single link"}
+ROUTE_DELAYS = (10, 50)
+ROUTE_PERS = (1.0, 3.0)
+
+
+def route(name: str, per: float, delay: int) -> Pair:
+    """Reno by a route."""
+    return on(per, delay, scenario=name)
+
+
+def alike(estimate: Estimate) -> bool:
+    """May the difference be none?"""
+    return estimate.low <= 0 <= estimate.high
+
+
+MIXED_LOSS = Experiment(
+    id="arq2002/scenarios",
+    title="Mixed losses: a wired WAN, a wired LAN, nothing but the wireless link",
+    source=f"{PAPER}, 3.1 and 4.1",
+    says="Where the wired part loses packets, too, the gain is smaller: a major part of the losses "
+    "can only be repaired end to end.",
+    did="Reno by the three routes: a WAN of 1 Mbit/s and 10 ms that loses 1 % either way, a LAN "
+    "that loses nothing, and no wired part at all.",
+    scenario=LAN,
+    variants=both(
+        route(name, per, delay) for name in ROUTES for delay in ROUTE_DELAYS for per in ROUTE_PERS
+    ),
+    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
+    assumptions=SET,
+    derive=lambda measured: [
+        gain_value(f"{words}: gain, {delay} ms, {per:g} %", route(name, per, delay))(measured)
+        for name, words in ROUTES.items()
+        for delay in ROUTE_DELAYS
+        for per in ROUTE_PERS
+    ],
+    checks=(
+        always_positive(
+            "every route",
+            [route(name, per, d) for name in ROUTES for d in ROUTE_DELAYS for per in ROUTE_PERS],
+        ),
+        *(
+            smaller(
+                f"{delay} ms, PER {per:g} %: (a) less (b)",
+                route(WAN, per, delay),
+                route(LAN, per, delay),
+                explained="on the LAN the flow fills the link, with local retransmission and "
+                "nearly so without: there is little to gain. Losses of the WAN take away the queue "
+                "that hid the drops, and the same repairs gain more. At 50 ms, where the LAN's "
+                "flow does not fill the link either, both gain alike",
+            )
+            for delay in ROUTE_DELAYS
+            for per in ROUTE_PERS
+        ),
+        *(
+            Check(
+                f"gain, single link less (b), PER {per:g} %, does its interval hold 0?",
+                "shape",
+                lambda measured, per=per: float(  # type: ignore[misc]
+                    alike(difference(measured, route(LINK, per, 10), route(LAN, per, 10)))
+                ),
+                {RUNS: Bounds(1, 1)},
+                note="a LAN of 10 Mbit/s makes no difference",
+            )
+            for per in ROUTE_PERS
+        ),
+    ),
+    alternatives=(Alternative("packets of 140 B", packets(100), "small packets fill no queue"),),
+    runs=RUNS,
+    quick_runs=2,
+    endless=True,
+)
+
+UPLOAD_PERS = (0.3, 1.0, 3.0, 10.0)
+UPLOAD_DELAYS = (10, 100)
+
+UPLOADS = Experiment(
+    id="arq2002/upload",
+    title="Uploads",
+    source=f"{PAPER}, 3.3",
+    says="Uploads were studied, too, with less attention; no results are printed.",
+    did="Reno up the uplink of 96 kbit/s, whose delay is twice the downlink's.",
+    scenario=UPLOAD,
+    variants=both(
+        on(per, delay, scenario=UPLOAD) for delay in UPLOAD_DELAYS for per in UPLOAD_PERS
+    ),
+    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
+    assumptions=SET,
+    derive=lambda measured: [
+        gain_value(f"gain, {delay} ms, {per:g} %", on(per, delay, scenario=UPLOAD))(measured)
+        for delay in UPLOAD_DELAYS
+        for per in UPLOAD_PERS
+    ],
+    checks=(
+        always_positive(
+            "every delay, PER 1 to 10 %",
+            [on(p, d, scenario=UPLOAD) for d in UPLOAD_DELAYS for p in UPLOAD_PERS if p >= 1],
+        ),
+    ),
+    runs=RUNS,
+    quick_runs=2,
+    endless=True,
+)
+
+BAD_STATES = (1, 5, 10)
+
+
+def fading(bad_ms: int, delay: int, profile: str = "light") -> Pair:
+    """Reno at a PER of 1 %, which both profiles have."""
+    return lambda local: RENO.on(
+        Setting(1.0, local, delay, bad_ms=bad_ms, profile=profile)  # type: ignore[arg-type]
+    )
+
+
+FADES = [(bad, delay, "light") for bad in BAD_STATES for delay in (10, 100)] + [
+    (1, delay, "heavy") for delay in (10, 100)
+]
+"""At 1 % the heavy profile damages as much in both states: how long they last does not matter."""
+
+RESIDENCE = Experiment(
+    id="arq2002/residence-times",
+    title="Residence times of the states, and both error profiles at the rate they share",
+    source=f"{PAPER}, Table 1 and 5.2",
+    says="The bad state lasts 1, 5 or 10 ms on average, the good one ten times as long; the light "
+    "profile ends at a PER of 1 %, where the heavy one begins. Spurious dupacks explain what "
+    "residence times do; no numbers are printed.",
+    did="Reno at a PER of 1 %, made either way: errors of 0.1 and 10 % in the two states, or of 1 "
+    "% in both.",
+    scenario=LAN,
+    variants=both(fading(*fade) for fade in FADES),
+    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100, LOSS),
+    assumptions=SET,
+    derive=lambda measured: [
+        gain_value(f"gain, bad {fade[0]} ms, {fade[1]} ms, {fade[2]}", fading(*fade))(measured)
+        for fade in FADES
+    ],
+    checks=(
+        Check(
+            "lowest gain, %",
+            "order",
+            lambda measured: min(gain_of(measured, fading(*fade)).value for fade in FADES),
+            {RUNS: Bounds(0, strict=True)},
+        ),
+        Check(
+            "arq: packets lost for good, %",
+            "ratio",
+            lambda measured: max(
+                float(measured.values(fading(*fade)("arq").key, LOSS).mean()) for fade in FADES
+            ),
+            {RUNS: Bounds(high=0.01, strict=True)},
+        ),
+    ),
+    runs=RUNS,
+    quick_runs=2,
+    endless=True,
+)
+
+EXPERIMENTS = (MIXED_LOSS, UPLOADS, RESIDENCE)
+"""In the order of the paper."""

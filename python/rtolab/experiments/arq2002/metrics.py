@@ -1,0 +1,204 @@
+"""What is measured of a link and its flow, as the paper defines it (sections 4 and 5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rtolab import measures
+from rtolab.experiments.arq2002.network import HEADER, Case
+from rtolab.experiments.base import Metric, Point
+from rtolab.stats import Estimate, mean_of, ratio_of_means
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rtolab.experiments.base import Variant
+    from rtolab.experiments.measured import Measured, Runs
+
+    Floats = NDArray[np.float64]
+
+PERCENT = 100.0
+
+
+def _of_flow(frame: pl.DataFrame, column: str) -> pl.Series:
+    """A column a run, of the flow under investigation."""
+    return frame.filter(pl.col("flow") != "background")[column]
+
+
+def _throughput(runs: Runs) -> pl.Series:
+    """What was acknowledged in the measured span, with headers."""
+    carried = measures.normalized_throughput(runs, rate_bps=1.0, header=HEADER)
+    return _of_flow(carried, "normalized_throughput")
+
+
+def _effective_loss(runs: Runs) -> pl.Series:
+    """What the wireless downlink lost for good, of what it was offered."""
+    here = (pl.col("link") == "wireless") & (pl.col("direction") == "forward")
+    lost = pl.col("dropped_error") + pl.col("dropped_retries")
+    return runs.links.filter(here).select(lost / pl.col("offered"))["dropped_error"] * PERCENT
+
+
+ACKED = Metric("acked", "Throughput with headers", "bit/s", _throughput)
+TIMEOUTS_100 = Metric(
+    "timeouts_100",
+    "Timeouts per 100 acknowledged",
+    "",
+    lambda runs: _of_flow(measures.triggers(runs), "timeouts"),
+    digits=3,
+)
+DUPACKS_100 = Metric(
+    "dupacks_100",
+    "Fast retransmits per 100 acknowledged",
+    "",
+    lambda runs: _of_flow(measures.triggers(runs), "fast_retransmits"),
+    digits=2,
+)
+LOSS = Metric("loss", "Loss that remains", "%", _effective_loss, digits=4)
+GOODPUT = Metric(
+    "goodput",
+    "Effective goodput",
+    "",
+    lambda runs: measures.effective_goodput(runs, link="wireless")["effective_goodput"],
+    digits=4,
+)
+MEAN_DELAY = Metric(
+    "delay",
+    "Average packet delay",
+    "s",
+    lambda runs: _of_flow(measures.packet_delay(runs), "mean_s"),
+    digits=3,
+)
+MAX_DELAY = Metric(
+    "max_delay",
+    "Maximum packet delay",
+    "s",
+    lambda runs: _of_flow(measures.packet_delay(runs), "max_s"),
+    digits=3,
+)
+REXMITS = Metric(
+    "rexmits",
+    "End-to-end retransmissions",
+    "",
+    lambda runs: _of_flow(runs.connections, "measured_retransmissions").cast(pl.Float64),
+)
+REXMITS_100 = Metric(
+    "rexmits_100",
+    "End-to-end retransmissions per 100 acknowledged",
+    "",
+    lambda runs: (
+        PERCENT
+        * _of_flow(runs.connections, "measured_retransmissions")
+        / _of_flow(runs.connections, "measured_acked_segments")
+    ),
+    digits=2,
+)
+
+
+def _window(runs: Runs) -> pl.Series:
+    """The window once a round trip, averaged over the measured span, in segments."""
+    looks = measures.cwnd_once_a_round_trip(runs, since_s=5.0, until_s=105.0)
+    flow = looks.filter(pl.col("flow") != "background")
+    return flow.group_by("run", maintain_order=True).agg(pl.col("cwnd").mean())["cwnd"] / 512.0
+
+
+WINDOW = Metric("cwnd", "Congestion window", "segments", _window, digits=1)
+
+
+def normalized(measured: Measured, case: Variant) -> Floats:
+    """Normalized throughput of each run, shape (n,), ordered by seed."""
+    assert isinstance(case, Case)
+    return measured.values(case.key, ACKED) / case.available_bps()
+
+
+def mean(measured: Measured, case: Variant, metric: Metric) -> float:
+    """The mean of a metric over the runs."""
+    return float(np.mean(measured.values(case.key, metric)))
+
+
+def throughput(measured: Measured, case: Variant) -> float:
+    """The mean normalized throughput."""
+    return float(np.mean(normalized(measured, case)))
+
+
+def gain(measured: Measured, arq: Variant, drop: Variant) -> Estimate:
+    """By how many percent local retransmission raises the mean normalized throughput."""
+    ratio = ratio_of_means(normalized(measured, arq), normalized(measured, drop))
+    return Estimate(*(PERCENT * (end - 1.0) for end in (ratio.value, ratio.low, ratio.high)))
+
+
+def ratio_of(
+    measured: Measured, above: Variant, below: Variant, metric: Metric = ACKED
+) -> Estimate:
+    """The ratio of the means of a metric of two variants."""
+    return ratio_of_means(measured.values(above.key, metric), measured.values(below.key, metric))
+
+
+def dupack_ratio(measured: Measured, above: Variant, below: Variant) -> Estimate | None:
+    """The same of fast retransmits per 100 acknowledged; `None` where the second has none."""
+    return (
+        ratio_of(measured, above, below, DUPACKS_100)
+        if mean(measured, below, DUPACKS_100)
+        else None
+    )
+
+
+def crossing(xs: Sequence[float], ys: Sequence[float], level: float) -> float | None:
+    """Where `ys` first rises through `level`, between two `xs` in proportion to their logarithms.
+
+    `None` where it does not.
+    """
+    for (x0, y0), (x1, y1) in zip(
+        zip(xs, ys, strict=True), zip(xs[1:], ys[1:], strict=True), strict=False
+    ):
+        if y0 < level <= y1:
+            return float(x0 * (x1 / x0) ** ((level - y0) / (y1 - y0)))
+    return None
+
+
+def means_of(
+    values: Callable[[Measured, Case], Floats],
+    *,
+    line: Callable[[Case], str] = lambda case: case.series,
+    only: Callable[[Case], bool] = lambda _: True,
+) -> Callable[[Measured], list[Point]]:
+    """The points of a figure: means over runs with 95 % intervals, over the error rate.
+
+    Args:
+        values: of the runs of a variant, shape (n,).
+        line: the name of the line that a variant is on.
+        only: which variants are drawn.
+    """
+
+    def points(measured: Measured) -> list[Point]:
+        cases = [case for case in measured.experiment.variants if isinstance(case, Case)]
+        return [
+            Point(line(case), case.setting.per, mean.value, mean.low, mean.high)
+            for case in cases
+            if only(case)
+            for mean in (mean_of(values(measured, case)),)
+        ]
+
+    return points
+
+
+def values_of(metric: Metric) -> Callable[[Measured, Case], Floats]:
+    """The values of a metric, for a figure."""
+    return lambda measured, case: measured.values(case.key, metric)
+
+
+def by_delay(case: Case) -> str:
+    """The name of a line, in figures that compare delays."""
+    return f"{case.setting.delay} ms, {case.setting.local}"
+
+
+def together(
+    parts: Iterable[Callable[[Measured], list[Point]]],
+) -> Callable[[Measured], list[Point]]:
+    """Several figures in one."""
+    several = list(parts)
+    return lambda measured: [point for part in several for point in part(measured)]

@@ -1,0 +1,353 @@
+"""Section 5.1, Figures 8 and 9: how conservative the timeout must be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING
+
+from rtolab.experiments.arq2002.gains import gain_value
+from rtolab.experiments.arq2002.metrics import (
+    ACKED,
+    DUPACKS_100,
+    TIMEOUTS_100,
+    mean,
+    means_of,
+    values_of,
+)
+from rtolab.experiments.arq2002.network import FINEST, LAN, SET, Sender, Setting
+from rtolab.experiments.arq2002.variants import PAPER, RUNS
+from rtolab.experiments.base import Bounds, Check, Curves, Experiment, Point, Value
+from rtolab.experiments.measured import derived
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtolab.experiments.arq2002.network import Case, Local
+    from rtolab.experiments.measured import Measured
+
+G1, G2 = Fraction(1, 8), Fraction(1, 4)
+"""Section 5.1: TCP's gains of the smoothed round trip and of its variance."""
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """The smoothed round trip and its variance, in s."""
+
+    srtt: Fraction
+    rttvar: Fraction
+
+    def after(self, rtt: Fraction, g1: Fraction = G1, g2: Fraction = G2) -> Smoothed:
+        """With one sample more."""
+        error = rtt - self.srtt
+        rttvar = self.rttvar + g2 * (abs(error) - self.rttvar)
+        return Smoothed(self.srtt + g1 * error, rttvar)
+
+    def rto(self, g3: Fraction | int) -> Fraction:
+        """The timeout."""
+        return self.srtt + g3 * self.rttvar
+
+
+SMALL, BURST = Fraction(1, 10), 10
+"""Figure 8: t in s, and b."""
+
+START = Smoothed(Fraction(1), Fraction(1, 2))
+"""Figure 8: srtt is 1 s at first, rvtv half of it."""
+
+SAMPLES = [SMALL] * 59 + [SMALL * BURST] * 2 + [SMALL] * 19
+"""The round trips: small ones until two bursts, the first of which is number 60."""
+
+FIRST_BURST = 59
+"""Its place, from 0."""
+
+WEIGHTS = (1, 2, 4, 8)
+"""Section 5.1: the values of g3 that are compared."""
+
+
+def states() -> list[Smoothed]:
+    """Before each sample, and after the last."""
+    found = [START]
+    for sample in SAMPLES:
+        found.append(found[-1].after(sample))
+    return found
+
+
+def rto_before(sample: int, g3: int = 4) -> float:
+    """The timeout in force at a sample, counted from 1, in s."""
+    return float(states()[sample - 1].rto(g3))
+
+
+def numeric_points(_: Measured) -> list[Point]:
+    """Figure 8: the round trips, and the timeout before each."""
+    drawn = [Point("rtt", float(n), float(rtt)) for n, rtt in enumerate(SAMPLES, 1)]
+    for g3 in WEIGHTS:
+        drawn += [Point(f"rto, g3 = {g3}", float(n), rto_before(n, g3)) for n in range(1, 81)]
+    return drawn
+
+
+AFTER_BURST = {1: 0.438, 2: 0.664, 4: 1.1145, 8: 2.016}
+"""The timeout after the first burst in s, worked out apart from this code."""
+
+
+def fig8_values(_: Measured) -> list[Value]:
+    """The timeouts of Figure 8."""
+    values = [
+        Value(f"after the burst, g3 = {g3}", f"RTO after the first burst, g3 = {g3}", rto, unit="s")
+        for g3 in WEIGHTS
+        for rto in (rto_before(FIRST_BURST + 2, g3),)
+    ]
+    values += [
+        Value(f"before sample {n}", f"RTO before sample {n}, g3 = 4", rto_before(n), unit="s")
+        for n in (1, 10, 20, 30, 40, 59)
+    ]
+    return values
+
+
+def survives(g1: Fraction, g2: Fraction, g3: Fraction, burst: Fraction | int) -> bool:
+    """Does the timeout outlast a second burst, after a first one that ended a long calm?"""
+    calm = Smoothed(Fraction(1), Fraction(0))
+    return calm.after(Fraction(burst), g1, g2).rto(g3) > burst
+
+
+def threshold() -> float:
+    """The smallest g3 with which it does, by halving the interval that holds it."""
+    low, high = Fraction(0), Fraction(16)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if survives(G1, G2, middle, BURST) else (middle, high)
+    return float(high)
+
+
+def disagreements() -> int:
+    """For how many gains, weights and bursts condition and recurrence differ."""
+    gains = [Fraction(1, n) for n in (2, 4, 8, 16, 32)]
+    weights = [Fraction(n, 2) for n in range(1, 33)]
+    bursts = [Fraction(n, 2) for n in (3, 4, 20, 200)]
+    return sum(
+        survives(g1, g2, g3, burst) != (g1 + g2 * g3 > 1)
+        for g1, g2, g3, burst in product(gains, gains, weights, bursts)
+    )
+
+
+EQUATION = Experiment(
+    id="arq2002/eq",
+    title="The condition for no second timeout",
+    source=f"{PAPER}, 5.1",
+    says="After a long calm, a burst that multiplies the round trip times out once; so that a "
+    "second burst does not, g1 + g2 g3 > 1 must hold. With TCP's g1 = 1/8 and g2 = 1/4 that is g3 "
+    "> 7/2: 2 is too aggressive, 4 will do. (The formula of the variance is printed with rtt for "
+    "rvtv.)",
+    did="The recurrence itself, in fractions, for 3200 combinations of gains, weights and bursts; "
+    "and the smallest g3 that survives, searched for.",
+    derive=lambda _: [
+        Value(
+            "disagreements", "combinations where condition and recurrence differ", disagreements()
+        ),
+        Value("threshold", "smallest g3 that survives", threshold(), 3.5, digits=6),
+    ],
+    checks=(
+        derived("disagreements", "exact", {1: Bounds(0, 0)}),
+        derived("threshold", "exact", {1: Bounds(3.5, 3.5 + 1e-9)}),
+    ),
+    note="the first sample after the timeout is taken here, as the paper assumes; by Karn's rule "
+    "no sender would take it, and the back-off protects it instead",
+)
+
+FIG8 = Experiment(
+    id="arq2002/fig8",
+    title="Round trip and timeout, worked out",
+    source=f"{PAPER}, 5.1 and Figure 8",
+    says="t = 100 ms, b = 10, srtt 1 s and rvtv 0.5 s at first, the usual weights: with g3 = 4 the "
+    "timeout after the burst is above the next burst, with 2 it is not.",
+    did="The recurrence: 59 round trips of 100 ms, two of 1 s, and 100 ms again.",
+    derive=fig8_values,
+    checks=(
+        *(
+            derived(
+                f"RTO after the first burst, g3 = {g3}, s",
+                "exact",
+                {1: Bounds(rto - 5e-4, rto + 5e-4)},
+                of=f"after the burst, g3 = {g3}",
+            )
+            for g3, rto in AFTER_BURST.items()
+        ),
+        derived("first RTO, s", "exact", {1: Bounds(3, 3)}, of="before sample 1"),
+        *(
+            Check(
+                f"RTO after the first burst less the second, g3 = {g3}, s",
+                "order",
+                lambda _, g3=g3: rto_before(FIRST_BURST + 2, g3) - float(SMALL * BURST),  # type: ignore[misc]
+                {1: Bounds(0, strict=True) if g3 > 3 else Bounds(high=0, strict=True)},
+            )
+            for g3 in WEIGHTS
+        ),
+    ),
+    figures=(
+        Curves(
+            "fig8",
+            "Round trips, and the timeout before each",
+            "sample",
+            "s",
+            points=numeric_points,
+            log_y=True,
+        ),
+    ),
+)
+
+TIMER_PERS = (1.0, 3.0, 5.0, 10.0)
+HIGH_PERS = tuple(per for per in TIMER_PERS if per >= 5)
+COARSE = {"tcp.rto.granularity": "100 ms", "tcp.rto.min": "200 ms"}
+
+
+def weighted(g3: int, local: Local, per: float, tick: str = "10 ms") -> Case:
+    """Reno with a weight of the variance (0 leaves it out), at 100 ms."""
+    words = f"g3 = {g3}" if g3 else "no rvtv"
+    coarse = COARSE if tick == "100 ms" else {}
+    suffix = f", clock of {tick}" if coarse else ""
+    sender = Sender(f"{words}{suffix}", "reno", {"tcp.rto.k": str(g3), **coarse})
+    return sender.on(Setting(per, local, 100))
+
+
+def timeouts(measured: Measured, case: Case) -> float:
+    """Per 100 acknowledged."""
+    return mean(measured, case, TIMEOUTS_100)
+
+
+def weights_at(measured: Measured, tick: str) -> list[Value]:
+    """How many times as many timeouts as with g3 = 4, at a PER of 5 %."""
+    usual = timeouts(measured, weighted(4, "arq", 5.0, tick))
+    return [
+        Value(
+            f"g3 = {g3} over 4, clock of {tick}",
+            f"timeouts, g3 = {g3} (0: none) over 4, PER 5 %, clock of {tick}",
+            timeouts(measured, weighted(g3, "arq", 5.0, tick)) / usual if usual else None,
+        )
+        for g3 in (0, 1, 2, 8)
+    ]
+
+
+def weight_checks() -> list[Check]:
+    """At 5 % and beyond, with the finest timer."""
+    bounds = {1: Bounds(1.4, 4), 2: Bounds(1.2, 2.5), 8: Bounds(0.5, 1.0)}
+    checks = []
+    for per in HIGH_PERS:
+        usual, dropped = weighted(4, "arq", per), weighted(4, "drop", per)
+        for g3, expected in bounds.items():
+            checks.append(_timeouts_over(weighted(g3, "arq", per), usual, per, expected))
+        unweighted = weighted(0, "arq", per)
+        checks.append(_timeouts_over(unweighted, dropped, per, Bounds(0.25, 3)))
+    return checks
+
+
+def _timeouts_over(above: Case, below: Case, per: float, bounds: Bounds) -> Check:
+    return Check(
+        f"timeouts, {above.series} over {below.series}, PER {per:g} %",
+        "ratio",
+        lambda measured: timeouts(measured, above) / timeouts(measured, below),
+        {RUNS: bounds},
+    )
+
+
+FIG9 = Experiment(
+    id="arq2002/fig9",
+    title="Timeouts by the weight of the variance",
+    source=f"{PAPER}, 5.1 and Figure 9",
+    says="On a logarithmic axis: without the variance in the timeout, spurious timeouts with local "
+    "retransmission are almost as many as the timeouts without it. With g3 = 1 or 2 there are "
+    "almost twice as many as with 4 where errors are frequent; 8 differs little from 4.",
+    did="Reno at 384 kbit/s and 100 ms with a clock of 10 ms and a smallest timeout of two ticks; "
+    "at a PER of 5 % with a clock of 100 ms, too.",
+    scenario=LAN,
+    variants=(
+        *(weighted(g3, "arq", per) for g3 in (0, *WEIGHTS) for per in TIMER_PERS),
+        *(weighted(4, "drop", per) for per in TIMER_PERS),
+        *(weighted(g3, "arq", 5.0, "100 ms") for g3 in (0, *WEIGHTS)),
+    ),
+    metrics=(TIMEOUTS_100, DUPACKS_100),
+    assumptions=FINEST,
+    derive=lambda measured: weights_at(measured, "10 ms") + weights_at(measured, "100 ms"),
+    checks=tuple(weight_checks()),
+    figures=(
+        Curves(
+            "fig9",
+            "Timeouts per 100 acknowledged, means with 95 % intervals, 100 ms, clock of 10 ms",
+            "raw packet error rate, %",
+            "timeouts per 100 acknowledged",
+            points=means_of(values_of(TIMEOUTS_100), only=lambda case: "clock" not in case.label),
+            log_x=True,
+            log_y=True,
+        ),
+    ),
+    runs=RUNS,
+    quick_runs=2,
+    endless=True,
+)
+
+TICKS = (10, 100, 500)
+
+
+def ticking(tick: int, delay: int, local: Local) -> Case:
+    """Reno with a coarser or finer clock, at a PER of 1 %."""
+    keys = {"tcp.rto.granularity": f"{tick} ms", "tcp.rto.min": f"{2 * tick} ms"}
+    return Sender(f"clock of {tick} ms", "reno", keys).on(Setting(1.0, local, delay))
+
+
+def most(measured: Measured, cases: Sequence[Case]) -> float:
+    """Timeouts per 100 acknowledged, most of some cases."""
+    return max(timeouts(measured, case) for case in cases)
+
+
+GRANULARITY = Experiment(
+    id="arq2002/granularity",
+    title="The granularity of the timer",
+    source=f"{PAPER}, 4.1 and 5.3",
+    says='There is almost no timeout with local retransmission "even with a fine grained timer of '
+    '100 ms"; the finest granularity is the worst case of Figure 11. Clocks of the time tick every '
+    "500 ms.",
+    did="Reno at a PER of 1 % with clocks of 10, 100 and 500 ms, and a smallest timeout of two "
+    "ticks.",
+    scenario=LAN,
+    variants=tuple(
+        ticking(tick, delay, local)
+        for tick in TICKS
+        for delay in (10, 100)
+        for local in ("arq", "drop")
+    ),
+    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
+    assumptions=SET,
+    derive=lambda measured: [
+        gain_value(
+            f"gain, {delay} ms, clock of {tick} ms",
+            lambda local, tick=tick, delay=delay: ticking(tick, delay, local),  # type: ignore[misc]
+        )(measured)
+        for delay in (10, 100)
+        for tick in TICKS
+    ],
+    checks=(
+        Check(
+            "arq: timeouts per 100 acknowledged, clocks of 100 and 500 ms, most",
+            "ratio",
+            lambda measured: most(
+                measured,
+                [ticking(tick, delay, "arq") for tick in (100, 500) for delay in (10, 100)],
+            ),
+            {RUNS: Bounds(high=0.1, strict=True)},
+        ),
+        Check(
+            "arq, 100 ms: timeouts, clock of 10 ms less 100 ms",
+            "order",
+            lambda measured: (
+                timeouts(measured, ticking(10, 100, "arq"))
+                - timeouts(measured, ticking(100, 100, "arq"))
+            ),
+            {RUNS: Bounds(0, strict=True)},
+        ),
+    ),
+    runs=RUNS,
+    quick_runs=2,
+    endless=True,
+)
+
+EXPERIMENTS = (FIG8, EQUATION, FIG9, GRANULARITY)
+"""In the order of the paper."""

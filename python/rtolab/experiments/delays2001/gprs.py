@@ -1,0 +1,138 @@
+"""Figures 3 and 4: delays in a live GPRS network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rtolab.experiments.base import (
+    Bounds,
+    Check,
+    Curves,
+    Experiment,
+    Metric,
+    Point,
+    Value,
+    Variant,
+    assumed,
+    stated,
+    taken,
+)
+from rtolab.experiments.counts import After, unneeded_from
+from rtolab.experiments.delays2001.set_up import METRICS, WINDOWS_98, WINDOWS_NT
+from rtolab.experiments.delays2001.systems import BEYOND, overruns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtolab.experiments.measured import Measured, Runs
+
+DELAY_AT, DELAY_FOR = 20.0, 13.0
+"""When the network is silent and how long, in s."""
+
+PING = Variant("sack", "Ping")
+
+
+def round_trips(runs: Runs) -> pl.DataFrame:
+    """When each question was asked and how long its answer took, in s."""
+    return runs.tasks.select("start_s", took_s=pl.col("end_s") - pl.col("start_s"))
+
+
+def usual(runs: Runs) -> pl.Series:
+    """The median round trip."""
+    return pl.Series([round_trips(runs)["took_s"].median()])
+
+
+def spikes(runs: Runs) -> pl.Series:
+    """How often a round trip took ten seconds and more."""
+    return pl.Series([float((round_trips(runs)["took_s"] >= 10.0).sum())])
+
+
+USUAL = Metric("usual", "Median round trip", "s", usual, digits=2)
+SPIKES = Metric("spikes", "Of 10 s and more", "", spikes)
+
+
+def series(measured: Measured) -> Sequence[Point]:
+    """Round trips over time."""
+    rows = round_trips(measured.of[PING.key]).drop_nulls().iter_rows()
+    return [Point("ping", begun, took) for begun, took in rows]
+
+
+def longest(measured: Measured) -> list[Value]:
+    """The longest round trip."""
+    took = round_trips(measured.of[PING.key])["took_s"].max()
+    value = float(took) if isinstance(took, float) else None
+    return [Value("longest", "Longest round trip", value, unit="s")]
+
+
+def gprs() -> tuple[Experiment, ...]:
+    """In the order of the paper."""
+    win, nt = After(WINDOWS_98, DELAY_AT), After(WINDOWS_NT, DELAY_AT)
+    return (
+        Experiment(
+            id="delays2001/fig3",
+            title="A delay of 13 s in a GPRS download from a Windows sender",
+            source="Gurtov 2001, Figure 3",
+            says=(
+                "Nothing is lost, yet the connection does not recover for the rest of its life: "
+                "segments are sent several times, and the receive window is overrun twice."
+            ),
+            did="Windows 98's and NT's profiles over the GPRS link, with one delay at 20 s.",
+            scenario="gprs-reselection",
+            variants=(WINDOWS_98, WINDOWS_NT),
+            metrics=METRICS,
+            checks=(
+                nt.within(Bounds(low=10), "resent in vain", unneeded_from),
+                win.within(Bounds(low=10), "resent in vain", unneeded_from),
+                nt.within(Bounds(low=2), BEYOND, overruns),
+                win.within(Bounds(low=2), BEYOND, overruns),
+            ),
+            assumptions=(
+                stated(
+                    "link.gprs.stalls.scripted",
+                    f'[{{ at = "{DELAY_AT:g} s", for = "{DELAY_FOR:g} s" }}]',
+                    "Figure 3: a delay of 13 s at about 20 s",
+                ),
+                assumed("link.gprs.queue", "64 packets", "nothing was lost"),
+                assumed("receiver.buffer", "8 KiB", "a usual window of the time"),
+                taken("sender", "Windows 98 and NT 4.0", "5.3 saw the overruns in both"),
+            ),
+            shown=(0.0, 100.0),
+        ),
+        Experiment(
+            id="delays2001/fig4",
+            title="Round trips while a GPRS host is made to change its cell",
+            source="Gurtov 2001, section 3.2 and Figure 4",
+            says="Pings of 32 B take 1.3 s, and ten seconds and more when the cell is reselected.",
+            did=(
+                "A question of 32 B and an answer of 32 B each second over the GPRS link, with its "
+                "four reselections. (A check of the generator of delays, not of the network.)"
+            ),
+            scenario="gprs-ping",
+            variants=(PING,),
+            metrics=(USUAL, SPIKES),
+            derive=longest,
+            figures=(
+                Curves("round-trips", "Round trips", "time (s)", "round trip (s)", points=series),
+            ),
+            checks=(
+                Check(
+                    "median round trip, s",
+                    "shape",
+                    lambda measured: measured.median(PING.key, USUAL),
+                    {1: Bounds(1.1, 1.5)},
+                ),
+                Check(
+                    "reselections seen as 10 s and more",
+                    "shape",
+                    lambda measured: measured.median(PING.key, SPIKES),
+                    {1: Bounds(low=4)},
+                ),
+            ),
+            assumptions=(taken("reselections", "four of 10 to 14 s", "forced by hand"),),
+            endless=True,
+            runs=1,
+            quick_runs=1,
+        ),
+    )

@@ -1,0 +1,225 @@
+"""Figure 1 and section 4: a hold of 13 s, and what Reno, NewReno and a hasty timer make of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtolab.experiments.base import (
+    Bounds,
+    Check,
+    Experiment,
+    Mark,
+    Value,
+    Variant,
+    assumed,
+    stated,
+    taken,
+)
+from rtolab.experiments.counts import (
+    After,
+    fast_retransmits,
+    timeouts,
+    unneeded_fast_retransmits,
+    unneeded_from,
+)
+from rtolab.experiments.delays2001.set_up import (
+    METRICS,
+    in_fast_recovery,
+    longest_pause,
+    outstanding_at_first_duplicate,
+    resent_before_fast,
+)
+from rtolab.experiments.measured import ALL_COMPLETE
+
+if TYPE_CHECKING:
+    from rtolab.experiments.measured import Measured
+
+HOLD_AT, HOLD_FOR = 36.0, 13.0
+"""When the link is held and how long, in s: the paper's timer expires at 42 s."""
+
+BSD_TIMER = (
+    assumed("tcp.rto.granularity", "500 ms", "BSDi 3.0: a heartbeat of 500 ms"),
+    assumed("tcp.rto.arithmetic", "ns2", "BSDi 3.0: scaled whole ticks"),
+    assumed("tcp.rto.sampling", "once-per-window", "BSDi 3.0"),
+    assumed("tcp.rto.timer", "ticks", "BSDi 3.0"),
+    assumed("tcp.window.initial", "1 segment", "BSDi 3.0"),
+    assumed("tcp.window.halving", "segments", "BSDi 3.0"),
+    assumed("tcp.window.halves", "window", "BSDi 3.0"),
+)
+
+HICCUP = (
+    assumed("link.wireless.rate", "9600 bit/s", "GSM's data service"),
+    assumed("link.wireless.queue", "200 packets", "nothing was lost"),
+    stated(
+        "link.wireless.forward.stalls.scripted",
+        f'[{{ at = "{HOLD_AT:g} s", for = "{HOLD_FOR:g} s" }}]',
+        "a delay of 13 s; when is read from the text's times",
+    ),
+    assumed("tcp.mss", "256 B", "as in section 5"),
+    assumed("receiver.buffer", "2560 B", "ten segments: ten needless retransmissions"),
+    assumed("receiver.ack_every", "1", "Figure 1: ACKs come one by one"),
+    assumed("receiver.sack", "false", "BSDi 3.0 had none"),
+    *BSD_TIMER,
+)
+
+RENO = Variant("reno:no-bugfix", "Reno")
+NEWRENO = Variant("newreno:no-bugfix", "NewReno")
+SILENT = Variant(
+    "newreno:no-bugfix",
+    "NewReno",
+    "no new data on partial ACKs",
+    {"tcp.newreno.partial_ack": "retransmission-only"},
+)
+
+OUTSTANDING = "outstanding at the first duplicate"
+
+CHAIN = {"tcp.rto.restart_on_duplicate": "never"}
+RESTARTED = {"tcp.rto.restart_on_duplicate": "always"}
+EAGER = Variant("newreno:no-bugfix", "An aggressive timer", "", CHAIN)
+PATIENT = Variant("newreno:no-bugfix", "An aggressive timer", "restarted by duplicates", RESTARTED)
+
+
+def derive(measured: Measured) -> list[Value]:
+    """How much NewReno adds, and what rule says how much."""
+    both = [measured.traces[variant.key] for variant in (RENO, NEWRENO)]
+    reno, newreno = (unneeded_from(t, t.timeouts_from(HOLD_AT)[0]) for t in both)
+    gone_back = resent_before_fast(both[0], both[0].timeouts_from(HOLD_AT)[0])
+    outstanding = outstanding_at_first_duplicate(both[1], both[1].timeouts_from(HOLD_AT)[0])
+    rule = None if outstanding is None else outstanding - 1
+    return [
+        Value("reno", "Resent in vain by going back, Reno", gone_back, 10, digits=0),
+        Value("more", "Resent in vain besides by NewReno", float(newreno - reno), 5, digits=0),
+        Value("rule", "Outstanding at the first duplicate, less one", rule, 5, digits=0),
+        Value("grows", "Growth by NewReno", (gone_back + newreno - reno) / gone_back, 1.5),
+    ]
+
+
+def hiccups() -> tuple[Experiment, ...]:
+    """In the order of the paper."""
+    reno, newreno = After(RENO, HOLD_AT), After(NEWRENO, HOLD_AT)
+    eager, patient = After(EAGER, 5.0), After(PATIENT, 5.0)
+    held = (Mark(HOLD_AT, "the hold begins"), Mark(HOLD_AT + HOLD_FOR, "the hold ends"))
+    return (
+        Experiment(
+            id="delays2001/fig1",
+            title="A delay of 13 s, as Reno of BSDi 3.0 takes it",
+            source="Gurtov 2001, section 3.1 and Figure 1",
+            says=(
+                "The oldest segment is resent at 42 s; when ACKs come, all that is outstanding is, "
+                "and new segments after it. The duplicates' ACKs cause a spurious fast retransmit "
+                "at 50 s, and the halved window a pause of some 5 s."
+            ),
+            did=(
+                "Reno without the bugfix and with BSD's clock of 500 ms, over GSM's 9600 bit/s, "
+                "with a window of ten segments that is full."
+            ),
+            scenario="delays2001-hold",
+            variants=(RENO,),
+            metrics=METRICS,
+            checks=(
+                reno.exactly(10, "outstanding segments resent in vain", resent_before_fast),
+                reno.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
+                reno.exactly(
+                    6, "outstanding at the first duplicate", outstanding_at_first_duplicate
+                ),
+                reno.within(Bounds(41, 43), "the timer expires, s", lambda _, first: first.at),
+                reno.within(Bounds(1, 6), "longest pause after it, s", longest_pause),
+                ALL_COMPLETE,
+            ),
+            assumptions=HICCUP,
+            shown=(30.0, 65.0),
+            marks=held,
+        ),
+        Experiment(
+            id="delays2001/section-4.1",
+            title="NewReno adds half as many needless retransmissions",
+            source="Gurtov 2001, section 4.1",
+            says=(
+                "ACKs after the spurious fast retransmit look partial to NewReno, which resends a "
+                "segment for each: 15 in vain in place of 10, with six outstanding at the first "
+                "duplicate ACK."
+            ),
+            did="Figure 1 with NewReno beside Reno.",
+            scenario="delays2001-hold",
+            variants=(RENO, NEWRENO),
+            metrics=METRICS,
+            derive=derive,
+            checks=(
+                Check(
+                    "NewReno adds one less than outstanding at the first duplicate",
+                    "exact",
+                    _beyond_rule,
+                    {1: Bounds(0, 0)},
+                ),
+                Check(
+                    "growth by NewReno",
+                    "ratio",
+                    lambda measured: measured.derived["grows"].measured,
+                    {1: Bounds(1.3, 1.7)},
+                ),
+                newreno.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
+                ALL_COMPLETE,
+            ),
+            assumptions=HICCUP,
+            shown=(30.0, 65.0),
+            marks=held,
+        ),
+        Experiment(
+            id="delays2001/section-4.1b",
+            title="NewReno without new segments on partial ACKs",
+            source="Gurtov 2001, section 4.1",
+            says=(
+                "What is resent for partial ACKs causes duplicate ACKs itself, and so another "
+                "spurious fast retransmit, until too few segments are on the way."
+            ),
+            did="Section 4.1 with a NewReno that sends nothing new on partial ACKs.",
+            scenario="delays2001-hold",
+            variants=(SILENT, NEWRENO),
+            metrics=METRICS,
+            checks=(
+                After(SILENT, HOLD_AT).within(
+                    Bounds(low=2), "fast retransmits in vain", unneeded_fast_retransmits
+                ),
+                ALL_COMPLETE,
+            ),
+            assumptions=HICCUP,
+            shown=(30.0, 75.0),
+            marks=held,
+        ),
+        Experiment(
+            id="delays2001/section-4.2",
+            title="Timeouts during fast recovery",
+            source="Gurtov 2001, section 4.2",
+            says=(
+                "An aggressive timer expires while the duplicates' ACKs come in; what it resends "
+                "causes more of them. Restarting the timer on each duplicate ACK stops the chain."
+            ),
+            did=(
+                "Section 5's hold, a first window of 16 KB, and a timeout of SRTT + RTTVAR, with "
+                "and without the restart."
+            ),
+            scenario="delays2001-hold",
+            variants=(EAGER, PATIENT),
+            metrics=METRICS,
+            checks=(
+                eager.within(Bounds(low=1), "timeouts in fast recovery", in_fast_recovery),
+                eager.within(Bounds(low=2), "timeouts from the hold on", timeouts),
+                patient.exactly(0, "timeouts in fast recovery", in_fast_recovery),
+                patient.within(Bounds(low=1), "fast retransmits", fast_retransmits),
+                ALL_COMPLETE,
+            ),
+            assumptions=(
+                assumed("link.wireless.queue", "64 packets", "what a window of 16 KB fills"),
+                assumed("tcp.rto.k", "1", "4.2: an aggressive timer"),
+                assumed("tcp.rto.sampling", "once-per-window", "as in BSD"),
+                assumed("tcp.window.initial", "16384 B", "5.3: as FreeBSD"),
+                taken("chain", "timeouts after the first fast retransmit", "4.2"),
+            ),
+            shown=(0.0, 90.0),
+        ),
+    )
+
+
+def _beyond_rule(measured: Measured) -> float | None:
+    more, rule = (measured.derived[name].measured for name in ("more", "rule"))
+    return more - rule if isinstance(more, float) and isinstance(rule, float) else None

@@ -1,0 +1,169 @@
+"""Section 6: what strengthens TCP against spurious timeouts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtolab.experiments.base import (
+    TIME,
+    Bounds,
+    Check,
+    Experiment,
+    Mark,
+    Variant,
+    assumed,
+    taken,
+)
+from rtolab.experiments.counts import After, fast_retransmits, left_alone, unneeded_from
+from rtolab.experiments.delays2001.set_up import (
+    DUPLICATE_ACKS,
+    HOLD,
+    HOLD_AT,
+    HOLD_FOR,
+    METRICS,
+    OTHER_CHOICES,
+    SACK_OFF,
+    resent_before_fast,
+)
+from rtolab.experiments.measured import ALL_COMPLETE, ratio
+
+if TYPE_CHECKING:
+    from rtolab.experiments.base import Assumption
+    from rtolab.experiments.trace import Timeout, Trace
+
+CAREFUL = Variant("newreno:careful", "NewReno, careful bugfix")
+LESS_CAREFUL = Variant("newreno:less-careful", "NewReno, less careful bugfix")
+WITH_SACK = {"receiver.sack": "true", "receiver.dsack": "true"}
+SACK = Variant("sack:rfc6675", "SACK", "D-SACK receiver", WITH_SACK)
+DSACK = Variant("sack:rfc6675+dsack", "SACK and D-SACK", "D-SACK receiver", WITH_SACK)
+EIFEL = Variant("newreno+eifel", "Eifel")
+FRTO = Variant("newreno+frto", "F-RTO")
+
+LIFETIME = {"link.wireless.forward.lifetime": "4 s"}
+WAITS = LESS_CAREFUL
+EXPIRES = Variant(
+    "newreno:less-careful", "NewReno, less careful bugfix", "lifetime of 4 s", LIFETIME
+)
+
+
+def remedy(
+    letter: str, checks: tuple[Check, ...], assumptions: tuple[Assumption, ...] = (), **parts: Any
+) -> Experiment:
+    """A remedy on the link of section 5."""
+    return Experiment(
+        id=f"delays2001/section-6{letter}",
+        source="Gurtov 2001, section 6",
+        scenario="delays2001-hold",
+        metrics=METRICS,
+        checks=(*checks, ALL_COMPLETE),
+        assumptions=(*HOLD, *assumptions),
+        alternatives=OTHER_CHOICES,
+        shown=(0.0, 60.0),
+        marks=(Mark(HOLD_AT, "the hold begins"), Mark(HOLD_AT + HOLD_FOR, "the hold ends")),
+        **parts,
+    )
+
+
+def remedies() -> tuple[Experiment, ...]:
+    """In the order of the paper."""
+    careful, less = After(CAREFUL, HOLD_AT), After(LESS_CAREFUL, HOLD_AT)
+    sack, dsack = After(SACK, HOLD_AT), After(DSACK, HOLD_AT)
+    eifel, frto = After(EIFEL, HOLD_AT), After(FRTO, HOLD_AT)
+    expires = After(EXPIRES, HOLD_AT)
+    return (
+        remedy(
+            "a",
+            (
+                careful.exactly(0, "fast retransmits", fast_retransmits),
+                less.exactly(1, "fast retransmits", fast_retransmits),
+                careful.within(Bounds(0, 1), "outstanding segments not resent", left_alone),
+                careful.exactly(0, "resent in vain besides", resent_besides),
+            ),
+            (SACK_OFF,),
+            title="The careful bugfix",
+            says="It forbids the spurious fast retransmit and limits the penalty to go-back-N.",
+            did="NewReno with both bugfixes.",
+            variants=(CAREFUL, LESS_CAREFUL),
+        ),
+        remedy(
+            "b",
+            (
+                *(one.exactly(0, "fast retransmits", fast_retransmits) for one in (sack, dsack)),
+                dsack.within(Bounds(0, 1), "outstanding segments not resent", left_alone),
+            ),
+            title="D-SACK",
+            says=(
+                "It avoids the spurious fast retransmit and NewReno's retransmissions, but "
+                "not go-back-N."
+            ),
+            did=(
+                "SACK recovery with a receiver that reports duplicates, and a sender that heeds it."
+            ),
+            variants=(SACK, DSACK),
+        ),
+        remedy(
+            "c",
+            (
+                eifel.exactly(1, "resent in vain", unneeded_from),
+                frto.exactly(1, "resent in vain", unneeded_from),
+                ratio(
+                    "time, Eifel / F-RTO",
+                    TIME,
+                    (EIFEL.key, FRTO.key),
+                    {1: Bounds(1.03, 1.07)},
+                    note="timestamps take 5 % of the payload",
+                ),
+            ),
+            (SACK_OFF,),
+            title="Eifel",
+            says=(
+                "It tells the original's ACK from the retransmission's and avoids all "
+                "needless retransmissions but the first."
+            ),
+            did="NewReno with Eifel; and with F-RTO, which came a year later.",
+            variants=(CAREFUL, EIFEL, FRTO),
+        ),
+        remedy(
+            "d",
+            (
+                expires.within(
+                    Bounds(high=1),
+                    "resent in vain",
+                    unneeded_from,
+                    note="the segment that was being sent when the hold began does not expire",
+                ),
+                Check(
+                    "duplicate ACKs with the lifetime",
+                    "shape",
+                    lambda measured: measured.median(EXPIRES.key, DUPLICATE_ACKS),
+                    {1: Bounds(0, 0)},
+                ),
+                ratio(
+                    "time, lifetime / spurious timeout",
+                    TIME,
+                    (EXPIRES.key, WAITS.key),
+                    {1: Bounds(high=1.02)},
+                ),
+            ),
+            (
+                SACK_OFF,
+                assumed("receiver.buffer", "3 KiB", "so that no queue lasts 4 s"),
+                taken("lifetime", "4 s", "shorter than the hold, longer than any queue"),
+            ),
+            title="A lifetime for packets",
+            says=(
+                "Packets that are held longer than the timeout are dropped; the timeout is "
+                "then genuine, and no duplicate ACKs come."
+            ),
+            did=(
+                "What waits longer than 4 s for the link is dropped; the window is small "
+                "enough that nothing else waits so long."
+            ),
+            variants=(WAITS, EXPIRES),
+        ),
+    )
+
+
+def resent_besides(trace: Trace, timeout: Timeout) -> float:
+    """Retransmissions in vain beyond one of each segment resent by going back."""
+    return unneeded_from(trace, timeout) - resent_before_fast(trace, timeout)

@@ -1,0 +1,122 @@
+"""Set-up a: the emulated link of section 5.1, and what is counted on it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rtolab.experiments.base import (
+    FAST_RETRANSMITS,
+    REXMITS,
+    TIME,
+    TIMEOUTS,
+    UNNEEDED,
+    Alternative,
+    Metric,
+    Variant,
+    assumed,
+    stated,
+)
+
+if TYPE_CHECKING:
+    from rtolab.experiments.measured import Runs
+    from rtolab.experiments.trace import Timeout, Trace
+
+HOLD_AT, HOLD_FOR = 5.0, 10.0
+"""When the link is held and how long, in s (section 5.1)."""
+
+LINUX_22 = Variant("linux-2.2", "Linux 2.2.12")
+LINUX_24 = Variant("linux-2.4", "Linux 2.4.0")
+FREEBSD = Variant("freebsd-4.1", "FreeBSD 4.1")
+WINDOWS_98 = Variant("windows-98", "Windows 98")
+WINDOWS_NT = Variant("windows-nt", "Windows NT 4.0")
+SYSTEMS = (FREEBSD, WINDOWS_98, LINUX_22, LINUX_24)
+"""The four of section 5, in the order of its figures."""
+
+SENT = Metric("sent", "Segments sent", "", lambda runs: runs.connections["segments"])
+"""Data segments that left the sender, each copy counted."""
+
+
+def duplicate_acks(runs: Runs) -> pl.Series:
+    """Duplicate ACKs that reached the sender, a run."""
+    mine = pl.col("run").is_between(runs.first, runs.first + runs.count - 1)
+    return runs.a_run(runs.result.duplicates.filter(mine))
+
+
+DUPLICATE_ACKS = Metric("duplicate_acks", "Duplicate ACKs", "", duplicate_acks)
+METRICS = (TIME, SENT, REXMITS, UNNEEDED, TIMEOUTS, FAST_RETRANSMITS, DUPLICATE_ACKS)
+
+HOLD = (
+    stated("link.wireless.rate", "9600 bit/s", "5.1; the way back is assumed the same"),
+    assumed("link.wireless.delay", "300 ms", "5.1: a propagation delay of 300 ms; each way"),
+    assumed("link.wireless.queue", "200 packets", "nothing was lost: it holds any window"),
+    stated(
+        "link.wireless.forward.stalls.scripted",
+        f'[{{ at = "{HOLD_AT:g} s", for = "{HOLD_FOR:g} s" }}]',
+        "5.1: ten seconds, five seconds after the beginning; the direction of data is assumed",
+    ),
+    stated("tcp.mss", "256 B", "5.1"),
+    stated("receiver.buffer", "16 KiB", "5.1: a receive window of 16 kilobytes"),
+    stated("flow.upload.bytes", "100 KiB", "5.1: 100 kilobytes from the mobile host"),
+    assumed("receiver.ack_every", "2", "delayed ACKs"),
+    assumed("receiver.delayed_ack", "200 ms", "delayed ACKs"),
+)
+"""What the tests of section 5 and the remedies of section 6 rest on."""
+
+SACK_OFF = stated("receiver.sack", "false", "5.1: the SACK option disabled")
+
+OTHER_CHOICES = (
+    Alternative(
+        "both directions held",
+        {
+            "link.wireless.backward.stalls.scripted": (
+                f'[{{ at = "{HOLD_AT:g} s", for = "{HOLD_FOR:g} s" }}]'
+            )
+        },
+        "the emulator may hold both",
+    ),
+    Alternative("an ACK a segment", {"receiver.ack_every": "1"}, "not stated"),
+    Alternative("a queue of 64 packets", {"link.wireless.queue": "64 packets"}, "not stated"),
+    Alternative("150 ms each way", {"link.wireless.delay": "150 ms"}, "300 ms may be both ways"),
+)
+"""What else might have been chosen where the paper is silent."""
+
+
+def first_retransmission(_trace: Trace, timeout: Timeout) -> float:
+    """When the timer expired first, in s after the hold began."""
+    return timeout.at - HOLD_AT
+
+
+def resent_before_fast(trace: Trace, timeout: Timeout) -> float:
+    """Segments resent in vain before the first fast retransmit, each counted once."""
+    fast = trace.fast_retransmits_from(timeout.at)
+    end = fast[0].at if fast else float("inf")
+    return len({data.seq for data in trace.retransmitted(timeout.at, end) if data.unneeded})
+
+
+def in_fast_recovery(trace: Trace, timeout: Timeout) -> float:
+    """Timeouts after the first fast retransmit of the segment that it resent."""
+    fast = trace.fast_retransmits_from(timeout.at)
+    if not fast:
+        return 0.0
+    return sum(late.seq >= fast[0].seq for late in trace.timeouts_from(fast[0].at))
+
+
+def outstanding_at_first_duplicate(trace: Trace, timeout: Timeout) -> float | None:
+    """Segments on the way when the first duplicate ACK after the timeout came."""
+    acks = trace.acks_after(timeout)
+    pairs = pairwise(acks)
+    first = next((later for before, later in pairs if later.ack == before.ack), None)
+    if first is None:
+        return None
+    sent = trace.highest_sent_before(first.at)
+    return None if sent is None else (sent - first.ack) / trace.mss
+
+
+def longest_pause(trace: Trace, timeout: Timeout) -> float:
+    """The longest time without data sent after the first fast retransmit, in s."""
+    fast = trace.fast_retransmits_from(timeout.at)
+    after = [data.at for data in trace.sent_from(fast[0].at if fast else timeout.at)]
+    return max((b - a for a, b in pairwise(after)), default=0.0)

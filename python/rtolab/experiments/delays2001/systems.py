@@ -1,0 +1,389 @@
+"""Section 5: four systems of the year 2000, and what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtolab.experiments.base import (
+    TIME,
+    Bounds,
+    Check,
+    Experiment,
+    Mark,
+    Value,
+    Variant,
+    taken,
+)
+from rtolab.experiments.counts import (
+    After,
+    fast_retransmits,
+    left_alone,
+    needed,
+    timeouts,
+    unneeded_fast_retransmits,
+    unneeded_from,
+)
+from rtolab.experiments.delays2001.set_up import (
+    FREEBSD,
+    HOLD,
+    HOLD_AT,
+    HOLD_FOR,
+    LINUX_22,
+    LINUX_24,
+    METRICS,
+    OTHER_CHOICES,
+    SACK_OFF,
+    SENT,
+    SYSTEMS,
+    WINDOWS_98,
+    WINDOWS_NT,
+    first_retransmission,
+    in_fast_recovery,
+    longest_pause,
+    resent_before_fast,
+)
+from rtolab.experiments.measured import ALL_COMPLETE, difference, ratio
+
+if TYPE_CHECKING:
+    from rtolab.experiments.measured import Measured
+    from rtolab.experiments.trace import Timeout, Trace
+
+SOURCE = "Gurtov 2001, section 5"
+UNKNOWN = (
+    "of this system's sender the paper knows only what it saw: we set what it names. Its timer "
+    "keeps the back-off of the hold, as RFC 2988 has it, so that the burst of duplicates ends "
+    "before it expires again; dupthresh, gains, sampling, clock, window growth and queue were "
+    "varied without more copies. A timer that forgets its back-off on the first new ACK would "
+    "explain what the paper shows"
+)
+
+
+def trace_figure(number: int, variant: Variant, says: str, checks: tuple[Check, ...]) -> Experiment:
+    """One system's transfer beside Linux 2.4's."""
+    return Experiment(
+        id=f"delays2001/fig{number}",
+        title=f"{variant.label} recovers from a spurious timeout",
+        source=f"Gurtov 2001, Figure {number}",
+        says=says,
+        did="The system's profile on the emulated link, beside Linux 2.4's.",
+        scenario="delays2001-hold",
+        variants=(variant, LINUX_24) if variant is not LINUX_24 else (LINUX_24, LINUX_22),
+        metrics=METRICS,
+        checks=(*checks, ALL_COMPLETE),
+        assumptions=(*HOLD, SACK_OFF),
+        alternatives=OTHER_CHOICES,
+        shown=(0.0, 70.0),
+        marks=(Mark(HOLD_AT, "the hold begins"), Mark(HOLD_AT + HOLD_FOR, "the hold ends")),
+    )
+
+
+def seconds(variant: Variant, low: float, high: float, published: str, **parts: str) -> Check:
+    """The transfer's time."""
+    return Check(
+        f"{variant.label}: time, s ({published})",
+        "ratio",
+        lambda measured: measured.median(variant.key, TIME),
+        {1: Bounds(low, high)},
+        **parts,
+    )
+
+
+def more_than(variant: Variant, other: Variant) -> Check:
+    """Retransmissions in vain beyond the other's."""
+    vain = next(metric for metric in METRICS if metric.name == "unneeded")
+    return difference(
+        f"resent in vain, {variant.label} - {other.label}",
+        (variant.key, vain),
+        (other.key, vain),
+        {1: Bounds(9, 9)},
+    )
+
+
+def freebsd_checks() -> tuple[Check, ...]:
+    """Figure 6."""
+    system = After(FREEBSD, HOLD_AT)
+    return (
+        system.within(Bounds(low=1), "timeouts in fast recovery", in_fast_recovery),
+        system.within(Bounds(low=2), "fast retransmits", fast_retransmits),
+        Check(
+            "segments sent / segments of the transfer",
+            "shape",
+            _sent_over_needed,
+            {1: Bounds(1.5, 3)},
+            explained=UNKNOWN,
+        ),
+        ratio(
+            "time, FreeBSD 4.1 / Linux 2.4.0",
+            TIME,
+            (FREEBSD.key, LINUX_24.key),
+            {1: Bounds(low=1.5)},
+            explained=UNKNOWN,
+        ),
+        ratio(
+            "time, FreeBSD 4.1 / Linux 2.4.0: slower",
+            TIME,
+            (FREEBSD.key, LINUX_24.key),
+            {1: Bounds(low=1, strict=True)},
+        ),
+    )
+
+
+def _sent_over_needed(measured: Measured) -> float | None:
+    sent = measured.median(FREEBSD.key, SENT)
+    return None if sent is None else sent / 400
+
+
+BEYOND = "segments beyond the window"
+
+
+def overruns(trace: Trace, _timeout: Timeout) -> float:
+    """Data segments that went beyond the window offered by the last ACK."""
+    return trace.beyond_window()
+
+
+def windows_checks() -> tuple[Check, ...]:
+    """Figure 7."""
+    system = After(WINDOWS_98, HOLD_AT)
+    return (
+        system.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
+        seconds(WINDOWS_98, 150, 230, "published 191", explained=UNKNOWN),
+        ratio(
+            "time, Windows 98 / Linux 2.4.0: slower",
+            TIME,
+            (WINDOWS_98.key, LINUX_24.key),
+            {1: Bounds(low=1, strict=True)},
+        ),
+    )
+
+
+def common() -> Experiment:
+    """What all four have in common."""
+    checks = []
+    for variant in SYSTEMS:
+        system = After(variant, HOLD_AT)
+        early = "the first sample of so short a history gives a shorter timeout" + (
+            "; the system's real arithmetic is not known" if variant is WINDOWS_98 else ""
+        )
+        window = system.within(
+            Bounds(3.3, 5.3), "first timeout, s into the hold", first_retransmission
+        )
+        checks += [
+            Check(window.name, "shape", window.measure, window.bounds, explained=early),
+            system.exactly(0, "needed retransmissions by it", needed),
+            system.within(Bounds(0, 1), "outstanding segments not resent", left_alone),
+        ]
+    return Experiment(
+        id="delays2001/common",
+        title="Four systems and a delay of ten seconds",
+        source=f"{SOURCE}.2",
+        says=(
+            "All four time out about five seconds into the delay, resend the oldest segment, and "
+            "when ACKs come go back and resend all that is outstanding."
+        ),
+        did="The four profiles on the emulated link.",
+        scenario="delays2001-hold",
+        variants=SYSTEMS,
+        metrics=METRICS,
+        published={
+            (WINDOWS_98.key, "time"): 191,
+            (LINUX_22.key, "time"): 115,
+            (LINUX_24.key, "time"): 114,
+        },
+        checks=(*checks, ALL_COMPLETE),
+        assumptions=(*HOLD, SACK_OFF),
+        alternatives=OTHER_CHOICES,
+        shown=(0.0, 70.0),
+    )
+
+
+def conclusion_derived(measured: Measured) -> list[Value]:
+    """By how much NewReno's retransmissions increase."""
+    traces = [measured.traces[variant.key] for variant in (LINUX_22, LINUX_24)]
+    more, less = (unneeded_from(trace, trace.timeouts_from(HOLD_AT)[0]) for trace in traces)
+    return [
+        Value(
+            "increase",
+            "resent in vain, NewReno's spurious fast recovery / without it",
+            more / less,
+            published=1.5,
+        )
+    ]
+
+
+def first_flight(trace: Trace, _timeout: Timeout) -> float:
+    """Bytes sent before the first ACK of data came."""
+    return trace.first_flight()
+
+
+def duplicates_before_fast(trace: Trace, timeout: Timeout) -> float | None:
+    """Duplicate ACKs that the first fast retransmit waited for."""
+    fast = trace.fast_retransmits_from(timeout.at)
+    return trace.duplicates_until(fast[0].at) if fast else None
+
+
+def fault(
+    number: int, titled: tuple[str, str], checks: tuple[Check, ...], *variants: Variant
+) -> Experiment:
+    """An implementation fault of section 5.3."""
+    title, says = titled
+    return Experiment(
+        id=f"delays2001/f{number}",
+        title=title,
+        source=f"{SOURCE}.3",
+        says=says,
+        did="The profiles on the emulated link.",
+        scenario="delays2001-hold",
+        variants=variants,
+        metrics=METRICS,
+        checks=checks,
+        assumptions=(*HOLD, SACK_OFF),
+        shown=(0.0, 70.0),
+    )
+
+
+def shorter_timeout(measured: Measured) -> float | None:
+    """Windows 98's first timeout over that of RFC 2988 with the same samples."""
+    firsts = [trace.timeouts_from(HOLD_AT) for trace in measured.traces.values()]
+    return firsts[0][0].rto / firsts[1][0].rto if all(firsts) else None
+
+
+def systems() -> tuple[Experiment, ...]:
+    """In the order of the paper."""
+    linux_22, linux_24 = After(LINUX_22, HOLD_AT), After(LINUX_24, HOLD_AT)
+    win, nt = After(WINDOWS_98, 0.0), After(WINDOWS_NT, 0.0)
+    standard = Variant("newreno:no-bugfix", "RFC 2988's timer")
+    small = {"receiver.buffer": "4 KiB"}
+    win_small, nt_small, linux_small = (
+        Variant(one.sender, one.label, "a window of 4 KiB", small)
+        for one in (WINDOWS_98, WINDOWS_NT, LINUX_24)
+    )
+    return (
+        trace_figure(
+            6,
+            FREEBSD,
+            "A first window of 16 KB; after the spurious fast retransmit the timer expires twice; "
+            "segments are sent two or three times, and the throughput collapses.",
+            freebsd_checks(),
+        ),
+        trace_figure(
+            7,
+            WINDOWS_98,
+            "Similar, though its first window is small: retransmissions on the first partial ACK, "
+            "a stop between 50 and 60 s, 191 s in all.",
+            windows_checks(),
+        ),
+        trace_figure(
+            8,
+            LINUX_22,
+            "A spurious fast retransmit and NewReno's retransmissions, one old and one new segment "
+            "for each partial ACK: nine more in vain, and a pause of 10 s. 115 s in all.",
+            (
+                linux_22.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
+                more_than(LINUX_22, LINUX_24),
+                seconds(LINUX_22, 112, 118, "published 115"),
+                linux_22.within(Bounds(low=3.5), "longest pause after it, s", longest_pause),
+            ),
+        ),
+        trace_figure(
+            9,
+            LINUX_24,
+            "The careful bugfix: no spurious fast retransmit, none of NewReno's retransmissions. "
+            "114 s in all.",
+            (
+                linux_24.exactly(0, "fast retransmits", fast_retransmits),
+                linux_24.exactly(1, "timeouts", timeouts),
+                seconds(LINUX_24, 112.5, 115.5, "published 114"),
+                difference(
+                    "time, Linux 2.2.12 - 2.4.0, s",
+                    (LINUX_22.key, TIME),
+                    (LINUX_24.key, TIME),
+                    {1: Bounds(0, 3)},
+                ),
+            ),
+        ),
+        common(),
+        fault(
+            1,
+            (
+                "A huge initial window",
+                "FreeBSD begins with 16 KB where both hosts seem to be on one network.",
+            ),
+            (After(FREEBSD, 0.0).exactly(16_384, "bytes before the first ACK", first_flight),),
+            FREEBSD,
+        ),
+        fault(
+            2,
+            (
+                "Overruns of the receive window",
+                "Windows 98 and NT send beyond the window that the receiver offers.",
+            ),
+            (
+                After(win_small, 0.0).within(Bounds(low=1), BEYOND, overruns),
+                After(nt_small, 0.0).within(Bounds(low=1), BEYOND, overruns),
+                After(linux_small, 0.0).exactly(0, BEYOND, overruns),
+            ),
+            win_small,
+            nt_small,
+            linux_small,
+        ),
+        fault(
+            3,
+            (
+                "A timeout that is too short",
+                "Windows computes it wrongly and may retransmit early (Microsoft KB Q236926).",
+            ),
+            (
+                Check(
+                    "first timeout, Windows 98 / RFC 2988",
+                    "order",
+                    shorter_timeout,
+                    {1: Bounds(high=1, strict=True)},
+                ),
+            ),
+            WINDOWS_98,
+            standard,
+        ),
+        fault(
+            4,
+            (
+                "An early fast retransmit",
+                "Windows 98 retransmits on the second duplicate ACK, Windows NT on the first.",
+            ),
+            (
+                win.exactly(2, "duplicate ACKs before it", duplicates_before_fast),
+                nt.exactly(1, "duplicate ACKs before it", duplicates_before_fast),
+                After(LINUX_22, 0.0).exactly(3, "duplicate ACKs before it", duplicates_before_fast),
+            ),
+            WINDOWS_98,
+            WINDOWS_NT,
+            LINUX_22,
+        ),
+        Experiment(
+            id="delays2001/concl",
+            title="NewReno's increase, and timeouts in fast recovery",
+            source="Gurtov 2001, section 7",
+            says=(
+                "NewReno increases the retransmissions after a spurious timeout roughly by half; "
+                "an aggressive timer may expire during fast recovery."
+            ),
+            did="Linux 2.2 against Linux 2.4, which differ in what fast recovery adds.",
+            scenario="delays2001-hold",
+            variants=(LINUX_22, LINUX_24, FREEBSD),
+            metrics=METRICS,
+            derive=conclusion_derived,
+            checks=(
+                Check(
+                    "resent in vain, NewReno / without its fast recovery",
+                    "ratio",
+                    lambda measured: measured.derived["increase"].measured,
+                    {1: Bounds(1.3, 1.7)},
+                ),
+                After(FREEBSD, HOLD_AT).within(
+                    Bounds(low=1), "timeouts in fast recovery", in_fast_recovery
+                ),
+                After(LINUX_24, HOLD_AT).exactly(16, "resent in vain", resent_before_fast),
+            ),
+            assumptions=(*HOLD, SACK_OFF, taken("half", "1.3 to 1.7", "the paper says roughly")),
+            shown=(0.0, 70.0),
+        ),
+    )

@@ -1,0 +1,138 @@
+"""A reproduction as a JSON document, and back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from rtolab.experiments.base import Alternative, Assumption, Judgement, Value
+from rtolab.experiments.reproduce import Reproduction, Row
+from rtolab.experiments.sensitivity import Compared, Tried
+from rtolab.stats import Estimate, Summary
+
+if TYPE_CHECKING:
+    from rtolab.experiments.base import Experiment
+
+
+def document(done: Reproduction) -> dict[str, Any]:
+    """A reproduction as JSON; numbers that are none, or not finite, are null."""
+    experiment = done.experiment
+    return {
+        "experiment": experiment.id,
+        "title": experiment.title,
+        "source": experiment.source,
+        "note": experiment.note,
+        "runs": done.runs,
+        "seed": done.seed,
+        "quick": done.quick,
+        "rows": [_row(row) for row in done.rows],
+        "derived": [_value(value) for value in done.derived],
+        "checks": [_judgement(check) for check in done.checks],
+        "assumptions": [asdict(assumption) for assumption in done.assumptions],
+        "alternatives": [_tried(tried) for tried in done.alternatives],
+        "verdict": done.verdict,
+        "wall_s": round(done.wall_s, 3),
+    }
+
+
+def reproduction(experiment: Experiment, written: dict[str, Any]) -> Reproduction:
+    """The reproduction that a document was written of, without the runs themselves.
+
+    Args:
+        experiment: the one that was run, declared as it was then.
+        written: the document.
+    """
+    metrics = {metric.name: metric for metric in experiment.metrics}
+    return Reproduction(
+        experiment,
+        written["runs"],
+        written["seed"],
+        tuple(Assumption(**assumption) for assumption in written["assumptions"]),
+        tuple(
+            Row(
+                experiment.variant(row["variant"]),
+                metrics[row["metric"]],
+                row["published"],
+                Summary(**row["measured"]) if row["measured"] else None,
+                tuple(row["band"]) if row["band"] else None,
+            )
+            for row in written["rows"]
+        ),
+        tuple(_judged(check) for check in written["checks"]),
+        tuple(_valued(value) for value in written["derived"]),
+        tuple(_retried(tried) for tried in written["alternatives"]),
+        written["wall_s"],
+        written["quick"],
+    )
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "variant": row.variant.key,
+        "label": row.variant.title,
+        "metric": row.metric.name,
+        "published": row.published,
+        "measured": asdict(row.measured) if row.measured else None,
+        "band": row.band,
+    }
+
+
+def _value(value: Value) -> dict[str, Any]:
+    found = value.measured
+    number, interval = found, None
+    if isinstance(found, Estimate):
+        number, interval = found.value, _ends((found.low, found.high))
+    return asdict(replace(value, measured=_finite(number))) | {"interval": interval}  # type: ignore[arg-type]
+
+
+def _valued(written: dict[str, Any]) -> Value:
+    parts = dict(written)
+    interval = parts.pop("interval")
+    value = Value(**parts)
+    if interval is None:
+        return value
+    return replace(value, measured=Estimate(written["measured"], *interval))
+
+
+def _judgement(check: Judgement) -> dict[str, Any]:
+    interval = _ends(check.interval) if check.interval else None
+    return asdict(check) | {"measured": _finite(check.measured), "interval": interval}
+
+
+def _judged(written: dict[str, Any]) -> Judgement:
+    interval = written["interval"]
+    return Judgement(**written | {"interval": tuple(interval) if interval else None})
+
+
+def _tried(tried: Tried) -> dict[str, Any]:
+    return {
+        "name": tried.alternative.name,
+        "set": dict(tried.alternative.set),
+        "why": tried.alternative.why,
+        "runs": tried.runs,
+        "kept": len(tried.those("kept")),
+        "changed": len(tried.those("changed")),
+        "undecided": len(tried.those("undecided")),
+        "checks": [
+            _judgement(check.judged) | {"before": check.before, "leaning": check.leaning}
+            for check in tried.checks
+        ],
+    }
+
+
+def _retried(written: dict[str, Any]) -> Tried:
+    checks = []
+    for check in written["checks"]:
+        judged = {key: check[key] for key in check if key not in ("before", "leaning")}
+        checks.append(Compared(check["before"], _judged(judged), check["leaning"]))
+    alternative = Alternative(written["name"], written["set"], written["why"])
+    return Tried(alternative, written["runs"], tuple(checks))
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _ends(interval: tuple[float, float]) -> tuple[float, float] | None:
+    return interval if all(math.isfinite(end) for end in interval) else None

@@ -1,0 +1,104 @@
+"""Do the verdicts survive another reasonable choice for what was assumed?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtolab.experiments.base import Alternative, Experiment, Judgement, Verdict
+    from rtolab.experiments.measured import Measured
+
+FEWER = 5
+"""Alternatives are run with so many times fewer runs."""
+
+Survival = Literal["kept", "changed", "undecided"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A check under an alternative.
+
+    Attributes:
+        before: its verdict on the experiment itself.
+        judged: how it is judged under the alternative.
+        leaning: what the experiment's own bounds would say of the value, where these runs are too
+            few to decide; else the verdict.
+    """
+
+    before: Verdict
+    judged: Judgement
+    leaning: Verdict
+
+    def becomes(self) -> str:
+        """What the verdict changes to, in words."""
+        decided = self.survival != "undecided"
+        return f"{self.before} {'becomes' if decided else 'leans to'} {self.leaning}"
+
+    @property
+    def survival(self) -> Survival:
+        """Does the verdict survive?"""
+        if self.judged.verdict == "undecidable":
+            return "undecided"
+        return "kept" if self.judged.verdict == self.before else "changed"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An alternative that was run.
+
+    Attributes:
+        alternative: which.
+        runs: how many for each variant.
+        checks: in the order of the experiment's.
+    """
+
+    alternative: Alternative
+    runs: int
+    checks: tuple[Compared, ...]
+
+    def those(self, survival: Survival) -> list[Compared]:
+        """The checks that fared so."""
+        return [check for check in self.checks if check.survival == survival]
+
+    def otherwise(self) -> list[Compared]:
+        """The checks whose verdict changes, or would by what so few runs show."""
+        return [check for check in self.checks if check.leaning != check.before]
+
+    def tally(self) -> str:
+        """How many checks keep their verdict, in words."""
+        of, kept = len(self.checks), len(self.those("kept"))
+        said = [f"{kept} of {of} checks keep their verdict", f"{len(self.those('changed'))} change"]
+        if open_ := self.those("undecided"):
+            same = sum(check.leaning == check.before for check in open_)
+            few = f"{len(open_)} cannot be decided by {self.runs} runs"
+            said.append(f"{few} ({same} of them lean the same way)")
+        return ", ".join(said)
+
+
+def runs_for(experiment: Experiment, runs: int) -> int:
+    """How many runs of each variant an alternative gets, where the experiment has so many."""
+    return min(runs, max(experiment.quick_runs, runs // FEWER))
+
+
+def tried(
+    alternative: Alternative, before: Sequence[Judgement], measured: Measured, runs: int
+) -> Tried:
+    """Judge what was measured under an alternative.
+
+    Args:
+        alternative: which.
+        before: the judgements on the experiment itself.
+        measured: the alternative's runs.
+        runs: how many the experiment itself had.
+    """
+    as_before = replace(measured, runs=runs)
+    compared = []
+    for check, first in zip(measured.experiment.checks, before, strict=True):
+        judged = check.judge(measured)
+        decided = judged.verdict != "undecidable"
+        leaning = judged.verdict if decided else check.judge(as_before).verdict
+        compared.append(Compared(first.verdict, judged, leaning))
+    return Tried(alternative, measured.runs, tuple(compared))

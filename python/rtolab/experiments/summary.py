@@ -1,0 +1,64 @@
+"""How many checks pass of how many: by paper, and by kind of claim."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+from rtolab.experiments.base import Kind, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rtolab.experiments.reproduce import Reproduction
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+
+@dataclass(frozen=True)
+class Line:
+    """The checks of one paper, or of all.
+
+    Attributes:
+        paper: its id; empty for all papers.
+        experiments: how many there are.
+        counts: how many checks there are by kind and verdict.
+    """
+
+    paper: str
+    experiments: int
+    counts: Counter[tuple[Kind, Verdict]]
+
+    def of_kind(self, kind: Kind) -> tuple[int, int]:
+        """How many checks of a kind pass, and how many there are."""
+        return self.counts[kind, "pass"], sum(self.counts[kind, verdict] for verdict in VERDICTS)
+
+    def with_verdict(self, verdict: Verdict) -> int:
+        """How many checks came out so."""
+        return sum(self.counts[kind, verdict] for kind in KINDS)
+
+    @property
+    def checks(self) -> int:
+        """How many there are."""
+        return sum(self.counts.values())
+
+
+def summary(reproductions: Sequence[Reproduction]) -> list[Line]:
+    """A line a paper, in the order in which they come, and a last one for all if there are more."""
+    papers = list(dict.fromkeys(done.experiment.paper for done in reproductions))
+    lines = [
+        _line(paper, (done for done in reproductions if done.experiment.paper == paper))
+        for paper in papers
+    ]
+    return [*lines, _line("", reproductions)] if len(lines) > 1 else lines
+
+
+def _line(paper: str, reproductions: Iterable[Reproduction]) -> Line:
+    counts: Counter[tuple[Kind, Verdict]] = Counter()
+    experiments = 0
+    for done in reproductions:
+        experiments += 1
+        counts.update((check.kind, check.verdict) for check in done.checks)
+    return Line(paper, experiments, counts)

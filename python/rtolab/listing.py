@@ -1,0 +1,160 @@
+"""What there is to choose from, as text for a terminal and as JSON."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from rtolab import _rtolab
+from rtolab.run import scenario_title, shipped_scenarios
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Kind(StrEnum):
+    """What may be listed."""
+
+    SENDERS = "senders"
+    RECEIVERS = "receivers"
+    DETECTORS = "detectors"
+    MEASURES = "measures"
+    SCENARIOS = "scenarios"
+    EXPERIMENTS = "experiments"
+
+
+QUESTIONS = {
+    "recovery": "Loss recovery: what is lost?",
+    "profile": "Profiles: senders as systems shipped them, in place of a loss recovery",
+    "timer": "Timers: how long is waited for an acknowledgment?",
+    "timeout": "F-RTO: what is sent after a timeout, and was it wrong?",
+    "spurious": "Detectors: was a retransmission wrong?",
+    "response": "Responses: what then?",
+}
+"""What each kind of policy is asked, in the order in which a sum is thought of."""
+
+SUMS = (
+    "A sender is a sum: newreno+frto, sack+eifel:rfc3522+rfc4015, linux-2.4. It begins with a "
+    "loss recovery, or with a profile in its place. Any others may follow, in any order: one "
+    "timer, one F-RTO, several detectors, one response. What a sum does not name is as the "
+    "scenario sets it.\n\n"
+    "Not together: two of one group, but for detectors; two forms of one detector, such as "
+    "eifel and eifel:safe; F-RTO and dualrtt. dsack needs SACK, and a response needs F-RTO or "
+    "a detector, behind which it may stand after a colon: eifel:rfc3522:rfc4015 is "
+    "eifel:rfc3522+rfc4015. Without a response each detector has that of its own publication."
+)
+
+
+def document(kind: Kind | None) -> dict[str, list[dict[str, Any]]]:
+    """All that is known of one kind, or of every kind."""
+    parts: dict[Kind, tuple[str, Callable[[], Sequence[Any]]]] = {
+        Kind.SENDERS: ("policies", _rtolab.policies),
+        Kind.RECEIVERS: ("receivers", _rtolab.receivers),
+        Kind.DETECTORS: ("detectors", _rtolab.detectors),
+        Kind.MEASURES: ("measures", _measures),
+        Kind.SCENARIOS: ("scenarios", _scenarios),
+        Kind.EXPERIMENTS: ("experiments", _experiments),
+    }
+    chosen = list(parts) if kind is None else [kind]
+    return {name: list(found()) for name, found in (parts[one] for one in chosen)}
+
+
+def text(kind: Kind | None, width: int) -> RenderableType:
+    """The same for a person, a line each; with sources where `width` has room for them."""
+    parts: dict[Kind, Callable[[int], RenderableType]] = {
+        Kind.SENDERS: _senders_text,
+        Kind.RECEIVERS: _receivers_text,
+        Kind.DETECTORS: _detectors_text,
+        Kind.MEASURES: _measures_text,
+        Kind.SCENARIOS: _scenarios_text,
+        Kind.EXPERIMENTS: _experiments_text,
+    }
+    if kind is None:
+        return Group(*(part(width) for part in parts.values()))
+    return parts[kind](width)
+
+
+def _measures() -> list[dict[str, str]]:
+    from rtolab.measures import MEASURES  # noqa: PLC0415
+
+    return [
+        {"name": m.name, "unit": m.unit, "source": m.source, "about": m.about}
+        for m in MEASURES.values()
+    ]
+
+
+def _scenarios() -> list[dict[str, str]]:
+    return [
+        {"name": name, "title": scenario_title(path), "path": str(path)}
+        for name, path in shipped_scenarios().items()
+    ]
+
+
+def _experiments() -> list[dict[str, Any]]:
+    from rtolab.experiments import EXPERIMENTS  # noqa: PLC0415
+
+    return [
+        {"id": e.id, "aliases": list(e.aliases), "title": e.title, "source": e.source}
+        for e in EXPERIMENTS
+    ]
+
+
+def _senders_text(width: int) -> RenderableType:
+    policies = _rtolab.policies()
+    asked = dict.fromkeys((*QUESTIONS, *(policy["question"] for policy in policies)))
+    tables = []
+    for question in asked:
+        of_it = [policy for policy in policies if policy["question"] == question]
+        rows = [(policy["name"], policy["about"], policy["source"]) for policy in of_it]
+        tables.append(_table(QUESTIONS.get(question, question), rows, width))
+    more = Text("rtolab list senders --json: with what each profile sets, and who says so")
+    return Group(Text("Senders", "bold"), Text(SUMS), Text(), *tables, more, Text())
+
+
+def _receivers_text(width: int) -> RenderableType:
+    tables = []
+    for receiver in _rtolab.receivers():
+        rows = [(quirk["about"], quirk["source"]) for quirk in receiver["quirks"]]
+        tables.append(_table(f"{receiver['name']}: {receiver['about']}", rows, width))
+    return Group(Text("Receivers: a scenario's receiver.profile\n", "bold"), *tables)
+
+
+def _detectors_text(width: int) -> RenderableType:
+    rows = [(d["name"], d["about"], d["source"]) for d in _rtolab.detectors()]
+    return _table("Detectors, as judges (--judge)", rows, width)
+
+
+def _measures_text(width: int) -> RenderableType:
+    rows = [(m["name"], m["unit"], m["source"]) for m in _measures()]
+    return _table("Measures, in rtolab.measures", rows, width)
+
+
+def _scenarios_text(width: int) -> RenderableType:
+    return _table("Scenarios", [(s["name"], s["title"]) for s in _scenarios()], width)
+
+
+def _experiments_text(width: int) -> RenderableType:
+    rows = [(", ".join((e["id"], *e["aliases"])), e["title"]) for e in _experiments()]
+    return _table("Experiments", rows, width)
+
+
+INDENT, GAP, ALWAYS = 2, 2, 2
+
+
+def _table(title: str, rows: Sequence[Sequence[str]], width: int) -> RenderableType:
+    """A line a row; the third column, which tells the source, only if all of it has room."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    shown = len(widths)
+    if shown > ALWAYS and INDENT + sum(widths) + GAP * (shown - 1) > width:
+        shown = ALWAYS
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
+    for _ in range(shown):
+        table.add_column()
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row[:shown]))
+    return Group(Text(title, "italic"), Padding(table, (0, 0, 1, INDENT), expand=False))

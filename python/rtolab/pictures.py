@@ -1,0 +1,187 @@
+"""The pictures of an experiment: which there are, and how each is drawn."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rtolab.charts import Axes, Band, Box, Dot, band_plot, box_plot, curves
+from rtolab.experiments.base import THROUGHPUT, TIME
+from rtolab.experiments.reproduce import BAND_OF
+from rtolab.result import PLACES
+from rtolab.stats import Summary, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rtolab.experiments.base import Curves, Metric
+    from rtolab.experiments.reproduce import Reproduction, Row
+    from rtolab.plot import Chart
+
+MOST_CONDITIONS = 4
+"""Of more conditions than this no box plots are drawn: nobody would look at them all."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of an experiment.
+
+    Attributes:
+        name: of its files, without ending.
+        caption: what it shows.
+        draw: makes it.
+    """
+
+    name: str
+    caption: str
+    draw: Callable[[], Chart]
+
+
+def pictures(reproduction: Reproduction) -> list[Picture]:
+    """The pictures of an experiment whose runs are at hand, in the order of the report."""
+    experiment = reproduction.experiment
+    drawn = [_curves(reproduction, figure) for figure in experiment.figures]
+    if experiment.is_trace:
+        return drawn + _traces(reproduction)
+    if drawn or not experiment.variants:
+        return drawn
+    conditions = dict.fromkeys(v.condition for v in experiment.variants)
+    metric = (
+        THROUGHPUT if THROUGHPUT in experiment.metrics else next(iter(experiment.metrics), None)
+    )
+    if metric and len(conditions) <= MOST_CONDITIONS:
+        drawn = [_boxes(reproduction, metric, condition) for condition in conditions]
+    banded = any(row.band for row in reproduction.rows)
+    return [*drawn, _bands(reproduction)] if banded else drawn
+
+
+def _curves(reproduction: Reproduction, figure: Curves) -> Picture:
+    experiment = reproduction.experiment
+
+    def draw() -> Chart:
+        axes = Axes(figure.x, figure.y, log_x=figure.log_x, log_y=figure.log_y)
+        dots = _dots(reproduction, figure)
+        printed = [Dot(p.series, p.x, p.y, p.low, p.high) for p in figure.published]
+        hidden = sum(not axes.shows(dot.x, dot.y) for dot in dots)
+        how = [experiment.source]
+        if figure.metric:
+            how.append(f"medians of {reproduction.runs} runs, bars from quartile to quartile")
+        if printed:
+            how.append("diamonds: as printed")
+        if hidden:
+            how.append(f"{hidden} points at 0 have no place on a logarithmic axis")
+        said = [figure.caption, "; ".join(how)]
+        title = alt.TitleParams(experiment.title, subtitle=said, anchor="start", offset=12)
+        return curves(title, axes, dots, printed)
+
+    return Picture(figure.name, figure.caption, draw)
+
+
+def _dots(reproduction: Reproduction, figure: Curves) -> Sequence[Dot]:
+    measured = reproduction.measured
+    if measured is None:
+        return []
+    if figure.points:
+        return [Dot(p.series, p.x, p.y, p.low, p.high) for p in figure.points(measured)]
+    dots = []
+    for variant in reproduction.experiment.variants:
+        if variant.x is None or figure.metric is None or (figure.only and not figure.only(variant)):
+            continue
+        five = summarise(measured.values(variant.key, figure.metric))
+        if five:
+            y, low, high = (figure.scale * value for value in (five.median, five.q1, five.q3))
+            line = variant.series or variant.label
+            dots.append(Dot(line, variant.x, y, *((low, high) if five.n > 1 else ())))
+    return dots
+
+
+def _traces(reproduction: Reproduction) -> list[Picture]:
+    experiment = reproduction.experiment
+    marks = [(mark.at, mark.text) for mark in experiment.marks]
+
+    def trace(key: str, place: str) -> Picture:
+        mine = reproduction.of[key]
+        variant = experiment.variant(key)
+        return Picture(
+            f"{stem(variant.key)}-{place}",
+            f"{variant.title}: packets at the {place}",
+            lambda: mine.result.plot.time_sequence(
+                mine.first, place, between=experiment.shown, marks=marks
+            ),
+        )
+
+    return [trace(key, place) for key in reproduction.of for place in PLACES]
+
+
+def _boxes(reproduction: Reproduction, metric: Metric, condition: str) -> Picture:
+    experiment = reproduction.experiment
+    named = f" ({condition})" if condition else ""
+    quantity = f"{metric.label.lower()} ({_unit(metric)})" if metric.unit else metric.label.lower()
+
+    def draw() -> Chart:
+        boxes = [
+            Box(row.variant.label, _scaled(row.measured, metric), _published(reproduction, row))
+            for row in reproduction.rows
+            if row.metric is metric and row.variant.condition == condition and row.measured
+        ]
+        how = f"box: quartiles; line: median; whiskers: extremes of {reproduction.runs} runs"
+        title = f"{experiment.title}{named}"
+        return box_plot(title, f"{experiment.source}; {how}", quantity, boxes)
+
+    ending = f"-{stem(condition)}" if condition else ""
+    return Picture(f"{metric.name}{ending}", f"{metric.label} of each variant{named}", draw)
+
+
+def stem(text: str) -> str:
+    """A name as part of a file name, which has neither blanks nor slashes nor colons."""
+    return re.sub(r"[^\w.+-]+", "-", text).strip("-")
+
+
+def _unit(metric: Metric) -> str:
+    return "kbit/s" if metric is THROUGHPUT else metric.unit
+
+
+def _scaled(summary: Summary, metric: Metric) -> Summary:
+    """In the unit of the picture."""
+    if metric is not THROUGHPUT:
+        return summary
+    five = (summary.median, summary.q1, summary.q3, summary.min, summary.max)
+    return Summary(summary.n, *(value / 1000 for value in five))
+
+
+def _published(reproduction: Reproduction, row: Row) -> float | None:
+    """The published median; where throughput is a picture only, from the published median time."""
+    published = reproduction.experiment.published
+    if row.metric is not THROUGHPUT:
+        return row.published
+    time = published.get((row.variant.key, TIME.name))
+    size = reproduction.of[row.variant.key].every_connection["bytes"][0]
+    return 8 * size / 1000 / time if time else None
+
+
+def _bands(reproduction: Reproduction) -> Picture:
+    experiment = reproduction.experiment
+
+    def draw() -> Chart:
+        bands = [
+            Band(
+                f"{row.metric.label} ({row.metric.unit})" if row.metric.unit else row.metric.label,
+                row.variant.title,
+                row.measured.median,
+                *row.band,
+                row.published,
+            )
+            for row in reproduction.rows
+            if row.band and row.measured and row.published is not None
+        ]
+        how = (
+            f"bar: central 90 % of the medians of {BAND_OF} runs, drawn from our "
+            f"{reproduction.runs}; line: the median of all"
+        )
+        return band_plot(experiment.title, how, bands)
+
+    caption = f"The published medians of {BAND_OF} runs against the scatter of such medians"
+    return Picture("medians", caption, draw)

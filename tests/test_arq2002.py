@@ -1,0 +1,156 @@
+"""Local retransmissions: the paper's experiments, on the simulator itself."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rtolab import Error
+from rtolab.experiments import find
+from rtolab.experiments.arq2002 import EXPERIMENTS
+from rtolab.experiments.arq2002.endpoints import FIG7
+from rtolab.experiments.arq2002.metrics import crossing
+from rtolab.experiments.arq2002.network import (
+    LAN,
+    LINK,
+    PERS,
+    RENO,
+    SET,
+    UPLOAD,
+    WAN,
+    Case,
+    Setting,
+    is_overtaken,
+)
+from rtolab.experiments.arq2002.timer import EQUATION, FIG8, rto_before
+from rtolab.experiments.arq2002.tolerance import FIG11
+from rtolab.experiments.reproduce import Reproduction, reproduce
+from rtolab.run import shipped_scenarios
+
+if TYPE_CHECKING:
+    from rtolab.experiments.base import Experiment
+
+SIMULATED = [experiment for experiment in EXPERIMENTS if experiment.variants]
+SHORT = {"duration": "16 s", "measure.to": "16 s"}
+
+
+def failed(done: Reproduction) -> list[str]:
+    return [check.name for check in done.checks if check.verdict == "fail"]
+
+
+def only_at(experiment: Experiment, per: float) -> Experiment:
+    """The experiment with the variants of one error rate alone, without checks and pictures."""
+    variants = tuple(v for v in experiment.variants if isinstance(v, Case) and v.setting.per == per)
+    return replace(experiment, variants=variants, checks=(), figures=(), derive=None)
+
+
+def test_ids_are_the_papers() -> None:
+    ids = {experiment.id for experiment in EXPERIMENTS}
+    figures = {f"arq2002/fig{number}" for number in range(2, 12)}
+    assert figures | {"arq2002/eq", "arq2002/claim", "arq2002/claim-2"} <= ids
+    assert [experiment.id for experiment in find(["arq2002"])] == [e.id for e in EXPERIMENTS]
+
+
+@pytest.mark.parametrize("experiment", SIMULATED, ids=lambda e: e.id)
+def test_every_variant_is_accepted_and_measured(experiment: Experiment) -> None:
+    unjudged = replace(experiment, checks=(), derive=None)
+    done = reproduce(unjudged, runs=1, seed=1, assume=SHORT)
+    measured = {row.variant.key for row in done.rows if row.measured is not None}
+    assert measured == {variant.key for variant in experiment.variants}
+
+
+@pytest.mark.parametrize("experiment", SIMULATED, ids=lambda e: e.id)
+def test_variants_of_one_condition_run_in_one_setting(experiment: Experiment) -> None:
+    settings: dict[tuple[str, str], dict[str, str]] = {}
+    for variant in experiment.variants:
+        where = (variant.scenario, variant.condition)
+        assert settings.setdefault(where, dict(variant.set)) == dict(variant.set)
+    keys = [variant.key for variant in experiment.variants]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("name", [LAN, WAN, LINK, UPLOAD])
+def test_a_scenario_says_what_is_assumed(name: str) -> None:
+    scenario = tomllib.loads(shipped_scenarios()[name].read_text(encoding="utf-8"))
+    for assumption in (a for a in SET if a.is_key):
+        found: Any = scenario
+        for key in assumption.name.split("."):
+            by_name = isinstance(found, list)
+            found = next(i for i in found if i["name"] == key) if by_name else found[key]
+        said = str(found).lower() if isinstance(found, bool) else str(found)
+        assert said == assumption.value, assumption.name
+
+
+@pytest.mark.parametrize("per", PERS)
+def test_states_make_the_average_error_rate(per: float) -> None:
+    setting = Setting(per, "arq")
+    assert (10 * setting.good_errors + setting.bad_errors) / 11 == pytest.approx(per)
+    assert 0 <= setting.bad_errors <= 100
+
+
+def test_a_rate_out_of_the_profile_is_refused() -> None:
+    impossible = RENO.on(Setting(0.01, "arq"))
+    fig7 = replace(FIG7, variants=(impossible,), checks=(), figures=())
+    with pytest.raises(Error, match="loss"):
+        reproduce(fig7, runs=1, seed=1)
+
+
+def test_three_packets_overtake_a_repair_on_long_links_only() -> None:
+    assert not is_overtaken(Setting(1, "arq", 10))
+    assert is_overtaken(Setting(1, "arq", 10), payload=256)
+    assert is_overtaken(Setting(1, "arq", 50))
+    assert not is_overtaken(Setting(1, "arq", 10, rate=144))
+
+
+@pytest.mark.parametrize("experiment", [EQUATION, FIG8], ids=lambda e: e.id)
+def test_what_is_arithmetic_is_exact(experiment: Experiment) -> None:
+    assert reproduce(experiment, runs=1, seed=1).verdict == "pass"
+
+
+def test_a_smaller_weight_is_another_timeout() -> None:
+    assert rto_before(1) == 3.0
+    assert rto_before(61, g3=3) < 1.0 < rto_before(61, g3=4)
+
+
+def test_a_level_is_crossed_where_it_is_reached_from_below() -> None:
+    assert crossing((1.0, 4.0), (0.0, 10.0), 5.0) == pytest.approx(2.0)
+    assert crossing((1.0, 4.0), (0.0, 4.0), 5.0) is None
+    assert crossing((1.0, 2.0, 4.0), (9.0, 1.0, 3.0), 2.0) == pytest.approx(2 * 2**0.5)
+
+
+def test_the_endpoints_behave_as_the_paper_says() -> None:
+    done = reproduce(FIG7, runs=10, seed=1)
+    assert failed(done) == []
+
+
+def swapped(experiment: Experiment) -> Experiment:
+    """With and without local retransmission change places, under their own names."""
+    keys = {"arq": "drop", "drop": "arq"}
+    variants = []
+    for case in experiment.variants:
+        assert isinstance(case, Case)
+        other = replace(case.setting, local=keys[case.setting.local])  # type: ignore[arg-type]
+        own = {k: v for k, v in case.set.items() if k != "link.wireless.arq"}
+        extra = {k: v for k, v in other.keys().items() if k == "link.wireless.arq"}
+        variants.append(replace(case, set=own | extra))
+    return replace(experiment, variants=tuple(variants))
+
+
+def test_the_other_link_turns_checks_red() -> None:
+    assert len(failed(reproduce(swapped(FIG7), runs=10, seed=1))) == len(FIG7.checks)
+
+
+def test_d_sack_helps_where_it_is_reported() -> None:
+    done = reproduce(only_at(FIG11, 1.0), runs=4, seed=1)
+    drop, arq, undoes = (
+        row.measured.median for row in done.rows if row.metric.name == "acked" and row.measured
+    )
+    assert undoes > 1.3 * arq > 1.3 * drop
+    mute = reproduce(only_at(FIG11, 1.0), runs=4, seed=1, assume={"receiver.sack": "false"})
+    medians = [
+        row.measured.median for row in mute.rows if row.metric.name == "acked" and row.measured
+    ]
+    assert medians[2] < 1.1 * medians[1]
