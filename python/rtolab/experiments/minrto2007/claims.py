@@ -23,10 +23,8 @@ from rtolab.experiments.minrto2007.setup import (
 from rtolab.experiments.minrto2007.transfers import GOODPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rtolab.experiments.base import Variant
-    from rtolab.experiments.measured import Measured
+    from rtolab.experiments.measured import Measured, Runs
 
 IN_RECOVERY_S = 0.3
 """A timeout that soon after a fast retransmit is counted to its recovery."""
@@ -35,6 +33,8 @@ RESYNC_RESTARTED = among(RESYNC, RESTARTS, RESTARTED.set)
 SENDERS = (LINUX, IETF, MECHANISM, RESYNC, NO_FLOOR, RESTARTED, RESYNC_RESTARTED)
 FTP, WEB = ("FTP", "minrto2007-a"), ("web", "minrto2007-b")
 """Where: what is sent, and the scenario."""
+
+RECOVERY = "recovery"
 
 Place = tuple[str, str]
 
@@ -45,37 +45,31 @@ def at(variant: Variant, place: Place) -> Variant:
     return replace(among(variant, name, {}), scenario=scenario)
 
 
-def of_cause(cause: str) -> Callable[[Measured, Variant], float]:
-    """Spurious timeouts of that cause."""
-    return lambda measured, variant: float(causes(measured.of[variant.key])[cause])
+SAID = {
+    DELAYED: "by a delayed ACK",
+    LATE: "by a longer path",
+    RECOVERY: "soon after a fast retransmit",
+}
 
 
-delayed, late = of_cause(DELAYED), of_cause(LATE)
-
-
-def recovering(measured: Measured, variant: Variant) -> float:
-    """Spurious timeouts soon after a fast retransmit."""
-    return float(in_recovery(measured.of[variant.key], IN_RECOVERY_S))
-
-
-COUNTS = (
-    (DELAYED, "by a delayed ACK", delayed),
-    (LATE, "by a longer path", late),
-    ("recovery", "soon after a fast retransmit", recovering),
-)
+def counts(runs: Runs) -> dict[str, int]:
+    """A sender's spurious timeouts by cause, and how many of them belong to a recovery."""
+    found = causes(runs)
+    found[RECOVERY] = in_recovery(runs, IN_RECOVERY_S)
+    return {name: found[name] for name in SAID}
 
 
 def derive(measured: Measured) -> list[Value]:
     """The causes of each sender's spurious timeouts, and the ratios that are judged."""
     found = [
         Value(
-            f"{name}: {variant.key}",
-            f"Spurious timeouts {said}: {variant.title}",
-            count(measured, variant),
+            f"{cause}: {variant.key}",
+            f"Spurious timeouts {SAID[cause]}: {variant.title}",
+            count,
             digits=0,
         )
         for variant in measured.experiment.variants
-        for name, said, count in COUNTS
+        for cause, count in counts(measured.of[variant.key]).items()
     ]
     by_name = {value.name: value.measured for value in found}
     ratios = []
@@ -119,13 +113,17 @@ def at_most(variant: Variant, place: Place, share: float, explained: str) -> Che
 
 def none_left(place: Place) -> Check:
     """Zero with the parity kept in step, in the reading that leaves fewest."""
-    variant = at(RESYNC_RESTARTED, place)
-    return Check(
-        f"spurious timeouts by delayed ACKs: {variant.title}",
+    return of_cause(DELAYED, at(RESYNC_RESTARTED, place), explained=NEVER_ZERO)
+
+
+def of_cause(cause: str, variant: Variant, explained: str = "") -> Check:
+    """A sender has no spurious timeouts of that cause."""
+    return derived(
+        f"spurious timeouts {SAID[cause]}: {variant.title}",
         "count",
-        lambda measured: delayed(measured, variant),
         {1: Bounds(0, 0)},
-        explained=NEVER_ZERO,
+        of=f"{cause}: {variant.key}",
+        explained=explained,
     )
 
 
@@ -137,18 +135,14 @@ def goodput_ratio(measured: Measured) -> float | None:
 
 def late_more(measured: Measured) -> float:
     """Timeouts by a longer path: the mechanism's less Linux'."""
-    return late(measured, at(MECHANISM, FTP)) - late(measured, at(LINUX, FTP))
+    ours, linux = (late(measured, at(variant, FTP)) for variant in (MECHANISM, LINUX))
+    return ours - linux
 
 
-def late_of(variant: Variant, place: Place, bounds: Bounds) -> Check:
-    """Timeouts of a sender by a longer path."""
-    there = at(variant, place)
-    return Check(
-        f"spurious timeouts by a longer path: {there.title}",
-        "count",
-        lambda measured: late(measured, there),
-        {1: bounds},
-    )
+def late(measured: Measured, variant: Variant) -> float:
+    """A sender's timeouts by a longer path."""
+    found = measured.derived[f"{LATE}: {variant.key}"].measured
+    return found if isinstance(found, float | int) else 0.0
 
 
 CONCLUSION = Experiment(
@@ -184,8 +178,8 @@ CONCLUSION = Experiment(
             late_more,
             {1: Bounds(low=0, strict=True)},
         ),
-        late_of(IETF, FTP, Bounds(0, 0)),
-        late_of(IETF, WEB, Bounds(0, 0)),
+        of_cause(LATE, at(IETF, FTP)),
+        of_cause(LATE, at(IETF, WEB)),
     ),
     assumptions=(
         *HOSTS,

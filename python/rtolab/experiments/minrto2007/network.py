@@ -41,7 +41,6 @@ OTHER_PATHS = (
         },
     ),
     Alternative("an access link of 100 Mbit/s", {"flow.ftp.access.rate": "100 Mbit/s"}),
-    Alternative("a queue of 20 packets", {"link.backbone.queue": "20 packets"}),
 )
 """What else topology (a) might be."""
 

@@ -106,11 +106,7 @@ OTHER_HOSTS = (
         "no limited transmit", {"tcp.recovery.limited_transmit": "false"}, "before RFC 3042"
     ),
     Alternative("the pipe of ns-2", {"tcp.sack_recovery.outstanding": "classic"}),
-    Alternative("SACK recovery by RFC 6675", {"tcp.sack_recovery.rules": "rfc6675"}),
     Alternative("RFC 2988 in exact numbers", {"tcp.rto.arithmetic": "exact"}),
-    Alternative(
-        "ACKs are lost, too", {"link.wireless.loss": "0.03"}, "the paper says only: packets"
-    ),
 )
 """What else might have been chosen for the hosts."""
 

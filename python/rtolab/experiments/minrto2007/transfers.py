@@ -117,7 +117,7 @@ FAR: Setting = (
         "link.backbone.queue": "71 packets",
     },
 )
-ERRORS = (0, 1, 2, 3, 4, 5, 6)
+ERRORS = (0, 1, 2, 4, 6)
 FAR_GAINS = ("mechanism over Linux", "no floor over Linux", "mechanism over IETF")
 
 
