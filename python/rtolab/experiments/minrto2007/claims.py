@@ -31,18 +31,19 @@ IN_RECOVERY_S = 0.3
 
 RESYNC_RESTARTED = among(RESYNC, RESTARTS, RESTARTED.set)
 SENDERS = (LINUX, IETF, MECHANISM, RESYNC, NO_FLOOR, RESTARTED, RESYNC_RESTARTED)
-FTP, WEB = ("FTP", "minrto2007-a"), ("web", "minrto2007-b")
-"""Where: what is sent, and the scenario."""
+FTP = ("FTP", "minrto2007-a", {"duration": "50 s"})
+WEB = ("web", "minrto2007-b", {"duration": "130 s"})
+"""Where: what is sent, the scenario, and for how long."""
 
 RECOVERY = "recovery"
 
-Place = tuple[str, str]
+Place = tuple[str, str, dict[str, str]]
 
 
 def at(variant: Variant, place: Place) -> Variant:
     """The variant with that kind of traffic."""
-    name, scenario = place
-    return replace(among(variant, name, {}), scenario=scenario)
+    name, scenario, keys = place
+    return replace(among(variant, name, keys), scenario=scenario)
 
 
 SAID = {
@@ -183,7 +184,7 @@ CONCLUSION = Experiment(
     ),
     assumptions=(
         *HOSTS,
-        taken("FTP", "as minrto2007/fig7a at a PER of 4 %", "5.3"),
+        taken("FTP", "as minrto2007/fig7a at a PER of 4 %, for 50 s", "5.3"),
         taken("web", "as minrto2007/table2", "5.2"),
         taken("recovery", "0.3 s from a fast retransmit", "how soon a timeout counts to it"),
     ),

@@ -58,9 +58,12 @@ def series(measured: Measured) -> list[Point]:
     points = []
     for variant in measured.experiment.variants:
         known = measured.of[variant.key].windows.filter(pl.col("srtt_s").is_not_null())
+        latest = known.unique("at_s", keep="last", maintain_order=True)
+        moved = (pl.col("rto_s") != pl.col("rto_s").shift()).fill_null(value=True)
+        changes = pl.concat([latest.filter(moved), latest.tail(1)])
         points += [
             Point(f"RTO, {variant.label}", row["at_s"], row["rto_s"])
-            for row in known.unique("at_s", keep="last", maintain_order=True).iter_rows(named=True)
+            for row in changes.iter_rows(named=True)
         ]
     ends = [point.x for point in points]
     return points + [Point("Minimum RTO", x, FLOOR_S) for x in (min(ends), max(ends))] * bool(ends)

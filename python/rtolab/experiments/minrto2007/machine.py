@@ -183,7 +183,7 @@ FIG4 = replace(
         *SMOOTH,
         assumed("tcp.window.initial_ssthresh", "20 segments", "so that avoidance is seen early"),
     ),
-    shown=(0.5, 3.0),
+    shown=(0.3, 0.7),
 )
 
 MACHINE = (FIG3, FIG4)

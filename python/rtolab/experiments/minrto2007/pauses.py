@@ -9,6 +9,7 @@ from rtolab.experiments.base import (
     Bounds,
     Check,
     Experiment,
+    Mark,
     Metric,
     Value,
     Variant,
@@ -103,6 +104,11 @@ FIG6A = Experiment(
     ),
     assumptions=FOREGROUND,
     shown=(12.4, 13.2),
+    marks=(
+        Mark(12.72, "packet 601 leaves alone"),
+        Mark(12.92, "timeout after 200 ms"),
+        Mark(12.962, "its ACK, 42 ms later"),
+    ),
     note=(
         "real Linux adds its 200 ms to SRTT and waits 242 ms: it would not have timed out; in a "
         "wide window the timer starts a round trip later, and the ACK comes right after it"
