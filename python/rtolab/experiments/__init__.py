@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtolab._rtolab import Error
-from rtolab.experiments import arq2002, delays2001, dualrtt2004, frto2002
+from rtolab.experiments import arq2002, delays2001, dualrtt2004, frto2002, minrto2007
 
 if TYPE_CHECKING:
     from rtolab.experiments.base import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    frto2002.EXPERIMENTS + arq2002.EXPERIMENTS + dualrtt2004.EXPERIMENTS + delays2001.EXPERIMENTS
+    frto2002.EXPERIMENTS
+    + arq2002.EXPERIMENTS
+    + minrto2007.EXPERIMENTS
+    + dualrtt2004.EXPERIMENTS
+    + delays2001.EXPERIMENTS
 )
 """Every experiment, in the order in which `rtolab reproduce` runs them."""
 

@@ -1,0 +1,126 @@
+"""The experiments of "The TCP Minimum RTO Revisited"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rtolab.experiments import minrto2007
+from rtolab.experiments.minrto2007.causes import DELAYED, causes
+from rtolab.experiments.minrto2007.setup import LINUX, MECHANISM, RESYNC
+from rtolab.experiments.minrto2007.steps import trains
+from rtolab.experiments.reproduce import reproduce
+
+if TYPE_CHECKING:
+    from rtolab.experiments.base import Experiment
+    from rtolab.experiments.reproduce import Reproduction
+
+ALL = {experiment.id.split("/")[1]: experiment for experiment in minrto2007.EXPERIMENTS}
+TRACES = [e for e in minrto2007.EXPERIMENTS if e.is_trace and e.id != "minrto2007/concl"]
+STATISTICS = [e for e in minrto2007.EXPERIMENTS if e.variants and not e.is_trace]
+SHORT = {"duration": "1 s"}
+
+
+def failed(done: Reproduction) -> set[str]:
+    return {check.name for check in done.checks if check.verdict == "fail"}
+
+
+def swapped(experiment: Experiment, sender: str, by: str) -> Experiment:
+    """The experiment with another sender's runs under the name of one of its own."""
+
+    def disguised(variant: object) -> object:
+        if getattr(variant, "sender", "") != sender:
+            return variant
+        key = variant.key  # type: ignore[attr-defined]
+        other = type("Disguised", (type(variant),), {"key": key})
+        return other(**(vars(variant) | {"sender": by}))
+
+    variants = tuple(disguised(variant) for variant in experiment.variants)
+    return replace(experiment, variants=variants)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("experiment", TRACES, ids=lambda e: e.id)
+def test_what_is_exact_comes_out(experiment: Experiment) -> None:
+    done = reproduce(experiment, runs=1, seed=1)
+    assert failed(done) == set()
+    assert done.verdict == "pass"
+
+
+@pytest.mark.parametrize("experiment", STATISTICS, ids=lambda e: e.id)
+def test_every_variant_runs(experiment: Experiment) -> None:
+    done = reproduce(experiment, runs=1, seed=1, assume=SHORT)
+    assert done.of.keys() == {variant.key for variant in experiment.variants}
+    assert len(done.of) == len(experiment.variants), "every variant has a key of its own"
+
+
+@pytest.mark.parametrize(
+    "experiment", [e for e in minrto2007.EXPERIMENTS if e.alternatives], ids=lambda e: e.id
+)
+def test_other_choices_are_accepted(experiment: Experiment) -> None:
+    first = replace(experiment, variants=experiment.variants[:1], checks=(), derive=None)
+    for alternative in experiment.alternatives:
+        reproduce(first, runs=1, seed=1, assume=SHORT | dict(alternative.set))
+
+
+def test_what_fails_is_explained() -> None:
+    for experiment in (ALL["table2"], ALL["concl"]):
+        for check in reproduce(experiment, runs=1, seed=1).checks:
+            assert check.verdict != "fail" or check.why, check.name
+
+
+def test_no_floor_gains_more_than_the_mechanism() -> None:
+    at_4 = tuple(v for v in ALL["fig7a"].variants if v.condition.endswith("PER 4 %"))
+    few = replace(ALL["fig7a"], variants=at_4, checks=(), derive=None)
+    done = reproduce(few, runs=5, seed=1, assume={"duration": "20 s"})
+    medians = {
+        row.variant.label: row.measured.median
+        for row in done.rows
+        if row.metric.name == "goodput" and row.measured
+    }
+    assert medians["None"] > medians["Proposed"] > medians["IETF"]
+    assert medians["Solaris"] > medians["IETF"]
+
+
+def test_a_sender_without_the_mechanism_turns_checks_red() -> None:
+    plain = swapped(ALL["fig6b"], MECHANISM.sender, LINUX.sender)
+    done = reproduce(plain, runs=1, seed=1, assume={"tcp.rto.min": "200 ms"})
+    assert failed(done) == {"timeouts: Proposed"}
+
+
+def test_the_parity_kept_in_step_turns_the_gap_red() -> None:
+    alone = replace(ALL["gap"], variants=(MECHANISM,), checks=ALL["gap"].checks[:1])
+    done = reproduce(swapped(alone, MECHANISM.sender, RESYNC.sender), runs=1, seed=1)
+    assert failed(done) == {"spurious timeouts with the paper's parity"}
+
+
+def test_the_steps_find_a_sender_that_does_not_follow_them() -> None:
+    done = reproduce(swapped(ALL["fig3"], MECHANISM.sender, LINUX.sender), runs=1, seed=1)
+    assert "packets whose timeout is not what the steps say" in failed(done)
+
+
+def test_a_longer_round_trip_moves_the_ack_of_figure_6() -> None:
+    done = reproduce(ALL["fig6a"], runs=1, seed=1, assume={"link.wireless.delay": "9 ms"})
+    assert failed(done) == {"ACK after the timeout, s: Linux, floor 200 ms"}
+
+
+def test_a_fine_clock_turns_figure_1_red() -> None:
+    fine = {"tcp.rto.granularity": "10 ms", "tcp.timestamp.tick": "10 ms"}
+    done = reproduce(ALL["fig1a"], runs=1, seed=1, assume=fine)
+    assert failed(done) == {"smallest RTO in s", "C(f)"}
+
+
+def test_trains_take_the_step_of_their_length() -> None:
+    done = reproduce(ALL["fig4"], runs=1, seed=1)
+    state = 1
+    for train in trains(done.of[MECHANISM.key]):
+        odd = len(train.seqs) % 2 == 1
+        assert train.step == {(1, False): 2, (1, True): 3, (2, False): 4, (2, True): 5}[state, odd]
+        state = 3 - state if odd else state
+        assert train.state == state
+
+
+def test_a_lone_packet_s_timeout_is_the_delayed_ack_s() -> None:
+    done = reproduce(ALL["fig6a"], runs=1, seed=1)
+    assert causes(done.of[LINUX.key]) == {DELAYED: 1}
