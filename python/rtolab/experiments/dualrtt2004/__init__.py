@@ -1,5 +1,8 @@
 """Fu, Atiquzzaman: "DualRTT: Detecting Spurious Timeouts in Wireless Mobile Environments", 2004."""
 
+from rtolab.experiments.dualrtt2004.detection import DETECTION
 from rtolab.experiments.dualrtt2004.figures import FIGURES
+from rtolab.experiments.dualrtt2004.tables import TABLES
 
-EXPERIMENTS = FIGURES
+EXPERIMENTS = (*FIGURES, *DETECTION, *TABLES)
+"""In the order of the paper."""
