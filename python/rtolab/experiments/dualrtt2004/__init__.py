@@ -2,7 +2,8 @@
 
 from rtolab.experiments.dualrtt2004.detection import DETECTION
 from rtolab.experiments.dualrtt2004.figures import FIGURES
+from rtolab.experiments.dualrtt2004.model import MODEL
 from rtolab.experiments.dualrtt2004.tables import TABLES
 
-EXPERIMENTS = (*FIGURES, *DETECTION, *TABLES)
+EXPERIMENTS = (*FIGURES, *DETECTION, *TABLES, *MODEL)
 """In the order of the paper."""

@@ -482,5 +482,3 @@ DETECTION = (
     ),
 )
 """What the one long hold shows of detectors."""
-
-

@@ -48,6 +48,9 @@ SPIKES = 300
 PACKET = 556
 """On the link, in bytes: Table V comes out by it, and not by the 1.5 KB of its heading."""
 
+LARGEST = 65_535
+"""The largest window without the option for larger ones, in bytes."""
+
 SEED = 1
 """Of the times at which spikes come."""
 
@@ -95,12 +98,20 @@ QUICK = timetable(30)
 def packet(size: int) -> dict[str, str]:
     """Packets of so many bytes on the link, and the window of 20 of them."""
     payload = size - HEADERS
-    return {"tcp.mss": f"{payload} B", "receiver.buffer": f"{WINDOW * payload} B"}
+    return {"tcp.mss": f"{payload} B"} | window(payload)
 
 
 def stamped(size: int) -> dict[str, str]:
     """The same payload with Eifel's timestamps."""
-    return eifel(size - HEADERS)
+    payload = size - HEADERS
+    return eifel(payload) | window(payload)
+
+
+def window(payload: int) -> dict[str, str]:
+    """20 segments; ns-2 counts them and knows no largest window in bytes."""
+    size = WINDOW * payload
+    scaled = {"tcp.window_scale": "1", "receiver.window_scale": "1"} if size > LARGEST else {}
+    return {"receiver.buffer": f"{size} B"} | scaled
 
 
 def path(bandwidth: int, delay: float = DELAY) -> dict[str, str]:
