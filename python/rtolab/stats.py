@@ -128,6 +128,29 @@ def mean_of(
     return Estimate(float(np.mean(sample)), *_central(means, share))
 
 
+def ratio_of_means(
+    numerator: ArrayLike,
+    denominator: ArrayLike,
+    *,
+    share: float = 0.95,
+    seed: int = 0,
+    draws: int = 1000,
+) -> Estimate:
+    """The ratio of two means of paired values with its bootstrap interval: pairs stay together.
+
+    Args:
+        numerator: shape (n,), at least one.
+        denominator: shape (n,), of the same seeds in the same order, none of them zero.
+        share: how much of the bootstrap's ratios the interval holds, 0 to 1.
+        seed: of the draws.
+        draws: how many ratios are drawn.
+    """
+    over, under = _floats(numerator), _floats(denominator)
+    above = _bootstrap(over, over.size, draws, seed=seed, middle=np.mean)
+    below = _bootstrap(under, under.size, draws, seed=seed, middle=np.mean)
+    return Estimate(float(np.mean(over) / np.mean(under)), *_central(above / below, share))
+
+
 def _floats(values: ArrayLike) -> Floats:
     return np.asarray(values, dtype=np.float64)
 

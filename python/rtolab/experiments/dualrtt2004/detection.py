@@ -92,7 +92,7 @@ def last_sample(trace: Trace, at: float) -> float | None:
     if len(states) < 2:
         return None
     (before, _), (smoothed, _) = states[-2:]
-    return round(before + 8 * (smoothed - before), 6)
+    return round(float(before + 8 * (smoothed - before)), 6)
 
 
 def table2_values(measured: Measured) -> list[Value]:
@@ -235,7 +235,7 @@ def restored(trace: Trace, timeout: Timeout) -> float | None:
     same = trace.timeouts_from(timeout.at)[-1]
     ack = next((ack for ack in trace.acks_after(same) if ack.new), None)
     window = trace.window_at(ack.at) if ack else None
-    return window["cwnd"] / timeout.cwnd if window else None
+    return float(window["cwnd"] / timeout.cwnd) if window else None
 
 
 def detecting_ack(trace: Trace, timeout: Timeout) -> float | None:

@@ -48,6 +48,9 @@ SPIKES = 300
 PACKET = 556
 """On the link, in bytes: Table V comes out by it, and not by the 1.5 KB of its heading."""
 
+AFTER = 40
+"""How long a transfer goes on after its last spike, in s."""
+
 LARGEST = 65_535
 """The largest window without the option for larger ones, in bytes."""
 
@@ -76,7 +79,7 @@ def timetable(spikes: int) -> dict[str, str]:
     scripted = ", ".join(f'{{ at = "{at:g} s", for = "{length:g} s" }}' for at, length in times)
     return {
         "link.path.forward.stalls.scripted": f"[{scripted}]",
-        "duration": f"{sum(times[-1]) + 40:.0f} s",
+        "duration": f"{sum(times[-1]) + AFTER:.0f} s",
     }
 
 
@@ -145,10 +148,10 @@ def _found(runs: Runs) -> float:
 
 
 def spikes_of(runs: Runs) -> int:
-    """How many spikes these runs met: those of the timetable that ended while they lasted."""
+    """How many spikes these runs met: those of the timetable with `AFTER` behind them."""
     lasted = runs.connections["start_s"] + runs.connections["measured_s"]
     ends = [sum(spike) for spike in schedule(SPIKES)]
-    return sum(end < end_of_run for end_of_run in lasted for end in ends)
+    return sum(end + AFTER < end_of_run + 1 for end_of_run in lasted for end in ends)
 
 
 def of_300(measured: Measured, key: str) -> float:
