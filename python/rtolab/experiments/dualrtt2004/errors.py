@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 from rtolab.experiments.base import Bounds, Experiment, Value, Variant, assumed, taken
+from rtolab.experiments.dualrtt2004.equation import model
 from rtolab.experiments.dualrtt2004.model import (
     DELAYS,
     GRID,
     SIZES,
     Combination,
-    model,
     named,
 )
 from rtolab.experiments.dualrtt2004.spikes import (
@@ -178,7 +178,8 @@ ERRORS = (
             "168 combinations with 30 spikes each. The threshold of a combination is what one "
             "serialisation demands, with half of it to spare; beside it Table V's by bandwidth, "
             "the printed model with both logarithms, and 0.1. Eifel's count is taken for the "
-            "truth, as in the paper; nothing is lost, so what DualRTT finds beyond it stands for TMS."
+            "truth, as in the paper; nothing is lost, so what DualRTT finds beyond it stands for "
+            "TMS."
         ),
         scenario="dualrtt2004-hiccup",
         variants=(

@@ -23,12 +23,11 @@ from rtolab.experiments.base import (
     taken,
 )
 from rtolab.experiments.dualrtt2004.set_b import HEADERS, HOSTS, KEEP, WINDOW, eifel
-from rtolab.experiments.measured import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtolab.experiments.measured import Measured
+    from rtolab.experiments.measured import Measured, Runs
 
 BANDWIDTHS = (31_200, 62_400, 130_000, 360_000, 1_000_000, 1_500_000)
 """B of Tables IV and V, in bit/s."""

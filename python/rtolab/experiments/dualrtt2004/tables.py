@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from rtolab.experiments.measured import Measured
 
 SIZES = (556, 576, 875, 1500)
-"""Packets of Table IV: Table V's, that of section VII-D, the one that gives the printed 156 at 31.2K
-(and far from 300 at 62.4K), and that of the heading."""
+"""Packets of Table IV: Table V's, that of section VII-D, the one that gives the printed 156 at
+31.2K (and far from 300 at 62.4K), and that of the heading."""
 
 SPURIOUS = (156, 300, 300, 300, 300, 300)
 """Table IV, by bandwidth."""
@@ -337,8 +337,8 @@ TABLES = (
         did=(
             "Arithmetic. DualRTT detects when the ACK of the second segment comes one "
             "serialisation s = 8 L / B after its retransmission, so the threshold must exceed "
-            "s / (2 D + s + a), a the serialisation of the ACK's 40 B. For each packet size, the rows whose optimum is the smallest listed "
-            "threshold above that."
+            "s / (2 D + s + a), a the serialisation of the ACK's 40 B. For each packet size, the "
+            "rows whose optimum is the smallest listed threshold above that."
         ),
         derive=physics,
         checks=(
