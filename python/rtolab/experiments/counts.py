@@ -37,7 +37,7 @@ class After:
             timeouts = trace.timeouts_from(self.at)
             return count(trace, timeouts[0]) if timeouts else None
 
-        return Check(f"{self.variant.label}: {name}", kind, measure, {1: bounds}, **parts)
+        return Check(f"{self.variant.title}: {name}", kind, measure, {1: bounds}, **parts)
 
 
 def left_alone(trace: Trace, timeout: Timeout) -> float:

@@ -172,8 +172,12 @@ class Trace:
 
     def window_at(self, at: float) -> dict[str, Any] | None:
         """The last sample of the sender's windows at or before an instant."""
-        before = self._windows.filter(pl.col("at_s") <= at)
+        before = self.windows_until(at)
         return before.row(-1, named=True) if before.height else None
+
+    def windows_until(self, at: float) -> pl.DataFrame:
+        """All samples of the sender's windows at or before an instant."""
+        return self._windows.filter(pl.col("at_s") <= at)
 
 
 def _events(segments: pl.DataFrame) -> Sequence[Data | Ack]:

@@ -12,10 +12,11 @@ from rtolab.experiments.base import (
     Bounds,
     Check,
     Experiment,
+    Mark,
     Variant,
 )
 from rtolab.experiments.counts import After, timeouts, unneeded_fast_retransmits
-from rtolab.experiments.dualrtt2004.set_b import FIRST_DATA, SET_B
+from rtolab.experiments.dualrtt2004.set_b import FIRST_DATA, OTHER_CHOICES, SET_B
 
 if TYPE_CHECKING:
     from rtolab.experiments.measured import Measured
@@ -133,10 +134,39 @@ def go_back_n(variant: Variant) -> list[Check]:
     ]
 
 
+def timeout_in_force(trace: Trace, timeout: Timeout) -> float | None:
+    """The retransmission timeout when the first segment held left, in s."""
+    sent = trace.sent_first(trace.outstanding(timeout)[0])
+    window = trace.window_at(sent.at) if sent else None
+    return float(window["rto_s"]) if window else None
+
+
+def printed_timeout() -> Check:
+    """Section II-B prints a timeout that its Table II contradicts."""
+
+    def measure(measured: Measured) -> float | None:
+        trace = measured.traces[RENO.key]
+        timeouts = trace.timeouts_from(HOLD_AT)
+        return timeout_in_force(trace, timeouts[0]) if timeouts else None
+
+    return Check(
+        "Reno: RTO when the first held segment left, s",
+        "exact",
+        measure,
+        {1: Bounds(4, 4)},
+        because=(
+            "II-B prints an RTO of 4 s; Table II has 3.8 s at 30.840, and only that leads to the "
+            "printed timeouts: 30.74 + 3.8 = 34.54 and 34.54 + 7.6 = 42.14. (Table II's row is "
+            "0.1 s later than that start of the timer.)"
+        ),
+    )
+
+
 def figure2_checks() -> list[Check]:
     """Section II-B."""
     reno = After(RENO, HOLD_AT)
     return [
+        printed_timeout(),
         *go_back_n(RENO),
         reno.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
         reno.exactly(HELD[1] + 1, "segment of the first", fast_retransmitted),
@@ -168,11 +198,24 @@ def figure(number_: int, title: str, checks: list[Check], **parts: Any) -> Exper
         published={},
         checks=tuple(checks),
         assumptions=SET_B,
+        alternatives=OTHER_CHOICES,
         shown=(HOLD_AT - 2, HOLD_AT + HOLD_FOR + 9),
         endless=True,
         **parts,
     )
 
+
+def marks(*pointed: tuple[float, str]) -> tuple[Mark, ...]:
+    """Points of the text, by the paper's clock."""
+    return tuple(Mark(at + FIRST_DATA, text) for at, text in pointed)
+
+
+HELD_MARKS = (
+    (28.0, "the hold begins"),
+    (34.54, "A: first timeout"),
+    (40.0, "the hold ends"),
+    (42.14, "B: second timeout"),
+)
 
 FIGURES = (
     figure(
@@ -180,12 +223,31 @@ FIGURES = (
         "Spurious timeouts, go-back-N and a spurious fast retransmit of Reno",
         figure2_checks(),
         variants=(RENO,),
+        says=(
+            "The uplink holds everything from 28.0 s on for 12 s. Segment 131 leaves at 28.99 and "
+            "times out at 34.54 and 42.14; the ACK of the original comes at 42.89. Reno then "
+            "resends 132 to 150, and the duplicates' ACKs cause a fast retransmit of 151."
+        ),
+        did=(
+            "The hold on one link, with Reno as ns-2 has it. A link of 50 kbit/s hits the printed "
+            "times, the printed 46.8 kbit/s does not. Times are those of the paper's clock, which "
+            "starts 2.9 s later than ours: its ns-2 shows no handshake."
+        ),
+        marks=marks(
+            *HELD_MARKS, (42.9, "C: ACK of the original 131"), (45.8, "E: fast retransmit of 151")
+        ),
     ),
     figure(
         3,
         "The same with the careful bugfix: no fast retransmit",
         figure3_checks(),
         variants=(CAREFUL,),
+        says=(
+            "With the more careful rule of RFC 2582 the sender still resends what was outstanding, "
+            "but at 45.8 s there is no fast retransmit and the window is not halved."
+        ),
+        did="Figure 2's hold; Reno does not enter fast retransmit for what a timeout resent.",
+        marks=marks(*HELD_MARKS, (45.8, "C: no fast retransmit of 151")),
     ),
 )
 """In the order of the paper."""

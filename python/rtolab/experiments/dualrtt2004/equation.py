@@ -1,0 +1,159 @@
+"""Equations 3 to 6: the printed model of the threshold, and Table V."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtolab.experiments.base import Bounds, Check, Experiment, Value
+from rtolab.experiments.dualrtt2004.model import GRID, PRINTED, Combination, refit
+from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, DELAY, OPTIMA, THRESHOLDS, said
+from rtolab.experiments.dualrtt2004.tables import share, smallest_above
+from rtolab.experiments.measured import derived
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rtolab.experiments.dualrtt2004.model import Floats
+    from rtolab.experiments.measured import Measured
+
+LOGARITHMS = {"ln": np.log, "log10": np.log10}
+"""The paper does not say which."""
+
+
+def by_physics(size: int | None) -> dict[Combination, float]:
+    """The best listed thresholds of the grid, with packets of this size or, without, of M."""
+    return {
+        where: smallest_above(share(where[0], where[1], size or where[2])) or THRESHOLDS[-1]
+        for where in GRID
+    }
+
+
+def model(where: tuple[float, float, float], log: Callable[[Floats], Floats]) -> float:
+    """Equation 3 with the coefficients of equation 6."""
+    bandwidth, delay, size = where
+    alpha, lambda_, omega = PRINTED
+    logs = log(np.array([bandwidth, delay]))
+    return float(alpha * logs[0] + lambda_ * logs[1] + omega * size)
+
+
+def error(thresholds: Iterable[float]) -> float:
+    """How far off the optima of Table V these are: root of the mean square."""
+    return float(np.sqrt(np.mean((np.array(list(thresholds)) - np.array(OPTIMA)) ** 2)))
+
+
+def table_by_model(log: Callable[[Floats], Floats], size: int = 576) -> list[float]:
+    """Equation 5's rows."""
+    return [model((bandwidth, DELAY, size), log) for bandwidth in BANDWIDTHS]
+
+
+def equation6_values(_measured: Measured) -> list[Value]:
+    """The printed model against Table V, and what a fit gives."""
+    constant = error([float(np.mean(OPTIMA))] * len(OPTIMA))
+    values = [Value("constant", "Error of a constant, Table V", constant, digits=3)]
+    for name, log in LOGARITHMS.items():
+        taus = table_by_model(log)
+        rows = zip(BANDWIDTHS, taus, OPTIMA, strict=True)
+        values += [
+            Value(f"{name} {said(b)}", f"Model with {name}, {said(b)}", tau, best, digits=3)
+            for b, tau, best in rows
+        ]
+        values += [
+            Value(
+                f"{name} error", f"Error of the model with {name}, Table V", error(taus), digits=3
+            ),
+            Value(
+                f"{name} ratio",
+                f"Error of the model with {name} / of a constant",
+                error(taus) / constant,
+            ),
+            Value(f"{name} rise", f"Model with {name}, 1.5M - 31.2K", taus[-1] - taus[0], digits=3),
+        ]
+        for packets, size in (("576 B", 576), ("M", None)):
+            fit = refit(by_physics(size), log)
+            signs = sum(np.sign(a) == np.sign(b) for a, b in zip(fit, PRINTED, strict=True))
+            values += [
+                Value(
+                    f"{name} {packets} {coefficient}",
+                    f"Fit with {name}, packets of {packets}: {coefficient}",
+                    value,
+                    printed,
+                    digits=8,
+                )
+                for coefficient, value, printed in zip(
+                    ("alpha", "lambda", "omega"), fit, PRINTED, strict=True
+                )
+            ]
+            values.append(
+                Value(
+                    f"{name} {packets} signs",
+                    f"Signs as printed, {name}, {packets}",
+                    float(signs),
+                    3,
+                    digits=0,
+                )
+            )
+    return values
+
+
+def equation6_checks() -> tuple[Check, ...]:
+    """What the coefficients can and cannot be."""
+    falls = (
+        "alpha is positive, so the model rises with the bandwidth for any base and unit of the "
+        "logarithm, while Table V's optima fall from 0.6 to 0.01. Without a constant term in "
+        "equation 3, ln B (10 to 14) stands in for one, and its sign says nothing"
+    )
+    return (
+        *(
+            check
+            for name in LOGARITHMS
+            for check in (
+                derived(
+                    f"printed model with {name}, 1.5M - 31.2K: it falls as Table V",
+                    "order",
+                    {1: Bounds(high=0, strict=True)},
+                    of=f"{name} rise",
+                    because=falls,
+                ),
+                derived(
+                    f"error of the printed model with {name} / of a constant, Table V",
+                    "ratio",
+                    {1: Bounds(high=0.9)},
+                    of=f"{name} ratio",
+                    because=(
+                        "with neither logarithm is the model nearer to its own table than the "
+                        "table's mean is"
+                    ),
+                ),
+                derived(
+                    f"signs (+, -, +) of a fit with {name}, packets of 576 B whatever M is",
+                    "exact",
+                    {1: Bounds(3, 3)},
+                    of=f"{name} 576 B signs",
+                ),
+            )
+        ),
+    )
+
+
+EQUATION = (
+    Experiment(
+        id="dualrtt2004/eq6",
+        title="The coefficients of the model",
+        source="DualRTT, equations 3 to 6",
+        says=(
+            "tau = 8.022e-3 log B - 5.803e-2 log D + 1.463e-6 M, the least squares of the best "
+            "thresholds of 168 combinations."
+        ),
+        did=(
+            "Arithmetic: the printed model on Table V's rows, with both logarithms; and the same "
+            "fit to the thresholds that one serialisation explains (table5-phys), once with "
+            "packets of 576 B whatever M says, as equation 5 has it, and once with packets of M."
+        ),
+        derive=equation6_values,
+        checks=equation6_checks(),
+        note="with packets of M omega is some 40 times the printed one: theirs hardly changed",
+    ),
+)
+"""Equation 6."""

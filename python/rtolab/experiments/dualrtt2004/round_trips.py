@@ -1,0 +1,255 @@
+"""Tables II and III: timeouts and round trips around the long hold."""
+
+from __future__ import annotations
+
+from math import floor
+from typing import TYPE_CHECKING
+
+from rtolab.experiments.base import Bounds, Check, Experiment, Value, Variant, taken
+from rtolab.experiments.dualrtt2004.figures import (
+    HELD,
+    HOLD_AT,
+    HOLD_FOR,
+    METRICS,
+)
+from rtolab.experiments.dualrtt2004.set_b import (
+    FIRST_DATA,
+    OTHER_CHOICES,
+    SET_B,
+)
+from rtolab.experiments.measured import derived
+
+if TYPE_CHECKING:
+    from rtolab.experiments.measured import Measured
+    from rtolab.experiments.trace import Data, Trace
+
+SHOWN = (HOLD_AT - 2, HOLD_AT + HOLD_FOR + 9)
+
+RENO = Variant("reno:careful", "Reno, careful bugfix")
+LOW = Variant("reno:careful+dualrtt", "DualRTT", "tau 0.025", {"tcp.dualrtt.threshold": "0.025"})
+
+TICK = 0.1
+"""The clock of Tables II and III, in s."""
+
+SERIALISATION = 8 * 576 / 46_800
+"""Of a packet of 576 B at the printed 46.8 kbit/s, in s: how far apart the ACKs come."""
+
+TIMES = (17.545, 30.840, 42.905, 44.579, 47.780, 52.704)
+"""Rows of Table II, in s: the first two and the last two, and both ends of those between."""
+
+RTO = (4.6, 3.8, 15.2, 15.2, 4.0, 3.8)
+"""Its timeouts at these times, in s."""
+
+SAMPLES = {17.545: 2.9, 30.840: 2.9, 47.780: 3.3, 52.704: 2.9}
+"""Its round trips where one was measured, in s."""
+
+NRTT = {1: 0.1, 2: 0.1, 9: 0.2, 10: 0.3, 11: 0.3, 16: 0.4, 17: 0.4}
+"""Table III in s, by how many segments after the first held one: it prints times, and the ACKs come
+98.5 ms apart, so that 43.004 is the second's and 44.579 the eighteenth's."""
+
+ANOMALY = 13.9
+"""Table III's NRTT of the first segment held, in s."""
+
+
+def rto_at(trace: Trace, at: float) -> float | None:
+    """The timeout in force, on the paper's clock."""
+    window = trace.window_at(at + FIRST_DATA)
+    return None if window is None else float(window["rto_s"])
+
+
+def last_sample(trace: Trace, at: float) -> float | None:
+    """The last round trip that went into the smoothed one, with a gain of 1/8, in s."""
+    windows = trace.windows_until(at + FIRST_DATA).drop_nulls("srtt_s")
+    states = list(dict.fromkeys(windows.select("srtt_s", "rttvar_s").iter_rows()))
+    if len(states) < 2:
+        return None
+    (before, _), (smoothed, _) = states[-2:]
+    return round(float(before + 8 * (smoothed - before)), 6)
+
+
+def table2_values(measured: Measured) -> list[Value]:
+    """Its columns."""
+    trace = measured.traces[RENO.key]
+    rtos = [
+        Value(f"rto_{at:g}", f"RTO at {at:.3f}", rto_at(trace, at), rto, "s", 1)
+        for at, rto in zip(TIMES, RTO, strict=True)
+    ]
+    samples = [
+        Value(f"rtt_{at:g}", f"RTT at {at:.3f}", last_sample(trace, at), rtt, "s", 1)
+        for at, rtt in SAMPLES.items()
+    ]
+    return rtos + samples
+
+
+def table2_checks() -> tuple[Check, ...]:
+    """Karn's rule: two doublings stay until what was sent once is acknowledged."""
+    near = TICK + 1e-9
+    return (
+        *(
+            derived(f"RTO at {at:.3f}, s", "exact", {1: Bounds(rto, rto)}, of=f"rto_{at:g}")
+            for at, rto in zip(TIMES, RTO, strict=True)
+        ),
+        *(
+            derived(
+                f"RTT at {at:.3f}, s",
+                "shape",
+                {1: Bounds(rtt - near, rtt + near)},
+                of=f"rtt_{at:g}",
+            )
+            for at, rtt in SAMPLES.items()
+        ),
+        Check(
+            "RTO after the hold / RTO before it",
+            "exact",
+            lambda m: _over(m.derived["rto_42.905"].measured, m.derived["rto_30.84"].measured),
+            {1: Bounds(4, 4)},
+        ),
+    )
+
+
+def _over(above: object, below: object) -> float | None:
+    if isinstance(above, float) and isinstance(below, float) and below:
+        return round(above / below, 9)
+    return None
+
+
+def sendings(trace: Trace, which: int) -> list[Data]:
+    """All copies of the segment that comes so many after the first one held."""
+    seq = 1 + (HELD[0] + which) * trace.mss
+    copies = [data for data in trace.retransmitted(HOLD_AT) if data.seq == seq]
+    first = trace.sent_first(seq)
+    return [first, *copies] if first else copies
+
+
+def nrtt(trace: Trace, which: int) -> float | None:
+    """From the most recent retransmission of that segment to its ACK, in s."""
+    acked = acked_at(trace, which)
+    before = [data.at for data in sendings(trace, which) if acked and data.at < acked]
+    return acked - before[-1] if acked and before else None
+
+
+def acked_at(trace: Trace, which: int) -> float | None:
+    """When the ACK of that segment came."""
+    expired = trace.timeouts_from(HOLD_AT)
+    end = 1 + (HELD[0] + which + 1) * trace.mss
+    after = trace.acks_after(expired[-1]) if expired else []
+    return next((ack.at for ack in after if ack.ack >= end), None)
+
+
+def in_ticks(seconds: float | None) -> float | None:
+    """As ns-2 counts a round trip: whole ticks, one at least."""
+    # Times are whole nanoseconds, as floating-point seconds.
+    return None if seconds is None else round(max(1, floor(seconds / TICK + 1e-6)) * TICK, 9)
+
+
+def table3_values(measured: Measured) -> list[Value]:
+    """NRTT by row; of the first row also what the paper seems to have measured."""
+    trace = measured.traces[LOW.key]
+    first = sendings(trace, 0)
+    acked = acked_at(trace, 0)
+    original = acked - first[0].at if acked and first else None
+    said, since = "NRTT of 131, from its last retransmission", "NRTT of 131, from its original"
+    rows = [
+        Value(
+            f"nrtt_{which}",
+            f"NRTT of {HELD[0] + which}",
+            in_ticks(nrtt(trace, which)),
+            printed,
+            "s",
+            1,
+        )
+        for which, printed in NRTT.items()
+    ]
+    return [
+        Value("nrtt_0", said, in_ticks(nrtt(trace, 0)), ANOMALY, "s", 1),
+        Value("nrtt_original", since, in_ticks(original), ANOMALY, "s", 1),
+        *rows,
+        Value("exact", "NRTT of 132, without the clock's ticks", nrtt(trace, 1), None, "s", 4),
+        Value("printed", "8 x 576 B / 46.8 kbit/s", SERIALISATION, 0.099, "s", 4),
+    ]
+
+
+def table3_checks() -> tuple[Check, ...]:
+    """The column NRTT."""
+    rows = tuple(
+        derived(f"NRTT of {HELD[0] + which}, s", "exact", {1: Bounds(v, v)}, of=f"nrtt_{which}")
+        for which, v in NRTT.items()
+    )
+    return (
+        derived(
+            "NRTT of 131 as defined, s",
+            "exact",
+            {1: Bounds(ANOMALY, ANOMALY)},
+            of="nrtt_0",
+            because=(
+                "IV-B defines NRTT from the most recent retransmission, which left at 42.14: that "
+                "makes 0.7 s. The printed 13.9 s are the time since the original"
+            ),
+        ),
+        derived(
+            "NRTT of 131 from its original, s",
+            "exact",
+            {1: Bounds(ANOMALY, ANOMALY)},
+            of="nrtt_original",
+        ),
+        *rows,
+        derived(
+            "a packet's serialisation at the printed rate, s",
+            "exact",
+            {1: Bounds(0.0985 - 1e-4, 0.0985 + 1e-4)},
+            of="printed",
+        ),
+    )
+
+
+ROUND_TRIPS = (
+    Experiment(
+        id="dualrtt2004/table2",
+        title="Timeout and round trip around the hold",
+        source="DualRTT, Table II",
+        says=(
+            "RTO falls from 4.6 to 3.8 s before the hold, is doubled twice to 15.2 s, and stays "
+            "there until a segment that was sent once is acknowledged at 47.78: 4.0 s with a round "
+            "trip of 3.3 s, then 3.8 s again."
+        ),
+        did=(
+            "Figure 3's run. The timeouts are those in force at the printed times; a round trip is "
+            "worked out of two smoothed ones."
+        ),
+        scenario="dualrtt2004-hiccup",
+        variants=(RENO,),
+        metrics=METRICS,
+        derive=table2_values,
+        checks=table2_checks(),
+        assumptions=SET_B,
+        alternatives=OTHER_CHOICES,
+        shown=SHOWN,
+        endless=True,
+    ),
+    Experiment(
+        id="dualrtt2004/table3",
+        title="NRTT around the hold",
+        source="DualRTT, Table III",
+        says=(
+            "MinRTT is 2.8 s. NRTT, from the most recent retransmission to the ACK, is 13.9 s for "
+            "131, 0.1 s for 132, and grows to 0.4 s as the resent window goes on."
+        ),
+        did=(
+            "The run of a threshold of 0.025, which does not detect: only there are NRTTs of all "
+            "of the window. In whole ticks of 0.1 s, one at least, as ns-2 counts."
+        ),
+        scenario="dualrtt2004-hiccup",
+        variants=(LOW,),
+        metrics=METRICS,
+        derive=table3_values,
+        checks=table3_checks(),
+        assumptions=(
+            *SET_B,
+            taken("the run of Table III", "one that goes back N", "its NRTTs go on to 44.6 s"),
+        ),
+        alternatives=OTHER_CHOICES,
+        shown=SHOWN,
+        endless=True,
+    ),
+)
+"""What the sender measures."""

@@ -1,0 +1,174 @@
+"""What Tables IV and V and section V have in common: many spikes on one link, and who finds them.
+
+Spikes come at the same times in every transfer, drawn once as section VII-B draws them, so that all
+senders meet "exactly the same long delay patterns" (V-A). A transfer with 300 of them is one run.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rtolab.experiments.base import (
+    Alternative,
+    Assumption,
+    Metric,
+    Variant,
+    assumed,
+    column,
+    stated,
+    taken,
+)
+from rtolab.experiments.dualrtt2004.set_b import HEADERS, HOSTS, KEEP, WINDOW, eifel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtolab.experiments.measured import Measured, Runs
+
+BANDWIDTHS = (31_200, 62_400, 130_000, 360_000, 1_000_000, 1_500_000)
+"""B of Tables IV and V, in bit/s."""
+
+THRESHOLDS = (0.01, 0.025, 0.04, 0.08, 0.1, 0.2, 0.6)
+"""tau of Table V."""
+
+OPTIMA = (0.6, 0.2, 0.08, 0.04, 0.025, 0.01)
+"""The bold numbers of Table V, by bandwidth."""
+
+DELAY = 0.2
+"""D of Tables IV and V, one way, in s."""
+
+SPIKES = 300
+"""Spikes of each combination (section V-A)."""
+
+PACKET = 556
+"""On the link, in bytes: Table V comes out by it, and not by the 1.5 KB of its heading."""
+
+AFTER = 40
+"""How long a transfer goes on after its last spike, in s."""
+
+LARGEST = 65_535
+"""The largest window without the option for larger ones, in bytes."""
+
+SEED = 1
+"""Of the times at which spikes come."""
+
+FOUND = Metric("found_spurious", "Found spurious", "", column("found_spurious"))
+
+
+@cache
+def schedule(spikes: int) -> tuple[tuple[float, float], ...]:
+    """When spikes begin and how long they last, in s (section VII-B)."""
+    rng = np.random.Generator(np.random.PCG64(SEED))
+    at, drawn = 0.0, []
+    for _ in range(spikes):
+        at += 20 + 20 * float(rng.random())
+        length = 3 + 12 * float(rng.random())
+        drawn.append((round(at, 3), round(length, 3)))
+        at += length
+    return tuple(drawn)
+
+
+def timetable(spikes: int) -> dict[str, str]:
+    """One transfer with so many spikes, by keys of the scenario."""
+    times = schedule(spikes)
+    scripted = ", ".join(f'{{ at = "{at:g} s", for = "{length:g} s" }}' for at, length in times)
+    return {
+        "link.path.forward.stalls.scripted": f"[{scripted}]",
+        "duration": f"{sum(times[-1]) + AFTER:.0f} s",
+    }
+
+
+def session(spikes: int) -> tuple[Assumption, ...]:
+    """The same, as assumptions."""
+    drawn = "VII-B: of 3 to 15 s, 20 to 40 s apart, each drawn uniformly; once, for all senders"
+    spans = timetable(spikes)
+    return (
+        stated("link.path.forward.stalls.holds", "entry", "II-A: held before the link's queue"),
+        taken("spikes a transfer", str(spikes), "one after the other, as in VII-B"),
+        *(stated(key, value, drawn) for key, value in spans.items()),
+    )
+
+
+QUICK = timetable(30)
+"""Fewer spikes, with `--quick`."""
+
+
+def packet(size: int) -> dict[str, str]:
+    """Packets of so many bytes on the link, and the window of 20 of them."""
+    payload = size - HEADERS
+    return {"tcp.mss": f"{payload} B"} | window(payload)
+
+
+def stamped(size: int) -> dict[str, str]:
+    """The same payload with Eifel's timestamps."""
+    payload = size - HEADERS
+    return eifel(payload) | window(payload)
+
+
+def window(payload: int) -> dict[str, str]:
+    """20 segments; ns-2 counts them and knows no largest window in bytes."""
+    size = WINDOW * payload
+    scaled = {"tcp.window_scale": "1", "receiver.window_scale": "1"} if size > LARGEST else {}
+    return {"receiver.buffer": f"{size} B"} | scaled
+
+
+def path(bandwidth: int, delay: float = DELAY) -> dict[str, str]:
+    """A link of so many bit/s and s."""
+    return {"link.path.rate": f"{bandwidth} bit/s", "link.path.delay": f"{delay:g} s"}
+
+
+def said(bandwidth: int) -> str:
+    """A bandwidth as the paper prints it."""
+    return f"{bandwidth / 1e6:.1f}M" if bandwidth >= 1_000_000 else f"{bandwidth / 1e3:g}K"
+
+
+def by_eifel(condition: str, change: Mapping[str, str], size: int) -> Variant:
+    """Eifel there, which the paper takes for the truth."""
+    return Variant("reno:careful+eifel", "Eifel", condition, {**change, **stamped(size)})
+
+
+def by_dualrtt(condition: str, change: Mapping[str, str], tau: float) -> Variant:
+    """DualRTT there, with this threshold."""
+    threshold = {"tcp.dualrtt.threshold": f"{tau:g}"}
+    return Variant("reno:careful+dualrtt", "DualRTT", condition, {**change, **threshold})
+
+
+def found(measured: Measured, keys: Sequence[str]) -> float:
+    """Timeouts found spurious, by all runs of these variants."""
+    return float(sum(_found(measured.of[key]) for key in keys))
+
+
+def _found(runs: Runs) -> float:
+    return float(runs.connections.select(pl.col("found_spurious").sum()).item())
+
+
+def spikes_of(runs: Runs) -> int:
+    """How many spikes these runs met: those of the timetable with `AFTER` behind them."""
+    lasted = runs.connections["start_s"] + runs.connections["measured_s"]
+    ends = [sum(spike) for spike in schedule(SPIKES)]
+    return sum(end + AFTER < end_of_run + 1 for end_of_run in lasted for end in ends)
+
+
+def of_300(measured: Measured, key: str) -> float:
+    """Timeouts found spurious, in as many spikes as the paper had."""
+    return SPIKES * found(measured, [key]) / spikes_of(measured.of[key])
+
+
+MANY_SPIKES = (
+    *HOSTS,
+    assumed("tcp.recover_on_undo", KEEP["tcp.recover_on_undo"], "the careful bugfix (Fig. 3)"),
+    assumed("tcp.recovery.limited_transmit", "true", "as in Figure 2"),
+    taken("Eifel's segments", "the payload and 12 B", "Table VIII: the payload is the same"),
+)
+"""The hosts of these experiments."""
+
+NO_KEPT_RECOVER = Alternative(
+    "`recover` forgotten",
+    {"tcp.recover_on_undo": "reset"},
+    "ns-2's Reno without the bugfix: a fast retransmit follows what is found",
+)
+SMALLER_FLOOR = Alternative("a smallest timeout of 200 ms", {"tcp.rto.min": "200 ms"}, "two ticks")
