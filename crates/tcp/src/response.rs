@@ -203,8 +203,9 @@ impl Sender {
         let (cwnd, ssthresh) = match response {
             Response::None | Response::StopGbn | Response::Half => return,
             Response::Full => (saved.cwnd, saved.ssthresh),
-            // What this acknowledgment has completed does not go on.
+            // `recover` is as before, too. What this acknowledgment has completed does not go on.
             Response::Bsd if facts.ack >= saved.recovery.recover => {
+                self.recovery.recover = saved.recovery.recover;
                 (saved.recovery.deflated(saved.cwnd), saved.ssthresh)
             }
             Response::Bsd => {

@@ -176,6 +176,20 @@ fn bsd_goes_on_with_the_recovery_that_was_under_way() {
 }
 
 #[test]
+fn bsd_restores_recover_whatever_is_told() {
+    for (response, fast_retransmits) in [("bsd", 1), ("full", 0)] {
+        let setup = Script::sender(&format!("newreno+badrexmit:{response}")).cwnd(4).ssthresh(4);
+        let setup = setup.set(|config| config.recover_on_undo = RecoverOnUndo::Keep);
+        let mut s = setup.handshake_takes(400).sent(1..=4);
+        s.timeout().expect([1]);
+        s.ack(1).verdict(SPURIOUS).expect([5]).cwnd(4.0);
+        s.ack(1).ack(1).expect_nothing();
+        s.ack(1).take();
+        s.fast_retransmits(fast_retransmits);
+    }
+}
+
+#[test]
 fn one_reversal_an_episode() {
     // Eifel first, then D-SACK of the same timeout, when the window has been halved in between.
     let mut s = ten_outstanding("sack+eifel+dsack");

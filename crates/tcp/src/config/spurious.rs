@@ -237,6 +237,7 @@ pub enum Response {
     Rfc4015,
     /// Neither is less than before, nor than now (`tcp_undo_cwnd_reduction`).
     Linux,
-    /// As before, with the recovery that was under way (`tcp_input.c` of FreeBSD).
+    /// As before, with the recovery that was under way and with `recover`, whatever
+    /// [`RecoverOnUndo`](super::RecoverOnUndo) says (`tcp_input.c` of FreeBSD).
     Bsd,
 }
