@@ -91,9 +91,12 @@ pub enum EchoRule {
     /// RFC 7323 section 4.3, behind the window test: a wholly duplicate segment is not echoed.
     #[default]
     Rfc7323,
-    /// As RFC 7323, but a duplicate that ends at the last acknowledgment number is echoed.
+    /// As RFC 7323, but of duplicates only those are left out that end below the last
+    /// acknowledgment number sent (`tcp_sequence`, which goes by `rcv_wup`).
     Linux,
-    /// After trimming: a duplicate that ends at the last acknowledgment number is echoed.
+    /// After trimming, and by the end, too: of duplicates that is echoed which ends at the last
+    /// acknowledgment number. So it is in later FreeBSD; FreeBSD 4 does not ask for the end, and
+    /// echoes all duplicates below that number, as [`Self::Ns2bis`].
     Bsd,
     /// The default of ns-2: any segment at or below the last acknowledgment number, duplicates too.
     Ns2bis,

@@ -285,8 +285,9 @@ impl Sender {
                 let ssthresh = self.window.ssthresh;
                 (before_the_ack.max(ssthresh.saturating_mul(2)), ssthresh.max(prior))
             }
-            // What this acknowledgment has completed does not go on.
+            // `recover` is as before, too. What this acknowledgment has completed does not go on.
             Response::Bsd if facts.ack >= saved.recovery.recover => {
+                self.recovery.recover = saved.recovery.recover;
                 (saved.recovery.deflated(saved.cwnd), saved.ssthresh)
             }
             Response::Bsd => {

@@ -4,7 +4,7 @@ mod script;
 
 use rtolab_tcp::Seq;
 use rtolab_tcp::config::{Bugfix, PartialAck, Reduction};
-use script::{Script, Setup};
+use script::{Script, Setup, start_of};
 
 #[test]
 fn t_nr_1_three_losses_of_eight() {
@@ -35,6 +35,16 @@ fn t_cc_4_one_loss_of_eight() {
     s.ack(0).expect([10]);
     s.ack(0).expect([11]).cwnd(11.0);
     s.ack(8).expect([12]).cwnd(4.0);
+}
+
+#[test]
+fn t_cc_7_divided_acknowledgments_gain_nothing() {
+    let mut s = Script::sender("newreno").cwnd(2).sent(1..=2);
+    // As much as one acknowledgment of the whole segment, with as many segments for it.
+    for (quarter, left) in [(1, None), (2, Some(3)), (3, None), (4, Some(4))] {
+        let part = s.pure_ack(start_of(1) + 250 * quarter);
+        s.arrives(&part).expect(left).cwnd(2.0 + 0.25 * f64::from(quarter));
+    }
 }
 
 /// A needless timeout: the acknowledgments of six originals clock out six retransmissions, and

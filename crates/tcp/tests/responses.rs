@@ -6,6 +6,7 @@ use rtolab_tcp::config::{InitialWindow, RecoverOnUndo, Response};
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::sum::Question;
 use rtolab_tcp::{Flags, sum};
+use rtolab_time::Duration;
 use script::{Script, base, end_of, start_of};
 
 const SPURIOUS: Verdict = Verdict::Spurious;
@@ -111,22 +112,23 @@ fn t_er4_3_congestion_that_is_echoed_stays_answered() {
 
 #[test]
 fn t_er4_4_a_shorter_round_trip_does_not_lower_the_timeout_at_once() {
-    let setup = Script::sender("newreno+eifel:rfc4015").cwnd(2).ssthresh(2).rto_of(300);
+    let setup = Script::sender("newreno+eifel:rfc4015").cwnd(2).ssthresh(2).rto_of(3000);
     let mut s = setup.set(|config| config.rto.sample_handshake = false).sent(1..=2);
-    s.at(120).echoing(0).ack(1).expect([3]).rto(360);
+    s.at(1200).echoing(0).ack(1).expect([3]).rto(3600);
     let before = s.connection.sender().rtt().estimate().unwrap();
+    assert_eq!(before.srtt, Duration::from_millis(1200));
     s.timeout().expect([2]);
-    // The original's answer is a sample as any.
-    s.at(600).echoing(0).ack(2).verdict(SPURIOUS).expect([4]);
+    // The original's answer is a sample as any, and so is that of what was sent before the timeout.
+    s.at(6000).echoing(0).ack(2).verdict(SPURIOUS).expect([4]);
+    s.at(6100).echoing(1200).ack(3).expect([5]);
     assert!(s.connection.sender().rtt().estimate().unwrap().srtt > before.srtt);
-    // Segment 3 was sent before the timeout, 4 after it: the first short round trip.
-    s.at(610).echoing(600).ack(3).expect([5]);
-    s.at(615).echoing(610).ack(4).expect([6]);
+    // 4 was sent after it: the first round trip that counts is one of 0.3 s.
+    s.at(6300).echoing(6000).ack(4).expect([6]);
     let adapted = s.connection.sender().rtt().estimate().unwrap();
     assert_eq!((adapted.srtt, adapted.rttvar), (before.srtt, before.rttvar));
-    s.rto(360);
+    s.rto(3600);
     // From then on round trips are smoothed as ever.
-    s.at(620).echoing(615).ack(5).expect([7, 8]);
+    s.at(6400).echoing(6100).ack(5).expect([7, 8]);
     assert!(s.connection.sender().rtt().estimate().unwrap().srtt < before.srtt);
 }
 
@@ -172,6 +174,20 @@ fn bsd_goes_on_with_the_recovery_that_was_under_way() {
     s.ack(3).verdict(SPURIOUS).cwnd(7.0).ssthresh(4).expect([10]);
     // In fast recovery again: the next partial acknowledgment sends the next hole.
     s.ack(4).expect([5, 11]).fast_retransmits(1);
+}
+
+#[test]
+fn bsd_restores_recover_whatever_is_told() {
+    for (response, fast_retransmits) in [("bsd", 1), ("full", 0)] {
+        let setup = Script::sender(&format!("newreno+badrexmit:{response}")).cwnd(4).ssthresh(4);
+        let setup = setup.set(|config| config.recover_on_undo = RecoverOnUndo::Keep);
+        let mut s = setup.handshake_takes(400).sent(1..=4);
+        s.timeout().expect([1]);
+        s.ack(1).verdict(SPURIOUS).expect([5]).cwnd(4.0);
+        s.ack(1).ack(1).expect_nothing();
+        s.ack(1).take();
+        s.fast_retransmits(fast_retransmits);
+    }
 }
 
 #[test]

@@ -16,6 +16,14 @@ fn held_at_one_second(setup: Setup) -> Setup {
 }
 
 #[test]
+fn t_rto_3_the_timer_expires_ever_later_up_to_the_ceiling() {
+    let mut s = Script::sender("newreno").cwnd(1).sent(1..=1);
+    for seconds in [1, 3, 7, 15, 31, 63, 123, 183] {
+        s.deadline(1000 * seconds).timeout().expect([1]);
+    }
+}
+
+#[test]
 fn t_rto_4_what_was_retransmitted_gives_no_sample() {
     let mut s = Script::sender("newreno").cwnd(1).sent(1..=1);
     s.deadline(1000).timeout().expect([1]).rto(2000).deadline(3000);

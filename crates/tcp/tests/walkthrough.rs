@@ -6,7 +6,6 @@ mod script;
 
 use early::Early;
 use rtolab_tcp::spurious::{self, DetectorKind, Verdict};
-use rtolab_tcp::sum::Question;
 use rtolab_tcp::{AckFacts, Config};
 use script::{Script, Setup};
 
@@ -15,18 +14,18 @@ const PAGE: &str = include_str!("../../../docs/detector.md");
 /// A row as the table of policies makes it; the table itself keeps what it sets.
 struct Row {
     name: &'static str,
-    question: Question,
     about: &'static str,
+    source: &'static str,
     set: fn(&mut Config),
 }
 
-const fn policy(
+const fn spurious(
     name: &'static str,
-    question: Question,
     about: &'static str,
+    source: &'static str,
     set: fn(&mut Config),
 ) -> Row {
-    Row { name, question, about, set }
+    Row { name, about, source, set }
 }
 
 const JUDGE: DetectorKind = include!("walkthrough/detectors_row.rs");
@@ -58,6 +57,6 @@ fn the_page_shows_what_is_compiled_here() {
 
 #[test]
 fn both_rows_are_of_one_detector() {
-    assert_eq!((POLICY.name, POLICY.question), (JUDGE.name, Question::Spurious));
+    assert_eq!((POLICY.name, POLICY.source), (JUDGE.name, JUDGE.source));
     assert!(!POLICY.about.is_empty());
 }

@@ -1,5 +1,6 @@
 //! Sequence numbers and timestamps that wrap between a timeout and the acknowledgments that decide
-//! about it, for every form of F-RTO and Eifel: two ends, and between them the bytes of headers.
+//! about it, for every form of F-RTO and Eifel, and about `recover`: two ends, and between them the
+//! bytes of headers.
 //!
 //! The engine's sequence numbers are offsets of 64 bits, so that only the border of the wire knows
 //! of wrapping; its timestamps are those of the wire.
@@ -11,9 +12,9 @@ use std::net::Ipv4Addr;
 use rtolab_tcp::config::InitialWindow;
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::wire::{Addresses, Near, Numbering, Payload, Ports, Side, WireSegment};
-use rtolab_tcp::{Event, Flags, Segment, sum};
+use rtolab_tcp::{Event, Flags, Segment, Seq, sum};
 use script::pair::{End, connected};
-use script::{base, number_of, start_of};
+use script::{SEGMENT, base, number_of, start_of};
 
 const ADDRESSES: Addresses =
     Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 1, 2) };
@@ -78,6 +79,16 @@ impl Wire {
         let (wire, ack) = Self::travels(&answer, &self.numbering.reversed(), &self.sender);
         self.acks.push(wire.ack);
         let left = self.sender.answers(&ack, millis + 10);
+        left.iter().map(|segment| number_of(segment.seq)).collect()
+    }
+
+    /// A pure acknowledgment of all below `end` reaches the sender: what it sends.
+    fn acknowledged(&mut self, end: Seq, millis: u64) -> Vec<u32> {
+        let mut segment = Segment::new(self.receiver.una(), 0, Flags::ACK);
+        (segment.ack, segment.window) = (end, 60_000);
+        let (wire, ack) = Self::travels(&segment, &self.numbering.reversed(), &self.sender);
+        self.acks.push(wire.ack);
+        let left = self.sender.answers(&ack, millis);
         left.iter().map(|segment| number_of(segment.seq)).collect()
     }
 
@@ -175,6 +186,29 @@ fn t_fr_16_a_timeout_in_a_recovery_that_began_below_the_wrap() {
         let at = wire.sender.timer();
         assert_eq!(number_of(wire.sender.sends_one(at).seq), 2);
         assert_eq!(wire.round_trip(&originals[1], at + 20), [3, 4], "{sum}");
+    }
+}
+
+#[test]
+fn t_nr_5_an_acknowledgment_beyond_recover_may_have_a_smaller_number() {
+    // Six segments, of which 0xfffffff0 is the last number, time out and are all acknowledged.
+    // Duplicates for that start nothing; those for the 31 bytes behind them, number 0x10, do.
+    for (more, number, fast_retransmits) in [(0, 0xffff_fff1, 0), (31, 0x10, 1)] {
+        let mut wire = Wire::connected("newreno:careful", 10);
+        wire.numbering.from.isn = 0xffff_fff0 - 6 * SEGMENT;
+        wire.sender.connection.write(u64::from(6 * SEGMENT + 31));
+        assert_eq!(wire.sender.sends(10).len(), 6);
+        let at = wire.sender.timer();
+        assert_eq!(number_of(wire.sender.sends_one(at).seq), 1);
+        assert_eq!(wire.acknowledged(start_of(7), at + 20), [7]);
+        wire.sender.connection.write(100_000);
+        for _ in 0..4 {
+            wire.acknowledged(start_of(7) + more, at + 30);
+        }
+        assert_eq!(wire.acks[1..], [number; 4]);
+        let events = wire.sender.events.iter();
+        let fast = events.filter(|event| matches!(event, Event::FastRetransmit(_)));
+        assert_eq!(fast.count(), fast_retransmits, "{number:#x}");
     }
 }
 

@@ -252,6 +252,7 @@ pub enum Response {
     /// Twice the halved `ssthresh`, and `ssthresh` not below three quarters of the window of before
     /// (`tcp_frto_response` 2).
     Linux26Undo,
-    /// As before, with the recovery that was under way (`tcp_input.c` of FreeBSD).
+    /// As before, with the recovery that was under way and with `recover`, whatever
+    /// [`RecoverOnUndo`](super::RecoverOnUndo) says (`tcp_input.c` of FreeBSD).
     Bsd,
 }

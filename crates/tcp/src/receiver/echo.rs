@@ -58,12 +58,13 @@ impl Echo {
         let Some(timestamps) = segment.timestamps() else { return };
         let newer = !self.is_old(segment, at);
         let (start, end, last) = (segment.seq, segment.end(), self.last_ack);
-        let duplicate = segment.sequence_length() > 0 && end <= nxt;
+        let duplicate = start < nxt && end <= nxt;
+        let trimmed = start.max(nxt).min(end);
         let take = match self.rule {
             EchoRule::Rfc1323 => start <= last && last < end,
             EchoRule::Rfc7323 => newer && start <= last && !duplicate,
-            EchoRule::Linux => newer && start <= last && (!duplicate || end == last),
-            EchoRule::Bsd => newer && start <= last && last <= end,
+            EchoRule::Linux => newer && start <= last && last <= end,
+            EchoRule::Bsd => newer && trimmed <= last && last <= end,
             EchoRule::Ns2bis => newer && start <= last,
             EchoRule::EchoAll => true,
         };

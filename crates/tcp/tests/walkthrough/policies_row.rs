@@ -1,3 +1,3 @@
-policy("early", Question::Spurious, "an ACK within a quarter of a round trip", |c| {
+spurious("early", "an ACK within a quarter of a round trip", "docs/detector.md", |c| {
     c.detectors.add("early", || Box::new(Early));
 })

@@ -57,6 +57,22 @@ fn t_ts_3_a_wholly_duplicate_segment() {
     }
 }
 
+#[test]
+fn t_ts_3_a_duplicate_of_what_is_still_to_be_acknowledged() {
+    // Segment 2 waits for its acknowledgment, and comes again. Linux drops what ends before the last
+    // acknowledgment sent; BSD trims the segment first, so that it begins behind that.
+    for (rule, echo) in [
+        (EchoRule::Rfc1323, 9),
+        (EchoRule::Rfc7323, 1),
+        (EchoRule::Linux, 9),
+        (EchoRule::Bsd, 1),
+        (EchoRule::Ns2bis, 9),
+        (EchoRule::EchoAll, 9),
+    ] {
+        assert_eq!(echo_after(rule, &[(1, 1), (2, 1), (2, 9)], 1)[2], echo, "{rule:?}");
+    }
+}
+
 fn stamped(number: u32, len: u32, value: u32) -> Segment {
     let mut segment = Segment::new(start_of(number), len, Flags::ACK);
     segment.set_timestamps(Timestamps { value, echo: 0 });
@@ -70,6 +86,19 @@ fn a_pure_acknowledgment_is_echoed_but_not_by_rfc_1323() {
         s.timestamps = true;
         s.arrives_stamped(1, 0, 1).ack();
         s.receiver.note_timestamp(&stamped(2, 0, 7), at(0));
+        assert_eq!(s.receiver.recent(), Some(echo), "{rule:?}");
+    }
+}
+
+#[test]
+fn a_probe_below_the_window_is_echoed_by_those_that_echo_any_duplicate() {
+    for (rule, echo) in RULES.into_iter().zip([1, 1, 1, 1, 7]) {
+        let mut s = Script::new(rule);
+        s.timestamps = true;
+        s.arrives_stamped(1, 0, 1).ack();
+        let mut probe = Segment::new(start_of(2) - 1, 0, Flags::ACK);
+        probe.set_timestamps(Timestamps { value: 7, echo: 0 });
+        s.receiver.note_timestamp(&probe, at(0));
         assert_eq!(s.receiver.recent(), Some(echo), "{rule:?}");
     }
 }

@@ -1,0 +1,215 @@
+//! Which columns, of which type.
+
+use arrow_array::RecordBatch;
+use rtolab_record::tables;
+
+/// One line a column: name, type, and `?` where it can be null.
+fn columns(table: &RecordBatch) -> Vec<String> {
+    let column = |field: &arrow_schema::FieldRef| {
+        let nullable = if field.is_nullable() { "?" } else { "" };
+        format!("{} {}{nullable}", field.name(), field.data_type())
+    };
+    table.schema().fields().iter().map(column).collect()
+}
+
+fn assert_columns(table: &RecordBatch, expected: &str) {
+    let expected: Vec<&str> = ["run UInt32", "seed UInt64", "sender Utf8"]
+        .into_iter()
+        .chain(expected.lines().map(str::trim).filter(|line| !line.is_empty()))
+        .collect();
+    assert_eq!(columns(table), expected);
+}
+
+#[test]
+fn tables_of_connections_have_all_their_columns() {
+    assert_columns(
+        &tables::connections(&[]),
+        "flow Utf8
+         flow_sender Utf8
+         set Utf8?
+         start_s Float64
+         end_s Float64?
+         elapsed_s Float64?
+         completed Boolean
+         bytes UInt64
+         segments UInt64
+         header_bytes UInt64
+         acked_segments UInt64
+         retransmissions UInt64
+         needed UInt64
+         unneeded UInt64
+         lost UInt64
+         lost_queue UInt64
+         lost_error UInt64
+         lost_outage UInt64
+         lost_early UInt64
+         lost_lifetime UInt64
+         lost_retries UInt64
+         lost_corrupt UInt64
+         absorbed UInt64
+         local UInt64
+         timeouts UInt64
+         fast_retransmits UInt64
+         spurious_timeouts UInt64?
+         ack_lost_timeouts UInt64?
+         genuine_timeouts UInt64?
+         spurious_fast_retransmits UInt64?
+         ack_lost_fast_retransmits UInt64?
+         genuine_fast_retransmits UInt64?
+         found_spurious UInt64
+         acks UInt64
+         dupacks UInt64
+         goodput_bps Float64?
+         delay_packets UInt64
+         delay_mean_s Float64?
+         delay_max_s Float64?
+         measured_s Float64
+         measured_bytes UInt64
+         measured_acked_segments UInt64
+         measured_segments UInt64
+         measured_retransmissions UInt64
+         measured_timeouts UInt64
+         measured_fast_retransmits UInt64
+         measured_delay_packets UInt64
+         measured_delay_mean_s Float64?",
+    );
+    assert_columns(
+        &tables::timeouts(&[]),
+        "flow Utf8
+         at_s Float64
+         end Utf8
+         kind Utf8
+         seq Int64
+         rto_s Float64
+         backoff UInt32
+         cwnd UInt64
+         needed Boolean
+         truth Utf8?
+         cost_s Float64?
+         cost_segments Int64?
+         verdict Utf8?
+         detector Utf8?
+         verdict_at_s Float64?",
+    );
+}
+
+#[test]
+fn tables_of_judged_runs_have_all_their_columns() {
+    assert_columns(
+        &tables::verdicts(&[]),
+        "flow Utf8
+         at_s Float64
+         end Utf8
+         kind Utf8
+         seq Int64
+         truth Utf8?
+         detector Utf8
+         verdict Utf8
+         why Utf8?
+         verdict_s Float64?
+         delay_s Float64?",
+    );
+    assert_columns(&tables::duplicates(&[]), "flow Utf8\nat_s Float64\nack Int64\ncause Utf8?");
+    assert_columns(
+        &tables::what_if(&[]),
+        "flow Utf8
+         at_s Float64
+         seq Int64
+         truth Utf8?
+         what_if Utf8
+         end_s Float64?
+         original_end_s Float64?
+         segments UInt64
+         original_segments UInt64
+         bytes UInt64
+         original_bytes UInt64",
+    );
+}
+
+#[test]
+fn tables_of_links_and_samples_have_all_their_columns() {
+    assert_columns(
+        &tables::windows(&[]),
+        "flow Utf8
+         at_s Float64
+         cwnd UInt64
+         ssthresh UInt64?
+         flight UInt64
+         srtt_s Float64?
+         rttvar_s Float64?
+         rto_s Float64",
+    );
+    assert_columns(
+        &tables::links(&[]),
+        "link Utf8
+         direction Utf8
+         offered UInt64
+         delivered UInt64
+         delivered_bytes UInt64
+         dropped_queue UInt64
+         dropped_error UInt64
+         dropped_outage UInt64
+         dropped_early UInt64
+         dropped_lifetime UInt64
+         dropped_retries UInt64
+         mean_delay_s Float64?
+         max_delay_s Float64
+         max_queue UInt32
+         duplicates UInt64
+         corrupted UInt64
+         marked UInt64
+         transmissions UInt64
+         transmitted_bytes UInt64
+         local_retransmissions UInt64
+         reports UInt64
+         measured_transmitted_bytes UInt64
+         measured_delivered_bytes UInt64",
+    );
+    assert_columns(
+        &tables::tasks(&[]),
+        "flow Utf8
+         number UInt32
+         due_s Float64
+         start_s Float64
+         end_s Float64?
+         bytes UInt64",
+    );
+    assert_columns(
+        &tables::disturbances(&[]),
+        "link Utf8
+         direction Utf8?
+         kind Utf8
+         from_s Float64
+         to_s Float64",
+    );
+    assert_columns(
+        &tables::segments(&[]),
+        "flow Utf8
+         at_s Float64
+         place Utf8
+         event Utf8
+         copy UInt64
+         seq Int64
+         len UInt32
+         ack Int64?
+         window UInt32
+         window_edge Int64?
+         flags Utf8
+         sack_1_start Int64?
+         sack_1_end Int64?
+         sack_2_start Int64?
+         sack_2_end Int64?
+         sack_3_start Int64?
+         sack_3_end Int64?
+         sack_4_start Int64?
+         sack_4_end Int64?
+         ts_value UInt32?
+         ts_echo UInt32?
+         bytes UInt32
+         retransmission Boolean
+         unneeded Boolean
+         fate Utf8
+         fate_at_s Float64?
+         held_s Float64",
+    );
+}
