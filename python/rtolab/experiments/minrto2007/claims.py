@@ -149,7 +149,7 @@ def late(measured: Measured, variant: Variant) -> float:
 CONCLUSION = Experiment(
     id="minrto2007/concl",
     aliases=("minrto2007/gap2",),
-    title="More goodput, and no spurious timeouts",
+    title="Faster, and no spurious timeouts",
     source=f"{PAPER}, section 6",
     says=(
         "With high-speed backbones and errors on the last mile the mechanism's goodput is up to "
