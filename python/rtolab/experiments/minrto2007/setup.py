@@ -34,7 +34,7 @@ SENDER = (
     assumed(
         "tcp.rto.restart_on_retransmit",
         "false",
-        "RFC 2988, 5.1 to 5.3: new ACKs restart the timer, retransmissions do not",
+        "RFC 2988, 5.1 to 5.3: new ACKs restart the timer; settled with Figure 7(a) in view",
     ),
     assumed("tcp.window.initial", "2 segments", "ns-2's since 2001"),
     assumed("tcp.window.halves", "window", "ns-2 halves the window"),
@@ -54,7 +54,7 @@ RECEIVER = (
     assumed(
         "receiver.gap_fill",
         "delayed",
-        "RFC 1122, which the paper cites for delayed ACKs, knows no exception for gaps",
+        "RFC 1122, which the paper cites, knows no exception; settled with Figure 7(a) in view",
     ),
     assumed("receiver.echo", "ns2bis", "ns-2's sink since 2003"),
 )
