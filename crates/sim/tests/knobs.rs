@@ -51,8 +51,12 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
     ("tcp.window.idle_restart", "sack", &[("flow.flow.pages", PAGES)]),
     ("tcp.dualrtt.threshold", "sack+dualrtt", FAST),
     ("tcp.dualrtt.first", "sack+dualrtt", FAST),
+    ("tcp.dualrtt.model", "sack+dualrtt", FAST),
+    ("tcp.dualrtt.path_rate", "sack+dualrtt:table", FAST),
+    ("tcp.dualrtt.path_delay", "sack+dualrtt:paper-ln", FAST),
     ("receiver.window_scale", "sack", &[("tcp.window_scale", "7")]),
     ("receiver.rxt_echo", "sack+eifel:rxt", &[]),
+    ("receiver.rxt_answer", "sack+eifel:two-bits", &[]),
     ("receiver.ack_counts", "sack", &[("flow.flow.pages", ODD_PAGES)]),
     (
         "receiver.ack_pushed_at_once",

@@ -7,7 +7,8 @@ use rtolab_tcp::Segment;
 use rtolab_time::Instant;
 
 /// A short transfer over a slow path on which nothing goes wrong. Timestamps are on, so that a
-/// policy which turns them on makes no difference by that alone.
+/// policy which turns them on makes no difference by that alone, and the sender is told of the path,
+/// for policies that go by it.
 const QUIET: &str = r#"
 title = "A small world"
 duration = "60 s"
@@ -21,6 +22,8 @@ queue = "30 packets"
 mss = "1000 B"
 timestamps = true
 rto.granularity = "10 ms"
+dualrtt.path_rate = "400 kbit/s"
+dualrtt.path_delay = "100 ms"
 [[flow]]
 name = "flow"
 from = "left"
@@ -73,7 +76,14 @@ pub const WORLDS: &[World] = &[
     World { name: "stalls and a peer without timestamps", set: &[STALLS, PLAIN_PEER] },
     World { name: "a burst without bugfix", set: &[BURST, STALLS, NO_BUGFIX, RFC3517] },
     World { name: "outages, other defaults", set: &[OUTAGES, LARGE, NO_BUGFIX, STEADY, RFC3517] },
+    World { name: "a stall before much is measured", set: &[EARLY_STALL, EACH_ACKED] },
+    World { name: "a path faster than is told", set: &[FASTER, STALLS, EACH_ACKED, LARGE] },
 ];
+
+const EARLY_STALL: Key =
+    ("link.link.forward.stalls.scripted", r#"[{ at = "0.15 s", for = "3 s" }]"#);
+const FASTER: Key = ("link.link.rate", "1 Mbit/s");
+const EACH_ACKED: Key = ("receiver.ack_every", "1");
 
 const PLAIN_PEER: Key = ("receiver.timestamps", "false");
 const NO_TIMESTAMPS: Key = ("tcp.timestamps", "false");
