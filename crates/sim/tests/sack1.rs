@@ -138,3 +138,29 @@ fn one_loss() {
 fn three_losses_in_a_window() {
     alike(&[30, 33, 40], 0, 1);
 }
+
+#[test]
+fn zz_fuzz() {
+    let mut x: u64 = env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
+    let mut next = move || { x ^= x << 13; x ^= x >> 7; x ^= x << 17; x };
+    let (mut good, mut bad) = (0, 0);
+    for _ in 0..200 {
+        let per = 2 + next() % 60;
+        let drops: Vec<u32> = (20..2000).filter(|_| next() % 1000 < per).collect();
+        let (engine, ns2) = (engine(&drops), simulated(ns().unwrap(), &drops));
+        let first = engine.iter().zip(&ns2).position(|((at, act), (ns2_at, ns2_act))| act != ns2_act || (at-ns2_at).abs() > TOLERANCE);
+        match first {
+            None => good += 1,
+            Some(i) => { bad += 1; let last = drops.iter().filter(|d| (**d as usize) < i + 30).collect::<Vec<_>>(); println!("FUZZ {i} of {} {:?} {:?} drops {last:?}", ns2.len(), engine[i], ns2[i]); }
+        }
+    }
+    println!("FUZZ good {good} bad {bad}");
+}
+
+#[test]
+fn zz_one() {
+    let drops: Vec<u32> = env::var("DROPS").unwrap().split(", ").map(|d| d.parse().unwrap()).collect();
+    let (engine, ns2) = (engine(&drops), simulated(ns().unwrap(), &drops));
+    let i = engine.iter().zip(&ns2).position(|((at, act), (ns2_at, ns2_act))| act != ns2_act || (at-ns2_at).abs() > TOLERANCE).unwrap();
+    for j in i-40..i+10 { println!("ONE {} {:?} {:?}", if j==i {"*"} else {" "}, engine[j], ns2[j]); }
+}

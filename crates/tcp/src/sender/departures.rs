@@ -4,7 +4,7 @@ use rtolab_time::Instant;
 
 use super::{Chunk, Permit, Sender};
 use crate::config::{Algorithm, IdleRestart, RtoFloor};
-use crate::flight::Cause;
+use crate::flight::{Cause, Sent};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -109,7 +109,7 @@ impl Sender {
     /// Go-back-N: what is outstanding is sent again from SND.NXT on, but for what was selectively
     /// acknowledged since.
     fn choose_again(&mut self) -> Option<Chunk> {
-        let Some(next) = self.flight.unsacked_from(self.nxt).copied() else {
+        let Some(next) = self.next_again() else {
             self.nxt = self.flight.max();
             return self.choose_new();
         };
@@ -121,6 +121,15 @@ impl Sender {
         }
         self.nxt = next.end();
         self.chunk_at(next.seq, Cause::GoBackN)
+    }
+
+    /// What go-back-N sends next. In ns-2 only fast recovery looks at the scoreboard.
+    fn next_again(&self) -> Option<Sent> {
+        let next = match self.is_sack1() {
+            true => self.flight.segment_at(self.nxt),
+            false => self.flight.unsacked_from(self.nxt),
+        };
+        next.copied()
     }
 
     /// New data, as the windows and limited transmit allow.
