@@ -194,16 +194,17 @@ impl Sender {
         let una = self.flight.una();
         self.push_event(Event::FastRetransmit(self.retransmission(una, at)));
         let flight_size = self.flight.size() - self.recovery.limited;
+        let before = self.window;
         // What a window reduction under way has halved is not halved again.
         let half = match self.reduction.take() {
             None => self.halve_at_loss(flight_size, at),
             Some(_) => self.window.ssthresh,
         };
-        self.recovery.halved = match self.config.window.full_ack {
-            FullAck::Halved => half.max(self.window.smss),
-            FullAck::FlightSize | FullAck::Ssthresh => self.window.ssthresh,
-        };
-        self.window.cwnd = self.recovery.halved;
+        match self.config.window.full_ack {
+            FullAck::Halved => self.window.set_half(half, &before),
+            FullAck::FlightSize | FullAck::Ssthresh => self.window.cwnd = self.window.ssthresh,
+        }
+        self.recovery.halved = self.window.cwnd;
         self.recovery.recover = self.flight.max();
         self.recovery.fast = Some(fast);
         self.nxt = match self.config.recovery.go_back_n_on_duplicates {
