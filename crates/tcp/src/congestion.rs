@@ -108,6 +108,16 @@ impl Window {
         self.fraction = 0;
     }
 
+    /// The window becomes `half` of what was halved, but at least a segment. Half of the window
+    /// `before` it is to its fraction, where fractions count.
+    pub(crate) fn set_half(&mut self, half: u64, before: &Self) {
+        self.cwnd = half.max(self.smss);
+        if self.avoidance == Avoidance::Fraction && self.cwnd == before.cwnd / 2 {
+            let odd = (before.cwnd % 2) as u32;
+            self.fraction = odd << 31 | before.fraction >> 1;
+        }
+    }
+
     /// A timeout, or what does as a timeout does, sets the window to whole segments.
     pub fn set_segments(&mut self, count: u32) {
         self.cwnd = u64::from(count) * self.smss;

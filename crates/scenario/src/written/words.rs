@@ -232,6 +232,7 @@ impl Word for SackRules {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("rfc3517", Self::Rfc3517, "RFC 3517."),
         ("rfc6675", Self::Rfc6675, "RFC 6675: entry also by IsLost, rescue retransmission."),
+        ("ns2", Self::Ns2, "Sack1 of ns-2: a pipe counted by ACKs, no IsLost."),
     ];
 }
 

@@ -9,7 +9,7 @@ pub struct RecoveryConfig {
     pub dupthresh: u32,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
-    /// When a timeout forbids fast retransmits to Tahoe, Reno and NewReno.
+    /// When a timeout forbids fast retransmits to Tahoe, Reno, NewReno and the SACK recovery of ns-2.
     pub bugfix: Bugfix,
     /// Knobs of NewReno.
     pub newreno: NewRenoConfig,
@@ -81,7 +81,7 @@ pub enum PartialAckTimer {
 /// Knobs of SACK recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackConfig {
-    /// Which RFC's rules.
+    /// Whose rules.
     pub rules: SackRules,
     /// What counts as outstanding against the window in recovery.
     pub outstanding: Outstanding,
@@ -89,7 +89,7 @@ pub struct SackConfig {
     pub on_timeout: SackOnTimeout,
 }
 
-/// Which RFC's rules SACK recovery follows.
+/// Whose rules SACK recovery follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SackRules {
     /// RFC 3517.
@@ -97,6 +97,8 @@ pub enum SackRules {
     /// RFC 6675: entry also by IsLost, stricter IsLost, rescue retransmission.
     #[default]
     Rfc6675,
+    /// Sack1 of ns-2: a pipe counted by acknowledgments, and no IsLost.
+    Ns2,
 }
 
 /// What counts as outstanding against the window in SACK recovery.

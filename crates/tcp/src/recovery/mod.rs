@@ -6,11 +6,14 @@ mod newreno;
 mod rate_halving;
 mod reno;
 mod sack;
+mod sack1;
 mod tahoe;
 
 use rtolab_time::Instant;
 
-use crate::config::{Algorithm, Bugfix, FullAck, PartialAckTimer, RecoveryConfig, Reduction};
+use crate::config::{
+    Algorithm, Bugfix, FullAck, PartialAckTimer, RecoveryConfig, Reduction, SackRules,
+};
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::sender::{Sender, Settled};
@@ -62,6 +65,13 @@ enum Fast {
         high_rxt: Seq,
         /// A rescue retransmission waits until SND.UNA is beyond this (RescueRxt).
         rescue: Seq,
+    },
+    /// SACK recovery of ns-2.
+    Sack1 {
+        /// Behind the highest sequence number retransmitted (`h_seqno_`).
+        high_rxt: Seq,
+        /// Segments taken to be under way (`pipe_`).
+        pipe: i64,
     },
 }
 
@@ -116,6 +126,7 @@ impl Recovery {
     pub fn outstanding(&self, sender: &Sender) -> Option<u64> {
         match self.fast {
             Some(Fast::Sack { .. }) => Some(sender.sack_outstanding()),
+            Some(Fast::Sack1 { pipe, .. }) => Some(sender.sack1_outstanding(pipe)),
             _ => None,
         }
     }
@@ -142,6 +153,8 @@ impl Sender {
             (Algorithm::Reno, false) => self.reno_counts(facts, Fast::Reno),
             (Algorithm::NewReno, true) => self.newreno_recovers(facts),
             (Algorithm::NewReno, false) => self.reno_counts(facts, Fast::NEWRENO),
+            (Algorithm::Sack, true) if self.is_sack1() => self.sack1_recovers(facts),
+            (Algorithm::Sack, false) if self.is_sack1() => self.sack1_counts(facts),
             (Algorithm::Sack, true) => self.sack_recovers(facts),
             (Algorithm::Sack, false) => self.sack_counts(facts),
         }
@@ -150,13 +163,20 @@ impl Sender {
         }
     }
 
+    /// Is SACK recovery that of ns-2?
+    pub(crate) fn is_sack1(&self) -> bool {
+        let recovery = &self.config.recovery;
+        recovery.algorithm == Algorithm::Sack && recovery.sack.rules == SackRules::Ns2
+    }
+
     /// May duplicate acknowledgments start fast recovery, or do they come from what a timeout
     /// retransmitted (RFC 2582 section 3, RFC 6675 section 5.1)?
     fn may_recover(&self) -> bool {
         let (una, recover) = (self.flight().una(), self.recovery.recover);
         match (self.config.recovery.algorithm, self.config.recovery.bugfix) {
             _ if self.forbears => false,
-            (Algorithm::Sack, _) | (_, Bugfix::LessCareful) => una >= recover,
+            (_, Bugfix::LessCareful) => una >= recover,
+            (Algorithm::Sack, _) if !self.is_sack1() => una >= recover,
             (_, Bugfix::None) => true,
             _ if una > recover => true,
             (_, Bugfix::Careful) => false,
@@ -174,16 +194,17 @@ impl Sender {
         let una = self.flight.una();
         self.push_event(Event::FastRetransmit(self.retransmission(una, at)));
         let flight_size = self.flight.size() - self.recovery.limited;
+        let before = self.window;
         // What a window reduction under way has halved is not halved again.
         let half = match self.reduction.take() {
             None => self.halve_at_loss(flight_size, at),
             Some(_) => self.window.ssthresh,
         };
-        self.recovery.halved = match self.config.window.full_ack {
-            FullAck::Halved => half.max(self.window.smss),
-            FullAck::FlightSize | FullAck::Ssthresh => self.window.ssthresh,
-        };
-        self.window.cwnd = self.recovery.halved;
+        match self.config.window.full_ack {
+            FullAck::Halved => self.window.set_half(half, &before),
+            FullAck::FlightSize | FullAck::Ssthresh => self.window.cwnd = self.window.ssthresh,
+        }
+        self.recovery.halved = self.window.cwnd;
         self.recovery.recover = self.flight.max();
         self.recovery.fast = Some(fast);
         self.nxt = match self.config.recovery.go_back_n_on_duplicates {

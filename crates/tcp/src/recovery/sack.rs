@@ -12,7 +12,10 @@ impl Sender {
         let dupthresh = self.config.recovery.dupthresh;
         let bytes = match self.config.recovery.sack.rules {
             SackRules::Rfc3517 => u64::from(dupthresh) * self.window.smss,
-            SackRules::Rfc6675 => u64::from(dupthresh.max(1) - 1) * self.window.smss + 1,
+            // ns-2 has no such rule, and does not ask.
+            SackRules::Rfc6675 | SackRules::Ns2 => {
+                u64::from(dupthresh.max(1) - 1) * self.window.smss + 1
+            }
         };
         LossRule { runs: dupthresh, bytes }
     }
@@ -23,7 +26,7 @@ impl Sender {
         let rules = self.config.recovery.sack.rules;
         let duplicate = match rules {
             SackRules::Rfc3517 => facts.duplicate,
-            SackRules::Rfc6675 => facts.newly_sacked > 0,
+            SackRules::Rfc6675 | SackRules::Ns2 => facts.newly_sacked > 0,
         };
         if facts.newly_sacked > 0 {
             self.flight.mark_lost(self.loss_rule());

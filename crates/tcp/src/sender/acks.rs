@@ -33,7 +33,8 @@ impl Sender {
         let reducing = self.reduce_window(&facts);
         if facts.is_new() {
             let ended = recovering && !self.recovery.is_fast();
-            let grows = !recovering || (ended && self.config.window.full_ack == FullAck::Halved);
+            let full = ended && self.config.window.full_ack == FullAck::Halved;
+            let grows = !recovering || (full && !self.is_sack1());
             let valid = self.validate_ack(&facts);
             if grows && valid && !reducing && !settled.freezes() && !facts.acks_syn() {
                 self.window.grow(facts.advanced);

@@ -4,7 +4,7 @@ use rtolab_time::Instant;
 
 use super::{Chunk, Permit, Sender};
 use crate::config::{Algorithm, IdleRestart, RtoFloor};
-use crate::flight::Cause;
+use crate::flight::{Cause, Sent};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -18,13 +18,15 @@ impl Sender {
         };
         self.burst = self.burst.saturating_sub(1);
         let retransmission = chunk.seq < self.flight.max();
-        let repairs = matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery);
+        // In ns-2 what fills a hole leaves the timer alone, and the segment that is timed.
+        let fills = chunk.cause == Cause::Recovery && self.is_sack1();
+        let repairs = matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery) && !fills;
         if self.deadline.is_none() || (repairs && self.config.rto.restart_on_retransmit) {
             self.deadline = Some(self.expiry(at));
         }
-        if retransmission {
+        if retransmission && !fills {
             self.timed = None;
-        } else if self.timed.is_none() {
+        } else if !retransmission && self.timed.is_none() {
             self.timed = Some((chunk.seq, at));
         }
         Some(chunk)
@@ -93,7 +95,10 @@ impl Sender {
             return Some(Chunk { seq: Seq::FIRST, len: 0, flags: Flags::SYN, cause: Cause::New });
         }
         if self.recovery.is_fast() && self.config.recovery.algorithm == Algorithm::Sack {
-            return self.choose_by_scoreboard();
+            return match self.is_sack1() {
+                true => self.choose_by_pipe(),
+                false => self.choose_by_scoreboard(),
+            };
         }
         if self.nxt < self.flight.max() {
             return self.choose_again();
@@ -104,16 +109,27 @@ impl Sender {
     /// Go-back-N: what is outstanding is sent again from SND.NXT on, but for what was selectively
     /// acknowledged since.
     fn choose_again(&mut self) -> Option<Chunk> {
-        let Some(next) = self.flight.unsacked_from(self.nxt).copied() else {
+        let Some(next) = self.next_again() else {
             self.nxt = self.flight.max();
             return self.choose_new();
         };
         self.nxt = next.seq;
-        if self.outstanding() + u64::from(next.len) > self.window.cwnd {
+        // In ns-2 limited transmit sends what comes next, be it new or not (`send_one`).
+        let limited = if self.is_sack1() { self.limited_transmit() } else { 0 };
+        if self.outstanding() + u64::from(next.len) > self.window.cwnd + limited {
             return None;
         }
         self.nxt = next.end();
         self.chunk_at(next.seq, Cause::GoBackN)
+    }
+
+    /// What go-back-N sends next. In ns-2 only fast recovery looks at the scoreboard.
+    fn next_again(&self) -> Option<Sent> {
+        let next = match self.is_sack1() {
+            true => self.flight.segment_at(self.nxt),
+            false => self.flight.unsacked_from(self.nxt),
+        };
+        next.copied()
     }
 
     /// New data, as the windows and limited transmit allow.

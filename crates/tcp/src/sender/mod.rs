@@ -106,7 +106,7 @@ pub struct Sender {
     /// The next round trip of new data follows a spurious timeout.
     pub(crate) adapting: Option<Adapting>,
     /// The segment being timed, where one is at a time.
-    timed: Option<(Seq, Instant)>,
+    pub(crate) timed: Option<(Seq, Instant)>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
     trains: Trains,
     /// When data left last, and when an acknowledgment arrived last.
@@ -254,8 +254,8 @@ impl Sender {
         let una = self.flight.una();
         let sent = self.nxt.max(una).since(una);
         // After a timeout what is SACKed need not be sent again, nor waited for.
-        let sacked =
-            if una < self.recovery.recover { self.flight.sacked_below(self.nxt) } else { 0 };
+        let skips = una < self.recovery.recover && !self.is_sack1();
+        let sacked = if skips { self.flight.sacked_below(self.nxt) } else { 0 };
         sent - sacked
     }
 

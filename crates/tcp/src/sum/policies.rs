@@ -93,6 +93,10 @@ pub const POLICIES: &[Policy] = &[
         sack(c);
         c.recovery.sack.rules = SackRules::Rfc6675;
     }),
+    recovery("sack:ns2", "SACK recovery as simulated", "ns-2.35, tcp-sack1.cc", |c| {
+        sack(c);
+        c.recovery.sack.rules = SackRules::Ns2;
+    }),
     timeout("frto", "F-RTO as first published", "report C-2002-07 section 3", |c| {
         c.frto = Some(FrtoVariant::Report);
     }),
