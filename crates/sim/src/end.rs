@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rtolab_net::{Copies, Packet};
 use rtolab_record::{Comparison, Place, Rest, TimeoutKind, TimeoutRow};
 use rtolab_tcp::receiver::AckDue;
-use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::spurious::{EpisodeKind, Verdict};
 use rtolab_tcp::{Config, Connection, Event, Flight, Retransmission, Segment, Seq, State};
 use rtolab_time::Instant;
 
@@ -208,7 +208,9 @@ impl End {
                 self.count.fast_retransmits += 1;
                 self.note_timeout(TimeoutKind::FastRetransmit, &retransmission, whose);
             }
-            Event::Judged { at, detector, verdict } => self.note_verdict(at, detector, verdict),
+            Event::Judged { at, detector, kind, verdict } => {
+                self.note_verdict(at, (detector, kind), verdict);
+            }
             Event::CloseAcknowledged => self.close_acknowledged = Some(at),
             Event::PeerClosed => self.close(),
             Event::Connected | Event::Closed | Event::Reset | Event::Duplicate { .. } => {}
@@ -242,9 +244,17 @@ impl End {
         self.timeouts.push((row, seq, order));
     }
 
-    fn note_verdict(&mut self, at: Instant, detector: &'static str, verdict: Verdict) {
-        let last =
-            self.timeouts.iter_mut().rev().find(|(row, ..)| row.kind == TimeoutKind::Timeout);
+    fn note_verdict(
+        &mut self,
+        at: Instant,
+        (detector, kind): (&'static str, EpisodeKind),
+        verdict: Verdict,
+    ) {
+        let kind = match kind {
+            EpisodeKind::Timeout => TimeoutKind::Timeout,
+            EpisodeKind::FastRetransmit => TimeoutKind::FastRetransmit,
+        };
+        let last = self.timeouts.iter_mut().rev().find(|(row, ..)| row.kind == kind);
         let Some((row, ..)) = last else { return };
         self.count.found_spurious += u64::from(verdict == Verdict::Spurious);
         (row.verdict, row.detector, row.verdict_at) =

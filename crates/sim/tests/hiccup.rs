@@ -147,3 +147,18 @@ fn t_dr_1_the_second_acknowledgment_tells_by_most_thresholds() {
         }
     }
 }
+
+/// A fast retransmit that follows a spurious timeout is an episode of its own: what is said of it
+/// leaves alone what was said of the timeout.
+#[test]
+fn a_verdict_stays_with_its_episode() {
+    let set = [("tcp.recover_on_undo".to_string(), "reset".to_string())];
+    let recording = run(&hiccup(&set), "reno:careful+dualrtt");
+    let of = |kind| {
+        let rows = recording.timeouts.iter().filter(move |row| row.kind == kind);
+        rows.map(|row| row.verdict).collect::<Vec<_>>()
+    };
+    assert_eq!(of(TimeoutKind::Timeout).last(), Some(&Some("spurious")));
+    assert!(!of(TimeoutKind::FastRetransmit).is_empty());
+    assert!(of(TimeoutKind::FastRetransmit).iter().all(|verdict| *verdict != Some("spurious")));
+}

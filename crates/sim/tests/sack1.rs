@@ -113,7 +113,11 @@ fn engine(drops: &[u32]) -> History {
 fn alike(drops: &[u32], timeouts: usize, fast_retransmits: usize) {
     let Some(ns) = ns() else { return };
     let (engine, ns2) = (engine(drops), simulated(ns, drops));
-    if env::var_os("SHOW").is_some() { for (a,b) in engine.iter().zip(&ns2) { println!("{a:?} {b:?}"); } }
+    if env::var_os("SHOW").is_some() {
+        for (a, b) in engine.iter().zip(&ns2) {
+            println!("{a:?} {b:?}");
+        }
+    }
     for (index, ((at, act), (ns2_at, ns2_act))) in engine.iter().zip(&ns2).enumerate() {
         assert_eq!(act, ns2_act, "{drops:?}: act {index}, at {at:.6} s and {ns2_at:.6} s");
         assert!((at - ns2_at).abs() < TOLERANCE, "{act:?} at {at:.6} s, not {ns2_at:.6} s");
@@ -142,16 +146,27 @@ fn three_losses_in_a_window() {
 #[test]
 fn zz_fuzz() {
     let mut x: u64 = env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-    let mut next = move || { x ^= x << 13; x ^= x >> 7; x ^= x << 17; x };
+    let mut next = move || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        x
+    };
     let (mut good, mut bad) = (0, 0);
     for _ in 0..200 {
         let per = 2 + next() % 60;
         let drops: Vec<u32> = (20..2000).filter(|_| next() % 1000 < per).collect();
         let (engine, ns2) = (engine(&drops), simulated(ns().unwrap(), &drops));
-        let first = engine.iter().zip(&ns2).position(|((at, act), (ns2_at, ns2_act))| act != ns2_act || (at-ns2_at).abs() > TOLERANCE);
+        let first = engine.iter().zip(&ns2).position(|((at, act), (ns2_at, ns2_act))| {
+            act != ns2_act || (at - ns2_at).abs() > TOLERANCE
+        });
         match first {
             None => good += 1,
-            Some(i) => { bad += 1; let last = drops.iter().filter(|d| (**d as usize) < i + 30).collect::<Vec<_>>(); println!("FUZZ {i} of {} {:?} {:?} drops {last:?}", ns2.len(), engine[i], ns2[i]); }
+            Some(i) => {
+                bad += 1;
+                let last = drops.iter().filter(|d| (**d as usize) < i + 30).collect::<Vec<_>>();
+                println!("FUZZ {i} of {} {:?} {:?} drops {last:?}", ns2.len(), engine[i], ns2[i]);
+            }
         }
     }
     println!("FUZZ good {good} bad {bad}");
@@ -159,8 +174,17 @@ fn zz_fuzz() {
 
 #[test]
 fn zz_one() {
-    let drops: Vec<u32> = env::var("DROPS").unwrap().split(", ").map(|d| d.parse().unwrap()).collect();
+    let drops: Vec<u32> =
+        env::var("DROPS").unwrap().split(", ").map(|d| d.parse().unwrap()).collect();
     let (engine, ns2) = (engine(&drops), simulated(ns().unwrap(), &drops));
-    let i = engine.iter().zip(&ns2).position(|((at, act), (ns2_at, ns2_act))| act != ns2_act || (at-ns2_at).abs() > TOLERANCE).unwrap();
-    for j in i-40..i+10 { println!("ONE {} {:?} {:?}", if j==i {"*"} else {" "}, engine[j], ns2[j]); }
+    let i = engine
+        .iter()
+        .zip(&ns2)
+        .position(|((at, act), (ns2_at, ns2_act))| {
+            act != ns2_act || (at - ns2_at).abs() > TOLERANCE
+        })
+        .unwrap();
+    for j in i - 40..i + 10 {
+        println!("ONE {} {:?} {:?}", if j == i { "*" } else { " " }, engine[j], ns2[j]);
+    }
 }

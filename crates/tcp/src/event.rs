@@ -3,7 +3,7 @@
 use rtolab_time::{Duration, Instant};
 
 use crate::seq::Seq;
-use crate::spurious::{DuplicateCause, Verdict};
+use crate::spurious::{DuplicateCause, EpisodeKind, Verdict};
 
 /// Something that happened to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +31,14 @@ pub enum Event {
         /// What it comes from.
         cause: DuplicateCause,
     },
-    /// A detector made up its mind about the last timeout.
+    /// A detector made up its mind about the last timeout or fast retransmit.
     Judged {
         /// When.
         at: Instant,
         /// Which detector.
         detector: &'static str,
+        /// About which of the two.
+        kind: EpisodeKind,
         /// What it says; never [`Verdict::Open`].
         verdict: Verdict,
     },

@@ -88,10 +88,11 @@ impl Sender {
         if let (Some(cause), Some(range)) = (self.bench.acked(facts), &facts.dsack) {
             self.events.push(Event::Duplicate { at: facts.at, seq: range.start, cause });
         }
+        let kind = episode.map_or(EpisodeKind::Timeout, |episode| episode.kind);
         let mut found = None;
         while let Some(judgment) = self.bench.poll() {
             let detector = judgment.detector;
-            self.tell(detector, judgment.verdict, judgment.at);
+            self.tell((detector, kind), judgment.verdict, judgment.at);
             if judgment.verdict == Verdict::Spurious {
                 found = found.or(Some(Finding { detector, episode, resumption: None }));
             }
@@ -107,7 +108,7 @@ impl Sender {
         };
         let (advice, verdict) = frto.on_ack(facts, can_send, substitute);
         let detector = variant.name();
-        self.tell(detector, verdict, facts.at);
+        self.tell((detector, EpisodeKind::Timeout), verdict, facts.at);
         match advice {
             Advice::Usual => {
                 self.permit = Permit::Windows;
@@ -177,9 +178,15 @@ impl Sender {
         }
     }
 
-    fn tell(&mut self, detector: &'static str, verdict: Verdict, at: Instant) {
+    /// What that detector says of an episode of that kind.
+    fn tell(
+        &mut self,
+        (detector, kind): (&'static str, EpisodeKind),
+        verdict: Verdict,
+        at: Instant,
+    ) {
         if verdict != Verdict::Open {
-            self.events.push(Event::Judged { at, detector, verdict });
+            self.events.push(Event::Judged { at, detector, kind, verdict });
         }
     }
 }
