@@ -9,7 +9,7 @@
 # transmitted).
 
 array set option {
-    rate 1Mb delay 100ms window 64 minrto 0.2 duration 30 drops {}
+    rate 1Mb delay 100ms window 64 minrto 0.2 duration 30 bugfix true drops {}
 }
 array set option $argv
 
@@ -33,6 +33,7 @@ set tcp [new Agent/TCP/Sack1]
 $tcp set packetSize_ 576
 $tcp set useHeaders_ false
 $tcp set window_ $option(window)
+$tcp set bugFix_ $option(bugfix)
 $tcp set syn_ false
 $tcp set delay_growth_ false
 $tcp set minrto_ $option(minrto)
