@@ -66,11 +66,27 @@ fn ns() -> Option<Command> {
     None
 }
 
+/// What is not ns-2's default.
+#[derive(Clone, Copy)]
+enum Without {
+    Nothing,
+    Bugfix,
+    LimitedTransmit,
+}
+
 /// What ns-2 does where those data packets are lost, counted from 0.
-fn simulated(mut ns: Command, drops: &[u32], bugfix: Bugfix) -> History {
+fn simulated(mut ns: Command, drops: &[u32], without: Without) -> History {
     let drops: Vec<_> = drops.iter().map(ToString::to_string).collect();
     ns.arg(near("tests/ns2/sack1.tcl")).args(["duration", &DURATION.to_string()]);
-    ns.args(["bugfix", if bugfix == Bugfix::None { "false" } else { "true" }]);
+    match without {
+        Without::Nothing => {}
+        Without::Bugfix => {
+            ns.args(["bugfix", "false"]);
+        }
+        Without::LimitedTransmit => {
+            ns.args(["limited", "0"]);
+        }
+    }
     let output = ns.args(["drops", &drops.join(" ")]).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
@@ -95,7 +111,7 @@ fn simulated(mut ns: Command, drops: &[u32], bugfix: Bugfix) -> History {
 }
 
 /// What the engine does there.
-fn engine(drops: &[u32], bugfix: Bugfix) -> History {
+fn engine(drops: &[u32], without: Without) -> History {
     // A SYN with SACK-permitted goes first, there and back.
     let bits = f64::from(8 * 48);
     let handshake = 0.2 + bits / 1e6 + bits / 1e9;
@@ -110,15 +126,19 @@ fn engine(drops: &[u32], bugfix: Bugfix) -> History {
     let mut scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
     let tcp = &mut scenario.flows[0].tcp;
     *tcp = sum::sender("ns2-2006", tcp).unwrap();
-    tcp.recovery.bugfix = bugfix;
+    match without {
+        Without::Nothing => {}
+        Without::Bugfix => tcp.recovery.bugfix = Bugfix::None,
+        Without::LimitedTransmit => tcp.recovery.limited_transmit = false,
+    }
     history(&run(&scenario, "sack:ns2"), FIRST)
 }
 
 /// Both do the same where those packets are lost; in ns-2 there are so many timeouts and fast
 /// retransmits.
-fn alike(drops: &[u32], bugfix: Bugfix) -> (usize, usize) {
+fn alike(drops: &[u32], without: Without) -> (usize, usize) {
     let Some(ns) = ns() else { return (0, 0) };
-    let (engine, ns2) = (engine(drops, bugfix), simulated(ns, drops, bugfix));
+    let (engine, ns2) = (engine(drops, without), simulated(ns, drops, without));
     for (index, ((at, act), (ns2_at, ns2_act))) in engine.iter().zip(&ns2).enumerate() {
         assert_eq!(act, ns2_act, "{drops:?}: act {index}, at {at:.6} s and {ns2_at:.6} s");
         let off = (at - ns2_at).abs();
@@ -132,7 +152,7 @@ fn alike(drops: &[u32], bugfix: Bugfix) -> (usize, usize) {
 /// As [`alike`], with so many timeouts and fast retransmits.
 fn recovers(drops: &[u32], timeouts: usize, fast_retransmits: usize) {
     if ns().is_some() {
-        assert_eq!(alike(drops, Bugfix::Careful), (timeouts, fast_retransmits));
+        assert_eq!(alike(drops, Without::Nothing), (timeouts, fast_retransmits));
     }
 }
 
@@ -167,11 +187,11 @@ fn lost(seed: u64, one_in: u64) -> Vec<u32> {
 
 /// From 0.5 to 12 % lost: recoveries with many holes, lost retransmissions, go-back-N with duplicate
 /// acknowledgments, timeouts in recovery.
-fn at_random(bugfix: Bugfix) {
+fn at_random(without: Without) {
     let (mut timeouts, mut fast_retransmits) = (0, 0);
     for (seed, one_in) in (0..).zip([200, 100, 50, 35, 25, 18, 12, 8].into_iter().cycle()).take(40)
     {
-        let (timed_out, fast) = alike(&lost(seed, one_in), bugfix);
+        let (timed_out, fast) = alike(&lost(seed, one_in), without);
         timeouts += timed_out;
         fast_retransmits += fast;
     }
@@ -180,10 +200,21 @@ fn at_random(bugfix: Bugfix) {
 
 #[test]
 fn losses_at_random() {
-    at_random(Bugfix::Careful);
+    at_random(Without::Nothing);
 }
 
 #[test]
 fn losses_at_random_without_bugfix() {
-    at_random(Bugfix::None);
+    at_random(Without::Bugfix);
+}
+
+/// A pipe of one where the window is two: the retransmission leaves alone.
+#[test]
+fn a_small_window_is_lost_from() {
+    alike(&[2], Without::LimitedTransmit);
+}
+
+#[test]
+fn losses_at_random_without_limited_transmit() {
+    at_random(Without::LimitedTransmit);
 }
