@@ -5,11 +5,11 @@
 #     ns sack1.tcl <key> <value> ...
 #
 # Keys: rate and delay of the link, window of the receiver (in segments; the first ssthresh, too),
-# minrto and duration (seconds), drops (which data packets are lost, counted from 0 as they are
-# transmitted).
+# minrto and duration (seconds), bugfix and limited (are they on?), drops (which data packets are
+# lost, counted from 0 as they are transmitted).
 
 array set option {
-    rate 1Mb delay 100ms window 64 minrto 0.2 duration 30 drops {}
+    rate 1Mb delay 100ms window 64 minrto 0.2 duration 30 bugfix true limited 1 drops {}
 }
 array set option $argv
 
@@ -33,6 +33,8 @@ set tcp [new Agent/TCP/Sack1]
 $tcp set packetSize_ 576
 $tcp set useHeaders_ false
 $tcp set window_ $option(window)
+$tcp set singledup_ $option(limited)
+$tcp set bugFix_ $option(bugfix)
 $tcp set syn_ false
 $tcp set delay_growth_ false
 $tcp set minrto_ $option(minrto)

@@ -34,7 +34,6 @@ impl Sender {
         let outstanding = self.flight.size().div_ceil(self.window.smss);
         let pipe = outstanding as i64 - i64::from(self.recovery.dupacks);
         self.enter(Fast::Sack1 { high_rxt, pipe }, facts.at);
-        self.timed = None;
         self.burst = 1;
     }
 

@@ -106,7 +106,7 @@ pub struct Sender {
     /// The next round trip of new data follows a spurious timeout.
     pub(crate) adapting: Option<Adapting>,
     /// The segment being timed, where one is at a time.
-    pub(crate) timed: Option<(Seq, Instant)>,
+    timed: Option<(Seq, Instant)>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
     trains: Trains,
     /// When data left last, and when an acknowledgment arrived last.

@@ -15,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 82] = [
+pub const SUMS: [&str; 84] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -35,6 +35,7 @@ pub const SUMS: [&str; 82] = [
     "newreno:less-careful+eifel",
     "sack:rfc3517",
     "sack:rfc6675",
+    "sack:ns2",
     "sack:rfc3517+frto",
     "sack:rfc6675+frto",
     "sack:rfc3517+eifel",
@@ -54,6 +55,7 @@ pub const SUMS: [&str; 82] = [
     "sack:rfc6675+frto:linux",
     "sack:rfc3517+frto:ns2",
     "sack:rfc6675+frto:ns2",
+    "sack:ns2+frto:ns2",
     "sack+minrto",
     "newreno+minrto:resync",
     "newreno+frto+minrto",
