@@ -88,6 +88,8 @@ def _run(asked: Sweep, folder: Path, crew: Crew, file: Path) -> Done:
             128 + signal.SIGINT,
         )
         raise  # Never comes to it.
+    finally:
+        crew.stop()
 
 
 def _document(asked: Sweep, folder: Path, done: Done) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rtolab.sweep.chunks import Chunk, Piece
     from rtolab.sweep.inputs import Inputs
 
+ADDRESS = re.compile(r"((tcp|tls|ws|wss)://)?[^/]+:\d+")
 FEWEST_AHEAD, MOST_AHEAD = 64, 2048
 """Chunks asked for at a time, however few or many workers there are when the sweep begins."""
 ANSWER_S = 10
@@ -47,10 +49,13 @@ class Cluster:
             wants = "--dask needs the package distributed; install it:  pip install 'rtolab[dask]'"
             raise Error(wants) from None
         self._address = address
+        expected = "expected the address of a Dask scheduler, such as tcp://head:8786"
+        # A client that finds out for itself never ends.
+        if not ADDRESS.fullmatch(address):
+            raise RefusedError(f"--dask: found {address}; {expected}")
         try:
             self._client: Any = Client(address, timeout=ANSWER_S, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
-            expected = "expected the address of a Dask scheduler, such as tcp://head:8786"
             raise RefusedError(f"--dask {address}: {error}; {expected}") from None
         try:
             if not self._threads():
@@ -69,21 +74,16 @@ class Cluster:
 
     def compute(self, inputs: Inputs, piece: Piece, share: int) -> Computed:  # noqa: ARG002
         """Computes a chunk on some worker; waits for it."""
-        from distributed import Future  # noqa: PLC0415
-
-        future: Future | None = None
+        future: Any = None
         try:
             future = self._client.submit(
-                on_worker, inputs, piece.chunk, program(), key=f"rtolab-{piece.key}", pure=False
+                on_worker, inputs, piece.chunk, program(), key=f"rtolab-{piece.key}"
             )
-            error = future.exception()
-        except Exception as lost:  # noqa: BLE001
-            raise self._lost(lost) from lost
-        if future.status == "cancelled" or _is_cancelled(error):
-            raise self._lost(error)
-        if error is not None:
-            raise error
-        sent, seconds = future.result()
+            sent, seconds = future.result()
+        except Exception as error:
+            if future is not None and future.status == "error":
+                raise  # It is the chunk that failed.
+            raise self._lost(error) from error
         return Computed({name: pl.read_ipc_stream(table) for name, table in sent.items()}, seconds)
 
     def stop(self) -> None:
@@ -91,8 +91,7 @@ class Cluster:
         self._client.close()
 
     def _threads(self) -> dict[str, int]:
-        workers = self._client.scheduler_info(n_workers=-1)["workers"]
-        return {address: int(worker["nthreads"]) for address, worker in workers.items()}
+        return dict(self._client.nthreads())
 
     def _compare(self) -> None:
         """Raises RefusedError unless all workers have the rtolab that is here."""
@@ -104,10 +103,9 @@ class Cluster:
             others = "; ".join(f"{what} on {', '.join(who)}" for what, who in found.items())
             raise RefusedError(_mismatch(others))
 
-    def _lost(self, error: object) -> RefusedError:
-        why = f" ({error})" if error else ""
+    def _lost(self, error: Exception) -> RefusedError:
         kept = "what is finished is kept, and the same command goes on from there"
-        return RefusedError(f"the scheduler at {self._address} is gone{why}; {kept}")
+        return RefusedError(f"the scheduler at {self._address} is gone ({error}); {kept}")
 
 
 def on_worker(
@@ -137,7 +135,3 @@ def _told(answer: object) -> str:
 def _mismatch(others: str) -> str:
     here = _told(program())
     return f"found {others}; expected what is here, {here}: results would not be comparable"
-
-
-def _is_cancelled(error: object) -> bool:
-    return any("Cancelled" in one.__name__ for one in type(error).__mro__)

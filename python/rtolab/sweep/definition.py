@@ -115,7 +115,7 @@ def load(file: str | Path) -> Sweep:
     written.only((), KNOWN)
     until = _until(written)
     out = written.text(("out",))
-    judge = written.texts(("judge",), '["dualrtt"]')
+    judge = _judges(written)
     what_if = written.texts(("what_if",), SENDERS)
     sweep = Sweep(
         file=written.file,
@@ -124,7 +124,7 @@ def load(file: str | Path) -> Sweep:
         seeds=_seeds(written, until),
         block=written.integer(("block",), least=1, largest=MOST_RUNS) or BLOCK,
         tables=_tables(written, judge, what_if),
-        judge=_judges(judge),
+        judge=judge,
         what_if=what_if,
         until=until,
         points=tuple(_points(written)),
@@ -195,9 +195,15 @@ def _tables(written: Written, judge: tuple[str, ...], what_if: tuple[str, ...]) 
     return tuple(name for name in TABLES if name in asked)
 
 
-def _judges(names: tuple[str, ...]) -> tuple[str, ...]:
+def _judges(written: Written) -> tuple[str, ...]:
     """The judges' names; all there are for "all"."""
-    return tuple(one["name"] for one in _rtolab.detectors()) if "all" in names else names
+    asked = written.texts(("judge",), '["dualrtt"]')
+    known = [one["name"] for one in _rtolab.detectors()]
+    for name in asked:
+        if name not in (*known, "all"):
+            expected = f"expected all, or some of {', '.join(known)}"
+            raise written.wrong(("judge",), f"found {shown(name)} in it; {expected}")
+    return tuple(known) if "all" in asked else asked
 
 
 def _until(written: Written) -> Until | None:

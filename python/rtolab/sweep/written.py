@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HEADER = re.compile(r"\s*\[\[?(?P<key>[^\[\]]+)\]\]?\s*(#.*)?$")
 ENTRY = re.compile(r"""\s*(?P<key>(?:"[^"]*"|'[^']*'|[\w.\s-])+?)\s*=""")
+BARE = re.compile(r"[A-Za-z0-9_-]+")
 AT_LINE = re.compile(r"(?P<problem>.*) \(at line (?P<line>\d+), column \d+\)", re.DOTALL)
 
 
@@ -142,7 +143,8 @@ def shown(value: object) -> str:
         case list():
             return "[" + ", ".join(map(shown, value)) + "]"
         case dict():
-            entries = (f"{shown(key)} = {shown(one)}" for key, one in value.items())
+            keys = {key: key if BARE.fullmatch(key) else shown(key) for key in value}
+            entries = (f"{keys[key]} = {shown(one)}" for key, one in value.items())
             return "{ " + ", ".join(entries) + " }"
         case _:
             return str(value)
@@ -173,13 +175,13 @@ def _prefixes(table: Key, steps: Key) -> Iterator[Key]:
 
 
 def _steps(written: str) -> Key:
-    """The steps of a dotted key, each of which may be quoted."""
+    """The steps of a dotted key, of which some or all may be in quotes."""
     try:
         found: Any = tomllib.loads(f"{written} = 0")
     except tomllib.TOMLDecodeError:
         return (written.strip(),)
-    steps = []
+    steps: list[str] = []
     while isinstance(found, dict):
         ((step, found),) = found.items()
-        steps.append(step)
+        steps += step.split(".")
     return tuple(steps)
