@@ -284,3 +284,8 @@ def test_a_tighter_interval_goes_on_from_where_a_wider_one_stopped(tmp_path: Pat
     assert (len(tight.pieces), tight.computed) == (14, 12)
     assert run(tmp_path, ADAPTIVE.replace("OF", "mean").replace("0.13", "0.5")).computed == 0
     assert table(tmp_path).height == 30
+
+
+def test_a_few_values_are_no_interval(tmp_path: Path) -> None:
+    few = ADAPTIVE.replace("OF", "mean").replace("0.13", "1000").replace("block = 15", "block = 4")
+    assert [settled.runs for settled in run(tmp_path, few).settled.values()] == [12, 12]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from rtolab import Error, sweep
+from rtolab.sweep import definition
 from sweeping import CHUNKS, GRID, call, run, table, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WRONG = [
     ("scenario = ", "scenari = ", ":2: scenari: found an unknown key; expected one of scenario, "),
@@ -169,3 +169,21 @@ def test_the_folder_may_be_in_the_file(
     assert call(monkeypatch, asked.file) == 0
     assert f"{CHUNKS} chunks are finished: {CHUNKS} computed" in capsys.readouterr().out
     assert sweep.read(asked.out).collect().height == 48
+
+
+GUIDE = Path(__file__).parents[1] / "docs" / "sweeps.md"
+
+
+def test_the_examples_of_the_guide_are_sweeps(tmp_path: Path) -> None:
+    examples = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    cells = [
+        len(asked.points) * len(asked.senders)
+        for asked in (sweep.load(write(tmp_path, example)) for example in examples)
+    ]
+    assert cells == [18, 2]
+
+
+def test_the_guide_names_every_key() -> None:
+    rows = re.findall(r"^\| (`.*?`) \|", GUIDE.read_text(), re.MULTILINE)
+    named = {name.strip("`[]") for row in rows for name in row.split(", ")}
+    assert named == set(definition.KNOWN)

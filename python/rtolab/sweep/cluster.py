@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,8 @@ class Cluster:
         except ImportError:
             wants = "--dask needs the package distributed; install it:  pip install 'rtolab[dask]'"
             raise Error(wants) from None
+        # All that the client logs of a lost scheduler is in the error that is raised for it.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._address = address
         expected = "expected the address of a Dask scheduler, such as tcp://head:8786"
         # A client that finds out for itself never ends.

@@ -79,9 +79,8 @@ def inputs(sweep: Sweep) -> Inputs:
     """
     scenario = sweep.scenario.resolve()
     named = set(_texts(tomllib.loads(scenario.read_text(encoding="utf-8"))))
-    for point in sweep.points:
-        for _, value in point.set:
-            named |= set(_texts(tomllib.loads(f"value = {value}")))
+    for value in {value for point in sweep.points for _, value in point.set}:
+        named |= set(_texts(tomllib.loads(f"value = {value}")))
     beside = {name: path for name in sorted(named) if (path := _file(scenario.parent, name))}
     for name in beside:
         if Path(name).is_absolute():

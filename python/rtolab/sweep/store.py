@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rtolab._rtolab import Error
-from rtolab.campaign import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -151,7 +150,7 @@ class Store:
         """Record what went wrong with a chunk."""
         told = {"about": piece.chunk.about, "error": error}
         with _keeping(self.out, piece.chunk.about):
-            write_whole(self._failure(piece), json.dumps(told))
+            _write_whole(self._failure(piece), json.dumps(told))
 
     def failure(self, piece: Piece) -> Failure | None:
         """What went wrong with a chunk when it was last tried."""
@@ -172,7 +171,7 @@ class Store:
         """Write what there is of the sweep."""
         manifest = {**facts, "chunks": [piece.key for piece in pieces]}
         with _keeping(self.out, MANIFEST):
-            write_whole(self.out / MANIFEST, json.dumps(manifest, indent=1) + "\n")
+            _write_whole(self.out / MANIFEST, json.dumps(manifest, indent=1) + "\n")
 
     def set_aside(self, used: Collection[str]) -> None:
         """Move all other chunks out of the way of who reads `chunks/`, and forget old failures."""
@@ -234,6 +233,12 @@ def _write(path: Path, content: bytes | memoryview) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _write_whole(path: Path, text: str) -> None:
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    _write(unfinished, text.encode())
+    unfinished.replace(path)
 
 
 def _read(path: Path) -> dict[str, Any]:
