@@ -140,6 +140,37 @@ def test_a_worker_that_comes_later_with_another_program_is_refused(tmp_path: Pat
         cluster.on_worker(read, plan.piece(0, 0).chunk, ("0.0.0", "another"))
 
 
+class Gone(sweep.Threads):
+    """Workers that are all lost at one chunk."""
+
+    def compute(self, inputs: Any, piece: Any, share: int) -> Any:
+        if (piece.cell, piece.block) == (3, 2):
+            raise engine.RefusedError("gone")
+        return super().compute(inputs, piece, share)
+
+
+def test_workers_that_are_gone_end_it_and_what_is_finished_is_kept(tmp_path: Path) -> None:
+    run(tmp_path, GRID.replace('"200 ms"]', '"300 ms"]'))
+    with pytest.raises(engine.RefusedError, match="gone"):
+        sweep.run(sweep.load(write(tmp_path)), tmp_path / "out", Gone(1))
+    told = manifest(tmp_path)
+    assert (told["complete"], len(told["chunks"])) == (False, CHUNKS - 1)
+    assert table(tmp_path).height == 46
+    # Nothing has gone aside of a sweep that was cut short: it may have a place in the rest.
+    assert len(files(tmp_path / "out")) == CHUNKS - 1 + CHUNKS // 2
+    assert run(tmp_path).computed == 1
+    assert len(files(tmp_path / "out")) == CHUNKS
+
+
+def test_a_scenario_of_another_name_is_the_same_work(tmp_path: Path) -> None:
+    file = with_a_trace(tmp_path)
+    assert sweep.run(sweep.load(file), tmp_path / "out", sweep.Threads(1)).computed == 1
+    (tmp_path / "mine.toml").rename(tmp_path / "yours.toml")
+    again = write(tmp_path, file.read_text().replace("mine", "yours").replace("= 2", "= 60"))
+    assert sweep.run(sweep.load(again), tmp_path / "out", sweep.Threads(1)).failures == []
+    assert table(tmp_path).height == 60
+
+
 class Failing:
     """The simulator, which fails on one sender while it is told to."""
 

@@ -53,16 +53,21 @@ def identities(out: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
+def finished(out: Path) -> int:
+    """How many chunks are finished; much cheaper than what they are."""
+    return len(os.listdir(out / "chunks")) if (out / "chunks").exists() else 0  # noqa: PTH208
+
+
 def wait_for(what: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
     """Until it is so, or the process ends."""
     until = time.monotonic() + 60
     while not what() and (process is None or process.poll() is None):
         assert time.monotonic() < until
-        time.sleep(0.005)
+        time.sleep(0.01)
 
 
 def wait_for_more(out: Path, than: int, process: subprocess.Popen[str]) -> None:
-    wait_for(lambda: len(identities(out)) > than, process)
+    wait_for(lambda: finished(out) > than, process)
 
 
 def test_killed_ten_times_it_computes_nothing_twice(
@@ -94,7 +99,7 @@ def test_killed_ten_times_it_computes_nothing_twice(
 def test_interrupted_it_says_how_to_go_on(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
     file, out = write(tmp_path, MANY), tmp_path / "out"
     with start("rtolab.cli", "sweep", file, "--out", out, "--jobs", "2") as process:
-        wait_for(lambda: bool(identities(out)), process)
+        wait_for(lambda: finished(out) > 0, process)
         found = status(sweep.load(file), out)
         with pytest.raises(Error, match="another `rtolab sweep` is at work here"):
             run(tmp_path, MANY)
@@ -220,9 +225,9 @@ def test_a_cluster_that_loses_a_worker_computes_the_same(
     lost, other = dask.worker(), dask.worker()
     how = ["--out", str(out), "--dask", dask.address]
     with start("rtolab.cli", "sweep", file, *how) as process:
-        wait_for(lambda: len(identities(out)) >= CHUNKS // 2, process)
+        wait_for(lambda: finished(out) >= CHUNKS // 2, process)
         lost.kill()
-        at_loss = len(identities(out))
+        at_loss = finished(out)
         said, complained = process.communicate(timeout=60)
     assert (process.returncode, complained) in [(0, ""), (0, waiting(dask))]
     assert f"{CHUNKS} chunks are finished: {CHUNKS} computed" in said

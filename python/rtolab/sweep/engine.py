@@ -148,6 +148,7 @@ class _Work:
         self._plan, self._inputs, self._store, self._crew = plan, read, store, crew
         self._ready: deque[Piece] = deque()
         self._running: dict[Future[None], Piece] = {}
+        self._cut_short = True
         self.done = Done()
 
     def do(self, progress: Progress) -> None:
@@ -165,6 +166,7 @@ class _Work:
                 self._crew.stop()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+        self._cut_short = False
 
     def _submit(self, pool: ThreadPoolExecutor) -> None:
         while self._ready and len(self._running) < self._crew.ahead:
@@ -208,12 +210,11 @@ class _Work:
     def conclude(self) -> None:
         """Write the manifest; where nothing is left to do, what has no place in it goes aside."""
         sweep, done = self._plan.sweep, self.done
-        left = bool(self._ready or self._running)
         # Of a sweep that is cut short there may be more than was looked at until then.
-        every = self._plan.pieces() if left and sweep.until is None else self._pieces()
+        every = self._plan.pieces() if self._cut_short and sweep.until is None else self._pieces()
         pieces = [piece for piece in every if self._store.has(piece)]
         facts: dict[str, Any] = {
-            "complete": not done.failures and not left,
+            "complete": not done.failures and not self._cut_short,
             "made_of": list(self._plan.made_of),
             "scenario": str(sweep.scenario),
             "senders": list(sweep.senders),
@@ -221,7 +222,7 @@ class _Work:
             "tables": list(sweep.tables),
         }
         self._store.write_manifest(pieces, facts)
-        if not left:
+        if not self._cut_short:
             self._store.set_aside({piece.key for piece in pieces})
 
     def _pieces(self) -> list[Piece]:

@@ -41,13 +41,13 @@ class Inputs:
     def unpacked(self) -> Path:
         """The scenario in a folder of this process, with the files that it names."""
         with _lock:
-            if self.key not in _folders:
-                _folders[self.key] = self._unpack()
-        return self._below(_folders[self.key].name) / self.files[0][0]
+            if self.files not in _folders:
+                _folders[self.files] = self._unpack()
+        return self._below(_folders[self.files].name) / self.files[0][0]
 
     def place(self, message: str) -> str:
         """A message with the names that the files have where they come from."""
-        folder = _folders.get(self.key)
+        folder = _folders.get(self.files)
         return message.replace(str(self._below(folder.name)), self.root) if folder else message
 
     def _unpack(self) -> tempfile.TemporaryDirectory[str]:
@@ -64,7 +64,7 @@ class Inputs:
 
 
 _lock = threading.Lock()
-_folders: dict[str, tempfile.TemporaryDirectory[str]] = {}
+_folders: dict[tuple[tuple[str, bytes], ...], tempfile.TemporaryDirectory[str]] = {}
 
 
 def inputs(sweep: Sweep) -> Inputs:
@@ -77,8 +77,11 @@ def inputs(sweep: Sweep) -> Inputs:
         Error: a file is named by an absolute path, which is another one on another machine.
         OSError: a file cannot be read.
     """
-    scenario = sweep.scenario.resolve()
-    named = set(_texts(tomllib.loads(scenario.read_text(encoding="utf-8"))))
+    scenario = Path(os.path.abspath(sweep.scenario))  # noqa: PTH100  (links are not followed)
+    try:
+        named = set(_texts(tomllib.loads(scenario.read_text(encoding="utf-8"))))
+    except tomllib.TOMLDecodeError as error:
+        raise Error(f"{sweep.scenario}: {error}; expected TOML 1.0") from None
     for value in {value for point in sweep.points for _, value in point.set}:
         named |= set(_texts(tomllib.loads(f"value = {value}")))
     beside = {name: path for name in sorted(named) if (path := _file(scenario.parent, name))}

@@ -16,10 +16,11 @@ import io
 import json
 import os
 import shutil
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -77,10 +78,8 @@ class Store:
                 folder.mkdir(parents=True, exist_ok=True)
             lock = (self.out / LOCK).open("a+", encoding="utf-8")
         with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise NotKeptError(f"{self.out}: another `rtolab sweep` is at work here") from None
+            if not _locked(lock):
+                raise NotKeptError(f"{self.out}: another `rtolab sweep` is at work here")
             with _keeping(self.out, "the folder of the sweep"):
                 lock.truncate(0)
                 lock.write(str(workers))
@@ -225,6 +224,18 @@ def _keeping(out: Path, what: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise NotKeptError(f"{out}: {what} cannot be written: {error.strerror or error}") from error
+
+
+def _locked(lock: IO[str]) -> bool:
+    """Is the lock ours now? Who only asks whether it is held, holds it for a moment."""
+    for pause in (0.05, 0.05, 0.0):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(pause)
+        else:
+            return True
+    return False
 
 
 def _write(path: Path, content: bytes | memoryview) -> None:
