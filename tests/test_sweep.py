@@ -12,7 +12,7 @@ import pytest
 
 import rtolab
 from rtolab import Error, _rtolab, sweep
-from rtolab.sweep import cluster, compute, engine
+from rtolab.sweep import cluster, compute, engine, store
 from rtolab.sweep.status import status
 from sweeping import CHUNKS, GRID, call, files, run, table, write
 
@@ -138,6 +138,36 @@ def test_a_worker_that_comes_later_with_another_program_is_refused(tmp_path: Pat
     plan, read = engine.plan_of(sweep.load(write(tmp_path)))
     with pytest.raises(engine.RefusedError, match="on a worker that came later; expected what is"):
         cluster.on_worker(read, plan.piece(0, 0).chunk, ("0.0.0", "another"))
+
+
+class KilledError(BaseException):
+    """Stands in for what leaves nobody the time to clear up."""
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_chunk_is_there_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    text = GRID.replace("block = 5", 'block = 50\ntables = ["connections", "timeouts"]')
+    write_file = store._write
+    written: list[str] = []
+
+    def killed(path: Path, content: Any) -> None:
+        if len(written) == at:
+            write_file(path, content[: len(content) // 2])
+            raise KilledError
+        write_file(path, content)
+        written.append(path.name)
+
+    monkeypatch.setattr(store, "_write", killed)
+    with pytest.raises(KilledError):
+        run(tmp_path, text, jobs=1)
+    assert written == ["connections.parquet", "timeouts.parquet"][:at]
+    assert not list((tmp_path / "out" / "chunks").iterdir())
+    monkeypatch.setattr(store, "_write", write_file)
+    assert run(tmp_path, text).computed == 4
+    assert table(tmp_path, "timeouts").height
+    assert not (tmp_path / "out" / "unfinished").exists()
 
 
 class Gone(sweep.Threads):
