@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +30,9 @@ link.wireless.delay = ["100 ms", "200 ms"]
 """
 """Two points, two senders, three blocks each."""
 CHUNKS = 12
+SCRATCH = tempfile.mkdtemp(prefix="rtolab-tests-")
+"""For what processes that are killed leave."""
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 
 
 def write(folder: Path, text: str = GRID) -> Path:
@@ -60,7 +66,7 @@ def start(*arguments: str | Path, **how: Any) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": SCRATCH},
         **how,
     )
 

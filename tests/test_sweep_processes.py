@@ -184,15 +184,18 @@ class Dask:
         told = folder / "scheduler.json"
         plain = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard", "--no-show"]
         self._start("scheduler", *plain, "--scheduler-file", str(told))
-        wait_for(told.exists)
-        self.address = self._address(told)
+        wait_for(lambda: self._address(told) is not None)
+        self.address = str(self._address(told))
 
     def worker(self, *more: str) -> subprocess.Popen[Any]:
         alone = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
         return self._start("worker", self.address, *alone, *more)
 
-    def _address(self, told: Path) -> str:
-        return str(json.loads(told.read_text())["address"])
+    def _address(self, told: Path) -> str | None:
+        try:
+            return str(json.loads(told.read_text())["address"])
+        except (OSError, ValueError):  # Not there, or not all of it.
+            return None
 
     def _start(self, what: str, *arguments: str) -> subprocess.Popen[Any]:
         process = subprocess.Popen(

@@ -6,9 +6,11 @@ computed, and a worker on another machine needs no folder in common.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 import threading
 import tomllib
@@ -43,17 +45,18 @@ class Inputs:
         with _lock:
             if self.files not in _folders:
                 _folders[self.files] = self._unpack()
-        return self._below(_folders[self.files].name) / self.files[0][0]
+        return self._below(_folders[self.files]) / self.files[0][0]
 
     def place(self, message: str) -> str:
         """A message with the names that the files have where they come from."""
         folder = _folders.get(self.files)
-        return message.replace(str(self._below(folder.name)), self.root) if folder else message
+        return message.replace(str(self._below(folder)), self.root) if folder else message
 
-    def _unpack(self) -> tempfile.TemporaryDirectory[str]:
-        folder = tempfile.TemporaryDirectory(prefix="rtolab-sweep-")
+    def _unpack(self) -> str:
+        folder = tempfile.mkdtemp(prefix="rtolab-sweep-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         for name, content in self.files:
-            path = self._below(folder.name) / name
+            path = self._below(folder) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         return folder
@@ -64,7 +67,7 @@ class Inputs:
 
 
 _lock = threading.Lock()
-_folders: dict[tuple[tuple[str, bytes], ...], tempfile.TemporaryDirectory[str]] = {}
+_folders: dict[tuple[tuple[str, bytes], ...], str] = {}
 
 
 def inputs(sweep: Sweep) -> Inputs:
