@@ -59,6 +59,11 @@ def files(out: Path, within: str = "chunks") -> dict[str, bytes]:
     return {path.relative_to(out / within).as_posix(): path.read_bytes() for path in tables}
 
 
+def environment() -> dict[str, str]:
+    """Where processes find what tests find, and leave what is nobody's."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": SCRATCH}
+
+
 def start(*arguments: str | Path, **how: Any) -> subprocess.Popen[str]:
     """A program of Python's as a process of its own, which finds what tests find."""
     return subprocess.Popen(
@@ -66,7 +71,7 @@ def start(*arguments: str | Path, **how: Any) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": SCRATCH},
+        env=environment(),
         **how,
     )
 

@@ -17,7 +17,7 @@ import pytest
 
 from rtolab import Error, sweep
 from rtolab.sweep.status import status
-from sweeping import call, command, files, run, start, write
+from sweeping import call, command, environment, files, run, start, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -203,7 +203,7 @@ class Dask:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=self._folder,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            env=environment(),
         )
         self._processes.callback(process.wait)
         self._processes.callback(process.kill)
