@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], object]
 
 RECORD = "finished.json"
-ONLY_SHOWS = {"cli.py", "show.py", "report.py"}
+ONLY_SHOWS = {"cli.py", "cli_sweep.py", "terminal.py", "show.py", "report.py"}
 """What changes no result: neither numbers nor pictures."""
 
 

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
-import time
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from rtolab import _rtolab, listing
 from rtolab._rtolab import Error, InternalError, SenderError
+from rtolab.cli_sweep import sweep
 from rtolab.emulation import PING, doubts
 from rtolab.process import ends_in_order, stdout_is_stderr
 from rtolab.run import LARGEST_SEED, find_scenario
 from rtolab.run import run as run_scenario
+from rtolab.terminal import (
+    BAD_INPUT,
+    DEFECT,
+    SAYS_NO,
+    complain,
+    name_files,
+    print_json,
+    progressing,
+    stdout,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from rtolab.campaign import Campaign, Part
 
-SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
-SHOWN_AFTER_S = 2.0
-NARROWEST = 66
 LISTED = 200
 DEMO = [f"frto2002/{name}" for name in ("table1", "table2", "table3", "fig1", "fig2")]
 
@@ -77,9 +75,9 @@ def demo(
         from rtolab import show  # noqa: PLC0415
 
         for part in parts:
-            _stdout().print(show.reproduction(part.reproduction))
+            stdout().print(show.reproduction(part.reproduction))
         pngs = [path for part in parts for path in part.files.pictures if path.suffix == ".png"]
-        _name([*pngs, *(path for part in parts for path in part.files.captures)])
+        name_files([*pngs, *(path for part in parts for path in part.files.captures)])
     _finish(parts, out, as_json=as_json)
 
 
@@ -96,9 +94,9 @@ def list_(
     `list senders` explains how senders are put together.
     """
     if as_json:
-        _print_json(listing.document(what))
+        print_json(listing.document(what))
     else:
-        console = _stdout(LISTED)
+        console = stdout(LISTED)
         console.print(listing.text(what, console.width))
 
 
@@ -135,7 +133,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
 
     senders = sender or []
     trace = out is not None and runs == 1
-    with _progress(f"running {scenario}") as progress:
+    with progressing(f"running {scenario}") as progress:
         result = run_scenario(
             scenario,
             sender=senders,
@@ -167,17 +165,17 @@ def run(  # noqa: PLR0913  (all but the first are options)
             document["judges"] = [asdict(one) for one in judges]
         if what_if:
             document["what_if"] = [asdict(one) for one in differences]
-        _print_json(document | {"files": [str(path) for path in files]})
+        print_json(document | {"files": [str(path) for path in files]})
         return
     from rtolab import show  # noqa: PLC0415
 
-    console = _stdout()
+    console = stdout()
     console.print(show.runs(result))
     if judge:
         console.print(show.judges(judges))
     if what_if:
         console.print(show.what_if(differences))
-    _name(files)
+    name_files(files)
 
 
 @app.command(
@@ -225,7 +223,7 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
         from rtolab import show  # noqa: PLC0415
         from rtolab.experiments.summary import summary  # noqa: PLC0415
 
-        _stdout().print(show.summary(summary([part.reproduction for part in parts])))
+        stdout().print(show.summary(summary([part.reproduction for part in parts])))
     _finish(parts, out, as_json=as_json)
 
 
@@ -262,15 +260,18 @@ def emulate(
     doubted = doubts(report)
     if as_json:
         ran = {"scenario": scenario, "seed": seed, "command": argv}
-        _print_json({**ran, **report, "good": not doubted, "doubts": doubted})
+        print_json({**ran, **report, "good": not doubted, "doubts": doubted})
     else:
         from rtolab import show  # noqa: PLC0415
 
-        _stdout().print(show.emulation(report))
+        stdout().print(show.emulation(report))
     if report["interrupted"]:
         raise KeyboardInterrupt
     if report["returncode"] != 0 or doubted:
         raise typer.Exit(SAYS_NO)
+
+
+app.command(epilog="Example: [bold]rtolab sweep delays.toml --out out/delays[/bold]")(sweep)
 
 
 @app.command(epilog="Example: [bold]rtolab schema > scenario.schema.json[/bold]")
@@ -287,23 +288,16 @@ def main() -> None:
     try:
         app()
     except InternalError as error:
-        _complain(str(error), DEFECT)
+        complain(str(error), DEFECT)
     except SenderError as error:
-        _complain(
-            f"{error}\n`rtolab list senders` explains how senders are put together", BAD_INPUT
-        )
+        complain(f"{error}\n`rtolab list senders` explains how senders are put together", BAD_INPUT)
     except Error as error:
-        _complain(str(error), BAD_INPUT)
+        complain(str(error), BAD_INPUT)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        _complain(f"{place}{error.strerror or error}", BAD_INPUT)
+        complain(f"{place}{error.strerror or error}", BAD_INPUT)
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
-
-
-def _complain(message: str, code: int) -> None:
-    sys.stderr.write(f"rtolab: {message}\n")
-    sys.exit(code)
 
 
 def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> list[Part]:
@@ -323,15 +317,15 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
         for number, experiment in enumerate(found, 1):
             part = campaign.finished(experiment)
             if part is None:
-                with _progress(f"{number} of {len(found)}: {experiment.id}") as progress:
+                with progressing(f"{number} of {len(found)}: {experiment.id}") as progress:
                     part = campaign.run(experiment, progress)
             parts.append(part)
             if say:
-                _stdout().print(show.reproduction(part.reproduction, kept=part.kept))
+                stdout().print(show.reproduction(part.reproduction, kept=part.kept))
     except KeyboardInterrupt:
         again = "" if campaign.fresh else "; the same command goes on from there"
         done = f"{len(parts)} of {len(found)} experiments are finished"
-        _complain(f"interrupted: {done}{again}", 128 + signal.SIGINT)
+        complain(f"interrupted: {done}{again}", 128 + signal.SIGINT)
     kept = sum(part.kept for part in parts)
     if kept:
         sys.stderr.write(f"rtolab: {kept} of {len(parts)} kept from an earlier run (or --fresh)\n")
@@ -346,9 +340,9 @@ def _finish(parts: Sequence[Part], out: Path, *, as_json: bool) -> None:
     written = report.write(parts, out)
     if as_json:
         documents = [document(part.reproduction) for part in parts]
-        _print_json(documents[0] if len(documents) == 1 else documents)
+        print_json(documents[0] if len(documents) == 1 else documents)
     else:
-        _stdout().print(f"report: {written}", highlight=False, soft_wrap=True)
+        stdout().print(f"report: {written}", highlight=False, soft_wrap=True)
     if any(part.reproduction.verdict == "fail" for part in parts):
         raise typer.Exit(SAYS_NO)
 
@@ -375,48 +369,6 @@ def _pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
             raise Error(f"{option} {item}: expected key=value, such as link.wireless.loss=0.02")
         pairs[key.strip()] = value.strip()
     return pairs
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar with an ETA on a terminal, once the work has taken two seconds; else nothing."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(what)
-    began = time.monotonic()
-
-    def tell(done: int, total: int) -> None:
-        bar.update(task, completed=done, total=total)
-        if time.monotonic() - began > SHOWN_AFTER_S:
-            bar.start()
-
-    try:
-        yield tell
-    finally:
-        bar.stop()
-
-
-def _stdout(piped: int = 100) -> Console:
-    """Standard output: wide enough for our tables, even where a terminal must then wrap them."""
-    return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else piped)
-
-
-def _name(files: Sequence[Path]) -> None:
-    """Name the files that were written."""
-    for path in files:
-        _stdout().print(f"wrote {path}", highlight=False, soft_wrap=True)
-
-
-def _print_json(document: object) -> None:
-    sys.stdout.write(json.dumps(document, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,169 @@
+"""The command `rtolab sweep`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rtolab.terminal import SAYS_NO, complain, print_json, progressing, stdout
+
+if TYPE_CHECKING:
+    from rtolab.sweep import Crew, Done, Sweep
+
+SHOWN_FAILURES = 10
+
+
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What is to be computed.")],
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the results.", show_default="the file's `out`, or out/ and its name"
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Threads; by default one a processor.")
+    ] = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="Say how far it is, and compute nothing.")
+    ] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A Dask scheduler, such as tcp://head:8786."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, nothing else.")
+    ] = False,
+) -> None:
+    """Run a scenario over a grid of its keys, with senders and seeds.
+
+    What is finished is kept in the folder: interrupted, the same command goes on from there, and
+    a sweep that has grown computes what is new.
+
+    Exits with 1 if a part could not be computed; the others are.
+    """
+    from rtolab.sweep import load  # noqa: PLC0415
+
+    asked = load(file)
+    folder = out or asked.out or Path("out") / file.stem
+    if status:
+        _status(asked, folder, as_json=as_json)
+        return
+    done = _run(asked, folder, _crew(dask, jobs), file)
+    document = _document(asked, folder, done)
+    if as_json:
+        print_json(document)
+    else:
+        _show(document)
+    if done.failures:
+        raise typer.Exit(SAYS_NO)
+
+
+def _crew(dask: str | None, jobs: int | None) -> Crew:
+    if dask is None:
+        from rtolab.sweep import Threads  # noqa: PLC0415
+
+        return Threads(jobs)
+    from rtolab.sweep.cluster import Cluster  # noqa: PLC0415
+
+    return Cluster(dask, say=lambda words: sys.stderr.write(f"rtolab: {words}\n"))
+
+
+def _run(asked: Sweep, folder: Path, crew: Crew, file: Path) -> Done:
+    from rtolab.sweep import run  # noqa: PLC0415
+
+    try:
+        with progressing(f"sweeping {file}") as tell:
+            return run(asked, folder, crew, tell)
+    except KeyboardInterrupt:
+        complain(
+            f"interrupted: what is finished is kept in {folder}; the same command goes on from "
+            "there",
+            128 + signal.SIGINT,
+        )
+        raise  # Never comes to it.
+    finally:
+        crew.stop()
+
+
+def _document(asked: Sweep, folder: Path, done: Done) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "out": str(folder),
+        "chunks": len(done.pieces),
+        "computed": done.computed,
+        "failed": [asdict(failure) for failure in done.failures],
+        "seconds": round(done.seconds, 3),
+    }
+    if asked.until is not None:
+        document["until"] = asdict(asked.until)
+        document["cells"] = [
+            {
+                **dict(asked.points[cell // len(asked.senders)].columns),
+                "sender": asked.senders[cell % len(asked.senders)],
+                "runs": settled.runs,
+                "estimate": asdict(settled.estimate) if settled.estimate else None,
+                "narrow": settled.narrow,
+            }
+            for cell, settled in sorted(done.settled.items())
+        ]
+    return document
+
+
+def _show(document: dict[str, Any]) -> None:
+    chunks, computed, failed = document["chunks"], document["computed"], document["failed"]
+    kept = chunks - computed
+    _say(f"{chunks} chunks are finished: {computed} computed, {kept} kept from before")
+    cells = document.get("cells", [])
+    wide = [cell for cell in cells if not cell["narrow"]]
+    if cells:
+        measure = document["until"]["measure"]
+        _say(
+            f"{len(cells) - len(wide)} of {len(cells)} cells have an interval of {measure} as "
+            "narrow as asked"
+        )
+    _failures(failed)
+    _say(f"results: {document['out']}")
+
+
+def _status(asked: Sweep, folder: Path, *, as_json: bool) -> None:
+    from rtolab.sweep.status import status  # noqa: PLC0415
+
+    found = status(asked, folder)
+    if as_json:
+        print_json({"out": str(folder), **asdict(found)})
+        return
+    most = "at most " if asked.until else ""
+    at_work = f"{found.running} workers are at it" if found.running else "nobody is at it"
+    _say(f"{found.finished} of {most}{found.total} chunks are finished; {at_work}")
+    if found.settled is not None:
+        _say(f"{found.settled} of {found.cells} cells need no more runs")
+    if found.eta_s is not None and found.finished < found.total:
+        _say(f"the rest takes about {_duration(found.eta_s)}")
+    _failures([asdict(failure) for failure in found.failures])
+
+
+def _failures(failed: list[dict[str, Any]]) -> None:
+    if failed:
+        _say(f"{len(failed)} chunks failed; the same command tries them again:")
+    for failure in failed[:SHOWN_FAILURES]:
+        _say(f"  {failure['about']}: {failure['error']}")
+    if len(failed) > SHOWN_FAILURES:
+        _say(f"  and {len(failed) - SHOWN_FAILURES} more (--json names all)")
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    hours, minutes = whole // 3600, whole // 60 % 60
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
+
+
+def _say(words: str) -> None:
+    stdout().print(words, highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,85 @@
+"""Computing a chunk, in this process."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rtolab import _rtolab
+from rtolab._rtolab import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rtolab.sweep.chunks import Chunk
+    from rtolab.sweep.inputs import Inputs
+
+    Progress = Callable[[int, int], object]
+
+TRACED = {"segments", "disturbances", "duplicates"}
+"""Tables that are empty unless every packet is recorded."""
+TYPES = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
+"""Of the columns of the grid: the same in every chunk, however small its value."""
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A chunk's tables, by name, and how long they took, in seconds."""
+
+    tables: dict[str, pl.DataFrame]
+    seconds: float
+
+
+@cache
+def program() -> tuple[str, str]:
+    """What computes: the version, and a hash of the extension."""
+    extension = Path(_rtolab.__file__).read_bytes()
+    return _rtolab.__version__, hashlib.sha256(extension).hexdigest()[:16]
+
+
+def compute(
+    inputs: Inputs, chunk: Chunk, *, jobs: int = 1, progress: Progress | None = None
+) -> Computed:
+    """The tables of a chunk's runs, with a column for each key of the grid.
+
+    Args:
+        inputs: the scenario.
+        chunk: what is to be computed.
+        jobs: how many threads; the tables do not depend on it.
+        progress: called now and then; what it raises ends the runs.
+
+    Raises:
+        Error: the scenario or a sender cannot be run.
+    """
+    began = time.monotonic()
+    try:
+        outcome = _rtolab.simulate(
+            inputs.unpacked(),
+            set=list(chunk.set),
+            senders=[chunk.sender] if chunk.sender else [],
+            seeds=chunk.seeds,
+            trace=not TRACED.isdisjoint(chunk.tables),
+            windows="windows" in chunk.tables,
+            judges=list(chunk.judge),
+            what_if=list(chunk.what_if),
+            jobs=jobs,
+            progress=progress,
+        )
+    except Error as error:
+        raise type(error)(inputs.place(str(error))) from None
+    tables = {name: _placed(pl.DataFrame(getattr(outcome, name)), chunk) for name in chunk.tables}
+    return Computed(tables, time.monotonic() - began)
+
+
+def _placed(frame: pl.DataFrame, chunk: Chunk) -> pl.DataFrame:
+    """The table with its place in the sweep: runs are counted on from block to block."""
+    run = (pl.col("run") + pl.lit(chunk.first, pl.UInt32)).alias("run")
+    point = [pl.lit(value, TYPES[type(value)]).alias(key) for key, value in chunk.columns]
+    rest = pl.exclude("run", "seed", "sender")
+    return frame.select(run, "seed", "sender", *point, rest)

@@ -1,0 +1,305 @@
+"""What a sweep is to compute, as its TOML file says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rtolab import _rtolab
+from rtolab._rtolab import Error, ScenarioError, SenderError
+from rtolab.result import TABLES
+from rtolab.run import LARGEST_SEED, shipped_scenarios
+from rtolab.sweep.written import Written, dotted, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rtolab.sweep.written import Key
+
+    Scalar = str | int | float | bool
+
+KNOWN = (
+    *("scenario", "senders", "runs", "seed", "seeds", "block", "tables", "judge", "what_if"),
+    *("until", "grid", "set", "out"),
+)
+KNOWN_UNTIL = ("measure", "relative", "max_runs", "of", "share")
+BLOCK = 50
+"""Runs in a chunk, unless the sweep says otherwise."""
+MOST_RUNS = 10**9
+SENDERS, VALUES = '["newreno", "newreno+frto"]', '["100 ms", "200 ms"]'
+
+
+class Middle(StrEnum):
+    """What an interval is about."""
+
+    MEDIAN = "median"
+    MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class Until:
+    """How long runs are repeated.
+
+    Attributes:
+        measure: a column of the table `connections`.
+        relative: the width of the interval that is narrow enough, as a part of the value.
+        max_runs: how many runs there are at most.
+        of: what the interval is about.
+        share: the confidence, 0 to 1.
+    """
+
+    measure: str
+    relative: float
+    max_runs: int
+    of: Middle = Middle.MEDIAN
+    share: float = 0.95
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the grid.
+
+    Attributes:
+        set: what replaces the scenario's, as TOML, by dotted key.
+        columns: the grid's part of it, as columns of the tables.
+    """
+
+    set: tuple[tuple[str, str], ...]
+    columns: tuple[tuple[str, Scalar], ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A grid of scenarios, with senders and seeds.
+
+    Attributes:
+        file: where it is written.
+        scenario: the file of the scenario.
+        senders: sums of policies; one empty one for the scenario's own.
+        seeds: of the runs of each sender at each point; with `until`, of as many as there may be.
+        block: runs in a chunk.
+        tables: which are kept.
+        judge: detectors that ride along.
+        what_if: senders that go on from every timeout.
+        until: how long runs are repeated, or None.
+        points: of the grid, the last key varying fastest.
+        out: the folder that the file names, if it does.
+    """
+
+    file: Path
+    scenario: Path
+    senders: tuple[str, ...]
+    seeds: range | tuple[int, ...]
+    block: int
+    tables: tuple[str, ...]
+    judge: tuple[str, ...]
+    what_if: tuple[str, ...]
+    until: Until | None
+    points: tuple[Point, ...]
+    out: Path | None
+
+
+def load(file: str | Path) -> Sweep:
+    """Read a sweep, and check all that can be checked before anything runs.
+
+    Raises:
+        Error: says file, line, key, what was found and what would be right.
+        OSError: the file cannot be read.
+    """
+    written = Written(Path(file))
+    written.only((), KNOWN)
+    until = _until(written)
+    out = written.text(("out",))
+    judge = _judges(written)
+    what_if = written.texts(("what_if",), SENDERS)
+    sweep = Sweep(
+        file=written.file,
+        scenario=_scenario(written),
+        senders=written.texts(("senders",), SENDERS) or ("",),
+        seeds=_seeds(written, until),
+        block=written.integer(("block",), least=1, largest=MOST_RUNS) or BLOCK,
+        tables=_tables(written, judge, what_if),
+        judge=judge,
+        what_if=what_if,
+        until=until,
+        points=tuple(_points(written)),
+        out=written.file.parent / out if out else None,
+    )
+    _check(written, sweep)
+    _check_measure(written, sweep)
+    return sweep
+
+
+def _scenario(written: Written) -> Path:
+    name = written.text(("scenario",))
+    if name is None:
+        raise Error(f"{written.file}: found no scenario; expected one, by its path or name")
+    beside = written.file.parent / name
+    if beside.is_file():
+        return beside
+    shipped = shipped_scenarios()
+    if name not in shipped:
+        expected = f"expected a file beside the sweep's or one of {', '.join(shipped)}"
+        raise written.wrong(("scenario",), f"found no file {beside}; {expected}")
+    return shipped[name]
+
+
+def _seeds(written: Written, until: Until | None) -> range | tuple[int, ...]:
+    runs = written.integer(("runs",), least=1, largest=MOST_RUNS)
+    first = written.integer(("seed",), least=0, largest=LARGEST_SEED)
+    listed = written.document.get("seeds")
+    if listed is not None:
+        rival = next((key for key in ("runs", "seed", "until") if key in written.document), None)
+        if rival:
+            raise written.wrong(("seeds",), f"found beside {rival}; expected one of the two")
+        return _listed(written, listed)
+    if until and runs:
+        raise written.wrong(("runs",), "found beside until; expected until.max_runs alone")
+    seed = 1 if first is None else first
+    count = until.max_runs if until else runs
+    if count is None:
+        raise Error(f"{written.file}: found no runs, seeds or until; expected one of them")
+    if seed + count - 1 > LARGEST_SEED:
+        raise written.wrong(("seed",), f"found {seed}; expected seeds from 0 to 2^64 - 1")
+    return range(seed, seed + count)
+
+
+def _listed(written: Written, listed: Any) -> tuple[int, ...]:
+    expected = "expected a list of seeds from 0 to 2^64 - 1, such as [1, 2, 3]"
+    if not isinstance(listed, list) or not listed:
+        raise written.wrong(("seeds",), f"found {shown(listed)}; {expected}")
+    for seed in listed:
+        if type(seed) is not int or not 0 <= seed <= LARGEST_SEED:
+            raise written.wrong(("seeds",), f"found {shown(seed)} in it; {expected}")
+    written.once(("seeds",), listed)
+    return tuple(listed)
+
+
+def _tables(written: Written, judge: tuple[str, ...], what_if: tuple[str, ...]) -> tuple[str, ...]:
+    asked = written.texts(("tables",), '["connections", "timeouts"]') or ("connections",)
+    needs = {"verdicts": ("judge", judge), "what_if": ("what_if", what_if)}
+    for name in asked:
+        if name not in TABLES:
+            known = ", ".join(TABLES)
+            raise written.wrong(("tables",), f'found "{name}" in it; expected some of {known}')
+        key, given = needs.get(name, ("", ("",)))
+        if not given:
+            raise written.wrong(("tables",), f'found "{name}" without `{key}`; expected both')
+    if "until" in written.document and "connections" not in asked:
+        raise written.wrong(("tables",), 'found no "connections", which `until` needs')
+    return tuple(name for name in TABLES if name in asked)
+
+
+def _judges(written: Written) -> tuple[str, ...]:
+    """The judges' names; all there are for "all"."""
+    asked = written.texts(("judge",), '["dualrtt"]')
+    known = [one["name"] for one in _rtolab.detectors()]
+    for name in asked:
+        if name not in (*known, "all"):
+            expected = f"expected all, or some of {', '.join(known)}"
+            raise written.wrong(("judge",), f"found {shown(name)} in it; {expected}")
+    return tuple(known) if "all" in asked else asked
+
+
+def _until(written: Written) -> Until | None:
+    if "until" not in written.document:
+        return None
+    written.only(("until",), KNOWN_UNTIL)
+    measure = written.text(("until", "measure"))
+    relative = written.number(("until", "relative"))
+    max_runs = written.integer(("until", "max_runs"), least=1, largest=MOST_RUNS)
+    if measure is None or relative is None or max_runs is None:
+        example = '{ measure = "elapsed_s", relative = 0.05, max_runs = 1000 }'
+        lacks = [key for key in KNOWN_UNTIL[:3] if key not in written.table(("until",))]
+        raise written.wrong(("until",), f"found no {lacks[0]}; expected all of {example}")
+    of = written.text(("until", "of")) or Middle.MEDIAN
+    if of not in list(Middle):
+        raise written.wrong(("until", "of"), f'found "{of}"; expected "median" or "mean"')
+    share = written.number(("until", "share")) or Until.share
+    if share >= 1:
+        raise written.wrong(("until", "share"), f"found {share}; expected it below 1")
+    return Until(measure, relative, max_runs, Middle(of), share)
+
+
+def _points(written: Written) -> Iterator[Point]:
+    fixed = {dotted(key): shown(value) for key, value in _leaves(written.table(("set",)))}
+    axes = dict(_leaves(written.table(("grid",))))
+    for key, values in axes.items():
+        place = ("grid", *key)
+        if not isinstance(values, list) or not values:
+            expected = f"expected a list of values such as {VALUES}"
+            raise written.wrong(place, f"found {shown(values)}; {expected}")
+        if dotted(key) in fixed:
+            raise written.wrong(place, "found in [set], too; expected it in one of the two")
+        written.once(place, values)
+    columns = [_column(values) for values in axes.values()]
+    names = [dotted(key) for key in axes]
+    for picks in product(*(range(len(values)) for values in axes.values())):
+        values = [axis[pick] for axis, pick in zip(axes.values(), picks, strict=True)]
+        shows = [column[pick] for column, pick in zip(columns, picks, strict=True)]
+        set_ = fixed | dict(zip(names, map(shown, values), strict=True))
+        yield Point(tuple(set_.items()), tuple(zip(names, shows, strict=True)))
+
+
+def _leaves(table: Mapping[str, Any], above: Key = ()) -> Iterator[tuple[Key, Any]]:
+    """The keys of a table and of those within it, with their values."""
+    for name, value in table.items():
+        # "link.a.loss" in quotes is the same key as without.
+        key = (*above, *name.split("."))
+        if isinstance(value, dict):
+            yield from _leaves(value, key)
+        else:
+            yield key, value
+
+
+def _column(values: list[Any]) -> list[Scalar]:
+    """The values as a column has them, all of one type: what is mixed is as TOML has it."""
+    types = {type(value) for value in values}
+    if types == {int, float}:
+        return [float(value) for value in values]
+    if len(types) == 1 and types <= {str, int, float, bool}:
+        return list(values)
+    return [value if isinstance(value, str) else shown(value) for value in values]
+
+
+def _check(written: Written, sweep: Sweep) -> None:
+    """Raises what running it would raise; of a value of the grid, with its line here."""
+    senders = [sender for sender in (*sweep.senders, *sweep.what_if) if sender]
+    for point in sweep.points:
+        try:
+            _rtolab.check(sweep.scenario, list(point.set), senders)
+        except ScenarioError as error:
+            raise _placed(written, str(error), point) from None
+        except SenderError as error:
+            key = "senders" if any(f"`{one}`" in str(error) for one in sweep.senders) else "what_if"
+            raise written.wrong((key,), str(error)) from None
+
+
+def _check_measure(written: Written, sweep: Sweep) -> None:
+    """Raises Error if the measure is no column of numbers, as a table of no runs shows."""
+    if sweep.until is None:
+        return
+    outcome = _rtolab.simulate(sweep.scenario, set=list(sweep.points[0].set), seeds=[])
+    schema = pl.DataFrame(outcome.connections).schema
+    numbers = [name for name, type_ in schema.items() if type_.is_numeric()]
+    measures = [name for name in numbers if name not in {"run", "seed"}]
+    if sweep.until.measure not in measures:
+        expected = f"expected a column of numbers in connections: {', '.join(measures)}"
+        found = f"found {shown(sweep.until.measure)}; {expected}"
+        raise written.wrong(("until", "measure"), found)
+
+
+def _placed(written: Written, problem: str, point: Point) -> Error:
+    """What is wrong with a value that is set, at the line that sets it."""
+    for key, value in point.set:
+        if problem.startswith((f"--set {key}: ", f"--set {key}.")):
+            table = "grid" if key in dict(point.columns) else "set"
+            said = problem.removeprefix("--set ").removeprefix(f"{key}: ")
+            said = f"{said} (set to {value})" if value not in said else said
+            return written.wrong((table, *key.split(".")), said)
+    return Error(problem)

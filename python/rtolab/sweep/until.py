@@ -1,0 +1,70 @@
+"""How long runs are repeated: until an interval is narrow enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rtolab.stats import Estimate, band_of_medians, mean_of
+from rtolab.sweep.definition import Middle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtolab.sweep.chunks import Piece, Plan
+    from rtolab.sweep.definition import Until
+    from rtolab.sweep.store import Store
+
+FEWEST = 10
+"""Values of which an interval can be told at all."""
+DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How far the repetition of a cell has come.
+
+    Attributes:
+        cell: which.
+        runs: how many there are.
+        estimate: the middle with its interval; None where too few runs have a value.
+        narrow: is the interval as narrow as asked?
+    """
+
+    cell: int
+    runs: int
+    estimate: Estimate | None
+    narrow: bool
+
+
+def settle(plan: Plan, store: Store, last: Piece) -> Settled:
+    """How far a cell is, after its blocks up to `last`, all of which are finished.
+
+    A run counts once, with the mean of its connections' values: those of one run are not
+    independent. One without a value does not count.
+    """
+    until = plan.sweep.until
+    assert until is not None
+    blocks = [
+        store.column(plan.piece(last.cell, block), "connections", ["run", until.measure])
+        for block in range(last.block + 1)
+    ]
+    runs = last.chunk.first + len(last.chunk.seeds)
+    of_runs = pl.concat(blocks).group_by("run", maintain_order=True).agg(pl.mean(until.measure))
+    values = of_runs[until.measure].drop_nulls().to_list()
+    if len(values) < min(FEWEST, until.max_runs):
+        return Settled(last.cell, runs, None, narrow=False)
+    estimate = _estimate(until, values)
+    width = estimate.high - estimate.low
+    return Settled(last.cell, runs, estimate, width <= until.relative * abs(estimate.value))
+
+
+def _estimate(until: Until, values: Sequence[float]) -> Estimate:
+    if until.of is Middle.MEAN:
+        return mean_of(values, share=until.share, draws=DRAWS)
+    band = band_of_medians(values, len(values), share=until.share, draws=DRAWS)
+    median = pl.Series(values, dtype=pl.Float64).median()
+    assert isinstance(median, float)
+    return Estimate(median, *band)

@@ -1,0 +1,187 @@
+"""A TOML file that a person wrote, and where in it something is wrong."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from rtolab._rtolab import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    Key = tuple[str, ...]
+
+HEADER = re.compile(r"\s*\[\[?(?P<key>[^\[\]]+)\]\]?\s*(#.*)?$")
+ENTRY = re.compile(r"""\s*(?P<key>(?:"[^"]*"|'[^']*'|[\w.\s-])+?)\s*=""")
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+AT_LINE = re.compile(r"(?P<problem>.*) \(at line (?P<line>\d+), column \d+\)", re.DOTALL)
+
+
+class Written:
+    """A TOML file, read key by key.
+
+    Attributes:
+        file: its path as it was named.
+        document: what it holds.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        try:
+            self._text = file.read_bytes().decode()
+            self.document = tomllib.loads(self._text)
+        except FileNotFoundError:
+            raise Error(f"{file}: found no such file; expected a sweep (TOML)") from None
+        except IsADirectoryError:
+            raise Error(f"{file}: found a directory; expected a sweep (TOML)") from None
+        except UnicodeDecodeError as error:
+            line = error.object[: error.start].count(b"\n") + 1
+            found = f"found the byte 0x{error.object[error.start]:02x}; expected UTF-8 text"
+            raise Error(f"{file}:{line}: {found}") from None
+        except tomllib.TOMLDecodeError as error:
+            told = AT_LINE.fullmatch(str(error))
+            place = f"{file}:{told['line']}" if told else str(file)
+            problem = told["problem"] if told else str(error)
+            raise Error(f"{place}: found no valid TOML: {problem}") from None
+
+    def wrong(self, key: Key, problem: str) -> Error:
+        """The error that says where `key` is and what is wrong with it."""
+        lines = _lines(self._text)
+        # What is within a table in braces is on the line of that.
+        line = next((lines[key[:i]] for i in range(len(key), 0, -1) if key[:i] in lines), None)
+        place = f"{self.file}:{line}" if line else str(self.file)
+        return Error(f"{place}: {dotted(key)}: {problem}")
+
+    def only(self, table: Key, known: Collection[str]) -> None:
+        """Raises Error if the table has any other keys."""
+        for name in self.table(table):
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                nearest = f"; did you mean {near[0]}?" if near else ""
+                expected = f"found an unknown key; expected one of {', '.join(known)}{nearest}"
+                raise self.wrong((*table, name), expected)
+
+    def table(self, key: Key) -> Mapping[str, Any]:
+        """A table; an empty one if there is none."""
+        found: Any = self.document
+        for step in key:
+            found = found.get(step, {})
+        if not isinstance(found, dict):
+            raise self.wrong(key, f"found {shown(found)}; expected a table")
+        return found
+
+    def text(self, key: Key) -> str | None:
+        """A text that is not empty, or None."""
+        found = self._value(key)
+        if found is not None and (not isinstance(found, str) or not found.strip()):
+            raise self.wrong(key, f"found {shown(found)}; expected a text")
+        return found
+
+    def texts(self, key: Key, example: str) -> tuple[str, ...]:
+        """A list of texts, each of them once; empty if there is none."""
+        found = self._value(key)
+        if found is None:
+            return ()
+        if not isinstance(found, list) or not found:
+            raise self.wrong(key, f"found {shown(found)}; expected a list such as {example}")
+        for one in found:
+            if not isinstance(one, str):
+                expected = f"expected a list of texts such as {example}"
+                raise self.wrong(key, f"found {shown(one)} in it; {expected}")
+        self.once(key, found)
+        return tuple(found)
+
+    def once(self, key: Key, values: Sequence[Any]) -> None:
+        """Raises Error if a value is there twice: its runs would be."""
+        seen = set()
+        for value in values:
+            # 1 and 1.0 differ as texts, but as keys of a scenario they are one value.
+            one = shown(float(value) if type(value) is int else value)
+            if one in seen:
+                raise self.wrong(key, f"found {shown(value)} twice; expected each value once")
+            seen.add(one)
+
+    def integer(self, key: Key, *, least: int, largest: int) -> int | None:
+        """An integer from `least` to `largest`, or None."""
+        found = self._value(key)
+        if found is not None and (type(found) is not int or not least <= found <= largest):
+            expected = f"expected an integer from {least} to {largest}"
+            raise self.wrong(key, f"found {shown(found)}; {expected}")
+        return found
+
+    def number(self, key: Key) -> float | None:
+        """A number above 0 and below infinity, or None."""
+        found = self._value(key)
+        if found is None:
+            return None
+        if type(found) not in (int, float) or not 0 < found < float("inf"):
+            raise self.wrong(key, f"found {shown(found)}; expected a number above 0")
+        return float(found)
+
+    def _value(self, key: Key) -> Any:
+        *table, last = key
+        return self.table(tuple(table)).get(last)
+
+
+def dotted(key: Key) -> str:
+    """A key as it stands in a message, and after --set."""
+    return ".".join(key)
+
+
+def shown(value: object) -> str:
+    """A value as TOML has it."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case list():
+            return "[" + ", ".join(map(shown, value)) + "]"
+        case dict():
+            keys = {key: key if BARE.fullmatch(key) else shown(key) for key in value}
+            entries = (f"{keys[key]} = {shown(one)}" for key, one in value.items())
+            return "{ " + ", ".join(entries) + " }"
+        case _:
+            return str(value)
+
+
+def _lines(text: str) -> dict[Key, int]:
+    """The lines of headers and keys, counted from 1.
+
+    A line within a text of many lines may look like a key: that the line is right is likely, not
+    certain, and nothing but a message rests on it.
+    """
+    found: dict[Key, int] = {}
+    table: Key = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        header, entry = HEADER.match(line), ENTRY.match(line)
+        if header:
+            table = _steps(header["key"])
+            found.setdefault(table, number)
+        elif entry:
+            for key in _prefixes(table, _steps(entry["key"])):
+                found.setdefault(key, number)
+    return found
+
+
+def _prefixes(table: Key, steps: Key) -> Iterator[Key]:
+    for length in range(1, len(steps) + 1):
+        yield (*table, *steps[:length])
+
+
+def _steps(written: str) -> Key:
+    """The steps of a dotted key, of which some or all may be in quotes."""
+    try:
+        found: Any = tomllib.loads(f"{written} = 0")
+    except tomllib.TOMLDecodeError:
+        return (written.strip(),)
+    steps: list[str] = []
+    while isinstance(found, dict):
+        ((step, found),) = found.items()
+        steps += step.split(".")
+    return tuple(steps)

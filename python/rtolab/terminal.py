@@ -1,0 +1,76 @@
+"""What every command says, and how: on a terminal, through a pipe, as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
+"""How a command exits if not with 0."""
+SHOWN_AFTER_S = 2.0
+NARROWEST = 66
+
+
+def complain(message: str, code: int) -> None:
+    """Say what is wrong and exit."""
+    sys.stderr.write(f"rtolab: {message}\n")
+    sys.exit(code)
+
+
+def stdout(piped: int = 100) -> Console:
+    """Standard output: wide enough for our tables, even where a terminal must then wrap them."""
+    return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else piped)
+
+
+def name_files(files: Sequence[Path]) -> None:
+    """Name the files that were written."""
+    for path in files:
+        stdout().print(f"wrote {path}", highlight=False, soft_wrap=True)
+
+
+def print_json(document: object) -> None:
+    """Print one JSON document."""
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+@contextmanager
+def progressing(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar with an ETA on a terminal, once the work has taken two seconds; else nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(what)
+    began = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+        if time.monotonic() - began > SHOWN_AFTER_S:
+            bar.start()
+
+    try:
+        yield tell
+    finally:
+        bar.stop()
