@@ -15,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 82] = [
+pub const SUMS: [&str; 84] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
