@@ -93,11 +93,6 @@ impl RttEstimator {
         self.backoff
     }
 
-    /// The timeout is not backed off any more, though there was no sample.
-    pub(crate) fn forget_back_off(&mut self) {
-        self.backoff = 0;
-    }
-
     /// The timer expired: back off (RFC 6298 section 5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(63);

@@ -18,7 +18,7 @@ $ns eventtrace-all stdout
 set sender [$ns node]
 set receiver [$ns node]
 $ns simplex-link $sender $receiver $option(rate) $option(delay) DropTail
-$ns simplex-link $receiver $sender 1Gb $option(delay) DropTail
+$ns simplex-link $receiver $sender 100Gb $option(delay) DropTail
 $ns queue-limit $sender $receiver 10000
 $ns queue-limit $receiver $sender 10000
 

@@ -48,9 +48,6 @@ impl Sender {
             return;
         }
         let partial = facts.is_new();
-        if partial {
-            self.rtt.forget_back_off();
-        }
         if let Some(Fast::Sack1 { pipe, .. }) = &mut self.recovery.fast {
             let counts = partial || facts.duplicate || facts.newly_sacked > 0;
             *pipe -= i64::from(counts) + i64::from(partial);
