@@ -178,8 +178,9 @@ BY_RFC = Alternative(
         "tcp.window.halves": "flight-size",
         "tcp.window.repeated_timeout": "keeps",
         "tcp.window.full_ack": "flight-size",
+        "tcp.sack_recovery.rules": "rfc6675",
     },
-    "RFC 5681, 6298 and 6582 where ns-2 rounds to ticks and halves the window",
+    "RFC 5681, 6298, 6582 and 6675 where ns-2 rounds to ticks and halves the window",
 )
 
 
@@ -230,6 +231,7 @@ NS2: tuple[Assumption, ...] = (
     assumed("tcp.window.full_ack", "halved", "ns-2 of 2001"),
     assumed("tcp.recovery.limited_transmit", "false", "ns-2 of 2001"),
     assumed("tcp.recovery.bugfix", "careful", "ns-2, by default"),
+    assumed("tcp.sack_recovery.rules", "ns2", "ns-2's Sack1, where SACK is used"),
     assumed("tcp.rto.arithmetic", "ns2", "ns-2 rounds to whole ticks, as BSD"),
     stated("tcp.rto.granularity", "100 ms", '4.1: "a fine grained timer of 100 ms"'),
     stated("tcp.rto.sampling", "once-per-window", "5.1: measured once in each sender window"),

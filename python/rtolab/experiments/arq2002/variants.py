@@ -298,11 +298,9 @@ CLAIM_2 = Experiment(
             "order",
             _sack_to_newreno,
             {RUNS: Bounds(high=1, strict=True)},
-            explained="the two are alike: 100 runs leave SACK within 2 % of NewReno at each PER, "
-            "in no order that is certain. ns-2's SACK resends every hole below the highest SACKed "
-            "segment once it is in recovery; that of RFC 3517 and RFC 6675, which we have, only "
-            "holes with three SACKed segments above, so it resends less of what the link still "
-            "delivers",
+            explained="the two are alike, within 2 % at each PER and in no order that is certain, "
+            "by ns-2's rules of SACK recovery, which resend every hole below the highest SACKed "
+            "segment, as by those of RFC 6675, which want three SACKed segments above",
         ),
     ),
     runs=40,
