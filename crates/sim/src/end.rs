@@ -192,12 +192,18 @@ impl End {
     /// What the connection tells of itself; it closes when its peer has.
     #[inline]
     pub fn note_events(&mut self, at: Instant, whose: (&Arc<str>, Place)) {
+        if self.connection.as_ref().is_some_and(Connection::has_events) {
+            self.note_all(at, whose);
+        }
+    }
+
+    #[cold]
+    fn note_all(&mut self, at: Instant, whose: (&Arc<str>, Place)) {
         while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
             self.note(event, at, whose);
         }
     }
 
-    #[cold]
     fn note(&mut self, event: Event, at: Instant, whose: (&Arc<str>, Place)) {
         match event {
             Event::Timeout(retransmission) => {
