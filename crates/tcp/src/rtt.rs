@@ -68,6 +68,7 @@ impl RttEstimator {
     }
 
     /// The timeout in force, back-off included (RFC 6298 sections 2.4, 2.5 and 5.5).
+    #[inline]
     pub fn rto(&self) -> Duration {
         let floored = !matches!(self.config.floor, RtoFloor::BackedOff(_));
         if self.backoff == 0 && floored {
@@ -156,6 +157,7 @@ impl RttEstimator {
         }
     }
 
+    #[inline]
     fn standard(&mut self, rtt: Duration, floor: Duration) {
         let estimate = match self.remembered() {
             None => Estimate { srtt: rtt, rttvar: rtt / 2 },

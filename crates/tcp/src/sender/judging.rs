@@ -61,8 +61,19 @@ impl Sender {
         }
     }
 
+    /// Does any detector want to hear of acknowledgments?
+    #[inline]
+    pub(super) fn is_judging(&self) -> bool {
+        !self.bench.is_quiet() || self.frto.as_ref().is_some_and(|frto| !frto.is_idle())
+    }
+
     /// Asks the detectors about the last timeout or fast retransmit, and does as they advise.
+    #[inline]
     pub(super) fn judge(&mut self, facts: &AckFacts) -> Settled {
+        if self.is_judging() { self.judge_by_all(facts) } else { Settled::No }
+    }
+
+    fn judge_by_all(&mut self, facts: &AckFacts) -> Settled {
         let episode = self.bench.episode().copied();
         let found = self.ask(facts, episode);
         if let Some(found) = found.filter(|found| !found.detector.starts_with("dsack")) {
@@ -98,8 +109,8 @@ impl Sender {
     }
 
     fn ask_frto(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Settled {
-        let (can_send, substitute) = (self.can_send(), self.substitute());
         let Some(variant) = self.config.frto else { return Settled::No };
+        let (can_send, substitute) = (self.can_send(), self.substitute());
         let Some(frto) = self.frto.as_mut().filter(|frto| !frto.is_idle()) else {
             return Settled::No;
         };

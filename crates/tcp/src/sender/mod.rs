@@ -184,6 +184,12 @@ impl Sender {
         if self.forbears { None } else { self.deadline }
     }
 
+    /// Has [`Sender::take_event`] something to tell?
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// What happened since this was last asked.
     pub fn take_event(&mut self) -> Option<Event> {
         if self.events.is_empty() { None } else { Some(self.events.remove(0)) }
@@ -239,6 +245,7 @@ impl Sender {
     }
 
     /// What counts against the congestion window, in bytes.
+    #[inline]
     pub fn outstanding(&self) -> u64 {
         if let Some(outstanding) = self.recovery.outstanding(self) {
             return outstanding;
@@ -257,6 +264,7 @@ impl Sender {
     }
 
     /// The timeout in force, for the segment that SND.UNA lies in.
+    #[inline]
     pub fn rto(&self) -> Duration {
         match self.config.rto.floor {
             RtoFloor::DelayedAck(floor, _) if self.head_may_wait() => self.rtt.rto_above(floor),

@@ -60,6 +60,12 @@ impl Bench {
         self
     }
 
+    /// Is there nobody to ask, and no episode under way?
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.seats.is_empty() && self.episode.is_none() && self.judgments.is_empty()
+    }
+
     /// The episode under way.
     pub const fn episode(&self) -> Option<&Episode> {
         self.episode.as_ref()
