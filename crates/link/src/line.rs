@@ -119,7 +119,6 @@ impl Line {
     /// Carries a frame of so many bytes, whose transmission begins at `start`; `outages` are those
     /// of both directions.
     // Stations call it too, and then the compiler would not by itself.
-    #[expect(clippy::inline_always)]
     #[inline(always)]
     pub(crate) fn carry(&mut self, bytes: u32, start: Instant, outages: &mut Timeline) -> Passage {
         if self.uneventful && outages.is_quiet() {

@@ -159,6 +159,7 @@ impl End {
     }
 
     /// A segment arrived: a SYN is answered as `config` says.
+    #[inline(always)]
     pub fn take(&mut self, packet: &Packet, config: &Arc<Config>, at: Instant) {
         match &mut self.connection {
             Some(connection) => connection.on_segment(&packet.segment, at),
@@ -172,6 +173,7 @@ impl End {
     }
 
     /// Reads up to so many bytes; returns how many there were.
+    #[inline]
     pub fn read(&mut self, most: u64) -> u64 {
         let Some(connection) = &mut self.connection else { return 0 };
         let bytes = connection.receiver().available().min(most);

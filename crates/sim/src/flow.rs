@@ -166,7 +166,7 @@ impl Flow {
     }
 
     /// A packet arrived, undamaged, where it was for.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, packet: &Packet, at: Instant) {
         let (place, segment) = (packet.destination(), &packet.segment);
         if packet.to_receiver && segment.len > 0 {

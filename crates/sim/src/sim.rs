@@ -259,7 +259,7 @@ impl Sim {
     }
 
     /// The packet takes the step before it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn forward(&mut self, packet: Packet) {
         match self.stages[packet.step as usize] {
             Stage::Pipe { .. } => {
@@ -279,7 +279,7 @@ impl Sim {
     }
 
     /// The packet, which came out of a pipe, takes the step before it.
-    #[inline]
+    #[inline(always)]
     fn go_on(&mut self, slot: Slot) {
         let step = self.transit.packet(slot).step;
         match self.stages[step as usize] {
@@ -296,7 +296,7 @@ impl Sim {
     }
 
     /// The packet comes to a pipe, and so to those behind it to which nothing else leads.
-    #[inline]
+    #[inline(never)]
     fn enter(&mut self, slot: Slot) {
         let packet = self.transit.packet(slot);
         let (bytes, mut step, mut at) = (packet.bytes, packet.step, self.now);
@@ -397,7 +397,7 @@ impl Sim {
     }
 
     /// A packet of so many bytes leaves, which was sent so often before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn depart(
         &mut self,
         (flow, place): (usize, Place),

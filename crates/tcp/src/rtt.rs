@@ -133,6 +133,7 @@ impl RttEstimator {
 
     /// The round trip from `sent` to `at` as the clock's granularity shows it: whole ticks, at
     /// least one, but for BSD's arithmetic, which adds it itself.
+    #[inline]
     pub fn measure(&self, sent: Instant, at: Instant) -> Duration {
         let tick = self.config.granularity.nanos();
         if tick == 0 {
@@ -145,6 +146,7 @@ impl RttEstimator {
 
     /// Takes a sample (RFC 6298 sections 2.2 and 2.3); a back-off ends. `una` and `max` tell
     /// Linux's rule where a window ends.
+    #[inline]
     pub fn sample(&mut self, rtt: Duration, una: Seq, max: Seq) {
         self.backoff = 0;
         match (self.config.arithmetic, self.config.floor) {

@@ -57,6 +57,7 @@ impl Connection {
 
     /// Asks for a larger window.
     #[cold]
+    #[inline(never)]
     fn probe(&mut self, at: Instant) -> Segment {
         if let Some(chunk) = self.sender.next_chunk_however_small(at) {
             return self.send(chunk, at);
@@ -67,13 +68,14 @@ impl Connection {
         self.with_ack(Segment::new(seq, 0, Flags::ACK), at)
     }
 
+    #[inline(always)]
     fn send(&mut self, chunk: Chunk, at: Instant) -> Segment {
         let segment = self.fill_in(chunk, at);
         self.sender.note_sent(&segment, at, chunk.cause);
         segment
     }
 
-    #[inline]
+    #[inline(always)]
     fn fill_in(&mut self, chunk: Chunk, at: Instant) -> Segment {
         let mut segment = Segment::new(chunk.seq, chunk.len, chunk.flags);
         if self.config.push && self.sender.empties_buffer(&chunk) {
@@ -121,7 +123,7 @@ impl Connection {
 
     /// Adds acknowledgment, window, timestamps and SACK blocks: every segment but the first SYN
     /// carries them.
-    #[inline]
+    #[inline(always)]
     fn with_ack(&mut self, mut segment: Segment, at: Instant) -> Segment {
         segment.flags |= Flags::ACK;
         segment.ack = self.receiver.nxt();

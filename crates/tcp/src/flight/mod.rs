@@ -160,6 +160,7 @@ impl Flight {
     }
 
     /// Notes that `segment` was sent, and why.
+    #[inline]
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         self.offers_sack |= segment.syn_options().sack_permitted;
         // A SYN-ACK offers only what the SYN did (RFC 2018 section 2).
@@ -214,7 +215,6 @@ impl Flight {
 
     /// What an acknowledgment means as long as none of what it acknowledges was looked at. Apart from
     /// the rest, so that the facts are made where they are kept: they are large.
-    #[expect(clippy::inline_always)]
     #[inline(always)]
     pub(crate) fn expected(&self, segment: &Segment, at: Instant) -> AckFacts {
         let answers_retransmission = segment.flags.has(Flags::RXT_ECHO);

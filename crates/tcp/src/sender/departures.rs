@@ -10,7 +10,7 @@ use crate::seq::Seq;
 
 impl Sender {
     /// The next chunk to leave now, noted as sent; `None` when nothing may leave.
-    #[inline]
+    #[inline(always)]
     pub fn next_chunk(&mut self, at: Instant) -> Option<Chunk> {
         if self.has_nothing_to_send() {
             self.end_train(at);
@@ -48,7 +48,7 @@ impl Sender {
     }
 
     /// The segment made of the last chunk leaves.
-    #[inline]
+    #[inline(always)]
     pub fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let in_order = self.nxt >= self.flight.max();
         let again = segment.seq < self.flight.max();
@@ -93,7 +93,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn choose(&mut self) -> Option<Chunk> {
         if let Some(cause) = self.resend_head.take() {
             return self.chunk_at(self.flight.una(), cause);
@@ -138,7 +138,7 @@ impl Sender {
     }
 
     /// New data, as the windows and limited transmit allow.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn choose_new(&mut self) -> Option<Chunk> {
         // A short last segment needs the room of a whole one, as in stacks that count segments.
         let smss = self.window.smss;

@@ -46,14 +46,18 @@ impl Sender {
     /// Loss recovery's part of an acknowledgment. Where it begins with a fast retransmit, so does an
     /// episode; but for a segment that has just timed out, whose episode goes on.
     pub(super) fn recover_or_begin(&mut self, facts: &AckFacts, settled: Settled) {
-        let before = (facts.duplicate || facts.newly_sacked > 0).then(|| self.state_to_save());
+        if !facts.duplicate && facts.newly_sacked == 0 {
+            self.discount.takes(facts);
+            return self.recover(facts, settled);
+        }
+        let before = self.state_to_save();
         let events = self.events.len();
         match self.discount.takes(facts) {
             true => self.recover(&AckFacts { duplicate: false, ..*facts }, settled),
             false => self.recover(facts, settled),
         }
         let began = self.events[events..].iter().any(|e| matches!(e, Event::FastRetransmit(_)));
-        if let (Some(before), true, None) = (before, began, self.timed_out_at) {
+        if let (true, None) = (began, self.timed_out_at) {
             let (seq, max) = (self.flight.una(), self.flight.max());
             let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
             self.bench.begin(Beginning { kind, seq, max, sack, at: facts.at });
