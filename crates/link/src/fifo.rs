@@ -32,7 +32,7 @@ impl<T: Copy> Fifo<T> {
 
     /// Has the ring no more room? Then the next one has it grow.
     #[inline]
-    pub(crate) const fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.len() == self.ring.len()
     }
 

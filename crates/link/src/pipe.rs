@@ -141,12 +141,11 @@ impl Pipe {
         let mut counts = self.counts;
         let mut inside = 0;
         for frame in self.inside.iter().take_while(|frame| frame.offered <= until) {
-            match frame.due <= until {
-                true => counts.deliver(frame),
-                false => {
-                    inside += 1;
-                    counts.max_queue = counts.max_queue.max(frame.queue);
-                }
+            if frame.due <= until {
+                counts.deliver(frame);
+            } else {
+                inside += 1;
+                counts.max_queue = counts.max_queue.max(frame.queue);
             }
         }
         Stats {

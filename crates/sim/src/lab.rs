@@ -154,16 +154,16 @@ impl Lab {
     /// The run with `seed` at its beginning.
     pub fn start(&self, seed: u64, observe: Observe) -> Sim {
         let stream = Stream::new(seed);
-        let channel = |(name, config): &(Arc<str>, ChannelConfig)| {
+        let link = |(name, config): &(Arc<str>, Arc<ChannelConfig>)| {
             let mut channel = Channel::new(config, &stream.child(name));
             if observe.trace {
                 channel.record_disturbances();
             }
-            channel
+            // At once, for a channel is large and most are pipes.
+            Link::new(channel, self.plain)
         };
         let mut parts = Parts {
-            channels: self.plans.channels.iter().map(channel).collect(),
-            plain: self.plain,
+            links: self.plans.channels.iter().map(link).collect(),
             steps: self.plans.steps.clone(),
             flows: Vec::with_capacity(self.plans.legs.len()),
             applications: Vec::with_capacity(self.plans.applications),
@@ -218,7 +218,12 @@ impl Lab {
     pub fn run(&self, run: u32, seed: u64, observe: Observe) -> Recording {
         let mut sim = self.start(seed, observe);
         sim.run_until(self.end);
-        self.record(sim, Run { run, seed, sender: self.sender.clone() })
+        self.record(sim, self.named(run, seed))
+    }
+
+    /// The run of this number with this seed, by its name.
+    pub fn named(&self, run: u32, seed: u64) -> Run {
+        Run { run, seed, sender: self.sender.clone() }
     }
 
     /// What the run leaves.

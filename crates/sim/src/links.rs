@@ -16,8 +16,9 @@ pub enum Plain {
     Channels,
 }
 
-/// A link.
+/// A link. The first kind is the one that has to be fast, and the common one.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant)]
 pub enum Link {
     /// One that is plain both ways.
     Pipes([Pipe; 2]),
@@ -111,9 +112,9 @@ impl Stages {
     pub fn new(steps: &[Step], links: &[Link]) -> Self {
         let feeders = feeders(steps, links);
         let mut runs = BTreeMap::new();
-        let stage = |(number, step): (usize, &Step)| match (pipe(step, links), *step) {
+        let stage = |(number, step): (usize, &Step)| match (pipe(*step, links), *step) {
             (Some(pipe), _) => {
-                let next = steps.get(number + 1).and_then(|step| self::pipe(step, links));
+                let next = steps.get(number + 1).and_then(|step| self::pipe(*step, links));
                 let alone = next.is_some_and(|next| feeders[next as usize] == Feeder::Pipe(pipe));
                 let then = if alone {
                     Then::Pipe
@@ -133,8 +134,8 @@ impl Stages {
 }
 
 /// The step's pipe, if it is one.
-fn pipe(step: &Step, links: &[Link]) -> Option<u32> {
-    match *step {
+fn pipe(step: Step, links: &[Link]) -> Option<u32> {
+    match step {
         Step::Link { link, direction } => match links[link as usize] {
             Link::Pipes(_) => Some(2 * link + direction.index() as u32),
             Link::Channel(_) => None,
@@ -147,7 +148,7 @@ fn feeders(steps: &[Step], links: &[Link]) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::Nothing; 2 * links.len()];
     let mut before = None;
     for step in steps {
-        let pipe = pipe(step, links);
+        let pipe = pipe(*step, links);
         if let Some(pipe) = pipe {
             let feeder = &mut feeders[pipe as usize];
             *feeder = match (*feeder, before) {

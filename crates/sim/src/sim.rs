@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtolab_link::{Cause, Channel, CopyId, Direction, Outcome};
+use rtolab_link::{Cause, CopyId, Direction, Outcome};
 use rtolab_net::{Agent, Condition, Onward, Packet, Step};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::{Segment, State};
@@ -11,7 +11,7 @@ use rtolab_time::Instant;
 use crate::attend::Attended;
 use crate::flow::Flow;
 use crate::judging::Judging;
-use crate::links::{Link, Plain, Stage, Stages, Then};
+use crate::links::{Link, Stage, Stages, Then};
 use crate::measure::Measure;
 use crate::queue::Queue;
 use crate::trace::Trace;
@@ -42,8 +42,7 @@ pub struct Sim {
 
 /// What a run is made of.
 pub struct Parts {
-    pub channels: Vec<Channel<Packet>>,
-    pub plain: Plain,
+    pub links: Vec<Link>,
     pub steps: Arc<[Step]>,
     pub flows: Vec<Flow>,
     pub applications: Vec<Attended>,
@@ -72,9 +71,7 @@ pub enum Entity {
 impl Sim {
     /// The beginning of a run.
     pub(crate) fn new(parts: Parts, trace: Trace, measure: Measure) -> Self {
-        let Parts { channels, plain, steps, flows, applications, agents } = parts;
-        let link = |channel| Link::new(channel, plain);
-        let links: Vec<_> = channels.into_iter().map(link).collect();
+        let Parts { links, steps, flows, applications, agents } = parts;
         let Stages { stages, runs } = Stages::new(&steps, &links);
         let pairs = links.len() + flows.len();
         let mut sim = Self {

@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use super::{Permit, Sender};
 use crate::config::{Algorithm, Config};
-use crate::spurious::{Frto, FrtoVariant, acting};
+use crate::sender::bench_of;
+use crate::spurious::{Frto, FrtoVariant};
 
 /// Why a connection cannot go on with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -62,7 +63,7 @@ impl Sender {
             self.frto = config.frto.map(Frto::new);
         }
         if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
-            self.bench = acting(&config);
+            self.bench = bench_of(&config);
         }
         self.window.adopt(&config.window);
         self.rtt.adopt(config.rto);

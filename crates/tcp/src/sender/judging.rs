@@ -1,6 +1,8 @@
 //! Was the last timeout or fast retransmit wrong? The detectors that the sender acts on, in their
 //! order: Eifel, what comes too soon, F-RTO, D-SACK. The first to find it spurious is answered.
 
+use alloc::boxed::Box;
+
 use rtolab_time::Instant;
 
 use super::{Permit, Sender};
@@ -10,7 +12,7 @@ use crate::flight::{AckFacts, Cause, Sent};
 use crate::response::Finding;
 use crate::seq::Seq;
 use crate::spurious::{
-    Advice, Beginning, Episode, EpisodeKind, Frto, Reopening, Resumption, Verdict,
+    Advice, Beginning, Bench, Episode, EpisodeKind, Frto, Reopening, Resumption, Verdict, acting,
 };
 
 impl Sender {
@@ -18,13 +20,17 @@ impl Sender {
     pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
         let max = self.flight.max();
         let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
-        self.bench.begin(Beginning { kind, seq: head.seq, max, sack, at });
+        self.bench().begin(Beginning { kind, seq: head.seq, max, sack, at });
         let mut resent = *head;
         resent.transmissions = head.transmissions.saturating_add(1);
         (resent.last_sent, resent.cause) = (at, Cause::Timeout);
         resent.timestamp = self.timestamp(at);
         resent.marked = self.marks();
-        self.bench.resent(&resent, max);
+        self.bench().resent(&resent, max);
+    }
+
+    fn bench(&mut self) -> &mut Bench {
+        self.bench.get_or_insert_with(|| Box::new(acting(&self.config)))
     }
 
     /// Do retransmissions carry a mark?
@@ -38,8 +44,8 @@ impl Sender {
         if cause == Cause::Timeout {
             return;
         }
-        if let Some(sent) = self.flight.segment_at(seq) {
-            self.bench.resent(sent, self.flight.max());
+        if let (Some(bench), Some(sent)) = (&mut self.bench, self.flight.segment_at(seq)) {
+            bench.resent(sent, self.flight.max());
         }
     }
 
@@ -60,7 +66,7 @@ impl Sender {
         if let (true, None) = (began, self.timed_out_at) {
             let (seq, max) = (self.flight.una(), self.flight.max());
             let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
-            self.bench.begin(Beginning { kind, seq, max, sack, at: facts.at });
+            self.bench().begin(Beginning { kind, seq, max, sack, at: facts.at });
             self.saved = before;
         }
     }
@@ -68,7 +74,8 @@ impl Sender {
     /// Does any detector want to hear of acknowledgments?
     #[inline]
     pub(super) fn is_judging(&self) -> bool {
-        !self.bench.is_quiet() || self.frto.as_ref().is_some_and(|frto| !frto.is_idle())
+        self.bench.as_ref().is_some_and(|bench| !bench.is_quiet())
+            || self.frto.as_ref().is_some_and(|frto| !frto.is_idle())
     }
 
     /// Asks the detectors about the last timeout or fast retransmit, and does as they advise.
@@ -78,7 +85,7 @@ impl Sender {
     }
 
     fn judge_by_all(&mut self, facts: &AckFacts) -> Settled {
-        let episode = self.bench.episode().copied();
+        let episode = self.bench.as_ref().and_then(|bench| bench.episode().copied());
         let found = self.ask(facts, episode);
         if let Some(found) = found.filter(|found| !found.detector.starts_with("dsack")) {
             let settled = self.respond_to(&found, facts);
@@ -100,9 +107,9 @@ impl Sender {
 
     /// The first of the detectors beside F-RTO that finds the episode spurious.
     fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Finding> {
-        self.bench.acked(facts);
+        self.bench.as_mut()?.acked(facts);
         let mut found = None;
-        while let Some(judgment) = self.bench.poll() {
+        while let Some(judgment) = self.bench.as_mut().and_then(|bench| bench.poll()) {
             let detector = judgment.detector;
             self.tell(detector, judgment.verdict, judgment.at);
             if judgment.verdict == Verdict::Spurious {

@@ -10,6 +10,7 @@ mod judging;
 mod limited;
 mod timeout;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -60,6 +61,11 @@ struct Last {
     received: Option<Instant>,
 }
 
+/// The detectors of a sender that does as `config` says, if there are any.
+fn bench_of(config: &Config) -> Option<Box<Bench>> {
+    Some(acting(config)).filter(|bench| !bench.is_empty()).map(Box::new)
+}
+
 /// The sending half of a connection.
 #[derive(Clone, Debug)]
 pub struct Sender {
@@ -95,8 +101,9 @@ pub struct Sender {
     pub(crate) saved: Saved,
     /// F-RTO, where it is asked for.
     frto: Option<Frto>,
-    /// The other detectors that the sender acts on.
-    bench: Bench,
+    /// The other detectors that the sender acts on, and the episode that they are asked about: where
+    /// there are none from the first episode on.
+    bench: Option<Box<Bench>>,
     /// Duplicate acknowledgments that do not count.
     pub(crate) discount: Discount,
     /// The next round trip of new data follows a spurious timeout.
@@ -135,7 +142,7 @@ impl Sender {
             timed_out_at: None,
             syn_timed_out: false,
             frto: config.frto.map(Frto::new),
-            bench: acting(&config),
+            bench: bench_of(&config),
             discount: Discount::default(),
             adapting: None,
             timed: None,

@@ -60,6 +60,11 @@ impl Bench {
         self
     }
 
+    /// Is there nobody to ask?
+    pub fn is_empty(&self) -> bool {
+        self.seats.is_empty()
+    }
+
     /// Is there nobody to ask, and no episode under way?
     #[inline]
     pub fn is_quiet(&self) -> bool {
