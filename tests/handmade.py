@@ -213,6 +213,12 @@ class Outcome:
 
     frames: dict[str, pl.DataFrame]
 
+    @property
+    def effort(self) -> dict[str, float | None]:
+        """What nothing took."""
+        none = ("set_up_s", "run_s", "data_packets_delivered", "events")
+        return dict.fromkeys(none, 0.0) | {"peak_memory_mb": None}
+
     def __getattr__(self, name: str) -> pl.DataFrame:
         try:
             frames: dict[str, pl.DataFrame] = self.__dict__["frames"]

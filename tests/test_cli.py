@@ -298,6 +298,8 @@ def test_run_writes_tables_captures_and_pictures_of_one_run(
     assert {"segments.parquet", "run-0-sack-sender.pcapng", "sack+frto-receiver.png"} <= names
     document = json.loads(ran.out)
     assert len(document["files"]) == len(names)
+    effort = {"set_up_s", "run_s", "data_packets_delivered", "events", "peak_memory_mb"}
+    assert effort <= set(document)
     assert [c["sender"] for c in document["connections"]] == ["sack", "sack+frto"]
     assert simulator.asked[0]["trace"]
 

@@ -64,6 +64,14 @@ def test_runs_are_numbered_sender_by_sender(scenario: Path) -> None:
     assert runs == list(zip(range(6), [7, 5, 9] * 2, senders, strict=True))
 
 
+def test_an_outcome_says_what_its_runs_took(scenario: Path) -> None:
+    one = _rtolab.simulate(scenario, seeds=[1]).effort
+    two = _rtolab.simulate(scenario, seeds=[1, 1]).effort
+    for count in ("data_packets_delivered", "events"):
+        assert two[count] == 2 * (one[count] or 0) > 0
+    assert all((one[figure] or 0) > 0 for figure in ("set_up_s", "run_s", "peak_memory_mb"))
+
+
 def test_without_senders_the_scenarios_own_runs(scenario: Path) -> None:
     own = frames(_rtolab.simulate(scenario, seeds=[1, 2], trace=True))
     assert own["connections"].height == 2

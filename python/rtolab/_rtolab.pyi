@@ -71,6 +71,14 @@ class Outcome:
     """
 
     @property
+    def effort(self) -> dict[str, float | None]:
+        """What all runs took together.
+
+        `set_up_s` and `run_s` in s of the processors, the counts `data_packets_delivered` and
+        `events`, and `peak_memory_mb`: the most memory that this process has had resident.
+        """
+
+    @property
     def connections(self) -> Table:
         """One row a connection: times, bytes, retransmissions, losses by cause, goodput."""
 

@@ -157,6 +157,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
             "scenario": scenario,
             "seed": seed,
             "runs": runs,
+            **result.effort,
             "connections": result.connections.to_dicts(),
         }
         if result.tasks.height:

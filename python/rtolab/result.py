@@ -45,6 +45,11 @@ class Result:
         self.traced = traced
         self._outcome = outcome
 
+    @property
+    def effort(self) -> dict[str, float | None]:
+        """What all runs took together: `set_up_s`, `run_s`, `events` and so on."""
+        return self._outcome.effort
+
     @cached_property
     def connections(self) -> pl.DataFrame:
         """One row a connection: times, bytes, losses by cause, retransmissions by need."""

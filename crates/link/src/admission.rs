@@ -47,6 +47,11 @@ impl Admission {
         Self { limit, early }
     }
 
+    /// The limit, where nothing else decides.
+    pub(crate) fn plain(&self) -> Option<Limit> {
+        self.early.is_none().then_some(self.limit)
+    }
+
     /// A frame comes that has to wait.
     #[inline]
     pub(crate) fn decide<F: Frame>(&mut self, backlog: Backlog, frame: &F, at: Instant) -> Admit {

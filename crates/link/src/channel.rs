@@ -9,6 +9,7 @@ use crate::config::{ChannelConfig, Discipline};
 use crate::frame::{Direction, Frame, Outcome};
 use crate::lane::Lane;
 use crate::layers::{Direct, Repeating};
+use crate::pipe::Pipe;
 use crate::report::{Disturbance, DisturbanceKind, Stats};
 use crate::station::Stations;
 use crate::stream::Stream;
@@ -93,6 +94,18 @@ impl<F: Frame> Channel<F> {
             kind: Kind::new(config, *stream),
             outages: Timeline::new(&outages.scripted, outages.random, stream.child("outages")),
             recording: false,
+        }
+    }
+
+    /// Both directions as pipes, if nothing ever happens in either but that frames queue, are sent
+    /// at one rate and take one delay: what comes out, and when, is the same. Ask before the first
+    /// frame.
+    pub fn pipes(&self) -> Option<[Pipe; 2]> {
+        match &self.kind {
+            Kind::Settled([forward, backward]) if self.outages.is_quiet() => {
+                Some([forward.pipe()?, backward.pipe()?])
+            }
+            _ => None,
         }
     }
 

@@ -16,6 +16,7 @@ use crate::config::{ChannelConfig, StallHolds, Stalls};
 use crate::exits::{Exit, Exits, Settled};
 use crate::frame::{Cause, Direction, Frame, Outcome};
 use crate::line::{Line, Passage};
+use crate::pipe::Pipe;
 use crate::report::{Blemish, Disturbance, DisturbanceKind, Stats};
 use crate::room::{Buffers, Queue};
 use crate::stream::Stream;
@@ -71,6 +72,14 @@ impl<F: Frame> Lane<F> {
             stats: Stats::default(),
             recording: false,
         }
+    }
+
+    /// The same as a pipe, if it is plain. Nothing comes out of a pipe at the instant when it enters.
+    pub(crate) fn pipe(&self) -> Option<Pipe> {
+        let (serialiser, delay) = self.line.plain().filter(|_| self.quiet)?;
+        let limit = self.admission.plain().filter(|_| self.buffers.is_none())?;
+        let plain = self.lifetime.is_none() && !delay.is_zero();
+        plain.then(|| Pipe::new(serialiser, delay, limit))
     }
 
     /// A frame comes; `outages` are those of both directions.

@@ -13,12 +13,14 @@ mod config;
 mod delays;
 mod exits;
 mod fates;
+mod fifo;
 mod frame;
 mod lane;
 mod layers;
 mod line;
 mod opportunities;
 mod pauses;
+mod pipe;
 mod priority;
 mod rates;
 mod red;
@@ -37,6 +39,8 @@ pub use config::{
     Limit, Notices, Opportunities, Order, Outages, Priority, Probability, RateChange, Red, Renewal,
     SpikeHolds, Spikes, StallHolds, Stalls, States, Window,
 };
+pub use fifo::Fifo;
 pub use frame::{Cause, CopyId, Direction, Frame, Outcome};
+pub use pipe::Pipe;
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
 pub use stream::{Rng, Stream};

@@ -12,7 +12,7 @@ use crate::frame::{Cause, Direction};
 use crate::report::{Disturbance, DisturbanceKind};
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
-use crate::transmitter::Transmitter;
+use crate::transmitter::{Serialiser, Transmitter};
 
 /// A transmitter and what is behind it. It keeps no frames: whoever has some asks when it is free
 /// and has it carry one after the other.
@@ -119,7 +119,6 @@ impl Line {
     /// Carries a frame of so many bytes, whose transmission begins at `start`; `outages` are those
     /// of both directions.
     // Stations call it too, and then the compiler would not by itself.
-    #[expect(clippy::inline_always)]
     #[inline(always)]
     pub(crate) fn carry(&mut self, bytes: u32, start: Instant, outages: &mut Timeline) -> Passage {
         if self.uneventful && outages.is_quiet() {
@@ -164,7 +163,15 @@ impl Line {
 
     /// Has it no timelines to ask?
     pub(crate) fn is_quiet(&self) -> bool {
-        self.states.is_quiet() && self.outages.is_quiet() && self.transmitter.is_steady()
+        self.states.is_quiet() && self.outages.is_quiet() && self.transmitter.steady().is_some()
+    }
+
+    /// How long frames take to send, and how long they are under way then, where neither ever
+    /// differs for any other reason than their size.
+    pub(crate) fn plain(&self) -> Option<(Serialiser, Duration)> {
+        let serialiser =
+            self.transmitter.steady().filter(|_| self.uneventful && self.is_quiet())?;
+        Some((serialiser, self.delays.constant()))
     }
 
     /// The propagation delay of what is sent at `at`.

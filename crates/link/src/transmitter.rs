@@ -31,7 +31,7 @@ enum Pace {
 
 /// How long a frame takes at a constant rate, if any time.
 #[derive(Clone, Copy, Debug)]
-struct Serialiser {
+pub(crate) struct Serialiser {
     rate: Option<Rate>,
     /// The size of the last frame and how long it takes to send, for most are as large as the one
     /// before: a division costs more than all else here.
@@ -40,7 +40,7 @@ struct Serialiser {
 
 impl Serialiser {
     #[inline]
-    fn time_for(&mut self, bytes: u32) -> Duration {
+    pub(crate) fn time_for(&mut self, bytes: u32) -> Duration {
         if self.last_size.0 != bytes {
             let needed = self.rate.map_or(Duration::ZERO, |rate| rate.time_for(bytes));
             self.last_size = (bytes, needed);
@@ -103,9 +103,12 @@ impl Transmitter {
         self.idle_from
     }
 
-    /// Does it work at one rate and never pause?
-    pub(crate) fn is_steady(&self) -> bool {
-        matches!(self.pace, Pace::Constant(_)) && self.pauses.is_empty()
+    /// How long frames take where it works at one rate and never pauses.
+    pub(crate) fn steady(&self) -> Option<Serialiser> {
+        match self.pace {
+            Pace::Constant(serialiser) if self.pauses.is_empty() => Some(serialiser),
+            _ => None,
+        }
     }
 
     /// Its stalls.

@@ -9,6 +9,7 @@
 )]
 
 mod batch;
+mod effort;
 mod emulate;
 mod error;
 mod known;

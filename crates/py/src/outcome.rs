@@ -4,9 +4,10 @@ use std::sync::OnceLock;
 
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use rtolab_record::{Place, Recording, tables};
 
+use crate::effort::Effort;
 use crate::error::{Error, guard, raise};
 use crate::pcapng::pcapng;
 use crate::table::Table;
@@ -17,6 +18,7 @@ use crate::table::Table;
 pub(crate) struct Outcome {
     recordings: Vec<Recording>,
     traced: bool,
+    effort: Effort,
     connections: OnceLock<RecordBatch>,
     timeouts: OnceLock<RecordBatch>,
     segments: OnceLock<RecordBatch>,
@@ -30,8 +32,8 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn new(recordings: Vec<Recording>, traced: bool) -> Self {
-        Self { recordings, traced, ..Self::default() }
+    pub(crate) fn new(recordings: Vec<Recording>, traced: bool, effort: Effort) -> Self {
+        Self { recordings, traced, effort, ..Self::default() }
     }
 
     fn recording(&self, run: usize) -> PyResult<&Recording> {
@@ -57,6 +59,14 @@ impl Outcome {
 
 #[pymethods]
 impl Outcome {
+    /// What all runs took together: `set_up_s` and `run_s` in s of the processors, the counts
+    /// `data_packets_delivered` and `events`, and `peak_memory_mb`, the most memory that this
+    /// process has had resident, in MB.
+    #[getter]
+    fn effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.effort.document(py)
+    }
+
     /// One row a connection.
     #[getter]
     fn connections(&self, py: Python<'_>) -> PyResult<Table> {

@@ -1,14 +1,17 @@
 //! `simulate`: a scenario with many senders and seeds, on all cores.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use rtolab_record::Recording;
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::{Config, sum};
 
 use crate::batch::batch;
+use crate::effort::Effort;
 use crate::error::{Error, ScenarioError, SenderError, guard, raise};
 use crate::outcome::Outcome;
 
@@ -35,18 +38,33 @@ pub(crate) fn simulate(
 ) -> PyResult<Outcome> {
     guard(|| {
         py.detach(|| {
+            let began = Instant::now();
             let labs = labs(&path, &set, &senders, &Asked { judges, what_if })?;
+            let ready = Effort { set_up: began.elapsed(), ..Effort::default() };
             let observe = Observe { trace, windows };
             let one = |run: usize| {
                 let (lab, seed) = (&labs[run / seeds.len()], seeds[run % seeds.len()]);
-                guard(|| Ok(lab.run(run as u32, seed, observe)))
+                guard(|| Ok(timed(lab, (run as u32, seed), observe)))
             };
             let total = labs.len() * seeds.len();
             let watch = |done| Python::attach(|py| tell(py, progress.as_ref(), (done, total)));
-            let recordings = batch(&threads(jobs.min(total))?, total, one, watch)?;
-            Ok(Outcome::new(recordings, trace))
+            let runs = batch(&threads(jobs.min(total))?, total, one, watch)?;
+            let (recordings, efforts): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
+            let effort = efforts.into_iter().fold(ready, Effort::with);
+            Ok(Outcome::new(recordings, trace, effort))
         })
     })
+}
+
+/// A run from its beginning to its end, and what it took.
+fn timed(lab: &Lab, (run, seed): (u32, u64), observe: Observe) -> (Recording, Effort) {
+    let began = Instant::now();
+    let mut sim = lab.start(seed, observe);
+    let set_up = began.elapsed();
+    let began = Instant::now();
+    sim.run_until(lab.end());
+    let effort = Effort { set_up, run: began.elapsed(), counters: sim.counters() };
+    (lab.record(sim, lab.named(run, seed)), effort)
 }
 
 /// What judged runs are asked; runs of which nothing is asked are not judged.

@@ -34,6 +34,7 @@ fn run(case: &str) -> Result<String, String> {
 
     let begin = Instant::now();
     let lab = Lab::new(&scenario, None).map_err(|error| error.to_string())?;
+    drop(scenario);
     let mut sim = lab.start(1, Observe::default());
     let set_up = begin.elapsed().as_secs_f64();
     let begin = Instant::now();

@@ -122,6 +122,6 @@ impl Sim {
         let segment =
             Segment::new(Seq::new((Seq::FIRST + 1).value() + before), payload, Flags::NONE);
         end.count_sent(&segment, UDP_HEADER);
-        self.depart((flow, Place::Sender), segment, (bytes, 0));
+        self.depart((flow, Place::Sender), &segment, (bytes, 0));
     }
 }

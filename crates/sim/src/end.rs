@@ -159,6 +159,7 @@ impl End {
     }
 
     /// A segment arrived: a SYN is answered as `config` says.
+    #[inline(always)]
     pub fn take(&mut self, packet: &Packet, config: &Arc<Config>, at: Instant) {
         match &mut self.connection {
             Some(connection) => connection.on_segment(&packet.segment, at),
@@ -172,6 +173,7 @@ impl End {
     }
 
     /// Reads up to so many bytes; returns how many there were.
+    #[inline]
     pub fn read(&mut self, most: u64) -> u64 {
         let Some(connection) = &mut self.connection else { return 0 };
         let bytes = connection.receiver().available().min(most);
@@ -192,12 +194,18 @@ impl End {
     /// What the connection tells of itself; it closes when its peer has.
     #[inline]
     pub fn note_events(&mut self, at: Instant, whose: (&Arc<str>, Place)) {
+        if self.connection.as_ref().is_some_and(Connection::has_events) {
+            self.note_all(at, whose);
+        }
+    }
+
+    #[cold]
+    fn note_all(&mut self, at: Instant, whose: (&Arc<str>, Place)) {
         while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
             self.note(event, at, whose);
         }
     }
 
-    #[cold]
     fn note(&mut self, event: Event, at: Instant, whose: (&Arc<str>, Place)) {
         match event {
             Event::Timeout(retransmission) => {

@@ -152,20 +152,21 @@ impl Flow {
         };
     }
 
-    /// The next segment to leave `place`, with how often its first sequence number was sent before.
+    /// The next segment to leave `place`.
     #[inline]
-    pub fn next_segment(
-        &mut self,
-        place: Place,
-        at: Instant,
-    ) -> Option<(rtolab_tcp::Segment, u16)> {
+    pub fn next_segment(&mut self, place: Place, at: Instant) -> Option<rtolab_tcp::Segment> {
+        self.end_mut(place).connection.as_mut()?.poll_transmit(at)
+    }
+
+    /// The segment leaves `place`: how often its first sequence number was sent before.
+    #[inline]
+    pub fn note_sent(&mut self, place: Place, segment: &rtolab_tcp::Segment) -> u16 {
         let (here, there) = pair(&mut self.ends, place);
-        let segment = here.connection.as_mut()?.poll_transmit(at)?;
-        let order = here.note_sent(&segment, there);
-        Some((segment, order))
+        here.note_sent(segment, there)
     }
 
     /// A packet arrived, undamaged, where it was for.
+    #[inline(always)]
     pub fn take(&mut self, packet: &Packet, at: Instant) {
         let (place, segment) = (packet.destination(), &packet.segment);
         if packet.to_receiver && segment.len > 0 {
@@ -183,6 +184,7 @@ impl Flow {
     }
 
     /// What the connection at `place` tells of itself.
+    #[inline]
     pub fn note_events(&mut self, place: Place, at: Instant) {
         let name = &self.plan.name;
         self.ends[place.index()].note_events(at, (name, place));
@@ -253,6 +255,7 @@ impl Flow {
 }
 
 /// The end at `place`, and the other one.
+#[inline]
 fn pair(ends: &mut [End; 2], place: Place) -> (&mut End, &mut End) {
     let [sender, receiver] = ends;
     match place {

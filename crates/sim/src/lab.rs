@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rtolab_link::{Channel, ChannelConfig, Direction, Distribution, DisturbanceKind, Stream};
-use rtolab_net::{Agent, Application, Packet};
+use rtolab_net::{Agent, Application};
 use rtolab_record::{
     ConnectionRow, Disturbance, DisturbanceRow, LinkRow, Place, Recording, Run, TaskRow,
     TimeoutKind, Truths,
@@ -18,6 +18,7 @@ use thiserror::Error;
 use crate::attend::Attended;
 use crate::flow::Flow;
 use crate::judging::{Alternative, Asked, Judging};
+use crate::links::{Link, Plain};
 use crate::measure::Measure;
 use crate::plan::Plans;
 use crate::sim::{Parts, Sim};
@@ -72,6 +73,7 @@ pub struct Lab {
     plans: Plans,
     departures: Vec<Departure>,
     agents: Vec<AgentKind>,
+    plain: Plain,
     /// What judged runs are asked, if they are.
     asked: Option<Asked>,
 }
@@ -102,8 +104,17 @@ impl Lab {
             plans: Plans::new(scenario, sender)?,
             departures: scenario.flows.iter().map(departure).collect(),
             agents: scenario.agents.iter().map(|agent| agent.kind).collect(),
+            plain: Plain::Pipes,
             asked: None,
         })
+    }
+
+    /// The same with plain links simulated as any other. The results are the same but for the count
+    /// of events: so that a test can say that they are.
+    #[must_use]
+    pub fn without_pipes(mut self) -> Self {
+        self.plain = Plain::Channels;
+        self
     }
 
     /// The same with every run judged: the truth about each timeout and fast retransmit, what a
@@ -143,15 +154,16 @@ impl Lab {
     /// The run with `seed` at its beginning.
     pub fn start(&self, seed: u64, observe: Observe) -> Sim {
         let stream = Stream::new(seed);
-        let channel = |(name, config): &(Arc<str>, ChannelConfig)| {
+        let link = |(name, config): &(Arc<str>, Arc<ChannelConfig>)| {
             let mut channel = Channel::new(config, &stream.child(name));
             if observe.trace {
                 channel.record_disturbances();
             }
-            channel
+            // At once, for a channel is large and most are pipes.
+            Link::new(channel, self.plain)
         };
         let mut parts = Parts {
-            channels: self.plans.channels.iter().map(channel).collect(),
+            links: self.plans.channels.iter().map(link).collect(),
             steps: self.plans.steps.clone(),
             flows: Vec::with_capacity(self.plans.legs.len()),
             applications: Vec::with_capacity(self.plans.applications),
@@ -206,7 +218,12 @@ impl Lab {
     pub fn run(&self, run: u32, seed: u64, observe: Observe) -> Recording {
         let mut sim = self.start(seed, observe);
         sim.run_until(self.end);
-        self.record(sim, Run { run, seed, sender: self.sender.clone() })
+        self.record(sim, self.named(run, seed))
+    }
+
+    /// The run of this number with this seed, by its name.
+    pub fn named(&self, run: u32, seed: u64) -> Run {
+        Run { run, seed, sender: self.sender.clone() }
     }
 
     /// What the run leaves.
@@ -220,20 +237,20 @@ impl Lab {
         record_timeouts(&mut sim, &mut recording);
         recording.tasks = sim.applications.iter().flat_map(task_rows).collect();
         let now = sim.now();
-        for (((name, _), channel), measured) in
-            self.plans.channels.iter().zip(&mut sim.channels).zip(links)
+        for (((name, _), link), measured) in
+            self.plans.channels.iter().zip(&mut sim.links).zip(links)
         {
             for direction in Direction::BOTH {
                 let (transmitted, delivered) = measured[direction.index()];
                 recording.links.push(LinkRow {
                     link: name.clone(),
                     direction,
-                    stats: *channel.stats(direction),
+                    stats: link.stats(direction, now),
                     measured_transmitted_bytes: transmitted,
                     measured_delivered_bytes: delivered,
                 });
             }
-            recording.disturbances.extend(disturbance_rows(name, channel, now));
+            recording.disturbances.extend(disturbance_rows(name, link, now));
         }
         (recording.segments, recording.windows) = sim.trace.into_rows(&sim.flows);
         recording
@@ -287,10 +304,10 @@ fn task_rows(attended: &Attended) -> impl Iterator<Item = TaskRow> {
 
 fn disturbance_rows<'a>(
     name: &'a Arc<str>,
-    channel: &mut Channel<Packet>,
+    link: &mut Link,
     until: Instant,
 ) -> impl Iterator<Item = DisturbanceRow> + use<'a> {
-    channel.disturbances(until).into_iter().map(|disturbance| DisturbanceRow {
+    link.disturbances(until).into_iter().map(|disturbance| DisturbanceRow {
         link: name.clone(),
         direction: disturbance.direction,
         kind: match disturbance.kind {

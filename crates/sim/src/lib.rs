@@ -7,12 +7,14 @@ mod end;
 mod flow;
 mod judging;
 mod lab;
+mod links;
 mod measure;
 mod middle;
 mod plan;
 mod queue;
 mod sim;
 mod trace;
+mod transit;
 mod truth;
 
 pub use lab::{Error, Lab, Observe};

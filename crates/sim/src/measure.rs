@@ -4,6 +4,7 @@ use rtolab_link::{Direction, Stats};
 use rtolab_record::Measured;
 use rtolab_time::{Duration, Instant};
 
+use crate::links::Link;
 use crate::sim::Sim;
 
 /// When the counters are looked at, and what they said.
@@ -75,9 +76,9 @@ impl Sim {
 
     fn counts(&self) -> Counts {
         let flows = self.flows.iter().map(crate::flow::Flow::measured).collect();
-        let stats =
-            |channel: &rtolab_link::Channel<_>| Direction::BOTH.map(|way| *channel.stats(way));
-        Counts { flows, links: self.channels.iter().map(stats).collect() }
+        let now = self.now();
+        let stats = |link: &Link| Direction::BOTH.map(|way| link.stats(way, now));
+        Counts { flows, links: self.links.iter().map(stats).collect() }
     }
 
     /// What was measured of each flow, and the bytes that each link transmitted and delivered

@@ -20,7 +20,7 @@ pub struct Plans {
     /// Each flow of the scenario: its first leg and its last.
     pub flows: Vec<(usize, usize)>,
     /// The links, and behind them the access links.
-    pub channels: Vec<(Arc<str>, ChannelConfig)>,
+    pub channels: Vec<(Arc<str>, Arc<ChannelConfig>)>,
     pub steps: Arc<[Step]>,
     /// How many flows have an application that is told of their progress.
     pub applications: usize,
@@ -70,8 +70,9 @@ impl<'a> Planner<'a> {
                 AgentKind::Filter => None,
             },
         });
-        let channel =
-            |link: &rtolab_scenario::Link| (Arc::from(link.name.as_str()), link.channel.clone());
+        let channel = |link: &rtolab_scenario::Link| {
+            (Arc::from(link.name.as_str()), Arc::new(link.channel.clone()))
+        };
         let plans = Plans {
             legs: Vec::new(),
             flows: Vec::new(),
@@ -116,6 +117,22 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// The configuration of the access link before where it is the same.
+    fn shared_access(&self, own: &ChannelConfig) -> Arc<ChannelConfig> {
+        match self.plans.channels.last() {
+            Some((_, last)) if **last == *own => last.clone(),
+            _ => Arc::new(own.clone()),
+        }
+    }
+
+    /// The name of the flow's sender before where it is the same.
+    fn shared_name(&self, own: &str) -> Arc<str> {
+        match self.plans.legs.last() {
+            Some(last) if *last.sender == *own => last.sender.clone(),
+            _ => own.into(),
+        }
+    }
+
     fn add_leg(
         &mut self,
         whole: &Whole<'_>,
@@ -124,7 +141,8 @@ impl<'a> Planner<'a> {
     ) -> Result<(), Error> {
         let &Whole { flow, ref configs, legs, application } = whole;
         let access = flow.access.as_ref().filter(|_| number == 0).map(|access| {
-            self.plans.channels.push((format!("{} access", flow.name).into(), access.clone()));
+            let config = self.shared_access(access);
+            self.plans.channels.push((format!("{} access", flow.name).into(), config));
             Hop { link: self.plans.channels.len() - 1, direction: Direction::Forward }
         });
         let index = self.plans.legs.len();
@@ -133,10 +151,10 @@ impl<'a> Planner<'a> {
                 1 => flow.name.as_str().into(),
                 _ => format!("{}/{}", flow.name, number + 1).into(),
             },
-            sender: match flow.workload {
-                Workload::Datagrams { .. } => "udp".into(),
-                _ => flow.sender_name(self.sender).into(),
-            },
+            sender: self.shared_name(match flow.workload {
+                Workload::Datagrams { .. } => "udp",
+                _ => flow.sender_name(self.sender),
+            }),
             set: flow.set.as_deref().map(Arc::from),
             protocol: protocol(&flow.workload, number),
             configs: configs.clone(),

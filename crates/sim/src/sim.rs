@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtolab_link::{Channel, CopyId, Direction, Outcome};
+use rtolab_link::{Cause, CopyId, Direction, Outcome};
 use rtolab_net::{Agent, Condition, Onward, Packet, Step};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::{Segment, State};
@@ -11,18 +11,22 @@ use rtolab_time::Instant;
 use crate::attend::Attended;
 use crate::flow::Flow;
 use crate::judging::Judging;
+use crate::links::{Link, Stage, Stages, Then};
 use crate::measure::Measure;
 use crate::queue::Queue;
 use crate::trace::Trace;
+use crate::transit::{Due, Slot, Transit};
 
 /// A run. Its clone is a fork: both go on alike from here.
 #[derive(Clone)]
 pub struct Sim {
     now: Instant,
     queue: Queue,
-    pub(crate) channels: Vec<Channel<Packet>>,
+    /// What is under way through pipes.
+    transit: Transit,
+    pub(crate) links: Vec<Link>,
     /// What every packet meets on its way; a packet says where it is in it.
-    steps: Arc<[Step]>,
+    stages: Arc<[Stage]>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) applications: Vec<Attended>,
     pub(crate) agents: Vec<Agent>,
@@ -38,7 +42,7 @@ pub struct Sim {
 
 /// What a run is made of.
 pub struct Parts {
-    pub channels: Vec<Channel<Packet>>,
+    pub links: Vec<Link>,
     pub steps: Arc<[Step]>,
     pub flows: Vec<Flow>,
     pub applications: Vec<Attended>,
@@ -67,13 +71,15 @@ pub enum Entity {
 impl Sim {
     /// The beginning of a run.
     pub(crate) fn new(parts: Parts, trace: Trace, measure: Measure) -> Self {
-        let Parts { channels, steps, flows, applications, agents } = parts;
-        let pairs = channels.len() + flows.len();
+        let Parts { links, steps, flows, applications, agents } = parts;
+        let Stages { stages, runs } = Stages::new(&steps, &links);
+        let pairs = links.len() + flows.len();
         let mut sim = Self {
             now: Instant::START,
             queue: Queue::new(2 * pairs + applications.len() + agents.len()),
-            channels,
-            steps,
+            transit: Transit::new(runs),
+            links,
+            stages,
             flows,
             applications,
             agents,
@@ -120,13 +126,23 @@ impl Sim {
     /// Takes the next event, if there is one before `end`.
     #[inline]
     pub(crate) fn step(&mut self, end: Instant) -> bool {
-        let Some((at, entity)) = self.queue.next() else { return false };
+        let (due, (at, entity)) = (self.transit.next(), self.queue.first());
+        let out = due.at();
+        let comes_out = out < at || (out == at && (due.pipe() as usize) < entity);
+        let at = if comes_out { out } else { at };
         if at > end {
-            self.now = end;
+            // Unless nothing more will ever happen.
+            if at != Instant::NEVER {
+                self.now = end;
+            }
             return false;
         }
         self.now = at;
         self.counters.events += 1;
+        if comes_out {
+            self.on_transit(due);
+            return true;
+        }
         match self.entity(entity) {
             Entity::Channel(channel, direction) => self.on_channel(channel, direction),
             Entity::Host(flow, place) => self.on_host_timer(flow, place),
@@ -136,8 +152,21 @@ impl Sim {
         true
     }
 
+    /// What is due at the same instant from the same pipe comes out together.
+    fn on_transit(&mut self, due: Due) {
+        while let Some(slot) = self.transit.pop() {
+            match due.is_refusal() {
+                true => self.refuse(slot, due),
+                false => self.go_on(slot),
+            }
+            if self.transit.next() != due {
+                return;
+            }
+        }
+    }
+
     fn entity(&self, entity: usize) -> Entity {
-        let Some(host) = entity.checked_sub(2 * self.channels.len()) else {
+        let Some(host) = entity.checked_sub(2 * self.links.len()) else {
             return Entity::Channel(entity / 2, Direction::BOTH[entity % 2]);
         };
         let Some(other) = host.checked_sub(2 * self.flows.len()) else {
@@ -150,7 +179,7 @@ impl Sim {
     }
 
     fn number(&self, entity: Entity) -> usize {
-        let hosts = 2 * self.channels.len();
+        let hosts = 2 * self.links.len();
         let others = hosts + 2 * self.flows.len();
         match entity {
             Entity::Channel(channel, direction) => 2 * channel + direction.index(),
@@ -181,11 +210,13 @@ impl Sim {
         self.wake(Entity::Host(flow, Place::Sender), Some(at));
     }
 
-    fn on_channel(&mut self, channel: usize, direction: Direction) {
-        while let Some(outcome) = self.channels[channel].poll_direction(direction, self.now) {
+    fn on_channel(&mut self, link: usize, direction: Direction) {
+        let now = self.now;
+        let poll = |link: &mut Link| link.channel()?.poll_direction(direction, now);
+        while let Some(outcome) = poll(&mut self.links[link]) {
             self.settle(&outcome);
         }
-        self.wake_for_channel(channel, direction);
+        self.wake_for_channel(link, direction);
     }
 
     /// What became of a packet on a link.
@@ -211,30 +242,88 @@ impl Sim {
     }
 
     /// Where the directions are coupled, what happened in one may be news in the other.
-    fn wake_for_channel(&mut self, channel: usize, direction: Direction) {
-        self.wake_for_direction(channel, direction);
-        if self.channels[channel].is_coupled() {
-            self.wake_for_direction(channel, direction.reverse());
+    fn wake_for_channel(&mut self, link: usize, direction: Direction) {
+        self.wake_for_direction(link, direction);
+        if self.links[link].channel().is_some_and(|channel| channel.is_coupled()) {
+            self.wake_for_direction(link, direction.reverse());
         }
     }
 
     #[inline]
-    fn wake_for_direction(&mut self, channel: usize, direction: Direction) {
-        let next = self.channels[channel].next_event_of(direction);
-        self.wake(Entity::Channel(channel, direction), next);
+    fn wake_for_direction(&mut self, link: usize, direction: Direction) {
+        let next = self.links[link].channel().and_then(|it| it.next_event_of(direction));
+        self.wake(Entity::Channel(link, direction), next);
     }
 
     /// The packet takes the step before it.
+    #[inline(always)]
     pub(crate) fn forward(&mut self, packet: Packet) {
-        match self.steps[packet.step as usize] {
-            Step::Link { link, direction } => {
+        match self.stages[packet.step as usize] {
+            Stage::Pipe { .. } => {
+                let slot = self.transit.put(packet);
+                self.enter(slot);
+            }
+            Stage::Channel { link, direction } => {
                 let link = link as usize;
-                self.channels[link].send(direction, packet, self.now);
+                if let Some(channel) = self.links[link].channel() {
+                    channel.send(direction, packet, self.now);
+                }
                 self.wake_for_channel(link, direction);
             }
-            Step::Agent(agent) => self.pass(agent as usize, packet),
-            Step::Arrival => self.arrive(&packet),
+            Stage::Agent(agent) => self.pass(agent as usize, packet),
+            Stage::Arrival => self.arrive(&packet),
         }
+    }
+
+    /// The packet, which came out of a pipe, takes the step before it.
+    #[inline(always)]
+    fn go_on(&mut self, slot: Slot) {
+        let step = self.transit.packet(slot).step;
+        match self.stages[step as usize] {
+            Stage::Pipe { .. } => self.enter(slot),
+            Stage::Arrival => {
+                let packet = self.transit.take(slot);
+                self.arrive(&packet);
+            }
+            Stage::Channel { .. } | Stage::Agent(_) => {
+                let packet = self.transit.take(slot);
+                self.forward(packet);
+            }
+        }
+    }
+
+    /// The packet comes to a pipe, and so to those behind it to which nothing else leads.
+    #[inline(never)]
+    fn enter(&mut self, slot: Slot) {
+        let packet = self.transit.packet(slot);
+        let (bytes, mut step, mut at) = (packet.bytes, packet.step, self.now);
+        while let Stage::Pipe { pipe, then } = self.stages[step as usize] {
+            let Link::Pipes(pipes) = &mut self.links[pipe as usize / 2] else { return };
+            let Some(out) = pipes[pipe as usize % 2].pass(bytes, at, self.now) else {
+                let due = Due::refused(at, pipe);
+                return if at > self.now {
+                    self.transit.wait_apart(due, slot);
+                } else {
+                    self.refuse(slot, due);
+                };
+            };
+            (step, at) = (step + 1, out);
+            if let Then::Wait { run } = then {
+                self.transit.packet(slot).step = step;
+                return self.transit.wait(run as usize, Due::out(out, pipe), slot);
+            }
+        }
+    }
+
+    /// The queue before a pipe refuses the packet.
+    #[cold]
+    fn refuse(&mut self, slot: Slot, due: Due) {
+        let packet = self.transit.take(slot);
+        if let Link::Pipes(pipes) = &mut self.links[due.pipe() as usize / 2] {
+            pipes[due.pipe() as usize % 2].refused();
+        }
+        self.flows[packet.flow as usize].row.lost.count(Cause::Queue);
+        self.end_way(&packet, Fate::Dropped(Cause::Queue), due.at());
     }
 
     /// The packet goes no further.
@@ -243,6 +332,7 @@ impl Sim {
         self.trace.ended(packet, fate, at);
     }
 
+    #[inline(never)]
     fn arrive(&mut self, packet: &Packet) {
         let index = packet.flow as usize;
         if packet.condition.is_damaged() {
@@ -284,9 +374,10 @@ impl Sim {
         if self.judging.is_some() {
             self.judge(index, place);
         }
-        while let Some((segment, order)) = self.flows[index].next_segment(place, self.now) {
+        while let Some(segment) = self.flows[index].next_segment(place, self.now) {
+            let order = self.flows[index].note_sent(place, &segment);
             let bytes = Packet::size_of(&segment);
-            self.depart((index, place), segment, (bytes, order));
+            self.depart((index, place), &segment, (bytes, order));
         }
         let flow = &mut self.flows[index];
         flow.note_events(place, self.now);
@@ -303,17 +394,18 @@ impl Sim {
     }
 
     /// A packet of so many bytes leaves, which was sent so often before.
+    #[inline(always)]
     pub(crate) fn depart(
         &mut self,
         (flow, place): (usize, Place),
-        segment: Segment,
+        segment: &Segment,
         (bytes, order): (u32, u16),
     ) {
         let copy = self.next_copy();
         let from = &mut self.flows[flow];
         from.under_way += 1;
         let packet = Packet {
-            segment,
+            segment: *segment,
             copy,
             sent: self.now,
             flow: flow as u32,

@@ -149,6 +149,7 @@ impl Receiver {
     /// The window to offer in bytes: what the buffer has room for, and never less than was
     /// offered before (RFC 9293 section 3.8.6: a window is not shrunk). An opening smaller than
     /// half the buffer, or than a segment of `mss` bytes, is not offered (section 3.8.6.2.2).
+    #[inline]
     pub fn window(&self, mss: u32) -> u32 {
         let unread = self.nxt.since(self.read) as u32;
         let room = self.config.buffer.saturating_sub(unread);
@@ -207,6 +208,7 @@ impl Receiver {
 
     /// Takes payload and FIN of an acceptable or duplicate segment and decides when to
     /// acknowledge.
+    #[inline]
     pub fn take(&mut self, segment: &Segment, at: Instant) {
         let range = segment.seq..segment.end();
         if range.is_empty() {
@@ -291,6 +293,7 @@ impl Receiver {
 
     /// An acknowledgment leaves in `segment`, whose acknowledgment number, window and timestamps
     /// are set: adds SACK blocks if the peer wants them, and takes note.
+    #[inline]
     pub fn acknowledge(&mut self, segment: &mut Segment, sack: SackUse) {
         self.edge = self.edge.max(self.nxt + segment.window);
         self.echo.acknowledged(self.nxt);

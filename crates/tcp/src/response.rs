@@ -145,6 +145,11 @@ impl Default for Discount {
 }
 
 impl Discount {
+    /// Are there any that would not count?
+    pub const fn is_under_way(&self) -> bool {
+        self.left > 0
+    }
+
     /// Is this a duplicate acknowledgment that does not count? What SACKs something new came from
     /// another segment.
     pub fn takes(&mut self, facts: &AckFacts) -> bool {

@@ -69,6 +69,7 @@ impl RttEstimator {
     }
 
     /// The timeout in force, back-off included (RFC 6298 sections 2.4, 2.5 and 5.5).
+    #[inline]
     pub fn rto(&self) -> Duration {
         let floored = !matches!(self.config.floor, RtoFloor::BackedOff(_));
         if self.backoff == 0 && floored {
@@ -139,6 +140,7 @@ impl RttEstimator {
 
     /// The round trip from `sent` to `at` as the clock's granularity shows it: whole ticks, at
     /// least one, but for BSD's arithmetic, which adds it itself.
+    #[inline]
     pub fn measure(&self, sent: Instant, at: Instant) -> Duration {
         let tick = self.config.granularity.nanos();
         if tick == 0 {
@@ -151,6 +153,7 @@ impl RttEstimator {
 
     /// Takes a sample (RFC 6298 sections 2.2 and 2.3); a back-off ends. `una` and `max` tell
     /// Linux's rule where a window ends.
+    #[inline]
     pub fn sample(&mut self, rtt: Duration, una: Seq, max: Seq) {
         self.backoff = 0;
         match (self.config.arithmetic, self.config.floor) {
@@ -164,6 +167,7 @@ impl RttEstimator {
         }
     }
 
+    #[inline]
     fn standard(&mut self, rtt: Duration, floor: Duration) {
         let estimate = match self.remembered() {
             None => Estimate { srtt: rtt, rttvar: rtt / 2 },

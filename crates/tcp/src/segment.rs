@@ -248,7 +248,11 @@ impl Segment {
 
     /// The length of the options on the wire with their padding, in bytes: each option is padded
     /// to a multiple of four, as stacks do.
+    #[inline]
     pub const fn option_bytes(&self) -> u32 {
+        if self.present == 0 {
+            return 0;
+        }
         let timestamps = if self.present & HAS_TIMESTAMPS != 0 { 12 } else { 0 };
         let mss = if self.present & HAS_MSS != 0 { 4 } else { 0 };
         let scale = if self.present & HAS_WINDOW_SCALE != 0 { 4 } else { 0 };

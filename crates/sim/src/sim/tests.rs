@@ -39,16 +39,22 @@ enum Mischief {
 /// says; with the packets that are left under way.
 fn run(mischief: fn(u64) -> Mischief) -> (Recording, u32) {
     let lab = Lab::new(&Scenario::parse(TEXT, "x.toml", &[]).unwrap(), None).unwrap();
+    let lab = lab.without_pipes();
     let mut sim = lab.start(1, Observe { trace: true, windows: false });
     sim.judging = None;
     let mut nth = 0;
-    while let Some((at, entity)) = sim.queue.next().filter(|(at, _)| *at <= lab.end()) {
+    loop {
+        let (at, entity) = sim.queue.first();
+        if at > lab.end() {
+            break;
+        }
         let Entity::Channel(channel, direction) = sim.entity(entity) else {
             sim.step(lab.end());
             continue;
         };
         sim.now = at;
-        while let Some(mut outcome) = sim.channels[channel].poll_direction(direction, at) {
+        let poll = |link: &mut Link| link.channel().unwrap().poll_direction(direction, at);
+        while let Some(mut outcome) = poll(&mut sim.links[channel]) {
             nth += 1;
             match (mischief(nth), &mut outcome) {
                 (Mischief::Damage, Outcome::Delivered { frame, .. }) => frame.corrupt(),

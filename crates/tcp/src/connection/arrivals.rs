@@ -79,6 +79,7 @@ impl Connection {
     }
 
     /// All states behind SYN-SENT (RFC 9293 section 3.10.7.4).
+    #[inline(always)]
     fn on_synchronised(&mut self, segment: &Segment, at: Instant) {
         let reset = segment.flags.has(Flags::RST);
         if !reset {
@@ -133,6 +134,7 @@ impl Connection {
     }
 
     /// The acknowledgment field; `false` if the segment is to be dropped for it.
+    #[inline(always)]
     fn on_acknowledgment(&mut self, segment: &Segment, at: Instant) -> bool {
         let flight = self.sender.flight();
         if !self.connected && (segment.ack <= flight.una() || segment.ack > flight.max()) {
@@ -160,6 +162,7 @@ impl Connection {
     /// An older segment does not change the window (RFC 9293 section 3.10.7.4, fifth check). One
     /// that acknowledges more than any before is not older, even if it is a retransmission and its
     /// sequence number is.
+    #[inline]
     fn update_window(&mut self, segment: &Segment) {
         let advances = segment.ack > self.sender.flight().una();
         if advances || self.updated_by <= (segment.seq, segment.ack) {

@@ -12,13 +12,9 @@ impl Connection {
     /// The next segment to leave now; `None` when nothing may leave before something arrives or a
     /// timer expires.
     pub fn poll_transmit(&mut self, at: Instant) -> Option<Segment> {
-        match self.reset.take() {
-            Some(Reset::Abort) => {
-                let max = self.sender.flight().max();
-                return Some(self.with_ack(Segment::new(max, 0, Flags::RST | Flags::ACK), at));
-            }
-            Some(Reset::Refuse(ack)) => return Some(Segment::new(ack, 0, Flags::RST)),
-            None => {}
+        if let Some(reset) = self.reset {
+            self.reset = None;
+            return Some(self.resets(reset, at));
         }
         if self.state == State::Closed && self.receiver.ack_due() != AckDue::Now {
             return None;
@@ -31,21 +27,11 @@ impl Connection {
             let below = self.sender.flight().una() - 1;
             return Some(self.with_ack(Segment::new(below, 0, Flags::ACK), at));
         }
-        let probe = self.persist.take_probe();
-        let chunk = match probe {
-            true => self.sender.next_chunk_however_small(at),
-            false => self.sender.next_chunk(at),
-        };
-        if let Some(chunk) = chunk {
-            let segment = self.fill_in(chunk, at);
-            self.sender.note_sent(&segment, at, chunk.cause);
-            return Some(segment);
+        if self.persist.take_probe() {
+            return Some(self.probe(at));
         }
-        if probe {
-            // What lies below the window is answered; a byte beyond it would be refused, and be
-            // outstanding.
-            let seq = self.sender.flight().max() - 1;
-            return Some(self.with_ack(Segment::new(seq, 0, Flags::ACK), at));
+        if let Some(chunk) = self.sender.next_chunk(at) {
+            return Some(self.send(chunk, at));
         }
         if self.receiver.ack_due() == AckDue::Now && self.state != State::SynSent {
             let max = self.sender.flight().max();
@@ -58,6 +44,38 @@ impl Connection {
         None
     }
 
+    #[cold]
+    fn resets(&mut self, reset: Reset, at: Instant) -> Segment {
+        match reset {
+            Reset::Abort => {
+                let max = self.sender.flight().max();
+                self.with_ack(Segment::new(max, 0, Flags::RST | Flags::ACK), at)
+            }
+            Reset::Refuse(ack) => Segment::new(ack, 0, Flags::RST),
+        }
+    }
+
+    /// Asks for a larger window.
+    #[cold]
+    #[inline(never)]
+    fn probe(&mut self, at: Instant) -> Segment {
+        if let Some(chunk) = self.sender.next_chunk_however_small(at) {
+            return self.send(chunk, at);
+        }
+        // What lies below the window is answered; a byte beyond it would be refused, and be
+        // outstanding.
+        let seq = self.sender.flight().max() - 1;
+        self.with_ack(Segment::new(seq, 0, Flags::ACK), at)
+    }
+
+    #[inline(always)]
+    fn send(&mut self, chunk: Chunk, at: Instant) -> Segment {
+        let segment = self.fill_in(chunk, at);
+        self.sender.note_sent(&segment, at, chunk.cause);
+        segment
+    }
+
+    #[inline(always)]
     fn fill_in(&mut self, chunk: Chunk, at: Instant) -> Segment {
         let mut segment = Segment::new(chunk.seq, chunk.len, chunk.flags);
         if self.config.push && self.sender.empties_buffer(&chunk) {
@@ -105,6 +123,7 @@ impl Connection {
 
     /// Adds acknowledgment, window, timestamps and SACK blocks: every segment but the first SYN
     /// carries them.
+    #[inline(always)]
     fn with_ack(&mut self, mut segment: Segment, at: Instant) -> Segment {
         segment.flags |= Flags::ACK;
         segment.ack = self.receiver.nxt();

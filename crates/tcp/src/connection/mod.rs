@@ -209,6 +209,12 @@ impl Connection {
         self.sender.take_event().or_else(|| self.events.pop_front())
     }
 
+    /// Has [`Connection::poll_event`] something to tell?
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        self.sender.has_events() || !self.events.is_empty()
+    }
+
     /// When the connection next wants `on_timer`.
     pub fn next_timer(&self) -> Option<Instant> {
         if self.state == State::Closed {

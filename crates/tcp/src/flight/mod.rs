@@ -160,6 +160,7 @@ impl Flight {
     }
 
     /// Notes that `segment` was sent, and why.
+    #[inline]
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         self.offers_sack |= segment.syn_options().sack_permitted;
         // A SYN-ACK offers only what the SYN did (RFC 2018 section 2).
@@ -205,19 +206,24 @@ impl Flight {
 
     /// Takes an acknowledgment in and says what it means. The acknowledgment number must not be
     /// beyond SND.MAX.
+    #[inline]
     pub fn acked(&mut self, segment: &Segment, at: Instant) -> AckFacts {
-        debug_assert!(segment.ack <= self.max, "acknowledges what was never sent");
-        let una_before = self.una;
+        let mut facts = self.expected(segment, at);
+        self.note_acked(segment, &mut facts);
+        facts
+    }
+
+    /// What an acknowledgment means as long as none of what it acknowledges was looked at. Apart from
+    /// the rest, so that the facts are made where they are kept: they are large.
+    #[inline(always)]
+    pub(crate) fn expected(&self, segment: &Segment, at: Instant) -> AckFacts {
         let answers_retransmission = segment.flags.has(Flags::RXT_ECHO);
-        let same_window = self.window == Some(segment.window);
-        self.window = Some(segment.window);
-        self.sack |= self.offers_sack && segment.syn_options().sack_permitted;
-        let mut facts = AckFacts {
+        AckFacts {
             at,
             ack: segment.ack,
-            una_before,
+            una_before: self.una,
             max: self.max,
-            advanced: segment.ack.since(una_before),
+            advanced: segment.ack.since(self.una),
             oldest_acked: None,
             newest_acked: None,
             acks_retransmission: false,
@@ -226,48 +232,62 @@ impl Flight {
             sacked_end: None,
             original: None,
             dsack: None,
-            duplicate: segment.ack == una_before
-                && self.max > una_before
+            duplicate: segment.ack == self.una
+                && self.max > self.una
                 && segment.sequence_length() == 0
-                && same_window
+                && self.window == Some(segment.window)
                 && !answers_retransmission,
             answers_retransmission,
             echo: segment.timestamps().map(|timestamps| timestamps.echo),
-        };
-        if segment.ack > una_before {
-            self.advance_to(segment.ack, &mut facts);
+        }
+    }
+
+    /// What it acknowledges, added to what was [expected](Self::expected).
+    pub(crate) fn note_acked(&mut self, segment: &Segment, facts: &mut AckFacts) {
+        debug_assert!(segment.ack <= self.max, "acknowledges what was never sent");
+        self.note_header(segment);
+        if segment.ack > self.una {
+            self.advance_to(segment.ack, facts);
         }
         if segment.sack_count() > 0 {
             self.sack = true;
             facts.dsack = duplicate_range(segment);
             let skip = usize::from(facts.dsack.is_some());
             for block in segment.sack_blocks().skip(skip) {
-                self.mark_sacked(&block, &mut facts);
+                self.mark_sacked(&block, facts);
             }
         }
         self.totals.duplicates += u64::from(facts.duplicate);
-        facts
+    }
+
+    /// Takes note of what a segment says, whatever it acknowledges.
+    #[inline]
+    pub(crate) fn note_header(&mut self, segment: &Segment) {
+        self.window = Some(segment.window);
+        self.sack |= self.offers_sack && segment.syn_options().sack_permitted;
     }
 
     fn advance_to(&mut self, ack: Seq, facts: &mut AckFacts) {
         self.una = ack;
-        while let Some(segment) = self.segments.front().copied() {
+        while let Some(segment) = self.segments.front() {
             if segment.end() > ack {
                 if segment.seq < ack {
                     self.trim_head(ack);
                 }
                 return;
             }
+            let Some(segment) = self.segments.pop_front() else { return };
             self.forget_marks(&segment, segment.len);
-            self.segments.pop_front();
             let taken = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));
             self.totals.acked_segments += u64::from(segment.len > taken);
             if !segment.sacked {
                 facts.acks_retransmission |= segment.was_retransmitted();
             }
             facts.note_original(&segment);
-            facts.oldest_acked.get_or_insert(segment);
             facts.newest_acked = Some(segment);
+            if facts.oldest_acked.is_none() {
+                facts.oldest_acked = Some(segment);
+            }
         }
     }
 
@@ -281,6 +301,7 @@ impl Flight {
         }
     }
 
+    #[inline]
     fn forget_marks(&mut self, segment: &Sent, bytes: u32) {
         let bytes = u64::from(bytes);
         if segment.sacked {

@@ -134,6 +134,7 @@ impl Recovery {
 
 impl Sender {
     /// Loss recovery's part of an acknowledgment.
+    #[inline]
     pub(crate) fn recover(&mut self, facts: &AckFacts, settled: Settled) {
         if facts.is_new() && !self.recovery.is_fast() {
             self.recovery.leave();

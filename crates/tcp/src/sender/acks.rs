@@ -5,18 +5,49 @@ use alloc::vec::Vec;
 use rtolab_time::Instant;
 
 use super::Sender;
-use crate::config::{FullAck, Sampling};
+use crate::config::{FullAck, Reduction, Sampling};
 use crate::flight::AckFacts;
 use crate::segment::{Flags, Segment};
 
 impl Sender {
     /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
+    #[inline]
     pub fn on_ack(&mut self, segment: &Segment, at: Instant) {
+        match self.learns_from(segment) {
+            true => self.learn(segment, at),
+            false => self.hear(segment, at),
+        }
+    }
+
+    /// Can the segment change anything here? Nothing is outstanding at an end that only receives, and
+    /// most of what arrives there acknowledges nothing.
+    #[inline]
+    fn learns_from(&self, segment: &Segment) -> bool {
+        self.flight.size() > 0
+            || segment.sack_count() > 0
+            || self.recovery.is_fast()
+            || self.config.recovery.reduction == Reduction::RateHalving
+            || self.discount.is_under_way()
+            || self.is_judging()
+    }
+
+    /// Takes an acknowledgment of nothing, while nothing is outstanding.
+    #[inline]
+    fn hear(&mut self, segment: &Segment, at: Instant) {
+        self.flight.note_header(segment);
+        self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
+        self.last.received = Some(at);
+        self.saved.congestion_echoed |= segment.flags.has(Flags::ECE);
+        self.trains.begin(false);
+    }
+
+    fn learn(&mut self, segment: &Segment, at: Instant) {
         let timed = self.timed_segments(segment);
-        let facts = match segment.sack_count() > 0 && !self.config.sack {
-            false => self.flight.acked(segment, at),
-            true => self.flight.acked(&segment.without_sack(), at),
-        };
+        let mut facts = self.flight.expected(segment, at);
+        match segment.sack_count() > 0 && !self.config.sack {
+            false => self.flight.note_acked(segment, &mut facts),
+            true => self.flight.note_acked(&segment.without_sack(), &mut facts),
+        }
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
         if facts.is_new() {
             self.nxt = self.nxt.max(facts.ack);

@@ -1,12 +1,14 @@
 //! Another configuration under way: what would another sender do from here?
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use thiserror::Error;
 
 use super::{Permit, Sender};
 use crate::config::{Algorithm, Config};
-use crate::spurious::{Frto, FrtoVariant, acting};
+use crate::sender::bench_of;
+use crate::spurious::{Bench, Frto, FrtoVariant};
 
 /// Why a connection cannot go on with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -62,7 +64,13 @@ impl Sender {
             self.frto = config.frto.map(Frto::new);
         }
         if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
-            self.bench = core::mem::take(&mut self.bench).replaced(acting(&config));
+            self.bench = match (self.bench.take(), bench_of(&config)) {
+                (None, bench) => bench,
+                (Some(before), bench) => {
+                    let bench = bench.map_or_else(Bench::default, |bench| *bench);
+                    Some(Box::new(before.replaced(bench)))
+                }
+            };
         }
         self.window.adopt(&config.window);
         self.rtt.adopt(config.rto);

@@ -10,7 +10,12 @@ use crate::seq::Seq;
 
 impl Sender {
     /// The next chunk to leave now, noted as sent; `None` when nothing may leave.
+    #[inline(always)]
     pub fn next_chunk(&mut self, at: Instant) -> Option<Chunk> {
+        if self.has_nothing_to_send() {
+            self.end_train(at);
+            return None;
+        }
         self.restart_after_idle(at);
         let Some(chunk) = self.choose() else {
             self.end_train(at);
@@ -32,7 +37,20 @@ impl Sender {
         Some(chunk)
     }
 
+    /// Is nothing outstanding, and nothing waiting to be sent for the first time? So it is all the time
+    /// at an end that only receives.
+    #[inline]
+    fn has_nothing_to_send(&self) -> bool {
+        self.flight.max() == self.limit
+            && self.flight.size() == 0
+            && !self.fin
+            && !self.recovery.is_fast()
+            && self.resend_head.is_none()
+            && self.permit == Permit::Windows
+    }
+
     /// The segment made of the last chunk leaves.
+    #[inline(always)]
     pub fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let in_order = self.nxt >= self.flight.max();
         let again = segment.seq < self.flight.max();
@@ -50,6 +68,7 @@ impl Sender {
 
     /// Where the timeout's floor is for delayed acknowledgments: `segment` belongs to a train, or it
     /// is repaired by itself.
+    #[inline]
     fn note_train(&mut self, segment: &Segment, cause: Cause) {
         if !matches!(self.config.rto.floor, RtoFloor::DelayedAck(..)) || segment.len == 0 {
             return;
@@ -62,6 +81,7 @@ impl Sender {
 
     /// After a long idle time nothing is known of the network: the window begins anew (RFC 5681
     /// section 4.1).
+    #[inline]
     fn restart_after_idle(&mut self, at: Instant) {
         let since = match self.config.window.idle_restart {
             IdleRestart::Off => return,
@@ -76,6 +96,7 @@ impl Sender {
         }
     }
 
+    #[inline(always)]
     fn choose(&mut self) -> Option<Chunk> {
         if let Some(cause) = self.resend_head.take() {
             return self.chunk_at(self.flight.una(), cause);
@@ -108,6 +129,7 @@ impl Sender {
 
     /// Go-back-N: what is outstanding is sent again from SND.NXT on, but for what was selectively
     /// acknowledged since.
+    #[inline(never)]
     fn choose_again(&mut self) -> Option<Chunk> {
         let Some(next) = self.next_again() else {
             self.nxt = self.flight.max();
@@ -133,13 +155,14 @@ impl Sender {
     }
 
     /// New data, as the windows and limited transmit allow.
+    #[inline(always)]
     pub(crate) fn choose_new(&mut self) -> Option<Chunk> {
-        let chunk = self.new_chunk()?;
         // A short last segment needs the room of a whole one, as in stacks that count segments.
         let smss = self.window.smss;
         if self.outstanding() + smss > self.window.cwnd + self.limited_transmit() {
             return None;
         }
+        let chunk = self.new_chunk()?;
         if self.flight.size() + smss > self.window.cwnd {
             self.recovery.limited += u64::from(chunk.len);
         }
@@ -148,6 +171,7 @@ impl Sender {
 
     /// The next chunk that was never sent, if the SYN is acknowledged, there is one, and the offered
     /// window has room.
+    #[inline]
     pub(crate) fn new_chunk(&self) -> Option<Chunk> {
         let seq = self.flight.max();
         if seq > self.limit || self.flight.una() == Seq::FIRST {

@@ -1,6 +1,8 @@
 //! Was the last timeout or fast retransmit wrong? The detectors that the sender acts on, in their
 //! order: Eifel, what comes too soon, F-RTO, D-SACK. The first to find it spurious is answered.
 
+use alloc::boxed::Box;
+
 use rtolab_time::Instant;
 
 use super::{Permit, Sender};
@@ -10,7 +12,7 @@ use crate::flight::{AckFacts, Cause, Sent};
 use crate::response::Finding;
 use crate::seq::Seq;
 use crate::spurious::{
-    Advice, Beginning, Episode, EpisodeKind, Frto, Reopening, Resumption, Verdict,
+    Advice, Beginning, Bench, Episode, EpisodeKind, Frto, Reopening, Resumption, Verdict, acting,
 };
 
 impl Sender {
@@ -18,13 +20,17 @@ impl Sender {
     pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
         let max = self.flight.max();
         let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
-        self.bench.begin(Beginning { kind, seq: head.seq, max, sack, at });
+        self.bench().begin(Beginning { kind, seq: head.seq, max, sack, at });
         let mut resent = *head;
         resent.transmissions = head.transmissions.saturating_add(1);
         (resent.last_sent, resent.cause) = (at, Cause::Timeout);
         resent.timestamp = self.timestamp(at);
         resent.marked = self.marks();
-        self.bench.resent(&resent, max);
+        self.bench().resent(&resent, max);
+    }
+
+    fn bench(&mut self) -> &mut Bench {
+        self.bench.get_or_insert_with(|| Box::new(acting(&self.config)))
     }
 
     /// Do retransmissions carry a mark?
@@ -38,32 +44,49 @@ impl Sender {
         if cause == Cause::Timeout {
             return;
         }
-        if let Some(sent) = self.flight.segment_at(seq) {
-            self.bench.resent(sent, self.flight.max());
+        if let (Some(bench), Some(sent)) = (&mut self.bench, self.flight.segment_at(seq)) {
+            bench.resent(sent, self.flight.max());
         }
     }
 
     /// Loss recovery's part of an acknowledgment. Where it begins with a fast retransmit, so does an
     /// episode; but for a segment that has just timed out, whose episode goes on.
     pub(super) fn recover_or_begin(&mut self, facts: &AckFacts, settled: Settled) {
-        let before = (facts.duplicate || facts.newly_sacked > 0).then(|| self.state_to_save());
+        if !facts.duplicate && facts.newly_sacked == 0 {
+            self.discount.takes(facts);
+            return self.recover(facts, settled);
+        }
+        let before = self.state_to_save();
         let events = self.events.len();
         match self.discount.takes(facts) {
             true => self.recover(&AckFacts { duplicate: false, ..*facts }, settled),
             false => self.recover(facts, settled),
         }
         let began = self.events[events..].iter().any(|e| matches!(e, Event::FastRetransmit(_)));
-        if let (Some(before), true, None) = (before, began, self.timed_out_at) {
+        if let (true, None) = (began, self.timed_out_at) {
             let (seq, max) = (self.flight.una(), self.flight.max());
             let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
-            self.bench.begin(Beginning { kind, seq, max, sack, at: facts.at });
+            self.bench().begin(Beginning { kind, seq, max, sack, at: facts.at });
             self.saved = before;
         }
     }
 
+    /// Does any detector want to hear of acknowledgments?
+    #[inline]
+    pub(super) fn is_judging(&self) -> bool {
+        self.bench.as_ref().is_some_and(|bench| !bench.is_quiet())
+            || self.frto.as_ref().is_some_and(|frto| !frto.is_idle())
+    }
+
     /// Asks the detectors about the last timeout or fast retransmit, and does as they advise.
+    #[inline]
     pub(super) fn judge(&mut self, facts: &AckFacts) -> Settled {
-        let episode = self.bench.episode().copied();
+        let asked = self.is_judging() || facts.dsack.is_some();
+        if asked { self.judge_by_all(facts) } else { Settled::No }
+    }
+
+    fn judge_by_all(&mut self, facts: &AckFacts) -> Settled {
+        let episode = self.bench.as_ref().and_then(|bench| bench.episode().copied());
         let found = self.ask(facts, episode);
         if let Some(found) = found.filter(|found| !found.detector.starts_with("dsack")) {
             let settled = self.respond_to(&found, facts);
@@ -85,12 +108,17 @@ impl Sender {
 
     /// The first of the detectors beside F-RTO that finds the episode spurious.
     fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Finding> {
-        if let (Some(cause), Some(range)) = (self.bench.acked(facts), &facts.dsack) {
+        let bench = match &mut self.bench {
+            Some(bench) => bench,
+            // Nothing was sent again: the network made a duplicate.
+            None => self.bench.insert(Box::new(acting(&self.config))),
+        };
+        if let (Some(cause), Some(range)) = (bench.acked(facts), &facts.dsack) {
             self.events.push(Event::Duplicate { at: facts.at, seq: range.start, cause });
         }
         let kind = episode.map_or(EpisodeKind::Timeout, |episode| episode.kind);
         let mut found = None;
-        while let Some(judgment) = self.bench.poll() {
+        while let Some(judgment) = self.bench.as_mut().and_then(|bench| bench.poll()) {
             let detector = judgment.detector;
             self.tell((detector, kind), judgment.verdict, judgment.at);
             if judgment.verdict == Verdict::Spurious {
@@ -101,8 +129,8 @@ impl Sender {
     }
 
     fn ask_frto(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Settled {
-        let (can_send, substitute) = (self.can_send(), self.substitute());
         let Some(variant) = self.config.frto else { return Settled::No };
+        let (can_send, substitute) = (self.can_send(), self.substitute());
         let Some(frto) = self.frto.as_mut().filter(|frto| !frto.is_idle()) else {
             return Settled::No;
         };

@@ -11,6 +11,7 @@ mod limited;
 mod timeout;
 mod validation;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -62,6 +63,11 @@ struct Last {
     received: Option<Instant>,
 }
 
+/// The detectors of a sender that does as `config` says, if there are any.
+fn bench_of(config: &Config) -> Option<Box<Bench>> {
+    Some(acting(config)).filter(|bench| !bench.is_empty()).map(Box::new)
+}
+
 /// The sending half of a connection.
 #[derive(Clone, Debug)]
 pub struct Sender {
@@ -99,8 +105,9 @@ pub struct Sender {
     pub(crate) saved: Saved,
     /// F-RTO, where it is asked for.
     frto: Option<Frto>,
-    /// The other detectors that the sender acts on.
-    bench: Bench,
+    /// The other detectors that the sender acts on, and the episode that they are asked about: where
+    /// there are none from the first episode on.
+    bench: Option<Box<Bench>>,
     /// Duplicate acknowledgments that do not count.
     pub(crate) discount: Discount,
     /// The next round trip of new data follows a spurious timeout.
@@ -142,7 +149,7 @@ impl Sender {
             timed_out_at: None,
             syn_timed_out: false,
             frto: config.frto.map(Frto::new),
-            bench: acting(&config),
+            bench: bench_of(&config),
             discount: Discount::default(),
             adapting: None,
             timed: None,
@@ -190,6 +197,12 @@ impl Sender {
     /// When the retransmission timer expires.
     pub const fn deadline(&self) -> Option<Instant> {
         if self.forbears { None } else { self.deadline }
+    }
+
+    /// Has [`Sender::take_event`] something to tell?
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
     }
 
     /// What happened since this was last asked.
@@ -247,6 +260,7 @@ impl Sender {
     }
 
     /// What counts against the congestion window, in bytes.
+    #[inline]
     pub fn outstanding(&self) -> u64 {
         if let Some(outstanding) = self.recovery.outstanding(self) {
             return outstanding;
@@ -265,6 +279,7 @@ impl Sender {
     }
 
     /// The timeout in force, for the segment that SND.UNA lies in.
+    #[inline]
     pub fn rto(&self) -> Duration {
         match self.config.rto.floor {
             RtoFloor::DelayedAck(floor, _) if self.head_may_wait() => self.rtt.rto_above(floor),
@@ -280,8 +295,8 @@ impl Sender {
     }
 
     /// How many duplicates the peer has reported, by cause.
-    pub const fn duplicates(&self) -> Duplicates {
-        self.bench.duplicates()
+    pub fn duplicates(&self) -> Duplicates {
+        self.bench.as_ref().map_or_else(Duplicates::default, |bench| bench.duplicates())
     }
 
     /// The congestion window and the slow-start threshold.

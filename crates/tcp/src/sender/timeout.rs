@@ -4,7 +4,7 @@ use rtolab_time::{Duration, Instant};
 
 use super::{Permit, Sender};
 use crate::config::{
-    RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout, TimerClock,
+    Parity, RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout, TimerClock,
 };
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
@@ -13,6 +13,7 @@ use crate::spurious::{Entry, Expiry};
 
 impl Sender {
     /// RFC 6298 sections 5.2 and 5.3.
+    #[inline]
     pub(super) fn restart_timer(&mut self, at: Instant) {
         if self.flight.size() == 0 {
             self.deadline = None;
@@ -40,6 +41,7 @@ impl Sender {
     }
 
     /// When a timer that is set at `at` expires.
+    #[inline]
     pub(super) fn expiry(&self, at: Instant) -> Instant {
         let (rto, tick) = (self.rto(), self.config.rto.granularity.nanos());
         match self.config.rto.timer {
@@ -65,8 +67,14 @@ impl Sender {
 
     /// What could leave has left: a train of segments is complete, and the timer may run for the
     /// last one of it.
+    #[inline]
     pub(super) fn end_train(&mut self, at: Instant) {
-        let RtoFloor::DelayedAck(_, parity) = self.config.rto.floor else { return };
+        if let RtoFloor::DelayedAck(_, parity) = self.config.rto.floor {
+            self.end_counted_train(parity, at);
+        }
+    }
+
+    fn end_counted_train(&mut self, parity: Parity, at: Instant) {
         let (una, smss) = (self.flight.una(), self.window.smss);
         if self.trains.end(parity, una, smss) && self.deadline.is_some() && self.head_may_wait() {
             self.deadline = self.deadline.max(Some(self.expiry(at)));

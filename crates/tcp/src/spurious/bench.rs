@@ -73,6 +73,20 @@ impl Bench {
         self.duplicates
     }
 
+    /// Is there nobody to ask?
+    pub fn is_empty(&self) -> bool {
+        self.seats.is_empty()
+    }
+
+    /// Is there nobody to ask, no episode under way, and no report waited for?
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.seats.is_empty()
+            && self.episode.is_none()
+            && self.judgments.is_empty()
+            && self.resent.is_empty()
+    }
+
     /// The episode under way.
     pub const fn episode(&self) -> Option<&Episode> {
         self.episode.as_ref()

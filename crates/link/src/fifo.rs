@@ -1,0 +1,153 @@
+//! First in, first out, with as little work a time as there can be.
+
+use alloc::vec::Vec;
+
+/// A queue in a ring whose length is a power of two: `VecDeque` takes any length, and asks at each
+/// access whether it is to begin anew.
+#[derive(Clone, Debug)]
+pub struct Fifo<T> {
+    ring: Vec<T>,
+    /// The number of the oldest; they are counted from zero.
+    first: usize,
+    /// The number that the next one gets.
+    end: usize,
+}
+
+impl<T> Default for Fifo<T> {
+    fn default() -> Self {
+        Self { ring: Vec::new(), first: 0, end: 0 }
+    }
+}
+
+impl<T: Copy> Fifo<T> {
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.end - self.first
+    }
+
+    /// Are there none?
+    pub const fn is_empty(&self) -> bool {
+        self.first == self.end
+    }
+
+    /// Has the ring no more room? Then the next one has it grow.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.len() == self.ring.len()
+    }
+
+    /// The number of the oldest.
+    pub(crate) const fn first(&self) -> usize {
+        self.first
+    }
+
+    /// The number that the next one gets.
+    pub(crate) const fn end(&self) -> usize {
+        self.end
+    }
+
+    #[inline]
+    fn place(&self, number: usize) -> usize {
+        number & self.ring.len().wrapping_sub(1)
+    }
+
+    /// The one of this number, if it is there.
+    #[inline]
+    pub(crate) fn get(&self, number: usize) -> Option<&T> {
+        if number < self.end { self.ring.get(self.place(number)) } else { None }
+    }
+
+    /// The oldest.
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        if self.is_empty() { None } else { self.ring.get(self.place(self.first)) }
+    }
+
+    /// The newest.
+    #[inline]
+    pub fn back(&self) -> Option<&T> {
+        if self.is_empty() { None } else { self.ring.get(self.place(self.end - 1)) }
+    }
+
+    /// All, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        (self.first..self.end).filter_map(|number| self.ring.get(self.place(number)))
+    }
+
+    /// All, the newest first.
+    pub fn newest(&self) -> impl Iterator<Item = &T> {
+        (self.first..self.end).rev().filter_map(|number| self.ring.get(self.place(number)))
+    }
+
+    /// One more comes.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        if self.is_full() {
+            self.grow(item);
+        }
+        let place = self.place(self.end);
+        self.ring[place] = item;
+        self.end += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, item: T) {
+        let room = (2 * self.ring.len()).max(4);
+        let mut ring = alloc::vec![item; room];
+        for number in self.first..self.end {
+            ring[number & (room - 1)] = self.ring[self.place(number)];
+        }
+        self.ring = ring;
+    }
+
+    /// One comes before so many of the newest.
+    pub fn insert_before(&mut self, newest: usize, item: T) {
+        self.push(item);
+        for number in (self.end - newest.min(self.len() - 1)..self.end).rev() {
+            let (place, before) = (self.place(number), self.place(number - 1));
+            self.ring.swap(place, before);
+        }
+    }
+
+    /// The oldest goes.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        let item = *self.front()?;
+        self.first += 1;
+        Some(item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_does_as_a_deque_does(steps in prop::collection::vec((0..5, 0..9_usize), 0..300)) {
+            let (mut fifo, mut deque) = (Fifo::default(), VecDeque::new());
+            for (step, number) in steps {
+                match step {
+                    0 | 1 => {
+                        fifo.push(number);
+                        deque.push_back(number);
+                    }
+                    2 => {
+                        let newest = number.min(deque.len());
+                        fifo.insert_before(newest, number);
+                        deque.insert(deque.len() - newest, number);
+                    }
+                    _ => prop_assert_eq!(fifo.pop(), deque.pop_front()),
+                }
+                prop_assert!(fifo.iter().eq(&deque));
+                prop_assert_eq!((fifo.front(), fifo.back()), (deque.front(), deque.back()));
+                prop_assert_eq!((fifo.len(), fifo.is_empty()), (deque.len(), deque.is_empty()));
+            }
+        }
+    }
+}

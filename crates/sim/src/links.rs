@@ -1,0 +1,180 @@
+//! Links as they are simulated, and the ways through them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rtolab_link::{Channel, Direction, Disturbance, Limit, Pipe, Stats};
+use rtolab_net::{Packet, Step};
+use rtolab_time::{Duration, Instant};
+
+/// How links are simulated that are plain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plain {
+    /// As pipes.
+    Pipes,
+    /// As any other link: the result is the same.
+    Channels,
+}
+
+/// A link. The first kind is the one that has to be fast, and the common one.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant)]
+pub enum Link {
+    /// One that is plain both ways.
+    Pipes([Pipe; 2]),
+    /// Any other.
+    Channel(Box<Channel<Packet>>),
+}
+
+impl Link {
+    pub fn new(channel: Channel<Packet>, plain: Plain) -> Self {
+        match channel.pipes().filter(|_| plain == Plain::Pipes) {
+            Some(pipes) => Self::Pipes(pipes),
+            None => Self::Channel(Box::new(channel)),
+        }
+    }
+
+    /// It, unless it is simulated as pipes.
+    pub fn channel(&mut self) -> Option<&mut Channel<Packet>> {
+        match self {
+            Self::Channel(channel) => Some(channel),
+            Self::Pipes(_) => None,
+        }
+    }
+
+    /// What happened to the packets of one direction up to now.
+    pub fn stats(&self, direction: Direction, now: Instant) -> Stats {
+        match self {
+            Self::Pipes(pipes) => pipes[direction.index()].stats(now),
+            Self::Channel(channel) => *channel.stats(direction),
+        }
+    }
+
+    /// The disturbances that began before `until`; pipes know none.
+    pub fn disturbances(&mut self, until: Instant) -> Vec<Disturbance> {
+        self.channel().map(|channel| channel.disturbances(until)).unwrap_or_default()
+    }
+}
+
+/// What a packet meets at a step of its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// A pipe: twice the number of its link, one more for the way back.
+    Pipe {
+        pipe: u32,
+        then: Then,
+    },
+    Channel {
+        link: u32,
+        direction: Direction,
+    },
+    Agent(u32),
+    Arrival,
+}
+
+/// What comes behind a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Another pipe, to which nothing but this one leads: a packet's way through it is known as soon
+    /// as that through this one is.
+    Pipe,
+    /// Something else: packets wait in this run until they come out.
+    Wait { run: u32 },
+}
+
+/// All stages of all ways, by the numbers of the steps.
+#[derive(Clone, Debug)]
+pub struct Stages {
+    pub stages: Arc<[Stage]>,
+    /// How many runs packets wait in.
+    pub runs: usize,
+}
+
+/// What leads to a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeder {
+    Nothing,
+    Pipe(u32),
+    Others,
+}
+
+/// The pipes whose packets wait in one run, for they come out nearly in the order in which they
+/// enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kin {
+    /// Those without a limit, where queues are rare, that have the same delay.
+    Delay(Duration),
+    /// Those to which one pipe alone leads, over the same delay.
+    Root(u32, Duration),
+}
+
+impl Stages {
+    pub fn new(steps: &[Step], links: &[Link]) -> Self {
+        let feeders = feeders(steps, links);
+        let mut runs = BTreeMap::new();
+        let stage = |(number, step): (usize, &Step)| match (pipe(*step, links), *step) {
+            (Some(pipe), _) => {
+                let next = steps.get(number + 1).and_then(|step| self::pipe(*step, links));
+                let alone = next.is_some_and(|next| feeders[next as usize] == Feeder::Pipe(pipe));
+                let then = if alone {
+                    Then::Pipe
+                } else {
+                    let (known, kin) = (runs.len() as u32, kin(pipe, links, &feeders));
+                    Then::Wait { run: *runs.entry(kin).or_insert(known) }
+                };
+                Stage::Pipe { pipe, then }
+            }
+            (None, Step::Link { link, direction }) => Stage::Channel { link, direction },
+            (None, Step::Agent(agent)) => Stage::Agent(agent),
+            (None, Step::Arrival) => Stage::Arrival,
+        };
+        let stages = steps.iter().enumerate().map(stage).collect();
+        Self { stages, runs: runs.len() }
+    }
+}
+
+/// The step's pipe, if it is one.
+fn pipe(step: Step, links: &[Link]) -> Option<u32> {
+    match step {
+        Step::Link { link, direction } => match links[link as usize] {
+            Link::Pipes(_) => Some(2 * link + direction.index() as u32),
+            Link::Channel(_) => None,
+        },
+        Step::Agent(_) | Step::Arrival => None,
+    }
+}
+
+fn feeders(steps: &[Step], links: &[Link]) -> Vec<Feeder> {
+    let mut feeders = vec![Feeder::Nothing; 2 * links.len()];
+    let mut before = None;
+    for step in steps {
+        let pipe = pipe(*step, links);
+        if let Some(pipe) = pipe {
+            let feeder = &mut feeders[pipe as usize];
+            *feeder = match (*feeder, before) {
+                (Feeder::Nothing, Some(before)) => Feeder::Pipe(before),
+                (Feeder::Pipe(known), Some(before)) if known == before => Feeder::Pipe(known),
+                _ => Feeder::Others,
+            };
+        }
+        before = pipe;
+    }
+    feeders
+}
+
+fn kin(pipe: u32, links: &[Link], feeders: &[Feeder]) -> Kin {
+    let facts = |pipe: u32| match &links[pipe as usize / 2] {
+        Link::Pipes(pipes) => pipes[pipe as usize % 2].delay_and_limit(),
+        Link::Channel(_) => (Duration::ZERO, Limit::Unlimited),
+    };
+    let (mut delay, limit) = facts(pipe);
+    let mut root = pipe;
+    while let Feeder::Pipe(before) = feeders[root as usize] {
+        root = before;
+        delay += facts(root).0;
+    }
+    match limit {
+        Limit::Unlimited if root == pipe => Kin::Delay(delay),
+        _ => Kin::Root(root, delay),
+    }
+}

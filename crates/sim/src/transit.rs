@@ -1,0 +1,215 @@
+//! Packets under way through pipes: which comes out next.
+//!
+//! A pipe says when a packet comes out as soon as that enters, so packets enter here with their time,
+//! and most in the order of it. They wait in runs, each in order; one that would come far from the
+//! end of its run waits apart. A tournament of the runs' first ones tells the next.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rtolab_link::Fifo;
+use rtolab_net::Packet;
+use rtolab_time::Instant;
+
+/// So many places before the end of its run a packet is let in; else it waits apart.
+const NEAR: usize = 64;
+
+/// When something comes out of which pipe. Of several at one instant the one of the lowest number
+/// comes first, and of one pipe what comes out before what was refused.
+///
+/// In one number, for that is compared fastest: the instant, twice the pipe's number and one more if
+/// its queue refuses the packet, and room for the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Due(u128);
+
+impl Due {
+    /// A packet comes out.
+    #[inline]
+    pub const fn out(at: Instant, pipe: u32) -> Self {
+        Self((at.nanos() as u128) << 64 | (pipe as u128) << 33)
+    }
+
+    /// The pipe's queue refuses a packet.
+    pub const fn refused(at: Instant, pipe: u32) -> Self {
+        Self(Self::out(at, pipe).0 | 1 << 32)
+    }
+
+    const fn never() -> Self {
+        Self::out(Instant::NEVER, u32::MAX / 2)
+    }
+
+    #[inline]
+    pub const fn at(self) -> Instant {
+        Instant::from_nanos((self.0 >> 64) as u64)
+    }
+
+    /// The pipe's number.
+    #[inline]
+    pub const fn pipe(self) -> u32 {
+        (self.0 as u64 >> 33) as u32
+    }
+
+    /// Does the pipe's queue refuse the packet?
+    #[inline]
+    pub const fn is_refusal(self) -> bool {
+        self.0 & 1 << 32 != 0
+    }
+}
+
+/// A packet's number here.
+pub type Slot = u32;
+
+/// A packet that waits in a run.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    due: Due,
+    slot: Slot,
+}
+
+/// All packets under way through pipes.
+#[derive(Clone, Debug)]
+pub struct Transit {
+    packets: Vec<Packet>,
+    /// The numbers that are free.
+    free: Vec<Slot>,
+    runs: Vec<Fifo<Waiting>>,
+    /// Those that would come far from the end of their run, with a number that keeps them in order.
+    apart: BinaryHeap<Reverse<(Due, u64, Slot)>>,
+    number: u64,
+    heads: Heads,
+}
+
+impl Transit {
+    /// Nothing under way, and so many runs.
+    pub fn new(runs: usize) -> Self {
+        Self {
+            packets: Vec::new(),
+            free: Vec::new(),
+            runs: vec![Fifo::default(); runs],
+            apart: BinaryHeap::new(),
+            number: 0,
+            heads: Heads::new(runs + 1),
+        }
+    }
+
+    /// Takes a packet in.
+    #[inline]
+    pub fn put(&mut self, packet: Packet) -> Slot {
+        if let Some(slot) = self.free.pop() {
+            self.packets[slot as usize] = packet;
+            return slot;
+        }
+        self.packets.push(packet);
+        self.packets.len() as Slot - 1
+    }
+
+    /// The packet of this number.
+    #[inline]
+    pub fn packet(&mut self, slot: Slot) -> &mut Packet {
+        &mut self.packets[slot as usize]
+    }
+
+    /// The packet leaves.
+    #[inline]
+    pub fn take(&mut self, slot: Slot) -> Packet {
+        self.free.push(slot);
+        self.packets[slot as usize]
+    }
+
+    /// The packet waits until it is due, in this run.
+    #[inline]
+    pub fn wait(&mut self, run: usize, due: Due, slot: Slot) {
+        let waiting = &mut self.runs[run];
+        match waiting.back() {
+            None => {
+                waiting.push(Waiting { due, slot });
+                self.heads.set(run, due);
+            }
+            Some(last) if last.due <= due => waiting.push(Waiting { due, slot }),
+            Some(_) => self.squeeze(run, Waiting { due, slot }),
+        }
+    }
+
+    /// The packet comes before some of those that wait.
+    #[inline(never)]
+    fn squeeze(&mut self, run: usize, packet: Waiting) {
+        let waiting = &mut self.runs[run];
+        let later = waiting.newest().take_while(|other| other.due > packet.due);
+        let later = later.take(NEAR).count();
+        if later == NEAR {
+            return self.wait_apart(packet.due, packet.slot);
+        }
+        waiting.insert_before(later, packet);
+        if later + 1 == waiting.len() {
+            self.heads.set(run, packet.due);
+        }
+    }
+
+    /// The packet waits apart until it is due.
+    pub fn wait_apart(&mut self, due: Due, slot: Slot) {
+        self.apart.push(Reverse((due, self.number, slot)));
+        self.number += 1;
+        self.look_apart();
+    }
+
+    fn look_apart(&mut self) {
+        let first = self.apart.peek().map_or(Due::never(), |Reverse((due, ..))| *due);
+        self.heads.set(self.runs.len(), first);
+    }
+
+    /// What is due next; at [`Instant::NEVER`] if nothing is.
+    #[inline]
+    pub fn next(&self) -> Due {
+        self.heads.first().1
+    }
+
+    /// What is due next waits no longer.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Slot> {
+        let (run, _) = self.heads.first();
+        let Some(waiting) = self.runs.get_mut(run) else {
+            let first = self.apart.pop().map(|Reverse((.., slot))| slot);
+            self.look_apart();
+            return first;
+        };
+        let first = waiting.pop().map(|packet| packet.slot);
+        let next = waiting.front().map_or(Due::never(), |packet| packet.due);
+        self.heads.set(run, next);
+        first
+    }
+}
+
+/// A tournament of the runs' first ones: of equal ones that of the first run wins.
+#[derive(Clone, Debug)]
+struct Heads {
+    /// `nodes[1]` is the root; the children of `i` are `2 i` and `2 i + 1`, and the leaves are the
+    /// runs, each with its number in the lowest bits.
+    nodes: Vec<u128>,
+}
+
+impl Heads {
+    fn new(runs: usize) -> Self {
+        let leaves = runs.next_power_of_two();
+        let mut heads = Self { nodes: vec![u128::MAX; 2 * leaves] };
+        (0..leaves).for_each(|run| heads.set(run, Due::never()));
+        heads
+    }
+
+    #[inline]
+    fn first(&self) -> (usize, Due) {
+        let root = self.nodes[1];
+        (root as u32 as usize, Due(root >> 32 << 32))
+    }
+
+    #[inline]
+    fn set(&mut self, run: usize, due: Due) {
+        let mut best = due.0 | run as u128;
+        let mut node = self.nodes.len() / 2 + run;
+        self.nodes[node] = best;
+        while node > 1 {
+            best = best.min(self.nodes[node ^ 1]);
+            node /= 2;
+            self.nodes[node] = best;
+        }
+    }
+}

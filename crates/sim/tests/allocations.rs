@@ -1,0 +1,76 @@
+//! Once a run has found its size, no packet allocates.
+#![expect(unsafe_code, reason = "an allocator that counts")]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use common::{at, scenario};
+use rtolab_sim::{Lab, Observe};
+
+/// The system's allocator, and how often each thread asked it.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn allocations() -> u64 {
+    ALLOCATIONS.get()
+}
+
+// SAFETY: the system's allocator does all of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations, and data packets delivered, from one second to another.
+fn count(lab: &Lab, from: u64, to: u64) -> (u64, u64) {
+    let mut sim = lab.start(1, Observe::default());
+    sim.run_until(at(1000 * from));
+    let before = (allocations(), sim.counters().data_packets_delivered);
+    sim.run_until(at(1000 * to));
+    let after = (allocations(), sim.counters().data_packets_delivered);
+    (after.0 - before.0, after.1 - before.1)
+}
+
+#[test]
+fn no_packet_allocates_once_a_run_has_found_its_size() {
+    // The receiver's window is the limit, so that nothing is lost: as pipes, and with a link that is
+    // none.
+    let lines = "delay = \"20 ms\"; queue = \"200 packets\"";
+    for (what, last) in [("pipes", ""), ("a channel", "; jitter = \"1 ns\"")] {
+        let near = format!("near left mid; rate = \"20 Mbit/s\"; {lines}");
+        let far = format!("far mid right; rate = \"10 Mbit/s\"; {lines}{last}");
+        let mut scenario = scenario("60 s", &[&near, &far]);
+        scenario.flows[0].receiver.receiver.buffer = 100_000;
+        let lab = Lab::new(&scenario, None).unwrap();
+        let (allocations, packets) = count(&lab, 5, 50);
+        assert!(packets > 40_000, "{what}: {packets}");
+        assert_eq!(allocations, 0, "{what}: in {packets} packets");
+    }
+}
+
+#[test]
+fn losses_allocate_less_often_than_they_happen() {
+    let links = ["far left right; rate = \"10 Mbit/s\"; delay = \"20 ms\"; queue = \"20 packets\""];
+    let lab = Lab::new(&scenario("60 s", &links), None).unwrap();
+    let (allocations, packets) = count(&lab, 5, 50);
+    assert!(packets > 40_000 && allocations < 20, "{allocations} in {packets} packets");
+}
