@@ -213,3 +213,40 @@ impl Heads {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Dues far ahead and near, so that some packets come far from the end of their run.
+        #[test]
+        fn packets_come_out_as_they_are_due_and_of_one_pipe_as_they_came(
+            steps in prop::collection::vec((0..8_u32, 1..200_u64, prop::bool::ANY), 0..600),
+        ) {
+            let (mut transit, mut naive) = (Transit::new(3), Vec::new());
+            let mut now = 0;
+            for (slot, (pipe, ahead, far)) in (0..).zip(steps) {
+                if pipe >= 6 {
+                    let least = naive.iter().min().copied();
+                    naive.retain(|waiting| Some(*waiting) != least);
+                    prop_assert_eq!(transit.next().at(), least.map_or(Instant::NEVER, |(due, _): (Due, _)| due.at()));
+                    prop_assert_eq!(transit.pop(), least.map(|(_, slot)| slot));
+                    now = least.map_or(now, |(due, _)| due.at().nanos());
+                    continue;
+                }
+                let at = Instant::from_nanos(now + if far { 1000 } else { ahead / 20 + 1 });
+                let due = Due::out(at, pipe);
+                transit.wait(pipe as usize % 3, due, slot);
+                naive.push((due, slot));
+            }
+            naive.sort_unstable();
+            for (_, slot) in naive {
+                prop_assert_eq!(transit.pop(), Some(slot));
+            }
+            prop_assert_eq!((transit.next().at(), transit.pop()), (Instant::NEVER, None));
+        }
+    }
+}
