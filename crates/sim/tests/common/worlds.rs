@@ -53,6 +53,8 @@ const OUTAGES: Key = (
     "link.link.outages.random",
     r#"{ good = { exponential = "2 s" }, bad = { uniform = ["0.2 s", "2 s"] } }"#,
 );
+const ACK_OUTAGE: Key =
+    ("link.link.backward.outages.scripted", r#"[{ at = "1.8 s", for = "1.1 s" }]"#);
 const BURST: Key = ("link.link.forward.drops", "[40, 41, 43, 45, 46, 48, 50, 51, 53, 55]");
 const LOSSY: Key = ("link.link.forward.loss", "0.06");
 const LOSSY_BACK: Key = ("link.link.backward.loss", "0.2");
@@ -77,6 +79,7 @@ pub const WORLDS: &[World] = &[
     World { name: "a burst without bugfix", set: &[BURST, STALLS, NO_BUGFIX, RFC3517] },
     World { name: "outages, other defaults", set: &[OUTAGES, LARGE, NO_BUGFIX, STEADY, RFC3517] },
     World { name: "a stall before much is measured", set: &[EARLY_STALL, EACH_ACKED] },
+    World { name: "acknowledgments lost, and D-SACK", set: &[ACK_OUTAGE, DSACK, LARGE] },
     World { name: "a path faster than is told", set: &[FASTER, STALLS, EACH_ACKED, LARGE] },
 ];
 
