@@ -293,8 +293,10 @@ fn the_parking_lot_takes_a_segment_1400_ms() {
 
 #[test]
 fn the_benches_hold_a_bandwidth_delay_product() {
-    for (name, flows, round_trip) in [("bench-a.toml", 1, 100), ("bench-b.toml", 50, 60)] {
-        let scenario = load(name);
+    let benches =
+        [("a", 1, 100, 2000), ("b", 50, 60, 2000), ("c", 500, 60, 2000), ("d", 100_000, 60, 10)];
+    for (name, flows, round_trip, stagger) in benches {
+        let scenario = load(&format!("bench-{name}.toml"));
         assert_eq!(scenario.flows.len(), flows);
         let bottleneck = &scenario.links[0].channel.forward;
         let access = scenario.flows[0].access.as_ref().unwrap();
@@ -303,7 +305,7 @@ fn the_benches_hold_a_bandwidth_delay_product() {
         let packets = bottleneck.rate.unwrap().bits_per_second() * round_trip / 8_000 / 1_040;
         assert_eq!(bottleneck.queue, Limit::Packets(packets as u32));
         let last = &scenario.flows[flows - 1];
-        assert_eq!(last.start.nanos(), (flows as u64 - 1) * 2_000_000);
+        assert_eq!(last.start.nanos(), (flows as u64 - 1) * stagger * 1000);
         let windows: u64 =
             scenario.flows.iter().map(|f| u64::from(f.receiver.receiver.buffer)).sum();
         assert!(windows > 10 * packets * 1_040);
