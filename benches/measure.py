@@ -263,23 +263,23 @@ def measure_tables(options: argparse.Namespace) -> Tables | None:
 
 def table(cases: list[Case]) -> str:
     """The cases for people."""
-    lines = [f"{'':<22}{'set-up s':>9}{'run s':>8}{'packets':>9}{'packets/s':>11}{'MB':>6}"]
+    lines = [f"{'':<22}{'set-up s':>9}{'run s':>8}{'packets':>11}{'packets/s':>12}{'MB':>9}"]
     for case in cases:
         lines.append(f"({case.name}) {case.title}")
         lines.append(row("ours", case.ours))
         lines += [row(f"ns-2, {scheduler}", run) for scheduler, run in case.ns2.items()]
         if not case.ns2:
             rate = NS2_ELSEWHERE[case.name]
-            lines.append(f"    {'ns-2, another machine':<35}{rate:>11,.0f}")
+            lines.append(f"    {'ns-2, another machine':<38}{rate:>12,.0f}")
         goal = f"  (goal: {GOALS[case.name]:g})"
-        lines.append(f"    {'ours / ns-2':<35}{case.ratio:>11.2f}{goal}")
+        lines.append(f"    {'ours / ns-2':<38}{case.ratio:>12.2f}{goal}")
     return "\n".join(lines)
 
 
 def row(who: str, run: Run) -> str:
     """One simulator's figures."""
-    figures = f"{run.set_up_s:>9.3f}{run.run_s:>8.3f}{run.packets:>9,}{run.packets_per_s:>11,.0f}"
-    return f"    {who:<18}{figures}{run.memory_mb:>6.1f}"
+    figures = f"{run.set_up_s:>9.3f}{run.run_s:>8.3f}{run.packets:>11,}{run.packets_per_s:>12,.0f}"
+    return f"    {who:<18}{figures}{run.memory_mb:>9.1f}"
 
 
 def cost_of(many: Run, cases: list[Case]) -> float:
@@ -298,7 +298,7 @@ def said_of_many(run: Run | None, cases: list[Case]) -> str:
     if run is None:
         return f"({MANY}) was not measured, for it takes long"
     title = tomllib.loads((ROOT / "scenarios" / f"bench-{MANY}.toml").read_text())["title"]
-    cost = f"{'packet (d) / packet (b)':<35}{cost_of(run, cases):>11.2f}  (goal: {GOAL_MANY:g})"
+    cost = f"{'packet (d) / packet (b)':<42}{cost_of(run, cases):>12.2f}  (goal: {GOAL_MANY:g})"
     return f"({MANY}) {title}, 2 s\n{row('ours', run)}\n    {cost}"
 
 
