@@ -7,8 +7,7 @@ use thiserror::Error;
 
 use super::{Permit, Sender};
 use crate::config::{Algorithm, Config};
-use crate::sender::bench_of;
-use crate::spurious::{Bench, Frto, FrtoVariant};
+use crate::spurious::{Bench, Frto, FrtoVariant, acting};
 
 /// Why a connection cannot go on with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -64,13 +63,8 @@ impl Sender {
             self.frto = config.frto.map(Frto::new);
         }
         if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
-            self.bench = match (self.bench.take(), bench_of(&config)) {
-                (None, bench) => bench,
-                (Some(before), bench) => {
-                    let bench = bench.map_or_else(Bench::default, |bench| *bench);
-                    Some(Box::new(before.replaced(bench)))
-                }
-            };
+            let before = self.bench.take().map_or_else(Bench::default, |bench| *bench);
+            self.bench = Some(Box::new(before.replaced(acting(&config))));
         }
         self.window.adopt(&config.window);
         self.rtt.adopt(config.rto);

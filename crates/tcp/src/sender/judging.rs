@@ -108,17 +108,12 @@ impl Sender {
 
     /// The first of the detectors beside F-RTO that finds the episode spurious.
     fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Finding> {
-        let bench = match &mut self.bench {
-            Some(bench) => bench,
-            // Nothing was sent again: the network made a duplicate.
-            None => self.bench.insert(Box::new(acting(&self.config))),
-        };
-        if let (Some(cause), Some(range)) = (bench.acked(facts), &facts.dsack) {
+        if let (Some(cause), Some(range)) = (self.bench().acked(facts), &facts.dsack) {
             self.events.push(Event::Duplicate { at: facts.at, seq: range.start, cause });
         }
         let kind = episode.map_or(EpisodeKind::Timeout, |episode| episode.kind);
         let mut found = None;
-        while let Some(judgment) = self.bench.as_mut().and_then(|bench| bench.poll()) {
+        while let Some(judgment) = self.bench().poll() {
             let detector = judgment.detector;
             self.tell((detector, kind), judgment.verdict, judgment.at);
             if judgment.verdict == Verdict::Spurious {

@@ -71,8 +71,6 @@ SILENT = Variant(
     {"tcp.newreno.partial_ack": "retransmission-only"},
 )
 
-OUTSTANDING = "outstanding at the first duplicate"
-
 CHAIN = {"tcp.rto.restart_on_duplicate": "never"}
 RESTARTED = {"tcp.rto.restart_on_duplicate": "always"}
 EAGER = Variant("newreno:no-bugfix", "An aggressive timer", "", CHAIN)
