@@ -63,8 +63,8 @@ struct Parcel<P> {
     stalled_at_entry: Duration,
     /// How long the transmitter stalled from the frame's entry until its last block had its turn.
     stalled: Duration,
-    /// When it would have come out, had nothing held it.
-    undisturbed: Instant,
+    /// When it would have come out, had nothing held it, once its last block has been sent.
+    undisturbed: Option<Instant>,
 }
 
 /// What became of a frame.
@@ -72,14 +72,12 @@ struct Parcel<P> {
 pub(crate) struct Settlement<P> {
     pub(crate) payload: P,
     pub(crate) end: End,
-    /// When it would have come out, had nothing held it.
-    pub(crate) undisturbed: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It comes out.
-    Delivered,
+    /// It comes out, and would have come out then, had nothing held it.
+    Delivered { undisturbed: Instant },
     /// It was given up then.
     GivenUp(Instant),
 }
@@ -154,7 +152,7 @@ impl<P: Payload> Arq<P> {
             corrupt: false,
             stalled_at_entry: payload.stalled_at_entry(moment),
             stalled: Duration::ZERO,
-            undisturbed: moment.now,
+            undisturbed: None,
             payload: Some(payload),
         });
     }
@@ -226,7 +224,7 @@ impl<P: Payload> Arq<P> {
         let parcel = self.frames.get_mut(data.frame)?;
         parcel.note(data, undisturbed);
         let payload = parcel.payload.as_ref().filter(|_| data.completes)?;
-        Some((payload, parcel.undisturbed))
+        Some((payload, parcel.undisturbed?))
     }
 
     /// A transmission comes to nothing; neither end learns it from that.
@@ -343,12 +341,12 @@ impl<P: Payload> Arq<P> {
 
     fn deliver(&mut self, frame: u64) {
         let Some(parcel) = self.frames.get_mut(frame).filter(|it| it.is_whole()) else { return };
+        let Some(undisturbed) = parcel.undisturbed else { return };
         let Some(mut payload) = parcel.payload.take() else { return };
         if parcel.corrupt {
             payload.corrupt();
         }
-        let undisturbed = parcel.undisturbed;
-        self.settled.push_back(Settlement { payload, end: End::Delivered, undisturbed });
+        self.settled.push_back(Settlement { payload, end: End::Delivered { undisturbed } });
     }
 
     /// Drops a frame that was given up and cannot come any more.
@@ -356,8 +354,7 @@ impl<P: Payload> Arq<P> {
         let Some(parcel) = self.frames.get_mut(frame) else { return };
         let Some(at) = parcel.given_up.filter(|_| parcel.is_hopeless()) else { return };
         if let Some(payload) = parcel.payload.take() {
-            let undisturbed = parcel.undisturbed;
-            self.settled.push_back(Settlement { payload, end: End::GivenUp(at), undisturbed });
+            self.settled.push_back(Settlement { payload, end: End::GivenUp(at) });
         }
         self.forget();
     }
@@ -382,9 +379,12 @@ impl<P> Parcel<P> {
         self.under_way == 0 && (self.passed || !self.is_whole())
     }
 
+    /// What counts is the first transmission of the last block. A lower level may give that up
+    /// before all of it was sent: then it is the next one that was.
     fn note(&mut self, data: &Data, undisturbed: Instant) {
-        if data.completes {
-            self.undisturbed = earlier(undisturbed, self.stalled);
+        let is_last = data.number + 1 == self.to;
+        if data.completes || (is_last && self.undisturbed.is_none()) {
+            self.undisturbed = Some(earlier(undisturbed, self.stalled));
         }
     }
 }

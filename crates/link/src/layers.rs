@@ -352,8 +352,8 @@ impl<F: Frame> Repeating<F> {
             while let Some(settled) = lower.of_mut(direction).take_settled() {
                 let block = &settled.payload;
                 match settled.end {
-                    End::Delivered => {
-                        upper.on_block(direction, block, [now, settled.undisturbed]);
+                    End::Delivered { undisturbed } => {
+                        upper.on_block(direction, block, [now, undisturbed]);
                     }
                     End::GivenUp(_) => upper.on_lost(direction, block, now),
                 }
@@ -363,9 +363,9 @@ impl<F: Frame> Repeating<F> {
             while let Some(settled) = upper.of_mut(exit.direction).take_settled() {
                 let guest = settled.payload;
                 match settled.end {
-                    End::Delivered => {
+                    End::Delivered { undisturbed } => {
                         let stalled_at_entry = guest.entry.since(guest.offered);
-                        let held = stalled_at_entry + now.since(settled.undisturbed);
+                        let held = stalled_at_entry + now.since(undisturbed);
                         exit.deliver(guest, held, now);
                     }
                     End::GivenUp(at) => exit.drop(guest, Cause::Retries, [at, now]),
