@@ -89,8 +89,8 @@ pub enum Outcome<F> {
         /// and its own spike, if that holds service; at the far end, by its own spike and by
         /// frames before it that had to come out first. With local retransmission, from when its
         /// last block would have arrived, had its first transmission met nothing of that, till it
-        /// comes out; that others are sent again meanwhile is queueing. Zero on an undisturbed
-        /// link.
+        /// comes out; that others are sent again meanwhile is queueing. A transmission that a lower
+        /// level gives up before all of it was sent does not count. Zero on an undisturbed link.
         held: Duration,
         /// Is it a second one that the link made of the frame?
         duplicate: bool,

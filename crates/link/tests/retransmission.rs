@@ -356,6 +356,22 @@ fn what_the_lower_level_repeats_in_time_the_upper_one_never_misses() {
 }
 
 #[test]
+fn what_the_lower_level_gives_up_before_all_was_sent_counts_from_the_next_time() {
+    let upper = Arq { timeout: secs(2.0), ..orderly() };
+    let lower = Arq { retries: 0, fragment: Some(125), ..orderly() };
+    let config = ChannelConfig {
+        forward: DirectionConfig { delay: secs(0.4), ..dropping(&[1]) },
+        backward: DirectionConfig::default(),
+        ..stacked(upper, lower)
+    };
+    let (heard, _) = run(&config, 1);
+    // The second eighth comes at 0.65 and shows that the first is lost. The sixth is being sent
+    // then, and comes at 1.15 for nothing. The upper level misses them all at 3.15.
+    assert_eq!(arrivals(&heard), [(0, 4.55)]);
+    assert_eq!(held(&heard[0]), Duration::ZERO);
+}
+
+#[test]
 fn the_upper_level_gives_up_too() {
     let upper = Arq { retries: 1, timeout: secs(5.0), ..orderly() };
     let lower = Arq { retries: 0, timeout: secs(2.0), ..orderly() };
