@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from handmade import Outcome, Simulator, Tape, burst, held_window, lost_retransmission, tables
 from rtolab import Error, run
 from rtolab.charts import Band, Box, band_plot, box_plot
+from rtolab.panels import UNNEEDED
 from rtolab.plot import save
 from rtolab.result import Result, file_name
 from rtolab.stats import summarise
@@ -56,6 +58,16 @@ def test_a_time_sequence_shows_what_each_packet_was() -> None:
     assert [row["at_s"] for row in data(chart, "fast retransmit")] == [7.3]
     assert {row["to_s"] for row in data(chart, "stall")} == {5.0}
     assert data(chart, "acknowledged")[0] == {"at_s": 6.1, "seq": 257, "what": "acknowledged"}
+
+
+def test_packets_of_one_kind_alone_have_a_size(tmp_path: Path) -> None:
+    chart = result(held_window("sack", frto=False)).plot.time_sequence(between=(5, 6.2))
+    count = len(data(chart, "unneeded retransmission"))
+    _, svg = save(chart, tmp_path / "alone")
+    half = math.sqrt(UNNEEDED.size) / 2
+    drawn = svg.read_text(encoding="utf-8").count(f"M-{half:.3f},0L0,-{half:.3f}L")
+    assert count > 0
+    assert drawn >= count
 
 
 def test_losses_and_sack_blocks_are_shown() -> None:

@@ -118,6 +118,8 @@ SHAPES = ("circle", "square", "triangle-up", "cross", "triangle-down", "triangle
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 APART = 2.5
 """How far lines are drawn beside one another, in pixels, lest bars hide bars."""
+DENSE = 40
+"""A line of more points than that is drawn without their shapes, which would hide it."""
 
 
 def curves(
@@ -139,12 +141,13 @@ def curves(
         alt.X("x:Q", title=axes.x, scale=_scale(log=axes.log_x, zero=False)),
         alt.Y("y:Q", title=axes.y, scale=_scale(log=axes.log_y, zero=True)),
     )
+    apart = APART if any(dot.low is not None for dot in dots) else 0.0
     layers = []
     for place, line in enumerate(lines):
         mine = [_dot(dot, axes) for dot in dots if dot.series == line and axes.shows(dot.x, dot.y)]
         if not mine:
             continue
-        aside = APART * (place - (len(lines) - 1) / 2)
+        aside = apart * (place - (len(lines) - 1) / 2)
         layers += _line(mine, lines, at, aside)
     theirs = [_dot(dot, axes) for dot in published if axes.shows(dot.x, dot.y)]
     base = alt.Chart(alt.InlineData(values=theirs)).encode(*at, _look("color", lines, COLORS))
@@ -168,12 +171,13 @@ def _line(
     base = alt.Chart(alt.InlineData(values=points)).encode(at[0], _look("color", lines, COLORS))
     dash = DASHES[lines.index(str(points[0]["series"])) % len(DASHES)]
     tooltip = tips("series:N", "x:Q", "y:Q", "low:Q", "high:Q")
+    shown = 60 if len(points) <= DENSE else 0
     return [
         base.mark_rule(strokeWidth=1.4, opacity=0.6, xOffset=aside, x2Offset=aside)
         .transform_filter("isValid(datum.low)")
         .encode(alt.Y("low:Q"), alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.8, strokeDash=dash, xOffset=aside).encode(at[1]),
-        base.mark_point(size=60, filled=True, opacity=1, xOffset=aside).encode(
+        base.mark_point(size=shown, filled=True, opacity=1, xOffset=aside).encode(
             at[1], _look("shape", lines, SHAPES), tooltip=tooltip
         ),
     ]

@@ -251,7 +251,8 @@ def _point_layer(packets: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
     names = [look.name for look in looks]
 
     def scale(values: Sequence[str | float]) -> alt.Scale:
-        return alt.Scale(domain=names, range=list(values))
+        # Else sizes are spread between the first and the last, and one alone has none.
+        return alt.Scale(type="ordinal", domain=names, range=list(values))
 
     filled = [look.color if look.filled else "transparent" for look in looks]
     legend = alt.Legend(title="Packets", symbolStrokeWidth=1.5)
