@@ -67,7 +67,7 @@ def _curves(reproduction: Reproduction, figure: Curves) -> Picture:
         printed = [Dot(p.series, p.x, p.y, p.low, p.high) for p in figure.published]
         hidden = sum(not axes.shows(dot.x, dot.y) for dot in dots)
         how = [experiment.source]
-        if figure.metric:
+        if figure.metric and reproduction.runs > 1:
             how.append(f"medians of {reproduction.runs} runs, bars from quartile to quartile")
         if printed:
             how.append("diamonds: as printed")
