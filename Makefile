@@ -9,12 +9,13 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin deve
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test bench bench-check lint lint-rust lint-python docs clean
+.PHONY: help demo test bench bench-peers bench-check lint lint-rust lint-python docs clean
 
 help:
 	@echo 'make demo     the F-RTO report measured on this machine, beside what it published'
 	@echo 'make test     every test, of Rust and of Python'
-	@echo 'make bench    how fast it is, beside ns-2'
+	@echo 'make bench    how fast it is: parts, whole runs, and how far from the limit'
+	@echo 'make bench-peers  how fast it is beside ns-2 and ns-3, where they are installed'
 	@echo 'make bench-check  how many instructions a packet takes, and whether more than before'
 	@echo 'make lint     formatting, lints and types'
 	@echo 'make docs     the documentation of the Rust crates'
@@ -29,6 +30,10 @@ test: $(VENV)/dev
 
 bench: $(VENV)/built
 	benches/run
+
+bench-peers:
+	@tools/prerequisites >/dev/null
+	benches/run --peers
 
 bench-check:
 	@tools/prerequisites >/dev/null

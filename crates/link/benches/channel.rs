@@ -1,14 +1,16 @@
-//! What a frame costs: nanoseconds from `send` to `poll`, of the median of several rounds.
+//! What a frame costs from its entry to its exit: `cargo bench -p rtolab-link --bench channel`.
 
 use std::hint::black_box;
-use std::time::Instant as Wall;
+use std::time::Duration as WallTime;
 
+use criterion::{Criterion, Throughput};
 use rtolab_link::{
     Channel, ChannelConfig, CopyId, Direction, DirectionConfig, Distribution, Frame, Limit,
     Probability, SpikeHolds, Spikes, Stream,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
+/// As large as the simulator's packets.
 #[derive(Clone, Copy)]
 struct Packet {
     bytes: u32,
@@ -33,44 +35,76 @@ impl Frame for Packet {
     fn corrupt(&mut self) {}
 }
 
-const FRAMES: u64 = 2_000_000;
+const FRAME: Packet = Packet { bytes: 1040, rest: [0; 11] };
 
-fn nanoseconds_a_frame(config: &DirectionConfig) -> f64 {
-    let config = ChannelConfig { forward: config.clone(), ..ChannelConfig::default() };
-    let mut channel = Channel::new(&config, &Stream::new(1));
-    let frame = Packet { bytes: 1040, rest: [0; 11] };
-    let begin = Wall::now();
-    for n in 0..FRAMES {
-        let at = Instant::from_nanos(n * 83_000);
-        while let Some(outcome) = channel.poll_direction(Direction::Forward, at) {
-            black_box(outcome);
-        }
-        channel.send(Direction::Forward, black_box(frame), at);
-        black_box(channel.next_event_of(Direction::Forward));
-    }
-    begin.elapsed().as_nanos() as f64 / FRAMES as f64
-}
+/// Between two frames: the link below needs 83.2 us for one, so that all but the first wait, and
+/// now and then one finds its queue full.
+const PERIOD: Duration = Duration::from_micros(83);
 
-fn main() {
-    let plain = DirectionConfig {
+fn plain() -> DirectionConfig {
+    DirectionConfig {
         rate: Rate::from_bits_per_second(100_000_000),
         delay: Duration::from_millis(30),
         queue: Limit::Packets(300),
         ..DirectionConfig::default()
-    };
-    let buffers = DirectionConfig { send_buffer: Limit::Bytes(600_000), ..plain.clone() };
-    let spikes = DirectionConfig {
+    }
+}
+
+fn loss_and_spikes() -> DirectionConfig {
+    DirectionConfig {
         loss: Probability::new(0.01).unwrap(),
         spikes: Some(Spikes {
             probability: Probability::new(0.000_01).unwrap(),
             length: Distribution::Exponential(Duration::from_millis(100)),
             holds: SpikeHolds::Delivery,
         }),
-        ..plain.clone()
-    };
-    for (name, config) in [("plain", plain), ("send buffer", buffers), ("loss, spikes", spikes)] {
-        let mut rounds: Vec<f64> = (0..7).map(|_| nanoseconds_a_frame(&config)).collect();
-        rounds.sort_by(f64::total_cmp);
-        println!("{name:14} {:6.1} ns a frame", rounds[3]);
+        ..plain()
     }
+}
+
+fn channel_of(forward: DirectionConfig) -> Channel<Packet> {
+    let config = ChannelConfig { forward, backward: plain(), ..ChannelConfig::default() };
+    Channel::new(&config, &Stream::new(1))
+}
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .warm_up_time(WallTime::from_millis(200))
+        .measurement_time(WallTime::from_millis(800))
+        .sample_size(20)
+        .configure_from_args();
+    let mut group = criterion.benchmark_group("link");
+    group.throughput(Throughput::Elements(1));
+
+    group.bench_function("pipe", |bencher| {
+        let [mut pipe, _] = channel_of(plain()).pipes().expect("a plain link is a pipe");
+        let mut now = Instant::START;
+        bencher.iter(|| {
+            now += PERIOD;
+            black_box(pipe.pass(black_box(FRAME.bytes), now, now))
+        });
+    });
+
+    let buffered = DirectionConfig { send_buffer: Limit::Bytes(600_000), ..plain() };
+    let lanes = [
+        ("lane", plain()),
+        ("lane, send buffer", buffered),
+        ("lane, loss and spikes", loss_and_spikes()),
+    ];
+    for (name, config) in lanes {
+        group.bench_function(name, |bencher| {
+            let mut channel = channel_of(config.clone());
+            let mut now = Instant::START;
+            bencher.iter(|| {
+                now += PERIOD;
+                while let Some(outcome) = channel.poll_direction(Direction::Forward, now) {
+                    black_box(outcome);
+                }
+                channel.send(Direction::Forward, black_box(FRAME), now);
+                black_box(channel.next_event_of(Direction::Forward))
+            });
+        });
+    }
+    group.finish();
+    criterion.final_summary();
 }
