@@ -12,7 +12,6 @@ it is in `chunks/` whole or not at all.
 from __future__ import annotations
 
 import fcntl
-import io
 import json
 import os
 import shutil
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from rtolab.sweep.chunks import Piece
-    from rtolab.sweep.compute import Computed
+    from rtolab.sweep.compute import Packed
 
 RECORD, MANIFEST, LOCK = "chunk.json", "manifest.json", "lock"
 
@@ -118,7 +117,7 @@ class Store:
                 return True
         return False
 
-    def keep(self, piece: Piece, computed: Computed) -> None:
+    def keep(self, piece: Piece, packed: Packed) -> None:
         """Write a finished chunk, whole or not at all.
 
         Raises:
@@ -129,15 +128,13 @@ class Store:
             "set": dict(chunk.set),
             "sender": chunk.sender,
             "seeds": [chunk.seeds[0], chunk.seeds[-1]],
-            "seconds": round(computed.seconds, 3),
+            "seconds": round(packed.seconds, 3),
         }
         with _keeping(self.out, chunk.about):
             try:
                 folder.mkdir(exist_ok=True)
-                for name, table in computed.tables.items():
-                    buffer = io.BytesIO()
-                    table.write_parquet(buffer)
-                    _write(folder / f"{name}.parquet", buffer.getbuffer())
+                for name, content in packed.files.items():
+                    _write(folder / f"{name}.parquet", content)
                 _write(folder / RECORD, json.dumps(record).encode())
                 folder.rename(self._chunks / piece.key)
             except OSError:
