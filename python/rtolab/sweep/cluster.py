@@ -6,6 +6,7 @@ import io
 import logging
 import re
 from collections import defaultdict
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -74,6 +75,11 @@ class Cluster:
     def ahead(self) -> int:
         """Twice as many as there are threads, so that none waits for its next."""
         return min(MOST_AHEAD, max(FEWEST_AHEAD, 2 * self.workers))
+
+    @property
+    def turn(self) -> nullcontext[None]:
+        """Whoever waits for a worker keeps nobody else from it."""
+        return nullcontext()
 
     def compute(self, inputs: Inputs, piece: Piece, share: int) -> Packed:  # noqa: ARG002
         """Computes a chunk on some worker; waits for it."""

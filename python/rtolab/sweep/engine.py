@@ -21,6 +21,7 @@ from rtolab.sweep.store import Failure, NotKeptError, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from rtolab.sweep.chunks import Piece
@@ -51,6 +52,10 @@ class Crew(Protocol):
     def ahead(self) -> int:
         """How many chunks are asked for at a time, so that nobody waits for work."""
 
+    @property
+    def turn(self) -> AbstractContextManager[object]:
+        """Held while a chunk is computed and written, but not while the disk is waited for."""
+
     def compute(self, inputs: Inputs, piece: Piece, share: int) -> Packed:
         """Computes a chunk, while `share` chunks want to be computed; waits for it."""
 
@@ -66,20 +71,19 @@ class Threads:
 
     def __init__(self, jobs: int | None) -> None:
         self.workers = jobs or len(os.sched_getaffinity(0))
-        self._turns = threading.Semaphore(self.workers)
+        self.turn = threading.Semaphore(self.workers)
         self._stopped = threading.Event()
 
     @property
     def ahead(self) -> int:
-        """Twice as many as there are threads: while one is written to the disk, another is on."""
+        """Twice as many as there are threads: while one waits for the disk, another is computed."""
         return 2 * self.workers
 
     def compute(self, inputs: Inputs, piece: Piece, share: int) -> Packed:
-        """Computes a chunk, when a thread is free."""
+        """Computes a chunk."""
         jobs = max(1, self.workers // max(1, share))
-        with self._turns:
-            self._watch(0, len(piece.chunk.seeds))
-            return compute(inputs, piece.chunk, jobs=jobs, progress=self._watch).packed()
+        self._watch(0, len(piece.chunk.seeds))
+        return compute(inputs, piece.chunk, jobs=jobs, progress=self._watch).packed()
 
     def stop(self) -> None:
         """Runs that have begun end; no others begin."""
@@ -181,7 +185,9 @@ class _Work:
                 self._running[pool.submit(self._compute, piece, share)] = piece
 
     def _compute(self, piece: Piece, share: int) -> None:
-        self._store.keep(piece, self._crew.compute(self._inputs, piece, share))
+        with self._crew.turn:
+            self._store.write(piece, self._crew.compute(self._inputs, piece, share))
+        self._store.finish(piece)
 
     def _collect(self) -> None:
         ended, _ = wait(self._running, return_when=FIRST_COMPLETED)
