@@ -140,6 +140,12 @@ def test_a_worker_that_comes_later_with_another_program_is_refused(tmp_path: Pat
         cluster.on_worker(read, plan.piece(0, 0).chunk, ("0.0.0", "another"))
 
 
+class OneByOne(sweep.Threads):
+    """A thread that begins a chunk when the one before it is written."""
+
+    ahead = 1
+
+
 class KilledError(BaseException):
     """Stands in for what leaves nobody the time to clear up."""
 
@@ -161,7 +167,7 @@ def test_a_chunk_is_there_whole_or_not_at_all(
 
     monkeypatch.setattr(store, "_write", killed)
     with pytest.raises(KilledError):
-        run(tmp_path, text, jobs=1)
+        sweep.run(sweep.load(write(tmp_path, text)), tmp_path / "out", OneByOne(1))
     assert written == ["connections.parquet", "timeouts.parquet"][:at]
     assert not list((tmp_path / "out" / "chunks").iterdir())
     monkeypatch.setattr(store, "_write", write_file)
@@ -170,7 +176,7 @@ def test_a_chunk_is_there_whole_or_not_at_all(
     assert not (tmp_path / "out" / "unfinished").exists()
 
 
-class Gone(sweep.Threads):
+class Gone(OneByOne):
     """Workers that are all lost at one chunk."""
 
     def compute(self, inputs: Any, piece: Any, share: int) -> Any:

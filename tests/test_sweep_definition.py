@@ -50,6 +50,11 @@ WRONG = [
     ("wireless.delay", "wireless.dely", ":8: grid.link.wireless.dely: found an unknown key"),
     ("[grid]", "[set]\ntcp.rto.k = 0.1\n[grid]", ":8: set.tcp.rto.k: found 0.1"),
     ("[grid]", '[set]\nlink.wireless.delay = "1 s"\n[grid]', ":10: grid.link.wireless.delay: fou"),
+    (
+        "[grid]",
+        '[grid]\n"link.wireless.delay" = ["1 s"]',
+        ":8: grid.link.wireless.delay: found twice",
+    ),
     ("[grid]", "[grid", ":7: found no valid TOML: "),
 ]
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -58,4 +58,23 @@ pub(crate) fn batch<T: Send, E: Send>(
     });
     watched?;
     results.into_iter().flatten().collect()
+}
+
+/// The same on the calling thread, which asks `watch` between two pieces of work.
+///
+/// A thread that is one of many callers, each with a batch of its own, needs no more threads.
+pub(crate) fn one_by_one<T, E>(
+    total: usize,
+    work: impl Fn(usize) -> Result<T, E>,
+    mut watch: impl FnMut(usize) -> Result<(), E>,
+) -> Result<Vec<T>, E> {
+    let mut watched = Instant::now();
+    let one = |index| {
+        if watched.elapsed() >= INTERVAL {
+            watch(index)?;
+            watched = Instant::now();
+        }
+        work(index)
+    };
+    (0..total).map(one).collect()
 }

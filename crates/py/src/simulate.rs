@@ -10,7 +10,7 @@ use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::{Config, sum};
 
-use crate::batch::batch;
+use crate::batch::{batch, one_by_one};
 use crate::effort::Effort;
 use crate::error::{Error, ScenarioError, SenderError, guard, raise};
 use crate::outcome::Outcome;
@@ -48,7 +48,10 @@ pub(crate) fn simulate(
             };
             let total = labs.len() * seeds.len();
             let watch = |done| Python::attach(|py| tell(py, progress.as_ref(), (done, total)));
-            let runs = batch(&threads(jobs.min(total))?, total, one, watch)?;
+            let runs = match jobs.min(total) {
+                1 => one_by_one(total, one, watch)?,
+                jobs => batch(&threads(jobs)?, total, one, watch)?,
+            };
             let (recordings, efforts): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
             let effort = efforts.into_iter().fold(ready, Effort::with);
             Ok(Outcome::new(recordings, trace, effort))

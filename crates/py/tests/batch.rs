@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use batch::batch;
+use batch::{batch, one_by_one};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 fn threads(count: usize) -> ThreadPool {
@@ -68,4 +68,35 @@ fn nothing_to_do_is_done_at_once() {
 #[should_panic(expected = "in the work")]
 fn a_panic_in_the_work_is_not_waited_for() {
     let _ = batch(&threads(2), 10, |_| -> Result<(), String> { panic!("in the work") }, |_| Ok(()));
+}
+
+#[test]
+fn one_by_one_they_come_in_order_until_the_first_error() {
+    let square = |index: usize| Ok::<_, String>(index * index);
+    assert_eq!(one_by_one(4, square, |_| Ok(())).unwrap(), [0, 1, 4, 9]);
+    let begun = AtomicUsize::new(0);
+    let work = |index: usize| {
+        begun.fetch_add(1, Ordering::Relaxed);
+        if index < 2 { Ok(()) } else { Err(index) }
+    };
+    assert_eq!(one_by_one(10, work, |_| Ok(())).unwrap_err(), 2);
+    assert_eq!(begun.into_inner(), 3);
+}
+
+#[test]
+fn one_by_one_an_error_of_the_watcher_ends_the_work() {
+    let begun = AtomicUsize::new(0);
+    let work = |_| {
+        begun.fetch_add(1, Ordering::Relaxed);
+        sleep(Duration::from_millis(20));
+        Ok(())
+    };
+    let mut seen = Vec::new();
+    let watch = |done| {
+        seen.push(done);
+        if seen.len() < 3 { Ok(()) } else { Err("interrupted".to_string()) }
+    };
+    assert_eq!(one_by_one(1000, work, watch).unwrap_err(), "interrupted");
+    assert_eq!(begun.into_inner(), seen[2]);
+    assert!(seen.is_sorted() && seen[0] > 0);
 }

@@ -6,12 +6,13 @@ import io
 import logging
 import re
 from collections import defaultdict
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from rtolab._rtolab import Error
-from rtolab.sweep.compute import Computed, compute, program
+from rtolab.sweep.compute import Computed, Packed, compute, program
 from rtolab.sweep.engine import RefusedError
 
 if TYPE_CHECKING:
@@ -75,7 +76,12 @@ class Cluster:
         """Twice as many as there are threads, so that none waits for its next."""
         return min(MOST_AHEAD, max(FEWEST_AHEAD, 2 * self.workers))
 
-    def compute(self, inputs: Inputs, piece: Piece, share: int) -> Computed:  # noqa: ARG002
+    @property
+    def turn(self) -> nullcontext[None]:
+        """Whoever waits for a worker keeps nobody else from it."""
+        return nullcontext()
+
+    def compute(self, inputs: Inputs, piece: Piece, share: int) -> Packed:  # noqa: ARG002
         """Computes a chunk on some worker; waits for it."""
         future: Any = None
         try:
@@ -87,7 +93,8 @@ class Cluster:
             if future is not None and future.status == "error":
                 raise  # It is the chunk that failed.
             raise self._lost(error) from error
-        return Computed({name: pl.read_ipc_stream(table) for name, table in sent.items()}, seconds)
+        tables = {name: pl.read_ipc_stream(table) for name, table in sent.items()}
+        return Computed(tables, seconds).packed()
 
     def stop(self) -> None:
         """Leaves the cluster: what it has not begun it forgets."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +34,18 @@ class Computed:
     """A chunk's tables, by name, and how long they took, in seconds."""
 
     tables: dict[str, pl.DataFrame]
+    seconds: float
+
+    def packed(self) -> Packed:
+        """The same as they are kept."""
+        return Packed({name: _parquet(table) for name, table in self.tables.items()}, self.seconds)
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A chunk's tables as Parquet files, by name, and how long they took, in seconds."""
+
+    files: dict[str, memoryview]
     seconds: float
 
 
@@ -79,7 +92,15 @@ def compute(
 
 def _placed(frame: pl.DataFrame, chunk: Chunk) -> pl.DataFrame:
     """The table with its place in the sweep: runs are counted on from block to block."""
-    run = (pl.col("run") + pl.lit(chunk.first, pl.UInt32)).alias("run")
-    point = [pl.lit(value, TYPES[type(value)]).alias(key) for key, value in chunk.columns]
-    rest = pl.exclude("run", "seed", "sender")
-    return frame.select(run, "seed", "sender", *point, rest)
+    run, seed, sender, *rest = frame.get_columns()
+    point = [
+        pl.Series(key, [value], TYPES[type(value)]).new_from_index(0, frame.height)
+        for key, value in chunk.columns
+    ]
+    return pl.DataFrame([run + chunk.first, seed, sender, *point, *rest])
+
+
+def _parquet(table: pl.DataFrame) -> memoryview:
+    file = io.BytesIO()
+    table.write_parquet(file)
+    return file.getbuffer()

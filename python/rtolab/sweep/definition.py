@@ -227,8 +227,8 @@ def _until(written: Written) -> Until | None:
 
 
 def _points(written: Written) -> Iterator[Point]:
-    fixed = {dotted(key): shown(value) for key, value in _leaves(written.table(("set",)))}
-    axes = dict(_leaves(written.table(("grid",))))
+    fixed = {dotted(key): shown(value) for key, value in _settings(written, "set").items()}
+    axes = _settings(written, "grid")
     for key, values in axes.items():
         place = ("grid", *key)
         if not isinstance(values, list) or not values:
@@ -244,6 +244,18 @@ def _points(written: Written) -> Iterator[Point]:
         shows = [column[pick] for column, pick in zip(columns, picks, strict=True)]
         set_ = fixed | dict(zip(names, map(shown, values), strict=True))
         yield Point(tuple(set_.items()), tuple(zip(names, shows, strict=True)))
+
+
+def _settings(written: Written, table: str) -> dict[Key, Any]:
+    """What a table says of keys of the scenario, each of them once."""
+    found: dict[Key, Any] = {}
+    for key, value in _leaves(written.table((table,))):
+        if key in found:
+            raise written.wrong(
+                (table, *key), "found twice, in quotes and without; expected it once"
+            )
+        found[key] = value
+    return found
 
 
 def _leaves(table: Mapping[str, Any], above: Key = ()) -> Iterator[tuple[Key, Any]]:

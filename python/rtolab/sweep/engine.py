@@ -9,11 +9,11 @@ from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import product
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rtolab._rtolab import Error
-from rtolab.sweep import until
 from rtolab.sweep.chunks import Plan
 from rtolab.sweep.compute import compute, program
 from rtolab.sweep.inputs import inputs
@@ -21,10 +21,11 @@ from rtolab.sweep.store import Failure, NotKeptError, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from rtolab.sweep.chunks import Piece
-    from rtolab.sweep.compute import Computed
+    from rtolab.sweep.compute import Packed
     from rtolab.sweep.definition import Sweep
     from rtolab.sweep.inputs import Inputs
     from rtolab.sweep.until import Settled
@@ -51,7 +52,11 @@ class Crew(Protocol):
     def ahead(self) -> int:
         """How many chunks are asked for at a time, so that nobody waits for work."""
 
-    def compute(self, inputs: Inputs, piece: Piece, share: int) -> Computed:
+    @property
+    def turn(self) -> AbstractContextManager[object]:
+        """Held while a chunk is computed and written, but not while the disk is waited for."""
+
+    def compute(self, inputs: Inputs, piece: Piece, share: int) -> Packed:
         """Computes a chunk, while `share` chunks want to be computed; waits for it."""
 
     def stop(self) -> None:
@@ -66,17 +71,19 @@ class Threads:
 
     def __init__(self, jobs: int | None) -> None:
         self.workers = jobs or len(os.sched_getaffinity(0))
+        self.turn = threading.Semaphore(self.workers)
         self._stopped = threading.Event()
 
     @property
     def ahead(self) -> int:
-        """As many as there are threads."""
-        return self.workers
+        """Twice as many as there are threads: while one waits for the disk, another is computed."""
+        return 2 * self.workers
 
-    def compute(self, inputs: Inputs, piece: Piece, share: int) -> Computed:
+    def compute(self, inputs: Inputs, piece: Piece, share: int) -> Packed:
         """Computes a chunk."""
         jobs = max(1, self.workers // max(1, share))
-        return compute(inputs, piece.chunk, jobs=jobs, progress=self._watch)
+        self._watch(0, len(piece.chunk.seeds))
+        return compute(inputs, piece.chunk, jobs=jobs, progress=self._watch).packed()
 
     def stop(self) -> None:
         """Runs that have begun end; no others begin."""
@@ -146,15 +153,15 @@ def run(sweep: Sweep, out: Path, crew: Crew, progress: Progress | None = None) -
 class _Work:
     def __init__(self, plan: Plan, read: Inputs, store: Store, crew: Crew) -> None:
         self._plan, self._inputs, self._store, self._crew = plan, read, store, crew
-        self._ready: deque[Piece] = deque()
+        # Cells with blocks: what they hold is put together while others are computed.
+        self._ready: deque[tuple[int, int]] = deque()
         self._running: dict[Future[None], Piece] = {}
         self._cut_short = True
         self.done = Done()
 
     def do(self, progress: Progress) -> None:
-        adaptive = self._plan.sweep.until is not None
-        first = (self._plan.piece(cell, 0) for cell in range(self._plan.cells))
-        self._ready.extend(first if adaptive else self._plan.pieces())
+        blocks = self._plan.blocks if self._plan.sweep.until is None else 1
+        self._ready.extend(product(range(self._plan.cells), range(blocks)))
         with ThreadPoolExecutor(self._crew.ahead) as pool:
             try:
                 while self._ready or self._running:
@@ -170,7 +177,7 @@ class _Work:
 
     def _submit(self, pool: ThreadPoolExecutor) -> None:
         while self._ready and len(self._running) < self._crew.ahead:
-            piece = self._ready.popleft()
+            piece = self._plan.piece(*self._ready.popleft())
             if self._store.fetch(piece):
                 self._finished(piece)
             else:
@@ -178,7 +185,9 @@ class _Work:
                 self._running[pool.submit(self._compute, piece, share)] = piece
 
     def _compute(self, piece: Piece, share: int) -> None:
-        self._store.keep(piece, self._crew.compute(self._inputs, piece, share))
+        with self._crew.turn:
+            self._store.write(piece, self._crew.compute(self._inputs, piece, share))
+        self._store.finish(piece)
 
     def _collect(self) -> None:
         ended, _ = wait(self._running, return_when=FIRST_COMPLETED)
@@ -202,10 +211,12 @@ class _Work:
         self.done.pieces[piece.cell, piece.block] = piece
         if self._plan.sweep.until is None:
             return
+        from rtolab.sweep import until  # noqa: PLC0415  (what it needs takes long to load)
+
         settled = until.settle(self._plan, self._store, piece)
         self.done.settled[piece.cell] = settled
         if not settled.narrow and piece.block + 1 < self._plan.blocks:
-            self._ready.append(self._plan.piece(piece.cell, piece.block + 1))
+            self._ready.append((piece.cell, piece.block + 1))
 
     def conclude(self) -> None:
         """Write the manifest; where nothing is left to do, what has no place in it goes aside."""

@@ -12,7 +12,6 @@ it is in `chunks/` whole or not at all.
 from __future__ import annotations
 
 import fcntl
-import io
 import json
 import os
 import shutil
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from rtolab.sweep.chunks import Piece
-    from rtolab.sweep.compute import Computed
+    from rtolab.sweep.compute import Packed
 
 RECORD, MANIFEST, LOCK = "chunk.json", "manifest.json", "lock"
 
@@ -118,31 +117,35 @@ class Store:
                 return True
         return False
 
-    def keep(self, piece: Piece, computed: Computed) -> None:
-        """Write a finished chunk, whole or not at all.
+    def write(self, piece: Piece, packed: Packed) -> None:
+        """Write a chunk where unfinished ones are.
 
         Raises:
             NotKeptError: it cannot be written; nothing is left of it.
         """
-        chunk, folder = piece.chunk, self._unfinished / piece.key
+        chunk = piece.chunk
         record = {
             "set": dict(chunk.set),
             "sender": chunk.sender,
             "seeds": [chunk.seeds[0], chunk.seeds[-1]],
-            "seconds": round(computed.seconds, 3),
+            "seconds": round(packed.seconds, 3),
         }
-        with _keeping(self.out, chunk.about):
-            try:
-                folder.mkdir(exist_ok=True)
-                for name, table in computed.tables.items():
-                    buffer = io.BytesIO()
-                    table.write_parquet(buffer)
-                    _write(folder / f"{name}.parquet", buffer.getbuffer())
-                _write(folder / RECORD, json.dumps(record).encode())
-                folder.rename(self._chunks / piece.key)
-            except OSError:
-                shutil.rmtree(folder, ignore_errors=True)
-                raise
+        with self._whole_or_not(piece) as folder:
+            folder.mkdir(exist_ok=True)
+            for name, content in packed.files.items():
+                _write(folder / f"{name}.parquet", content)
+            _write(folder / RECORD, json.dumps(record).encode())
+
+    def finish(self, piece: Piece) -> None:
+        """Wait until a chunk that was written is on the disk; then it is finished.
+
+        Raises:
+            NotKeptError: the disk does not take it; nothing is left of it.
+        """
+        with self._whole_or_not(piece) as folder:
+            for file in folder.iterdir():
+                _sync(file)
+            folder.rename(self._chunks / piece.key)
             self._failure(piece).unlink(missing_ok=True)
 
     def fail(self, piece: Piece, error: str) -> None:
@@ -179,6 +182,16 @@ class Store:
                 if left.name not in used:
                     shutil.rmtree(self._aside / left.name, ignore_errors=True)
                     left.rename(self._aside / left.name)
+
+    @contextmanager
+    def _whole_or_not(self, piece: Piece) -> Iterator[Path]:
+        folder = self._unfinished / piece.key
+        with _keeping(self.out, piece.chunk.about):
+            try:
+                yield folder
+            except OSError:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
 
     def _whole(self, folder: Path, piece: Piece) -> bool:
         return all((folder / f"{table}.parquet").is_file() for table in piece.chunk.tables)
@@ -239,16 +252,20 @@ def _locked(lock: IO[str]) -> bool:
 
 
 def _write(path: Path, content: bytes | memoryview) -> None:
-    """Write a file through to the disk: only there does a network's file system find it full."""
     with path.open("wb") as file:
         file.write(content)
-        file.flush()
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file is on the disk: only there does a network's file system find it full."""
+    with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
 def _write_whole(path: Path, text: str) -> None:
     unfinished = path.with_name(f".{path.name}.unfinished")
     _write(unfinished, text.encode())
+    _sync(unfinished)
     unfinished.replace(path)
 
 
