@@ -13,6 +13,7 @@ from rich.console import Console
 
 from handmade import PUBLISHED, Simulator
 from rtolab import ScenarioError, SenderError, _rtolab, campaign, cli, listing
+from rtolab.run import find_scenario
 
 
 @pytest.fixture
@@ -92,6 +93,16 @@ def test_one_kind_may_be_listed(rtolab: Any, kind: str, key: str, name: str) -> 
     assert list(listed) == [key]
     assert listed[key] == json.loads(rtolab("list", "--json").out)[key]
     assert name in [one.get("name", one.get("id")) for one in listed[key]]
+
+
+def test_the_scenarios_are_in_the_package_too() -> None:
+    """A wheel is made of the package's folder alone."""
+    top = Path(__file__).parent.parent
+    packed = top / "python" / "rtolab" / "scenarios"
+    names = {path.relative_to(packed) for path in packed.rglob("*") if path.is_file()}
+    shipped = top / "scenarios"
+    assert names == {path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()}
+    assert find_scenario("frto2002-delays") == shipped / "frto2002-delays.toml"
 
 
 def test_the_senders_are_explained_a_line_each(rtolab: Any) -> None:

@@ -143,7 +143,7 @@ def find_scenario(scenario: str | Path) -> Path:
 
 
 def _scenario_folder() -> Path:
-    """Inside an installed package, or at the top of a checkout that it was installed from."""
+    """At the top of a checkout, for messages to name it so, or inside an installed package."""
     package = Path(__file__).parent
-    inside = package / "scenarios"
-    return inside if inside.is_dir() else package.parents[1] / "scenarios"
+    checkout = package.parents[1] / "scenarios"
+    return checkout if checkout.is_dir() else package / "scenarios"
