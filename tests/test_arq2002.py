@@ -11,7 +11,7 @@ import pytest
 from rtolab import Error
 from rtolab.experiments import find
 from rtolab.experiments.arq2002 import EXPERIMENTS
-from rtolab.experiments.arq2002.endpoints import FIG7
+from rtolab.experiments.arq2002.endpoints import CLAIM, FIG7
 from rtolab.experiments.arq2002.metrics import crossing
 from rtolab.experiments.arq2002.network import (
     LAN,
@@ -141,6 +141,19 @@ def swapped(experiment: Experiment) -> Experiment:
 
 def test_the_other_link_turns_checks_red() -> None:
     assert len(failed(reproduce(swapped(FIG7), runs=10, seed=1))) == len(FIG7.checks)
+
+
+def timeouts_with(restart: str) -> float:
+    """Per 100 acknowledged, at 100 ms and a PER of 10 %."""
+    far = (RENO.on(Setting(10, "arq", 100)),)
+    claim = replace(CLAIM, variants=far, checks=(), figures=(), derive=None)
+    done = reproduce(claim, runs=10, seed=1, assume={"tcp.rto.restart_on_retransmit": restart})
+    found = [row.measured for row in done.rows if row.metric.name == "timeouts_100"]
+    return sum(measured.median for measured in found if measured)
+
+
+def test_a_fast_retransmit_restarts_the_timer_as_in_ns_2() -> None:
+    assert timeouts_with("true") < 0.8 * timeouts_with("false")
 
 
 def test_d_sack_helps_where_it_is_reported() -> None:

@@ -185,7 +185,8 @@ FIG6 = Experiment(
             {RUNS: Bounds(2, 5)},
             explained="between 1.8 and 1.9 %: at 2 % the order is reversed already. It is where "
             "the queue at 10 ms empties, whatever the arithmetic of the timer; larger packets or "
-            "a larger window move it up",
+            "a larger window move it up. In ns-2.35 itself, with these packets and this window, "
+            "the averages are 137 and 123 ms at 1.5 %, and 113 and 122 ms at 2 %",
         ),
         *reverses("arq", (50, 100)),
         Check(

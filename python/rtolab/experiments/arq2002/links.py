@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from rtolab.experiments.arq2002.gains import (
     always_positive,
+    average,
     both,
     difference,
     gain_of,
     gain_value,
     on,
-    smaller,
 )
 from rtolab.experiments.arq2002.metrics import ACKED, DUPACKS_100, LOSS, TIMEOUTS_100
 from rtolab.experiments.arq2002.network import (
+    DELAYS,
     LAN,
     LINK,
     RENO,
@@ -29,11 +30,13 @@ from rtolab.experiments.base import Alternative, Bounds, Check, Experiment
 
 if TYPE_CHECKING:
     from rtolab.experiments.arq2002.gains import Pair
+    from rtolab.experiments.measured import Measured
     from rtolab.stats import Estimate
 
 ROUTES = {WAN: "(a) wired WAN", LAN: "(b) wired LAN", LINK: "single link"}
-ROUTE_DELAYS = (10, 50)
 ROUTE_PERS = (1.0, 3.0)
+ROUTE_PLACES = tuple((per, delay) for delay in DELAYS for per in ROUTE_PERS)
+"""Where routes are compared: PER in percent and delay in ms."""
 
 
 def route(name: str, per: float, delay: int) -> Pair:
@@ -46,6 +49,16 @@ def alike(estimate: Estimate) -> bool:
     return estimate.low <= 0 <= estimate.high
 
 
+def on_average(measured: Measured, name: str, other: str) -> Estimate:
+    """By how many percentage points one route's gain exceeds another's, over delays and PERs."""
+    return average(
+        [
+            difference(measured, route(name, per, delay), route(other, per, delay))
+            for per, delay in ROUTE_PLACES
+        ]
+    )
+
+
 MIXED_LOSS = Experiment(
     id="arq2002/scenarios",
     title="Mixed losses: a wired WAN, a wired LAN, nothing but the wireless link",
@@ -53,48 +66,40 @@ MIXED_LOSS = Experiment(
     says="Where the wired part loses packets, too, the gain is smaller: a major part of the losses "
     "can only be repaired end to end.",
     did="Reno by the three routes: a WAN of 1 Mbit/s and 10 ms that loses 1 % either way, a LAN "
-    "that loses nothing, and no wired part at all.",
+    "that loses nothing, and no wired part at all. The text says it of gains in general, so their "
+    "average over the delays and two PERs is judged; each of them is listed.",
     scenario=LAN,
-    variants=both(
-        route(name, per, delay) for name in ROUTES for delay in ROUTE_DELAYS for per in ROUTE_PERS
-    ),
+    variants=both(route(name, *place) for name in ROUTES for place in ROUTE_PLACES),
     metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
     assumptions=SET,
     derive=lambda measured: [
         gain_value(f"{words}: gain, {delay} ms, {per:g} %", route(name, per, delay))(measured)
         for name, words in ROUTES.items()
-        for delay in ROUTE_DELAYS
-        for per in ROUTE_PERS
+        for per, delay in ROUTE_PLACES
     ],
     checks=(
         always_positive(
             "every route",
-            [route(name, per, d) for name in ROUTES for d in ROUTE_DELAYS for per in ROUTE_PERS],
+            [route(name, *place) for name in ROUTES for place in ROUTE_PLACES],
         ),
-        *(
-            smaller(
-                f"{delay} ms, PER {per:g} %: (a) less (b)",
-                route(WAN, per, delay),
-                route(LAN, per, delay),
-                explained="on the LAN the flow fills the link, with local retransmission and "
-                "nearly so without: there is little to gain. Losses of the WAN take away the queue "
-                "that hid the drops, and the same repairs gain more. At 50 ms, where the LAN's "
-                "flow does not fill the link either, both gain alike",
-            )
-            for delay in ROUTE_DELAYS
-            for per in ROUTE_PERS
+        Check(
+            "gain, (a) less (b), average over delays and PERs, high end, %",
+            "order",
+            lambda measured: on_average(measured, WAN, LAN).high,
+            {RUNS: Bounds(high=0, strict=True)},
+            explained="on the LAN at 10 ms the flow fills the link, with local retransmission and "
+            "nearly so without: there is little to gain. Losses of the WAN take away the queue "
+            "that hid the drops, and the same repairs gain more. At 50 and 100 ms, where the LAN's "
+            "flow does not fill the link either, both gain alike. ns-2.35 itself gives the same: "
+            "12 and 51 % by the WAN at 10 ms, 4 and 24 % by the LAN; 13 and 37 by the WAN at 50 "
+            "ms, 12 and 37 by the LAN",
         ),
-        *(
-            Check(
-                f"gain, single link less (b), PER {per:g} %, does its interval hold 0?",
-                "shape",
-                lambda measured, per=per: float(  # type: ignore[misc]
-                    alike(difference(measured, route(LINK, per, 10), route(LAN, per, 10)))
-                ),
-                {RUNS: Bounds(1, 1)},
-                note="a LAN of 10 Mbit/s makes no difference",
-            )
-            for per in ROUTE_PERS
+        Check(
+            "gain, single link less (b), average over delays and PERs, does its interval hold 0?",
+            "shape",
+            lambda measured: float(alike(on_average(measured, LINK, LAN))),
+            {RUNS: Bounds(1, 1)},
+            note="a LAN of 10 Mbit/s makes no difference",
         ),
     ),
     alternatives=(Alternative("packets of 140 B", packets(100), "small packets fill no queue"),),

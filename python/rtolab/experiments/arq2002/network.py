@@ -178,6 +178,8 @@ BY_RFC = Alternative(
         "tcp.window.halves": "flight-size",
         "tcp.window.repeated_timeout": "keeps",
         "tcp.window.full_ack": "flight-size",
+        "tcp.window.avoidance": "formula",
+        "tcp.rto.restart_on_retransmit": "false",
         "tcp.sack_recovery.rules": "rfc6675",
     },
     "RFC 5681, 6298, 6582 and 6675 where ns-2 rounds to ticks and halves the window",
@@ -229,6 +231,7 @@ NS2: tuple[Assumption, ...] = (
     assumed("tcp.window.halves", "window", "ns-2 halves the window, not what is outstanding"),
     assumed("tcp.window.repeated_timeout", "halves", "ns-2"),
     assumed("tcp.window.full_ack", "halved", "ns-2 of 2001"),
+    assumed("tcp.window.avoidance", "fraction", "ns-2: 1 / cwnd an ACK"),
     assumed("tcp.recovery.limited_transmit", "false", "ns-2 of 2001"),
     assumed("tcp.recovery.bugfix", "careful", "ns-2, by default"),
     assumed("tcp.sack_recovery.rules", "ns2", "ns-2's Sack1, where SACK is used"),
@@ -237,6 +240,7 @@ NS2: tuple[Assumption, ...] = (
     stated("tcp.rto.sampling", "once-per-window", "5.1: measured once in each sender window"),
     assumed("tcp.rto.min", "200 ms", "two ticks"),
     assumed("tcp.rto.initial", "6 s", "ns-2 of 2001"),
+    assumed("tcp.rto.restart_on_retransmit", "true", "ns-2: a fast retransmit restarts the timer"),
 )
 
 SET = WORLD + NS2

@@ -20,7 +20,6 @@ from rtolab.experiments.arq2002.metrics import (
 from rtolab.experiments.arq2002.network import (
     FINEST,
     LAN,
-    PERS,
     RENO,
     SET,
     Sender,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from rtolab.stats import Estimate
 
 UNDOES = Sender("SACK with D-SACK", "sack+dsack", {"receiver.dsack": "true"})
-FIG11_PERS = tuple(per for per in PERS if per != 2.0)
+FIG11_PERS = (0.3, 1.0, 3.0, 10.0)
 
 
 def three(per: float) -> tuple[Case, Case, Case]:
@@ -44,6 +43,16 @@ def three(per: float) -> tuple[Case, Case, Case]:
     arq, drop = Setting(per, "arq", 100), Setting(per, "drop", 100)
     return SACK.on(drop), SACK.on(arq), UNDOES.on(arq)
 
+
+AFTERWARDS = (
+    "D-SACK reports a retransmission after it was made, so it saves the small window that follows, "
+    "not the retransmission itself: every repair that is overtaken still triggers one, as every "
+    "packet that is dropped does without local retransmission. The sender sends half as much again "
+    "and so has half as many of them again; per 100 acknowledged they are 1.00 with and without "
+    "D-SACK in 800 runs, so that the sign of the difference is chance. One "
+    "that retransmits less would have to raise its threshold of three dupacks, which the text does "
+    "not say of its own; it only says that their impact is gone"
+)
 
 FIG11 = Experiment(
     id="arq2002/fig11",
@@ -55,7 +64,7 @@ FIG11 = Experiment(
     "spurious dupacks is gone.",
     did="SACK at 384 kbit/s and 100 ms with a clock of 10 ms; the sender with D-SACK restores "
     "window and threshold when all retransmissions of a recovery are reported as duplicates (RFC "
-    "3708).",
+    "3708). 100 runs, for without D-SACK local retransmission gains only 2 to 3 %.",
     scenario=LAN,
     variants=tuple(case for per in FIG11_PERS for case in three(per)),
     metrics=(ACKED, REXMITS, REXMITS_100, TIMEOUTS_100),
@@ -86,6 +95,7 @@ FIG11 = Experiment(
                 - mean(measured, three(1.0)[1], REXMITS_100)
             ),
             {RUNS: Bounds(high=0, strict=True)},
+            explained=AFTERWARDS,
         ),
         Check(
             "retransmissions, arq and D-SACK less arq, PER 1 %",
@@ -94,11 +104,7 @@ FIG11 = Experiment(
                 mean(measured, three(1.0)[2], REXMITS) - mean(measured, three(1.0)[1], REXMITS)
             ),
             {RUNS: Bounds(high=0, strict=True)},
-            explained="D-SACK reports a retransmission after it was made, so it saves what follows "
-            "(timeouts, small windows), not the retransmission itself: every repair that is "
-            "overtaken still triggers one. As the sender sends half as much again, their number "
-            "grows a little while their share falls. The text itself only says that their impact "
-            "is gone",
+            explained=AFTERWARDS,
         ),
         Check(
             "retransmissions, arq and D-SACK less drop, PER 1 %",
@@ -107,6 +113,7 @@ FIG11 = Experiment(
                 mean(measured, three(1.0)[2], REXMITS) - mean(measured, three(1.0)[0], REXMITS)
             ),
             {RUNS: Bounds(high=0, strict=True)},
+            explained=AFTERWARDS,
         ),
     ),
     figures=(
@@ -135,7 +142,7 @@ FIG11 = Experiment(
         ),
         Alternative("packets of 1040 B", packets(1000), "ns-2's packet size by default"),
     ),
-    runs=RUNS,
+    runs=100,
     quick_runs=2,
     endless=True,
 )
