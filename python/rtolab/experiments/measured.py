@@ -31,12 +31,14 @@ class Runs:
         first: the number of the first.
         count: how many there are.
         endless: do connections count that did not complete?
+        kept: the experiment's digest of the result, if it makes one.
     """
 
     result: Result
     first: int
     count: int
     endless: bool = False
+    kept: pl.DataFrame | None = None
 
     @cached_property
     def connections(self) -> pl.DataFrame:
@@ -58,6 +60,11 @@ class Runs:
     def tasks(self) -> pl.DataFrame:
         """The pages, and questions with answers."""
         return self._mine(self.result.tasks)
+
+    @cached_property
+    def digest(self) -> pl.DataFrame:
+        """What the experiment keeps of the result, of these runs."""
+        return pl.DataFrame() if self.kept is None else self._mine(self.kept)
 
     @cached_property
     def timeouts(self) -> pl.DataFrame:

@@ -1,0 +1,137 @@
+"""The detector study: small parts of it, on the simulator itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rtolab.experiments import find
+from rtolab.experiments.detectors import EXPERIMENTS, carriers
+from rtolab.experiments.detectors.scores import scores
+from rtolab.experiments.dualrtt2004.model import GRID
+from rtolab.experiments.dualrtt2004.spikes import SPIKES, timetable
+from rtolab.experiments.reproduce import reproduce
+
+if TYPE_CHECKING:
+    from rtolab.experiments.base import Cell, Experiment, Table, Variant
+    from rtolab.experiments.reproduce import Reproduction
+
+STUDY, LOSS, REORDERING, ACK_LOSS = EXPERIMENTS
+
+CORNERS = ((62_400, 0.2, 576), (1_500_000, 0.1, 1500))
+"""Configurations that are run here."""
+
+
+def small(experiment: Experiment, spikes: int = 4, *, jobs: int | None = None) -> Reproduction:
+    """The experiment in two configurations."""
+    places = [(f"{bandwidth} bit/s", f"{delay:g} s") for bandwidth, delay, _ in CORNERS]
+    sizes = {carriers.network(where)["tcp.mss"] for where in CORNERS}
+
+    def here(variant: Variant) -> bool:
+        place = (variant.set["link.path.rate"], variant.set["link.path.delay"])
+        return place in places and variant.set["tcp.mss"] in sizes
+
+    few = replace(
+        experiment,
+        variants=tuple(filter(here, experiment.variants)),
+        derive=None,
+        checks=(),
+        figures=(),
+    )
+    return reproduce(few, seed=1, jobs=jobs, assume=timetable(spikes))
+
+
+def table(done: Reproduction, caption: str) -> Table:
+    (found,) = [table for table in done.tables if table.caption.startswith(caption)]
+    return found
+
+
+def row(done: Reproduction, caption: str, detector: str) -> tuple[Cell, ...]:
+    (found,) = [row for row in table(done, caption).rows if row[0] == detector]
+    return found[1:]
+
+
+def test_the_study_is_all_that_is_below_its_id() -> None:
+    assert find(["detectors/study"]) == list(EXPERIMENTS) == find(["detectors"])
+    assert find(["detectors/study/loss"]) == [LOSS]
+
+
+def test_every_detector_has_a_sender_in_every_configuration() -> None:
+    assert len(GRID) * SPIKES == 50_400
+    assert set(carriers.RIDING) | set(carriers.FORWARD) == set(carriers.DETECTORS)
+    for experiment in EXPERIMENTS:
+        judged = [
+            (variant.set["link.path.rate"], variant.set["link.path.delay"], variant.set["tcp.mss"])
+            for variant in experiment.variants
+            if variant.sender == carriers.CARRIER
+        ]
+        assert len(set(judged)) == len(judged) == len(GRID)
+        assert len(experiment.variants) == len(GRID) * (1 + len(carriers.FORWARD))
+        assert len({variant.key for variant in experiment.variants}) == len(experiment.variants)
+        assert experiment.ours
+
+
+def test_nothing_is_genuine_where_nothing_is_lost_and_eifel_finds_all() -> None:
+    done = small(STUDY)
+    said = {str(row[0]): row[2:] for row in table(done, "Chains of spurious").rows}
+    assert set(said) == set(carriers.DETECTORS)
+    spurious = sum(count for count in said["eifel"] if isinstance(count, int))
+    assert spurious >= 8
+    assert all(sum(said[name]) == spurious for name in carriers.RIDING)  # type: ignore[arg-type]
+    assert said["eifel"] == (spurious, 0, 0, 0)
+    assert said["frto"][0] > 0, "it sees what its own sender does"  # type: ignore[operator]
+    assert not any(score.genuine.height for score in scores(done.measured).values())  # type: ignore[arg-type]
+
+
+def test_a_carrier_alone_blinds_what_needs_a_step_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    where = CORNERS[0]
+    lone = replace(carriers.carrier(where), judges=("eifel", "frto"))
+    monkeypatch.setattr(carriers, "FORWARD", ())
+    digest = lambda result: result.verdicts  # noqa: E731
+    few = replace(STUDY, variants=(lone,), derive=None, tables=None, checks=(), digest=digest)
+    done = reproduce(few, seed=1, assume=timetable(2))
+    said = done.of[lone.key].digest
+    frto = said.filter(said["detector"] == "frto")
+    assert set(frto["verdict"]) == {"blind"}
+    assert set(frto["why"]) == {"the sender did otherwise"}
+
+
+@pytest.mark.parametrize("experiment", [LOSS, ACK_LOSS], ids=lambda e: e.id)
+def test_as_many_threads_as_one_likes_change_nothing(experiment: Experiment) -> None:
+    one, two = small(experiment, 2, jobs=1), small(experiment, 2, jobs=2)
+    assert one.tables == two.tables
+
+
+def test_many_variants_are_the_same_side_by_side() -> None:
+    few = replace(STUDY, variants=STUDY.variants[: 8 * 12], derive=None, checks=(), figures=())
+    one, two = (reproduce(few, seed=1, jobs=jobs, assume=timetable(1)) for jobs in (1, 2))
+    assert one.tables == two.tables
+
+
+def test_losses_are_genuine_and_hardly_any_is_called_spurious() -> None:
+    done = small(LOSS, 12)
+    found, genuine, nothing, blind = row(done, "Chains of genuine", "eifel")[1:]
+    assert (found, nothing, blind) == (0, 0, 0)
+    assert genuine > 0  # type: ignore[operator]
+
+
+def test_another_detector_in_its_place_changes_its_row_alone() -> None:
+    disguised = {"dualrtt:0.6": "dualrtt:0.01"}
+
+    def swapped(variant: Variant) -> Variant:
+        return replace(variant, judges=tuple(disguised.get(name, name) for name in variant.judges))
+
+    cells = {name: row(small(STUDY), "DualRTT by", name) for name in ("0.6", "0.1")}
+    few = small(replace(STUDY, variants=tuple(map(swapped, STUDY.variants))))
+    assert row(few, "DualRTT by", "0.6")[0] is None, "nobody judged in its name"
+    assert row(few, "DualRTT by", "0.1") == cells["0.1"]
+    assert cells["0.6"][0] is not None
+
+
+def test_reordered_packets_make_timeouts_no_less_judged() -> None:
+    said = row(small(REORDERING), "Chains of spurious", "eifel")
+    assert sum(said[1:]) > 0  # type: ignore[arg-type]
