@@ -30,12 +30,17 @@ class Box:
 
 @dataclass(frozen=True)
 class Axes:
-    """The axes of curves: what they show, with units, and whether they are logarithmic."""
+    """The axes of curves: what they show, with units, and whether they are logarithmic.
+
+    Where the lines are single points, `in_place` keeps them where they are, lest they seem
+    elsewhere.
+    """
 
     x: str
     y: str
     log_x: bool = False
     log_y: bool = False
+    in_place: bool = False
 
     def shows(self, x: float, y: float) -> bool:
         """Is there a place for that point? Logarithmic axes have none for 0 and below."""
@@ -144,7 +149,7 @@ def curves(
         mine = [_dot(dot, axes) for dot in dots if dot.series == line and axes.shows(dot.x, dot.y)]
         if not mine:
             continue
-        aside = APART * (place - (len(lines) - 1) / 2)
+        aside = 0.0 if axes.in_place else APART * (place - (len(lines) - 1) / 2)
         layers += _line(mine, lines, at, aside)
     theirs = [_dot(dot, axes) for dot in published if axes.shows(dot.x, dot.y)]
     base = alt.Chart(alt.InlineData(values=theirs)).encode(*at, _look("color", lines, COLORS))

@@ -237,6 +237,7 @@ class Curves:
         published: points that the paper's text gives.
         log_x: is the horizontal axis logarithmic?
         log_y: is the vertical axis?
+        in_place: are points drawn where they are, though some hide others?
         scale: what the metric is multiplied by.
     """
 
@@ -250,6 +251,7 @@ class Curves:
     published: tuple[Point, ...] = ()
     log_x: bool = False
     log_y: bool = False
+    in_place: bool = False
     scale: float = 1.0
 
 

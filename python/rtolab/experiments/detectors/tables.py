@@ -182,6 +182,7 @@ BOTH = Curves(
     "TMS, %",
     "SMT, %",
     points=both,
+    in_place=True,
 )
 SMT_BY_BANDWIDTH = Curves(
     "smt-by-bandwidth",
