@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from io import StringIO
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
+import polars as pl
 import pytest
+from rich.console import Console
 
+from rtolab import _rtolab, show
 from rtolab.experiments import find
 from rtolab.experiments.detectors import EXPERIMENTS, carriers
-from rtolab.experiments.detectors.scores import scores
+from rtolab.experiments.detectors.scores import digest, scores
+from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.dualrtt2004.model import GRID
-from rtolab.experiments.dualrtt2004.spikes import SPIKES, timetable
+from rtolab.experiments.dualrtt2004.spikes import SPIKES, schedule, timetable
 from rtolab.experiments.reproduce import reproduce
 
 if TYPE_CHECKING:
     from rtolab.experiments.base import Cell, Experiment, Table, Variant
     from rtolab.experiments.reproduce import Reproduction
+    from rtolab.result import Result
 
 STUDY, LOSS, REORDERING, ACK_LOSS = EXPERIMENTS
 
@@ -60,7 +69,8 @@ def test_the_study_is_all_that_is_below_its_id() -> None:
 
 def test_every_detector_has_a_sender_in_every_configuration() -> None:
     assert len(GRID) * SPIKES == 50_400
-    assert set(carriers.RIDING) | set(carriers.FORWARD) == set(carriers.DETECTORS)
+    parts = (carriers.RIDING, carriers.FORWARD, tuple(carriers.PART_OF))
+    assert sorted(name for part in parts for name in part) == sorted(carriers.DETECTORS)
     for experiment in EXPERIMENTS:
         judged = [
             (variant.set["link.path.rate"], variant.set["link.path.delay"], variant.set["tcp.mss"])
@@ -85,14 +95,52 @@ def test_nothing_is_genuine_where_nothing_is_lost_and_eifel_finds_all() -> None:
     assert not any(score.genuine.height for score in scores(done.measured).values())  # type: ignore[arg-type]
 
 
-def test_a_carrier_alone_blinds_what_needs_a_step_of_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    where = CORNERS[0]
-    lone = replace(carriers.carrier(where), judges=("eifel", "frto"))
-    monkeypatch.setattr(carriers, "FORWARD", ())
-    digest = lambda result: result.verdicts  # noqa: E731
-    few = replace(STUDY, variants=(lone,), derive=None, tables=None, checks=(), digest=digest)
+def test_a_detector_of_ones_own_is_one_more_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {"name": "early", "about": "", "source": ""}
+    known = [*_rtolab.detectors(), own]
+    monkeypatch.setattr(_rtolab, "detectors", lambda: known)
+    spec = importlib.util.find_spec(carriers.__name__)
+    assert spec and spec.loader  # noqa: PT018
+    again = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(again)
+    assert (*carriers.RIDING, "early") == again.RIDING
+    assert "early" in again.carrier(CORNERS[0]).judges
+    assert again.sender_of("early") == carriers.CARRIER
+
+
+def test_a_chain_is_judged_by_its_first_and_after_the_first_spike_only() -> None:
+    begin, _ = schedule(1)[0]
+    rows = [
+        # at, seq, truth, verdict
+        (1.0, 1, "spurious", "spurious"),
+        (begin + 2, 1001, "genuine", "genuine"),
+        (begin + 4, 1001, "spurious", "genuine"),
+        (begin + 9, 2001, "spurious", "spurious"),
+    ]
+    verdicts = pl.DataFrame(rows, schema=["at_s", "seq", "truth", "verdict"], orient="row")
+    common = {"run": 0, "end": "sender", "kind": "timeout", "delay_s": 0.5}
+    common |= {"detector": "eifel", "sender": carriers.CARRIER}
+    verdicts = verdicts.with_columns(**{name: pl.lit(value) for name, value in common.items()})
+    kept = digest(cast("Result", SimpleNamespace(verdicts=verdicts)))
+    assert kept["spurious"].to_list() == [False, True]
+    assert kept["verdict"].to_list() == ["genuine", "spurious"]
+    elsewhere = verdicts.with_columns(sender=pl.lit("sack+frto+none"))
+    assert digest(cast("Result", SimpleNamespace(verdicts=elsewhere))).is_empty()
+
+
+def test_tables_come_back_from_the_document_as_they_were() -> None:
+    done = small(LOSS)
+    written = json.loads(json.dumps(document(done)))
+    assert reproduction(done.experiment, written).tables == done.tables
+    shown = Console(width=200, record=True, file=StringIO())
+    shown.print(show.reproduction(done))
+    assert "dsack:causes" in shown.export_text()
+
+
+def test_a_carrier_alone_blinds_what_needs_a_step_of_its_own() -> None:
+    lone = replace(carriers.carrier(CORNERS[0]), judges=("eifel", "frto"))
+    every = lambda result: result.verdicts  # noqa: E731
+    few = replace(STUDY, variants=(lone,), derive=None, tables=None, checks=(), digest=every)
     done = reproduce(few, seed=1, assume=timetable(2))
     said = done.of[lone.key].digest
     frto = said.filter(said["detector"] == "frto")
@@ -112,8 +160,8 @@ def test_many_variants_are_the_same_side_by_side() -> None:
     assert one.tables == two.tables
 
 
-def test_losses_are_genuine_and_hardly_any_is_called_spurious() -> None:
-    done = small(LOSS, 12)
+def test_losses_are_genuine_and_eifel_calls_none_spurious() -> None:
+    done = small(LOSS, 8)
     found, genuine, nothing, blind = row(done, "Chains of genuine", "eifel")[1:]
     assert (found, nothing, blind) == (0, 0, 0)
     assert genuine > 0  # type: ignore[operator]
