@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -344,6 +344,25 @@ class Check:
         name = f"{self.name} ({self.note})" if self.note else self.name
         why = {"fail": self.explained, "not reproducible": self.because}.get(verdict, "")
         return Judgement(name, self.kind, expected, value, interval, verdict, why)
+
+
+@dataclass(frozen=True)
+class CountedCheck(Check):
+    """A check of something that runs have more or less of, spikes say.
+
+    Attributes:
+        suffices: is there enough of it? Else it cannot be decided.
+    """
+
+    suffices: Callable[[Measured], bool] = bool
+
+    def judge(self, measured: Measured) -> Judgement:
+        """Measure and compare, where there is enough to compare."""
+        judged = super().judge(measured)
+        if self.suffices(measured):
+            return judged
+        expected = f"{judged.expected}; too little was run to decide"
+        return replace(judged, expected=expected, verdict="undecidable", why="")
 
 
 @dataclass(frozen=True)

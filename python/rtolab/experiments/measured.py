@@ -110,6 +110,14 @@ class Measured:
         derive = self.experiment.derive
         return {value.name: value for value in derive(self)} if derive else {}
 
+    @cached_property
+    def digest(self) -> pl.DataFrame:
+        """The digests of all variants, with their keys as `variant`."""
+        keys = pl.Enum(list(self.of))
+        return pl.concat(
+            runs.digest.with_columns(variant=pl.lit(key, keys)) for key, runs in self.of.items()
+        )
+
     def values(self, variant: str, metric: Metric) -> NDArray[np.float64]:
         """A metric of the runs of a variant that count, shape (n,), ordered by seed."""
         return metric.of(self.of[variant]).cast(pl.Float64).drop_nulls().to_numpy()

@@ -64,15 +64,14 @@ def digest(result: Result) -> pl.DataFrame:
 
 def scored(measured: Measured) -> pl.DataFrame:
     """The digests of all configurations, with `bandwidth`, `delay` and `size`."""
-    frames = []
-    for where in GRID:
-        bandwidth, delay, size = where
-        variants = (carrier(where), *forward(where))
-        for mine in (measured.of.get(variant.key) for variant in variants):
-            if mine is not None:
-                place = {"bandwidth": bandwidth, "delay": delay, "size": size}
-                frames.append(mine.digest.with_columns(**{k: pl.lit(v) for k, v in place.items()}))
-    return pl.concat(frames)
+    digest = measured.digest
+    places = [
+        (variant.key, *where) for where in GRID for variant in (carrier(where), *forward(where))
+    ]
+    schema = {"variant": pl.String, "bandwidth": pl.Int64, "delay": pl.Float64, "size": pl.Int64}
+    known = pl.DataFrame(places, schema, orient="row").filter(pl.col("variant").is_in(measured.of))
+    known = known.with_columns(pl.col("variant").cast(digest.schema["variant"]))
+    return digest.join(known, on="variant", how="inner", maintain_order="left")
 
 
 def share(frame: pl.DataFrame, hits: pl.Expr) -> Estimate | None:
@@ -148,14 +147,19 @@ class Score:
         counts = dict(rows.group_by("verdict").len().iter_rows())
         return tuple(counts.get(verdict, 0) for verdict in VERDICTS.categories)
 
-    def where(self, axis: str, value: float) -> Score:
-        """The same, where `bandwidth`, `delay` or `size` is so much."""
-        return Score(self.detector, self.rows.filter(pl.col(axis) == value))
+    def along(self, axis: str) -> dict[float, tuple[float | None, float | None]]:
+        """SMT and TMS where `bandwidth`, `delay` or `size` is so much."""
+        spurious = pl.col("spurious")
+        parts = self.rows.group_by(axis).agg(
+            smt=(~FOUND).filter(spurious).mean(), tms=FOUND.filter(~spurious).mean()
+        )
+        return {value: (smt, tms) for value, smt, tms in parts.iter_rows()}
 
 
 def scores(measured: Measured) -> dict[str, Score]:
     """Every detector, and DualRTT with every threshold, by name."""
-    parts = scored(measured).partition_by("detector", as_dict=True)
+    every = scored(measured)
+    parts = every.partition_by("detector", as_dict=True)
     by_name = {str(name): Score(str(name), rows) for (name,), rows in parts.items()}
-    none = scored(measured).clear()
+    none = every.clear()
     return {name: by_name.get(name, Score(name, none)) for name in NAMES.categories}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from rtolab.experiments.base import Curves, Point, Table
 from rtolab.experiments.detectors.carriers import DETECTORS, FORWARD, PART_OF, THRESHOLDS, at
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rtolab.experiments.measured import Measured
     from rtolab.stats import Estimate
 
-    Error = Callable[[Score], Estimate | None]
 
 HEADS = {
     "bandwidth": tuple(map(said, BANDWIDTHS)),
@@ -27,17 +26,10 @@ HEADS = {
 }
 """What the configurations differ in, as columns."""
 
+Error = Literal["SMT", "TMS"]
+ERRORS: tuple[Error, ...] = get_args(Error)
+
 VALUES = dict(zip(HEADS, (values for _, _, values in AXES), strict=True))
-
-
-def smt(score: Score) -> Estimate | None:
-    """SMT."""
-    return score.smt
-
-
-def tms(score: Score) -> Estimate | None:
-    """TMS."""
-    return score.tms
 
 
 def judges(measured: Measured) -> list[Score]:
@@ -54,8 +46,8 @@ def tables(measured: Measured) -> list[Table]:
         counts("Chains of spurious timeouts, by what was said", found, spurious=True),
         *([counts("Chains of genuine ones", found, spurious=False)] if lossy else []),
         errors(found),
-        *(by(axis, "SMT", smt, found) for axis in HEADS),
-        *([by("bandwidth", "TMS", tms, found)] if lossy else []),
+        *(by(axis, "SMT", found) for axis in HEADS),
+        *([by("bandwidth", "TMS", found)] if lossy else []),
         ladder(measured),
     ]
 
@@ -92,16 +84,16 @@ def seconds(delay: float | None) -> str:
     return "none" if delay is None else f"{delay:.3f}"
 
 
-def by(axis: str, name: str, error: Error, found: Iterable[Score]) -> Table:
+def by(axis: str, error: Error, found: Iterable[Score]) -> Table:
     """One error where the configurations differ in one thing, in percent."""
     rows = [(score.detector, *along(axis, error, score)) for score in found]
-    return Table(f"{name} by {axis}, %", ("Detector", *HEADS[axis]), tuple(rows))
+    return Table(f"{error} by {axis}, %", ("Detector", *HEADS[axis]), tuple(rows))
 
 
-def along(axis: str, error: Error, score: Score) -> tuple[Cell, ...]:
+def along(axis: str, error: Error, score: Score) -> tuple[float | None, ...]:
     """The error of a detector at each place of an axis."""
-    estimates = [error(score.where(axis, value)) for value in VALUES[axis]]
-    return tuple(estimate.value if estimate else None for estimate in estimates)
+    both = score.along(axis)
+    return tuple(both.get(value, (None, None))[ERRORS.index(error)] for value in VALUES[axis])
 
 
 def ladder(measured: Measured) -> Table:
@@ -111,7 +103,7 @@ def ladder(measured: Measured) -> Table:
         (
             f"{tau:g}",
             *(by_name[at(tau)].smt, by_name[at(tau)].tms, by_name[at(tau)].error),
-            *along("bandwidth", smt, by_name[at(tau)]),
+            *along("bandwidth", "SMT", by_name[at(tau)]),
         )
         for tau in THRESHOLDS
     ]
@@ -124,14 +116,14 @@ def lines(error: Error) -> Callable[[Measured], list[Point]]:
     """An error over the bandwidth, a line a detector; those that are alike share one."""
 
     def points(measured: Measured) -> list[Point]:
-        alike: dict[tuple[Cell, ...], list[str]] = {}
+        alike: dict[tuple[float | None, ...], list[str]] = {}
         for score in judges(measured):
             alike.setdefault(along("bandwidth", error, score), []).append(score.detector)
         return [
             Point(together(names), bandwidth / 1e3, 100 * value)
             for values, names in alike.items()
             for bandwidth, value in zip(BANDWIDTHS, values, strict=True)
-            if isinstance(value, float)
+            if value is not None
         ]
 
     return points
@@ -149,7 +141,7 @@ def by_threshold(measured: Measured) -> list[Point]:
         Point(name, tau, 100 * value)
         for place, name in enumerate(HEADS["bandwidth"])
         for tau in THRESHOLDS
-        if isinstance(value := along("bandwidth", smt, by_name[at(tau)])[place], float)
+        if (value := along("bandwidth", "SMT", by_name[at(tau)])[place]) is not None
     ]
 
 
@@ -158,9 +150,9 @@ def both_by_threshold(measured: Measured) -> list[Point]:
     by_name = scores(measured)
     return [
         Point(name, tau, *(100 * value for value in (found.value, found.low, found.high)))
-        for name, error in (("SMT", smt), ("TMS", tms))
+        for name in ERRORS
         for tau in THRESHOLDS
-        if (found := error(by_name[at(tau)]))
+        if (found := (by_name[at(tau)].smt if name == "SMT" else by_name[at(tau)].tms))
     ]
 
 
@@ -189,7 +181,7 @@ SMT_BY_BANDWIDTH = Curves(
     "Spurious timeouts not found, by bandwidth: every detector",
     "bandwidth, kbit/s",
     "SMT, %",
-    points=lines(smt),
+    points=lines("SMT"),
     log_x=True,
 )
 SMT_BY_THRESHOLD = Curves(
@@ -205,7 +197,7 @@ TMS_BY_BANDWIDTH = Curves(
     "Genuine timeouts called spurious, by bandwidth: every detector",
     "bandwidth, kbit/s",
     "TMS, %",
-    points=lines(tms),
+    points=lines("TMS"),
     log_x=True,
 )
 BOTH_BY_THRESHOLD = Curves(
