@@ -62,6 +62,7 @@ def network(where: Combination) -> dict[str, str]:
     return {
         **path(bandwidth, delay),
         **stamped(size),
+        "receiver.echo": "rfc7323",
         "tcp.dualrtt.path_rate": f"{bandwidth} bit/s",
         "tcp.dualrtt.path_delay": f"{delay:g} s",
     }
