@@ -14,12 +14,13 @@ import pytest
 from rich.console import Console
 
 from rtolab import _rtolab, show
+from rtolab.campaign import Settings, key
 from rtolab.experiments import find
 from rtolab.experiments.detectors import EXPERIMENTS, carriers
 from rtolab.experiments.detectors.scores import digest, scores
 from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.dualrtt2004.model import GRID
-from rtolab.experiments.dualrtt2004.spikes import SPIKES, schedule, timetable
+from rtolab.experiments.dualrtt2004.spikes import SPIKES, schedule, spikes_of, timetable
 from rtolab.experiments.reproduce import reproduce
 
 if TYPE_CHECKING:
@@ -185,3 +186,14 @@ def test_packets_that_are_late_are_not_lost() -> None:
     said = row(done, "Chains of spurious", "eifel")
     assert sum(said[1:]) > 0  # type: ignore[arg-type]
     assert not any(score.genuine.height for score in scores(done.measured).values())  # type: ignore[arg-type]
+
+
+def test_among_all_experiments_the_study_is_a_tenth_of_itself() -> None:
+    assert STUDY.whole_set == timetable(SPIKES // 10)
+    named, among_all = Settings(), Settings(whole=True)
+    assert key(STUDY, named) != key(STUDY, among_all)
+    assert key(LOSS, named) == key(LOSS, among_all), "it is the same there, and kept"
+    lone = replace(STUDY, variants=STUDY.variants[:1], derive=None, tables=None, checks=())
+    shorter = replace(lone, whole_set=timetable(2))
+    done = reproduce(shorter, seed=1, whole=True)
+    assert spikes_of(done.of[lone.variants[0].key]) == 2

@@ -421,6 +421,8 @@ class Experiment:
         runs: how many for each variant, by default.
         quick_runs: how many with `--quick`.
         quick_set: keys of the scenario that are different with `--quick`.
+        whole_set: keys that are different where all experiments are run, lest one take as long as
+            all others.
         shown: for packet traces, the span of time in seconds that the pictures show; such an
             experiment is one run a variant. `None` for statistics.
         marks: what the pictures of packet traces point at.
@@ -453,6 +455,7 @@ class Experiment:
     runs: int = 300
     quick_runs: int = 10
     quick_set: Mapping[str, str] = field(default_factory=dict)
+    whole_set: Mapping[str, str] = field(default_factory=dict)
     shown: tuple[float, float] | None = None
     marks: tuple[Mark, ...] = ()
     windows: bool = False

@@ -42,6 +42,7 @@ GROUPS_A_THREAD = 8
 
 OVERRIDDEN = "given with --assume"
 QUICK = "with --quick"
+WHOLE = "among all experiments; named, it has its full size"
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class Reproduction:
         return ", ".join(said)
 
 
-def reproduce(
+def reproduce(  # noqa: PLR0913  (all but the first are keywords)
     experiment: Experiment,
     *,
     seed: int,
@@ -140,6 +141,7 @@ def reproduce(
     jobs: int | None = None,
     assume: Mapping[str, str] | None = None,
     quick: bool = False,
+    whole: bool = False,
     sensitivity: bool = False,
     progress: Progress | None = None,
 ) -> Reproduction:
@@ -153,6 +155,7 @@ def reproduce(
         jobs: how many threads.
         assume: values that replace those assumed, by key of the scenario.
         quick: as the experiment is run with `--quick`.
+        whole: as it is run where all are.
         sensitivity: are its alternatives tried, too?
         progress: called with the runs done and the runs there are, now and then.
 
@@ -164,6 +167,8 @@ def reproduce(
     assumptions = experiment.assumptions
     if quick:
         assumptions = assumed(assumptions, experiment.quick_set, QUICK)
+    elif whole:
+        assumptions = assumed(assumptions, experiment.whole_set, WHOLE)
     assumptions = assumed(assumptions, assume or {}, OVERRIDDEN)
     alternatives = experiment.alternatives if sensitivity else ()
     fewer = runs_for(experiment, runs)
