@@ -173,7 +173,7 @@ def test_a_document_has_exactly_the_keys_promised(simulator: Simulator) -> None:
     written = document(run(simulator, BY_ID["frto2002/table1"]))
     assert list(written) == [
         *("experiment", "title", "source", "note", "runs", "seed", "quick", "rows", "derived"),
-        *("checks", "assumptions", "alternatives", "verdict", "wall_s"),
+        *("tables", "checks", "assumptions", "alternatives", "verdict", "wall_s"),
     ]
     row = written["rows"][0]
     assert list(row) == ["variant", "label", "metric", "published", "measured", "band"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rtolab.stats import Summary, band_of_medians, ratio_of_medians, summarise
+from rtolab.stats import Summary, band_of_medians, ratio_of_medians, summarise, wilson
 
 
 def test_quartiles_are_interpolated_linearly() -> None:
@@ -52,3 +52,17 @@ def test_draws_in_blocks_are_the_draws_at_once(monkeypatch: pytest.MonkeyPatch) 
     at_once = band_of_medians(values)
     monkeypatch.setattr("rtolab.stats.BLOCK", 100)
     assert band_of_medians(values) == at_once
+
+
+def test_wilsons_interval_is_that_of_the_textbook() -> None:
+    # Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I.
+    for hits, of, low, high in [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605)]:
+        share = wilson(hits, of)
+        assert share.value == pytest.approx(hits / of)
+        assert (share.low, share.high) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_wilsons_interval_of_none_and_of_all_has_a_width() -> None:
+    none, every = wilson(0, 20), wilson(20, 20)
+    assert (none.low, none.high) == pytest.approx((0, 0.1611), abs=5e-5)
+    assert (every.low, every.high) == pytest.approx((1 - none.high, 1))

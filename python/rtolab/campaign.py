@@ -48,6 +48,7 @@ class Settings:
         runs: how many for each variant; `None` for the experiments' own numbers.
         assume: values that replace those assumed, by key of the scenario.
         quick: fewer and shorter runs, and no files of pictures.
+        whole: are all experiments run?
         sensitivity: are the alternatives tried?
     """
 
@@ -56,6 +57,7 @@ class Settings:
     assume: Mapping[str, str] = field(default_factory=dict)
     quick: bool = False
     sensitivity: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,7 @@ class Campaign:
             jobs=self.jobs,
             assume=settings.assume,
             quick=settings.quick,
+            whole=settings.whole,
             sensitivity=settings.sensitivity,
             progress=progress,
         )
@@ -226,6 +229,7 @@ def key(experiment: Experiment, settings: Settings) -> str:
         "experiment": experiment.id,
         "runs": runs_of(experiment, settings.runs, quick=settings.quick),
         "sensitivity": settings.sensitivity and bool(experiment.alternatives),
+        "whole": settings.whole and not settings.quick and bool(experiment.whole_set),
         "program": _program(),
         "scenarios": [
             find_scenario(name).read_text(encoding="utf-8") for name in _scenarios(experiment)

@@ -30,12 +30,17 @@ class Box:
 
 @dataclass(frozen=True)
 class Axes:
-    """The axes of curves: what they show, with units, and whether they are logarithmic."""
+    """The axes of curves: what they show, with units, and whether they are logarithmic.
+
+    Where the lines are single points, `in_place` keeps them where they are, lest they seem
+    elsewhere.
+    """
 
     x: str
     y: str
     log_x: bool = False
     log_y: bool = False
+    in_place: bool = False
 
     def shows(self, x: float, y: float) -> bool:
         """Is there a place for that point? Logarithmic axes have none for 0 and below."""
@@ -141,7 +146,8 @@ def curves(
         alt.X("x:Q", title=axes.x, scale=_scale(log=axes.log_x, zero=False)),
         alt.Y("y:Q", title=axes.y, scale=_scale(log=axes.log_y, zero=True)),
     )
-    apart = APART if any(dot.low is not None for dot in dots) else 0.0
+    beside = not axes.in_place and any(dot.low is not None for dot in dots)
+    apart = APART if beside else 0.0
     layers = []
     for place, line in enumerate(lines):
         mine = [_dot(dot, axes) for dot in dots if dot.series == line and axes.shows(dot.x, dot.y)]

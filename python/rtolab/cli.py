@@ -219,7 +219,8 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
 
     assumed = _pairs(assume, "--assume")
-    settings = Settings(seed, runs, assumed, quick, sensitivity and not quick)
+    whole = not experiment
+    settings = Settings(seed, runs, assumed, quick, sensitivity and not quick, whole)
     parts = _reproduce(experiment or [], Campaign(out, settings, jobs, fresh), say=not as_json)
     if not as_json:
         from rtolab import show  # noqa: PLC0415

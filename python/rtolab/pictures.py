@@ -62,7 +62,7 @@ def _curves(reproduction: Reproduction, figure: Curves) -> Picture:
     experiment = reproduction.experiment
 
     def draw() -> Chart:
-        axes = Axes(figure.x, figure.y, log_x=figure.log_x, log_y=figure.log_y)
+        axes = Axes(figure.x, figure.y, figure.log_x, figure.log_y, figure.in_place)
         dots = _dots(reproduction, figure)
         printed = [Dot(p.series, p.x, p.y, p.low, p.high) for p in figure.published]
         hidden = sum(not axes.shows(dot.x, dot.y) for dot in dots)

@@ -120,7 +120,7 @@ def _section(part: Part) -> str:
 <p><code>{escape(experiment.id)}</code>: {escape(experiment.source)}.{ours}
 {_how(done)}, <span class="wall">{done.wall_s:.2f} s</span>.</p>
 {"".join(f"<p><b>{name}:</b> {_sentence(text)}</p>" for name, text in prose if text)}
-{_measured_table(done)}{_derived(done)}{_checks(done)}
+{_measured_table(done)}{_laid_out(done)}{_derived(done)}{_checks(done)}
 {"".join(_figure(figure) for figure in part.figures)}
 {_assumptions(done)}{_sensitivity(done)}
 <p class="again">Alone: <code>{escape(command(experiment.id, part.settings))}</code></p>
@@ -196,6 +196,16 @@ def _measured(row: Row, runs: int) -> str:
     spread = f"{row.measured.q1:.{digits}f} to {row.measured.q3:.{digits}f}"
     spread += f", n = {row.measured.n}" if row.measured.n != runs else ""
     return f'{text}<br><span class="spread">{spread}</span>'
+
+
+def _laid_out(done: Reproduction) -> str:
+    """The tables that the experiment lays out itself."""
+    parts = []
+    for table in done.tables:
+        body = "".join(_cells(*(escape(table.text(cell)) for cell in row)) for row in table.rows)
+        wide = f'<div class="wide">{_table(table.head, body, "numbers")}</div>'
+        parts.append(f"<p>{_sentence(table.caption)}</p>{wide}")
+    return "".join(parts)
 
 
 def _derived(done: Reproduction) -> str:

@@ -100,6 +100,14 @@ class Result:
         """One row a timeout and other sender that went on from there; empty unless asked for."""
         return pl.DataFrame(self._outcome.what_if)
 
+    def keep_only(self, *tables: str) -> None:
+        """Let go of all that the runs left but these tables, where there are many results."""
+        kept = {name: getattr(self, name) for name in tables}
+        for name in TABLES:
+            self.__dict__.pop(name, None)
+        self.__dict__.update(kept)
+        del self._outcome
+
     @property
     def plot(self) -> Plots:
         """The pictures of this result."""

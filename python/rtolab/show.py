@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from rtolab._rtolab import EmulationReport
     from rtolab.experiments.base import Judgement, Metric, Value
+    from rtolab.experiments.base import Table as LaidOut
     from rtolab.experiments.reproduce import Reproduction, Row
     from rtolab.experiments.summary import Line
     from rtolab.judging import Confusion, Difference
@@ -56,6 +57,7 @@ def reproduction(done: Reproduction, *, kept: bool = False) -> RenderableType:
         lines.append(Text(f"{len(experiment.variants)} variants: their table is in the report"))
     elif done.rows:
         lines.append(_traces(done) if experiment.is_trace else _medians(done))
+    lines += [_laid_out(table) for table in done.tables]
     if done.derived:
         lines.append(_derived(done.derived))
     if experiment.note:
@@ -126,6 +128,16 @@ def _traces(done: Reproduction) -> Table:
         cells = [_median(row) for row in done.rows if row.variant == variant]
         table.add_row(variant.title, *cells)
     return table
+
+
+def _laid_out(laid_out: LaidOut) -> RenderableType:
+    """A table that the experiment lays out itself."""
+    table = _table()
+    for place, name in enumerate(laid_out.head):
+        table.add_column(name, justify="right" if place else "left")
+    for row in laid_out.rows:
+        table.add_row(*(laid_out.text(cell) for cell in row))
+    return Group(Text(laid_out.caption, "italic"), table)
 
 
 def _derived(values: Sequence[Value]) -> Table:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -155,6 +156,24 @@ def ratio_of_means(
     finite = below != 0.0
     ratios = above[finite] / below[finite]
     return Estimate(float(np.mean(over) / np.mean(under)), *_central(ratios, share))
+
+
+def wilson(hits: int, of: int, *, share: float = 0.95) -> Estimate:
+    """A share with Wilson's score interval, which is never empty, not even of all or of none.
+
+    E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", 1927.
+
+    Args:
+        hits: how many.
+        of: how many of, at least one.
+        share: how often such an interval holds the true share.
+    """
+    z = NormalDist().inv_cdf((1.0 + share) / 2.0)
+    part, spread = hits / of, z * z / of
+    middle = (part + spread / 2.0) / (1.0 + spread)
+    half = math.sqrt(part * (1.0 - part) * spread + spread * spread / 4.0) / (1.0 + spread)
+    low = 0.0 if hits == 0 else middle - half
+    return Estimate(part, low, 1.0 if hits == of else middle + half)
 
 
 def _floats(values: ArrayLike) -> Floats:

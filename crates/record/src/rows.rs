@@ -284,7 +284,7 @@ pub struct TimeoutRow {
     /// What would have happened without that retransmission, if somebody asked.
     pub truth: Option<Truth>,
     /// What a spurious one cost: the run beside a copy of it without this timeout or fast
-    /// retransmit, if somebody asked.
+    /// retransmit, if somebody asked and the transfer has an end.
     pub cost: Option<Comparison>,
     /// What the sender's detector said (`spurious`, `genuine`, `blind`), if it has one and it did.
     pub verdict: Option<&'static str>,

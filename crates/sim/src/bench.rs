@@ -78,10 +78,13 @@ impl Bench {
         let riders = self.of(flow, place);
         riders.judges.finish(now);
         riders.said.extend(std::iter::from_fn(|| riders.judges.poll()));
-        let of_row = |(row, episode): (&TimeoutRow, &u32)| {
+        // In an episode they stay in the order in which they were said.
+        riders.said.sort_by_key(|said| said.episode);
+        let of_row = |(row, &episode): (&TimeoutRow, &u32)| {
             let row = row.clone();
-            let said = riders.said.iter().filter(|said| said.episode == *episode);
-            said.map(|said| verdict(&row, said)).collect::<Vec<_>>()
+            let first = riders.said.partition_point(|said| said.episode < episode);
+            let said = riders.said[first..].iter().take_while(move |said| said.episode == episode);
+            said.map(move |said| verdict(&row, said))
         };
         rows.iter().zip(&riders.episodes).flat_map(of_row).collect()
     }

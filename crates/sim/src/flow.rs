@@ -29,6 +29,13 @@ pub struct Plan {
     pub application: Option<usize>,
 }
 
+impl Plan {
+    /// Are there data without end?
+    pub fn is_endless(&self) -> bool {
+        self.protocol == Protocol::Tcp(Opening::Endless)
+    }
+}
+
 /// What a flow speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {

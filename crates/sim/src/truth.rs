@@ -37,7 +37,7 @@ pub struct Finding {
 pub enum Reach {
     /// Until the answer is known.
     Answer,
-    /// Of a spurious one to the end of the transfer.
+    /// Of a spurious one to the end of the transfer, if it has one.
     Transfer,
 }
 
@@ -60,13 +60,14 @@ impl Sim {
                 break;
             }
         }
-        let ends = &copy.flows[flow];
-        let truth = match ends.end(place.other()).connection.as_ref() {
-            _ if ends.acknowledged(place, seq) => Truth::Spurious,
+        let both = &copy.flows[flow];
+        let truth = match both.end(place.other()).connection.as_ref() {
+            _ if both.acknowledged(place, seq) => Truth::Spurious,
             Some(peer) if peer.receiver().holds(&(seq..seq + 1)) => Truth::AckLost,
             _ => Truth::Genuine,
         };
-        let goes_on = truth == Truth::Spurious && reach == Reach::Transfer;
+        let ends = !both.plan.is_endless();
+        let goes_on = truth == Truth::Spurious && reach == Reach::Transfer && ends;
         Finding { truth, rest: goes_on.then(|| copy.finish((flow, place), end)) }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rtolab_record::{DuplicateCause, Place, Recording, TimeoutKind, Truth, VerdictRow};
+use rtolab_record::{DuplicateCause, Place, Recording, TimeoutKind, TimeoutRow, Truth, VerdictRow};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Error, Lab, Observe};
 
@@ -150,6 +150,15 @@ fn a_spurious_timeout_costs_what_its_absence_saves() {
     assert!(window >= 8 && cost.more_segments() == window, "{cost:?}, {window} in vain");
     assert!(cost.later_s().unwrap() > 0.5, "{cost:?}");
     assert_eq!(cost.original.bytes, cost.other.bytes);
+}
+
+#[test]
+fn a_transfer_without_end_has_no_cost() {
+    let scenario = scenario("dualrtt2004-hiccup.toml", &[]);
+    let recordings = judged(&scenario, ("sack", &[]), 1..2);
+    let spurious = |row: &&TimeoutRow| row.truth == Some(Truth::Spurious);
+    let rows: Vec<_> = recordings[0].timeouts.iter().filter(spurious).collect();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.cost.is_none()), "{rows:?}");
 }
 
 #[test]

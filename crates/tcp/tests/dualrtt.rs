@@ -5,7 +5,7 @@ mod script;
 use std::collections::BTreeMap;
 
 use rtolab_tcp::config::FirstAck;
-use rtolab_tcp::spurious::{DETECTORS, Judges, Verdict, Why};
+use rtolab_tcp::spurious::{DETECTORS, DUALRTT_THRESHOLDS, Judges, Verdict, Why, detector};
 use rtolab_tcp::{Cause, Config, Flags, Segment, Seq, sum};
 use rtolab_time::{Duration, Instant, Rate};
 use script::{Script, base};
@@ -229,6 +229,26 @@ fn t_dr_2_the_thresholds_of_the_papers_example() {
             path.transfer(9, 2800);
             let all = path.hiccup(answer);
             assert_eq!(all.contains(&found), expected, "{found} {answer} ms: {all:?}");
+        }
+    }
+}
+
+#[test]
+fn a_threshold_that_is_asked_for_by_name_is_what_the_name_says() {
+    let tau = |name: &str| name["dualrtt:".len()..].parse::<f64>().unwrap();
+    for kind in DUALRTT_THRESHOLDS.iter().filter(|kind| tau(kind.name) * 2800.0 < 762.0) {
+        assert_eq!(detector(kind.name).unwrap().about, kind.about);
+        let bound = (tau(kind.name) * 2800.0).ceil() as u64;
+        for (answer, expected) in [(bound - 1, true), (bound, false)] {
+            let mut path = Watched::new();
+            path.judges = Judges::new([kind], Seq::FIRST + 1);
+            path.transfer(9, 2800);
+            assert_eq!(
+                path.hiccup(answer).contains(&kind.name),
+                expected,
+                "{} {answer}",
+                kind.name
+            );
         }
     }
 }

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtolab._rtolab import Error
-from rtolab.experiments import arq2002, delays2001, dualrtt2004, frto2002, minrto2007
+from rtolab.experiments import (
+    arq2002,
+    delays2001,
+    detectors,
+    dualrtt2004,
+    frto2002,
+    minrto2007,
+)
 
 if TYPE_CHECKING:
     from rtolab.experiments.base import Experiment
@@ -16,12 +23,15 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     + minrto2007.EXPERIMENTS
     + dualrtt2004.EXPERIMENTS
     + delays2001.EXPERIMENTS
+    + detectors.EXPERIMENTS
 )
 """Every experiment, in the order in which `rtolab reproduce` runs them."""
 
 
 def find(ids: list[str]) -> list[Experiment]:
-    """Experiments by id, by another id of the same runs, or all of a paper; all of none named.
+    """Experiments by id, by another id of the same runs, or all below an id; all of none named.
+
+    Below `frto2002` are all of that paper.
 
     An experiment named twice is given once, in the order of the names.
 
@@ -39,7 +49,7 @@ def _named(name: str) -> list[Experiment]:
     matching = [
         experiment
         for experiment in EXPERIMENTS
-        if name in ("", experiment.id, *experiment.aliases) or experiment.id.split("/")[0] == name
+        if name in ("", experiment.id, *experiment.aliases) or experiment.id.startswith(f"{name}/")
     ]
     if not matching:
         known = ", ".join(i for e in EXPERIMENTS for i in (e.id, *e.aliases))

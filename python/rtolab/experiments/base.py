@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rtolab.experiments.measured import Measured, Runs
+    from rtolab.result import Result
 
 Kind = Literal["exact", "ratio", "order", "shape", "count"]
 Verdict = Literal["pass", "fail", "undecidable", "not reproducible"]
@@ -84,6 +85,7 @@ class Variant:
         scenario: the scenario it ran in, where that is not the experiment's.
         series: in figures, the line that it is a point of; by default its label.
         x: where on that line.
+        judges: detectors that ride along on it, where they are not the experiment's.
     """
 
     sender: str
@@ -93,6 +95,7 @@ class Variant:
     scenario: str = ""
     series: str = ""
     x: float | None = None
+    judges: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -172,6 +175,41 @@ class Value:
     digits: int = 2
 
 
+Cell = str | int | float | Estimate | None
+"""Of a table: text, a count, or a share; there is none where nothing could be counted."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as an experiment lays it out itself, where a row a variant would say little.
+
+    Attributes:
+        caption: what it shows.
+        head: over its columns.
+        rows: as many cells each; shares are shown in percent.
+        digits: of percentages, after the decimal point.
+    """
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    digits: int = 1
+
+    def text(self, cell: Cell) -> str:
+        """A cell for people."""
+        match cell:
+            case None:
+                return "none"
+            case str():
+                return cell
+            case int():
+                return f"{cell:,}"
+            case Estimate(value, low, high):
+                ends = f"{100 * low:.{self.digits}f} to {100 * high:.{self.digits}f}"
+                return f"{100 * value:.{self.digits}f} ({ends})"
+        return f"{100 * cell:.{self.digits}f}"
+
+
 @dataclass(frozen=True)
 class Point:
     """A point of a figure, with its interval if it has one."""
@@ -199,6 +237,7 @@ class Curves:
         published: points that the paper's text gives.
         log_x: is the horizontal axis logarithmic?
         log_y: is the vertical axis?
+        in_place: are points drawn where they are, though some hide others?
         scale: what the metric is multiplied by.
     """
 
@@ -212,6 +251,7 @@ class Curves:
     published: tuple[Point, ...] = ()
     log_x: bool = False
     log_y: bool = False
+    in_place: bool = False
     scale: float = 1.0
 
 
@@ -307,6 +347,25 @@ class Check:
 
 
 @dataclass(frozen=True)
+class CountedCheck(Check):
+    """A check of something that runs have more or less of, spikes say.
+
+    Attributes:
+        suffices: is there enough of it? Else it cannot be decided.
+    """
+
+    suffices: Callable[[Measured], bool] = bool
+
+    def judge(self, measured: Measured) -> Judgement:
+        """Measure and compare, where there is enough to compare."""
+        judged = super().judge(measured)
+        if self.suffices(measured):
+            return judged
+        expected = f"{judged.expected}; too little was run to decide"
+        return replace(judged, expected=expected, verdict="undecidable", why="")
+
+
+@dataclass(frozen=True)
 class Judgement:
     """A check's outcome.
 
@@ -355,17 +414,22 @@ class Experiment:
         metrics: what is measured of each run, in the paper's order.
         published: the paper's value by (key of a variant, name of a metric).
         derive: numbers worked out from the runs, or from nothing but arithmetic.
+        tables: that it lays out itself.
         figures: curves over what is varied; without any, and without traces, box plots are drawn.
         aliases: other ids of the same runs.
         alternatives: other choices for what was assumed.
         runs: how many for each variant, by default.
         quick_runs: how many with `--quick`.
         quick_set: keys of the scenario that are different with `--quick`.
+        whole_set: keys that are different where all experiments are run, lest one take as long as
+            all others.
         shown: for packet traces, the span of time in seconds that the pictures show; such an
             experiment is one run a variant. `None` for statistics.
         marks: what the pictures of packet traces point at.
         windows: are the senders' windows recorded? (They always are in packet traces.)
         judges: detectors that ride along and judge every timeout; any one gives `timeouts.truth`.
+        digest: what is kept of its runs beside `connections`, where the other tables are too long
+            to be kept.
         endless: do its transfers last as long as the run? Then every run counts; else only
             those that completed.
         ours: is it an extension of ours, which the paper does not have?
@@ -384,16 +448,19 @@ class Experiment:
     metrics: tuple[Metric, ...] = ()
     published: Mapping[tuple[str, str], float] = field(default_factory=dict)
     derive: Callable[[Measured], Sequence[Value]] | None = None
+    tables: Callable[[Measured], Sequence[Table]] | None = None
     figures: tuple[Curves, ...] = ()
     aliases: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     runs: int = 300
     quick_runs: int = 10
     quick_set: Mapping[str, str] = field(default_factory=dict)
+    whole_set: Mapping[str, str] = field(default_factory=dict)
     shown: tuple[float, float] | None = None
     marks: tuple[Mark, ...] = ()
     windows: bool = False
     judges: tuple[str, ...] = ()
+    digest: Callable[[Result], pl.DataFrame] | None = None
     endless: bool = False
     ours: bool = False
     note: str = ""

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from rtolab.experiments.base import Alternative, Assumption, Judgement, Value
+from rtolab.experiments.base import Alternative, Assumption, Judgement, Table, Value
 from rtolab.experiments.reproduce import Reproduction, Row
 from rtolab.experiments.sensitivity import Compared, Tried
 from rtolab.stats import Estimate, Summary
@@ -28,6 +28,7 @@ def document(done: Reproduction) -> dict[str, Any]:
         "quick": done.quick,
         "rows": [_row(row) for row in done.rows],
         "derived": [_value(value) for value in done.derived],
+        "tables": [_table(table) for table in done.tables],
         "checks": [_judgement(check) for check in done.checks],
         "assumptions": [asdict(assumption) for assumption in done.assumptions],
         "alternatives": [_tried(tried) for tried in done.alternatives],
@@ -61,6 +62,7 @@ def reproduction(experiment: Experiment, written: dict[str, Any]) -> Reproductio
         ),
         tuple(_judged(check) for check in written["checks"]),
         tuple(_valued(value) for value in written["derived"]),
+        tuple(_tabled(table) for table in written["tables"]),
         tuple(_retried(tried) for tried in written["alternatives"]),
         written["wall_s"],
         written["quick"],
@@ -93,6 +95,19 @@ def _valued(written: dict[str, Any]) -> Value:
     if interval is None:
         return value
     return replace(value, measured=Estimate(written["measured"], *interval))
+
+
+def _table(table: Table) -> dict[str, Any]:
+    cells = [[asdict(c) if isinstance(c, Estimate) else c for c in row] for row in table.rows]
+    return asdict(replace(table, rows=())) | {"rows": cells}
+
+
+def _tabled(written: dict[str, Any]) -> Table:
+    rows = tuple(
+        tuple(Estimate(**cell) if isinstance(cell, dict) else cell for cell in row)
+        for row in written["rows"]
+    )
+    return Table(**written | {"head": tuple(written["head"]), "rows": rows})
 
 
 def _judgement(check: Judgement) -> dict[str, Any]:

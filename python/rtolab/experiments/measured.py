@@ -31,12 +31,14 @@ class Runs:
         first: the number of the first.
         count: how many there are.
         endless: do connections count that did not complete?
+        kept: the experiment's digest of the result, if it makes one.
     """
 
     result: Result
     first: int
     count: int
     endless: bool = False
+    kept: pl.DataFrame | None = None
 
     @cached_property
     def connections(self) -> pl.DataFrame:
@@ -58,6 +60,11 @@ class Runs:
     def tasks(self) -> pl.DataFrame:
         """The pages, and questions with answers."""
         return self._mine(self.result.tasks)
+
+    @cached_property
+    def digest(self) -> pl.DataFrame:
+        """What the experiment keeps of the result, of these runs."""
+        return pl.DataFrame() if self.kept is None else self._mine(self.kept)
 
     @cached_property
     def timeouts(self) -> pl.DataFrame:
@@ -102,6 +109,14 @@ class Measured:
         """What the experiment derives, by name."""
         derive = self.experiment.derive
         return {value.name: value for value in derive(self)} if derive else {}
+
+    @cached_property
+    def digest(self) -> pl.DataFrame:
+        """The digests of all variants, with their keys as `variant`."""
+        keys = pl.Enum(list(self.of))
+        return pl.concat(
+            runs.digest.with_columns(variant=pl.lit(key, keys)) for key, runs in self.of.items()
+        )
 
     def values(self, variant: str, metric: Metric) -> NDArray[np.float64]:
         """A metric of the runs of a variant that count, shape (n,), ordered by seed."""

@@ -115,6 +115,7 @@ PAPERS = (
             ),
         ),
     ),
+    Paper("detectors", "The detector study", "this laboratory", 0, ""),
 )
 """In the order in which their experiments are run."""
 

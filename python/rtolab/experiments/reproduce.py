@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from rtolab.experiments.base import (
@@ -12,6 +15,7 @@ from rtolab.experiments.base import (
     Judgement,
     Metric,
     Overall,
+    Table,
     Value,
     Variant,
 )
@@ -24,13 +28,21 @@ from rtolab.stats import Summary, band_of_medians, summarise
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import polars as pl
+
+    from rtolab.result import Result
+
     Progress = Callable[[int, int], object]
 
 BAND_OF = 30
 """The published medians are of 30 repetitions: so are those of the band."""
 
+GROUPS_A_THREAD = 8
+"""Of so many groups a thread none waits long for the others at the end."""
+
 OVERRIDDEN = "given with --assume"
 QUICK = "with --quick"
+WHOLE = "among all experiments; named, it has its full size"
 
 
 @dataclass(frozen=True)
@@ -64,6 +76,7 @@ class Reproduction:
         rows: by variant, then metric.
         checks: the judgements.
         derived: what was worked out, in order.
+        tables: that the experiment lays out itself.
         alternatives: what other choices for the assumptions do to the judgements; none unless
             they were tried.
         wall_s: how long it took, in s.
@@ -78,6 +91,7 @@ class Reproduction:
     rows: tuple[Row, ...]
     checks: tuple[Judgement, ...]
     derived: tuple[Value, ...]
+    tables: tuple[Table, ...]
     alternatives: tuple[Tried, ...]
     wall_s: float
     quick: bool = False
@@ -119,7 +133,7 @@ class Reproduction:
         return ", ".join(said)
 
 
-def reproduce(
+def reproduce(  # noqa: PLR0913  (all but the first are keywords)
     experiment: Experiment,
     *,
     seed: int,
@@ -127,6 +141,7 @@ def reproduce(
     jobs: int | None = None,
     assume: Mapping[str, str] | None = None,
     quick: bool = False,
+    whole: bool = False,
     sensitivity: bool = False,
     progress: Progress | None = None,
 ) -> Reproduction:
@@ -140,6 +155,7 @@ def reproduce(
         jobs: how many threads.
         assume: values that replace those assumed, by key of the scenario.
         quick: as the experiment is run with `--quick`.
+        whole: as it is run where all are.
         sensitivity: are its alternatives tried, too?
         progress: called with the runs done and the runs there are, now and then.
 
@@ -151,6 +167,8 @@ def reproduce(
     assumptions = experiment.assumptions
     if quick:
         assumptions = assumed(assumptions, experiment.quick_set, QUICK)
+    elif whole:
+        assumptions = assumed(assumptions, experiment.whole_set, WHOLE)
     assumptions = assumed(assumptions, assume or {}, OVERRIDDEN)
     alternatives = experiment.alternatives if sensitivity else ()
     fewer = runs_for(experiment, runs)
@@ -168,6 +186,7 @@ def reproduce(
         tuple(_rows(measured)),
         checks,
         tuple(measured.derived.values()),
+        tuple(experiment.tables(measured)) if experiment.tables else (),
         tuple(others),
         time.perf_counter() - began,
         quick,
@@ -208,20 +227,27 @@ def assumed(
 
 
 class _Counted:
-    """Progress over several calls, each of which counts its own runs."""
+    """Progress over several calls, each of which counts its own runs; they may be side by side."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress = progress
         self._total = total
-        self._before = 0
+        self._done = 0
+        self._lock = Lock()
 
-    def part(self, runs: int) -> Progress | None:
-        """Progress within the next call, of so many runs."""
-        if self._progress is None:
-            return None
-        progress, before, total = self._progress, self._before, self._total
-        self._before += runs
-        return lambda done, _: progress(before + done, total)
+    def part(self) -> Progress:
+        """Progress within one call."""
+        before = 0
+
+        def tell(done: int, _: int) -> None:
+            nonlocal before
+            with self._lock:
+                self._done += done - before
+                before = done
+                if self._progress is not None:
+                    self._progress(self._done, self._total)
+
+        return tell
 
 
 @dataclass(frozen=True)
@@ -237,33 +263,61 @@ class _How:
     def measure(self, runs: int, instead: Mapping[str, str]) -> Measured:
         """Run every variant, with values in place of those assumed and of the variants' own."""
         experiment = self.experiment
+        groups = _groups(experiment.variants)
         of: dict[str, Runs] = {}
-        for group in _groups(experiment.variants):
-            result = run(
-                group[0].scenario or experiment.scenario,
-                sender=[variant.sender for variant in group],
-                seed=self.seed,
-                runs=runs,
-                set={**self.assumptions, **group[0].set, **instead},
-                trace=experiment.is_trace,
-                windows=experiment.is_trace or experiment.windows,
-                judge=experiment.judges,
-                jobs=self.jobs,
-                progress=self.counted.part(runs * len(group)),
-            )
+        for group, (result, kept) in zip(groups, self._results(groups, runs, instead), strict=True):
             for place, variant in enumerate(group):
-                of[variant.key] = Runs(result, place * runs, runs, endless=experiment.endless)
+                of[variant.key] = Runs(result, place * runs, runs, experiment.endless, kept)
         traces = {}
         if experiment.is_trace:
             traces = {key: Trace.of(mine.result, mine.first) for key, mine in of.items()}
         return Measured(experiment, runs, of, traces)
+
+    def _results(
+        self, groups: list[list[Variant]], runs: int, instead: Mapping[str, str]
+    ) -> list[tuple[Result, pl.DataFrame | None]]:
+        """What each group leaves; where there are many, a thread each rather than all threads."""
+        threads = self.jobs or len(os.sched_getaffinity(0))
+        if len(groups) < GROUPS_A_THREAD * threads:
+            return [self._result(group, runs, instead, self.jobs) for group in groups]
+        pool = ThreadPoolExecutor(threads)
+        try:
+            return list(pool.map(lambda group: self._result(group, runs, instead, 1), groups))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _result(
+        self, group: list[Variant], runs: int, instead: Mapping[str, str], jobs: int | None
+    ) -> tuple[Result, pl.DataFrame | None]:
+        experiment, progress = self.experiment, self.counted.part()
+        result = run(
+            group[0].scenario or experiment.scenario,
+            sender=[variant.sender for variant in group],
+            seed=self.seed,
+            runs=runs,
+            set={**self.assumptions, **group[0].set, **instead},
+            trace=experiment.is_trace,
+            windows=experiment.is_trace or experiment.windows,
+            judge=group[0].judges or experiment.judges,
+            jobs=jobs,
+            progress=progress,
+        )
+        progress(runs * len(group), runs * len(group))
+        if experiment.digest is None:
+            return result, None
+        kept = experiment.digest(result)
+        result.keep_only("connections")
+        return result, kept
 
 
 def _groups(variants: tuple[Variant, ...]) -> list[list[Variant]]:
     """Variants that differ in their sender only: the simulator runs them together."""
     groups: dict[object, list[Variant]] = {}
     for variant in variants:
-        alike = (variant.scenario, variant.condition, tuple(variant.set.items()))
+        alike = (
+            *(variant.scenario, variant.condition, variant.judges),
+            tuple(variant.set.items()),
+        )
         groups.setdefault(alike, []).append(variant)
     return list(groups.values())
 

@@ -167,6 +167,30 @@ pub const DETECTORS: &[DetectorKind] = &[
     },
 ];
 
+/// DualRTT with a fixed threshold, to be asked for by name only: the seven of Fu and Atiquzzaman's
+/// Table V, and two more where it has wide steps.
+pub const DUALRTT_THRESHOLDS: &[DetectorKind] = &[
+    dualrtt::<10>("dualrtt:0.01"),
+    dualrtt::<25>("dualrtt:0.025"),
+    dualrtt::<40>("dualrtt:0.04"),
+    dualrtt::<80>("dualrtt:0.08"),
+    dualrtt::<100>("dualrtt:0.1"),
+    dualrtt::<200>("dualrtt:0.2"),
+    dualrtt::<400>("dualrtt:0.4"),
+    dualrtt::<600>("dualrtt:0.6"),
+    dualrtt::<900>("dualrtt:0.9"),
+];
+
+/// With a threshold of so many thousandths.
+const fn dualrtt<const THOUSANDTHS: u32>(name: &'static str) -> DetectorKind {
+    DetectorKind {
+        name,
+        about: "as dualrtt, within this part of the smallest round-trip time",
+        source: "Fu and Atiquzzaman 2004 section IV",
+        make: || Box::new(DualRtt::with_tau(THOUSANDTHS)),
+    }
+}
+
 /// No detector of that name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("unknown detector `{found}`; known are {known}")]
@@ -179,8 +203,9 @@ pub struct UnknownDetector {
 
 /// The detector called `name`.
 pub fn detector(name: &str) -> Result<&'static DetectorKind, UnknownDetector> {
-    DETECTORS.iter().find(|kind| kind.name == name).ok_or_else(|| {
-        let known = DETECTORS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
+    let every = || DETECTORS.iter().chain(DUALRTT_THRESHOLDS);
+    every().find(|kind| kind.name == name).ok_or_else(|| {
+        let known = every().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
         UnknownDetector { found: name.to_string(), known }
     })
 }

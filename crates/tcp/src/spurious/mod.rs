@@ -29,7 +29,7 @@ use crate::flight::{AckFacts, Sent};
 pub(crate) use acting::acting;
 pub use badrexmit::BadRetransmit;
 pub(crate) use bench::{Beginning, Bench};
-pub use detectors::{DETECTORS, DetectorKind, UnknownDetector, detector};
+pub use detectors::{DETECTORS, DUALRTT_THRESHOLDS, DetectorKind, UnknownDetector, detector};
 pub use dsack::Dsack;
 pub use dsack_causes::DsackCauses;
 pub use dsack_linux::DsackLinux;

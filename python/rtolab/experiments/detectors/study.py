@@ -1,0 +1,256 @@
+"""The study: section V-C at its full size, with every detector in DualRTT's place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtolab.experiments.base import Bounds, CountedCheck, Experiment, Value, assumed, taken
+from rtolab.experiments.detectors.carriers import CARRIER, LATE, VARIANTS, late
+from rtolab.experiments.detectors.scores import digest, scores
+from rtolab.experiments.detectors.tables import (
+    BOTH,
+    BOTH_BY_THRESHOLD,
+    SMT_BY_BANDWIDTH,
+    SMT_BY_THRESHOLD,
+    TMS_BY_BANDWIDTH,
+    judges,
+    tables,
+)
+from rtolab.experiments.detectors.thresholds import fit_values
+from rtolab.experiments.dualrtt2004.model import DELAYS, GRID, SIZES
+from rtolab.experiments.dualrtt2004.spikes import MANY_SPIKES, SPIKES, session, spikes_of, timetable
+
+if TYPE_CHECKING:
+    from rtolab.experiments.base import Assumption
+    from rtolab.experiments.detectors.tables import Error
+    from rtolab.experiments.measured import Measured
+    from rtolab.stats import Estimate
+
+FEWER_SPIKES = 60
+"""Of a configuration, where packets are lost, reordered, or only ACKs are lost."""
+
+QUICK_SPIKES = 1
+WHOLE_SPIKES = 30
+
+JUDGED = ("eifel:rfc3522", "dualrtt:physical", "dualrtt:table")
+"""Whose TMS is held against what DualRTT's section V-C is judged by."""
+
+ENOUGH_SPIKES = 30
+"""For each combination, to judge what is missed."""
+
+ENOUGH_GENUINE = 100
+"""Chains of genuine timeouts, to judge what is called spurious."""
+
+PRINTED_SMT, PRINTED_TMS = 0.113, 0.0012
+"""Section V-C's errors of the printed model."""
+
+
+def study_values(measured: Measured) -> list[Value]:
+    """How much was judged, both errors of each detector, and the thresholds."""
+    found = judges(measured)
+    carrier = [measured.of[v.key] for v in VARIANTS if v.sender == CARRIER]
+    spikes = sum(spikes_of(runs) for runs in carrier) / measured.runs
+    on_carrier = scores(measured)["eifel"]
+    spurious = on_carrier.spurious.height / measured.runs
+    genuine = on_carrier.genuine.height / measured.runs
+    values = [
+        Value("spikes", "Spikes", spikes, 50_400, digits=0),
+        Value("spurious", "Spurious timeouts of the carrier, chains", spurious, 37_500, digits=0),
+        Value("genuine", "Genuine ones", genuine, digits=0),
+        Value("share", "Spurious ones a spike", spurious / spikes, 37_500 / 50_400, digits=3),
+    ]
+    for score in found:
+        model = score.detector.startswith("dualrtt:paper")
+        smt, tms = (PRINTED_SMT, PRINTED_TMS) if model else (None, None)
+        name = score.detector
+        values.append(Value(f"SMT {name}", f"SMT, {name}", score.smt, smt, digits=4))
+        if genuine:
+            values.append(Value(f"TMS {name}", f"TMS, {name}", score.tms, tms, digits=4))
+    return [*values, *fit_values(measured)]
+
+
+def spikes_each(measured: Measured) -> float:
+    """How many spikes each combination met."""
+    return float(spikes_of(measured.of[VARIANTS[0].key]) / measured.runs)
+
+
+def many_spikes(measured: Measured) -> bool:
+    """Enough to tell what is missed."""
+    return spikes_each(measured) >= ENOUGH_SPIKES
+
+
+def many_genuine(measured: Measured) -> bool:
+    """Enough genuine timeouts to tell what is called spurious."""
+    return scores(measured)["eifel"].genuine.height >= ENOUGH_GENUINE
+
+
+def at_most(error: Error, detector: str, most: float, explained: str = "") -> CountedCheck:
+    """An error of a detector is no larger."""
+    return CountedCheck(
+        f"{error}, {detector}",
+        "ratio",
+        lambda measured: error_of(measured, error, detector),
+        {1: Bounds(high=most)},
+        explained=explained,
+        suffices=many_spikes if error == "SMT" else many_genuine,
+    )
+
+
+def better(error: Error, first: str, second: str) -> CountedCheck:
+    """The first makes it less often, and no draw of the spikes says otherwise."""
+
+    def measure(measured: Measured) -> float | None:
+        fewer, more = (error_of(measured, error, name) for name in (first, second))
+        return more.low - fewer.high if fewer and more else None
+
+    return CountedCheck(
+        f"{error}, {second} - {first}, between the intervals",
+        "order",
+        measure,
+        {1: Bounds(low=0, strict=True)},
+        suffices=many_spikes if error == "SMT" else many_genuine,
+    )
+
+
+def error_of(measured: Measured, error: Error, detector: str) -> Estimate | None:
+    """SMT or TMS of a detector."""
+    score = scores(measured)[detector]
+    return score.smt if error == "SMT" else score.tms
+
+
+BY_BANDWIDTH_ALONE = (
+    "Table V is of 200 ms and small packets. Looked up by bandwidth alone its thresholds are too "
+    "low for shorter paths and for larger packets"
+)
+
+SPACING = (
+    "a late packet and those that passed it are acknowledged closely one after the other, so that "
+    "the least spacing of ACKs is no longer a packet's serialisation"
+)
+
+FALLS = CountedCheck(
+    "rises of the best threshold over bandwidths",
+    "shape",
+    lambda measured: measured.derived["rises"].measured,
+    {1: Bounds(0, 0)},
+    suffices=many_spikes,
+)
+"""As in Table V: the faster the link, the lower the threshold."""
+
+HOSTS = (
+    *MANY_SPIKES[:-1],
+    assumed(
+        "tcp.timestamps", "true", "Eifel needs them; the payload is the paper's, as Table VIII"
+    ),
+    assumed("tcp.rto.sampling", "every-ack", "with timestamps every segment is timed"),
+    assumed("receiver.echo", "rfc7323", "what receivers do; ns-2's sink echoed every segment"),
+    assumed("receiver.dsack", "true", "what goes by D-SACK needs it"),
+    taken("the carrier", CARRIER, "so that no detector is blind for want of an option"),
+    taken("D", ", ".join(f"{1000 * d:g}" for d in DELAYS) + " ms", "V-A: 100 to 2000 ms"),
+    taken("M", ", ".join(map(str, SIZES)) + " B", "V-A: 576 to 4352 B"),
+)
+"""Those of section V-C in dualrtt2004, with all options that a detector may need."""
+
+SAYS = (
+    "Of 50,400 spikes on 168 combinations of bandwidth, delay and packet size 37,500 cause "
+    "spurious timeouts, as Eifel finds. With its model's thresholds DualRTT misses 11.3 % of them "
+    "(SMT) and calls 0.12 % of the genuine ones spurious (TMS). No other detector is measured."
+)
+
+DID = (
+    "Every detector judges every timeout of one sender that goes back N and does nothing about "
+    "what it is told; those with a forward step judge a sender each that takes it, and does "
+    "nothing either. The truth of a timeout comes from a copy of the run in which the timer did "
+    "not expire. Timeouts of one segment in a row are one chain, judged by its first."
+)
+
+DETECTOR_STUDY = Experiment(
+    id="detectors/study",
+    title="What every detector misses, at the size of DualRTT's section V-C",
+    source="after DualRTT, section V-C",
+    says=SAYS,
+    did=(
+        f"{DID} {len(GRID)} combinations with {SPIKES} spikes each; {WHOLE_SPIKES} where all "
+        "experiments are run, and not this one by its name."
+    ),
+    scenario="dualrtt2004-hiccup",
+    variants=VARIANTS,
+    digest=digest,
+    derive=study_values,
+    tables=tables,
+    figures=(SMT_BY_BANDWIDTH, SMT_BY_THRESHOLD),
+    checks=(
+        at_most("SMT", "dualrtt:physical", 0.2),
+        at_most("SMT", "dualrtt:table", 0.2, BY_BANDWIDTH_ALONE),
+        at_most("SMT", "dualrtt:paper-ln", 0.2),
+        at_most("SMT", "eifel", 0.01),
+        better("SMT", "eifel", "dualrtt:physical"),
+        better("SMT", "dualrtt:physical", "dualrtt"),
+        FALLS,
+    ),
+    assumptions=(*HOSTS, *session(SPIKES)),
+    runs=1,
+    quick_runs=1,
+    quick_set=timetable(QUICK_SPIKES),
+    whole_set=timetable(WHOLE_SPIKES),
+    endless=True,
+    ours=True,
+)
+
+
+def harder(name: str, what: str, condition: Assumption) -> Experiment:
+    """The same where something else goes wrong besides.
+
+    Args:
+        name: the last part of its id.
+        what: goes wrong, as "where ..." goes on.
+        condition: that it does.
+    """
+    return replace(
+        DETECTOR_STUDY,
+        id=f"detectors/study/{name}",
+        title=f"The same where {what}",
+        says="",
+        did=f"The study, with {FEWER_SPIKES} spikes for each combination, where {what}.",
+        assumptions=(*HOSTS, *session(FEWER_SPIKES), condition),
+        whole_set={},
+        figures=(BOTH, TMS_BY_BANDWIDTH, BOTH_BY_THRESHOLD),
+        checks=tuple(at_most("TMS", judge, 0.01) for judge in JUDGED),
+    )
+
+
+ACK_LOSS = harder(
+    "ack-loss",
+    "each ACK is lost with a chance of 30 %",
+    assumed("link.path.backward.loss", "0.3", "enough for some whose every ACK is lost"),
+)
+
+ASKS_MORE = better("TMS", "eifel:rfc3522", "eifel")
+"""RFC 3522 section 3.2 asks what Ludwig and Katz do not: may this be a duplicate's ACK?"""
+
+STUDY = (
+    DETECTOR_STUDY,
+    harder(
+        "loss",
+        "each packet of either direction is lost with a chance of 1 %",
+        assumed("link.path.loss", "0.01", "as in dualrtt2004/section-v-c-loss"),
+    ),
+    replace(
+        harder(
+            "reordering",
+            f"{100 * LATE:g} % of the packets are late by up to the one-way delay, and others pass",
+            assumed("link.path.order", "free", "what is late may be passed"),
+        ),
+        variants=tuple(map(late, VARIANTS)),
+        figures=DETECTOR_STUDY.figures,
+        checks=(
+            at_most("SMT", "eifel", 0.01),
+            at_most("SMT", "dualrtt:physical", 0.2, SPACING),
+            at_most("SMT", "dualrtt:paper-ln", 0.2),
+        ),
+        note="nothing is lost, so that no timeout is genuine",
+    ),
+    replace(ACK_LOSS, checks=(*ACK_LOSS.checks, ASKS_MORE)),
+)
+"""The study, and what it becomes where something else goes wrong besides."""

@@ -1,0 +1,210 @@
+"""The study's tables and figures: a row or a line a detector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+from rtolab.experiments.base import Curves, Point, Table
+from rtolab.experiments.detectors.carriers import DETECTORS, FORWARD, PART_OF, THRESHOLDS, at
+from rtolab.experiments.detectors.scores import scores
+from rtolab.experiments.dualrtt2004.model import AXES, DELAYS, SIZES
+from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from rtolab.experiments.base import Cell
+    from rtolab.experiments.detectors.scores import Score
+    from rtolab.experiments.measured import Measured
+    from rtolab.stats import Estimate
+
+
+HEADS = {
+    "bandwidth": tuple(map(said, BANDWIDTHS)),
+    "delay": tuple(f"{1000 * delay:g} ms" for delay in DELAYS),
+    "size": tuple(f"{size} B" for size in SIZES),
+}
+"""What the configurations differ in, as columns."""
+
+Error = Literal["SMT", "TMS"]
+ERRORS: tuple[Error, ...] = get_args(Error)
+
+VALUES = dict(zip(HEADS, (values for _, _, values in AXES), strict=True))
+
+
+def judges(measured: Measured) -> list[Score]:
+    """Every detector that judged anything, in the order of `rtolab list detectors`."""
+    by_name = scores(measured)
+    return [by_name[name] for name in DETECTORS if not by_name[name].rows.is_empty()]
+
+
+def tables(measured: Measured) -> list[Table]:
+    """By detector, by detector and configuration, and by threshold."""
+    found = judges(measured)
+    lossy = any(score.genuine.height for score in found)
+    return [
+        counts("Chains of spurious timeouts, by what was said", found, spurious=True),
+        *([counts("Chains of genuine ones", found, spurious=False)] if lossy else []),
+        errors(found),
+        *(by(axis, "SMT", found) for axis in HEADS),
+        *([by("bandwidth", "TMS", found)] if lossy else []),
+        ladder(measured),
+    ]
+
+
+def counts(caption: str, found: Iterable[Score], *, spurious: bool) -> Table:
+    """What each said, as often as it did."""
+    head = ("Detector", "carried by", "spurious", "genuine", "nothing", "blind")
+    rows: list[tuple[Cell, ...]] = [
+        (score.detector, carried(score.detector), *score.called(spurious=spurious))
+        for score in found
+    ]
+    return Table(caption, head, tuple(rows))
+
+
+def carried(detector: str) -> str:
+    """By whom."""
+    if detector in PART_OF:
+        return f"{PART_OF[detector]}'s sender"
+    return "its own sender" if detector in FORWARD else "the carrier"
+
+
+def errors(found: Iterable[Score]) -> Table:
+    """SMT and TMS with their intervals, and how long it took to know."""
+    head = ("Detector", "SMT, %", "where it sees, %", "TMS, %", "median delay, s")
+    rows = [
+        (score.detector, score.smt, score.smt_seeing, score.tms, seconds(score.delay_s))
+        for score in found
+    ]
+    return Table("How often each was wrong, with 95 % intervals", head, tuple(rows), digits=2)
+
+
+def seconds(delay: float | None) -> str:
+    """With three digits behind the point."""
+    return "none" if delay is None else f"{delay:.3f}"
+
+
+def by(axis: str, error: Error, found: Iterable[Score]) -> Table:
+    """One error where the configurations differ in one thing, in percent."""
+    rows = [(score.detector, *along(axis, error, score)) for score in found]
+    return Table(f"{error} by {axis}, %", ("Detector", *HEADS[axis]), tuple(rows))
+
+
+def along(axis: str, error: Error, score: Score) -> tuple[float | None, ...]:
+    """The error of a detector at each place of an axis."""
+    both = score.along(axis)
+    return tuple(both.get(value, (None, None))[ERRORS.index(error)] for value in VALUES[axis])
+
+
+def ladder(measured: Measured) -> Table:
+    """DualRTT with each threshold."""
+    by_name = scores(measured)
+    rows = [
+        (
+            f"{tau:g}",
+            *(by_name[at(tau)].smt, by_name[at(tau)].tms, by_name[at(tau)].error),
+            *along("bandwidth", "SMT", by_name[at(tau)]),
+        )
+        for tau in THRESHOLDS
+    ]
+    head = ("tau", "SMT, %", "TMS, %", "error, %", *HEADS["bandwidth"])
+    caption = "DualRTT by its threshold: error is 0.2 SMT + 0.8 TMS; at the right SMT by bandwidth"
+    return Table(caption, head, tuple(rows), digits=2)
+
+
+def lines(error: Error) -> Callable[[Measured], list[Point]]:
+    """An error over the bandwidth, a line a detector; those that are alike share one."""
+
+    def points(measured: Measured) -> list[Point]:
+        alike: dict[tuple[float | None, ...], list[str]] = {}
+        for score in judges(measured):
+            alike.setdefault(along("bandwidth", error, score), []).append(score.detector)
+        return [
+            Point(together(names), bandwidth / 1e3, 100 * value)
+            for values, names in alike.items()
+            for bandwidth, value in zip(BANDWIDTHS, values, strict=True)
+            if value is not None
+        ]
+
+    return points
+
+
+def together(names: Sequence[str]) -> str:
+    """Detectors that share a line."""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def by_threshold(measured: Measured) -> list[Point]:
+    """SMT over the threshold, a line a bandwidth."""
+    by_name = scores(measured)
+    return [
+        Point(name, tau, 100 * value)
+        for place, name in enumerate(HEADS["bandwidth"])
+        for tau in THRESHOLDS
+        if (value := along("bandwidth", "SMT", by_name[at(tau)])[place]) is not None
+    ]
+
+
+def both_by_threshold(measured: Measured) -> list[Point]:
+    """SMT and TMS over the threshold, of all configurations."""
+    by_name = scores(measured)
+    return [
+        Point(name, tau, *(100 * value for value in (found.value, found.low, found.high)))
+        for name in ERRORS
+        for tau in THRESHOLDS
+        if (found := (by_name[at(tau)].smt if name == "SMT" else by_name[at(tau)].tms))
+    ]
+
+
+def both(measured: Measured) -> list[Point]:
+    """SMT over TMS: a point a detector, but one for those that are alike."""
+    alike: dict[tuple[Estimate, Estimate], list[str]] = {}
+    for score in judges(measured):
+        if (x := score.tms) and (y := score.smt):
+            alike.setdefault((x, y), []).append(score.detector)
+    return [
+        Point(together(names), 100 * x.value, *(100 * end for end in (y.value, y.low, y.high)))
+        for (x, y), names in alike.items()
+    ]
+
+
+BOTH = Curves(
+    "errors",
+    "Both errors of every detector: the nearer to the corner, the better",
+    "TMS, %",
+    "SMT, %",
+    points=both,
+    in_place=True,
+)
+SMT_BY_BANDWIDTH = Curves(
+    "smt-by-bandwidth",
+    "Spurious timeouts not found, by bandwidth: every detector",
+    "bandwidth, kbit/s",
+    "SMT, %",
+    points=lines("SMT"),
+    log_x=True,
+)
+SMT_BY_THRESHOLD = Curves(
+    "smt-by-threshold",
+    "Spurious timeouts that DualRTT does not find, by threshold and bandwidth",
+    "threshold",
+    "SMT, %",
+    points=by_threshold,
+    log_x=True,
+)
+TMS_BY_BANDWIDTH = Curves(
+    "tms-by-bandwidth",
+    "Genuine timeouts called spurious, by bandwidth: every detector",
+    "bandwidth, kbit/s",
+    "TMS, %",
+    points=lines("TMS"),
+    log_x=True,
+)
+BOTH_BY_THRESHOLD = Curves(
+    "errors-by-threshold",
+    "Both errors of DualRTT by threshold",
+    "threshold",
+    "SMT and TMS, %",
+    points=both_by_threshold,
+    log_x=True,
+)

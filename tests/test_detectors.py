@@ -1,0 +1,199 @@
+"""The detector study: small parts of it, on the simulator itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import replace
+from io import StringIO
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from rtolab import _rtolab, show
+from rtolab.campaign import Settings, key
+from rtolab.experiments import find
+from rtolab.experiments.detectors import EXPERIMENTS, carriers
+from rtolab.experiments.detectors.scores import digest, scores
+from rtolab.experiments.documents import document, reproduction
+from rtolab.experiments.dualrtt2004.model import GRID
+from rtolab.experiments.dualrtt2004.spikes import SPIKES, schedule, spikes_of, timetable
+from rtolab.experiments.reproduce import reproduce
+
+if TYPE_CHECKING:
+    from rtolab.experiments.base import Cell, Experiment, Table, Variant
+    from rtolab.experiments.reproduce import Reproduction
+    from rtolab.result import Result
+
+STUDY, LOSS, REORDERING, ACK_LOSS = EXPERIMENTS
+
+CORNERS = ((62_400, 0.2, 576), (1_500_000, 0.1, 1500))
+"""Configurations that are run here."""
+
+
+def small(experiment: Experiment, spikes: int = 4, *, jobs: int | None = None) -> Reproduction:
+    """The experiment in two configurations."""
+    places = [(f"{bandwidth} bit/s", f"{delay:g} s") for bandwidth, delay, _ in CORNERS]
+    sizes = {carriers.network(where)["tcp.mss"] for where in CORNERS}
+
+    def here(variant: Variant) -> bool:
+        place = (variant.set["link.path.rate"], variant.set["link.path.delay"])
+        return place in places and variant.set["tcp.mss"] in sizes
+
+    few = replace(
+        experiment,
+        variants=tuple(filter(here, experiment.variants)),
+        derive=None,
+        checks=(),
+        figures=(),
+    )
+    return reproduce(few, seed=1, jobs=jobs, assume=timetable(spikes))
+
+
+def table(done: Reproduction, caption: str) -> Table:
+    (found,) = [table for table in done.tables if table.caption.startswith(caption)]
+    return found
+
+
+def row(done: Reproduction, caption: str, detector: str) -> tuple[Cell, ...]:
+    (found,) = [row for row in table(done, caption).rows if row[0] == detector]
+    return found[1:]
+
+
+def test_the_study_is_all_that_is_below_its_id() -> None:
+    assert find(["detectors/study"]) == list(EXPERIMENTS) == find(["detectors"])
+    assert find(["detectors/study/loss"]) == [LOSS]
+
+
+def test_every_detector_has_a_sender_in_every_configuration() -> None:
+    assert len(GRID) * SPIKES == 50_400
+    parts = (carriers.RIDING, carriers.FORWARD, tuple(carriers.PART_OF))
+    assert sorted(name for part in parts for name in part) == sorted(carriers.DETECTORS)
+    for experiment in EXPERIMENTS:
+        judged = [
+            (variant.set["link.path.rate"], variant.set["link.path.delay"], variant.set["tcp.mss"])
+            for variant in experiment.variants
+            if variant.sender == carriers.CARRIER
+        ]
+        assert len(set(judged)) == len(judged) == len(GRID)
+        assert len(experiment.variants) == len(GRID) * (1 + len(carriers.FORWARD))
+        assert len({variant.key for variant in experiment.variants}) == len(experiment.variants)
+        assert experiment.ours
+
+
+def test_nothing_is_genuine_where_nothing_is_lost_and_eifel_finds_all() -> None:
+    done = small(STUDY)
+    said = {str(row[0]): row[2:] for row in table(done, "Chains of spurious").rows}
+    assert set(said) == set(carriers.DETECTORS)
+    spurious = sum(count for count in said["eifel"] if isinstance(count, int))
+    assert spurious >= 8
+    assert all(sum(said[name]) == spurious for name in carriers.RIDING)  # type: ignore[arg-type]
+    assert said["eifel"] == (spurious, 0, 0, 0)
+    assert said["frto"][0] > 0, "it sees what its own sender does"  # type: ignore[operator]
+    assert not any(score.genuine.height for score in scores(done.measured).values())  # type: ignore[arg-type]
+
+
+def test_a_detector_of_ones_own_is_one_more_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {"name": "early", "about": "", "source": ""}
+    known = [*_rtolab.detectors(), own]
+    monkeypatch.setattr(_rtolab, "detectors", lambda: known)
+    spec = importlib.util.find_spec(carriers.__name__)
+    assert spec and spec.loader  # noqa: PT018
+    again = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(again)
+    assert (*carriers.RIDING, "early") == again.RIDING
+    assert "early" in again.carrier(CORNERS[0]).judges
+    assert again.sender_of("early") == carriers.CARRIER
+
+
+def test_a_chain_is_judged_by_its_first_and_after_the_first_spike_only() -> None:
+    begin, _ = schedule(1)[0]
+    rows = [
+        # at, seq, truth, verdict
+        (1.0, 1, "spurious", "spurious"),
+        (begin + 2, 1001, "genuine", "genuine"),
+        (begin + 4, 1001, "spurious", "genuine"),
+        (begin + 9, 2001, "spurious", "spurious"),
+    ]
+    verdicts = pl.DataFrame(rows, schema=["at_s", "seq", "truth", "verdict"], orient="row")
+    common = {"run": 0, "end": "sender", "kind": "timeout", "delay_s": 0.5}
+    common |= {"detector": "eifel", "sender": carriers.CARRIER}
+    verdicts = verdicts.with_columns(**{name: pl.lit(value) for name, value in common.items()})
+    kept = digest(cast("Result", SimpleNamespace(verdicts=verdicts)))
+    assert kept["spurious"].to_list() == [False, True]
+    assert kept["verdict"].to_list() == ["genuine", "spurious"]
+    elsewhere = verdicts.with_columns(sender=pl.lit("sack+frto+none"))
+    assert digest(cast("Result", SimpleNamespace(verdicts=elsewhere))).is_empty()
+
+
+def test_tables_come_back_from_the_document_as_they_were() -> None:
+    done = small(LOSS)
+    written = json.loads(json.dumps(document(done)))
+    assert reproduction(done.experiment, written).tables == done.tables
+    shown = Console(width=200, record=True, file=StringIO())
+    shown.print(show.reproduction(done))
+    assert "dsack:causes" in shown.export_text()
+
+
+def test_a_carrier_alone_blinds_what_needs_a_step_of_its_own() -> None:
+    lone = replace(carriers.carrier(CORNERS[0]), judges=("eifel", "frto"))
+    every = lambda result: result.verdicts  # noqa: E731
+    few = replace(STUDY, variants=(lone,), derive=None, tables=None, checks=(), digest=every)
+    done = reproduce(few, seed=1, assume=timetable(2))
+    said = done.of[lone.key].digest
+    frto = said.filter(said["detector"] == "frto")
+    assert set(frto["verdict"]) == {"blind"}
+    assert set(frto["why"]) == {"the sender did otherwise"}
+
+
+@pytest.mark.parametrize("experiment", [LOSS, ACK_LOSS], ids=lambda e: e.id)
+def test_as_many_threads_as_one_likes_change_nothing(experiment: Experiment) -> None:
+    one, two = small(experiment, 2, jobs=1), small(experiment, 2, jobs=2)
+    assert one.tables == two.tables
+
+
+def test_many_variants_are_the_same_side_by_side() -> None:
+    few = replace(STUDY, variants=STUDY.variants[: 8 * 12], derive=None, checks=(), figures=())
+    one, two = (reproduce(few, seed=1, jobs=jobs, assume=timetable(1)) for jobs in (1, 2))
+    assert one.tables == two.tables
+
+
+def test_losses_are_genuine_and_eifel_calls_none_spurious() -> None:
+    done = small(LOSS, 8)
+    found, genuine, nothing, blind = row(done, "Chains of genuine", "eifel")[1:]
+    assert (found, nothing, blind) == (0, 0, 0)
+    assert genuine > 0  # type: ignore[operator]
+
+
+def test_another_detector_in_its_place_changes_its_row_alone() -> None:
+    disguised = {"dualrtt:0.6": "dualrtt:0.01"}
+
+    def swapped(variant: Variant) -> Variant:
+        return replace(variant, judges=tuple(disguised.get(name, name) for name in variant.judges))
+
+    cells = {name: row(small(STUDY), "DualRTT by", name) for name in ("0.6", "0.1")}
+    few = small(replace(STUDY, variants=tuple(map(swapped, STUDY.variants))))
+    assert row(few, "DualRTT by", "0.6")[0] is None, "nobody judged in its name"
+    assert row(few, "DualRTT by", "0.1") == cells["0.1"]
+    assert cells["0.6"][0] is not None
+
+
+def test_packets_that_are_late_are_not_lost() -> None:
+    done = small(REORDERING)
+    said = row(done, "Chains of spurious", "eifel")
+    assert sum(said[1:]) > 0  # type: ignore[arg-type]
+    assert not any(score.genuine.height for score in scores(done.measured).values())  # type: ignore[arg-type]
+
+
+def test_among_all_experiments_the_study_is_a_tenth_of_itself() -> None:
+    assert STUDY.whole_set == timetable(SPIKES // 10)
+    named, among_all = Settings(), Settings(whole=True)
+    assert key(STUDY, named) != key(STUDY, among_all)
+    assert key(LOSS, named) == key(LOSS, among_all), "it is the same there, and kept"
+    lone = replace(STUDY, variants=STUDY.variants[:1], derive=None, tables=None, checks=())
+    shorter = replace(lone, whole_set=timetable(2))
+    done = reproduce(shorter, seed=1, whole=True)
+    assert spikes_of(done.of[lone.variants[0].key]) == 2
