@@ -235,6 +235,19 @@ fn t_ts_4_an_older_timestamp_is_answered_and_dropped() {
 }
 
 #[test]
+fn what_was_overtaken_is_not_too_old_where_every_timestamp_is_echoed() {
+    let mut config = Config { timestamps: true, ..base() };
+    config.timestamp.echo = EchoRule::EchoAll;
+    let mut end = connected(&config, &config, 0).1;
+    for (number, value, upto) in [(1, 1, 1), (3, 3, 1), (2, 2, 3), (5, 5, 3), (4, 4, 5)] {
+        let answer = end.answers(&stamped(number, value), 0)[0];
+        assert_eq!(answer.ack, end_of(upto));
+        assert_eq!(answer.timestamps().unwrap().echo, value);
+    }
+    assert_eq!(end.answers(&stamped(6, 3), 0)[0].ack, end_of(5));
+}
+
+#[test]
 fn t_ts_5_a_reset_is_never_too_old() {
     let mut end = receiving_timestamps();
     end.answers(&stamped(1, 20), 0);

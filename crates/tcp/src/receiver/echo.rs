@@ -15,8 +15,11 @@ const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
     rule: EchoRule,
-    /// TS.Recent, once there was a timestamp.
+    /// The timestamp to echo, once there was one.
     recent: Option<u32>,
+    /// TS.Recent, which older segments are told by. It is what is echoed, too, but where the rule
+    /// echoes whatever comes: that goes back with a late segment, and forward before it.
+    newest: Option<u32>,
     /// When it was taken: what the SYN brought is as old as the first segment behind it.
     taken: Option<Instant>,
     /// Last.ACK.sent.
@@ -25,13 +28,14 @@ pub(super) struct Echo {
 
 impl Echo {
     pub(super) const fn new(rule: EchoRule) -> Self {
-        Self { rule, recent: None, taken: None, last_ack: Seq::FIRST }
+        Self { rule, recent: None, newest: None, taken: None, last_ack: Seq::FIRST }
     }
 
     /// The peer's SYN brought the first timestamp, or none.
     pub(super) fn synchronise(&mut self, syn: &Segment) {
         self.last_ack = syn.seq;
         self.recent = syn.timestamps().map(|timestamps| timestamps.value);
+        self.newest = self.recent;
     }
 
     pub(super) const fn recent(&self) -> Option<u32> {
@@ -46,7 +50,7 @@ impl Echo {
     /// RFC 7323 section 5.3 (R1): is the segment's timestamp older than the last one taken?
     pub(super) fn is_old(&self, segment: &Segment, at: Instant) -> bool {
         let outdated = self.taken.is_some_and(|taken| at - taken > OUTDATED);
-        match (self.recent, segment.timestamps()) {
+        match (self.newest, segment.timestamps()) {
             _ if outdated => false,
             (Some(recent), Some(timestamps)) => (timestamps.value.wrapping_sub(recent) as i32) < 0,
             _ => false,
@@ -60,9 +64,10 @@ impl Echo {
         let (start, end, last) = (segment.seq, segment.end(), self.last_ack);
         let duplicate = start < nxt && end <= nxt;
         let trimmed = start.max(nxt).min(end);
+        let by_rfc_7323 = newer && start <= last && !duplicate;
         let take = match self.rule {
             EchoRule::Rfc1323 => start <= last && last < end,
-            EchoRule::Rfc7323 => newer && start <= last && !duplicate,
+            EchoRule::Rfc7323 => by_rfc_7323,
             EchoRule::Linux => newer && start <= last && last <= end,
             EchoRule::Bsd => newer && trimmed <= last && last <= end,
             EchoRule::Ns2bis => newer && start <= last,
@@ -70,6 +75,10 @@ impl Echo {
         };
         if take {
             self.recent = Some(timestamps.value);
+        }
+        let newest = if self.rule == EchoRule::EchoAll { by_rfc_7323 } else { take };
+        if newest {
+            self.newest = Some(timestamps.value);
         }
         if take || self.taken.is_none() {
             self.taken = Some(at);
