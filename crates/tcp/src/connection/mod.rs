@@ -4,6 +4,7 @@
 mod arrivals;
 mod departures;
 mod persist;
+mod prediction;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -68,22 +69,23 @@ enum Reset {
 /// After each of `on_segment`, `on_timer`, `write`, `read`, `close` and `abort`, drain
 /// `poll_transmit` and `poll_event`, then sleep until `next_timer`.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Connection {
     config: Arc<Config>,
-    state: State,
-    sender: Sender,
-    receiver: Receiver,
-    agreed: Agreed,
     /// Payload in a full segment, in bytes.
     smss: u32,
+    agreed: Agreed,
+    state: State,
     /// Is the handshake complete?
     connected: bool,
+    persist: Persist,
+    reset: Option<Reset>,
     /// SND.WL1 and SND.WL2: which segment last updated the send window.
     updated_by: (Seq, Seq),
     time_wait: Option<Instant>,
-    persist: Persist,
-    reset: Option<Reset>,
     events: VecDeque<Event>,
+    receiver: Receiver,
+    sender: Sender,
 }
 
 impl Connection {

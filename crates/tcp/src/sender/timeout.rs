@@ -87,6 +87,7 @@ impl Sender {
             self.deadline = None;
             return;
         };
+        self.calm = false;
         self.events.push(Event::Timeout(self.retransmission(head.seq, at)));
         self.rtt.back_off();
         self.trains.resume();
@@ -145,6 +146,7 @@ impl Sender {
     /// recovery, and what was decided but has not left is not sent again: see
     /// [`crate::Connection::forbear`].
     pub fn forbear(&mut self) {
+        self.calm = false;
         self.forbears = true;
         self.resend_head = None;
         self.nxt = self.flight.max();
