@@ -159,8 +159,13 @@ impl Flow {
     /// The next segment to leave `place`.
     #[inline(always)]
     pub fn next_segment(&mut self, place: Place, at: Instant) -> Option<rtolab_tcp::Segment> {
-        let connection = self.end_mut(place).connection.as_mut()?;
-        if connection.is_silent() { None } else { connection.poll_transmit(at) }
+        self.end_mut(place).connection.as_mut()?.poll_transmit(at)
+    }
+
+    /// Is it plain that nothing more leaves `place` now?
+    #[inline(always)]
+    pub fn is_silent(&self, place: Place) -> bool {
+        self.end(place).connection.as_ref().is_none_or(Connection::is_silent)
     }
 
     /// The segment leaves `place`: how often its first sequence number was sent before.

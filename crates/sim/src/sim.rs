@@ -264,9 +264,15 @@ impl Sim {
         self.wake(Entity::Channel(link, direction), next);
     }
 
+    /// The packet takes the step before it, wherever it comes from.
+    #[inline(never)]
+    pub(crate) fn forward(&mut self, packet: &mut Packet) {
+        self.take_step(packet);
+    }
+
     /// The packet takes the step before it.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, packet: &mut Packet) {
+    fn take_step(&mut self, packet: &mut Packet) {
         match self.stages[packet.step as usize] {
             Stage::Pipe { .. } | Stage::PipeToPipe { .. } => {
                 match self.through_pipes(packet.bytes, packet.step) {
@@ -320,7 +326,7 @@ impl Sim {
 
     /// A packet of so many bytes comes to the pipe at `step`, and so to those behind it to which
     /// nothing else leads.
-    #[inline(never)]
+    #[inline(always)]
     fn through_pipes(&mut self, bytes: u32, mut step: u32) -> Passage {
         let mut at = self.now;
         loop {
@@ -413,7 +419,10 @@ impl Sim {
             self.judge(index, place);
         }
         while let Some(mut packet) = self.next_packet(index, place) {
-            self.forward(&mut packet);
+            self.take_step(&mut packet);
+            if self.flows[index].is_silent(place) {
+                break;
+            }
         }
         let flow = &mut self.flows[index];
         flow.note_events(place, self.now);

@@ -88,6 +88,7 @@ impl Receiver {
     }
 
     /// Bytes that the application may read.
+    #[inline]
     pub fn available(&self) -> u64 {
         let end = match self.fin {
             Some(fin) if self.nxt > fin => fin,
@@ -97,6 +98,7 @@ impl Receiver {
     }
 
     /// The application took so many bytes.
+    #[inline]
     pub fn read(&mut self, bytes: u64) {
         let bytes = bytes.min(self.available());
         self.read = Seq::new(self.read.value() + bytes);
@@ -167,6 +169,7 @@ impl Receiver {
 
     /// Did reading open a window that had been too small for a segment of `mss` bytes? The sender
     /// waits for it, and nothing that it sends would bring the news.
+    #[inline]
     pub fn reopens(&self, mss: u32) -> bool {
         let offered = self.edge.since(self.nxt) as u32;
         offered < mss.min(self.config.buffer / 2) && self.window(mss) > offered

@@ -16,7 +16,7 @@ pub(super) const MAX_WINDOW_SHIFT: u8 = 14;
 
 impl Connection {
     /// A segment arrived.
-    #[inline]
+    #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, at: Instant) {
         match self.prediction(segment) {
             Some(prediction) => self.on_predicted(prediction, segment, at),

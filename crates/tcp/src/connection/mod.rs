@@ -149,6 +149,7 @@ impl Connection {
     }
 
     /// The application took `bytes` of what arrived; the window opens.
+    #[inline]
     pub fn read(&mut self, bytes: u64) {
         self.receiver.read(bytes);
         let more = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
@@ -218,6 +219,7 @@ impl Connection {
     }
 
     /// When the connection next wants `on_timer`.
+    #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         if self.state == State::Closed {
             return None;

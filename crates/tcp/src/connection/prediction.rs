@@ -19,7 +19,7 @@ pub(super) enum Prediction {
 
 impl Connection {
     /// Is the segment one of those that were to be expected?
-    #[inline]
+    #[inline(always)]
     pub(super) fn prediction(&self, segment: &Segment) -> Option<Prediction> {
         let plain = segment.flags == Flags::ACK && segment.has_timestamps_at_most();
         let expected = self.state == State::Established && segment.seq == self.receiver.nxt();
@@ -38,7 +38,7 @@ impl Connection {
     }
 
     /// A segment arrived that was to be expected.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_predicted(&mut self, prediction: Prediction, segment: &Segment, at: Instant) {
         if self.agreed.timestamps {
             if self.receiver.is_old(segment, at) {
