@@ -132,7 +132,9 @@ proptest! {
         fates in fates(),
     ) {
         let mut configs: [Config; 2] = configs.into();
-        configs.iter_mut().for_each(|config| config.receiver.ack_pushed_at_once = false);
+        for config in &mut configs {
+            config.receiver.ack_pushed_at_once = false;
+        }
         let world = || World::new(configs.clone(), writes.into(), fates.clone());
         let predicted = world().transcript(Arrives::AsItWas);
         prop_assert!(predicted == world().transcript(Arrives::Pushed));
