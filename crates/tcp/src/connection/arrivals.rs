@@ -84,7 +84,7 @@ impl Connection {
             _ => State::FinWait1,
         };
         self.connected = true;
-        self.events.push_back(Event::Connected);
+        self.push_event(Event::Connected);
     }
 
     /// All states behind SYN-SENT (RFC 9293 section 3.10.7.4).
@@ -182,10 +182,10 @@ impl Connection {
         match self.state {
             State::FinWait1 => {
                 self.state = State::FinWait2;
-                self.events.push_back(Event::CloseAcknowledged);
+                self.push_event(Event::CloseAcknowledged);
             }
             State::Closing => {
-                self.events.push_back(Event::CloseAcknowledged);
+                self.push_event(Event::CloseAcknowledged);
                 self.wait(at);
             }
             State::LastAck => self.finish(Event::Closed),
@@ -197,7 +197,7 @@ impl Connection {
         match self.state {
             State::SynReceived | State::Established => {
                 self.state = State::CloseWait;
-                self.events.push_back(Event::PeerClosed);
+                self.push_event(Event::PeerClosed);
             }
             State::FinWait1 => self.state = State::Closing,
             State::FinWait2 => self.wait(at),

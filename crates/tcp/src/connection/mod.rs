@@ -181,8 +181,16 @@ impl Connection {
         if self.state != State::Closed {
             self.state = State::Closed;
             self.time_wait = None;
-            self.events.push_back(event);
+            self.push_event(event);
         }
+    }
+
+    fn push_event(&mut self, event: Event) {
+        if self.events.capacity() == 0 {
+            // One is told before the next comes, as a rule; else there would be room for four.
+            self.events.reserve_exact(1);
+        }
+        self.events.push_back(event);
     }
 
     /// For a judge: from now on the retransmission timer does not expire and duplicate

@@ -264,6 +264,10 @@ impl Sender {
     }
 
     pub(crate) fn push_event(&mut self, event: Event) {
+        if self.events.capacity() == 0 {
+            // One is told before the next comes, as a rule; else there would be room for four.
+            self.events.reserve_exact(1);
+        }
         self.events.push(event);
     }
 

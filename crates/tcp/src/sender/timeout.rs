@@ -88,7 +88,7 @@ impl Sender {
             return;
         };
         self.calm = false;
-        self.events.push(Event::Timeout(self.retransmission(head.seq, at)));
+        self.push_event(Event::Timeout(self.retransmission(head.seq, at)));
         self.rtt.back_off();
         self.trains.resume();
         self.trains.delay(head.end());
