@@ -36,11 +36,6 @@ impl<T: Copy> Fifo<T> {
         self.len() == self.ring.len()
     }
 
-    /// The number of the oldest.
-    pub(crate) const fn first(&self) -> usize {
-        self.first
-    }
-
     /// The number that the next one gets.
     pub(crate) const fn end(&self) -> usize {
         self.end
@@ -74,9 +69,18 @@ impl<T: Copy> Fifo<T> {
         (self.first..self.end).filter_map(|number| self.ring.get(self.place(number)))
     }
 
-    /// All, the newest first.
-    pub fn newest(&self) -> impl Iterator<Item = &T> {
-        (self.first..self.end).rev().filter_map(|number| self.ring.get(self.place(number)))
+    /// The newest but so many.
+    #[inline]
+    pub fn newest(&self, but: usize) -> Option<&T> {
+        if but >= self.len() { None } else { self.ring.get(self.place(self.end - 1 - but)) }
+    }
+
+    /// Makes the ring larger if more than three quarters of it are taken.
+    pub(crate) fn make_room(&mut self) {
+        match self.back() {
+            Some(any) if self.len() > self.ring.len() / 4 * 3 => self.grow(*any),
+            _ => {}
+        }
     }
 
     /// One more comes.
@@ -101,13 +105,33 @@ impl<T: Copy> Fifo<T> {
         self.ring = ring;
     }
 
-    /// One comes before so many of the newest.
-    pub fn insert_before(&mut self, newest: usize, item: T) {
+    /// One comes before those of the newest that are `later`.
+    pub fn insert_before(&mut self, item: T, mut later: impl FnMut(&T) -> bool) {
         self.push(item);
-        for number in (self.end - newest.min(self.len() - 1)..self.end).rev() {
-            let (place, before) = (self.place(number), self.place(number - 1));
-            self.ring.swap(place, before);
+        let mut place = self.place(self.end - 1);
+        for number in (self.first..self.end - 1).rev() {
+            let before = self.place(number);
+            if !later(&self.ring[before]) {
+                break;
+            }
+            self.ring[place] = self.ring[before];
+            place = before;
         }
+        self.ring[place] = item;
+    }
+
+    /// The oldest, as many as lie side by side in the ring.
+    #[inline]
+    pub(crate) fn oldest(&self) -> &[T] {
+        let first = self.place(self.first);
+        &self.ring[first..self.ring.len().min(first + self.len())]
+    }
+
+    /// So many of the oldest go unseen.
+    #[inline]
+    pub(crate) fn skip(&mut self, count: usize) {
+        debug_assert!(count <= self.len(), "there are not as many");
+        self.first += count;
     }
 
     /// The oldest goes.
@@ -139,13 +163,15 @@ mod tests {
                     }
                     2 => {
                         let newest = number.min(deque.len());
-                        fifo.insert_before(newest, number);
+                        let mut later = 0..newest;
+                        fifo.insert_before(number, |_| later.next().is_some());
                         deque.insert(deque.len() - newest, number);
                     }
                     _ => prop_assert_eq!(fifo.pop(), deque.pop_front()),
                 }
                 prop_assert!(fifo.iter().eq(&deque));
                 prop_assert_eq!((fifo.front(), fifo.back()), (deque.front(), deque.back()));
+                prop_assert_eq!(fifo.newest(number), deque.iter().rev().nth(number));
                 prop_assert_eq!((fifo.len(), fifo.is_empty()), (deque.len(), deque.is_empty()));
             }
         }

@@ -22,7 +22,9 @@ pub struct Pipe {
     inside: Fifo<Passing>,
     /// The number of the first that had not begun when last looked at.
     begun: usize,
-    /// The bytes of the others.
+    /// When that one begins: as soon as the one before it is sent.
+    begins: Instant,
+    /// The bytes of it and those behind it.
     waiting_bytes: u64,
     counts: Counts,
 }
@@ -31,9 +33,8 @@ pub struct Pipe {
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     offered: Instant,
-    /// When its transmission begins.
-    begin: Instant,
-    due: Instant,
+    /// When the last of it is sent: it comes out a delay later.
+    sent: Instant,
     bytes: u32,
     /// How many waited when it came, itself included; zero if it did not wait.
     queue: u32,
@@ -52,8 +53,8 @@ struct Counts {
 
 impl Counts {
     #[inline]
-    fn deliver(&mut self, frame: &Passing) {
-        let delay = frame.due.since(frame.offered);
+    fn deliver(&mut self, frame: &Passing, delay: Duration) {
+        let delay = (frame.sent + delay).since(frame.offered);
         self.delivered += 1;
         self.bytes += u64::from(frame.bytes);
         self.total_delay += delay;
@@ -71,6 +72,7 @@ impl Pipe {
             idle_from: Instant::START,
             inside: Fifo::default(),
             begun: 0,
+            begins: Instant::START,
             waiting_bytes: 0,
             counts: Counts::default(),
         }
@@ -87,20 +89,18 @@ impl Pipe {
     /// refuses it, of which [`Pipe::refused`] is to be told when it is time.
     #[inline]
     pub fn pass(&mut self, bytes: u32, at: Instant, now: Instant) -> Option<Instant> {
-        let (begin, queue) = match self.idle_from <= at {
-            true => {
-                (self.begun, self.waiting_bytes) = (self.inside.end() + 1, 0);
-                (at, 0)
-            }
-            false => (self.idle_from, self.wait(bytes, at)?),
-        };
-        self.idle_from = begin + self.serialiser.time_for(bytes);
-        let due = self.idle_from + self.delay;
+        let waits = at < self.idle_from;
+        let queue = if waits { self.wait(bytes, at)? } else { 0 };
+        self.idle_from = at.max(self.idle_from) + self.serialiser.time_for(bytes);
         if self.inside.is_full() {
             self.let_out(now);
         }
-        self.inside.push(Passing { offered: at, begin, due, bytes, queue });
-        Some(due)
+        self.inside.push(Passing { offered: at, sent: self.idle_from, bytes, queue });
+        if !waits {
+            (self.begun, self.waiting_bytes) = (self.inside.end(), 0);
+            self.begins = self.idle_from;
+        }
+        Some(self.idle_from + self.delay)
     }
 
     /// It is time that the queue refuses a frame.
@@ -108,26 +108,41 @@ impl Pipe {
         self.counts.refused += 1;
     }
 
-    /// Those that have come out by now are no longer inside. Many together: that costs less.
+    /// Those that have come out by now are no longer inside. Many together, for which there has to be
+    /// room: that costs less.
     #[inline(never)]
     fn let_out(&mut self, now: Instant) {
-        while let Some(frame) = self.inside.front().filter(|frame| frame.due <= now) {
-            self.counts.deliver(frame);
-            if self.begun == self.inside.first() {
-                self.waiting_bytes -= u64::from(frame.bytes);
-                self.begun += 1;
+        self.begin(now);
+        loop {
+            let frames = self.inside.oldest();
+            let out = frames.partition_point(|frame| frame.sent + self.delay <= now);
+            for frame in &frames[..out] {
+                self.counts.deliver(frame, self.delay);
             }
-            self.inside.pop();
+            let goes_on = out > 0 && out == frames.len();
+            self.inside.skip(out);
+            if !goes_on {
+                break;
+            }
+        }
+        self.inside.make_room();
+    }
+
+    /// Those that have begun by `at` wait no longer.
+    #[inline]
+    fn begin(&mut self, at: Instant) {
+        while self.begins <= at {
+            let Some(frame) = self.inside.get(self.begun) else { return };
+            self.begins = frame.sent;
+            self.waiting_bytes -= u64::from(frame.bytes);
+            self.begun += 1;
         }
     }
 
     /// A frame of so many bytes has to wait: how many do then; `None` if there is no room for it.
     #[inline]
     fn wait(&mut self, bytes: u32, at: Instant) -> Option<u32> {
-        while let Some(frame) = self.inside.get(self.begun).filter(|frame| frame.begin <= at) {
-            self.waiting_bytes -= u64::from(frame.bytes);
-            self.begun += 1;
-        }
+        self.begin(at);
         let packets = (self.inside.end() - self.begun) as u32;
         let load = Load { packets, bytes: self.waiting_bytes }.with(bytes);
         self.limit.holds(load).then(|| {
@@ -141,8 +156,8 @@ impl Pipe {
         let mut counts = self.counts;
         let mut inside = 0;
         for frame in self.inside.iter().take_while(|frame| frame.offered <= until) {
-            if frame.due <= until {
-                counts.deliver(frame);
+            if frame.sent + self.delay <= until {
+                counts.deliver(frame, self.delay);
             } else {
                 inside += 1;
                 counts.max_queue = counts.max_queue.max(frame.queue);

@@ -24,6 +24,7 @@ pub struct Attended {
 
 impl Sim {
     /// A packet arrived at the end of `flow` at `place`.
+    #[inline(never)]
     pub(crate) fn attend(&mut self, flow: usize, place: Place) {
         let plan = &self.flows[flow].plan;
         let (before, behind, application) = (plan.before, plan.behind, plan.application);
@@ -122,6 +123,6 @@ impl Sim {
         let segment =
             Segment::new(Seq::new((Seq::FIRST + 1).value() + before), payload, Flags::NONE);
         end.count_sent(&segment, UDP_HEADER);
-        self.depart((flow, Place::Sender), &segment, (bytes, 0));
+        self.depart((flow, Place::Sender), segment, bytes);
     }
 }

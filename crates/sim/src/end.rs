@@ -20,17 +20,18 @@ pub enum Reader {
     Gateway,
 }
 
-/// One end of a flow during a run.
+/// One end of a flow during a run; what every packet asks for comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct End {
-    /// `None` before the peer's SYN arrived, and where there are only datagrams.
-    pub connection: Option<Connection>,
-    pub reader: Reader,
     /// Behind the highest sequence number that it has sent.
     sent_max: Seq,
+    pub count: Count,
     /// The copies of its segments.
     pub copies: Copies,
-    pub count: Count,
+    pub reader: Reader,
+    /// `None` before the peer's SYN arrived, and where there are only datagrams.
+    pub connection: Option<Connection>,
     timeouts: Vec<(TimeoutRow, Seq, u16)>,
     /// How many of the timeouts have been looked at by [`End::unjudged`].
     judged: usize,
@@ -249,6 +250,10 @@ impl End {
             verdict_at: None,
         };
         let order = self.transmissions(seq);
+        if self.timeouts.is_empty() {
+            // Most flows of many have few: the first one would bring room for four.
+            self.timeouts.reserve_exact(1);
+        }
         self.timeouts.push((row, seq, order));
     }
 

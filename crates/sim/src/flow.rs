@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rtolab_net::Packet;
-use rtolab_record::{ConnectionRow, Measured, Place, Rest, TimeoutRow};
+use rtolab_record::{ConnectionRow, Delays, Losses, Measured, Place, Rest, TimeoutRow};
 use rtolab_tcp::{Config, Connection, Seq};
 use rtolab_time::Instant;
 
@@ -73,22 +73,32 @@ struct Heading {
     until: Instant,
 }
 
-/// A flow during a run.
+/// A flow during a run; what every packet asks for comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Flow {
     pub plan: Arc<Plan>,
-    /// The sender's end, and the receiver's.
-    pub ends: [End; 2],
-    /// Where packets from each end go.
-    headings: [Heading; 2],
     /// Packets of both directions that are on their way.
     pub under_way: u32,
     /// Does anybody else wait for what happens here: an application, or another leg?
     pub attended: bool,
+    /// Where packets from each end go.
+    headings: [Heading; 2],
+    pub tally: Tally,
     /// When it began.
     pub begin: Option<Instant>,
-    /// What is counted of both ends together.
-    pub row: ConnectionRow,
+    /// The sender's end, and the receiver's.
+    pub ends: [End; 2],
+}
+
+/// What is counted of both ends of a flow together, as in [`ConnectionRow`].
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Tally {
+    pub delay: Delays,
+    pub lost: Losses,
+    pub absorbed: u64,
+    pub local: u64,
 }
 
 impl Flow {
@@ -111,12 +121,6 @@ impl Flow {
             Protocol::Tcp(Opening::Endless) => sender.write(u64::MAX / 2),
             Protocol::Tcp(Opening::Silent) | Protocol::Udp => {}
         }
-        let row = ConnectionRow {
-            flow: plan.name.clone(),
-            flow_sender: plan.sender.clone(),
-            set: plan.set.clone(),
-            ..ConnectionRow::default()
-        };
         let neighbours = [plan.before, plan.behind, plan.application];
         Self {
             ends: [sender, End::new(None, reader(plan.behind))],
@@ -124,7 +128,7 @@ impl Flow {
             under_way: 0,
             attended: neighbours.iter().any(Option::is_some),
             begin: at,
-            row,
+            tally: Tally::default(),
             plan,
         }
     }
@@ -160,9 +164,15 @@ impl Flow {
     }
 
     /// The next segment to leave `place`.
-    #[inline]
+    #[inline(always)]
     pub fn next_segment(&mut self, place: Place, at: Instant) -> Option<rtolab_tcp::Segment> {
         self.end_mut(place).connection.as_mut()?.poll_transmit(at)
+    }
+
+    /// Is it plain that nothing more leaves `place` now?
+    #[inline(always)]
+    pub fn is_silent(&self, place: Place) -> bool {
+        self.end(place).connection.as_ref().is_none_or(Connection::is_silent)
     }
 
     /// The segment leaves `place`: how often its first sequence number was sent before.
@@ -177,7 +187,7 @@ impl Flow {
     pub fn take(&mut self, packet: &Packet, at: Instant) {
         let (place, segment) = (packet.destination(), &packet.segment);
         if packet.to_receiver && segment.len > 0 {
-            self.row.delay.count(at.since(packet.sent));
+            self.tally.delay.count(at.since(packet.sent));
         }
         if packet.is_datagram() {
             self.end_mut(place).count.read += u64::from(segment.len);
@@ -213,7 +223,7 @@ impl Flow {
             retransmissions: sender.copies.retransmissions(),
             timeouts: sender.count.timeouts,
             fast_retransmits: sender.count.fast_retransmits,
-            delay: self.row.delay,
+            delay: self.tally.delay,
             ..Measured::default()
         }
     }
@@ -222,7 +232,11 @@ impl Flow {
     pub fn row(&self) -> Option<ConnectionRow> {
         let [sender, receiver] = &self.ends;
         let total = self.measured();
+        let Tally { delay, lost, absorbed, local } = self.tally;
         Some(ConnectionRow {
+            flow: self.plan.name.clone(),
+            flow_sender: self.plan.sender.clone(),
+            set: self.plan.set.clone(),
             start: self.begin?,
             end: sender.close_acknowledged,
             bytes: total.bytes,
@@ -236,7 +250,11 @@ impl Flow {
             found_spurious: sender.count.found_spurious,
             acks: receiver.count.acks,
             dupacks: sender.flight().map_or(0, |flight| flight.totals().duplicates),
-            ..self.row.clone()
+            lost,
+            absorbed,
+            local,
+            delay,
+            ..ConnectionRow::default()
         })
     }
 

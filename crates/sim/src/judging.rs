@@ -134,6 +134,7 @@ impl Judging {
 
 impl Sim {
     /// Finds out the truth about retransmissions that are about to leave.
+    #[inline(never)]
     pub(crate) fn judge(&mut self, flow: usize, place: Place) {
         while let Some((number, row, seq)) = self.flows[flow].end_mut(place).unjudged() {
             let Some(judging) = &mut self.judging else { return };

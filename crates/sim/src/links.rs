@@ -59,10 +59,16 @@ impl Link {
 /// What a packet meets at a step of its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// A pipe: twice the number of its link, one more for the way back.
+    /// A pipe: twice the number of its link, one more for the way back. Packets wait in this run
+    /// until they come out.
     Pipe {
         pipe: u32,
-        then: Then,
+        run: u32,
+    },
+    /// A pipe behind which is another, to which nothing but this one leads: a packet's way through
+    /// that is known as soon as its way through this one is.
+    PipeToPipe {
+        pipe: u32,
     },
     Channel {
         link: u32,
@@ -70,16 +76,6 @@ pub enum Stage {
     },
     Agent(u32),
     Arrival,
-}
-
-/// What comes behind a pipe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// Another pipe, to which nothing but this one leads: a packet's way through it is known as soon
-    /// as that through this one is.
-    Pipe,
-    /// Something else: packets wait in this run until they come out.
-    Wait { run: u32 },
 }
 
 /// All stages of all ways, by the numbers of the steps.
@@ -116,13 +112,11 @@ impl Stages {
             (Some(pipe), _) => {
                 let next = steps.get(number + 1).and_then(|step| self::pipe(*step, links));
                 let alone = next.is_some_and(|next| feeders[next as usize] == Feeder::Pipe(pipe));
-                let then = if alone {
-                    Then::Pipe
-                } else {
-                    let (known, kin) = (runs.len() as u32, kin(pipe, links, &feeders));
-                    Then::Wait { run: *runs.entry(kin).or_insert(known) }
-                };
-                Stage::Pipe { pipe, then }
+                if alone {
+                    return Stage::PipeToPipe { pipe };
+                }
+                let (known, kin) = (runs.len() as u32, kin(pipe, links, &feeders));
+                Stage::Pipe { pipe, run: *runs.entry(kin).or_insert(known) }
             }
             (None, Step::Link { link, direction }) => Stage::Channel { link, direction },
             (None, Step::Agent(agent)) => Stage::Agent(agent),

@@ -7,13 +7,14 @@ use crate::sim::{Entity, Sim};
 
 impl Sim {
     /// The packet passes an agent.
+    #[inline(never)]
     pub(crate) fn pass(&mut self, agent: usize, mut packet: Packet) {
         packet.step += 1;
         let mut onward = std::mem::take(&mut self.onward);
         let now = self.now();
         self.agents[agent].on_packet(packet, now, &mut onward);
         if onward.iter().all(|onward| onward.made_here) {
-            self.flows[packet.flow as usize].row.absorbed += 1;
+            self.flows[packet.flow as usize].tally.absorbed += 1;
             self.end_way(&packet, Fate::Absorbed, now);
         }
         self.leave(agent, onward);
@@ -35,10 +36,10 @@ impl Sim {
                 packet.copy = self.next_copy();
                 let flow = &mut self.flows[packet.flow as usize];
                 flow.under_way += 1;
-                flow.row.local += 1;
+                flow.tally.local += 1;
                 self.trace.made(&packet);
             }
-            self.forward(packet);
+            self.forward(&mut packet);
         }
         self.onward = onward;
     }

@@ -15,6 +15,8 @@ pub struct Queue {
     winners: Vec<u32>,
     /// The number of leaves, a power of two.
     leaves: usize,
+    /// The root, with its instant.
+    first: (Instant, u32),
 }
 
 impl Queue {
@@ -27,14 +29,14 @@ impl Queue {
             ((node << (leaves.ilog2() - depth)) - leaves) as u32
         };
         let winners = (0..leaves).map(|node| if node == 0 { 0 } else { lowest(node) }).collect();
-        Self { slots: vec![Instant::NEVER; leaves], winners, leaves }
+        let slots = vec![Instant::NEVER; leaves];
+        Self { slots, winners, leaves, first: (Instant::NEVER, 0) }
     }
 
     /// When the next event is, and whose it is; nobody's if that is never.
     #[inline]
     pub fn first(&self) -> (Instant, usize) {
-        let entity = self.winners[1] as usize;
-        (self.slots[entity], entity)
+        (self.first.0, self.first.1 as usize)
     }
 
     /// When the entity's event is due.
@@ -59,6 +61,7 @@ impl Queue {
             node >>= 1;
             self.winners[node] = best.1;
         }
+        self.first = best;
     }
 }
 

@@ -11,7 +11,7 @@ use rtolab_time::Instant;
 use crate::attend::Attended;
 use crate::flow::Flow;
 use crate::judging::Judging;
-use crate::links::{Link, Stage, Stages, Then};
+use crate::links::{Link, Stage, Stages};
 use crate::measure::Measure;
 use crate::queue::Queue;
 use crate::trace::Trace;
@@ -56,6 +56,15 @@ pub struct Counters {
     pub events: u64,
     /// Data packets (with payload) that reached their receiver.
     pub data_packets_delivered: u64,
+}
+
+/// Where a packet gets that comes to a pipe.
+#[derive(Clone, Copy, Debug)]
+enum Passage {
+    /// It waits in this run for what is before it at `step`.
+    Waits { step: u32, run: u32, due: Due },
+    /// The queue before one of the pipes has no room for it, once it comes there.
+    Refused(Due),
 }
 
 /// Whose event it is: two entities a channel, then two a flow, then the applications that need a
@@ -232,10 +241,10 @@ impl Sim {
                     self.trace.held(&frame, held);
                 }
                 frame.step += 1;
-                self.forward(frame);
+                self.forward(&mut frame);
             }
             Outcome::Dropped { ref frame, cause, at, .. } => {
-                self.flows[frame.flow as usize].row.lost.count(cause);
+                self.flows[frame.flow as usize].tally.lost.count(cause);
                 self.end_way(frame, Fate::Dropped(cause), at);
             }
         }
@@ -255,63 +264,98 @@ impl Sim {
         self.wake(Entity::Channel(link, direction), next);
     }
 
+    /// The packet takes the step before it, wherever it comes from.
+    #[inline(never)]
+    pub(crate) fn forward(&mut self, packet: &mut Packet) {
+        self.take_step(packet);
+    }
+
     /// The packet takes the step before it.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, packet: Packet) {
+    fn take_step(&mut self, packet: &mut Packet) {
         match self.stages[packet.step as usize] {
-            Stage::Pipe { .. } => {
-                let slot = self.transit.put(packet);
-                self.enter(slot);
+            Stage::Pipe { .. } | Stage::PipeToPipe { .. } => {
+                match self.through_pipes(packet.bytes, packet.step) {
+                    Passage::Waits { step, run, due } => {
+                        packet.step = step;
+                        let slot = self.transit.put(packet);
+                        self.transit.wait(run as usize, due, slot);
+                    }
+                    Passage::Refused(due) => self.refuse_when_due(packet, due),
+                }
             }
             Stage::Channel { link, direction } => {
                 let link = link as usize;
                 if let Some(channel) = self.links[link].channel() {
-                    channel.send(direction, packet, self.now);
+                    channel.send(direction, *packet, self.now);
                 }
                 self.wake_for_channel(link, direction);
             }
-            Stage::Agent(agent) => self.pass(agent as usize, packet),
-            Stage::Arrival => self.arrive(&packet),
+            Stage::Agent(agent) => self.pass(agent as usize, *packet),
+            Stage::Arrival => self.arrive(packet),
         }
     }
 
     /// The packet, which came out of a pipe, takes the step before it.
     #[inline(always)]
     fn go_on(&mut self, slot: Slot) {
-        let step = self.transit.packet(slot).step;
+        let (bytes, step) = self.transit.bytes_and_step(slot);
         match self.stages[step as usize] {
-            Stage::Pipe { .. } => self.enter(slot),
             Stage::Arrival => {
                 let packet = self.transit.take(slot);
                 self.arrive(&packet);
             }
+            Stage::Pipe { .. } | Stage::PipeToPipe { .. } => {
+                match self.through_pipes(bytes, step) {
+                    Passage::Waits { step, run, due } => {
+                        self.transit.set_step(slot, step);
+                        self.transit.wait(run as usize, due, slot);
+                    }
+                    Passage::Refused(due) => {
+                        let packet = self.transit.take(slot);
+                        self.refuse_when_due(&packet, due);
+                    }
+                }
+            }
             Stage::Channel { .. } | Stage::Agent(_) => {
-                let packet = self.transit.take(slot);
-                self.forward(packet);
+                let mut packet = self.transit.take(slot);
+                self.forward(&mut packet);
             }
         }
     }
 
-    /// The packet comes to a pipe, and so to those behind it to which nothing else leads.
-    #[inline(never)]
-    fn enter(&mut self, slot: Slot) {
-        let packet = self.transit.packet(slot);
-        let (bytes, mut step, mut at) = (packet.bytes, packet.step, self.now);
-        while let Stage::Pipe { pipe, then } = self.stages[step as usize] {
-            let Link::Pipes(pipes) = &mut self.links[pipe as usize / 2] else { return };
-            let Some(out) = pipes[pipe as usize % 2].pass(bytes, at, self.now) else {
-                let due = Due::refused(at, pipe);
-                return if at > self.now {
-                    self.transit.wait_apart(due, slot);
-                } else {
-                    self.refuse(slot, due);
-                };
+    /// A packet of so many bytes comes to the pipe at `step`, and so to those behind it to which
+    /// nothing else leads.
+    #[inline(always)]
+    fn through_pipes(&mut self, bytes: u32, mut step: u32) -> Passage {
+        let mut at = self.now;
+        loop {
+            let (pipe, run) = match self.stages[step as usize] {
+                Stage::Pipe { pipe, run } => (pipe, Some(run)),
+                Stage::PipeToPipe { pipe } => (pipe, None),
+                _ => unreachable!("what leads to a pipe says so"),
             };
-            (step, at) = (step + 1, out);
-            if let Then::Wait { run } = then {
-                self.transit.packet(slot).step = step;
-                return self.transit.wait(run as usize, Due::out(out, pipe), slot);
+            let Link::Pipes(pipes) = &mut self.links[pipe as usize / 2] else {
+                unreachable!("its stage says that it is a pipe");
+            };
+            let Some(out) = pipes[pipe as usize % 2].pass(bytes, at, self.now) else {
+                return Passage::Refused(Due::refused(at, pipe));
+            };
+            step += 1;
+            match run {
+                Some(run) => return Passage::Waits { step, run, due: Due::out(out, pipe) },
+                None => at = out,
             }
+        }
+    }
+
+    /// The queue before a pipe has no room for the packet once it comes there.
+    #[cold]
+    fn refuse_when_due(&mut self, packet: &Packet, due: Due) {
+        let slot = self.transit.put(packet);
+        match due.at() > self.now {
+            true => self.transit.wait_apart(due, slot),
+            false => self.refuse(slot, due),
         }
     }
 
@@ -322,7 +366,7 @@ impl Sim {
         if let Link::Pipes(pipes) = &mut self.links[due.pipe() as usize / 2] {
             pipes[due.pipe() as usize % 2].refused();
         }
-        self.flows[packet.flow as usize].row.lost.count(Cause::Queue);
+        self.flows[packet.flow as usize].tally.lost.count(Cause::Queue);
         self.end_way(&packet, Fate::Dropped(Cause::Queue), due.at());
     }
 
@@ -336,7 +380,7 @@ impl Sim {
     fn arrive(&mut self, packet: &Packet) {
         let index = packet.flow as usize;
         if packet.condition.is_damaged() {
-            self.flows[index].row.lost.corrupt += 1;
+            self.flows[index].tally.lost.corrupt += 1;
             return self.end_way(packet, Fate::Corrupt, self.now);
         }
         let flow = &mut self.flows[index];
@@ -374,10 +418,11 @@ impl Sim {
         if self.judging.is_some() {
             self.judge(index, place);
         }
-        while let Some(segment) = self.flows[index].next_segment(place, self.now) {
-            let order = self.flows[index].note_sent(place, &segment);
-            let bytes = Packet::size_of(&segment);
-            self.depart((index, place), &segment, (bytes, order));
+        while let Some(mut packet) = self.next_packet(index, place) {
+            self.take_step(&mut packet);
+            if self.flows[index].is_silent(place) {
+                break;
+            }
         }
         let flow = &mut self.flows[index];
         flow.note_events(place, self.now);
@@ -393,33 +438,49 @@ impl Sim {
         self.wake_for_timer(Entity::Host(index, place), timer);
     }
 
-    /// A packet of so many bytes leaves, which was sent so often before.
+    /// The next packet that the connection at `place` has to send.
     #[inline(always)]
-    pub(crate) fn depart(
+    fn next_packet(&mut self, index: usize, place: Place) -> Option<Packet> {
+        let flow = &mut self.flows[index];
+        let segment = flow.next_segment(place, self.now)?;
+        let order = flow.note_sent(place, &segment);
+        let bytes = Packet::size_of(&segment);
+        Some(self.label((index, place), segment, (bytes, order)))
+    }
+
+    /// A datagram of so many bytes leaves.
+    pub(crate) fn depart(&mut self, from: (usize, Place), segment: Segment, bytes: u32) {
+        let mut packet = self.label(from, segment, (bytes, 0));
+        self.forward(&mut packet);
+    }
+
+    /// Makes a packet of so many bytes that leaves now, and was sent so often before.
+    #[inline(always)]
+    fn label(
         &mut self,
-        (flow, place): (usize, Place),
-        segment: &Segment,
+        (index, place): (usize, Place),
+        segment: Segment,
         (bytes, order): (u32, u16),
-    ) {
+    ) -> Packet {
         let copy = self.next_copy();
-        let from = &mut self.flows[flow];
-        from.under_way += 1;
+        let flow = &mut self.flows[index];
+        flow.under_way += 1;
         let packet = Packet {
-            segment: *segment,
+            segment,
             copy,
             sent: self.now,
-            flow: flow as u32,
+            flow: index as u32,
             bytes,
-            step: from.way(place, self.now),
+            step: flow.way(place, self.now),
             order,
             condition: Condition::Sound,
             to_receiver: place == Place::Sender,
         };
-        self.trace.departed(&packet, self.now, &from.plan.name);
+        self.trace.departed(&packet, self.now, &flow.plan.name);
         if let Some(judging) = &mut self.judging {
-            judging.departs(&packet, from, self.now);
+            judging.departs(&packet, flow, self.now);
         }
-        self.forward(packet);
+        packet
     }
 
     /// The number of a new copy.

@@ -18,7 +18,7 @@ const NEAR: usize = 64;
 /// comes first, and of one pipe what comes out before what was refused.
 ///
 /// In one number, for that is compared fastest: the instant, twice the pipe's number and one more if
-/// its queue refuses the packet, and room for the run.
+/// its queue refuses the packet, and room for a number in the lowest bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Due(u128);
 
@@ -36,6 +36,12 @@ impl Due {
 
     const fn never() -> Self {
         Self::out(Instant::NEVER, u32::MAX / 2)
+    }
+
+    /// Is this due earlier than what waits?
+    #[inline]
+    const fn is_before(self, waiting: Waiting) -> bool {
+        self.0 | Waiting::SLOT < waiting.0
     }
 
     #[inline]
@@ -59,19 +65,37 @@ impl Due {
 /// A packet's number here.
 pub type Slot = u32;
 
-/// A packet that waits in a run.
+/// A packet that waits in a run: when it is due, and its number in the lowest bits.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
-    due: Due,
-    slot: Slot,
+struct Waiting(u128);
+
+impl Waiting {
+    /// The bits of the number.
+    const SLOT: u128 = Slot::MAX as u128;
+
+    #[inline]
+    const fn new(due: Due, slot: Slot) -> Self {
+        Self(due.0 | slot as u128)
+    }
+
+    #[inline]
+    const fn slot(self) -> Slot {
+        self.0 as Slot
+    }
+
+    #[inline]
+    const fn due(self) -> Due {
+        Due(self.0 & !Self::SLOT)
+    }
 }
 
 /// All packets under way through pipes.
 #[derive(Clone, Debug)]
 pub struct Transit {
     packets: Vec<Packet>,
-    /// The numbers that are free.
-    free: Vec<Slot>,
+    /// The numbers that are free. That which has been free for longest is taken first, so that
+    /// packets lie in memory as they come and go: that suits the processor best.
+    free: Fifo<Slot>,
     runs: Vec<Fifo<Waiting>>,
     /// Those that would come far from the end of their run, with a number that keeps them in order.
     apart: BinaryHeap<Reverse<(Due, u64, Slot)>>,
@@ -84,7 +108,7 @@ impl Transit {
     pub fn new(runs: usize) -> Self {
         Self {
             packets: Vec::new(),
-            free: Vec::new(),
+            free: Fifo::default(),
             runs: vec![Fifo::default(); runs],
             apart: BinaryHeap::new(),
             number: 0,
@@ -94,19 +118,26 @@ impl Transit {
 
     /// Takes a packet in.
     #[inline]
-    pub fn put(&mut self, packet: Packet) -> Slot {
+    pub fn put(&mut self, packet: &Packet) -> Slot {
         if let Some(slot) = self.free.pop() {
-            self.packets[slot as usize] = packet;
+            self.packets[slot as usize] = *packet;
             return slot;
         }
-        self.packets.push(packet);
+        self.packets.push(*packet);
         self.packets.len() as Slot - 1
     }
 
-    /// The packet of this number.
+    /// The size of a packet, and the step before it.
     #[inline]
-    pub fn packet(&mut self, slot: Slot) -> &mut Packet {
-        &mut self.packets[slot as usize]
+    pub fn bytes_and_step(&self, slot: Slot) -> (u32, u32) {
+        let Packet { bytes, step, .. } = self.packets[slot as usize];
+        (bytes, step)
+    }
+
+    /// The packet is now before that step.
+    #[inline]
+    pub fn set_step(&mut self, slot: Slot, step: u32) {
+        self.packets[slot as usize].step = step;
     }
 
     /// The packet leaves.
@@ -117,31 +148,29 @@ impl Transit {
     }
 
     /// The packet waits until it is due, in this run.
-    #[inline]
+    #[inline(always)]
     pub fn wait(&mut self, run: usize, due: Due, slot: Slot) {
         let waiting = &mut self.runs[run];
         match waiting.back() {
             None => {
-                waiting.push(Waiting { due, slot });
+                waiting.push(Waiting::new(due, slot));
                 self.heads.set(run, due);
             }
-            Some(last) if last.due <= due => waiting.push(Waiting { due, slot }),
-            Some(_) => self.squeeze(run, Waiting { due, slot }),
+            Some(last) if due.is_before(*last) => self.squeeze(run, due, slot),
+            Some(_) => waiting.push(Waiting::new(due, slot)),
         }
     }
 
     /// The packet comes before some of those that wait.
     #[inline(never)]
-    fn squeeze(&mut self, run: usize, packet: Waiting) {
+    fn squeeze(&mut self, run: usize, due: Due, slot: Slot) {
         let waiting = &mut self.runs[run];
-        let later = waiting.newest().take_while(|other| other.due > packet.due);
-        let later = later.take(NEAR).count();
-        if later == NEAR {
-            return self.wait_apart(packet.due, packet.slot);
+        if waiting.newest(NEAR - 1).is_some_and(|other| due.is_before(*other)) {
+            return self.wait_apart(due, slot);
         }
-        waiting.insert_before(later, packet);
-        if later + 1 == waiting.len() {
-            self.heads.set(run, packet.due);
+        waiting.insert_before(Waiting::new(due, slot), |other| due.is_before(*other));
+        if waiting.front().is_some_and(|first| first.slot() == slot) {
+            self.heads.set(run, due);
         }
     }
 
@@ -172,8 +201,8 @@ impl Transit {
             self.look_apart();
             return first;
         };
-        let first = waiting.pop().map(|packet| packet.slot);
-        let next = waiting.front().map_or(Due::never(), |packet| packet.due);
+        let first = waiting.pop().map(Waiting::slot);
+        let next = waiting.front().map_or(Due::never(), |packet| packet.due());
         self.heads.set(run, next);
         first
     }
@@ -198,7 +227,7 @@ impl Heads {
     #[inline]
     fn first(&self) -> (usize, Due) {
         let root = self.nodes[1];
-        (root as u32 as usize, Due(root >> 32 << 32))
+        (root as u32 as usize, Due(root & !Waiting::SLOT))
     }
 
     #[inline]

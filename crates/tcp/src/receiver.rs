@@ -30,30 +30,31 @@ pub enum AckDue {
     At(Instant),
 }
 
-/// What a receiver keeps of a connection.
+/// What a receiver keeps of a connection; what every segment asks for comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
-    config: ReceiverConfig,
-    echo: Echo,
     /// RCV.NXT: the next sequence number expected.
     nxt: Seq,
     /// Behind the last byte that the application has read.
     read: Seq,
     /// Right edge of the largest window offered.
     edge: Seq,
+    due: AckDue,
+    /// A segment with RXT is still to be answered.
+    rxt: bool,
+    /// Duplicate acknowledgments that waited and are to leave now, beside the one that is due.
+    released: u32,
     /// Ranges above RCV.NXT, those reported latest first (RFC 2018 section 4).
     queued: Vec<Range<Seq>>,
+    delayed: DelayedAck,
+    echo: Echo,
+    config: ReceiverConfig,
     /// A range received twice and not yet reported (RFC 2883 section 4).
     duplicate: Option<Range<Seq>>,
     /// Where the peer's FIN lies, once seen.
     fin: Option<Seq>,
-    due: AckDue,
-    delayed: DelayedAck,
     dupacks: Dupacks,
-    /// Duplicate acknowledgments that waited and are to leave now, beside the one that is due.
-    released: u32,
-    /// A segment with RXT is still to be answered.
-    rxt: bool,
 }
 
 impl Receiver {
@@ -87,6 +88,7 @@ impl Receiver {
     }
 
     /// Bytes that the application may read.
+    #[inline]
     pub fn available(&self) -> u64 {
         let end = match self.fin {
             Some(fin) if self.nxt > fin => fin,
@@ -96,6 +98,7 @@ impl Receiver {
     }
 
     /// The application took so many bytes.
+    #[inline]
     pub fn read(&mut self, bytes: u64) {
         let bytes = bytes.min(self.available());
         self.read = Seq::new(self.read.value() + bytes);
@@ -117,6 +120,12 @@ impl Receiver {
             (AckDue::At(at), Some(until)) => AckDue::At(at.min(until)),
             (due, _) => due,
         }
+    }
+
+    /// Is an acknowledgment due at once?
+    #[inline]
+    pub const fn owes_ack(&self) -> bool {
+        matches!(self.due, AckDue::Now)
     }
 
     /// An acknowledgment is due at once, whatever arrived.
@@ -160,6 +169,7 @@ impl Receiver {
 
     /// Did reading open a window that had been too small for a segment of `mss` bytes? The sender
     /// waits for it, and nothing that it sends would bring the news.
+    #[inline]
     pub fn reopens(&self, mss: u32) -> bool {
         let offered = self.edge.since(self.nxt) as u32;
         offered < mss.min(self.config.buffer / 2) && self.window(mss) > offered
@@ -200,6 +210,12 @@ impl Receiver {
         }
     }
 
+    /// Does all of the segment lie below the right edge of the largest window offered?
+    #[inline]
+    pub fn fits(&self, segment: &Segment) -> bool {
+        segment.end() <= self.edge
+    }
+
     /// Takes the segment's timestamp for the next echo if the rule says so; to be asked before any
     /// acknowledgment of it is made (RFC 7323 section 4.3).
     pub fn note_timestamp(&mut self, segment: &Segment, at: Instant) {
@@ -208,7 +224,7 @@ impl Receiver {
 
     /// Takes payload and FIN of an acceptable or duplicate segment and decides when to
     /// acknowledge.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, segment: &Segment, at: Instant) {
         let range = segment.seq..segment.end();
         if range.is_empty() {
@@ -225,6 +241,14 @@ impl Receiver {
             self.due = self.delayed.in_order(segment, at, self.due, &self.config);
             return;
         }
+        self.take_out_of_order(segment, at);
+    }
+
+    /// Takes a segment that is not the next one expected, or behind which others wait.
+    #[inline(never)]
+    fn take_out_of_order(&mut self, segment: &Segment, at: Instant) {
+        let range = segment.seq..segment.end();
+        let fits = range.end <= self.edge;
         let before = self.nxt;
         self.duplicate = self.duplicate_part(&range);
         let rest = range.start.max(self.nxt)..range.end.min(self.edge);
@@ -305,9 +329,13 @@ impl Receiver {
         self.released = self.released.saturating_sub(1);
         self.rxt = false;
         let duplicate = self.duplicate.take();
-        if sack == SackUse::None {
-            return;
+        if sack != SackUse::None && (duplicate.is_some() || !self.queued.is_empty()) {
+            self.report(segment, sack, duplicate);
         }
+    }
+
+    /// Adds SACK blocks, that of a `duplicate` first.
+    fn report(&self, segment: &mut Segment, sack: SackUse, duplicate: Option<Range<Seq>>) {
         let mut room = self.config.max_sack_blocks as usize;
         let mut enclosing = None;
         if let (SackUse::WithDuplicates, Some(part)) = (sack, duplicate) {

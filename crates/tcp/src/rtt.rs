@@ -15,19 +15,20 @@ use ticks::Ticks;
 
 /// Estimates the round trip and derives the retransmission timeout.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct RttEstimator {
-    config: RtoConfig,
-    estimate: Option<Estimate>,
     /// The timeout without back-off, within floor and ceiling.
     rto: Duration,
+    estimate: Option<Estimate>,
     /// How often the timer was backed off since the last sample.
     backoff: u32,
-    linux: LinuxDeviation,
-    ticks: Ticks,
     /// How many samples a window is expected to give (RFC 7323 appendix G).
     expected_samples: u32,
     /// Is the next sample taken for the first one?
     forgotten: bool,
+    config: RtoConfig,
+    linux: LinuxDeviation,
+    ticks: Ticks,
 }
 
 /// SRTT and RTTVAR.
@@ -110,13 +111,14 @@ impl RttEstimator {
 
     /// `flight_size` bytes were outstanding before the acknowledgment that gives the next sample,
     /// and the receiver acknowledges every second segment (RFC 7323 appendix G).
+    #[inline]
     pub fn expect_samples(&mut self, flight_size: u64, smss: u64) {
-        let acks = flight_size.div_ceil(2 * smss);
+        let acks = || flight_size.div_ceil(2 * smss);
         let samples = match (self.config.arithmetic, self.config.sampling) {
             (Arithmetic::Eifel, Sampling::EverySegment) => flight_size.div_ceil(smss),
-            (Arithmetic::Eifel, Sampling::EveryAck) => acks,
+            (Arithmetic::Eifel, Sampling::EveryAck) => acks(),
             (Arithmetic::Eifel, Sampling::OncePerWindow) => 1,
-            _ if self.config.history == History::Windows => acks,
+            _ if self.config.history == History::Windows => acks(),
             _ => return,
         };
         self.expected_samples = samples.clamp(1, 1 << 20) as u32;

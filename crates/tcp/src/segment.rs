@@ -201,6 +201,12 @@ impl Segment {
         (self.present & SACK_COUNT) as usize
     }
 
+    /// Are there no options but timestamps?
+    #[inline]
+    pub const fn has_timestamps_at_most(&self) -> bool {
+        self.present & !HAS_TIMESTAMPS == 0
+    }
+
     /// The same segment without its SACK blocks.
     #[must_use]
     pub const fn without_sack(mut self) -> Self {

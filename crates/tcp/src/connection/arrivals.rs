@@ -16,7 +16,16 @@ pub(super) const MAX_WINDOW_SHIFT: u8 = 14;
 
 impl Connection {
     /// A segment arrived.
+    #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, at: Instant) {
+        match self.prediction(segment) {
+            Some(prediction) => self.on_predicted(prediction, segment, at),
+            None => self.on_any_segment(segment, at),
+        }
+    }
+
+    #[inline(never)]
+    fn on_any_segment(&mut self, segment: &Segment, at: Instant) {
         match self.state {
             State::Closed => {}
             State::SynSent => self.on_answer(segment, at),
@@ -75,11 +84,10 @@ impl Connection {
             _ => State::FinWait1,
         };
         self.connected = true;
-        self.events.push_back(Event::Connected);
+        self.push_event(Event::Connected);
     }
 
     /// All states behind SYN-SENT (RFC 9293 section 3.10.7.4).
-    #[inline(always)]
     fn on_synchronised(&mut self, segment: &Segment, at: Instant) {
         let reset = segment.flags.has(Flags::RST);
         if !reset {
@@ -134,7 +142,6 @@ impl Connection {
     }
 
     /// The acknowledgment field; `false` if the segment is to be dropped for it.
-    #[inline(always)]
     fn on_acknowledgment(&mut self, segment: &Segment, at: Instant) -> bool {
         let flight = self.sender.flight();
         if !self.connected && (segment.ack <= flight.una() || segment.ack > flight.max()) {
@@ -163,7 +170,7 @@ impl Connection {
     /// that acknowledges more than any before is not older, even if it is a retransmission and its
     /// sequence number is.
     #[inline]
-    fn update_window(&mut self, segment: &Segment) {
+    pub(super) fn update_window(&mut self, segment: &Segment) {
         let advances = segment.ack > self.sender.flight().una();
         if advances || self.updated_by <= (segment.seq, segment.ack) {
             self.updated_by = (segment.seq, segment.ack);
@@ -175,10 +182,10 @@ impl Connection {
         match self.state {
             State::FinWait1 => {
                 self.state = State::FinWait2;
-                self.events.push_back(Event::CloseAcknowledged);
+                self.push_event(Event::CloseAcknowledged);
             }
             State::Closing => {
-                self.events.push_back(Event::CloseAcknowledged);
+                self.push_event(Event::CloseAcknowledged);
                 self.wait(at);
             }
             State::LastAck => self.finish(Event::Closed),
@@ -186,11 +193,11 @@ impl Connection {
         }
     }
 
-    fn on_fin(&mut self, at: Instant) {
+    pub(super) fn on_fin(&mut self, at: Instant) {
         match self.state {
             State::SynReceived | State::Established => {
                 self.state = State::CloseWait;
-                self.events.push_back(Event::PeerClosed);
+                self.push_event(Event::PeerClosed);
             }
             State::FinWait1 => self.state = State::Closing,
             State::FinWait2 => self.wait(at),

@@ -4,44 +4,77 @@ use rtolab_time::Instant;
 
 use super::arrivals::MAX_WINDOW_SHIFT;
 use super::{Connection, Reset, State};
-use crate::receiver::{AckDue, SackUse};
+use crate::receiver::SackUse;
 use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::sender::Chunk;
 
 impl Connection {
     /// The next segment to leave now; `None` when nothing may leave before something arrives or a
     /// timer expires.
+    #[inline(always)]
     pub fn poll_transmit(&mut self, at: Instant) -> Option<Segment> {
-        if let Some(reset) = self.reset {
-            self.reset = None;
-            return Some(self.resets(reset, at));
+        if self.has_something_urgent() {
+            if let Some(segment) = self.next_urgent(at) {
+                return Some(segment);
+            }
         }
-        if self.state == State::Closed && self.receiver.ack_due() != AckDue::Now {
+        if self.state == State::Closed && !self.receiver.owes_ack() {
             return None;
-        }
-        if self.receiver.owes_rxt() {
-            let max = self.sender.flight().max();
-            return Some(self.with_ack(Segment::new(max, 0, Flags::ACK), at));
-        }
-        if self.sender.take_probe() {
-            let below = self.sender.flight().una() - 1;
-            return Some(self.with_ack(Segment::new(below, 0, Flags::ACK), at));
-        }
-        if self.persist.take_probe() {
-            return Some(self.probe(at));
         }
         if let Some(chunk) = self.sender.next_chunk(at) {
             return Some(self.send(chunk, at));
         }
-        if self.receiver.ack_due() == AckDue::Now && self.state != State::SynSent {
-            let max = self.sender.flight().max();
-            return Some(self.with_ack(Segment::new(max, 0, Flags::ACK), at));
+        if self.receiver.owes_ack() && self.state != State::SynSent {
+            return Some(self.acknowledges(at));
         }
         match self.sender.is_blocked() {
             true => self.persist.watch(at, self.sender.rto()),
             false => self.persist.stop(),
         }
         None
+    }
+
+    /// Is it plain that nothing leaves now? Then [`Connection::poll_transmit`] need not be asked.
+    #[inline(always)]
+    pub fn is_silent(&self) -> bool {
+        !self.has_something_urgent()
+            && !self.persist.is_running()
+            && !self.receiver.owes_ack()
+            && self.sender.waits()
+    }
+
+    /// An acknowledgment without data.
+    #[inline(always)]
+    fn acknowledges(&mut self, at: Instant) -> Segment {
+        let max = self.sender.flight().max();
+        self.with_ack(Segment::new(max, 0, Flags::ACK), at)
+    }
+
+    /// May there be something that comes before all that the windows allow?
+    #[inline(always)]
+    fn has_something_urgent(&self) -> bool {
+        self.reset.is_some()
+            || self.receiver.owes_rxt()
+            || self.persist.has_probe()
+            || !self.sender.is_calm()
+    }
+
+    #[inline(never)]
+    fn next_urgent(&mut self, at: Instant) -> Option<Segment> {
+        if let Some(reset) = self.reset.take() {
+            return Some(self.resets(reset, at));
+        }
+        if self.state == State::Closed && !self.receiver.owes_ack() {
+            return None;
+        }
+        if self.receiver.owes_rxt() {
+            return Some(self.acknowledges(at));
+        }
+        if self.sender.take_probe() {
+            let below = self.sender.flight().una() - 1;
+            return Some(self.with_ack(Segment::new(below, 0, Flags::ACK), at));
+        }
+        self.persist.take_probe().then(|| self.probe(at))
     }
 
     #[cold]

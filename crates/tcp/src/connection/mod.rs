@@ -4,6 +4,7 @@
 mod arrivals;
 mod departures;
 mod persist;
+mod prediction;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -68,22 +69,23 @@ enum Reset {
 /// After each of `on_segment`, `on_timer`, `write`, `read`, `close` and `abort`, drain
 /// `poll_transmit` and `poll_event`, then sleep until `next_timer`.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Connection {
     config: Arc<Config>,
-    state: State,
-    sender: Sender,
-    receiver: Receiver,
-    agreed: Agreed,
     /// Payload in a full segment, in bytes.
     smss: u32,
+    agreed: Agreed,
+    state: State,
     /// Is the handshake complete?
     connected: bool,
+    persist: Persist,
+    reset: Option<Reset>,
     /// SND.WL1 and SND.WL2: which segment last updated the send window.
     updated_by: (Seq, Seq),
     time_wait: Option<Instant>,
-    persist: Persist,
-    reset: Option<Reset>,
     events: VecDeque<Event>,
+    receiver: Receiver,
+    sender: Sender,
 }
 
 impl Connection {
@@ -147,6 +149,7 @@ impl Connection {
     }
 
     /// The application took `bytes` of what arrived; the window opens.
+    #[inline]
     pub fn read(&mut self, bytes: u64) {
         self.receiver.read(bytes);
         let more = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
@@ -178,8 +181,16 @@ impl Connection {
         if self.state != State::Closed {
             self.state = State::Closed;
             self.time_wait = None;
-            self.events.push_back(event);
+            self.push_event(event);
         }
+    }
+
+    fn push_event(&mut self, event: Event) {
+        if self.events.capacity() == 0 {
+            // One is told before the next comes, as a rule; else there would be room for four.
+            self.events.reserve_exact(1);
+        }
+        self.events.push_back(event);
     }
 
     /// For a judge: from now on the retransmission timer does not expire and duplicate
@@ -216,6 +227,7 @@ impl Connection {
     }
 
     /// When the connection next wants `on_timer`.
+    #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         if self.state == State::Closed {
             return None;

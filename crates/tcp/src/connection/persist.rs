@@ -43,6 +43,18 @@ impl Persist {
         }
     }
 
+    /// Is something blocked?
+    #[inline]
+    pub(super) const fn is_running(&self) -> bool {
+        self.deadline.is_some()
+    }
+
+    /// Is a probe to leave?
+    #[inline]
+    pub(super) const fn has_probe(&self) -> bool {
+        self.probe
+    }
+
     /// Does a probe leave now?
     pub(super) fn take_probe(&mut self) -> bool {
         core::mem::take(&mut self.probe)

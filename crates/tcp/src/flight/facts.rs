@@ -85,6 +85,23 @@ impl Sent {
     }
 }
 
+/// What an acknowledgment of new data says while nothing is selectively acknowledged or taken for
+/// lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CleanAck {
+    /// How many sequence numbers it acknowledges newly.
+    pub advanced: u64,
+    /// FlightSize before it, in bytes.
+    pub flight_size: u64,
+    /// When the first segment that it acknowledges wholly was sent; `None` if there is none, or if
+    /// any was sent more than once.
+    pub sent: Option<Instant>,
+    /// The timestamp of the last sending of the last segment that it acknowledges wholly.
+    pub newest_timestamp: Option<u32>,
+    /// The timestamp that it echoes.
+    pub echo: Option<u32>,
+}
+
 /// What one acknowledgment says, measured against all that was sent before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckFacts {

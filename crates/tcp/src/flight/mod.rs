@@ -13,20 +13,19 @@ use rtolab_time::Instant;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
+pub(crate) use facts::CleanAck;
 pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
 
-/// The history of one direction of a connection.
+/// The history of one direction of a connection; what every segment asks for comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Flight {
-    segments: VecDeque<Sent>,
     una: Seq,
     max: Seq,
+    segments: VecDeque<Sent>,
     /// The window of the last acknowledgment: another one is no duplicate.
     window: Option<u32>,
-    /// Has this end offered SACK?
-    offers_sack: bool,
-    /// Is SACK in use?
-    sack: bool,
+    totals: Totals,
     sacked: u64,
     lost: u64,
     repaired: u64,
@@ -34,7 +33,10 @@ pub struct Flight {
     sacked_edge: Seq,
     /// All below that is not SACKed has been marked lost.
     lost_edge: Seq,
-    totals: Totals,
+    /// Has this end offered SACK?
+    offers_sack: bool,
+    /// Is SACK in use?
+    sack: bool,
 }
 
 /// What a flight counts.
@@ -111,6 +113,11 @@ impl Flight {
         self.repaired
     }
 
+    /// Is nothing selectively acknowledged, taken for lost or repaired?
+    pub const fn is_clean(&self) -> bool {
+        self.sacked | self.lost | self.repaired == 0
+    }
+
     /// The segment that SND.UNA lies in.
     pub fn head(&self) -> Option<&Sent> {
         self.segments.front()
@@ -160,30 +167,20 @@ impl Flight {
     }
 
     /// Notes that `segment` was sent, and why.
-    #[inline]
+    #[inline(always)]
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
-        self.offers_sack |= segment.syn_options().sack_permitted;
-        // A SYN-ACK offers only what the SYN did (RFC 2018 section 2).
-        self.sack |= segment.flags.has(Flags::ACK) && segment.syn_options().sack_permitted;
-        let timestamp = segment.timestamps().map_or(0, |timestamps| timestamps.value);
-        let mut index = match segment.seq >= self.max {
-            true => self.segments.len(),
-            false => self.index_of(segment.seq),
-        };
-        while let Some(known) = self.segments.get_mut(index) {
-            if known.seq >= segment.end() {
-                return;
-            }
-            known.last_sent = at;
-            known.timestamp = timestamp;
-            known.cause = cause;
-            known.marked = segment.flags.has(Flags::RXT);
-            known.transmissions = known.transmissions.saturating_add(1);
-            index += 1;
+        if segment.flags.has(Flags::SYN) {
+            self.offers_sack |= segment.syn_options().sack_permitted;
+            // A SYN-ACK offers only what the SYN did (RFC 2018 section 2).
+            self.sack |= segment.flags.has(Flags::ACK) && segment.syn_options().sack_permitted;
+        }
+        if segment.seq < self.max {
+            self.sent_again(segment, at, cause);
         }
         let end = segment.end();
         if end > self.max {
             let seq = self.max;
+            let timestamp = timestamp_of(segment);
             self.segments.push_back(Sent {
                 seq,
                 len: end.since(seq) as u32,
@@ -201,6 +198,24 @@ impl Flight {
                 repaired: false,
             });
             self.max = end;
+        }
+    }
+
+    /// Notes what of `segment` was sent before.
+    #[inline(never)]
+    fn sent_again(&mut self, segment: &Segment, at: Instant, cause: Cause) {
+        let timestamp = timestamp_of(segment);
+        let mut index = self.index_of(segment.seq);
+        while let Some(known) = self.segments.get_mut(index) {
+            if known.seq >= segment.end() {
+                return;
+            }
+            known.last_sent = at;
+            known.timestamp = timestamp;
+            known.cause = cause;
+            known.marked = segment.flags.has(Flags::RXT);
+            known.transmissions = known.transmissions.saturating_add(1);
+            index += 1;
         }
     }
 
@@ -258,6 +273,36 @@ impl Flight {
             }
         }
         self.totals.duplicates += u64::from(facts.duplicate);
+    }
+
+    /// The same where [nothing](Self::is_clean) is selectively acknowledged or taken for lost, and
+    /// `segment` acknowledges new data without SACK blocks, and is no SYN.
+    #[inline]
+    pub(crate) fn acked_cleanly(&mut self, segment: &Segment) -> CleanAck {
+        let mut clean = CleanAck {
+            advanced: segment.ack.since(self.una),
+            flight_size: self.size(),
+            sent: self.segments.front().map(|head| head.first_sent),
+            newest_timestamp: None,
+            echo: segment.timestamps().map(|timestamps| timestamps.echo),
+        };
+        self.window = Some(segment.window);
+        self.una = segment.ack;
+        while let Some(head) = self.segments.front().filter(|head| head.seq < segment.ack) {
+            if head.end() > segment.ack {
+                self.trim_head(segment.ack);
+                break;
+            }
+            if head.was_retransmitted() {
+                clean.sent = None;
+            }
+            clean.newest_timestamp = Some(head.timestamp);
+            let taken = u32::from(head.flags.any(Flags::SYN | Flags::FIN));
+            self.totals.acked_segments += u64::from(head.len > taken);
+            self.segments.pop_front();
+        }
+        clean.sent = clean.sent.filter(|_| clean.newest_timestamp.is_some());
+        clean
     }
 
     /// Takes note of what a segment says, whatever it acknowledges.
@@ -419,6 +464,11 @@ impl Flight {
         self.sacked = 0;
         self.sacked_edge = self.una;
     }
+}
+
+/// The timestamp of a segment, zero without.
+fn timestamp_of(segment: &Segment) -> u32 {
+    segment.timestamps().map_or(0, |timestamps| timestamps.value)
 }
 
 /// How much SACKed above a segment makes it lost.

@@ -15,7 +15,7 @@ use crate::config::{
     Algorithm, Bugfix, FullAck, PartialAckTimer, RecoveryConfig, Reduction, SackRules,
 };
 use crate::event::Event;
-use crate::flight::{AckFacts, Cause, Sent};
+use crate::flight::{AckFacts, Cause, CleanAck, Sent};
 use crate::sender::{Sender, Settled};
 use crate::seq::Seq;
 use rate_halving::Rate;
@@ -94,6 +94,18 @@ impl Recovery {
     /// Is fast recovery under way?
     pub const fn is_fast(&self) -> bool {
         self.fast.is_some()
+    }
+
+    /// Is no fast recovery under way, and none begun to be counted towards?
+    pub const fn is_idle(&self) -> bool {
+        self.fast.is_none() && self.dupacks == 0 && self.informative == 0 && self.limited == 0
+    }
+
+    /// Keeps what the heuristics of RFC 6582 section 4 want to know.
+    #[inline]
+    pub fn note_newest(&mut self, clean: &CleanAck) {
+        let answers_last_sending = clean.echo.is_some() && clean.echo == clean.newest_timestamp;
+        self.newest = NewestAck { advanced: clean.advanced, answers_last_sending };
     }
 
     /// The congestion window `cwnd` without what fast recovery added to it.

@@ -11,7 +11,6 @@ use crate::segment::{Flags, Segment};
 
 impl Sender {
     /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
-    #[inline]
     pub fn on_ack(&mut self, segment: &Segment, at: Instant) {
         match self.learns_from(segment) {
             true => self.learn(segment, at),
@@ -33,11 +32,13 @@ impl Sender {
 
     /// Takes an acknowledgment of nothing, while nothing is outstanding.
     #[inline]
-    fn hear(&mut self, segment: &Segment, at: Instant) {
+    pub(crate) fn hear(&mut self, segment: &Segment, at: Instant) {
         self.flight.note_header(segment);
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
         self.last.received = Some(at);
-        self.saved.congestion_echoed |= segment.flags.has(Flags::ECE);
+        if segment.flags.has(Flags::ECE) {
+            self.saved.congestion_echoed = true;
+        }
         self.trains.begin(false);
     }
 
@@ -83,6 +84,7 @@ impl Sender {
             self.trains.begin(false);
             self.restart_timer_on_duplicate(&facts);
         }
+        self.calm = facts.is_new() && self.is_settled();
     }
 
     /// Where every segment is timed: when those left that `segment` acknowledges and that were
@@ -135,7 +137,7 @@ impl Sender {
     }
 
     /// When the timestamp `echo` was taken, seen from `at`.
-    fn instant_of(&self, echo: u32, at: Instant) -> Instant {
+    pub(super) fn instant_of(&self, echo: u32, at: Instant) -> Instant {
         let age = self.timestamp(at).wrapping_sub(echo);
         let tick = self.config.timestamp.tick.nanos();
         let now = at.nanos() / tick * tick;

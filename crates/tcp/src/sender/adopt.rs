@@ -51,6 +51,7 @@ impl Sender {
     /// From now on the sender does as `config` says, with what is in flight and the windows as they
     /// are. A recovery by other rules ends, and so does what F-RTO or Eifel had begun.
     pub(crate) fn adopt(&mut self, config: Arc<Config>) {
+        self.calm = false;
         if config.recovery.algorithm != self.config.recovery.algorithm {
             self.window.cwnd = self.recovery.deflated(self.window.cwnd);
             self.recovery.leave();

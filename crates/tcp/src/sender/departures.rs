@@ -12,6 +12,14 @@ impl Sender {
     /// The next chunk to leave now, noted as sent; `None` when nothing may leave.
     #[inline(always)]
     pub fn next_chunk(&mut self, at: Instant) -> Option<Chunk> {
+        if self.is_calm() {
+            return self.next_new_chunk(at);
+        }
+        self.next_chunk_of_any_kind(at)
+    }
+
+    #[inline(never)]
+    fn next_chunk_of_any_kind(&mut self, at: Instant) -> Option<Chunk> {
         if self.has_nothing_to_send() {
             self.end_train(at);
             return None;
@@ -82,7 +90,7 @@ impl Sender {
     /// After a long idle time nothing is known of the network: the window begins anew (RFC 5681
     /// section 4.1).
     #[inline]
-    fn restart_after_idle(&mut self, at: Instant) {
+    pub(super) fn restart_after_idle(&mut self, at: Instant) {
         let since = match self.config.window.idle_restart {
             IdleRestart::Off => return,
             IdleRestart::LastSent => self.last.sent,

@@ -109,7 +109,7 @@ impl Sender {
     /// The first of the detectors beside F-RTO that finds the episode spurious.
     fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Finding> {
         if let (Some(cause), Some(range)) = (self.bench().acked(facts), &facts.dsack) {
-            self.events.push(Event::Duplicate { at: facts.at, seq: range.start, cause });
+            self.push_event(Event::Duplicate { at: facts.at, seq: range.start, cause });
         }
         let kind = episode.map_or(EpisodeKind::Timeout, |episode| episode.kind);
         let mut found = None;
@@ -209,7 +209,7 @@ impl Sender {
         at: Instant,
     ) {
         if verdict != Verdict::Open {
-            self.events.push(Event::Judged { at, detector, kind, verdict });
+            self.push_event(Event::Judged { at, detector, kind, verdict });
         }
     }
 }

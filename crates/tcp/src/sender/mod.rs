@@ -5,6 +5,7 @@
 
 mod acks;
 mod adopt;
+mod calm;
 mod departures;
 mod judging;
 mod limited;
@@ -69,34 +70,49 @@ fn bench_of(config: &Config) -> Option<Box<Bench>> {
 }
 
 /// The sending half of a connection.
+///
+/// Laid out as it stands: what every segment asks for comes first, side by side, for with many
+/// connections the processor waits for memory.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Sender {
     pub(crate) config: Arc<Config>,
+    /// Behind what the application has written; the FIN takes this offset.
+    limit: Seq,
+    /// The right edge of the window that the peer offers.
+    edge: Seq,
+    /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
+    pub(crate) nxt: Seq,
+    deadline: Option<Instant>,
+    /// How many segments the last event may still release.
+    pub(crate) burst: u32,
+    /// Is nothing going on but slow start or congestion avoidance? See [`Sender::is_calm`].
+    calm: bool,
+    /// The application has closed: a FIN follows the data.
+    fin: bool,
+    /// Nothing is retransmitted before SND.UNA advances.
+    pub(crate) forbears: bool,
+    events: Vec<Event>,
     pub(crate) flight: Flight,
     pub(crate) window: Window,
     pub(crate) rtt: RttEstimator,
+    /// The segment being timed, where one is at a time.
+    timed: Option<(Seq, Instant)>,
+    /// When data left last, and when an acknowledgment arrived last.
+    last: Last,
+    /// How much of the window is used.
+    usage: Usage,
+    /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
+    trains: Trains,
     /// Loss recovery under way, and what it has counted so far.
     pub(crate) recovery: Recovery,
     /// The window on its way down outside fast recovery.
     pub(crate) reduction: Option<WindowReduction>,
-    /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
-    pub(crate) nxt: Seq,
     /// The head is to be sent again, whatever the windows say, and why.
     pub(crate) resend_head: Option<Cause>,
-    /// Nothing is retransmitted before SND.UNA advances.
-    pub(crate) forbears: bool,
-    /// Behind what the application has written; the FIN takes this offset.
-    limit: Seq,
-    /// The application has closed: a FIN follows the data.
-    fin: bool,
-    /// The right edge of the window that the peer offers.
-    edge: Seq,
     permit: Permit,
     /// A segment may be as small as the offered window.
     squeezes: bool,
-    /// How many segments the last event may still release.
-    pub(crate) burst: u32,
-    deadline: Option<Instant>,
     /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
     pub(crate) timed_out_at: Option<Seq>,
     /// Did the timer of the SYN expire?
@@ -112,15 +128,6 @@ pub struct Sender {
     pub(crate) discount: Discount,
     /// The next round trip of new data follows a spurious timeout.
     pub(crate) adapting: Option<Adapting>,
-    /// The segment being timed, where one is at a time.
-    timed: Option<(Seq, Instant)>,
-    /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
-    trains: Trains,
-    /// When data left last, and when an acknowledgment arrived last.
-    last: Last,
-    /// How much of the window is used.
-    usage: Usage,
-    events: Vec<Event>,
 }
 
 impl Sender {
@@ -156,6 +163,7 @@ impl Sender {
             trains: Trains::default(),
             last: Last::default(),
             usage: Usage::default(),
+            calm: false,
             events: Vec::new(),
             config,
         }
@@ -256,6 +264,10 @@ impl Sender {
     }
 
     pub(crate) fn push_event(&mut self, event: Event) {
+        if self.events.capacity() == 0 {
+            // One is told before the next comes, as a rule; else there would be room for four.
+            self.events.reserve_exact(1);
+        }
         self.events.push(event);
     }
 

@@ -87,7 +87,8 @@ impl Sender {
             self.deadline = None;
             return;
         };
-        self.events.push(Event::Timeout(self.retransmission(head.seq, at)));
+        self.calm = false;
+        self.push_event(Event::Timeout(self.retransmission(head.seq, at)));
         self.rtt.back_off();
         self.trains.resume();
         self.trains.delay(head.end());
@@ -145,6 +146,7 @@ impl Sender {
     /// recovery, and what was decided but has not left is not sent again: see
     /// [`crate::Connection::forbear`].
     pub fn forbear(&mut self) {
+        self.calm = false;
         self.forbears = true;
         self.resend_head = None;
         self.nxt = self.flight.max();

@@ -20,18 +20,19 @@ const PARTS: u64 = 4;
 
 /// How much of the window is used.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(super) struct Usage {
     /// When data left last (`T_last` of RFC 2861).
     last: Option<Instant>,
     /// When the window was full last (`T_prev`), or last found valid (RFC 7661).
     valid: Option<Instant>,
+    /// A fast recovery that found the window not validated.
+    loss: Option<Loss>,
     /// The most that was outstanding since then without filling the window (`W_used`), in bytes.
     used: u64,
     /// Was the window full when data left last?
     full: bool,
     pipe_ack: PipeAck,
-    /// A fast recovery that found the window not validated.
-    loss: Option<Loss>,
 }
 
 /// A fast recovery that began in the non-validated phase (RFC 7661 section 4.4.1).
@@ -100,12 +101,21 @@ impl PipeAck {
 
 impl Sender {
     /// A segment has left, and why.
+    #[inline]
     pub(super) fn validate_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.len == 0 {
             return;
         }
         let last = self.usage.last.replace(at).unwrap_or(at);
         self.usage.valid.get_or_insert(at);
+        if self.config.window.validation != Validation::Off || self.usage.loss.is_some() {
+            self.validate_data((segment, cause), at, last);
+        }
+    }
+
+    /// Data have left behind those that left at `last`.
+    #[inline(never)]
+    fn validate_data(&mut self, (segment, cause): (&Segment, Cause), at: Instant, last: Instant) {
         if let (Some(loss), true) = (&mut self.usage.loss, cause != Cause::New) {
             loss.retransmitted += u64::from(segment.len);
         }

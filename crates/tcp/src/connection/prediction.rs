@@ -1,0 +1,63 @@
+//! Header prediction: Jacobson, "4BSD Header Prediction", ACM Computer Communication Review 20(2),
+//! 1990. Most segments are one of two: the next acknowledgment at an end that sends, or the next
+//! data at an end that only receives. Of those it is known what all the questions of RFC 9293
+//! section 3.10.7.4 come to.
+
+use rtolab_time::Instant;
+
+use super::{Connection, State};
+use crate::segment::{Flags, Segment};
+
+/// What a segment is that brings no surprise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prediction {
+    /// It acknowledges new data and carries none.
+    NextAck,
+    /// It carries the data that are expected next, and acknowledges nothing new.
+    NextData,
+}
+
+impl Connection {
+    /// Is the segment one of those that were to be expected?
+    #[inline(always)]
+    pub(super) fn prediction(&self, segment: &Segment) -> Option<Prediction> {
+        let plain = segment.flags == Flags::ACK && segment.has_timestamps_at_most();
+        let expected = self.state == State::Established && segment.seq == self.receiver.nxt();
+        if !plain || !expected || !self.sender.is_calm() {
+            return None;
+        }
+        let flight = self.sender.flight();
+        let (una, max) = (flight.una(), flight.max());
+        match segment.len {
+            0 if una < segment.ack && segment.ack <= max => Some(Prediction::NextAck),
+            1.. if una == segment.ack && una == max && self.receiver.fits(segment) => {
+                Some(Prediction::NextData)
+            }
+            _ => None,
+        }
+    }
+
+    /// A segment arrived that was to be expected.
+    #[inline(always)]
+    pub(super) fn on_predicted(&mut self, prediction: Prediction, segment: &Segment, at: Instant) {
+        if self.agreed.timestamps {
+            if self.receiver.is_old(segment, at) {
+                self.receiver.drop_old(segment);
+                return;
+            }
+            self.receiver.note_timestamp(segment, at);
+        }
+        self.update_window(segment);
+        match prediction {
+            Prediction::NextAck => self.sender.on_calm_ack(segment, at),
+            Prediction::NextData => {
+                self.sender.hear(segment, at);
+                self.receiver.take(segment, at);
+                // It may have been what an early FIN waited for.
+                if self.receiver.finished() {
+                    self.on_fin(at);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The way of most acknowledgments: nothing is lost, repaired or judged, and the next data are
+//! acknowledged. What [`Sender::on_ack`] would find out at length is known beforehand, so that what
+//! is left are a round-trip sample, the growth of the window, and the timer.
+
+use rtolab_time::Instant;
+
+use super::{Chunk, Permit, Sender};
+use crate::config::{RtoFloor, Sampling, Validation, WindowLimited};
+use crate::flight::{Cause, CleanAck};
+use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
+
+impl Sender {
+    /// Is nothing going on but slow start or congestion avoidance (`TCP_CA_Open` of Linux)? Found out
+    /// where an acknowledgment of new data has been taken the long way; it holds until a timer
+    /// expires, something else than new data is acknowledged, or another configuration is adopted.
+    #[inline]
+    pub fn is_calm(&self) -> bool {
+        debug_assert!(!self.calm || self.is_settled(), "something goes on that nobody has noted");
+        self.calm
+    }
+
+    /// Finds out what [`Sender::is_calm`] tells.
+    pub(super) fn is_settled(&self) -> bool {
+        self.has_usual_rules()
+            && self.flight.una() > Seq::FIRST
+            && self.flight.is_clean()
+            && self.nxt >= self.flight.max()
+            && self.recovery.is_idle()
+            && self.reduction.is_none()
+            && self.resend_head.is_none()
+            && self.timed_out_at.is_none()
+            && self.adapting.is_none()
+            && self.permit == Permit::Windows
+            && !self.forbears
+            && !self.discount.is_under_way()
+            && !self.is_judging()
+    }
+
+    /// Are there no rules that ask for more at every acknowledgment or sending?
+    fn has_usual_rules(&self) -> bool {
+        let (rto, window) = (&self.config.rto, &self.config.window);
+        rto.sampling != Sampling::EverySegment
+            && !matches!(rto.floor, RtoFloor::DelayedAck(..))
+            && window.validation == Validation::Off
+            && window.max_burst.is_none()
+            && window.overrun == 0
+            && !matches!(self.config.frto_window_limited, WindowLimited::Reserve(_))
+    }
+
+    /// What [`Sender::on_ack`] does while the sender is calm, for an acknowledgment of new data
+    /// without SACK blocks or flags.
+    #[inline]
+    pub fn on_calm_ack(&mut self, segment: &Segment, at: Instant) {
+        let clean = self.flight.acked_cleanly(segment);
+        self.burst = u32::MAX;
+        self.trains.acked(segment.ack);
+        self.sample_calmly(&clean, at);
+        self.last.received = Some(at);
+        self.recovery.note_newest(&clean);
+        self.window.grow(clean.advanced);
+        self.trains.begin(true);
+        self.restart_timer(at);
+    }
+
+    /// Takes a round-trip sample, as [`Sender::on_ack`] does.
+    #[inline]
+    fn sample_calmly(&mut self, clean: &CleanAck, at: Instant) {
+        let sent = match (self.config.rto.sampling, clean.echo) {
+            (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, at)),
+            (Sampling::EveryAck, None) => clean.sent,
+            (Sampling::OncePerWindow | Sampling::EverySegment, _) => {
+                let timed = self.timed.take_if(|(seq, _)| *seq < self.flight.una());
+                timed.map(|(_, sent)| sent)
+            }
+        };
+        let Some(sent) = sent else { return };
+        self.rtt.expect_samples(clean.flight_size, self.window.smss);
+        let rtt = self.rtt.measure(sent, at);
+        self.rtt.sample(rtt, self.flight.una(), self.flight.max());
+    }
+
+    /// The next chunk to leave while the sender is calm: new data, as far as the windows allow.
+    #[inline(always)]
+    pub(super) fn next_new_chunk(&mut self, at: Instant) -> Option<Chunk> {
+        if self.flight.max() == self.limit && !self.fin {
+            return None;
+        }
+        if self.flight.size() == 0 {
+            self.restart_after_idle(at);
+        }
+        if self.window_is_full() {
+            return None;
+        }
+        let chunk = self.next_full_chunk().or_else(|| self.new_chunk())?;
+        if self.deadline.is_none() {
+            self.deadline = Some(self.expiry(at));
+        }
+        self.timed.get_or_insert((chunk.seq, at));
+        Some(chunk)
+    }
+
+    /// Is it plain, as long as the sender is calm, that nothing leaves before an acknowledgment
+    /// arrives or the application writes?
+    #[inline]
+    pub fn waits(&self) -> bool {
+        (self.flight.size() > 0 && self.window_is_full())
+            || (self.flight.max() == self.limit && !self.fin)
+    }
+
+    /// Does the congestion window have no room for a segment?
+    #[inline]
+    const fn window_is_full(&self) -> bool {
+        self.flight.size() + self.window.smss > self.window.cwnd
+    }
+
+    /// A whole segment behind which more data wait, if the offered window has room.
+    #[inline]
+    fn next_full_chunk(&self) -> Option<Chunk> {
+        let (seq, smss) = (self.flight.max(), self.window.smss);
+        let fits = self.edge.since(seq) >= smss && self.limit.since(seq) > smss;
+        let chunk = Chunk { seq, len: smss as u32, flags: Flags::NONE, cause: Cause::New };
+        fits.then_some(chunk)
+    }
+}

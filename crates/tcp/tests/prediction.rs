@@ -1,0 +1,142 @@
+//! A segment that was to be expected goes straight through, with the same result as any other.
+
+mod script;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rtolab_tcp::{Config, Connection, Flags, Segment};
+use rtolab_time::{Duration, Instant};
+use script::any;
+
+/// What becomes of a frame: its delay in milliseconds, or `None` if it is lost.
+type Fate = Option<u64>;
+
+/// What a frame looks like where it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arrives {
+    AsItWas,
+    /// With PSH, which nobody here asks for: no such segment is predicted.
+    Pushed,
+}
+
+/// Two hosts that write and never close.
+struct World {
+    receiver: Arc<Config>,
+    arrives: Arrives,
+    ends: [Option<Connection>; 2],
+    at: Instant,
+    wire: BTreeMap<(Instant, usize), (usize, Segment)>,
+    fates: Vec<Fate>,
+    sent: Vec<(Instant, Segment)>,
+    /// What the one that accepts writes.
+    answer: u64,
+}
+
+impl World {
+    fn new([sender, receiver]: [Config; 2], writes: [u64; 2], fates: Vec<Fate>) -> Self {
+        let mut opener = Connection::open(Arc::new(sender));
+        opener.write(writes[0]);
+        Self {
+            receiver: Arc::new(receiver),
+            arrives: Arrives::AsItWas,
+            ends: [Some(opener), None],
+            at: Instant::START,
+            wire: BTreeMap::new(),
+            fates,
+            sent: Vec::new(),
+            answer: writes[1],
+        }
+    }
+
+    /// All that either end sends.
+    fn transcript(mut self, arrives: Arrives) -> Vec<(Instant, Segment)> {
+        self.arrives = arrives;
+        self.drain(0);
+        for _ in 0..3000 {
+            if !self.step() {
+                break;
+            }
+        }
+        self.sent
+    }
+
+    /// One event, a frame or a timer, if there is any.
+    fn step(&mut self) -> bool {
+        let frame = self.wire.keys().next().map_or(Instant::NEVER, |(at, _)| *at);
+        let timer = |end: &Option<Connection>| {
+            end.as_ref().and_then(Connection::next_timer).unwrap_or(Instant::NEVER)
+        };
+        let timers = [timer(&self.ends[0]), timer(&self.ends[1])];
+        let first = timers[0].min(timers[1]);
+        if frame <= first {
+            let Some(((at, _), (to, segment))) = self.wire.pop_first() else { return false };
+            self.at = at;
+            self.take(to, segment);
+            self.drain(to);
+        } else {
+            let who = usize::from(timers[1] < timers[0]);
+            self.at = first;
+            self.ends[who].as_mut().unwrap().on_timer(first);
+            self.drain(who);
+        }
+        true
+    }
+
+    fn take(&mut self, to: usize, mut segment: Segment) {
+        if self.arrives == Arrives::Pushed {
+            segment.flags |= Flags::PSH;
+        }
+        if let Some(end) = &mut self.ends[to] {
+            end.on_segment(&segment, self.at);
+            end.read(u64::MAX);
+            return;
+        }
+        let mut end = Connection::accept(self.receiver.clone(), &segment);
+        end.write(self.answer);
+        self.ends[to] = Some(end);
+    }
+
+    fn drain(&mut self, from: usize) {
+        let Some(end) = &mut self.ends[from] else { return };
+        while end.poll_event().is_some() {}
+        while let Some(segment) = end.poll_transmit(self.at) {
+            let fate = self.fates.get(self.sent.len()).copied().unwrap_or(Some(50));
+            self.sent.push((self.at, segment));
+            if let Some(delay) = fate {
+                let key = (self.at + Duration::from_millis(delay), self.sent.len());
+                self.wire.insert(key, (1 - from, segment));
+            }
+        }
+    }
+}
+
+fn fates() -> impl Strategy<Value = Vec<Fate>> {
+    let fate = prop_oneof![
+        60 => Just(Some(50_u64)),
+        2 => (0..500_u64).prop_map(Some),
+        1 => (0..9000_u64).prop_map(Some),
+        2 => Just(None),
+    ];
+    prop::collection::vec(fate, 0..600)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_predicted_is_taken_as_any_other(
+        configs in (any::sender(), any::receiver()),
+        writes in (1..400_000_u64, prop_oneof![3 => Just(0), 1 => 1..50_000_u64]),
+        fates in fates(),
+    ) {
+        let mut configs: [Config; 2] = configs.into();
+        for config in &mut configs {
+            config.receiver.ack_pushed_at_once = false;
+        }
+        let world = || World::new(configs.clone(), writes.into(), fates.clone());
+        let predicted = world().transcript(Arrives::AsItWas);
+        prop_assert!(predicted == world().transcript(Arrives::Pushed));
+    }
+}
