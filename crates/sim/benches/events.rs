@@ -70,7 +70,7 @@ fn main() {
     group.bench_function("a packet through a run", |bencher| {
         let mut transit = Transit::new(3);
         let enter = |transit: &mut Transit, now: Instant, pipe: u32| {
-            let slot = transit.put(packet());
+            let slot = transit.put(&packet());
             let delay = Duration::from_millis(20 * u64::from(pipe) + 1);
             transit.wait(pipe as usize, Due::out(now + delay, pipe), slot);
         };
