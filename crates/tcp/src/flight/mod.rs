@@ -3,6 +3,7 @@
 //! A sender, a judge and a diagnosis all keep a `Flight`; whoever asks what an acknowledgment
 //! means asks the same code.
 
+mod clean;
 mod facts;
 
 use alloc::collections::VecDeque;
@@ -111,11 +112,6 @@ impl Flight {
     /// Bytes retransmitted in the recovery under way and not yet acknowledged.
     pub const fn repaired(&self) -> u64 {
         self.repaired
-    }
-
-    /// Is nothing selectively acknowledged, taken for lost or repaired?
-    pub const fn is_clean(&self) -> bool {
-        self.sacked | self.lost | self.repaired == 0
     }
 
     /// The segment that SND.UNA lies in.
@@ -273,36 +269,6 @@ impl Flight {
             }
         }
         self.totals.duplicates += u64::from(facts.duplicate);
-    }
-
-    /// The same where [nothing](Self::is_clean) is selectively acknowledged or taken for lost, and
-    /// `segment` acknowledges new data without SACK blocks, and is no SYN.
-    #[inline]
-    pub(crate) fn acked_cleanly(&mut self, segment: &Segment) -> CleanAck {
-        let mut clean = CleanAck {
-            advanced: segment.ack.since(self.una),
-            flight_size: self.size(),
-            sent: self.segments.front().map(|head| head.first_sent),
-            newest_timestamp: None,
-            echo: segment.timestamps().map(|timestamps| timestamps.echo),
-        };
-        self.window = Some(segment.window);
-        self.una = segment.ack;
-        while let Some(head) = self.segments.front().filter(|head| head.seq < segment.ack) {
-            if head.end() > segment.ack {
-                self.trim_head(segment.ack);
-                break;
-            }
-            if head.was_retransmitted() {
-                clean.sent = None;
-            }
-            clean.newest_timestamp = Some(head.timestamp);
-            let taken = u32::from(head.flags.any(Flags::SYN | Flags::FIN));
-            self.totals.acked_segments += u64::from(head.len > taken);
-            self.segments.pop_front();
-        }
-        clean.sent = clean.sent.filter(|_| clean.newest_timestamp.is_some());
-        clean
     }
 
     /// Takes note of what a segment says, whatever it acknowledges.

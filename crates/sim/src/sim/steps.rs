@@ -1,0 +1,133 @@
+//! The way of a packet, step by step: through pipes and other links, past agents, to its end.
+
+use rtolab_link::Cause;
+use rtolab_net::Packet;
+use rtolab_record::Fate;
+use rtolab_time::Instant;
+
+use super::Sim;
+use crate::links::{Link, Stage};
+use crate::transit::{Due, Slot};
+
+/// Where a packet gets that comes to a pipe.
+#[derive(Clone, Copy, Debug)]
+enum Passage {
+    /// It waits in this run for what is before it at `step`.
+    Waits { step: u32, run: u32, due: Due },
+    /// The queue before one of the pipes has no room for it, once it comes there.
+    Refused(Due),
+}
+
+impl Sim {
+    /// The packet takes the step before it, wherever it comes from.
+    #[inline(never)]
+    pub(crate) fn forward(&mut self, packet: &mut Packet) {
+        self.take_step(packet);
+    }
+
+    /// The packet takes the step before it.
+    #[inline(always)]
+    pub(super) fn take_step(&mut self, packet: &mut Packet) {
+        match self.stages[packet.step as usize] {
+            Stage::Pipe { .. } | Stage::PipeToPipe { .. } => {
+                match self.through_pipes(packet.bytes, packet.step) {
+                    Passage::Waits { step, run, due } => {
+                        packet.step = step;
+                        let slot = self.transit.put(packet);
+                        self.transit.wait(run as usize, due, slot);
+                    }
+                    Passage::Refused(due) => self.refuse_when_due(packet, due),
+                }
+            }
+            Stage::Channel { link, direction } => {
+                let link = link as usize;
+                if let Some(channel) = self.links[link].channel() {
+                    channel.send(direction, *packet, self.now);
+                }
+                self.wake_for_channel(link, direction);
+            }
+            Stage::Agent(agent) => self.pass(agent as usize, *packet),
+            Stage::Arrival => self.arrive(packet),
+        }
+    }
+
+    /// The packet, which came out of a pipe, takes the step before it.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, slot: Slot) {
+        let (bytes, step) = self.transit.bytes_and_step(slot);
+        match self.stages[step as usize] {
+            Stage::Arrival => {
+                let packet = self.transit.take(slot);
+                self.arrive(&packet);
+            }
+            Stage::Pipe { .. } | Stage::PipeToPipe { .. } => {
+                match self.through_pipes(bytes, step) {
+                    Passage::Waits { step, run, due } => {
+                        self.transit.set_step(slot, step);
+                        self.transit.wait(run as usize, due, slot);
+                    }
+                    Passage::Refused(due) => {
+                        let packet = self.transit.take(slot);
+                        self.refuse_when_due(&packet, due);
+                    }
+                }
+            }
+            Stage::Channel { .. } | Stage::Agent(_) => {
+                let mut packet = self.transit.take(slot);
+                self.forward(&mut packet);
+            }
+        }
+    }
+
+    /// A packet of so many bytes comes to the pipe at `step`, and so to those behind it to which
+    /// nothing else leads.
+    #[inline(always)]
+    fn through_pipes(&mut self, bytes: u32, mut step: u32) -> Passage {
+        let mut at = self.now;
+        loop {
+            let (pipe, run) = match self.stages[step as usize] {
+                Stage::Pipe { pipe, run } => (pipe, Some(run)),
+                Stage::PipeToPipe { pipe } => (pipe, None),
+                _ => unreachable!("what leads to a pipe says so"),
+            };
+            let Link::Pipes(pipes) = &mut self.links[pipe as usize / 2] else {
+                unreachable!("its stage says that it is a pipe");
+            };
+            let Some(out) = pipes[pipe as usize % 2].pass(bytes, at, self.now) else {
+                return Passage::Refused(Due::refused(at, pipe));
+            };
+            step += 1;
+            match run {
+                Some(run) => return Passage::Waits { step, run, due: Due::out(out, pipe) },
+                None => at = out,
+            }
+        }
+    }
+
+    /// The queue before a pipe has no room for the packet once it comes there.
+    #[cold]
+    fn refuse_when_due(&mut self, packet: &Packet, due: Due) {
+        let slot = self.transit.put(packet);
+        match due.at() > self.now {
+            true => self.transit.wait_apart(due, slot),
+            false => self.refuse(slot, due),
+        }
+    }
+
+    /// The queue before a pipe refuses the packet.
+    #[cold]
+    pub(super) fn refuse(&mut self, slot: Slot, due: Due) {
+        let packet = self.transit.take(slot);
+        if let Link::Pipes(pipes) = &mut self.links[due.pipe() as usize / 2] {
+            pipes[due.pipe() as usize % 2].refused();
+        }
+        self.flows[packet.flow as usize].tally.lost.count(Cause::Queue);
+        self.end_way(&packet, Fate::Dropped(Cause::Queue), due.at());
+    }
+
+    /// The packet goes no further.
+    pub(crate) fn end_way(&mut self, packet: &Packet, fate: Fate, at: Instant) {
+        self.flows[packet.flow as usize].under_way -= 1;
+        self.trace.ended(packet, fate, at);
+    }
+}

@@ -1,0 +1,41 @@
+//! The history while all goes well: nothing is selectively acknowledged or taken for lost.
+
+use super::{CleanAck, Flight};
+use crate::segment::{Flags, Segment};
+
+impl Flight {
+    /// Is nothing selectively acknowledged, taken for lost or repaired?
+    pub const fn is_clean(&self) -> bool {
+        self.sacked | self.lost | self.repaired == 0
+    }
+
+    /// As [`Self::acked`] where nothing is selectively acknowledged or taken for lost, and `segment`
+    /// acknowledges new data without SACK blocks, and is no SYN.
+    #[inline]
+    pub(crate) fn acked_cleanly(&mut self, segment: &Segment) -> CleanAck {
+        let mut clean = CleanAck {
+            advanced: segment.ack.since(self.una),
+            flight_size: self.size(),
+            sent: self.segments.front().map(|head| head.first_sent),
+            newest_timestamp: None,
+            echo: segment.timestamps().map(|timestamps| timestamps.echo),
+        };
+        self.window = Some(segment.window);
+        self.una = segment.ack;
+        while let Some(head) = self.segments.front().filter(|head| head.seq < segment.ack) {
+            if head.end() > segment.ack {
+                self.trim_head(segment.ack);
+                break;
+            }
+            if head.was_retransmitted() {
+                clean.sent = None;
+            }
+            clean.newest_timestamp = Some(head.timestamp);
+            let taken = u32::from(head.flags.any(Flags::SYN | Flags::FIN));
+            self.totals.acked_segments += u64::from(head.len > taken);
+            self.segments.pop_front();
+        }
+        clean.sent = clean.sent.filter(|_| clean.newest_timestamp.is_some());
+        clean
+    }
+}
