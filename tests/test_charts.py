@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import altair as alt
@@ -32,10 +33,16 @@ def layers(chart: Any) -> list[dict[str, Any]]:
     """The layers of a picture, each with its values."""
     spec = chart.to_dict(validate=False)
     data = [layer.get("data", spec.get("data"))["name"] for layer in spec["layer"]]
+    values = {name: read(rows) for name, rows in spec["datasets"].items()}
     return [
-        layer | {"values": spec["datasets"][name]}
-        for layer, name in zip(spec["layer"], data, strict=True)
+        layer | {"values": values[name]} for layer, name in zip(spec["layer"], data, strict=True)
     ]
+
+
+def read(rows: list[dict[str, Any]] | str) -> list[dict[str, Any]]:
+    """The rows of a set of data, which may be text."""
+    found: list[dict[str, Any]] = json.loads(rows) if isinstance(rows, str) else rows
+    return found
 
 
 def points(layer: dict[str, Any]) -> list[tuple[float, float]]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from altair.utils.schemapi import debug_mode
 
 from rtolab import _rtolab
 from rtolab.experiments.documents import document, reproduction
@@ -185,10 +186,14 @@ class Campaign:
         )
 
     def _draw(self, done: Reproduction, folder: Path, files: Files) -> list[Figure]:
-        """The pictures; in files, too, unless it must be quick: those take most of the time."""
+        """The pictures; in files, too, unless it must be quick: those take most of the time.
+
+        Altair looks at each part by its schema, which takes a fifth of the rest: tests do that.
+        """
         drawn = []
         for picture in pictures(done):
-            spec = picture.draw().to_dict(validate=False)
+            with debug_mode(False):
+                spec = picture.draw().to_dict(validate=False)
             if not self.settings.quick:
                 files.pictures += save_spec(spec, folder / picture.name)
             drawn.append(Figure(picture.name, picture.caption, pack(spec)))

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import polars as pl
 
-from rtolab.panels import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, tips
+from rtolab.panels import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, rows, tips
 from rtolab.plot import styled
 
 if TYPE_CHECKING:
@@ -174,7 +175,9 @@ def _line(
     aside: float,
 ) -> list[alt.Chart]:
     """The bars, the line and the points of one series."""
-    base = alt.Chart(alt.InlineData(values=points)).encode(at[0], _look("color", lines, COLORS))
+    base = alt.Chart(rows(pl.DataFrame(points, schema=POINT))).encode(
+        at[0], _look("color", lines, COLORS)
+    )
     dash = DASHES[lines.index(str(points[0]["series"])) % len(DASHES)]
     tooltip = tips("series:N", "x:Q", "y:Q", "low:Q", "high:Q")
     shown = 60 if len(points) <= DENSE else 0
@@ -192,6 +195,9 @@ def _line(
 def _dot(dot: Dot, axes: Axes) -> dict[str, object]:
     low = dot.low if dot.low is None or axes.shows(dot.x, dot.low) else dot.y
     return {"series": dot.series, "x": dot.x, "y": dot.y, "low": low, "high": dot.high}
+
+
+POINT = {"series": pl.String} | dict.fromkeys(("x", "y", "low", "high"), pl.Float64)
 
 
 def _scale(*, log: bool, zero: bool) -> alt.Scale:

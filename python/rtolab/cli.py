@@ -194,7 +194,9 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
         int | None,
         typer.Option(min=1, help="Seeds for each sender.", show_default="each experiment's own"),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs, a report alone.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer runs, fewer pictures, a report alone.")
+    ] = False,
     sensitivity: Annotated[
         bool, typer.Option(help="Try other assumptions, too; never with --quick.")
     ] = True,

@@ -99,7 +99,9 @@ def _dots(reproduction: Reproduction, figure: Curves) -> Sequence[Dot]:
 
 
 def _traces(reproduction: Reproduction) -> list[Picture]:
+    """What was seen at either host; where it must be quick, at the sender."""
     experiment = reproduction.experiment
+    places = PLACES[:1] if reproduction.quick else PLACES
     marks = [(mark.at, mark.text) for mark in experiment.marks]
 
     def trace(key: str, place: str) -> Picture:
@@ -113,7 +115,7 @@ def _traces(reproduction: Reproduction) -> list[Picture]:
             ),
         )
 
-    return [trace(key, place) for key in reproduction.of for place in PLACES]
+    return [trace(key, place) for key in reproduction.of for place in places]
 
 
 def _boxes(reproduction: Reproduction, metric: Metric, condition: str) -> Picture:
