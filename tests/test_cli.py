@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,13 @@ def test_one_kind_may_be_listed(rtolab: Any, kind: str, key: str, name: str) -> 
 
 
 def test_the_scenarios_are_in_the_package_too() -> None:
-    """A wheel is made of the package's folder alone."""
+    """A wheel is made of the package's folder, and of what is named beside."""
     top = Path(__file__).parent.parent
-    packed = top / "python" / "rtolab" / "scenarios"
-    names = {path.relative_to(packed) for path in packed.rglob("*") if path.is_file()}
-    shipped = top / "scenarios"
-    assert names == {path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()}
+    shipped, packed = top / "scenarios", top / "python" / "rtolab" / "scenarios"
+    maturin = tomllib.loads((top / "pyproject.toml").read_text())["tool"]["maturin"]
+    patterns = [one["path"] for one in maturin["include"] if "wheel" in one["format"]]
+    named = {path.relative_to(packed) for pattern in patterns for path in top.glob(pattern)}
+    assert named == {path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()}
     assert find_scenario("frto2002-delays") == shipped / "frto2002-delays.toml"
 
 
