@@ -203,14 +203,16 @@ POINT = {"series": pl.String} | dict.fromkeys(("x", "y", "low", "high"), pl.Floa
 def _scale(*, log: bool, zero: bool) -> alt.Scale:
     if log:
         return alt.Scale(type="log", nice=False, padding=12)
-    return alt.Scale(zero=True, nice=True) if zero else alt.Scale(zero=False, padding=12)
+    return (
+        alt.Scale(zero=True, nice=True) if zero else alt.Scale(zero=False, nice=False, padding=12)
+    )
 
 
 def _look(channel: str, lines: Sequence[str], looks: Sequence[Any]) -> Any:
     """How the lines differ in one respect; colours and shapes share a legend."""
     some = [looks[place % len(looks)] for place in range(len(lines))]
     kinds = {"color": alt.Color, "shape": alt.Shape}
-    legend = alt.Legend(title=None, symbolSize=90, symbolOpacity=1)
+    legend = alt.Legend(title=None, symbolSize=90, symbolOpacity=1, labelLimit=0)
     return kinds[channel]("series:N", scale=alt.Scale(domain=lines, range=some), legend=legend)
 
 
