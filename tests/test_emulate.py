@@ -135,15 +135,20 @@ def test_a_command_that_is_none_is_named() -> None:
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
 def test_a_signal_leaves_nothing_behind(number: signal.Signals, code: int) -> None:
-    command = [*PROGRAM, "hold", "--", "sh", "-c", "echo $$; exec ping -q {peer}"]
+    # Under `nohup` the tests, and what they start, take no notice of a hang-up.
+    attentive = ["env", f"--default-signal={number.name.removeprefix('SIG')}"]
+    command = [*attentive, *PROGRAM, "hold", "--", "sh", "-c", "echo $$; exec ping -q {peer}"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
-        assert process.stdout is not None
-        inside = int(process.stdout.readline())
-        assert len(namespaces(process.pid)) == 2
-        begun = time.monotonic()
-        process.send_signal(number)
-        output, errors = process.communicate(timeout=30)
+        try:
+            assert process.stdout is not None
+            inside = int(process.stdout.readline())
+            assert len(namespaces(process.pid)) == 2
+            begun = time.monotonic()
+            process.send_signal(number)
+            output, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert time.monotonic() - begun < 3
     assert process.returncode == code
     assert namespaces(process.pid) == []
