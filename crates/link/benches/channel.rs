@@ -1,9 +1,12 @@
 //! What a frame costs from its entry to its exit: `cargo bench -p rtolab-link --bench channel`.
 
-use std::hint::black_box;
-use std::time::Duration as WallTime;
+#[path = "../../../benches/brief.rs"]
+mod brief;
 
-use criterion::{Criterion, Throughput};
+use std::hint::black_box;
+
+use brief::brief;
+use criterion::Throughput;
 use rtolab_link::{
     Channel, ChannelConfig, CopyId, Direction, DirectionConfig, Distribution, Frame, Limit,
     Probability, SpikeHolds, Spikes, Stream,
@@ -68,11 +71,7 @@ fn channel_of(forward: DirectionConfig) -> Channel<Packet> {
 }
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .warm_up_time(WallTime::from_millis(200))
-        .measurement_time(WallTime::from_millis(800))
-        .sample_size(20)
-        .configure_from_args();
+    let mut criterion = brief();
     let mut group = criterion.benchmark_group("link");
     group.throughput(Throughput::Elements(1));
 

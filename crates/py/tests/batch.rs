@@ -41,8 +41,11 @@ fn the_error_is_that_of_the_lowest_index_even_if_others_fail_sooner() {
     }
 }
 
-#[test]
-fn an_error_of_the_watcher_ends_the_work() {
+/// Runs a thousand pieces of work with a watcher that ends them at its third look: how many had
+/// begun, and what it saw.
+fn ended_by_the_watcher(
+    run: impl FnOnce(Work<'_>, Watch<'_>) -> Result<Vec<()>, String>,
+) -> (usize, Vec<usize>) {
     let begun = AtomicUsize::new(0);
     let work = |_| {
         begun.fetch_add(1, Ordering::Relaxed);
@@ -50,13 +53,23 @@ fn an_error_of_the_watcher_ends_the_work() {
         Ok(())
     };
     let mut seen = Vec::new();
-    let watch = |done| {
+    let mut watch = |done| {
         seen.push(done);
         if seen.len() < 3 { Ok(()) } else { Err("interrupted".to_string()) }
     };
-    assert_eq!(batch(&threads(2), 1000, work, watch).unwrap_err(), "interrupted");
-    assert!(begun.into_inner() < 100);
-    assert!(seen.is_sorted() && seen[2] > 0);
+    assert_eq!(run(&work, &mut watch).unwrap_err(), "interrupted");
+    assert!(seen.is_sorted());
+    (begun.into_inner(), seen)
+}
+
+type Work<'a> = &'a (dyn Fn(usize) -> Result<(), String> + Sync);
+type Watch<'a> = &'a mut dyn FnMut(usize) -> Result<(), String>;
+
+#[test]
+fn an_error_of_the_watcher_ends_the_work() {
+    let (begun, seen) = ended_by_the_watcher(|work, watch| batch(&threads(2), 1000, work, watch));
+    assert!(begun < 100);
+    assert!(seen[2] > 0);
 }
 
 #[test]
@@ -85,18 +98,7 @@ fn one_by_one_they_come_in_order_until_the_first_error() {
 
 #[test]
 fn one_by_one_an_error_of_the_watcher_ends_the_work() {
-    let begun = AtomicUsize::new(0);
-    let work = |_| {
-        begun.fetch_add(1, Ordering::Relaxed);
-        sleep(Duration::from_millis(20));
-        Ok(())
-    };
-    let mut seen = Vec::new();
-    let watch = |done| {
-        seen.push(done);
-        if seen.len() < 3 { Ok(()) } else { Err("interrupted".to_string()) }
-    };
-    assert_eq!(one_by_one(1000, work, watch).unwrap_err(), "interrupted");
-    assert_eq!(begun.into_inner(), seen[2]);
-    assert!(seen.is_sorted() && seen[0] > 0);
+    let (begun, seen) = ended_by_the_watcher(|work, watch| one_by_one(1000, work, watch));
+    assert_eq!(begun, seen[2]);
+    assert!(seen[0] > 0);
 }

@@ -1,5 +1,7 @@
 //! What an event costs to find and to put: `cargo bench -p rtolab-sim --bench events`.
 
+#[path = "../../../benches/brief.rs"]
+mod brief;
 #[allow(dead_code, unused_imports, reason = "of the simulator's file only a part is measured")]
 #[path = "../src/queue.rs"]
 mod queue;
@@ -8,9 +10,9 @@ mod queue;
 mod transit;
 
 use std::hint::black_box;
-use std::time::Duration as WallTime;
 
-use criterion::{BenchmarkId, Criterion, Throughput};
+use brief::brief;
+use criterion::{BenchmarkId, Throughput};
 use rtolab_link::CopyId;
 use rtolab_net::{Condition, Packet};
 use rtolab_tcp::{Flags, Segment, Seq};
@@ -47,11 +49,7 @@ fn packet() -> Packet {
 }
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .warm_up_time(WallTime::from_millis(200))
-        .measurement_time(WallTime::from_millis(800))
-        .sample_size(20)
-        .configure_from_args();
+    let mut criterion = brief();
     let mut group = criterion.benchmark_group("events");
     group.throughput(Throughput::Elements(1));
 

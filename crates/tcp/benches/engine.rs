@@ -1,13 +1,16 @@
 //! What the parts of the engine cost: `cargo bench -p rtolab-tcp --bench engine`.
 
+#[path = "../../../benches/brief.rs"]
+mod brief;
+
 use std::hint::black_box;
 use std::net::Ipv4Addr;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration as WallTime;
 
+use brief::brief;
 use criterion::measurement::WallTime as Wall;
-use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput};
+use criterion::{BatchSize, BenchmarkGroup, Throughput};
 use rtolab_tcp::flight::LossRule;
 use rtolab_tcp::rtt::RttEstimator;
 use rtolab_tcp::wire::{Addresses, Near, Numbering, Payload, Ports, WireSegment};
@@ -83,11 +86,7 @@ fn sender(now: &mut Instant) -> (Connection, u32) {
 }
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .warm_up_time(WallTime::from_millis(200))
-        .measurement_time(WallTime::from_millis(800))
-        .sample_size(20)
-        .configure_from_args();
+    let mut criterion = brief();
     let mut group = criterion.benchmark_group("tcp");
     group.throughput(Throughput::Elements(1));
     sending(&mut group);
