@@ -55,7 +55,7 @@ def _named(name: str) -> list[Experiment]:
     if not matching:
         known = [i for e in EXPERIMENTS for i in (e.id, *e.aliases)]
         near = difflib.get_close_matches(name, known, n=3)
-        of_paper = [i for i in known if i.split("/")[0] == name.split("/")[0]]
+        of_paper = [i for i in known if i.startswith(f"{name.partition('/')[0]}/")]
         likely = near or of_paper or sorted({i.split("/")[0] for i in known})
         raise Error(
             f"no experiment `{name}`; nearest are {', '.join(likely)}; "
