@@ -57,6 +57,7 @@ pub struct Flow {
     /// Was the application told how it ended?
     told: bool,
     numbering: Numbering,
+    offered: SynOptions,
     outgoing: Bytes,
     incoming: Bytes,
     push: Push,
@@ -72,7 +73,8 @@ impl Flow {
     /// Opens a connection.
     pub fn open(config: Arc<Config>, path: Path, isn: u32) -> Self {
         let numbering = Numbering { from: Side { isn, shift: 0 }, to: Side::default() };
-        Self::new(Connection::open(config), path, numbering)
+        let offered = offered(&config);
+        Self::new(Connection::open(config), path, numbering, offered)
     }
 
     /// Answers a SYN.
@@ -81,12 +83,12 @@ impl Flow {
             Numbering { from: Side { isn, shift: 0 }, to: Side { isn: syn.segment.seq, shift: 0 } };
         let near = Near { seq: Seq::FIRST, ack: Seq::FIRST };
         let segment = syn.segment.widen(&numbering.reversed(), near);
-        let connection = Connection::accept(config.clone(), &segment);
-        numbering.agree(offered(&config), segment.syn_options());
-        Self::new(connection, Path::back(syn), numbering)
+        let offered = offered(&config);
+        numbering.agree(offered, segment.syn_options());
+        Self::new(Connection::accept(config, &segment), Path::back(syn), numbering, offered)
     }
 
-    fn new(connection: Connection, path: Path, numbering: Numbering) -> Self {
+    fn new(connection: Connection, path: Path, numbering: Numbering, offered: SynOptions) -> Self {
         Self {
             connection,
             path,
@@ -95,6 +97,7 @@ impl Flow {
             announced: false,
             told: false,
             numbering,
+            offered,
             outgoing: Bytes::default(),
             incoming: Bytes::default(),
             push: Push::default(),
@@ -103,11 +106,11 @@ impl Flow {
     }
 
     /// A packet arrived.
-    pub fn on_frame(&mut self, frame: &Frame, config: &Config, at: Instant) {
+    pub fn on_frame(&mut self, frame: &Frame, at: Instant) {
         let wire = &frame.segment;
         if wire.flags.has(Flags::SYN) && self.connection.state() == State::SynSent {
             self.numbering.to.isn = wire.seq;
-            self.numbering.agree(offered(config), wire.syn);
+            self.numbering.agree(self.offered, wire.syn);
         }
         let near = Near {
             seq: self.connection.receiver().nxt(),

@@ -111,6 +111,11 @@ impl Host {
         self.departures.pop_front().map(|departure| (departure.packet, departure.at))
     }
 
+    /// Has a packet left that nobody has seen?
+    pub fn has_departed(&self) -> bool {
+        !self.departures.is_empty()
+    }
+
     fn drain(&mut self, id: FlowId) {
         for frame in self.flows[id].drain(self.now) {
             self.depart(&frame);
@@ -128,15 +133,10 @@ impl Host {
         let flags = frame.segment.flags;
         let old = self.flows.iter().position(|flow| flow.path == path && flow.end.is_none());
         if let Some(id) = old {
-            let config = self.config.clone().unwrap_or_default();
-            self.flows[id].on_frame(&frame, &config, self.now);
+            self.flows[id].on_frame(&frame, self.now);
             self.drain(id);
             self.announce(id);
-        } else if self.listens(&path)
-            && flags.has(Flags::SYN)
-            && !flags.any(Flags::ACK | Flags::RST)
-        {
-            let config = self.config.clone().unwrap_or_default();
+        } else if let Some(config) = self.config_for(&frame) {
             let isn = self.isn();
             self.flows.push(Flow::accept(config, &frame, isn));
             self.drain(self.flows.len() - 1);
@@ -163,8 +163,12 @@ impl Host {
         }
     }
 
-    fn listens(&mut self, path: &Path) -> bool {
-        self.sockets.values_mut().any(|socket| socket.queue_for(path).is_some())
+    /// How a connection is to behave that `frame` asks for, if somebody listens.
+    fn config_for(&self, frame: &Frame) -> Option<Arc<Config>> {
+        let (path, flags) = (Path::back(frame), frame.segment.flags);
+        let opens = flags.has(Flags::SYN) && !flags.any(Flags::ACK | Flags::RST);
+        let listener = self.sockets.values().find(|socket| socket.listens_at(&path))?;
+        listener.config().filter(|_| opens).cloned()
     }
 
     /// The answer of CLOSED and LISTEN (RFC 9293 section 3.10.7.1 and 3.10.7.2).

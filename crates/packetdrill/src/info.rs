@@ -1,5 +1,6 @@
 //! What `getsockopt(TCP_INFO)` answers: our own declaration of Linux's structure.
 
+use rtolab_tcp::sender::Standing;
 use rtolab_tcp::{Connection, State};
 
 use crate::flow::Flow;
@@ -86,6 +87,17 @@ const fn state_number(state: State) -> u8 {
     }
 }
 
+/// Linux's number of where loss recovery stands.
+const fn standing_number(standing: Standing) -> u8 {
+    match standing {
+        Standing::Open => 0,
+        Standing::Disorder => 1,
+        Standing::Reducing => 2,
+        Standing::Recovery => 3,
+        Standing::Loss => 4,
+    }
+}
+
 impl TcpInfo {
     /// What there is to say of a connection.
     pub fn of(flow: &Flow) -> Self {
@@ -97,6 +109,7 @@ impl TcpInfo {
         let estimate = sender.rtt().estimate();
         Self {
             state: state_number(connection.state()),
+            ca_state: standing_number(sender.standing()),
             backoff: sender.rtt().backoff() as u8,
             rto: micros(sender.rto().nanos()),
             snd_mss: window.smss as u32,

@@ -18,8 +18,9 @@ const GRACE: RealDuration = RealDuration::from_micros(300);
 /// How often it is given that time where nothing can happen but by such a call.
 const LAST_CHANCES: u32 = 100;
 
-/// How many timers may expire while the tool waits for a packet.
-const MOST_TIMERS: u32 = 10_000;
+/// How many timers may expire while the tool waits for a packet, and how often a call may be waited
+/// for.
+const MOST_TURNS: u32 = 10_000;
 
 /// The stack that `getsockopt` asks: one is under test at a time.
 static CURRENT: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
@@ -67,7 +68,7 @@ impl Shared {
     /// The stack is under test no more.
     pub fn retire(&self) {
         let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_some_and(|shared| std::ptr::eq(&**shared, self)) {
+        if current.as_ref().is_some_and(|shared| std::ptr::eq(Arc::as_ptr(shared), self)) {
             *current = None;
         }
     }
@@ -161,35 +162,48 @@ impl Shared {
     /// The next packet that leaves, and when; time passes until one does, if one can.
     pub fn receive(&self) -> Option<(Vec<u8>, Instant)> {
         let mut inner = self.lock();
-        let (mut timers, mut chances) = (0, 0);
-        loop {
+        for _ in 0..MOST_TURNS {
             if let Some(departed) = inner.host.departed() {
                 return Some(departed);
             }
             inner = self.settle(inner);
-            if inner.host.next_timer().is_some() {
-                timers += 1;
-                inner.host.pass_to_timer();
-                self.tell(&mut inner);
-            } else {
-                chances += 1;
+            if inner.host.has_departed() {
+                continue;
             }
-            if timers > MOST_TIMERS || chances > LAST_CHANCES {
-                return None;
+            if inner.host.pass_to_timer().is_none() {
+                inner = self.await_call(inner);
+                if !inner.host.has_departed() && inner.host.next_timer().is_none() {
+                    return None;
+                }
             }
+            self.tell(&mut inner);
         }
+        None
+    }
+
+    /// Where nothing can happen but by a blocking call, it is waited for.
+    fn await_call<'a>(&'a self, inner: MutexGuard<'a, Inner>) -> MutexGuard<'a, Inner> {
+        let mut inner = inner;
+        for _ in 0..LAST_CHANCES {
+            if inner.host.has_departed() || inner.host.next_timer().is_some() {
+                break;
+            }
+            drop(inner);
+            thread::sleep(GRACE);
+            inner = self.lock();
+        }
+        inner
     }
 
     /// Before time jumps, whoever makes blocking calls catches up with it.
     fn settle<'a>(&'a self, inner: MutexGuard<'a, Inner>) -> MutexGuard<'a, Inner> {
         let mut inner = inner;
-        for turn in 0..LAST_CHANCES * 100 {
+        for _ in 0..MOST_TURNS {
             drop(inner);
             thread::sleep(GRACE);
             inner = self.lock();
-            if turn > 0 && inner.stale == 0 && !inner.returning
-                || inner.waiting == 0 && !inner.returning
-            {
+            let caught_up = inner.waiting == 0 || inner.stale == 0;
+            if caught_up && !inner.returning {
                 break;
             }
         }

@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use core::ffi::c_int;
 
+use rtolab_tcp::Config;
 use rtolab_time::Instant;
 
 use super::{FlowId, Host};
@@ -40,23 +42,35 @@ pub enum How {
 #[derive(Debug)]
 pub(super) enum Socket {
     /// Neither listening nor connected.
-    Fresh { own: Option<SocketAddr> },
+    Fresh { own: Option<SocketAddr>, config: Arc<Config> },
     /// Connections come in, and wait to be accepted.
-    Listener { own: SocketAddr, queue: VecDeque<FlowId> },
+    Listener { own: SocketAddr, queue: VecDeque<FlowId>, config: Arc<Config> },
     /// One end of a connection.
     Flow { id: FlowId, reads: bool, writes: bool },
 }
 
 impl Socket {
+    /// Do connections along `path` come in here?
+    pub(super) fn listens_at(&self, path: &Path) -> bool {
+        let (ip, port) = (path.addresses.from(), path.ports.from);
+        matches!(self, Self::Listener { own, .. }
+            if own.port() == port && (own.ip().is_unspecified() || own.ip() == ip))
+    }
+
     /// The connections that wait at it, if `path` leads to it.
     pub(super) fn queue_for(&mut self, path: &Path) -> Option<&mut VecDeque<FlowId>> {
+        let here = self.listens_at(path);
         match self {
-            Self::Listener { own, queue } => {
-                let (ip, port) = (path.addresses.from(), path.ports.from);
-                let here = own.port() == port && (own.ip().is_unspecified() || own.ip() == ip);
-                here.then_some(queue)
-            }
+            Self::Listener { queue, .. } if here => Some(queue),
             _ => None,
+        }
+    }
+
+    /// How the connections behave that will come of it.
+    pub(super) fn config(&self) -> Option<&Arc<Config>> {
+        match self {
+            Self::Fresh { config, .. } | Self::Listener { config, .. } => Some(config),
+            Self::Flow { .. } => None,
         }
     }
 }
@@ -64,11 +78,11 @@ impl Socket {
 impl Host {
     /// Makes a socket of a descriptor.
     pub fn socket(&mut self, descriptor: Descriptor) -> Outcome<()> {
-        if let Err(error) = self.config() {
+        let config = self.config().map_err(|error| {
             eprintln!("rtolab: {error}");
-            return Err(Stop::Error(libc::EINVAL));
-        }
-        self.sockets.insert(descriptor, Socket::Fresh { own: None });
+            Stop::Error(libc::EINVAL)
+        })?;
+        self.sockets.insert(descriptor, Socket::Fresh { own: None, config });
         Ok(())
     }
 
@@ -99,7 +113,7 @@ impl Host {
     /// Gives a socket its address.
     pub fn bind(&mut self, descriptor: Descriptor, address: SocketAddr) -> Outcome<()> {
         match self.at(descriptor)? {
-            Socket::Fresh { own } => {
+            Socket::Fresh { own, .. } => {
                 *own = Some(address);
                 Ok(())
             }
@@ -111,8 +125,9 @@ impl Host {
     pub fn listen(&mut self, descriptor: Descriptor) -> Outcome<()> {
         let socket = self.at(descriptor)?;
         match socket {
-            Socket::Fresh { own: Some(own) } => {
-                *socket = Socket::Listener { own: *own, queue: VecDeque::new() };
+            Socket::Fresh { own: Some(own), config } => {
+                let (own, config) = (*own, config.clone());
+                *socket = Socket::Listener { own, queue: VecDeque::new(), config };
                 Ok(())
             }
             Socket::Listener { .. } => Ok(()),
@@ -142,13 +157,12 @@ impl Host {
 
     /// Opens a connection.
     pub fn connect(&mut self, descriptor: Descriptor, peer: SocketAddr) -> Outcome<()> {
-        let own = match self.at(descriptor)? {
-            Socket::Fresh { own } => *own,
+        let (own, config) = match self.at(descriptor)? {
+            Socket::Fresh { own, config } => (*own, config.clone()),
             Socket::Flow { .. } => return self.connected(descriptor),
             Socket::Listener { .. } => return Err(Stop::Error(libc::EISCONN)),
         };
         let path = self.path_to(own, peer).ok_or(Stop::Error(libc::EAFNOSUPPORT))?;
-        let config = self.config.clone().unwrap_or_default();
         let isn = self.isn();
         let mut flow = Flow::open(config, path, isn);
         flow.announced = true;
