@@ -110,9 +110,9 @@ fn libcs_getsockopt_tells_of_our_sockets_and_of_others() {
     let tool = Tool::new("");
     let (socket, isn) = tool.opened_by_peer(MSS_1000);
     tool.write(socket, &[0; 3000]);
-    let info = info(socket);
-    assert_eq!((info.state, info.unacked, info.snd_cwnd, info.snd_mss), (1, 3, 10, 1000));
-    assert!((99_000..=101_000).contains(&info.rtt), "{} us", info.rtt);
+    let told = info(socket);
+    assert_eq!((told.state, told.unacked, told.snd_cwnd, told.snd_mss), (1, 3, 10, 1000));
+    assert!((99_000..=101_000).contains(&told.rtt), "{} us", told.rtt);
     tool.arrives(ack(isn, 3001), b"");
     assert_eq!(info(socket).unacked, 0);
 
