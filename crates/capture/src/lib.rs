@@ -32,6 +32,7 @@
 mod conversation;
 mod frame;
 mod reader;
+mod script;
 mod writer;
 
 use std::borrow::Cow;
@@ -42,6 +43,7 @@ use rtolab_time::Instant;
 
 pub use conversation::{Conversation, End};
 pub use reader::{Captured, Checksum, ReadError, Reader, Skipped};
+pub use script::{Step, Way, packetdrill};
 pub use writer::{Interface, WriteError, Writer};
 
 /// Where a run's start lies in the time of a file: a midnight, so that an analyser's time of day is
