@@ -34,6 +34,7 @@ fn sums(policy: &Policy) -> &'static [&'static str] {
     match policy.question {
         Question::Recovery => &["{}"],
         Question::Timeout | Question::Spurious | Question::Timer => &["sack+{}", "newreno+{}"],
+        Question::Reduction => &["sack+{}", "rack+{}"],
         Question::Response => &["sack+eifel+{}", "sack+frto+{}", "newreno+dsack+{}"],
     }
 }

@@ -1,5 +1,6 @@
 //! Every knob of a TCP endpoint: data, never a branch on a name.
 
+mod rack;
 mod receiver;
 mod recovery;
 mod rto;
@@ -9,10 +10,11 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
+pub use rack::{RackConfig, RackThreshold, ReorderingWindow};
 pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
-    Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, RecoverOnUndo,
-    RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
+    Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
+    RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
 };
 pub use rto::{
     Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling,
@@ -104,6 +106,17 @@ pub enum EchoRule {
     EchoAll,
 }
 
+impl Config {
+    /// Does loss recovery know of every acknowledgment how much it reports as delivered?
+    pub(crate) fn tells_delivered(&self) -> bool {
+        match self.recovery.algorithm {
+            Algorithm::Rack => true,
+            Algorithm::Sack => self.recovery.sack.rules != SackRules::Ns2,
+            Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno => false,
+        }
+    }
+}
+
 impl Default for Config {
     /// What the RFCs in force recommend.
     fn default() -> Self {
@@ -157,6 +170,7 @@ impl Default for Config {
                 bugfix: Bugfix::default(),
                 newreno: NewRenoConfig::default(),
                 sack: SackConfig::default(),
+                rack: RackConfig::default(),
                 early_retransmit: false,
                 reduction: Reduction::default(),
                 go_back_n_on_duplicates: false,

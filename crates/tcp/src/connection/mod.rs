@@ -250,7 +250,7 @@ impl Connection {
             self.finish(Event::Closed);
         }
         if self.state != State::Closed && self.sender.deadline().is_some_and(|d| d <= at) {
-            self.sender.on_timeout(at);
+            self.sender.on_timer(at);
         }
     }
 

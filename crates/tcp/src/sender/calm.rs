@@ -40,7 +40,8 @@ impl Sender {
     /// Are there no rules that ask for more at every acknowledgment or sending?
     fn has_usual_rules(&self) -> bool {
         let (rto, window) = (&self.config.rto, &self.config.window);
-        rto.sampling != Sampling::EverySegment
+        self.rack.is_none()
+            && rto.sampling != Sampling::EverySegment
             && !matches!(rto.floor, RtoFloor::DelayedAck(..))
             && window.validation == Validation::Off
             && window.max_burst.is_none()

@@ -11,6 +11,7 @@ mod judging;
 mod limited;
 mod progress;
 mod timeout;
+mod timers;
 mod validation;
 
 use alloc::boxed::Box;
@@ -23,7 +24,7 @@ use crate::config::{Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{Cause, Flight};
-use crate::recovery::{Recovery, WindowReduction};
+use crate::recovery::{Prr, Rack, Recovery, WindowReduction};
 use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
@@ -46,6 +47,13 @@ pub struct Chunk {
     pub flags: Flags,
     /// Why it leaves.
     pub cause: Cause,
+}
+
+impl Chunk {
+    /// The sequence number behind its last one.
+    pub(crate) fn end(&self) -> Seq {
+        self.seq + self.len + u32::from(self.flags.any(Flags::SYN | Flags::FIN))
+    }
 }
 
 /// What may be sent, beyond what the windows say.
@@ -98,6 +106,10 @@ pub struct Sender {
     pub(crate) flight: Flight,
     pub(crate) window: Window,
     pub(crate) rtt: RttEstimator,
+    /// What RACK knows, where loss is told by time.
+    pub(crate) rack: Option<Box<Rack>>,
+    /// The recovery under way, where the rate is reduced in proportion.
+    pub(crate) prr: Option<Box<Prr>>,
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
     /// When data left last, and when an acknowledgment arrived last.
@@ -159,6 +171,8 @@ impl Sender {
             syn_timed_out: false,
             frto: config.frto.map(Frto::new),
             bench: bench_of(&config),
+            rack: Rack::of(&config),
+            prr: None,
             discount: Discount::default(),
             adapting: None,
             timed: None,
@@ -202,11 +216,6 @@ impl Sender {
     /// Has the FIN been acknowledged?
     pub fn fin_acknowledged(&self) -> bool {
         self.fin && self.flight.una() > self.limit
-    }
-
-    /// When the retransmission timer expires.
-    pub const fn deadline(&self) -> Option<Instant> {
-        if self.forbears { None } else { self.deadline }
     }
 
     /// Has [`Sender::take_event`] something to tell?
@@ -276,6 +285,9 @@ impl Sender {
     /// What counts against the congestion window, in bytes.
     #[inline]
     pub fn outstanding(&self) -> u64 {
+        if self.rack.is_some() {
+            return self.rack_outstanding();
+        }
         if let Some(outstanding) = self.recovery.outstanding(self) {
             return outstanding;
         }
