@@ -1,5 +1,6 @@
 //! Every knob of a TCP endpoint: data, never a branch on a name.
 
+mod congestion;
 mod receiver;
 mod recovery;
 mod rto;
@@ -9,6 +10,7 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
+pub use congestion::{CongestionConfig, Control, CubicConfig, CubicUndo, SlowStartExit};
 pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, RecoverOnUndo,
@@ -46,6 +48,8 @@ pub struct Config {
     pub rto: RtoConfig,
     /// How the congestion window starts and grows.
     pub window: WindowConfig,
+    /// Which congestion control.
+    pub congestion: CongestionConfig,
     /// What duplicate acknowledgments do.
     pub recovery: RecoveryConfig,
     /// F-RTO after a timeout, and whose.
@@ -150,6 +154,7 @@ impl Default for Config {
                 validation: Validation::default(),
                 overrun: 0,
             },
+            congestion: CongestionConfig::default(),
             recovery: RecoveryConfig {
                 algorithm: Algorithm::default(),
                 dupthresh: 3,

@@ -46,6 +46,10 @@ pub enum Question {
     Response,
     /// How long is waited for an acknowledgment?
     Timer,
+    /// How fast does the window grow, and how far is it cut?
+    Congestion,
+    /// When does slow start end?
+    SlowStart,
 }
 
 impl Question {
@@ -57,6 +61,8 @@ impl Question {
             Self::Spurious => "spurious",
             Self::Response => "response",
             Self::Timer => "timer",
+            Self::Congestion => "congestion",
+            Self::SlowStart => "slow start",
         }
     }
 }

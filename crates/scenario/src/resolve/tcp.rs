@@ -8,6 +8,7 @@ use rtolab_tcp::config::{
 };
 
 use super::at::At;
+use super::congestion::congestion;
 use crate::Error;
 use crate::written::value::{Chance, Text, Whole, Written};
 use crate::written::{
@@ -29,6 +30,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     timestamp(&tcp.timestamp, &mut config.timestamp);
     rto(&tcp.rto, &mut config.rto, &at.key("rto"))?;
     window(&tcp.window, &mut config.window);
+    congestion(&tcp.congestion, &tcp.cubic, &mut config.congestion);
     recovery(&tcp.recovery, &mut config.recovery);
     newreno(&tcp.newreno, &mut config.recovery.newreno);
     sack(&tcp.sack_recovery, &mut config.recovery.sack);
@@ -126,7 +128,7 @@ fn acknowledgments(
     }
 }
 
-fn set<T: Text>(field: &mut T::Value, written: Option<Written<T>>) {
+pub(super) fn set<T: Text>(field: &mut T::Value, written: Option<Written<T>>) {
     if let Some(Written(value)) = written {
         *field = value;
     }

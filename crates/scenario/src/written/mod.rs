@@ -2,6 +2,7 @@
 
 mod arq;
 mod changes;
+mod congestion;
 mod flow;
 mod link;
 mod network;
@@ -15,6 +16,7 @@ mod words;
 
 pub(crate) use arq::Arq;
 pub(crate) use changes::{Bad, DelayTrace, States};
+pub(crate) use congestion::{Congestion, Cubic};
 pub(crate) use flow::{Datagrams, Flow, OnOff, Pages, Requests};
 pub(crate) use link::{Access, Direction, Link};
 pub(crate) use network::{Agent, Measure, Route};

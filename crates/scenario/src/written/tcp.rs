@@ -11,6 +11,7 @@ use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::congestion::{Congestion, Cubic};
 use super::profile::ReceivingProfile;
 use super::quantity::{Buffer, Mss, Positive, Segments};
 use super::value::{Chance, Count, Whole, Written};
@@ -39,6 +40,12 @@ pub(crate) struct Tcp {
     /// How the congestion window starts and grows (RFC 5681).
     #[serde(default)]
     pub window: Window,
+    /// How the window grows beyond slow start, and how far it is cut.
+    #[serde(default)]
+    pub congestion: Congestion,
+    /// Knobs of CUBIC (RFC 9438).
+    #[serde(default)]
+    pub cubic: Cubic,
     /// What duplicate acknowledgments do.
     #[serde(default)]
     pub recovery: Recovery,

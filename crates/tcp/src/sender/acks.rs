@@ -69,7 +69,7 @@ impl Sender {
             let grows = !recovering || (full && !self.is_sack1());
             let valid = self.validate_ack(&facts);
             if grows && valid && !reducing && !settled.freezes() && !facts.acks_syn() {
-                self.window.grow(facts.advanced);
+                self.grow_window(&facts);
             }
             if settled.ends() || ended {
                 self.moderate();
@@ -124,6 +124,7 @@ impl Sender {
         for sent in timed[..earlier].iter().chain([&sent]) {
             let rtt = self.rtt.measure(*sent, facts.at);
             self.rtt.sample(rtt, self.flight.una(), self.flight.max());
+            self.note_round_trip(rtt);
         }
         let new = |from| facts.oldest_acked.is_some_and(|oldest| oldest.seq >= from);
         if let Some(adapting) = self.adapting.take_if(|adapting| new(adapting.from)) {

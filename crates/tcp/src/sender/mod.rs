@@ -7,6 +7,7 @@ mod acks;
 mod adopt;
 mod calm;
 mod departures;
+mod growth;
 mod judging;
 mod limited;
 mod timeout;
@@ -28,6 +29,7 @@ use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{Bench, CanSend, Duplicates, Frto, Substitute, acting};
+use growth::Control;
 use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
@@ -102,6 +104,8 @@ pub struct Sender {
     last: Last,
     /// How much of the window is used.
     usage: Usage,
+    /// What grows and cuts the window in place of Reno, where it is asked for.
+    control: Option<Box<Control>>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
     trains: Trains,
     /// Loss recovery under way, and what it has counted so far.
@@ -163,6 +167,7 @@ impl Sender {
             trains: Trains::default(),
             last: Last::default(),
             usage: Usage::default(),
+            control: None,
             calm: false,
             events: Vec::new(),
             config,
@@ -172,6 +177,8 @@ impl Sender {
     /// The handshake told the segment size: `smss` bytes of payload. The windows start.
     pub fn start(&mut self, smss: u32) {
         self.window = Window::new(&self.config.window, smss, self.syn_timed_out);
+        self.control = Control::of(&self.config.congestion);
+        self.calm &= self.control.is_none();
         self.burst = u32::MAX;
         if self.syn_timed_out {
             self.rtt.restart_after_syn();
@@ -253,8 +260,7 @@ impl Sender {
                 self.recovery.deflated(self.window.cwnd).min(offered)
             }
         };
-        self.window.halve(whole);
-        whole / 2
+        self.cut(whole)
     }
 
     /// What a timeout or fast retransmit looks like from here.

@@ -105,11 +105,15 @@ impl Sender {
         let before = self.state_to_save();
         match repeated {
             true => self.saved.pipe = before.pipe,
-            false => self.saved = before,
+            false => {
+                self.saved = before;
+                self.save_curve();
+            }
         }
         if !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves {
             self.halve(self.flight.size());
         }
+        self.end_curve();
         let expiry = Expiry {
             una: head.seq,
             end: head.end(),

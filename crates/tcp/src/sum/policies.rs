@@ -4,8 +4,9 @@ use rtolab_time::Duration;
 
 use super::{Policy, Question};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Logarithm, Parity,
-    PartialAckTimer, Response, RestartFrom, RtoFloor, SackRules, Sampling, Threshold,
+    Algorithm, Arithmetic, Bugfix, Config, Control, CubicUndo, DsackForm, EifelForm, FrtoVariant,
+    Halves, Logarithm, Parity, PartialAckTimer, Response, RestartFrom, RtoFloor, SackRules,
+    Sampling, SlowStartExit, Threshold,
 };
 
 /// Every policy that a sum may name: a new algorithm is one file and one row here. It begins
@@ -332,6 +333,25 @@ pub const POLICIES: &[Policy] = &[
             c.rto.restart_from = RestartFrom::OldestSegment;
         },
     ),
+    congestion("cubic", "CUBIC", "RFC 9438", |c| {
+        c.congestion.control = Control::Cubic;
+    }),
+    congestion("cubic:linux", "CUBIC, whose curve no undo restores", "Linux, tcp_cubic.c", |c| {
+        c.congestion.control = Control::Cubic;
+        c.congestion.cubic.undo = CubicUndo::Linux;
+        c.window.halves = Halves::Window;
+    }),
+    slow_start("hystart", "HyStart++: a rise of round trips ends slow start", "RFC 9406", |c| {
+        c.congestion.slow_start_exit = SlowStartExit::HyStartPlusPlus;
+    }),
+    slow_start(
+        "hystart:linux",
+        "HyStart: a rise of round trips or a train of ACKs ends slow start",
+        "Ha and Rhee 2011; Linux, tcp_cubic.c",
+        |c| {
+            c.congestion.slow_start_exit = SlowStartExit::HyStart;
+        },
+    ),
 ];
 
 const fn recovery(
@@ -377,6 +397,24 @@ const fn timer(
     set: fn(&mut Config),
 ) -> Policy {
     Policy { name, question: Question::Timer, about, source, set }
+}
+
+const fn congestion(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Congestion, about, source, set }
+}
+
+const fn slow_start(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::SlowStart, about, source, set }
 }
 
 fn tahoe(config: &mut Config) {

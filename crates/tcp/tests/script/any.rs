@@ -15,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 84] = [
+pub const SUMS: [&str; 90] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -100,6 +100,12 @@ pub const SUMS: [&str; 84] = [
     "sack+eifel-timer",
     "sack+dsack:causes",
     "newreno+frto+eifel-timer",
+    "sack+cubic",
+    "newreno+cubic+frto+eifel",
+    "sack+cubic:linux+hystart:linux+dsack:linux",
+    "sack+cubic+hystart+frto:linux",
+    "reno:no-bugfix+cubic+eifel:rfc4015",
+    "sack:rfc3517+hystart+eifel:rfc3522:full",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.
