@@ -44,6 +44,8 @@ pub struct Config {
     pub sack: bool,
     /// Duplicates are reported by D-SACK where SACK is in use (RFC 2883).
     pub dsack: bool,
+    /// Explicit congestion notification is offered, or accepted when the peer offers it (RFC 3168).
+    pub ecn: bool,
     /// The retransmission timeout.
     pub rto: RtoConfig,
     /// How the congestion window starts and grows.
@@ -122,6 +124,7 @@ impl Default for Config {
             },
             sack: true,
             dsack: false,
+            ecn: false,
             rto: RtoConfig {
                 srtt_gain: 8,
                 rttvar_gain: 4,

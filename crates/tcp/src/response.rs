@@ -206,6 +206,7 @@ impl Sender {
             flight: self.flight.size(),
             estimate: self.rtt.estimate(),
             max: self.flight.max(),
+            congestion_echoed: self.is_answering_echo(),
             ..Saved::of(&self.window, self.recovery)
         }
     }
@@ -256,6 +257,7 @@ impl Sender {
             response => {
                 self.restore(response, facts);
                 self.restore_curve();
+                self.withdraw_cwr();
                 match response {
                     // It grows for this acknowledgment as for any other.
                     Response::Linux26Undo => Settled::Resumed,

@@ -50,6 +50,8 @@ pub enum Question {
     Congestion,
     /// When does slow start end?
     SlowStart,
+    /// What does the network tell?
+    Network,
 }
 
 impl Question {
@@ -63,6 +65,7 @@ impl Question {
             Self::Timer => "timer",
             Self::Congestion => "congestion",
             Self::SlowStart => "slow start",
+            Self::Network => "network",
         }
     }
 }

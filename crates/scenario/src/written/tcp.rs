@@ -31,6 +31,8 @@ pub(crate) struct Tcp {
     pub window_scale: Option<Whole<0, 14>>,
     /// Are timestamps offered? A sender that needs them offers them anyway. Default: false.
     pub timestamps: Option<bool>,
+    /// Is explicit congestion notification offered (RFC 3168)? Default: false.
+    pub ecn: Option<bool>,
     /// The timestamps option (RFC 7323).
     #[serde(default)]
     pub timestamp: Timestamp,
@@ -255,6 +257,8 @@ pub(crate) struct Receiver {
     pub timestamps: Option<bool>,
     /// Are duplicates reported by D-SACK (RFC 2883)? Default: false.
     pub dsack: Option<bool>,
+    /// Is explicit congestion notification accepted where it is offered (RFC 3168)? Default: true.
+    pub ecn: Option<bool>,
     /// The largest segment. Default: as tcp.mss.
     #[schemars(example = &"256 B")]
     pub mss: Option<Written<Mss>>,

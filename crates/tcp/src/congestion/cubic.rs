@@ -122,13 +122,12 @@ impl Cubic {
         self.begin(cwnd, acked.at);
         let Some(w_est) = self.reno_window(cwnd, segments) else { return };
         let t = self.elapsed(acked.at);
-        let grown = match self.config.reno_friendly && self.w_cubic(t) < w_est {
-            true => w_est.max(cwnd),
-            false => {
-                let target = self.w_cubic(t + acked.srtt.secs_f64());
-                let target = target.clamp(cwnd, cwnd * MOST_GROWTH);
-                cwnd + (target - cwnd) / cwnd * segments
-            }
+        let grown = if self.config.reno_friendly && self.w_cubic(t) < w_est {
+            w_est.max(cwnd)
+        } else {
+            let target = self.w_cubic(t + acked.srtt.secs_f64());
+            let target = target.clamp(cwnd, cwnd * MOST_GROWTH);
+            cwnd + (target - cwnd) / cwnd * segments
         };
         let bytes = grown * smss;
         window.cwnd = bytes as u64;

@@ -62,7 +62,11 @@ impl Sender {
         let settled = self.judge(&facts);
         let recovering = self.recovery.is_fast();
         self.recover_or_begin(&facts, settled);
-        let reducing = self.reduce_window(&facts);
+        let echoed = self.takes_echo(segment);
+        if echoed {
+            self.answer_echo(&facts);
+        }
+        let reducing = self.reduce_window(&facts) || echoed;
         if facts.is_new() {
             let ended = recovering && !self.recovery.is_fast();
             let full = ended && self.config.window.full_ack == FullAck::Halved;

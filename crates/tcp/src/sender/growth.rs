@@ -78,6 +78,7 @@ impl Sender {
     /// A loss leaves a part of `whole` bytes, which becomes `ssthresh`; returns that part, not
     /// rounded.
     pub(crate) fn cut(&mut self, whole: u64) -> u64 {
+        self.owe_cwr();
         let cwnd = self.recovery.deflated(self.window.cwnd);
         let Some(control) = &mut self.control else {
             self.window.halve(whole);

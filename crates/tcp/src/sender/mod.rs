@@ -7,6 +7,7 @@ mod acks;
 mod adopt;
 mod calm;
 mod departures;
+mod ecn;
 mod growth;
 mod judging;
 mod limited;
@@ -29,6 +30,7 @@ use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{Bench, CanSend, Duplicates, Frto, Substitute, acting};
+use ecn::Ecn;
 use growth::Control;
 use validation::Usage;
 
@@ -106,6 +108,8 @@ pub struct Sender {
     usage: Usage,
     /// What grows and cuts the window in place of Reno, where it is asked for.
     control: Option<Box<Control>>,
+    /// Explicit congestion notification, where both ends use it.
+    ecn: Option<Box<Ecn>>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
     trains: Trains,
     /// Loss recovery under way, and what it has counted so far.
@@ -168,6 +172,7 @@ impl Sender {
             last: Last::default(),
             usage: Usage::default(),
             control: None,
+            ecn: None,
             calm: false,
             events: Vec::new(),
             config,
@@ -207,6 +212,11 @@ impl Sender {
     /// Has the FIN been acknowledged?
     pub fn fin_acknowledged(&self) -> bool {
         self.fin && self.flight.una() > self.limit
+    }
+
+    /// Did the timer of the SYN expire?
+    pub(crate) const fn syn_timed_out(&self) -> bool {
+        self.syn_timed_out
     }
 
     /// When the retransmission timer expires.

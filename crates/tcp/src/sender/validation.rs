@@ -233,6 +233,9 @@ impl Sender {
     /// used, where that says the window was not (RFC 7661 section 4.4.1). Returns that half, not
     /// rounded.
     pub(crate) fn halve_at_loss(&mut self, flight_size: u64, at: Instant) -> u64 {
+        if self.is_answering_echo() {
+            return self.window.ssthresh;
+        }
         self.save_curve();
         let not_validated = match self.config.window.validation {
             Validation::Rfc7661 => self.not_validated(at),

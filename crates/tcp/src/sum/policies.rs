@@ -352,6 +352,14 @@ pub const POLICIES: &[Policy] = &[
             c.congestion.slow_start_exit = SlowStartExit::HyStart;
         },
     ),
+    network(
+        "ecn",
+        "marks of congestion cut the window as losses do",
+        "RFC 3168 section 6.1",
+        |c| {
+            c.ecn = true;
+        },
+    ),
 ];
 
 const fn recovery(
@@ -415,6 +423,15 @@ const fn slow_start(
     set: fn(&mut Config),
 ) -> Policy {
     Policy { name, question: Question::SlowStart, about, source, set }
+}
+
+const fn network(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Network, about, source, set }
 }
 
 fn tahoe(config: &mut Config) {
