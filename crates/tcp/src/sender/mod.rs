@@ -11,6 +11,7 @@ mod ecn;
 mod growth;
 mod judging;
 mod limited;
+mod progress;
 mod timeout;
 mod validation;
 
@@ -36,6 +37,7 @@ use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
 pub(crate) use judging::Settled;
+pub use progress::Standing;
 
 /// What leaves next: a range of sequence space, before the header is filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
