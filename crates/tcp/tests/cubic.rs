@@ -108,9 +108,10 @@ fn hystart_needs_no_cubic() {
         for round in 1..=8 {
             let now = s.millis();
             s.at(now + 50 + 20 * round);
-            for acked in number + 1..=sent {
+            let outstanding = number + 1..=sent;
+            number = sent;
+            for acked in outstanding {
                 sent = s.ack(acked).take().last().copied().unwrap_or(sent);
-                number = acked;
             }
         }
         s.connection.sender().window().ssthresh < u64::MAX
