@@ -38,6 +38,7 @@ mod writer;
 use std::borrow::Cow;
 use std::net::SocketAddr;
 
+use rtolab_tcp::Codepoint;
 use rtolab_tcp::wire::{Addresses, WireSegment};
 use rtolab_time::Instant;
 
@@ -60,6 +61,8 @@ pub struct Packet {
     /// The identification of IPv4, 0 in IPv6. Analysers take two packets that share it for one
     /// packet that was captured twice: a copy needs one of its own.
     pub identification: u16,
+    /// What the IP header says of congestion.
+    pub codepoint: Codepoint,
     /// The segment.
     pub segment: WireSegment,
     /// What the file says about this packet.

@@ -15,7 +15,8 @@ use thiserror::Error;
 const SENDER: &str = "linux";
 
 /// What stands in for it.
-const STOPGAP: &str = "sack:rfc6675+frto:linux+eifel:rfc3522+dsack:linux+linux";
+const STOPGAP: &str =
+    "rack+prr+cubic:linux+hystart:linux+frto:linux+eifel:rfc3522+dsack:linux+linux";
 
 /// What `--so_flags` say: `key=value`, with commas between.
 #[derive(Clone, Debug, PartialEq, Eq)]
