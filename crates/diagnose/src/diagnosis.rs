@@ -42,8 +42,8 @@ impl Diagnosis {
         Self::default()
     }
 
-    /// The next packet of the capture.
-    pub fn packet(&mut self, captured: &Captured) {
+    /// The next packet of the capture: the number of its connection.
+    pub fn packet(&mut self, captured: &Captured) -> u64 {
         let packet = &captured.packet;
         let origin = *self.origin.get_or_insert_with(|| {
             self.summary.began = packet.at.secs_f64();
@@ -69,6 +69,7 @@ impl Diagnosis {
             Connection::begun_by(packet, *next, at)
         });
         connection.packet(packet, captured.number, at);
+        connection.number
     }
 
     /// The next connection about which all is said.

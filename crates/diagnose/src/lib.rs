@@ -17,9 +17,11 @@ mod habits;
 mod ledger;
 mod report;
 mod rtt;
+mod run;
 mod sending;
 mod stack;
 mod story;
+mod trace;
 mod trigger;
 mod vantage;
 
@@ -30,5 +32,7 @@ pub use report::{
     Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     Summary, TimeoutReport,
 };
+pub use run::{Document, diagnose};
+pub use trace::{Passed, trace};
 pub use trigger::Trigger;
 pub use vantage::Vantage;

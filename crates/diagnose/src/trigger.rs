@@ -70,6 +70,10 @@ const SHORTEST_TIMER: Duration = Duration::from_millis(100);
 /// So many duplicate acknowledgments lead to a fast retransmit (RFC 5681 section 3.2).
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
+/// New segments that F-RTO sends before it knows: two (RFC 5682 section 2.1), Linux now and then
+/// more.
+const FORWARD: u32 = 3;
+
 /// What the sender is repairing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Repair {
@@ -79,8 +83,8 @@ enum Repair {
     Fast(Seq),
     /// What was outstanding at a timeout, until this is acknowledged.
     Timeout(Seq),
-    /// As before, but the sender has gone on with new data, as F-RTO does.
-    Forward(Seq),
+    /// As before, but the sender has gone on with so many new segments, as F-RTO does.
+    Forward(Seq, u32),
 }
 
 /// What of the past tells why something is sent.
@@ -118,7 +122,7 @@ impl Pace {
         if facts.is_new() {
             (self.restarted, self.duplicates, self.expired, self.probed) = (at, 0, None, false);
             self.repair = match self.repair {
-                Repair::Fast(until) | Repair::Timeout(until) | Repair::Forward(until)
+                Repair::Fast(until) | Repair::Timeout(until) | Repair::Forward(until, _)
                     if facts.ack >= until =>
                 {
                     Repair::Nothing
@@ -136,9 +140,13 @@ impl Pace {
         if outstanding == 0 {
             self.restarted = at;
         }
-        if let Repair::Timeout(until) = self.repair {
-            self.repair = Repair::Forward(until);
-        }
+        self.repair = match self.repair {
+            Repair::Timeout(until) => Repair::Forward(until, 1),
+            // More than F-RTO sends to find out: it has found the timeout spurious.
+            Repair::Forward(_, FORWARD..) => Repair::Nothing,
+            Repair::Forward(until, count) => Repair::Forward(until, count + 1),
+            repair => repair,
+        };
         self.last_sent = at;
     }
 
@@ -160,7 +168,7 @@ impl Pace {
             }
             Trigger::Fast => self.repair = Repair::Fast(flight.max()),
             Trigger::AfterTimeout => {
-                if let Repair::Forward(until) = self.repair {
+                if let Repair::Forward(until, _) = self.repair {
                     self.repair = Repair::Timeout(until);
                 }
             }
@@ -218,7 +226,7 @@ impl Pace {
             };
         }
         match self.repair {
-            Repair::Timeout(_) | Repair::Forward(_) => Trigger::AfterTimeout,
+            Repair::Timeout(_) | Repair::Forward(..) => Trigger::AfterTimeout,
             Repair::Nothing if segment.end() >= flight.max() => Trigger::TailLossProbe,
             Repair::Fast(_) => Trigger::Recovery,
             Repair::Nothing if flight.sacked() > 0 => Trigger::Fast,
@@ -236,8 +244,8 @@ impl Pace {
         match self.repair {
             // Found spurious, the timeout is over: duplicates then lead to a fast retransmit. Found
             // genuine, the first of them leads on.
-            Repair::Forward(_) if self.duplicates >= DUPLICATE_THRESHOLD => Trigger::Fast,
-            Repair::Timeout(_) | Repair::Forward(_) => Trigger::AfterTimeout,
+            Repair::Forward(..) if self.duplicates >= DUPLICATE_THRESHOLD => Trigger::Fast,
+            Repair::Timeout(_) | Repair::Forward(..) => Trigger::AfterTimeout,
             Repair::Fast(_) => Trigger::Recovery,
             Repair::Nothing if self.duplicates > 0 || flight.sacked() > 0 => Trigger::Fast,
             Repair::Nothing => Trigger::Unknown,

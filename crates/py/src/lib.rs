@@ -9,6 +9,7 @@
 )]
 
 mod batch;
+mod diagnose;
 mod effort;
 mod emulate;
 mod error;
@@ -53,5 +54,8 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(known::detectors, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose::diagnose, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose::annotate, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose::trace, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate, module)?)
 }
