@@ -14,6 +14,7 @@ import typer
 
 from rtolab import _rtolab, listing
 from rtolab._rtolab import Error, InternalError, SenderError
+from rtolab.cli_diagnose import diagnose
 from rtolab.cli_sweep import sweep
 from rtolab.emulation import PING, doubts
 from rtolab.process import ends_in_order, stdout_is_stderr
@@ -274,6 +275,11 @@ def emulate(
         raise KeyboardInterrupt
     if report["returncode"] != 0 or doubted:
         raise typer.Exit(SAYS_NO)
+
+
+app.command(
+    epilog="Example: [bold]tcpdump -c 100000 -w - tcp | rtolab diagnose - --html page.html[/bold]"
+)(diagnose)
 
 
 app.command(epilog="Example: [bold]rtolab sweep delays.toml --out out/delays[/bold]")(sweep)

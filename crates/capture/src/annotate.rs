@@ -40,14 +40,11 @@ pub fn annotated<R: Read, W: Write>(
             }
         };
         let known = interfaces.iter().position(|&interface| interface == record.interface);
-        let interface = match known {
-            Some(index) => index,
-            None => {
-                writer.interface(record.interface.0)?;
-                interfaces.push(record.interface);
-                interfaces.len() - 1
-            }
-        };
+        if known.is_none() {
+            writer.interface(record.interface.0)?;
+            interfaces.push(record.interface);
+        }
+        let interface = known.unwrap_or(interfaces.len() - 1);
         let said = comment(number);
         let comments = [record.comment.as_deref(), said.as_deref()];
         let comments: Vec<&str> = comments.into_iter().flatten().collect();

@@ -214,7 +214,8 @@ fn duplicates_to_come(ledger: &mut Ledger, context: &Context<'_>) {
     let since = ledger.last_duplicate();
     let in_vain = |resent: &&Resent| {
         let known = resent.cover.is_some() && !resent.is_syn;
-        known && (resent.original() == Original::Arrived || soonest(resent, context.trips) == Some(0))
+        known
+            && (resent.original() == Original::Arrived || soonest(resent, context.trips) == Some(0))
     };
     let copies = ledger.iter().filter(in_vain).flat_map(|resent| resent.copies.iter().skip(1));
     let first = copies.map(|copy| copy.at).filter(|&at| since.is_none_or(|since| at > since)).min();
@@ -268,7 +269,11 @@ fn fate(ledger: &Ledger, context: &Context<'_>, next: Seq) -> (Option<Instant>, 
 
 /// The next original was sent before some of the copies: if it arrived after the range did, they did
 /// not make the range arrive.
-fn order(resent: &mut Resent, (sent, original): (Option<Instant>, Original), context: &Context<'_>) {
+fn order(
+    resent: &mut Resent,
+    (sent, original): (Option<Instant>, Original),
+    context: &Context<'_>,
+) {
     let Some(sent) = sent else { return };
     let later = resent.copies.iter().position(|copy| copy.at > sent);
     match (original, later) {

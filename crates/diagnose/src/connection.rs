@@ -70,12 +70,8 @@ impl Connection {
             return;
         }
         self.last = at;
-        let frame = Frame {
-            number,
-            at,
-            identification: packet.identification,
-            raw: packet.segment.seq,
-        };
+        let frame =
+            Frame { number, at, identification: packet.identification, raw: packet.segment.seq };
         self.turnarounds.pass(from, &segment, at);
         if segment.flags.has(Flags::SYN) {
             self.handshake.syns[from as usize] = Some(segment);

@@ -79,7 +79,8 @@ impl Diagnosis {
 
     /// The capture ends: so do all connections.
     pub fn finish(&mut self) -> Summary {
-        let mut open: Vec<Connection> = self.open.drain().map(|(_, connection)| connection).collect();
+        let mut open: Vec<Connection> =
+            self.open.drain().map(|(_, connection)| connection).collect();
         open.sort_unstable_by_key(|connection| connection.number);
         for connection in open {
             self.close(connection);

@@ -10,10 +10,10 @@ use crate::connection::Connection;
 use crate::evidence::{Evidence, Judged, Sign, Verdict, weigh};
 use crate::habits::Habit;
 use crate::ledger::{Again, Copy, Resent};
-use crate::rtt::RoundTrips;
 use crate::report::{
     Class, ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport,
 };
+use crate::rtt::RoundTrips;
 use crate::sending::Sending;
 use crate::story;
 use crate::trigger::Trigger;
@@ -68,7 +68,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         missed_bytes: 0,
         bytes: [bytes(End::Client), bytes(End::Server)],
         options: options(connection),
-        min_rtt: of(sender).and_then(|s| s.trips.least).map(|least| least.secs_f64()),
+        min_rtt: of(sender).and_then(|s| s.trips.least).map(rtolab_time::Duration::secs_f64),
         stack: crate::stack::guess(connection, sender),
         retransmissions: Vec::new(),
         timeouts: Vec::new(),

@@ -129,7 +129,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
@@ -167,7 +167,9 @@ impl Ledger {
                 None => vec![first_copy(original)],
             };
             // They are retransmissions of the other range, and told there.
-            copies.iter_mut().for_each(|copy| copy.again = None);
+            for copy in &mut copies {
+                copy.again = None;
+            }
             let is_syn = original.is_some_and(|sent| sent.flags.has(rtolab_tcp::Flags::SYN));
             self.ranges.push(Resent {
                 start,

@@ -152,6 +152,8 @@ pub struct EpisodeReport {
     pub end: Option<f64>,
     /// The frames of the first timeout and of that acknowledgment.
     pub frames: [u64; 2],
+    /// From when to when nothing was acknowledged.
+    pub stalled: Option<[f64; 2]>,
     /// What happened, in two or three sentences.
     pub story: String,
     /// What it cost.

@@ -207,12 +207,7 @@ impl Sending {
     }
 
     /// What the acknowledgment says of what was sent again.
-    fn judge(
-        &mut self,
-        segment: &Segment,
-        facts: &AckFacts,
-        (frame, duplicates): (&Frame, u32),
-    ) {
+    fn judge(&mut self, segment: &Segment, facts: &AckFacts, (frame, duplicates): (&Frame, u32)) {
         while let Some(judgment) = self.judges.poll() {
             self.judgments.push(judgment);
         }

@@ -16,7 +16,9 @@ pub(crate) fn guess(connection: &Connection, sender: End) -> Option<&'static str
         (Some(6), true, 65_535) => Some("freebsd or macos"),
         (Some(3..=5), true, 65_535) => Some("macos or ios"),
         // Linux offers ten to forty-four segments of its own size.
-        (Some(5..=14), _, 26_000..=29_200 | 42_000..=65_160) if offer.sack_permitted => Some("linux"),
+        (Some(5..=14), _, 26_000..=29_200 | 42_000..=65_160) if offer.sack_permitted => {
+            Some("linux")
+        }
         _ => None,
     }
 }

@@ -25,8 +25,12 @@ pub(crate) fn episodes(
         told.push(EpisodeReport {
             from,
             start,
-            end: episode.end.map(|end| end.secs_f64()),
+            end: episode.end.map(rtolab_time::Instant::secs_f64),
             frames: [episode.frames.0, episode.frames.1],
+            stalled: episode
+                .stalled_from
+                .zip(episode.stalled_to)
+                .map(|(from, to)| [from.secs_f64(), to.secs_f64()]),
             story: story(episode, &mine, &cost),
             cost,
         });
@@ -38,7 +42,7 @@ fn cost(episode: &Episode, resent: &[&RetransmissionReport]) -> Cost {
     let unneeded = resent.iter().filter(|resent| resent.verdict == Verdict::Unneeded);
     let fast = unneeded.clone().filter(|resent| resent.trigger == Trigger::Fast);
     Cost {
-        stall: episode.stall().map(|stall| stall.secs_f64()),
+        stall: episode.stall().map(rtolab_time::Duration::secs_f64),
         time_lost: episode.time_lost(),
         unneeded_bytes: unneeded.map(|resent| u64::from(resent.len)).sum(),
         timeouts: episode.timeouts,
@@ -79,7 +83,8 @@ fn story(episode: &Episode, resent: &[&RetransmissionReport], cost: &Cost) -> St
         }
     }
     if let Some(lost) = cost.time_lost {
-        let _ = write!(story, " It cost about {lost:.3} s against a path that had gone on as before.");
+        let _ =
+            write!(story, " It cost about {lost:.3} s against a path that had gone on as before.");
     } else {
         story.push_str(" The capture ends before it recovers.");
     }

@@ -43,7 +43,8 @@ pub fn trace<R: Read>(input: R, numbers: &[u64], limit: usize) -> HashMap<u64, V
     for captured in reader.map_while(Result::ok) {
         let number = diagnosis.packet(&captured);
         while diagnosis.poll().is_some() {}
-        let at = Instant::START + captured.packet.at.since(*origin.get_or_insert(captured.packet.at));
+        let at =
+            Instant::START + captured.packet.at.since(*origin.get_or_insert(captured.packet.at));
         let Some((conversation, rows)) = found.get_mut(&number) else { continue };
         let conversation =
             conversation.get_or_insert_with(|| Conversation::begun_by(&captured.packet));
