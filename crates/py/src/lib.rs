@@ -46,6 +46,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     panic::silence();
     error::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("__commit__", env!("RTOLAB_COMMIT"))?;
     module.add_class::<table::Table>()?;
     module.add_class::<outcome::Outcome>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
@@ -57,5 +58,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(diagnose::diagnose, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::annotate, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::trace, module)?)?;
-    module.add_function(wrap_pyfunction!(emulate::emulate, module)?)
+    module.add_function(wrap_pyfunction!(emulate::emulate, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::emulate_flows, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::clean_up, module)?)
 }
