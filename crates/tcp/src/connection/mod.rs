@@ -42,6 +42,8 @@ struct Agreed {
     timestamps: bool,
     /// The peer takes SACK options.
     sack: bool,
+    /// Data are sent as ECN-capable, and marks are echoed.
+    ecn: bool,
     /// The shift of the windows that this end offers; `None`: neither end scales.
     window_shift: Option<u8>,
 }
@@ -230,6 +232,9 @@ impl Connection {
 
     /// A timer may have expired.
     pub fn on_timer(&mut self, at: Instant) {
+        if self.state == State::Closed {
+            return;
+        }
         self.receiver.on_timer(at);
         if self.persist.is_running() {
             self.on_persist_timer(at);
@@ -238,7 +243,7 @@ impl Connection {
             self.on_vigil(at);
         }
         if self.state != State::Closed && self.sender.deadline().is_some_and(|d| d <= at) {
-            self.on_retransmission_timer(at);
+            self.on_sender_timer(at);
         }
     }
 }

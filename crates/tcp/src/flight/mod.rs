@@ -5,6 +5,7 @@
 
 mod clean;
 mod facts;
+mod overtaken;
 
 use alloc::collections::VecDeque;
 use core::ops::Range;
@@ -16,6 +17,7 @@ use crate::seq::Seq;
 
 pub(crate) use facts::CleanAck;
 pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
+pub(crate) use overtaken::Sending;
 
 /// The history of one direction of a connection; what every segment asks for comes first.
 #[derive(Clone, Debug)]
