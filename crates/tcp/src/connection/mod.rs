@@ -232,6 +232,9 @@ impl Connection {
 
     /// A timer may have expired.
     pub fn on_timer(&mut self, at: Instant) {
+        if self.state == State::Closed {
+            return;
+        }
         self.receiver.on_timer(at);
         if self.persist.is_running() {
             self.on_persist_timer(at);
