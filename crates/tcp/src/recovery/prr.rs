@@ -32,6 +32,12 @@ impl Prr {
     pub const fn sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
+
+    /// Of `ssthresh`, as much as of the flight is delivered.
+    fn share(&self, ssthresh: u64) -> u64 {
+        let share = u128::from(self.delivered) * u128::from(ssthresh);
+        u64::try_from(share.div_ceil(u128::from(self.flight))).unwrap_or(u64::MAX)
+    }
 }
 
 impl Sender {
@@ -104,21 +110,16 @@ impl Sender {
         let (pipe, ssthresh, smss) = (self.outstanding(), self.window.ssthresh, self.window.smss);
         let Some(prr) = &mut self.prr else { return };
         prr.delivered += delivered;
-        let due = match pipe > ssthresh {
-            true => {
-                let share = u128::from(prr.delivered) * u128::from(ssthresh);
-                let share = share.div_ceil(u128::from(prr.flight));
-                u64::try_from(share).unwrap_or(u64::MAX).saturating_sub(prr.out)
-            }
-            false => {
-                let owed = prr.delivered.saturating_sub(prr.out);
-                let limit = match bound {
-                    PrrBound::Crb => owed,
-                    PrrBound::Ssrb => owed.max(delivered) + smss,
-                    PrrBound::Rfc9937 => owed.max(delivered) + if safe { smss } else { 0 },
-                };
-                limit.min(ssthresh - pipe)
-            }
+        let due = if pipe > ssthresh {
+            prr.share(ssthresh).saturating_sub(prr.out)
+        } else {
+            let owed = prr.delivered.saturating_sub(prr.out);
+            let limit = match bound {
+                PrrBound::Crb => owed,
+                PrrBound::Ssrb => owed.max(delivered) + smss,
+                PrrBound::Rfc9937 => owed.max(delivered) + if safe { smss } else { 0 },
+            };
+            limit.min(ssthresh - pipe)
         };
         // The fast retransmit leaves in any case.
         let due = if prr.out == 0 { due.max(smss) } else { due };
