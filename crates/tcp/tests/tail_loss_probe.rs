@@ -144,3 +144,25 @@ fn an_undo_by_dsack_waits_for_the_probe_too() {
         s.at(1450).sacks(3, [1..=1]).verdict(Verdict::Spurious);
     }
 }
+
+#[test]
+fn what_a_probe_sent_again_does_not_show_f_rto_a_spurious_timeout() {
+    for form in ["frto:rfc5682-sack", "frto:linux"] {
+        let mut s = setup(&format!("rack+{form}")).segments(4).sent(1..=4);
+        s.early_timer().expect([4]);
+        s.timeout().expect([1]);
+        s.at(1350).write(4).expect_nothing();
+        s.at(1400).ack(1).expect([5, 6]);
+        // Segment 4, or what the probe sent.
+        s.at(1450).sacks(1, [4..=4]).not_spurious();
+        let left = s.take();
+        assert!(left.is_empty() || left == [2], "{form}: {left:?}");
+        // An original is proof.
+        let mut s = setup(&format!("rack+{form}")).segments(4).sent(1..=4);
+        s.early_timer().expect([4]);
+        s.timeout().expect([1]);
+        s.at(1350).write(4).expect_nothing();
+        s.at(1400).ack(1).expect([5, 6]);
+        s.at(1450).ack(4).verdict(Verdict::Spurious);
+    }
+}

@@ -2,7 +2,7 @@
 //! leaves is in proportion to what arrives; once it is down, what leaves makes up for losses, within
 //! a bound.
 
-use crate::config::{PrrBound, Reduction};
+use crate::config::{Outstanding, PrrBound, Reduction};
 use crate::flight::AckFacts;
 use crate::sender::Sender;
 use crate::seq::Seq;
@@ -105,9 +105,18 @@ impl Sender {
         }
     }
 
+    /// Bytes of the fast retransmit, where they count as outstanding before it leaves.
+    fn counted_early(&self) -> u64 {
+        let head = self.flight.head().filter(|head| head.is_repaired());
+        let pipe = self.config.recovery.sack.outstanding == Outstanding::Pipe;
+        let waits = head.filter(|_| pipe && self.resend_head.is_some());
+        waits.map_or(0, |head| u64::from(head.len))
+    }
+
     /// The window lets out as much as is due (RFC 9937 section 6.2, RFC 6937 section 3).
     fn send_in_proportion(&mut self, bound: PrrBound, delivered: u64, safe: bool) {
-        let (pipe, ssthresh, smss) = (self.outstanding(), self.window.ssthresh, self.window.smss);
+        let (ssthresh, smss) = (self.window.ssthresh, self.window.smss);
+        let pipe = self.outstanding() - self.counted_early();
         let Some(prr) = &mut self.prr else { return };
         prr.delivered += delivered;
         let due = if pipe > ssthresh {
