@@ -131,6 +131,16 @@ class Outcome:
     def disturbances(self) -> Table:
         """One row a stall, outage or delay spike of a link; empty without `trace`."""
 
+    def packetdrill(self, run: int) -> str:
+        """The first flow of a traced run as a script of packetdrill for its sender.
+
+        Args:
+            run: which run, from 0.
+
+        Raises:
+            Error: there is no such run, or it was not traced.
+        """
+
     def pcapng(self, run: int, place: str) -> bytes:
         """The packets of a traced run as a capture at one host would show them.
 

@@ -1,5 +1,6 @@
 //! Every knob of a TCP endpoint: data, never a branch on a name.
 
+mod congestion;
 mod connection;
 mod rack;
 mod receiver;
@@ -11,6 +12,7 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
+pub use congestion::{CongestionConfig, Control, CubicConfig, CubicUndo, SlowStartExit};
 pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, Secret,
     TimeWaitReset,
@@ -49,10 +51,14 @@ pub struct Config {
     pub sack: bool,
     /// Duplicates are reported by D-SACK where SACK is in use (RFC 2883).
     pub dsack: bool,
+    /// Explicit congestion notification is offered, or accepted when the peer offers it (RFC 3168).
+    pub ecn: bool,
     /// The retransmission timeout.
     pub rto: RtoConfig,
     /// How the congestion window starts and grows.
     pub window: WindowConfig,
+    /// Which congestion control.
+    pub congestion: CongestionConfig,
     /// What duplicate acknowledgments do.
     pub recovery: RecoveryConfig,
     /// F-RTO after a timeout, and whose.
@@ -143,6 +149,7 @@ impl Default for Config {
             },
             sack: true,
             dsack: false,
+            ecn: false,
             rto: RtoConfig {
                 srtt_gain: 8,
                 rttvar_gain: 4,
@@ -175,6 +182,7 @@ impl Default for Config {
                 validation: Validation::default(),
                 overrun: 0,
             },
+            congestion: CongestionConfig::default(),
             recovery: RecoveryConfig {
                 algorithm: Algorithm::default(),
                 dupthresh: 3,

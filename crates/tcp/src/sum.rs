@@ -48,6 +48,12 @@ pub enum Question {
     Timer,
     /// How does the window come down in fast recovery?
     Reduction,
+    /// How fast does the window grow, and how far is it cut?
+    Congestion,
+    /// When does slow start end?
+    SlowStart,
+    /// What does the network tell?
+    Network,
 }
 
 impl Question {
@@ -60,6 +66,9 @@ impl Question {
             Self::Response => "response",
             Self::Timer => "timer",
             Self::Reduction => "reduction",
+            Self::Congestion => "congestion",
+            Self::SlowStart => "slow start",
+            Self::Network => "network",
         }
     }
 }

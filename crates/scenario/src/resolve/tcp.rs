@@ -8,6 +8,7 @@ use rtolab_tcp::config::{
 };
 
 use super::at::At;
+use super::congestion::congestion;
 use crate::Error;
 use crate::written::value::{Chance, Text, Whole, Written};
 use crate::written::{
@@ -21,6 +22,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     set(&mut config.mss, *mss);
     config.window_scale = window_scale.map(|scale| scale.0 as u8);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
+    config.ecn = tcp.ecn.unwrap_or(config.ecn);
     set(&mut config.frto_window_limited, tcp.frto_window_limited);
     set(&mut config.recover_on_undo, *recover_on_undo);
     config.response = tcp.response.map(|Written(response)| response).or(config.response);
@@ -29,6 +31,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     timestamp(&tcp.timestamp, &mut config.timestamp);
     rto(&tcp.rto, &mut config.rto, &at.key("rto"))?;
     window(&tcp.window, &mut config.window);
+    congestion(&tcp.congestion, &tcp.cubic, &mut config.congestion);
     recovery(&tcp.recovery, &mut config.recovery);
     newreno(&tcp.newreno, &mut config.recovery.newreno);
     sack(&tcp.sack_recovery, &mut config.recovery.sack);
@@ -41,13 +44,15 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
 pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Result<Config, Error> {
     let Receiver { buffer, ack_every, delayed_ack, echo, .. } = receiver;
     let Receiver { sack, timestamps, dsack, mss, window_scale, rxt_echo, .. } = receiver;
-    let mut config = Config { sack: true, timestamps: true, dsack: false, ..sender.clone() };
+    let mut config =
+        Config { sack: true, timestamps: true, dsack: false, ecn: true, ..sender.clone() };
     if let Some(Written(profile)) = receiver.profile {
         profile.apply_to_receiver(&mut config);
     }
     config.sack = sack.unwrap_or(config.sack);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
     config.dsack = dsack.unwrap_or(config.dsack);
+    config.ecn = receiver.ecn.unwrap_or(config.ecn);
     set(&mut config.mss, *mss);
     set(&mut config.timestamp.echo, *echo);
     set(&mut config.receiver.buffer, *buffer);
@@ -127,7 +132,7 @@ fn acknowledgments(
     }
 }
 
-fn set<T: Text>(field: &mut T::Value, written: Option<Written<T>>) {
+pub(super) fn set<T: Text>(field: &mut T::Value, written: Option<Written<T>>) {
     if let Some(Written(value)) = written {
         *field = value;
     }

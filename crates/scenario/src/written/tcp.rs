@@ -11,6 +11,7 @@ use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::congestion::{Congestion, Cubic};
 use super::profile::ReceivingProfile;
 use super::quantity::{Buffer, Mss, Positive, Segments};
 use super::value::{Chance, Count, Whole, Written};
@@ -30,6 +31,8 @@ pub(crate) struct Tcp {
     pub window_scale: Option<Whole<0, 14>>,
     /// Are timestamps offered? A sender that needs them offers them anyway. Default: false.
     pub timestamps: Option<bool>,
+    /// Is explicit congestion notification offered (RFC 3168)? Default: false.
+    pub ecn: Option<bool>,
     /// The timestamps option (RFC 7323).
     #[serde(default)]
     pub timestamp: Timestamp,
@@ -39,6 +42,12 @@ pub(crate) struct Tcp {
     /// How the congestion window starts and grows (RFC 5681).
     #[serde(default)]
     pub window: Window,
+    /// How the window grows beyond slow start, and how far it is cut.
+    #[serde(default)]
+    pub congestion: Congestion,
+    /// Knobs of CUBIC (RFC 9438).
+    #[serde(default)]
+    pub cubic: Cubic,
     /// What duplicate acknowledgments do.
     #[serde(default)]
     pub recovery: Recovery,
@@ -275,6 +284,8 @@ pub(crate) struct Receiver {
     pub timestamps: Option<bool>,
     /// Are duplicates reported by D-SACK (RFC 2883)? Default: false.
     pub dsack: Option<bool>,
+    /// Is explicit congestion notification accepted where it is offered (RFC 3168)? Default: true.
+    pub ecn: Option<bool>,
     /// The largest segment. Default: as tcp.mss.
     #[schemars(example = &"256 B")]
     pub mss: Option<Written<Mss>>,

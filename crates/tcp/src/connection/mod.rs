@@ -42,6 +42,8 @@ struct Agreed {
     timestamps: bool,
     /// The peer takes SACK options.
     sack: bool,
+    /// Data are sent as ECN-capable, and marks are echoed.
+    ecn: bool,
     /// The shift of the windows that this end offers; `None`: neither end scales.
     window_shift: Option<u8>,
 }
@@ -237,9 +239,8 @@ impl Connection {
         if self.vigil.is_some_and(|end| end <= at) {
             self.on_vigil(at);
         }
-        let expired = self.sender.deadline().is_some_and(|deadline| deadline <= at);
-        if self.state != State::Closed && expired && self.sender.has_timed_out(at) {
-            self.on_retransmission_timer(at);
+        if self.state != State::Closed && self.sender.deadline().is_some_and(|d| d <= at) {
+            self.on_sender_timer(at);
         }
     }
 }

@@ -64,14 +64,18 @@ impl Sender {
         let settled = self.judge(&facts);
         let recovering = self.recovery.is_fast();
         self.recover_or_begin(&facts, settled);
-        let reducing = self.reduce_window(&facts);
+        let echoed = self.takes_echo(segment);
+        if echoed {
+            self.answer_echo(&facts);
+        }
+        let reducing = self.reduce_window(&facts) || echoed;
         if facts.is_new() {
             let ended = recovering && !self.recovery.is_fast();
             let full = ended && self.config.window.full_ack == FullAck::Halved;
             let grows = !recovering || (full && !self.is_sack1());
             let valid = self.validate_ack(&facts);
             if grows && valid && !reducing && !settled.freezes() && !facts.acks_syn() {
-                self.window.grow(facts.advanced);
+                self.grow_window(&facts);
             }
             if settled.ends() || ended {
                 self.moderate();
@@ -132,6 +136,7 @@ impl Sender {
         for sent in timed[..earlier].iter().chain([&sent]) {
             let rtt = self.rtt.measure(*sent, facts.at);
             self.rtt.sample(rtt, self.flight.una(), self.flight.max());
+            self.note_round_trip(rtt);
         }
         let new = |from| facts.oldest_acked.is_some_and(|oldest| oldest.seq >= from);
         if let Some(adapting) = self.adapting.take_if(|adapting| new(adapting.from)) {

@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 
 use thiserror::Error;
 
+use super::growth::Control;
 use super::{Permit, Sender};
 use crate::config::{Algorithm, Config};
 use crate::spurious::{Bench, Frto, FrtoVariant, acting};
@@ -71,6 +72,9 @@ impl Sender {
             self.bench = Some(Box::new(before.replaced(acting(&config))));
         }
         self.window.adopt(&config.window);
+        if config.congestion != self.config.congestion {
+            self.control = Control::of(&config.congestion);
+        }
         self.rtt.adopt(config.rto);
         self.config = config;
     }

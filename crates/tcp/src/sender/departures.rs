@@ -245,6 +245,8 @@ impl Sender {
     pub(crate) fn chunk_at(&self, seq: Seq, cause: Cause) -> Option<Chunk> {
         let segment = self.flight.segment_at(seq)?;
         let taken = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));
-        Some(Chunk { seq: segment.seq, len: segment.len - taken, flags: segment.flags, cause })
+        // What it said of congestion it does not say again.
+        let flags = segment.flags.without(Flags::ECE | Flags::CWR);
+        Some(Chunk { seq: segment.seq, len: segment.len - taken, flags, cause })
     }
 }

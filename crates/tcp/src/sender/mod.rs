@@ -7,6 +7,8 @@ mod acks;
 mod adopt;
 mod calm;
 mod departures;
+mod ecn;
+mod growth;
 mod judging;
 mod limited;
 mod nagle;
@@ -31,6 +33,8 @@ use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{Bench, CanSend, Duplicates, Frto, Substitute, acting};
+use ecn::Ecn;
+use growth::Control;
 use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
@@ -117,6 +121,10 @@ pub struct Sender {
     last: Last,
     /// How much of the window is used.
     usage: Usage,
+    /// What grows and cuts the window in place of Reno, where it is asked for.
+    control: Option<Box<Control>>,
+    /// Explicit congestion notification, where both ends use it.
+    ecn: Option<Box<Ecn>>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
     trains: Trains,
     /// Loss recovery under way, and what it has counted so far.
@@ -183,6 +191,8 @@ impl Sender {
             trains: Trains::default(),
             last: Last::default(),
             usage: Usage::default(),
+            control: None,
+            ecn: None,
             calm: false,
             events: Vec::new(),
             config,
@@ -192,6 +202,8 @@ impl Sender {
     /// The handshake told the segment size: `smss` bytes of payload. The windows start.
     pub fn start(&mut self, smss: u32) {
         self.window = Window::new(&self.config.window, smss, self.syn_timed_out);
+        self.control = Control::of(&self.config.congestion);
+        self.calm &= self.control.is_none();
         self.burst = u32::MAX;
         if self.syn_timed_out {
             self.rtt.restart_after_syn();
@@ -220,6 +232,11 @@ impl Sender {
     /// Has the FIN been acknowledged?
     pub fn fin_acknowledged(&self) -> bool {
         self.fin && self.flight.una() > self.limit
+    }
+
+    /// Did the timer of the SYN expire?
+    pub(crate) const fn syn_timed_out(&self) -> bool {
+        self.syn_timed_out
     }
 
     /// Has [`Sender::take_event`] something to tell?
@@ -288,8 +305,7 @@ impl Sender {
                 self.recovery.deflated(self.window.cwnd).min(offered)
             }
         };
-        self.window.halve(whole);
-        whole / 2
+        self.cut(whole)
     }
 
     /// What a timeout or fast retransmit looks like from here.

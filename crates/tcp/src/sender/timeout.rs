@@ -103,13 +103,17 @@ impl Sender {
             return;
         }
         let before = self.state_to_save();
-        match repeated {
-            true => self.saved.pipe = before.pipe,
-            false => self.saved = before,
+        if repeated {
+            self.saved.pipe = before.pipe;
+        } else {
+            self.saved = before;
+            self.save_curve();
         }
-        if !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves {
+        let halves = !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves;
+        if halves && !self.is_answering_echo() {
             self.halve(self.flight.size());
         }
+        self.end_curve();
         let expiry = Expiry {
             una: head.seq,
             end: head.end(),

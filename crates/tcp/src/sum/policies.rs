@@ -4,9 +4,9 @@ use rtolab_time::Duration;
 
 use super::{Policy, Question};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Logarithm, Parity,
-    PartialAckTimer, PrrBound, Reduction, Response, RestartFrom, RtoFloor, SackRules, Sampling,
-    Threshold,
+    Algorithm, Arithmetic, Bugfix, Config, Control, CubicUndo, DsackForm, EifelForm, FrtoVariant,
+    Halves, Logarithm, Parity, PartialAckTimer, PrrBound, Reduction, Response, RestartFrom,
+    RtoFloor, SackRules, Sampling, SlowStartExit, Threshold,
 };
 
 /// Every policy that a sum may name: a new algorithm is one file and one row here. It begins
@@ -355,6 +355,33 @@ pub const POLICIES: &[Policy] = &[
     reduction("prr:ssrb", "PRR with its slow-start bound", "RFC 6937 section 3", |c| {
         c.recovery.reduction = Reduction::Prr(PrrBound::Ssrb);
     }),
+    congestion("cubic", "CUBIC", "RFC 9438", |c| {
+        c.congestion.control = Control::Cubic;
+    }),
+    congestion("cubic:linux", "CUBIC, whose curve no undo restores", "Linux, tcp_cubic.c", |c| {
+        c.congestion.control = Control::Cubic;
+        c.congestion.cubic.undo = CubicUndo::Linux;
+        c.window.halves = Halves::Window;
+    }),
+    slow_start("hystart", "HyStart++: a rise of round trips ends slow start", "RFC 9406", |c| {
+        c.congestion.slow_start_exit = SlowStartExit::HyStartPlusPlus;
+    }),
+    slow_start(
+        "hystart:linux",
+        "HyStart: a rise of round trips or a train of ACKs ends slow start",
+        "Ha and Rhee 2011; Linux, tcp_cubic.c",
+        |c| {
+            c.congestion.slow_start_exit = SlowStartExit::HyStart;
+        },
+    ),
+    network(
+        "ecn",
+        "marks of congestion cut the window as losses do",
+        "RFC 3168 section 6.1",
+        |c| {
+            c.ecn = true;
+        },
+    ),
 ];
 
 const fn recovery(
@@ -409,6 +436,33 @@ const fn reduction(
     set: fn(&mut Config),
 ) -> Policy {
     Policy { name, question: Question::Reduction, about, source, set }
+}
+
+const fn congestion(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Congestion, about, source, set }
+}
+
+const fn slow_start(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::SlowStart, about, source, set }
+}
+
+const fn network(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Network, about, source, set }
 }
 
 fn tahoe(config: &mut Config) {

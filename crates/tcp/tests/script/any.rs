@@ -15,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 97] = [
+pub const SUMS: [&str; 107] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -113,6 +113,16 @@ pub const SUMS: [&str; 97] = [
     "rack+prr:crb+eifel:forward",
     "rack+dsack+badrexmit+bsd",
     "rack:no-tlp+eifel+none",
+    "sack+cubic",
+    "sack+ecn+frto:linux",
+    "newreno+ecn+eifel:rfc4015",
+    "linux-2.4+ecn",
+    "sack+cubic+ecn+dsack:linux",
+    "newreno+cubic+frto+eifel",
+    "sack+cubic:linux+hystart:linux+dsack:linux",
+    "sack+cubic+hystart+frto:linux",
+    "reno:no-bugfix+cubic+eifel:rfc4015",
+    "sack:rfc3517+hystart+eifel:rfc3522:full",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.
@@ -260,7 +270,8 @@ pub fn options() -> impl Strategy<Value = Config> {
         |((timestamps, in_mss, sack, dsack), window_scale, echo, buffer, ack_every, delay)| {
             // A window counted in units larger than the buffer would be zero for ever.
             let window_scale = window_scale.map(|shift: u8| shift.min((buffer / 64).ilog2() as u8));
-            let mut config = Config { timestamps, sack, dsack, window_scale, ..base() };
+            let ecn = buffer % 2 == 0;
+            let mut config = Config { timestamps, sack, dsack, ecn, window_scale, ..base() };
             (config.timestamp.in_mss, config.timestamp.echo) = (in_mss, echo);
             (config.receiver.buffer, config.receiver.ack_every) = (buffer, ack_every);
             config.receiver.delayed_ack = Duration::from_millis(delay);

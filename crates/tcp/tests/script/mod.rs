@@ -147,6 +147,9 @@ impl Setup {
         syn_ack.set_syn_options(SynOptions { mss, sack_permitted, window_scale: None });
         syn_ack.ack = Seq::FIRST + 1;
         syn_ack.window = script.window;
+        if syn.flags.has(Flags::ECE | Flags::CWR) {
+            syn_ack.flags |= Flags::ECE;
+        }
         if timestamps {
             let echo = script.clock();
             syn_ack.set_timestamps(Timestamps { value: echo, echo });
@@ -304,6 +307,13 @@ impl Script {
         for block in blocks {
             segment.push_sack(start_of(*block.start())..end_of(*block.end()));
         }
+        self.arrives(&segment)
+    }
+
+    /// As `ack`, with the echo of a mark (RFC 3168).
+    pub fn echoes_mark(&mut self, number: u32) -> &mut Self {
+        let mut segment = self.pure_ack(end_of(number));
+        segment.flags |= Flags::ECE;
         self.arrives(&segment)
     }
 
