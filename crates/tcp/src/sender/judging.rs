@@ -20,7 +20,7 @@ impl Sender {
     pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
         let max = self.flight.max();
         let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
-        let probe = self.flight.probed().copied();
+        let probe = self.outstanding_probe();
         self.bench().begin(Beginning { kind, seq: head.seq, max, sack, probe, at });
         let mut resent = *head;
         resent.transmissions = head.transmissions.saturating_add(1);
@@ -75,7 +75,7 @@ impl Sender {
         if let (true, None) = (began, self.timed_out_at) {
             let (seq, max) = (self.first_repair(), self.flight.max());
             let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
-            let probe = self.flight.probed().copied();
+            let probe = self.outstanding_probe();
             self.bench().begin(Beginning { kind, seq, max, sack, probe, at });
             self.saved = before;
         }

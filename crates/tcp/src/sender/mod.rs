@@ -99,6 +99,8 @@ pub struct Sender {
     /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
     pub(crate) nxt: Seq,
     deadline: Option<Instant>,
+    /// What RACK knows, where loss is told by time.
+    pub(crate) rack: Option<Box<Rack>>,
     /// How many segments the last event may still release.
     pub(crate) burst: u32,
     /// Is nothing going on but slow start or congestion avoidance? See [`Sender::is_calm`].
@@ -111,8 +113,6 @@ pub struct Sender {
     pub(crate) flight: Flight,
     pub(crate) window: Window,
     pub(crate) rtt: RttEstimator,
-    /// What RACK knows, where loss is told by time.
-    pub(crate) rack: Option<Box<Rack>>,
     /// The recovery under way, where the rate is reduced in proportion.
     pub(crate) prr: Option<Box<Prr>>,
     /// The segment being timed, where one is at a time.

@@ -121,6 +121,7 @@ impl Sender {
             in_fast_recovery: self.recovery.is_fast(),
             sack: self.config.sack && self.flight.uses_sack(),
             timestamp: self.timestamp(at),
+            probed: self.outstanding_probe().map(|sent| sent.seq),
         };
         self.recovery.on_timeout(self.flight.max());
         self.reduction = None;
