@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+import kernels
 import rtolab
 from rtolab import _rtolab, cli
 from rtolab.emulation import doubts
@@ -35,15 +36,7 @@ def hosts(require_tool: RequireTool) -> None:
     """What makes two hosts of one machine."""
     require_tool("ip", "iproute2")
     require_tool("ping", "iputils-ping")
-    missing = None
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        missing = "root; run the tests with sudo"
-    elif not Path("/dev/net/tun").exists():
-        missing = "/dev/net/tun; load it:  sudo modprobe tun"
-    if missing and os.environ.get("CI"):
-        pytest.fail(f"needs {missing}")
-    if missing:
-        pytest.skip(f"needs {missing}")
+    kernels.require()
 
 
 def emulate(*arguments: str) -> subprocess.CompletedProcess[str]:
