@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from enum import Enum
-from pathlib import Path  # noqa: TC003  (typer reads it at run time)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,9 +51,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for tables, and captures of each run.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for tables and captures.")] = None,
     clean: Annotated[
         bool, typer.Option("--clean", help="Only take down what killed runs left behind.")
     ] = False,
@@ -78,9 +76,9 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         raise Error("`emulate` needs a scenario, a TOML file or the name of a shipped one")
     settings = pairs(set_, "--set")
     if command:
-        if runs > 1 or parallel > 1 or out is not None:
-            raise Error("--runs, --parallel and --out go with the scenario's flows, not with CMD")
-        _command(scenario, command, seed, settings, as_json=as_json)
+        if runs > 1 or parallel > 1:
+            raise Error("--runs and --parallel go with the scenario's flows, not with CMD")
+        _command((scenario, seed), command, settings, out=out, as_json=as_json)
         return
     from rtolab.emulation import emulate as emulate_flows  # noqa: PLC0415
 
@@ -165,19 +163,31 @@ def _document(scenario: str, seed: int, result: Emulated, files: list[Path]) -> 
 
 
 def _command(
-    scenario: str, argv: list[str], seed: int, settings: dict[str, str], *, as_json: bool
+    which: tuple[str, int],
+    argv: list[str],
+    settings: dict[str, str],
+    *,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
-    path, replaced = find_scenario(scenario), list(settings.items())
+    scenario, seed = which
+    path, replaced, keep = find_scenario(scenario), list(settings.items()), out is not None
     with ends_in_order(), stdout_is_stderr() if as_json else nullcontext():
-        report = _rtolab.emulate(path, set=replaced, seed=seed, command=argv)
-    doubted = doubts(report)
+        outcome, report = _rtolab.emulate(path, set=replaced, seed=seed, command=argv, keep=keep)
+    doubted, files = doubts(report), list[Path]()
+    if out is not None:
+        from rtolab.emulation import Emulated  # noqa: PLC0415
+
+        files = Emulated(scenario, outcome, [report]).write(out)
     if as_json:
         ran = {"scenario": scenario, "seed": seed, "command": argv}
-        print_json({**ran, **report, "good": not doubted, "doubts": doubted})
+        named = [str(file) for file in files]
+        print_json({**ran, **report, "good": not doubted, "doubts": doubted, "files": named})
     else:
         from rtolab import show  # noqa: PLC0415
 
         stdout().print(show.emulation(report))
+        name_files(files)
     if report["interrupted"]:
         raise KeyboardInterrupt
     if report["returncode"] != 0 or doubted:
