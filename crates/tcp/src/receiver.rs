@@ -5,12 +5,13 @@ mod delayed_ack;
 mod dupacks;
 mod echo;
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use rtolab_time::Instant;
 
-use crate::config::{EchoRule, GapFill, ReceiverConfig, RxtAnswer};
+use crate::config::{Config, GapFill, ReceiverConfig, RxtAnswer};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -49,7 +50,7 @@ pub struct Receiver {
     queued: Vec<Range<Seq>>,
     delayed: DelayedAck,
     echo: Echo,
-    config: ReceiverConfig,
+    config: Arc<Config>,
     /// A range received twice and not yet reported (RFC 2883 section 4).
     duplicate: Option<Range<Seq>>,
     /// Where the peer's FIN lies, once seen.
@@ -58,11 +59,11 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Expects the peer's SYN first.
-    pub fn new(config: ReceiverConfig, echo: EchoRule) -> Self {
+    /// Of an endpoint that does as `config` says; expects the peer's SYN first.
+    pub fn new(config: Arc<Config>) -> Self {
         Self {
+            echo: Echo::new(config.timestamp.echo),
             config,
-            echo: Echo::new(echo),
             nxt: Seq::FIRST,
             read: Seq::FIRST,
             edge: Seq::FIRST,
@@ -75,6 +76,11 @@ impl Receiver {
             released: 0,
             rxt: false,
         }
+    }
+
+    #[inline(always)]
+    fn config(&self) -> &ReceiverConfig {
+        &self.config.receiver
     }
 
     /// RCV.NXT.
@@ -136,9 +142,9 @@ impl Receiver {
     /// Takes note of the segment's RXT flag: it is answered, whatever else becomes of the segment.
     pub fn note_rxt(&mut self, segment: &Segment) {
         let marked = segment.flags.has(Flags::RXT) && !segment.flags.has(Flags::SYN);
-        if self.config.rxt_echo && marked && segment.sequence_length() > 0 {
+        if self.config().rxt_echo && marked && segment.sequence_length() > 0 {
             self.rxt = true;
-            if self.config.rxt_answer == RxtAnswer::AtOnce {
+            if self.config().rxt_answer == RxtAnswer::AtOnce {
                 self.due = AckDue::Now;
             }
         }
@@ -152,7 +158,7 @@ impl Receiver {
     /// Does a pure acknowledgment with the echo of RXT have to leave before anything that would take the
     /// acknowledgment along?
     pub fn owes_rxt(&self) -> bool {
-        self.rxt && self.config.rxt_answer == RxtAnswer::AtOnce
+        self.rxt && self.config().rxt_answer == RxtAnswer::AtOnce
     }
 
     /// The window to offer in bytes: what the buffer has room for, and never less than was
@@ -161,9 +167,9 @@ impl Receiver {
     #[inline]
     pub fn window(&self, mss: u32) -> u32 {
         let unread = self.nxt.since(self.read) as u32;
-        let room = self.config.buffer.saturating_sub(unread);
+        let room = self.config().buffer.saturating_sub(unread);
         let offered = self.edge.since(self.nxt) as u32;
-        let worth = mss.min(self.config.buffer / 2);
+        let worth = mss.min(self.config().buffer / 2);
         if room >= offered.saturating_add(worth) { room } else { offered }
     }
 
@@ -172,14 +178,14 @@ impl Receiver {
     #[inline]
     pub fn reopens(&self, mss: u32) -> bool {
         let offered = self.edge.since(self.nxt) as u32;
-        offered < mss.min(self.config.buffer / 2) && self.window(mss) > offered
+        offered < mss.min(self.config().buffer / 2) && self.window(mss) > offered
     }
 
     /// The peer's SYN arrived.
     pub fn synchronise(&mut self, syn: &Segment) {
         self.nxt = syn.seq + 1;
         self.read = self.nxt;
-        self.edge = self.nxt + self.config.buffer;
+        self.edge = self.nxt + self.config().buffer;
         self.echo.synchronise(syn);
     }
 
@@ -196,7 +202,7 @@ impl Receiver {
     /// The segment is dropped for its old timestamp: it is answered at once.
     pub fn drop_old(&mut self, segment: &Segment) {
         self.due = AckDue::Now;
-        if self.config.dsack_old && segment.sequence_length() > 0 {
+        if self.config().dsack_old && segment.sequence_length() > 0 {
             self.duplicate = self.duplicate_part(&(segment.seq..segment.end()));
         }
     }
@@ -233,12 +239,12 @@ impl Receiver {
         if segment.flags.has(Flags::FIN) {
             self.fin = Some(range.end - 1);
         }
-        self.delayed.arrived(segment, at);
+        self.delayed.arrived(segment, at, &self.config.receiver);
         let fits = range.end <= self.edge;
         // The common case: the next one expected, and nothing waits for it.
         if range.start == self.nxt && self.queued.is_empty() && fits {
             self.nxt = range.end;
-            self.due = self.delayed.in_order(segment, at, self.due, &self.config);
+            self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
             return;
         }
         self.take_out_of_order(segment, at);
@@ -268,20 +274,20 @@ impl Receiver {
 
     /// The segment filled a gap, or a part of it from the left.
     fn schedule_fill(&mut self, segment: &Segment, at: Instant) {
-        let at_once = match self.config.gap_fill {
+        let at_once = match self.config().gap_fill {
             GapFill::AtOnce => true,
             GapFill::WhereJoined => self.nxt > segment.end() || self.due != AckDue::No,
             GapFill::Delayed => false,
         };
         self.due = match at_once || self.finished() {
             true => AckDue::Now,
-            false => self.delayed.in_order(segment, at, self.due, &self.config),
+            false => self.delayed.in_order(segment, at, self.due, &self.config.receiver),
         };
     }
 
     /// The segment lies above a gap, which is still there.
     fn schedule_dupack(&mut self, at: Instant) {
-        if self.dupacks.arrived(at, self.config.delayed_dupacks) == Dupack::Now {
+        if self.dupacks.arrived(at, self.config().delayed_dupacks) == Dupack::Now {
             self.due = AckDue::Now;
         }
     }
@@ -336,7 +342,7 @@ impl Receiver {
 
     /// Adds SACK blocks, that of a `duplicate` first.
     fn report(&self, segment: &mut Segment, sack: SackUse, duplicate: Option<Range<Seq>>) {
-        let mut room = self.config.max_sack_blocks as usize;
+        let mut room = self.config().max_sack_blocks as usize;
         let mut enclosing = None;
         if let (SackUse::WithDuplicates, Some(part)) = (sack, duplicate) {
             let encloses = |block: &&Range<Seq>| block.start <= part.start && part.end <= block.end;

@@ -105,7 +105,7 @@ impl Connection {
     fn new(config: Arc<Config>, state: State) -> Self {
         Self {
             sender: Sender::new(config.clone()),
-            receiver: Receiver::new(config.receiver, config.timestamp.echo),
+            receiver: Receiver::new(config.clone()),
             agreed: Agreed::default(),
             smss: u32::from(config.mss),
             connected: false,

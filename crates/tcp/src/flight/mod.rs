@@ -421,6 +421,12 @@ impl Flight {
         self.lost_edge = self.una;
     }
 
+    /// Keeps room for no more than twice what is outstanding: after a timeout the window is small,
+    /// and of many flows each has had its largest window at another time.
+    pub fn give_back_room(&mut self) {
+        self.segments.shrink_to(2 * self.segments.len());
+    }
+
     /// Forgets the scoreboard: a timeout may mean that the receiver reneged (RFC 2018 section 8).
     pub fn clear_scoreboard(&mut self) {
         self.clear_losses();
