@@ -421,8 +421,9 @@ impl Flight {
         self.lost_edge = self.una;
     }
 
-    /// Keeps room for no more than twice what is outstanding: after a timeout the window is small,
-    /// and of many flows each has had its largest window at another time.
+    /// Keeps room for no more than twice what is outstanding: an end that only receives has sent all
+    /// with the handshake, after a timeout the window is small, and of many flows each has its largest
+    /// window at another time.
     pub fn give_back_room(&mut self) {
         self.segments.shrink_to(2 * self.segments.len());
     }

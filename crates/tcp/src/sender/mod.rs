@@ -182,6 +182,7 @@ impl Sender {
     pub fn start(&mut self, smss: u32) {
         self.window = Window::new(&self.config.window, smss, self.syn_timed_out);
         self.burst = u32::MAX;
+        self.flight.give_back_room();
         if self.syn_timed_out {
             self.rtt.restart_after_syn();
         }
