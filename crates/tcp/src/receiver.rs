@@ -5,6 +5,7 @@ mod delayed_ack;
 mod dupacks;
 mod echo;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -55,7 +56,8 @@ pub struct Receiver {
     duplicate: Option<Range<Seq>>,
     /// Where the peer's FIN lies, once seen.
     fin: Option<Seq>,
-    dupacks: Dupacks,
+    /// Where duplicate acknowledgments may be delayed.
+    dupacks: Option<Box<Dupacks>>,
 }
 
 impl Receiver {
@@ -63,7 +65,6 @@ impl Receiver {
     pub fn new(config: Arc<Config>) -> Self {
         Self {
             echo: Echo::new(config.timestamp.echo),
-            config,
             nxt: Seq::FIRST,
             read: Seq::FIRST,
             edge: Seq::FIRST,
@@ -72,9 +73,10 @@ impl Receiver {
             fin: None,
             due: AckDue::No,
             delayed: DelayedAck::default(),
-            dupacks: Dupacks::default(),
+            dupacks: config.receiver.delayed_dupacks.map(Dupacks::new).map(Box::new),
             released: 0,
             rxt: false,
+            config,
         }
     }
 
@@ -121,7 +123,8 @@ impl Receiver {
 
     /// When the next acknowledgment is due.
     pub fn ack_due(&self) -> AckDue {
-        match (self.due, self.dupacks.until()) {
+        let held = self.dupacks.as_ref().and_then(|dupacks| dupacks.until());
+        match (self.due, held) {
             (AckDue::No, Some(until)) => AckDue::At(until),
             (AckDue::At(at), Some(until)) => AckDue::At(at.min(until)),
             (due, _) => due,
@@ -268,7 +271,9 @@ impl Receiver {
             false => self.due = AckDue::Now,
         }
         if self.nxt > before {
-            self.dupacks.filled();
+            if let Some(dupacks) = &mut self.dupacks {
+                dupacks.filled();
+            }
         }
     }
 
@@ -287,7 +292,8 @@ impl Receiver {
 
     /// The segment lies above a gap, which is still there.
     fn schedule_dupack(&mut self, at: Instant) {
-        if self.dupacks.arrived(at, self.config().delayed_dupacks) == Dupack::Now {
+        let dupack = self.dupacks.as_mut().map_or(Dupack::Now, |dupacks| dupacks.arrived(at));
+        if dupack == Dupack::Now {
             self.due = AckDue::Now;
         }
     }
@@ -358,7 +364,7 @@ impl Receiver {
 
     /// The timer of a delayed acknowledgment, or of duplicate ones, may have expired.
     pub fn on_timer(&mut self, at: Instant) {
-        let released = self.dupacks.released(at);
+        let released = self.dupacks.as_mut().map_or(0, |dupacks| dupacks.released(at));
         if released > 0 {
             self.released = released - 1;
             self.due = AckDue::Now;

@@ -317,7 +317,7 @@ impl Sender {
             Response::Ns2Half => (self.window.ssthresh, saved.pipe),
             Response::Ns2SlowStart => (self.window.smss, saved.cwnd.max(saved.ssthresh)),
             Response::Rfc4015 => {
-                self.adapting = self.adaptation(saved);
+                self.adapting = self.adaptation(saved).map(Box::new);
                 self.validate_anew(facts.at);
                 let new = facts.advanced.min(self.initial_window());
                 (self.flight.size() + new, saved.flight.max(saved.ssthresh))

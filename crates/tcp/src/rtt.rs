@@ -6,6 +6,7 @@ mod eifel;
 mod parity;
 mod ticks;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use rtolab_time::{Duration, Instant};
@@ -29,7 +30,8 @@ pub struct RttEstimator {
     /// Is the next sample taken for the first one?
     forgotten: bool,
     config: Arc<Config>,
-    linux: LinuxDeviation,
+    /// Where Linux's rule holds, once there was a sample.
+    linux: Option<Box<LinuxDeviation>>,
     ticks: Ticks,
 }
 
@@ -53,13 +55,12 @@ struct LinuxDeviation {
 impl RttEstimator {
     /// No sample yet: the timeout is the initial one (RFC 6298 section 2.1).
     pub fn new(config: Arc<Config>) -> Self {
-        let linux = LinuxDeviation { mdev: 0, mdev_max: 0, window_end: Seq::FIRST };
         Self {
             rto: config.rto.initial,
             config,
             estimate: None,
             backoff: 0,
-            linux,
+            linux: None,
             ticks: Ticks::NONE,
             expected_samples: 1,
             forgotten: false,
@@ -225,7 +226,7 @@ impl RttEstimator {
     fn linux(&mut self, rtt: Duration, floor: Duration, una: Seq, max: Seq) {
         let floor = floor.nanos() / 4;
         let remembered = self.remembered();
-        let linux = &mut self.linux;
+        let linux = self.linux.get_or_insert_with(Box::default);
         let Some(Estimate { srtt, rttvar }) = remembered else {
             linux.mdev = rtt.nanos() / 2;
             linux.mdev_max = linux.mdev.max(floor);

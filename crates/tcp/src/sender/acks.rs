@@ -89,6 +89,9 @@ impl Sender {
             self.restart_timer_on_duplicate(&facts);
         }
         self.calm = facts.is_new() && self.is_settled();
+        if self.calm {
+            self.flight.give_back_room();
+        }
     }
 
     /// Where every segment is timed: when those left that `segment` acknowledges and that were

@@ -137,7 +137,7 @@ pub struct Sender {
     /// Duplicate acknowledgments that do not count.
     pub(crate) discount: Discount,
     /// The next round trip of new data follows a spurious timeout.
-    pub(crate) adapting: Option<Adapting>,
+    pub(crate) adapting: Option<Box<Adapting>>,
 }
 
 impl Sender {
@@ -182,7 +182,6 @@ impl Sender {
     pub fn start(&mut self, smss: u32) {
         self.window = Window::new(&self.config.window, smss, self.syn_timed_out);
         self.burst = u32::MAX;
-        self.flight.give_back_room();
         if self.syn_timed_out {
             self.rtt.restart_after_syn();
         }

@@ -138,7 +138,6 @@ impl Sender {
             SackOnTimeout::Keep if !head.is_sacked() => self.flight.clear_losses(),
             SackOnTimeout::Keep | SackOnTimeout::Clear => self.flight.clear_scoreboard(),
         }
-        self.flight.give_back_room();
         self.permit = Permit::Windows;
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
