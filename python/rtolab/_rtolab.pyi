@@ -15,8 +15,10 @@ __all__ = [
     "__commit__",
     "__version__",
     "check",
+    "clean_up",
     "detectors",
     "emulate",
+    "emulate_flows",
     "policies",
     "receivers",
     "schema",
@@ -260,10 +262,12 @@ def simulate(
 class Carried(TypedDict):
     """What happened to the packets of one direction of an emulated link; sizes are bytes."""
 
-    from_host: str
-    """The host that sent them."""
-    to_host: str
-    """The host they were for."""
+    link: str
+    """The link's name."""
+    from_host: str | None
+    """The node at which they entered; None for the access link of a flow."""
+    to_host: str | None
+    """The node at which they came out."""
     offered: int
     """Packets that entered the link; what follows but `inside` counts those that left it."""
     delivered: int
@@ -278,6 +282,12 @@ class Carried(TypedDict):
     """Packets lost in outages."""
     dropped_script: int
     """Packets lost because the scenario names them."""
+    dropped_early: int
+    """Packets dropped by the queue's discipline."""
+    dropped_lifetime: int
+    """Packets older than the link keeps them."""
+    dropped_retries: int
+    """Packets given up by local retransmission."""
     inside: int
     """Packets still inside the link at the end."""
     mean_delay_s: float | None
@@ -299,29 +309,51 @@ class Lateness(TypedDict):
     """99 in 100 were not later than this."""
     max_s: float
     """None was later than this."""
+    allowed_s: float
+    """A run in which 1 packet in 100 is later than this is not good."""
+
+@type_check_only
+class EmulatedHost(TypedDict):
+    """A host: how it was set, and what its kernel counted."""
+
+    name: str
+    """The node's name."""
+    address: str
+    """Its IPv4 address."""
+    effective: dict[str, str]
+    """What was found effective, by setting."""
+    counters_before: dict[str, int]
+    """The kernel's counters of TCP before the run, by name such as TcpExtTCPTimeouts."""
+    counters_after: dict[str, int]
+    """The same after it."""
+    counted: dict[str, int]
+    """The difference, without what is zero."""
 
 @type_check_only
 class EmulationReport(TypedDict):
-    """How an emulation ended and what its link did."""
+    """How an emulation ended and what its links and hosts did."""
 
-    link: str
-    """The link's name."""
     round_trip_s: float
-    """The link's delays both ways, in seconds, without transmission and waiting."""
+    """The shortest round trip of a flow, in seconds, without transmission and waiting."""
     returncode: int | None
-    """How the command ended, as in `subprocess`: -N for signal N; None if it was interrupted."""
+    """How the command ended, as in `subprocess`: -N for signal N; None if it was interrupted. Of
+    flows 0."""
     interrupted: bool
     """Did Ctrl-C end it?"""
     elapsed_s: float
-    """How long the command ran, in seconds."""
-    forward: Carried
-    """From the host of the command."""
-    backward: Carried
-    """To the host of the command."""
+    """How long it ran, in seconds."""
+    links: list[Carried]
+    """The links' directions, the forward one of each before the other."""
+    hosts: list[EmulatedHost]
+    """The hosts, in the order of the scenario's nodes."""
+    connections: dict[str, dict[str, str]]
+    """What each flow's connection was found to be."""
     refused: int
-    """Packets that came out of the link and that the kernel did not take."""
+    """Packets that came out of a link and that the kernel did not take."""
     lateness: Lateness
-    """How well this machine kept the link's time."""
+    """How well this machine kept the links' time."""
+    real_time: bool
+    """Did the thread that carries packets run before all others?"""
 
 def emulate(
     path: str | PathLike[str],
@@ -351,4 +383,34 @@ def emulate(
         EmulationError: the scenario is not one link between two hosts, something that is needed is
             missing, there is no such program, or the system refused.
         InternalError: a defect in rtolab.
+    """
+
+def emulate_flows(
+    path: str | PathLike[str],
+    *,
+    variants: Sequence[tuple[str, Sequence[tuple[str, str]]]],
+    seeds: Sequence[int],
+    parallel: int = 1,
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[Outcome, list[EmulationReport]]:
+    """Run a scenario's flows in real time, with the kernels' own sockets.
+
+    Args:
+        path: the scenario, a TOML file.
+        variants: what the tables call the sender, and the dotted keys that are set for it.
+        seeds: each variant runs with each of them.
+        parallel: how many runs at a time.
+        progress: called now and then with the runs done and the runs there are.
+
+    Raises:
+        ScenarioError: the scenario, a key or a value is wrong.
+        EmulationError: something is missing, or a kernel is not as the scenario wants it.
+        Exception: whatever `progress` raises.
+    """
+
+def clean_up() -> list[str]:
+    """Take down what killed processes left behind; the names of their namespaces.
+
+    Raises:
+        EmulationError: `ip` is missing or refuses.
     """

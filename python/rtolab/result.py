@@ -149,6 +149,11 @@ class Result:
         Raises:
             OSError: a file cannot be written.
         """
+        written = self.write_tables(folder)
+        return written + (self._write_captures(Path(folder)) if self.traced else [])
+
+    def write_tables(self, folder: str | Path) -> list[Path]:
+        """Write every table as Parquet, and no captures; otherwise as `write`."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         written = []
@@ -156,7 +161,7 @@ class Result:
             path = folder / f"{name}.parquet"
             getattr(self, name).write_parquet(path)
             written.append(path)
-        return written + (self._write_captures(folder) if self.traced else [])
+        return written
 
     def _write_captures(self, folder: Path) -> list[Path]:
         written = []

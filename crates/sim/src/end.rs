@@ -221,7 +221,12 @@ impl End {
             }
             Event::CloseAcknowledged => self.close_acknowledged = Some(at),
             Event::PeerClosed => self.close(),
-            Event::Connected | Event::Closed | Event::Reset | Event::Duplicate { .. } => {}
+            Event::Connected
+            | Event::Closed
+            | Event::Reset
+            | Event::TimedOut
+            | Event::DeliveryProblem { .. }
+            | Event::Duplicate { .. } => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! Every knob of a TCP endpoint: data, never a branch on a name.
 
+mod connection;
 mod receiver;
 mod recovery;
 mod rto;
@@ -9,6 +10,10 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
+pub use connection::{
+    AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, Secret,
+    TimeWaitReset,
+};
 pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, RecoverOnUndo,
@@ -56,6 +61,13 @@ pub struct Config {
     pub recover_on_undo: RecoverOnUndo,
     /// The receiving side.
     pub receiver: ReceiverConfig,
+    /// How a connection is kept, given up and guarded.
+    pub connection: ConnectionConfig,
+    /// Is a small segment held back while data are outstanding?
+    pub nagle: Nagle,
+    /// The key of the initial sequence numbers, for a host that chooses them: see
+    /// [`Side::chosen`](crate::wire::Side::chosen).
+    pub secret: Secret,
     /// The maximum segment lifetime; TIME-WAIT lasts twice as long (RFC 9293 section 3.4.2).
     pub msl: Duration,
     /// Does the segment that empties the send buffer carry PSH, as RFC 9293 section 3.9.1.2 has it
@@ -179,6 +191,9 @@ impl Default for Config {
                 delayed_dupacks: None,
                 dsack_old: false,
             },
+            connection: ConnectionConfig::default(),
+            nagle: Nagle::default(),
+            secret: Secret::default(),
             msl: Duration::from_secs(120),
             push: false,
             detectors: Detectors::default(),

@@ -18,6 +18,16 @@ pub enum Event {
     Closed,
     /// The peer reset the connection.
     Reset,
+    /// The peer did not answer for too long: the connection is over (R2 of RFC 9293 section 3.8.3,
+    /// or keep-alive).
+    TimedOut,
+    /// A segment was retransmitted so often that something is wrong (R1).
+    DeliveryProblem {
+        /// When.
+        at: Instant,
+        /// Its first sequence number.
+        seq: Seq,
+    },
     /// The retransmission timer expired.
     Timeout(Retransmission),
     /// Loss recovery began.

@@ -90,7 +90,7 @@ impl Sender {
         if self.window_is_full() {
             return None;
         }
-        let chunk = self.next_full_chunk().or_else(|| self.new_chunk())?;
+        let chunk = self.next_full_chunk().or_else(|| self.next_small_chunk())?;
         if self.deadline.is_none() {
             self.deadline = Some(self.expiry(at));
         }

@@ -171,7 +171,7 @@ impl Sender {
         if self.outstanding() + smss > self.window.cwnd + self.limited_transmit() {
             return None;
         }
-        let chunk = self.new_chunk()?;
+        let chunk = self.next_small_chunk()?;
         if self.flight.size() + smss > self.window.cwnd {
             self.recovery.limited += u64::from(chunk.len);
         }
@@ -191,7 +191,11 @@ impl Sender {
         let len = waiting.min(room).min(self.window.smss);
         // The FIN goes with the last byte of data, if the window has room for it too.
         let fin = self.fin && len == waiting && len < room;
-        let partial = len < waiting.min(self.window.smss) && !self.squeezes;
+        // RFC 9293 section 3.8.6.2.1: a part of a segment leaves only if it is half of the largest
+        // window.
+        let partial = len < waiting.min(self.window.smss)
+            && !self.squeezes
+            && len * 2 < u64::from(self.largest_window);
         if partial || (len == 0 && !fin) {
             return None;
         }

@@ -9,6 +9,8 @@ mod calm;
 mod departures;
 mod judging;
 mod limited;
+mod nagle;
+mod progress;
 mod timeout;
 mod validation;
 
@@ -32,6 +34,7 @@ use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
 pub(crate) use judging::Settled;
+pub use progress::Standing;
 
 /// What leaves next: a range of sequence space, before the header is filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +126,8 @@ pub struct Sender {
     permit: Permit,
     /// A segment may be as small as the offered window.
     squeezes: bool,
+    /// The largest window that a segment offered which did not go straight through.
+    largest_window: u32,
     /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
     pub(crate) timed_out_at: Option<Seq>,
     /// Did the timer of the SYN expire?
@@ -158,6 +163,7 @@ impl Sender {
             limit: Seq::FIRST + 1,
             fin: false,
             edge: Seq::FIRST + 1,
+            largest_window: 0,
             permit: Permit::Windows,
             squeezes: false,
             burst: u32::MAX,
@@ -250,6 +256,26 @@ impl Sender {
     /// The peer offers a window that ends at `edge`.
     pub fn offer(&mut self, edge: Seq) {
         self.edge = edge;
+    }
+
+    /// Takes note of a window; those of segments that go straight through are not.
+    pub(crate) fn note_window(&mut self, window: u32) {
+        self.largest_window = self.largest_window.max(window);
+    }
+
+    /// The largest window that was noted, in bytes.
+    pub(crate) const fn largest_window(&self) -> u32 {
+        self.largest_window
+    }
+
+    /// When something that acknowledges arrived last.
+    pub(crate) const fn last_heard(&self) -> Option<Instant> {
+        self.last.received
+    }
+
+    /// How many of the bytes that were written are not acknowledged.
+    pub(crate) fn unacknowledged(&self) -> u64 {
+        self.limit.since(self.flight.una().max(Seq::FIRST + 1))
     }
 
     /// Sets `ssthresh` to half of what the configuration says is halved, of which `flight_size` is
