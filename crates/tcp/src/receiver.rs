@@ -13,7 +13,7 @@ use core::ops::Range;
 use rtolab_time::Instant;
 
 use crate::config::{Config, GapFill, ReceiverConfig, RxtAnswer};
-use crate::segment::{Flags, Segment};
+use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
 
 use delayed_ack::DelayedAck;
@@ -43,8 +43,9 @@ pub struct Receiver {
     /// Right edge of the largest window offered.
     edge: Seq,
     due: AckDue,
-    /// A segment with RXT is still to be answered.
-    rxt: bool,
+    /// What acknowledgments say beside: RXT_ECHO until a segment with RXT is answered, ECE until the
+    /// peer says that it sends less.
+    echoes: Flags,
     /// Duplicate acknowledgments that waited and are to leave now, beside the one that is due.
     released: u32,
     /// Ranges above RCV.NXT, those reported latest first (RFC 2018 section 4).
@@ -75,7 +76,7 @@ impl Receiver {
             delayed: DelayedAck::default(),
             dupacks: config.receiver.delayed_dupacks.map(Dupacks::new).map(Box::new),
             released: 0,
-            rxt: false,
+            echoes: Flags::NONE,
             config,
         }
     }
@@ -144,7 +145,7 @@ impl Receiver {
 
     /// The connection is over: nothing is acknowledged any more.
     pub fn owe_nothing(&mut self) {
-        (self.due, self.released, self.rxt) = (AckDue::No, 0, false);
+        (self.due, self.released, self.echoes) = (AckDue::No, 0, Flags::NONE);
     }
 
     /// Nothing of the segment is taken; it is acknowledged at once if it has data.
@@ -158,22 +159,33 @@ impl Receiver {
     pub fn note_rxt(&mut self, segment: &Segment) {
         let marked = segment.flags.has(Flags::RXT) && !segment.flags.has(Flags::SYN);
         if self.config().rxt_echo && marked && segment.sequence_length() > 0 {
-            self.rxt = true;
+            self.echoes |= Flags::RXT_ECHO;
             if self.config().rxt_answer == RxtAnswer::AtOnce {
                 self.due = AckDue::Now;
             }
         }
     }
 
-    /// Does the next acknowledgment carry the echo of RXT?
-    pub const fn echoes_rxt(&self) -> bool {
-        self.rxt
+    /// Takes note of what the acceptable segment says of congestion, between ends that both use ECN:
+    /// every acknowledgment echoes a mark (CE), until CWR answers it (RFC 3168 section 6.1.3).
+    pub fn note_congestion(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::CWR) {
+            self.echoes = self.echoes.without(Flags::ECE);
+        }
+        if segment.codepoint() == Codepoint::Ce {
+            self.echoes |= Flags::ECE;
+        }
+    }
+
+    /// What the next acknowledgment says beside: [`Flags::RXT_ECHO`], [`Flags::ECE`].
+    pub const fn echoes(&self) -> Flags {
+        self.echoes
     }
 
     /// Does a pure acknowledgment with the echo of RXT have to leave before anything that would take the
     /// acknowledgment along?
     pub fn owes_rxt(&self) -> bool {
-        self.rxt && self.config().rxt_answer == RxtAnswer::AtOnce
+        self.echoes.has(Flags::RXT_ECHO) && self.config().rxt_answer == RxtAnswer::AtOnce
     }
 
     /// The window to offer in bytes: what the buffer has room for, and never less than was
@@ -365,7 +377,7 @@ impl Receiver {
             _ => AckDue::Now,
         };
         self.released = self.released.saturating_sub(1);
-        self.rxt = false;
+        self.echoes = self.echoes.without(Flags::RXT_ECHO);
         let duplicate = self.duplicate.take();
         if sack != SackUse::None && (duplicate.is_some() || !self.queued.is_empty()) {
             self.report(segment, sack, duplicate);

@@ -196,7 +196,7 @@ impl Sender {
             recovery: self.recovery,
             estimate: self.rtt.estimate(),
             max: self.flight.max(),
-            congestion_echoed: false,
+            congestion_echoed: self.is_answering_echo(),
             answered: None,
         }
     }
@@ -228,6 +228,7 @@ impl Sender {
         }
         let saved = **saved;
         let timeout = finding.episode.is_none_or(|episode| episode.kind == EpisodeKind::Timeout);
+        let outgrown = self.has_outgrown(saved.cwnd);
         match response {
             Response::None => return Settled::No,
             // RFC 4015 section 3.2 is for timeouts.
@@ -259,10 +260,12 @@ impl Sender {
                 self.window.set_segments(1);
                 Settled::Restored
             }
-            // The reduction was due after all.
-            _ if saved.congestion_echoed => Settled::Restored,
+            // The reduction was due after all, or has long been made up for.
+            _ if saved.congestion_echoed || outgrown => Settled::Restored,
             response => {
                 self.restore(response, &saved, facts);
+                self.restore_curve();
+                self.withdraw_cwr();
                 match response {
                     // It grows for this acknowledgment as for any other.
                     Response::Linux26Undo => Settled::Resumed,
@@ -343,6 +346,8 @@ impl Sender {
         self.timed_out_at = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
+        self.prr = None;
+        self.forget_rack_losses();
         let una = self.flight.una();
         match self.config.recover_on_undo {
             RecoverOnUndo::Keep => {}

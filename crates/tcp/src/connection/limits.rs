@@ -26,11 +26,13 @@ impl GiveUp {
 }
 
 impl Connection {
-    /// The retransmission timer expired: the segment is sent again, or enough was tried.
+    /// A timer of the sender's expired: where it is that of retransmission, the segment is sent again,
+    /// or enough was tried.
     #[cold]
-    pub(super) fn on_retransmission_timer(&mut self, at: Instant) {
-        let Some(head) = self.sender.flight().head() else {
-            self.sender.on_timeout(at);
+    pub(super) fn on_sender_timer(&mut self, at: Instant) {
+        let expired = self.sender.retransmission_deadline().is_some_and(|rto| rto <= at);
+        let Some(head) = self.sender.flight().head().filter(|_| expired) else {
+            self.sender.on_timer(at);
             return;
         };
         let limits = &self.config.connection.limits;
@@ -45,7 +47,7 @@ impl Connection {
         if limits.r1 == Some(times) {
             self.push_event(Event::DeliveryProblem { at, seq });
         }
-        self.sender.on_timeout(at);
+        self.sender.on_timer(at);
     }
 
     /// The persist timer may have expired. A window may stay closed for ever, but somebody has to say

@@ -42,6 +42,8 @@ struct Agreed {
     timestamps: bool,
     /// The peer takes SACK options.
     sack: bool,
+    /// Data are sent as ECN-capable, and marks are echoed.
+    ecn: bool,
     /// The shift of the windows that this end offers; `None`: neither end scales.
     window_shift: Option<u8>,
 }
@@ -247,7 +249,7 @@ impl Connection {
             self.on_vigil(at);
         }
         if self.state != State::Closed && self.sender.deadline().is_some_and(|d| d <= at) {
-            self.on_retransmission_timer(at);
+            self.on_sender_timer(at);
         }
     }
 }

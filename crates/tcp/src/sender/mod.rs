@@ -7,11 +7,14 @@ mod acks;
 mod adopt;
 mod calm;
 mod departures;
+mod ecn;
+mod growth;
 mod judging;
 mod limited;
 mod nagle;
 mod progress;
 mod timeout;
+mod timers;
 mod validation;
 
 use alloc::boxed::Box;
@@ -24,12 +27,14 @@ use crate::config::{Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{Cause, Flight};
-use crate::recovery::{Recovery, WindowReduction};
+use crate::recovery::{Prr, Rack, Recovery, WindowReduction};
 use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{Bench, CanSend, Duplicates, Frto, Substitute, acting};
+use ecn::Ecn;
+use growth::Control;
 use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
@@ -47,6 +52,13 @@ pub struct Chunk {
     pub flags: Flags,
     /// Why it leaves.
     pub cause: Cause,
+}
+
+impl Chunk {
+    /// The sequence number behind its last one.
+    pub(crate) fn end(&self) -> Seq {
+        self.seq + self.len + u32::from(self.flags.any(Flags::SYN | Flags::FIN))
+    }
 }
 
 /// What may be sent, beyond what the windows say.
@@ -109,12 +121,20 @@ pub struct Sender {
     pub(crate) flight: Flight,
     pub(crate) window: Window,
     pub(crate) rtt: RttEstimator,
+    /// What RACK knows, where loss is told by time.
+    pub(crate) rack: Option<Box<Rack>>,
+    /// The recovery under way, where the rate is reduced in proportion.
+    pub(crate) prr: Option<Box<Prr>>,
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
     /// When data left last, and when an acknowledgment arrived last.
     last: Last,
     /// How much of the window is used, where it is validated.
     usage: Option<Box<Usage>>,
+    /// What grows and cuts the window in place of Reno, where it is asked for.
+    control: Option<Box<Control>>,
+    /// Explicit congestion notification, where both ends use it.
+    ecn: Option<Box<Ecn>>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
     trains: Option<Box<Trains>>,
     /// Loss recovery under way, and what it has counted so far.
@@ -172,12 +192,16 @@ impl Sender {
             syn_timed_out: false,
             frto: frto_of(&config),
             bench: bench_of(&config),
+            rack: Rack::of(&config),
+            prr: None,
             discount: Discount::default(),
             adapting: None,
             timed: None,
             trains: trains_of(&config),
             last: Last::default(),
             usage: Usage::since(None, &config),
+            control: None,
+            ecn: None,
             calm: false,
             events: Vec::new(),
             config,
@@ -187,6 +211,8 @@ impl Sender {
     /// The handshake told the segment size: `smss` bytes of payload. The windows start.
     pub fn start(&mut self, smss: u32) {
         self.window = Window::new(&self.config.window, smss, self.syn_timed_out);
+        self.control = Control::of(&self.config.congestion);
+        self.calm &= self.control.is_none();
         self.burst = u32::MAX;
         if self.syn_timed_out {
             self.rtt.restart_after_syn();
@@ -217,9 +243,9 @@ impl Sender {
         self.fin && self.flight.una() > self.limit
     }
 
-    /// When the retransmission timer expires.
-    pub const fn deadline(&self) -> Option<Instant> {
-        if self.forbears { None } else { self.deadline }
+    /// Did the timer of the SYN expire?
+    pub(crate) const fn syn_timed_out(&self) -> bool {
+        self.syn_timed_out
     }
 
     /// Has [`Sender::take_event`] something to tell?
@@ -288,8 +314,7 @@ impl Sender {
                 self.recovery.deflated(self.window.cwnd).min(offered)
             }
         };
-        self.window.halve(whole);
-        whole / 2
+        self.cut(whole)
     }
 
     /// What a timeout or fast retransmit looks like from here.
@@ -309,6 +334,9 @@ impl Sender {
     /// What counts against the congestion window, in bytes.
     #[inline]
     pub fn outstanding(&self) -> u64 {
+        if self.rack.is_some() {
+            return self.rack_outstanding();
+        }
         if let Some(outstanding) = self.recovery.outstanding(self) {
             return outstanding;
         }

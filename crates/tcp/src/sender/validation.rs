@@ -254,6 +254,10 @@ impl Sender {
     /// used, where that says the window was not (RFC 7661 section 4.4.1). Returns that half, not
     /// rounded.
     pub(crate) fn halve_at_loss(&mut self, flight_size: u64, at: Instant) -> u64 {
+        if self.is_answering_echo() {
+            return self.window.ssthresh;
+        }
+        self.save_curve();
         let pipe_ack = match (self.config.window.validation, &self.usage) {
             (Validation::Rfc7661, Some(usage)) => self.not_validated(usage, at),
             _ => None,
@@ -263,8 +267,7 @@ impl Sender {
         };
         let used = pipe_ack.max(flight_size);
         usage.loss = Some(Loss { used, retransmitted: 0 });
-        self.window.halve(used);
-        used / 2
+        self.cut(used)
     }
 
     /// Fast recovery is over: what had to be sent again was too much (RFC 7661 section 4.4.1).
