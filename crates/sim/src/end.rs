@@ -216,7 +216,7 @@ impl End {
                 self.count.fast_retransmits += 1;
                 self.note_timeout(TimeoutKind::FastRetransmit, retransmission);
             }
-            Event::Probe(probe) => self.note_timeout(TimeoutKind::Probe, &probe, whose),
+            Event::Probe(probe) => self.note_timeout(TimeoutKind::Probe, probe),
             Event::Judged { at, detector, kind, verdict } => {
                 self.note_verdict(at, (detector, kind), verdict);
             }
