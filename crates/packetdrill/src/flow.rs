@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use std::sync::Arc;
 
 use rtolab_tcp::wire::{Addresses, Near, Numbering, Ports, Side, WireSegment};
-use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, State, SynOptions};
+use rtolab_tcp::{Codepoint, Config, Connection, Event, Flags, Segment, Seq, State, SynOptions};
 use rtolab_time::Instant;
 
 use crate::bytes::Bytes;
@@ -116,7 +116,8 @@ impl Flow {
             seq: self.connection.receiver().nxt(),
             ack: self.connection.sender().flight().una(),
         };
-        let segment = wire.widen(&self.numbering.reversed(), near);
+        let mut segment = wire.widen(&self.numbering.reversed(), near);
+        segment.set_codepoint(Codepoint::from_bits(frame.ecn));
         self.connection.on_segment(&segment, at);
         for block in segment.sack_blocks() {
             self.push.split(offset(block.start));
@@ -213,7 +214,8 @@ impl Flow {
         if segment.len > 0 && self.push.marks(start + u64::from(segment.len)) {
             wire.flags |= Flags::PSH;
         }
-        Frame { addresses: self.path.addresses, ecn: 0, segment: wire, payload }
+        let ecn = segment.codepoint().bits();
+        Frame { addresses: self.path.addresses, ecn, segment: wire, payload }
     }
 
     /// What was written and is not acknowledged, in bytes.
