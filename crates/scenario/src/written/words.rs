@@ -185,6 +185,7 @@ impl Word for RepeatedTimeout {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("keeps", Self::Keeps, "It stays as the first timeout left it (RFC 5681)."),
         ("halves", Self::Halves, "It is halved anew, as in RFC 2001 and ns-2."),
+        ("once-per-window", Self::OncePerWindow, "It stays, also in fast recovery, as in Linux."),
     ];
 }
 
@@ -278,6 +279,7 @@ impl Word for Response {
         ("ns2:slow-start", Self::Ns2SlowStart, "Slow start with new data (ns-2's 3)."),
         ("rfc4015", Self::Rfc4015, "The Eifel response (RFC 4015), with its timeout."),
         ("linux", Self::Linux, "Window and ssthresh not below what they were."),
+        ("linux6", Self::Linux6, "As linux, and ssthresh not below 3/4 of the window."),
         ("linux2.6:halving", Self::Linux26Halving, "Rate halving (tcp_frto_response 0)."),
         (
             "linux2.6:conservative",

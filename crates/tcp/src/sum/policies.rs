@@ -1,5 +1,7 @@
 //! The table of policies.
 
+use alloc::boxed::Box;
+
 use rtolab_time::Duration;
 
 use super::{Policy, Question};
@@ -8,6 +10,7 @@ use crate::config::{
     Halves, Logarithm, Parity, PartialAckTimer, Response, RestartFrom, RtoFloor, SackRules,
     Sampling, SlowStartExit, Threshold,
 };
+use crate::spurious::UndoLinux;
 
 /// Every policy that a sum may name: a new algorithm is one file and one row here. It begins
 /// with the question that the policy answers; then its name, what it is, who published it, and what
@@ -235,6 +238,14 @@ pub const POLICIES: &[Policy] = &[
             c.detectors.dsack = Some(DsackForm::Causes);
         },
     ),
+    spurious(
+        "undo:linux",
+        "by timestamps and D-SACK, before F-RTO is asked",
+        "Linux 6, tcp_may_undo",
+        |c| {
+            c.detectors.add("undo:linux", || Box::new(UndoLinux::default()));
+        },
+    ),
     response("none", "nothing changes, to compare with", "this laboratory", |c| {
         c.response = Some(Response::None);
     }),
@@ -288,6 +299,14 @@ pub const POLICIES: &[Policy] = &[
         "Linux 6.1, tcp_undo_cwnd_reduction",
         |c| {
             c.response = Some(Response::Linux);
+        },
+    ),
+    response(
+        "linux6",
+        "as linux, and ssthresh not below 3/4 of the window",
+        "Linux 6, tcp_current_ssthresh",
+        |c| {
+            c.response = Some(Response::Linux6);
         },
     ),
     response("linux2.6:halving", "rate halving", "Linux 2.6.24, tcp_frto_response 0", |c| {
