@@ -19,8 +19,7 @@ fn shipped(set: &[(&str, &str)]) -> Recording {
 fn counted(recording: &Recording) -> [u64; 3] {
     let marked = recording.links.iter().map(|row| row.stats.marked).sum();
     let early = recording.links.iter().map(|row| row.stats.drops.early).sum();
-    let retransmitted =
-        recording.connections.iter().map(|row| u64::from(row.retransmissions)).sum();
+    let retransmitted = recording.connections.iter().map(|row| row.retransmissions).sum();
     [marked, early, retransmitted]
 }
 

@@ -12,8 +12,6 @@
 //! | `ns2:slow-start` | one segment                   | max(window, ssthresh)   | new data         |
 //! | `rfc4015`        | FlightSize + min(acked, IW)   | max(flight, ssthresh)   | new data         |
 //! | `linux`          | at least as before            | at least as before      | new data         |
-//! | `linux6`         | at least as before            | at least as before, and | new data         |
-//! |                  |                               | 3/4 of the window       |                  |
 //! | `bsd`            | as before                     | as before               | what was going on |
 //!
 //! And those of Linux 2.6 (`tcp_input.c` from 2.6.22, `tcp_frto_response`, until 3.10):
@@ -87,8 +85,7 @@ impl Finding {
         }
         match self.detector.split(':').next() {
             Some("badrexmit") => Response::Bsd,
-            Some("dsack") => Response::Linux,
-            Some("undo") => Response::Linux6,
+            Some("dsack" | "undo") => Response::Linux,
             _ => Response::Full,
         }
     }
@@ -181,7 +178,6 @@ impl Response {
             | Self::Ns2SlowStart
             | Self::Rfc4015
             | Self::Linux
-            | Self::Linux6
             | Self::Linux26Undo
             | Self::Bsd => true,
         }
@@ -310,10 +306,6 @@ impl Sender {
             Response::Linux => {
                 (self.window.cwnd.max(saved.cwnd), self.window.ssthresh.max(saved.ssthresh))
             }
-            Response::Linux6 => {
-                let prior = saved.ssthresh.max(self.three_quarters(&saved));
-                (self.window.cwnd.max(saved.cwnd), self.window.ssthresh.max(prior))
-            }
             // `t_seqno_ - prev_highest_ack_`: from the last segment acknowledged to the next to leave.
             Response::Ns2Full => {
                 (before_the_ack + self.window.smss, saved.cwnd.max(saved.ssthresh))
@@ -329,16 +321,6 @@ impl Sender {
         };
         // A last, short segment is less than the smallest window.
         (self.window.cwnd, self.window.ssthresh) = (cwnd.max(self.window.smss), ssthresh);
-    }
-
-    /// `tcp_current_ssthresh`: half of the window and a quarter, each rounded down to segments; but
-    /// nothing in a recovery.
-    const fn three_quarters(&self, saved: &Saved) -> u64 {
-        let segments = saved.cwnd / self.window.smss;
-        match saved.recovery.is_fast() {
-            true => 0,
-            false => (segments / 2 + segments / 4) * self.window.smss,
-        }
     }
 
     /// RFC 4015 section 3.2 steps 0 and 11.

@@ -8,7 +8,7 @@ use rtolab_tcp::spurious::Verdict;
 use script::{Script, Setup};
 
 const SPURIOUS: Verdict = Verdict::Spurious;
-const KERNEL: &str = "sack+frto:linux+undo:linux+linux6";
+const KERNEL: &str = "sack+frto:linux+undo:linux";
 /// Without F-RTO all is sent again.
 const WITHOUT_FRTO: &str = "sack+undo:linux";
 
@@ -136,7 +136,7 @@ fn in_loss_an_older_echo_comes_before_f_rto() {
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).expect([7]);
     s.judged("undo:linux", SPURIOUS).judged("frto:linux", None);
-    let mut s = stamped("sack+frto:linux+linux6", 6);
+    let mut s = stamped("sack+frto:linux", 6);
     s.timeout().expect([1]);
     s.echoing(10).ack(1).undecided().expect([7, 8]);
 }
@@ -225,21 +225,8 @@ fn a_timeout_in_recovery_goes_on_with_what_that_has_counted() {
 }
 
 #[test]
-fn ssthresh_comes_back_to_three_quarters_of_the_window_at_least() {
-    // The window has grown from 4 to 10 segments in congestion avoidance: 10 / 2 + 10 / 4 = 7.
-    for (response, ssthresh) in [("linux6", 7), ("linux", 4)] {
-        let sum = format!("sack+undo:linux+{response}");
-        let setup = Script::sender(&sum).cwnd(10).ssthresh(4).at_millis(10);
-        let mut s = setup.set(|config| config.timestamps = true).sent(1..=10);
-        s.timeout().expect([1]).ssthresh(5);
-        let ssthresh = ssthresh.max(5);
-        s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(10.0).ssthresh(ssthresh).take();
-    }
-}
-
-#[test]
 fn nothing_is_undone_where_congestion_was_echoed() {
-    let mut s = stamped("sack+ecn+frto:linux+undo:linux+linux6", 8);
+    let mut s = stamped("sack+ecn+frto:linux+undo:linux", 8);
     s.echoing(10).echoes_mark(1).expect_nothing().cwnd(4.0).ssthresh(4);
     s.timeout().expect([2]).cwnd(1.0).ssthresh(4);
     s.echoing(10).ack(2).verdict(SPURIOUS).cwnd(1.0).ssthresh(4).take();

@@ -279,7 +279,6 @@ impl Word for Response {
         ("ns2:slow-start", Self::Ns2SlowStart, "Slow start with new data (ns-2's 3)."),
         ("rfc4015", Self::Rfc4015, "The Eifel response (RFC 4015), with its timeout."),
         ("linux", Self::Linux, "Window and ssthresh not below what they were."),
-        ("linux6", Self::Linux6, "As linux, and ssthresh not below 3/4 of the window."),
         ("linux2.6:halving", Self::Linux26Halving, "Rate halving (tcp_frto_response 0)."),
         (
             "linux2.6:conservative",

@@ -244,9 +244,6 @@ pub enum Response {
     Rfc4015,
     /// Neither is less than before, nor than now (`tcp_undo_cwnd_reduction`).
     Linux,
-    /// The same, and `ssthresh` not below three quarters of the window of before, where no recovery was
-    /// under way then (`tcp_current_ssthresh`, to which `prior_ssthresh` is set).
-    Linux6,
     /// Rate halving from what is outstanding to the halved `ssthresh` (`tcp_frto_response` 0 of
     /// Linux 2.6.22 to 3.9).
     Linux26Halving,

@@ -301,14 +301,6 @@ pub const POLICIES: &[Policy] = &[
             c.response = Some(Response::Linux);
         },
     ),
-    response(
-        "linux6",
-        "as linux, and ssthresh not below 3/4 of the window",
-        "Linux 6, tcp_current_ssthresh",
-        |c| {
-            c.response = Some(Response::Linux6);
-        },
-    ),
     response("linux2.6:halving", "rate halving", "Linux 2.6.24, tcp_frto_response 0", |c| {
         c.response = Some(Response::Linux26Halving);
     }),

@@ -101,7 +101,7 @@ pub const SUMS: [&str; 97] = [
     "sack+dsack:causes",
     "newreno+frto+eifel-timer",
     "sack+cubic",
-    "sack+frto:linux+undo:linux+linux6",
+    "sack+frto:linux+undo:linux",
     "newreno+undo:linux",
     "sack+cubic:linux+ecn+frto:linux+undo:linux",
     "sack+ecn+frto:linux",
