@@ -11,6 +11,7 @@ use rtolab_time::Instant;
 use crate::bytes::Bytes;
 use crate::frame::Frame;
 use crate::push::{Bounds, Push};
+use crate::settings::PushRule;
 
 /// Both ends of a connection, as seen from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,7 @@ pub struct Flow {
     incoming: Bytes,
     push: Push,
     min_segments: u64,
+    rule: PushRule,
 }
 
 /// The offset in its direction's stream; the SYN is before the first.
@@ -102,7 +104,13 @@ impl Flow {
             incoming: Bytes::default(),
             push: Push::default(),
             min_segments: 2,
+            rule: PushRule::default(),
         }
+    }
+
+    /// Which segments carry PSH.
+    pub fn set_push(&mut self, rule: PushRule) {
+        self.rule = rule;
     }
 
     /// A packet arrived.
@@ -153,6 +161,7 @@ impl Flow {
             Event::Closed => self.end = self.end.or(Some(End::Closed)),
             Event::Reset if self.connected => self.end = Some(End::Reset),
             Event::Reset => self.end = Some(End::Refused),
+            Event::TimedOut => self.end = Some(End::TimedOut),
             _ => {}
         }
     }
@@ -202,6 +211,7 @@ impl Flow {
             if !again {
                 bounds.outstanding += end - offset(first.seq);
             }
+            let count = if self.rule == PushRule::Linux { count } else { 1 };
             self.push.sent(end, count);
             rest = &rest[count..];
         }

@@ -36,6 +36,7 @@ fn sums(policy: &Policy) -> &'static [&'static str] {
         Question::Timeout | Question::Spurious | Question::Timer | Question::Congestion => {
             &["sack+{}", "newreno+{}"]
         }
+        Question::Reduction => &["sack+{}", "rack+{}"],
         Question::Network => &["sack+{}"],
         Question::SlowStart => &["sack+{}", "sack+cubic+{}"],
         Question::Response => &["sack+eifel+{}", "sack+frto+{}", "newreno+dsack+{}"],

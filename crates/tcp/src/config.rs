@@ -1,6 +1,8 @@
 //! Every knob of a TCP endpoint: data, never a branch on a name.
 
 mod congestion;
+mod connection;
+mod rack;
 mod receiver;
 mod recovery;
 mod rto;
@@ -11,10 +13,15 @@ use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
 pub use congestion::{CongestionConfig, Control, CubicConfig, CubicUndo, SlowStartExit};
+pub use connection::{
+    AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, Secret,
+    TimeWaitReset,
+};
+pub use rack::{RackConfig, RackThreshold, ReorderingWindow};
 pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
-    Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, RecoverOnUndo,
-    RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
+    Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
+    RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
 };
 pub use rto::{
     Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling,
@@ -62,6 +69,13 @@ pub struct Config {
     pub recover_on_undo: RecoverOnUndo,
     /// The receiving side.
     pub receiver: ReceiverConfig,
+    /// How a connection is kept, given up and guarded.
+    pub connection: ConnectionConfig,
+    /// Is a small segment held back while data are outstanding?
+    pub nagle: Nagle,
+    /// The key of the initial sequence numbers, for a host that chooses them: see
+    /// [`Side::chosen`](crate::wire::Side::chosen).
+    pub secret: Secret,
     /// The maximum segment lifetime; TIME-WAIT lasts twice as long (RFC 9293 section 3.4.2).
     pub msl: Duration,
     /// Does the segment that empties the send buffer carry PSH, as RFC 9293 section 3.9.1.2 has it
@@ -108,6 +122,17 @@ pub enum EchoRule {
     Ns2bis,
     /// Always (footnote 3 of the F-RTO report).
     EchoAll,
+}
+
+impl Config {
+    /// Does loss recovery know of every acknowledgment how much it reports as delivered?
+    pub(crate) fn tells_delivered(&self) -> bool {
+        match self.recovery.algorithm {
+            Algorithm::Rack => true,
+            Algorithm::Sack => self.recovery.sack.rules != SackRules::Ns2,
+            Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno => false,
+        }
+    }
 }
 
 impl Default for Config {
@@ -165,6 +190,7 @@ impl Default for Config {
                 bugfix: Bugfix::default(),
                 newreno: NewRenoConfig::default(),
                 sack: SackConfig::default(),
+                rack: RackConfig::default(),
                 early_retransmit: false,
                 reduction: Reduction::default(),
                 go_back_n_on_duplicates: false,
@@ -187,6 +213,9 @@ impl Default for Config {
                 delayed_dupacks: None,
                 dsack_old: false,
             },
+            connection: ConnectionConfig::default(),
+            nagle: Nagle::default(),
+            secret: Secret::default(),
             msl: Duration::from_secs(120),
             push: false,
             detectors: Detectors::default(),

@@ -134,6 +134,18 @@ impl Receiver {
         self.due = AckDue::Now;
     }
 
+    /// The connection is over: nothing is acknowledged any more.
+    pub fn owe_nothing(&mut self) {
+        (self.due, self.released, self.echoes) = (AckDue::No, 0, Flags::NONE);
+    }
+
+    /// Nothing of the segment is taken; it is acknowledged at once if it has data.
+    pub fn ack_if_any(&mut self, segment: &Segment) {
+        if segment.sequence_length() > 0 {
+            self.due = AckDue::Now;
+        }
+    }
+
     /// Takes note of the segment's RXT flag: it is answered, whatever else becomes of the segment.
     pub fn note_rxt(&mut self, segment: &Segment) {
         let marked = segment.flags.has(Flags::RXT) && !segment.flags.has(Flags::SYN);
@@ -222,6 +234,11 @@ impl Receiver {
         }
     }
 
+    /// Is `seq` in the window (RFC 9293 section 3.10.7.4, for a segment without data)?
+    pub fn expects(&self, seq: Seq) -> bool {
+        seq == self.nxt || (seq > self.nxt && seq < self.edge)
+    }
+
     /// Does all of the segment lie below the right edge of the largest window offered?
     #[inline]
     pub fn fits(&self, segment: &Segment) -> bool {
@@ -243,7 +260,7 @@ impl Receiver {
             return;
         }
         if segment.flags.has(Flags::FIN) {
-            self.fin = Some(range.end - 1);
+            self.note_fin(&range);
         }
         self.delayed.arrived(segment, at);
         let fits = range.end <= self.edge;
@@ -256,6 +273,13 @@ impl Receiver {
         self.take_out_of_order(segment, at);
     }
 
+    /// The peer's FIN, if it lies in the window and is the first one.
+    fn note_fin(&mut self, range: &Range<Seq>) {
+        if self.fin.is_none() && range.end > self.nxt && range.end <= self.edge {
+            self.fin = Some(range.end - 1);
+        }
+    }
+
     /// Takes a segment that is not the next one expected, or behind which others wait.
     #[inline(never)]
     fn take_out_of_order(&mut self, segment: &Segment, at: Instant) {
@@ -263,7 +287,9 @@ impl Receiver {
         let fits = range.end <= self.edge;
         let before = self.nxt;
         self.duplicate = self.duplicate_part(&range);
-        let rest = range.start.max(self.nxt)..range.end.min(self.edge);
+        // Behind a FIN there is nothing.
+        let edge = self.fin.map_or(self.edge, |fin| self.edge.min(fin + 1));
+        let rest = range.start.max(self.nxt)..range.end.min(edge);
         let queues = !rest.is_empty();
         if queues {
             self.queue(rest);

@@ -339,6 +339,8 @@ impl Sender {
         self.timed_out_at = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
+        self.prr = None;
+        self.forget_rack_losses();
         let una = self.flight.una();
         match self.config.recover_on_undo {
             RecoverOnUndo::Keep => {}

@@ -2,9 +2,9 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, PathFact, ReceiverConfig,
-    RecoveryConfig, RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig,
-    WindowConfig,
+    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, PathFact, RackConfig,
+    ReceiverConfig, RecoveryConfig, RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock,
+    TimestampConfig, WindowConfig,
 };
 
 use super::at::At;
@@ -12,7 +12,7 @@ use super::congestion::congestion;
 use crate::Error;
 use crate::written::value::{Chance, Text, Whole, Written};
 use crate::written::{
-    DualRtt, Flow, NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
+    DualRtt, Flow, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
 };
 
 /// How the sending hosts behave, before a sum of policies is applied.
@@ -35,6 +35,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     recovery(&tcp.recovery, &mut config.recovery);
     newreno(&tcp.newreno, &mut config.recovery.newreno);
     sack(&tcp.sack_recovery, &mut config.recovery.sack);
+    rack(&tcp.rack, &mut config.recovery.rack);
     Ok(config)
 }
 
@@ -317,4 +318,15 @@ fn sack(written: &SackRecovery, config: &mut SackConfig) {
     set(&mut config.rules, *rules);
     set(&mut config.outstanding, *outstanding);
     set(&mut config.on_timeout, *on_timeout);
+}
+
+fn rack(written: &Rack, config: &mut RackConfig) {
+    let Rack { reordering_window, threshold, min_rtt_window, .. } = written;
+    let Rack { tail_loss_probe, max_ack_delay, timer_slack, .. } = written;
+    set(&mut config.reordering_window, *reordering_window);
+    set(&mut config.threshold, *threshold);
+    config.min_rtt_window = min_rtt_window.map(|Written(span)| span).or(config.min_rtt_window);
+    config.tail_loss_probe = tail_loss_probe.unwrap_or(config.tail_loss_probe);
+    set(&mut config.max_ack_delay, *max_ack_delay);
+    set(&mut config.timer_slack, *timer_slack);
 }

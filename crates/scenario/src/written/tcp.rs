@@ -3,9 +3,9 @@
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
-    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartFrom,
-    RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold,
-    TimerClock, Validation, WindowLimited,
+    PartialAckTimer, RackThreshold, RecoverOnUndo, Reduction, ReorderingWindow, RepeatedTimeout,
+    Response, RestartFrom, RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling,
+    SlowStart, Threshold, TimerClock, Validation, WindowLimited,
 };
 use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
@@ -57,6 +57,9 @@ pub(crate) struct Tcp {
     /// Knobs of SACK recovery (RFC 6675).
     #[serde(default)]
     pub sack_recovery: SackRecovery,
+    /// Knobs of RACK-TLP (RFC 8985).
+    #[serde(default)]
+    pub rack: Rack,
     /// What F-RTO does where it has no new segments to send, by RFC 5682 appendix A. Default:
     /// conventional.
     pub frto_window_limited: Option<Written<WindowLimited>>,
@@ -214,6 +217,30 @@ pub(crate) struct SackRecovery {
     pub outstanding: Option<Written<Outstanding>>,
     /// What a timeout does to the scoreboard. Default: clear.
     pub on_timeout: Option<Written<SackOnTimeout>>,
+}
+
+/// Knobs of RACK-TLP (RFC 8985).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Rack {
+    /// How the reordering window adapts. Default: adaptive.
+    pub reordering_window: Option<Written<ReorderingWindow>>,
+    /// How many segments SACKed above a hole show a loss without waiting, as long as no reordering
+    /// was seen. Default: dupthresh.
+    pub threshold: Option<Written<RackThreshold>>,
+    /// The smallest round trip is that of so long a time (Linux: tcp_min_rtt_wlen). Default: of the
+    /// whole connection.
+    #[schemars(example = &"300 s")]
+    pub min_rtt_window: Option<Written<Positive>>,
+    /// Are tail loss probes sent (Linux: tcp_early_retrans)? Default: true.
+    pub tail_loss_probe: Option<bool>,
+    /// The probe for a single segment waits so much longer (Linux: TCP_RTO_MIN). Default: 200 ms.
+    #[schemars(example = &"200 ms")]
+    pub max_ack_delay: Option<Written<Duration>>,
+    /// The reordering timer, and that of a probe for several segments, are so much longer (Linux: 2
+    /// ms). Default: 0 s.
+    #[schemars(example = &"2 ms")]
+    pub timer_slack: Option<Written<Duration>>,
 }
 
 /// Knobs of DualRTT (Fu and Atiquzzaman 2004).

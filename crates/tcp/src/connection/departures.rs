@@ -3,7 +3,8 @@
 use rtolab_time::Instant;
 
 use super::arrivals::MAX_WINDOW_SHIFT;
-use super::{Connection, Reset, State};
+use super::resets::Reset;
+use super::{Connection, State};
 use crate::receiver::SackUse;
 use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::sender::Chunk;
@@ -79,13 +80,10 @@ impl Connection {
 
     #[cold]
     fn resets(&mut self, reset: Reset, at: Instant) -> Segment {
-        match reset {
-            Reset::Abort => {
-                let max = self.sender.flight().max();
-                self.with_ack(Segment::new(max, 0, Flags::RST | Flags::ACK), at)
-            }
-            Reset::Refuse(ack) => Segment::new(ack, 0, Flags::RST),
-        }
+        reset.segment().unwrap_or_else(|| {
+            let max = self.sender.flight().max();
+            self.with_ack(Segment::new(max, 0, Flags::RST | Flags::ACK), at)
+        })
     }
 
     /// Asks for a larger window.

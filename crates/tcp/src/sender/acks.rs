@@ -28,6 +28,7 @@ impl Sender {
             || self.config.recovery.reduction == Reduction::RateHalving
             || self.discount.is_under_way()
             || self.is_judging()
+            || self.rack.is_some()
     }
 
     /// Takes an acknowledgment of nothing, while nothing is outstanding.
@@ -44,6 +45,7 @@ impl Sender {
 
     fn learn(&mut self, segment: &Segment, at: Instant) {
         let timed = self.timed_segments(segment);
+        self.rack_hears(segment, at);
         let mut facts = self.flight.expected(segment, at);
         match segment.sack_count() > 0 && !self.config.sack {
             false => self.flight.note_acked(segment, &mut facts),
@@ -88,6 +90,9 @@ impl Sender {
             self.trains.begin(false);
             self.restart_timer_on_duplicate(&facts);
         }
+        if self.rack.is_some() {
+            self.restart_early_timers(&facts);
+        }
         self.calm = facts.is_new() && self.is_settled();
     }
 
@@ -123,6 +128,9 @@ impl Sender {
             return;
         }
         let Some(sent) = sent else { return };
+        if let Some(rack) = &mut self.rack {
+            rack.note_sample();
+        }
         self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss);
         let earlier = timed.len().saturating_sub(1);
         for sent in timed[..earlier].iter().chain([&sent]) {

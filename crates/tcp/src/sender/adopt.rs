@@ -41,7 +41,8 @@ impl Negotiated {
         if by_timestamps && !self.timestamps {
             return Err(AdoptError::NoTimestamps);
         }
-        if config.recovery.algorithm == Algorithm::Sack && !self.sack {
+        let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        if by_sack && !self.sack {
             return Err(AdoptError::NoSack);
         }
         Ok(())
@@ -57,7 +58,9 @@ impl Sender {
             self.window.cwnd = self.recovery.deflated(self.window.cwnd);
             self.recovery.leave();
         }
-        if config.recovery.algorithm != Algorithm::Sack || !config.sack {
+        self.adopt_rack(&config);
+        let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        if !by_sack || !config.sack {
             self.flight.clear_scoreboard();
         }
         if config.frto != self.config.frto {

@@ -78,7 +78,7 @@ impl Sender {
         }
         match self.config.recovery.reduction {
             Reduction::RateHalving => self.begin_window_reduction(before),
-            Reduction::AtOnce => {
+            Reduction::AtOnce | Reduction::Prr(_) => {
                 let least = part.max(self.window.smss).min(self.window.ssthresh);
                 self.window.cwnd = self.window.cwnd.min(least);
             }

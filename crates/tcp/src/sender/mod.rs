@@ -11,8 +11,10 @@ mod ecn;
 mod growth;
 mod judging;
 mod limited;
+mod nagle;
 mod progress;
 mod timeout;
+mod timers;
 mod validation;
 
 use alloc::boxed::Box;
@@ -25,7 +27,7 @@ use crate::config::{Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{Cause, Flight};
-use crate::recovery::{Recovery, WindowReduction};
+use crate::recovery::{Prr, Rack, Recovery, WindowReduction};
 use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
@@ -50,6 +52,13 @@ pub struct Chunk {
     pub flags: Flags,
     /// Why it leaves.
     pub cause: Cause,
+}
+
+impl Chunk {
+    /// The sequence number behind its last one.
+    pub(crate) fn end(&self) -> Seq {
+        self.seq + self.len + u32::from(self.flags.any(Flags::SYN | Flags::FIN))
+    }
 }
 
 /// What may be sent, beyond what the windows say.
@@ -102,6 +111,10 @@ pub struct Sender {
     pub(crate) flight: Flight,
     pub(crate) window: Window,
     pub(crate) rtt: RttEstimator,
+    /// What RACK knows, where loss is told by time.
+    pub(crate) rack: Option<Box<Rack>>,
+    /// The recovery under way, where the rate is reduced in proportion.
+    pub(crate) prr: Option<Box<Prr>>,
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
     /// When data left last, and when an acknowledgment arrived last.
@@ -123,6 +136,8 @@ pub struct Sender {
     permit: Permit,
     /// A segment may be as small as the offered window.
     squeezes: bool,
+    /// The largest window that a segment offered which did not go straight through.
+    largest_window: u32,
     /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
     pub(crate) timed_out_at: Option<Seq>,
     /// Did the timer of the SYN expire?
@@ -159,6 +174,7 @@ impl Sender {
             limit: Seq::FIRST + 1,
             fin: false,
             edge: Seq::FIRST + 1,
+            largest_window: 0,
             permit: Permit::Windows,
             squeezes: false,
             burst: u32::MAX,
@@ -167,6 +183,8 @@ impl Sender {
             syn_timed_out: false,
             frto: config.frto.map(Frto::new),
             bench: bench_of(&config),
+            rack: Rack::of(&config),
+            prr: None,
             discount: Discount::default(),
             adapting: None,
             timed: None,
@@ -221,11 +239,6 @@ impl Sender {
         self.syn_timed_out
     }
 
-    /// When the retransmission timer expires.
-    pub const fn deadline(&self) -> Option<Instant> {
-        if self.forbears { None } else { self.deadline }
-    }
-
     /// Has [`Sender::take_event`] something to tell?
     #[inline]
     pub fn has_events(&self) -> bool {
@@ -262,6 +275,26 @@ impl Sender {
         self.edge = edge;
     }
 
+    /// Takes note of a window; those of segments that go straight through are not.
+    pub(crate) fn note_window(&mut self, window: u32) {
+        self.largest_window = self.largest_window.max(window);
+    }
+
+    /// The largest window that was noted, in bytes.
+    pub(crate) const fn largest_window(&self) -> u32 {
+        self.largest_window
+    }
+
+    /// When something that acknowledges arrived last.
+    pub(crate) const fn last_heard(&self) -> Option<Instant> {
+        self.last.received
+    }
+
+    /// How many of the bytes that were written are not acknowledged.
+    pub(crate) fn unacknowledged(&self) -> u64 {
+        self.limit.since(self.flight.una().max(Seq::FIRST + 1))
+    }
+
     /// Sets `ssthresh` to half of what the configuration says is halved, of which `flight_size` is
     /// one choice; returns that half, not rounded.
     pub(crate) fn halve(&mut self, flight_size: u64) -> u64 {
@@ -292,6 +325,9 @@ impl Sender {
     /// What counts against the congestion window, in bytes.
     #[inline]
     pub fn outstanding(&self) -> u64 {
+        if self.rack.is_some() {
+            return self.rack_outstanding();
+        }
         if let Some(outstanding) = self.recovery.outstanding(self) {
             return outstanding;
         }

@@ -127,6 +127,7 @@ impl Sender {
         self.reduction = None;
         self.invalidate();
         match self.config.recovery.sack.on_timeout {
+            _ if self.rack.is_some() => self.rack_times_out(at),
             // A head that was selectively acknowledged shows that the receiver reneged.
             SackOnTimeout::Keep if !head.is_sacked() => self.flight.clear_losses(),
             SackOnTimeout::Keep | SackOnTimeout::Clear => self.flight.clear_scoreboard(),
@@ -162,5 +163,6 @@ impl Sender {
         self.resend_head = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
+        self.forget_rack_losses();
     }
 }

@@ -119,6 +119,10 @@ impl Detector for UndoLinux {
         self.resent.push((sent.seq, sent.end()));
     }
 
+    fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
+        self.on_retransmission(sent, episode);
+    }
+
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         let Some((number, kind)) = self.episode else { return Verdict::Open };
         if number != episode.number {

@@ -7,8 +7,8 @@ use rtolab_time::Duration;
 use super::{Policy, Question};
 use crate::config::{
     Algorithm, Arithmetic, Bugfix, Config, Control, CubicUndo, DsackForm, EifelForm, FrtoVariant,
-    Halves, Logarithm, Parity, PartialAckTimer, Response, RestartFrom, RtoFloor, SackRules,
-    Sampling, SlowStartExit, Threshold,
+    Halves, Logarithm, Parity, PartialAckTimer, PrrBound, Reduction, Response, RestartFrom,
+    RtoFloor, SackRules, Sampling, SlowStartExit, Threshold,
 };
 use crate::spurious::UndoLinux;
 
@@ -100,6 +100,11 @@ pub const POLICIES: &[Policy] = &[
     recovery("sack:ns2", "SACK recovery as simulated", "ns-2.35, tcp-sack1.cc", |c| {
         sack(c);
         c.recovery.sack.rules = SackRules::Ns2;
+    }),
+    recovery("rack", "RACK-TLP, by time and with PRR", "RFC 8985 section 6", rack),
+    recovery("rack:no-tlp", "RACK without tail loss probes", "RFC 8985 section 6", |c| {
+        rack(c);
+        c.recovery.rack.tail_loss_probe = false;
     }),
     timeout("frto", "F-RTO as first published", "report C-2002-07 section 3", |c| {
         c.frto = Some(FrtoVariant::Report);
@@ -344,6 +349,23 @@ pub const POLICIES: &[Policy] = &[
             c.rto.restart_from = RestartFrom::OldestSegment;
         },
     ),
+    reduction(
+        "at-once",
+        "the window is halved when recovery begins",
+        "RFC 5681 section 3.2",
+        |c| {
+            c.recovery.reduction = Reduction::AtOnce;
+        },
+    ),
+    reduction("prr", "proportional rate reduction", "RFC 9937 section 6", |c| {
+        c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937);
+    }),
+    reduction("prr:crb", "PRR with its conservative bound", "RFC 6937 section 3", |c| {
+        c.recovery.reduction = Reduction::Prr(PrrBound::Crb);
+    }),
+    reduction("prr:ssrb", "PRR with its slow-start bound", "RFC 6937 section 3", |c| {
+        c.recovery.reduction = Reduction::Prr(PrrBound::Ssrb);
+    }),
     congestion("cubic", "CUBIC", "RFC 9438", |c| {
         c.congestion.control = Control::Cubic;
     }),
@@ -418,6 +440,15 @@ const fn timer(
     Policy { name, question: Question::Timer, about, source, set }
 }
 
+const fn reduction(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Reduction, about, source, set }
+}
+
 const fn congestion(
     name: &'static str,
     about: &'static str,
@@ -463,6 +494,15 @@ fn newreno(config: &mut Config) {
 fn sack(config: &mut Config) {
     config.recovery.algorithm = Algorithm::Sack;
     config.sack = true;
+}
+
+/// RFC 8985 section 9.3 recommends PRR; another way that the scenario chooses stays.
+fn rack(config: &mut Config) {
+    config.recovery.algorithm = Algorithm::Rack;
+    config.sack = true;
+    if config.recovery.reduction == Reduction::AtOnce {
+        config.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937);
+    }
 }
 
 fn eifel(config: &mut Config, form: EifelForm) {
