@@ -115,12 +115,21 @@ impl Sender {
             return;
         }
         let before = self.state_to_save();
+<<<<<<< HEAD
         match (repeated, &mut self.saved) {
             (true, Some(saved)) => saved.pipe = before.pipe,
             _ => {
                 self.save(before);
                 self.save_curve();
             }
+=======
+        let repeated = repeated || self.times_out_in_window();
+        if repeated {
+            self.saved.pipe = before.pipe;
+        } else {
+            self.saved = before;
+            self.save_curve();
+>>>>>>> w-cubic
         }
         let halves = !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves;
         if halves && !self.is_answering_echo() {
@@ -148,6 +157,12 @@ impl Sender {
         self.permit = Permit::Windows;
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
+    }
+
+    /// Has fast recovery cut the window, and is that enough of a cut?
+    fn times_out_in_window(&self) -> bool {
+        let once = self.config.window.repeated_timeout == RepeatedTimeout::OncePerWindow;
+        once && self.recovery.is_fast()
     }
 
     /// F-RTO says what leaves beside the head; without it the window is one segment.
