@@ -115,21 +115,13 @@ impl Sender {
             return;
         }
         let before = self.state_to_save();
-<<<<<<< HEAD
+        let repeated = repeated || self.times_out_in_window();
         match (repeated, &mut self.saved) {
             (true, Some(saved)) => saved.pipe = before.pipe,
             _ => {
                 self.save(before);
                 self.save_curve();
             }
-=======
-        let repeated = repeated || self.times_out_in_window();
-        if repeated {
-            self.saved.pipe = before.pipe;
-        } else {
-            self.saved = before;
-            self.save_curve();
->>>>>>> w-cubic
         }
         let halves = !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves;
         if halves && !self.is_answering_echo() {
