@@ -138,6 +138,16 @@ class Outcome:
     def disturbances(self) -> Table:
         """One row a stall, outage or delay spike of a link; empty without `trace`."""
 
+    def packetdrill(self, run: int) -> str:
+        """The first flow of a traced run as a script of packetdrill for its sender.
+
+        Args:
+            run: which run, from 0.
+
+        Raises:
+            Error: there is no such run, or it was not traced.
+        """
+
     def pcapng(self, run: int, place: str) -> bytes:
         """The packets of a traced run as a capture at one host would show them.
 
@@ -368,7 +378,8 @@ def emulate(
     set: Sequence[tuple[str, str]] = ...,
     seed: int = 1,
     command: Sequence[str],
-) -> EmulationReport:
+    keep: bool = False,
+) -> tuple[Outcome, EmulationReport]:
     """Join two network namespaces by the scenario's link, in real time, and run a command.
 
     The link must be the scenario's only one. The command runs at its first host, with this
@@ -384,6 +395,7 @@ def emulate(
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
         seed: of what is random on the link, from 0 to 2**64 - 1.
         command: program and arguments, in which {peer} and hosts' names in braces are addresses.
+        keep: shall the tables hold its TCP connections, packet by packet?
 
     Raises:
         ScenarioError: the scenario is wrong, or a replacement.

@@ -6,6 +6,7 @@ import gc
 import signal
 import sys
 from dataclasses import asdict
+from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,7 @@ import typer
 from rtolab import _rtolab, listing
 from rtolab._rtolab import Error, InternalError, SenderError
 from rtolab.cli_diagnose import diagnose
-from rtolab.cli_emulate import On, emulate, on_kernel
+from rtolab.cli_emulate import On, compare, emulate, on_kernel
 from rtolab.cli_sweep import sweep
 from rtolab.run import run as run_scenario
 from rtolab.terminal import (
@@ -68,6 +69,12 @@ Set = Annotated[
 ]
 Scenario = Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")]
 Out = Annotated[Path, typer.Option(help="Folder for report, pictures and captures.")]
+
+
+class Export(StrEnum):
+    """What else a run can be written as."""
+
+    PACKETDRILL = "packetdrill"
 
 
 @app.callback()
@@ -152,13 +159,18 @@ def run(  # noqa: PLR0913  (all but the first are options)
     out: Annotated[
         Path | None, typer.Option(help="Folder for tables, and for one run captures and pictures.")
     ] = None,
+    export: Annotated[
+        Export | None,
+        typer.Option(help="Write every run's first flow as a script too, here or to --out."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run one scenario, with one or more senders, on one or more seeds."""
     from rtolab import judging  # noqa: PLC0415
 
     senders = sender or []
-    trace = out is not None and runs == 1
+    pictured = out is not None and runs == 1
+    trace = pictured or export is not None
     with progressing(f"running {scenario}") as progress:
         result = run_scenario(
             scenario,
@@ -167,15 +179,17 @@ def run(  # noqa: PLR0913  (all but the first are options)
             runs=runs,
             set=pairs(set_, "--set"),
             trace=trace,
-            windows=trace,
+            windows=pictured,
             judge=judge or (),
             what_if=what_if or (),
             jobs=jobs,
             progress=progress,
         )
     files = result.write(out) if out else []
-    if out and trace:
+    if out and pictured:
         files += _draw(result, out)
+    if export:
+        files += result.write_scripts(out or Path())
     judges = judging.confusions(result) if judge else []
     differences = list(judging.differences(result)) if what_if else []
     if as_json:
@@ -275,10 +289,11 @@ app.command(
 )(emulate)
 
 
+app.command(epilog="Example: [bold]rtolab compare kernel-stall --runs 3[/bold]")(compare)
+
 app.command(
     epilog="Example: [bold]tcpdump -c 100000 -w - tcp | rtolab diagnose - --html page.html[/bold]"
 )(diagnose)
-
 
 app.command(epilog="Example: [bold]rtolab sweep delays.toml --out out/delays[/bold]")(sweep)
 

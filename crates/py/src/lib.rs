@@ -17,6 +17,7 @@ mod known;
 mod outcome;
 mod panic;
 mod pcapng;
+mod script;
 mod simulate;
 mod table;
 

@@ -48,7 +48,8 @@ fn what_is_not_written_is_as_the_engine_has_it() {
         (flow.workload, flow.sender.as_str(), flow.own_sender),
         (Workload::Bulk { bytes: None }, "sack", false)
     );
-    let receiver = Config { timestamps: true, window_scale: Some(0), ..Config::default() };
+    let receiver =
+        Config { timestamps: true, ecn: true, window_scale: Some(0), ..Config::default() };
     assert_eq!(flow.receiver, receiver);
 }
 

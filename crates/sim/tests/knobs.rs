@@ -13,8 +13,8 @@ use keys::{KEYS, companions};
 
 const SENDERS: [&str; 5] = ["sack", "newreno", "sack+frto", "newreno+eifel", "sack+dualrtt"];
 
-/// Without meaning here: every run names its sender, and what is simulated takes no marks of ECN.
-const ELSEWHERE: [&str; 3] = ["tcp.sender", "link.link.red.ecn", "link.link.codel.ecn"];
+/// Without meaning here: every run names its sender.
+const ELSEWHERE: [&str; 1] = ["tcp.sender"];
 
 /// What keys of a link do not go without, and a transfer that is long enough for them.
 const LINK: &[Key] = &[
@@ -26,6 +26,20 @@ const LINK: &[Key] = &[
 const RANDOM: &str = r#"{ good = { exponential = "3 s" }, bad = { exponential = "1 s" } }"#;
 const FOUR_MINUTES: &str = r#"[{ at = "2 s", for = "240 s" }]"#;
 const TEN_SECONDS: &str = r#"[{ at = "1.5 s", for = "10 s" }]"#;
+const AT_FIRST: &str = r#"[{ at = "0 s", for = "20 s" }]"#;
+/// A page, and while nothing is on its way the link is gone.
+const SILENCE: &[Key] = &[
+    ("flow.flow.pages", RARE_PAGES),
+    ("link.link.outages.scripted", r#"[{ at = "6 s", for = "15 s" }]"#),
+    ("tcp.keep_alive.idle", "3 s"),
+];
+const SILENCE_ASKED: &[Key] = &[
+    ("flow.flow.pages", RARE_PAGES),
+    ("link.link.outages.scripted", r#"[{ at = "6 s", for = "15 s" }]"#),
+    ("tcp.keep_alive.idle", "3 s"),
+    ("tcp.keep_alive.interval", "2 s"),
+];
+const RARE_PAGES: &str = r#"{ bytes = "3 kB", every = "25 s" }"#;
 const PAGES: &str = r#"{ bytes = "30 kB", every = "8 s" }"#;
 const ODD_PAGES: &str = r#"{ bytes = "1.5 kB", every = "0.1 s" }"#;
 const NOW_AND_THEN: &str =
@@ -42,6 +56,8 @@ const FAST: &[Key] = &[
 const NEEDS: &[(&str, &str, &[Key])] = &[
     ("link.link.red.gentle", "sack", &[("link.link.red.weight", "0.5")]),
     ("link.link.codel.target", "sack", &[("link.link.rate", "2 Mbit/s")]),
+    ("link.link.red.ecn", "sack+ecn", &[]),
+    ("link.link.codel.ecn", "sack+ecn", &[]),
     ("tcp.rto.max", "sack", &[("duration", "300 s"), ("link.link.outages.scripted", FOUR_MINUTES)]),
     (
         "tcp.window.repeated_timeout",
@@ -49,12 +65,30 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
         &[("tcp.window.halves", "window"), ("link.link.outages.scripted", TEN_SECONDS)],
     ),
     ("tcp.window.idle_restart", "sack", &[("flow.flow.pages", PAGES)]),
+    ("tcp.nagle", "sack", &[("flow.flow.pages", ODD_PAGES)]),
+    ("tcp.keep_alive.idle", "sack", &[("flow.flow.pages", RARE_PAGES)]),
+    ("tcp.keep_alive.interval", "sack", SILENCE),
+    ("tcp.keep_alive.probes", "sack", SILENCE_ASKED),
+    ("tcp.give_up.retransmissions", "sack", &[("link.link.outages.scripted", TEN_SECONDS)]),
+    ("tcp.give_up.syn_retransmissions", "sack", &[("link.link.outages.scripted", AT_FIRST)]),
+    ("tcp.congestion.slow_start_exit", "sack", &[("receiver.ack_every", "1")]),
+    ("tcp.cubic.beta", "sack+cubic", &[]),
+    ("tcp.cubic.fast_convergence", "sack+cubic", FAST),
+    ("tcp.cubic.reno_friendly", "sack+cubic", FAST),
+    ("tcp.cubic.undo", "sack+cubic+frto:linux", FAST),
     ("tcp.dualrtt.threshold", "sack+dualrtt", FAST),
     ("tcp.dualrtt.first", "sack+dualrtt", FAST),
     ("tcp.dualrtt.model", "sack+dualrtt", FAST),
     ("tcp.dualrtt.path_rate", "sack+dualrtt:table", FAST),
     ("tcp.dualrtt.path_delay", "sack+dualrtt:paper-ln", FAST),
+    ("tcp.rack.reordering_window", "rack", &[]),
+    ("tcp.rack.threshold", "rack", &[]),
+    ("tcp.rack.min_rtt_window", "rack", &[]),
+    ("tcp.rack.tail_loss_probe", "rack", &[]),
+    ("tcp.rack.max_ack_delay", "rack", &[]),
+    ("tcp.rack.timer_slack", "rack", &[]),
     ("receiver.window_scale", "sack", &[("tcp.window_scale", "7")]),
+    ("receiver.ecn", "sack+ecn", &[]),
     ("receiver.rxt_echo", "sack+eifel:rxt", &[]),
     ("receiver.rxt_answer", "sack+eifel:two-bits", &[]),
     ("receiver.ack_counts", "sack", &[("flow.flow.pages", ODD_PAGES)]),

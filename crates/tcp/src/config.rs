@@ -1,6 +1,8 @@
 //! Every knob of a TCP endpoint: data, never a branch on a name.
 
+mod congestion;
 mod connection;
+mod rack;
 mod receiver;
 mod recovery;
 mod rto;
@@ -10,14 +12,16 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
+pub use congestion::{CongestionConfig, Control, CubicConfig, CubicUndo, SlowStartExit};
 pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, Secret,
     TimeWaitReset,
 };
+pub use rack::{RackConfig, RackThreshold, ReorderingWindow};
 pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
-    Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, RecoverOnUndo,
-    RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
+    Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
+    RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
 };
 pub use rto::{
     Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling,
@@ -47,10 +51,14 @@ pub struct Config {
     pub sack: bool,
     /// Duplicates are reported by D-SACK where SACK is in use (RFC 2883).
     pub dsack: bool,
+    /// Explicit congestion notification is offered, or accepted when the peer offers it (RFC 3168).
+    pub ecn: bool,
     /// The retransmission timeout.
     pub rto: RtoConfig,
     /// How the congestion window starts and grows.
     pub window: WindowConfig,
+    /// Which congestion control.
+    pub congestion: CongestionConfig,
     /// What duplicate acknowledgments do.
     pub recovery: RecoveryConfig,
     /// F-RTO after a timeout, and whose.
@@ -116,6 +124,17 @@ pub enum EchoRule {
     EchoAll,
 }
 
+impl Config {
+    /// Does loss recovery know of every acknowledgment how much it reports as delivered?
+    pub(crate) fn tells_delivered(&self) -> bool {
+        match self.recovery.algorithm {
+            Algorithm::Rack => true,
+            Algorithm::Sack => self.recovery.sack.rules != SackRules::Ns2,
+            Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno => false,
+        }
+    }
+}
+
 impl Default for Config {
     /// What the RFCs in force recommend.
     fn default() -> Self {
@@ -130,6 +149,7 @@ impl Default for Config {
             },
             sack: true,
             dsack: false,
+            ecn: false,
             rto: RtoConfig {
                 srtt_gain: 8,
                 rttvar_gain: 4,
@@ -162,6 +182,7 @@ impl Default for Config {
                 validation: Validation::default(),
                 overrun: 0,
             },
+            congestion: CongestionConfig::default(),
             recovery: RecoveryConfig {
                 algorithm: Algorithm::default(),
                 dupthresh: 3,
@@ -169,6 +190,7 @@ impl Default for Config {
                 bugfix: Bugfix::default(),
                 newreno: NewRenoConfig::default(),
                 sack: SackConfig::default(),
+                rack: RackConfig::default(),
                 early_retransmit: false,
                 reduction: Reduction::default(),
                 go_back_n_on_duplicates: false,

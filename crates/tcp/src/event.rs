@@ -32,6 +32,9 @@ pub enum Event {
     Timeout(Retransmission),
     /// Loss recovery began.
     FastRetransmit(Retransmission),
+    /// A tail loss probe sends the last segment again (RFC 8985 section 7): neither a timeout nor a
+    /// sign of loss.
+    Probe(Retransmission),
     /// The peer reports by D-SACK that it got something twice.
     Duplicate {
         /// When.
@@ -54,7 +57,7 @@ pub enum Event {
     },
 }
 
-/// A timeout or fast retransmit: which segment, and the state before it.
+/// A timeout, fast retransmit or probe: which segment, and the state before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retransmission {
     /// When.

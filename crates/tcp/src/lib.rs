@@ -26,5 +26,5 @@ pub use config::Config;
 pub use connection::{Answer, Connection, Failure, Listener, State, refuse};
 pub use event::{Event, Retransmission};
 pub use flight::{AckFacts, Cause, Flight, Sent};
-pub use segment::{Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};
+pub use segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};
 pub use seq::Seq;

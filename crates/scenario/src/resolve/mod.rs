@@ -1,6 +1,7 @@
 //! From what a user wrote to what the clocks use: defaults, names, and checks across keys.
 
 mod at;
+mod congestion;
 mod direction;
 mod flow;
 mod kernel;

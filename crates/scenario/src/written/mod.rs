@@ -2,6 +2,7 @@
 
 mod arq;
 mod changes;
+mod congestion;
 mod flow;
 mod kernel;
 mod link;
@@ -16,6 +17,7 @@ mod words;
 
 pub(crate) use arq::Arq;
 pub(crate) use changes::{Bad, DelayTrace, States};
+pub(crate) use congestion::{Congestion, Cubic};
 pub(crate) use flow::{Datagrams, Flow, OnOff, Pages, Requests};
 pub(crate) use kernel::{Emulation, Kernel};
 pub(crate) use link::{Access, Direction, Link};
@@ -23,7 +25,8 @@ pub(crate) use network::{Agent, Measure, Route};
 pub(crate) use queue::{CoDel, Priority, Red};
 pub(crate) use spans::{Length, Outages, Renewal, Spikes, Stalls};
 pub(crate) use tcp::{
-    DualRtt, NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
+    DualRtt, GiveUp, KeepAlive, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp,
+    Timestamp, Window,
 };
 pub(crate) use words::{Kind, Measured};
 

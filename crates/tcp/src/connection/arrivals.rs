@@ -81,6 +81,7 @@ impl Connection {
         self.agreed = Agreed {
             timestamps: self.config.timestamps && syn.timestamps().is_some(),
             sack: self.config.sack && options.sack_permitted,
+            ecn: self.config.ecn && self.offers_ecn(syn.flags),
             window_shift: match (self.config.window_scale, options.window_scale) {
                 (Some(own), Some(_)) => Some(own.min(MAX_WINDOW_SHIFT)),
                 _ => None,
@@ -93,6 +94,18 @@ impl Connection {
         let shrinks = self.agreed.timestamps && self.config.timestamp.in_mss;
         let payload = if shrinks { mss.saturating_sub(TIMESTAMP_BYTES) } else { mss };
         self.smss = payload.max(1);
+        if self.agreed.ecn {
+            self.sender.use_ecn();
+        }
+    }
+
+    /// Does the peer's SYN say that it is ECN-capable (RFC 3168 section 6.1.1)? An answer with both
+    /// bits only reflects those of this end's SYN.
+    const fn offers_ecn(&self, flags: Flags) -> bool {
+        match self.state {
+            State::SynSent => flags.has(Flags::ECE) && !flags.has(Flags::CWR),
+            _ => flags.has(Flags::ECE) && flags.has(Flags::CWR),
+        }
     }
 
     fn establish(&mut self, at: Instant) {
@@ -142,6 +155,9 @@ impl Connection {
             // The peer said that there is no more.
             self.receiver.ack_if_any(segment);
             return;
+        }
+        if self.agreed.ecn {
+            self.receiver.note_congestion(segment);
         }
         self.receiver.take(segment, at);
         if self.receiver.finished() {

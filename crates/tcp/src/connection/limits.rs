@@ -26,9 +26,13 @@ impl GiveUp {
 }
 
 impl Connection {
-    /// The retransmission timer expired: the segment is sent again, or enough was tried.
+    /// A timer of the sender's expired: where it is that of retransmission, the segment is sent again,
+    /// or enough was tried.
     #[cold]
-    pub(super) fn on_retransmission_timer(&mut self, at: Instant) {
+    pub(super) fn on_sender_timer(&mut self, at: Instant) {
+        if !self.sender.has_timed_out(at) {
+            return;
+        }
         let Some(head) = self.sender.flight().head() else {
             self.sender.on_timeout(at);
             return;

@@ -42,6 +42,8 @@ struct Agreed {
     timestamps: bool,
     /// The peer takes SACK options.
     sack: bool,
+    /// Data are sent as ECN-capable, and marks are echoed.
+    ecn: bool,
     /// The shift of the windows that this end offers; `None`: neither end scales.
     window_shift: Option<u8>,
 }
@@ -102,7 +104,7 @@ impl Connection {
     fn new(config: Arc<Config>, state: State, opened: Opened) -> Self {
         Self {
             sender: Sender::new(config.clone()),
-            receiver: Receiver::new(config.receiver, config.timestamp.echo),
+            receiver: Receiver::new(config.clone()),
             agreed: Agreed::default(),
             smss: u32::from(config.mss),
             connected: false,
@@ -203,7 +205,16 @@ impl Connection {
 
     /// What happened since this was last asked.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.sender.take_event().or_else(|| self.events.pop_front())
+        self.sender.take_event().or_else(|| self.take_own_event())
+    }
+
+    fn take_own_event(&mut self) -> Option<Event> {
+        let event = self.events.pop_front();
+        if self.events.is_empty() {
+            // There are but a handful in the life of a connection, most of them at its ends.
+            self.events = VecDeque::new();
+        }
+        event
     }
 
     /// Has [`Connection::poll_event`] something to tell?
@@ -230,6 +241,9 @@ impl Connection {
 
     /// A timer may have expired.
     pub fn on_timer(&mut self, at: Instant) {
+        if self.state == State::Closed {
+            return;
+        }
         self.receiver.on_timer(at);
         if self.persist.is_running() {
             self.on_persist_timer(at);
@@ -238,7 +252,7 @@ impl Connection {
             self.on_vigil(at);
         }
         if self.state != State::Closed && self.sender.deadline().is_some_and(|d| d <= at) {
-            self.on_retransmission_timer(at);
+            self.on_sender_timer(at);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod clean;
 mod facts;
+mod overtaken;
 
 use alloc::collections::VecDeque;
 use core::ops::Range;
@@ -16,6 +17,7 @@ use crate::seq::Seq;
 
 pub(crate) use facts::CleanAck;
 pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
+pub(crate) use overtaken::Sending;
 
 /// The history of one direction of a connection; what every segment asks for comes first.
 #[derive(Clone, Debug)]
@@ -424,6 +426,13 @@ impl Flight {
         self.lost = 0;
         self.repaired = 0;
         self.lost_edge = self.una;
+    }
+
+    /// Keeps room for no more than four times what is outstanding: an end that only receives has sent
+    /// all with the handshake, and of many flows each has its largest window at another time. Windows
+    /// that only go up and down in congestion avoidance keep what they have.
+    pub fn give_back_room(&mut self) {
+        self.segments.shrink_to(4 * self.segments.len());
     }
 
     /// Forgets the scoreboard: a timeout may mean that the receiver reneged (RFC 2018 section 8).

@@ -5,9 +5,11 @@ use alloc::sync::Arc;
 
 use thiserror::Error;
 
-use super::{Permit, Sender};
+use super::growth::Control;
+use super::validation::Usage;
+use super::{Permit, Sender, frto_of, trains_of};
 use crate::config::{Algorithm, Config};
-use crate::spurious::{Bench, Frto, FrtoVariant, acting};
+use crate::spurious::{Bench, FrtoVariant, acting};
 
 /// Why a connection cannot go on with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -40,7 +42,8 @@ impl Negotiated {
         if by_timestamps && !self.timestamps {
             return Err(AdoptError::NoTimestamps);
         }
-        if config.recovery.algorithm == Algorithm::Sack && !self.sack {
+        let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        if by_sack && !self.sack {
             return Err(AdoptError::NoSack);
         }
         Ok(())
@@ -56,19 +59,30 @@ impl Sender {
             self.window.cwnd = self.recovery.deflated(self.window.cwnd);
             self.recovery.leave();
         }
-        if config.recovery.algorithm != Algorithm::Sack || !config.sack {
+        self.adopt_rack(&config);
+        let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        if !by_sack || !config.sack {
             self.flight.clear_scoreboard();
         }
         if config.frto != self.config.frto {
             self.permit = Permit::Windows;
-            self.frto = config.frto.map(Frto::new);
+            self.frto = frto_of(&config);
         }
         if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
             let before = self.bench.take().map_or_else(Bench::default, |bench| *bench);
             self.bench = Some(Box::new(before.replaced(acting(&config))));
         }
+        if config.window.validation != self.config.window.validation {
+            self.usage = Usage::since(self.last.sent, &config);
+        }
+        if config.rto.floor != self.config.rto.floor {
+            self.trains = trains_of(&config);
+        }
         self.window.adopt(&config.window);
-        self.rtt.adopt(config.rto);
+        if config.congestion != self.config.congestion {
+            self.control = Control::of(&config.congestion);
+        }
+        self.rtt.adopt(config.clone());
         self.config = config;
     }
 }

@@ -28,6 +28,7 @@ impl Sender {
             && self.nxt >= self.flight.max()
             && self.recovery.is_idle()
             && self.reduction.is_none()
+            && self.control.is_none()
             && self.resend_head.is_none()
             && self.timed_out_at.is_none()
             && self.adapting.is_none()
@@ -40,7 +41,8 @@ impl Sender {
     /// Are there no rules that ask for more at every acknowledgment or sending?
     fn has_usual_rules(&self) -> bool {
         let (rto, window) = (&self.config.rto, &self.config.window);
-        rto.sampling != Sampling::EverySegment
+        self.rack.is_none()
+            && rto.sampling != Sampling::EverySegment
             && !matches!(rto.floor, RtoFloor::DelayedAck(..))
             && window.validation == Validation::Off
             && window.max_burst.is_none()
@@ -54,12 +56,10 @@ impl Sender {
     pub fn on_calm_ack(&mut self, segment: &Segment, at: Instant) {
         let clean = self.flight.acked_cleanly(segment);
         self.burst = u32::MAX;
-        self.trains.acked(segment.ack);
         self.sample_calmly(&clean, at);
         self.last.received = Some(at);
         self.recovery.note_newest(&clean);
         self.window.grow(clean.advanced);
-        self.trains.begin(true);
         self.restart_timer(at);
     }
 

@@ -5,6 +5,7 @@ use rtolab_time::Instant;
 use super::{Chunk, Permit, Sender};
 use crate::config::{Algorithm, IdleRestart, RtoFloor};
 use crate::flight::{Cause, Sent};
+use crate::rtt::Trains;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -41,6 +42,12 @@ impl Sender {
             self.timed = None;
         } else if !retransmission && self.timed.is_none() {
             self.timed = Some((chunk.seq, at));
+        }
+        if let Some(prr) = &mut self.prr {
+            prr.sent(u64::from(chunk.len));
+        }
+        if self.rack.is_some() {
+            self.rack_sends(&chunk, at);
         }
         Some(chunk)
     }
@@ -82,8 +89,8 @@ impl Sender {
             return;
         }
         match cause {
-            Cause::New | Cause::GoBackN => self.trains.sent(segment.end()),
-            _ => self.trains.delay(segment.end()),
+            Cause::New | Cause::GoBackN => self.tell_trains(|trains| trains.sent(segment.end())),
+            _ => self.tell_trains(|trains| trains.delay(segment.end())),
         }
     }
 
@@ -100,14 +107,17 @@ impl Sender {
         if idle && self.new_chunk().is_some() {
             let initial = self.window.initial(&self.config.window);
             self.window.cwnd = self.window.cwnd.min(initial);
-            self.trains.slow_start();
+            self.tell_trains(Trains::slow_start);
         }
     }
 
     #[inline(always)]
     fn choose(&mut self) -> Option<Chunk> {
         if let Some(cause) = self.resend_head.take() {
-            return self.chunk_at(self.flight.una(), cause);
+            return self.chunk_at(self.first_repair(), cause);
+        }
+        if let Some(probe) = self.choose_probe() {
+            return Some(probe);
         }
         if let Permit::New(count) = self.permit {
             let chunk = if count > 0 { self.new_chunk() } else { None };
@@ -122,6 +132,9 @@ impl Sender {
         }
         if self.flight.max() == Seq::FIRST {
             return Some(Chunk { seq: Seq::FIRST, len: 0, flags: Flags::SYN, cause: Cause::New });
+        }
+        if self.rack.is_some() {
+            return self.choose_by_time();
         }
         if self.recovery.is_fast() && self.config.recovery.algorithm == Algorithm::Sack {
             return match self.is_sack1() {
@@ -233,6 +246,8 @@ impl Sender {
     pub(crate) fn chunk_at(&self, seq: Seq, cause: Cause) -> Option<Chunk> {
         let segment = self.flight.segment_at(seq)?;
         let taken = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));
-        Some(Chunk { seq: segment.seq, len: segment.len - taken, flags: segment.flags, cause })
+        // What it said of congestion it does not say again.
+        let flags = segment.flags.without(Flags::ECE | Flags::CWR);
+        Some(Chunk { seq: segment.seq, len: segment.len - taken, flags, cause })
     }
 }

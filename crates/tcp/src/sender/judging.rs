@@ -12,7 +12,7 @@ use crate::flight::{AckFacts, Cause, Sent};
 use crate::response::Finding;
 use crate::seq::Seq;
 use crate::spurious::{
-    Advice, Beginning, Bench, Episode, EpisodeKind, Frto, Reopening, Resumption, Verdict, acting,
+    Advice, Beginning, Bench, Episode, EpisodeKind, Reopening, Resumption, Verdict, acting,
 };
 
 impl Sender {
@@ -20,7 +20,8 @@ impl Sender {
     pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
         let max = self.flight.max();
         let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
-        self.bench().begin(Beginning { kind, seq: head.seq, max, sack, at });
+        let probe = self.outstanding_probe();
+        self.bench().begin(Beginning { kind, seq: head.seq, max, sack, probe, at });
         let mut resent = *head;
         resent.transmissions = head.transmissions.saturating_add(1);
         (resent.last_sent, resent.cause) = (at, Cause::Timeout);
@@ -44,6 +45,9 @@ impl Sender {
         if cause == Cause::Timeout {
             return;
         }
+        if cause == Cause::Probe {
+            self.bench();
+        }
         if let (Some(bench), Some(sent)) = (&mut self.bench, self.flight.segment_at(seq)) {
             bench.resent(sent, self.flight.max());
         }
@@ -52,22 +56,28 @@ impl Sender {
     /// Loss recovery's part of an acknowledgment. Where it begins with a fast retransmit, so does an
     /// episode; but for a segment that has just timed out, whose episode goes on.
     pub(super) fn recover_or_begin(&mut self, facts: &AckFacts, settled: Settled) {
-        if !facts.duplicate && facts.newly_sacked == 0 {
+        if !facts.duplicate && facts.newly_sacked == 0 && self.rack.is_none() {
             self.discount.takes(facts);
             return self.recover(facts, settled);
         }
+        self.begin_where_lost(facts.at, |sender| match sender.discount.takes(facts) {
+            true => sender.recover(&AckFacts { duplicate: false, ..*facts }, settled),
+            false => sender.recover(facts, settled),
+        });
+    }
+
+    /// Loss recovery goes on, and where it begins with a fast retransmit, so does an episode.
+    pub(super) fn begin_where_lost(&mut self, at: Instant, recover: impl FnOnce(&mut Self)) {
         let before = self.state_to_save();
         let events = self.events.len();
-        match self.discount.takes(facts) {
-            true => self.recover(&AckFacts { duplicate: false, ..*facts }, settled),
-            false => self.recover(facts, settled),
-        }
+        recover(self);
         let began = self.events[events..].iter().any(|e| matches!(e, Event::FastRetransmit(_)));
         if let (true, None) = (began, self.timed_out_at) {
-            let (seq, max) = (self.flight.una(), self.flight.max());
+            let (seq, max) = (self.first_repair(), self.flight.max());
             let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
-            self.bench().begin(Beginning { kind, seq, max, sack, at: facts.at });
-            self.saved = before;
+            let probe = self.outstanding_probe();
+            self.bench().begin(Beginning { kind, seq, max, sack, probe, at });
+            self.save(before);
         }
     }
 
@@ -183,7 +193,7 @@ impl Sender {
 
     /// Another detector than F-RTO was first: F-RTO has not reduced the window yet.
     fn respond_to(&mut self, found: &Finding, facts: &AckFacts) -> Settled {
-        if self.frto.as_ref().is_some_and(Frto::awaits_first) {
+        if self.frto.as_ref().is_some_and(|frto| frto.awaits_first()) {
             self.window.set_segments(1);
         }
         let settled = self.respond(found, facts);

@@ -11,7 +11,7 @@ use super::duplicates::{DuplicateCause, Duplicates, Retransmissions};
 use super::path::Path;
 use super::{Detector, Episode, EpisodeKind, Judgment, Verdict};
 use crate::config::KnownPath;
-use crate::flight::{AckFacts, Sent};
+use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 
 /// Detectors that are told of retransmissions and acknowledgments. Each says one thing at most of
@@ -22,7 +22,8 @@ pub(crate) struct Bench {
     episode: Option<Episode>,
     episodes: u32,
     known: KnownPath,
-    path: Path,
+    /// What acknowledgments show of the path, if there is anybody to ask.
+    path: Option<Box<Path>>,
     dsack_seen: bool,
     resent: Retransmissions,
     duplicates: Duplicates,
@@ -47,6 +48,8 @@ pub(crate) struct Beginning {
     pub max: Seq,
     /// Is SACK in use?
     pub sack: bool,
+    /// What a tail loss probe sent again and is not acknowledged.
+    pub probe: Option<Sent>,
     pub at: Instant,
 }
 
@@ -54,7 +57,9 @@ impl Bench {
     /// These detectors, asked in this order.
     pub fn of(detectors: impl IntoIterator<Item = (&'static str, Box<dyn Detector>)>) -> Self {
         let seat = |(name, detector)| Seat { name, detector, decided: false };
-        Self { seats: detectors.into_iter().map(seat).collect(), ..Self::default() }
+        let seats: Vec<_> = detectors.into_iter().map(seat).collect();
+        let path = (!seats.is_empty()).then(Box::default);
+        Self { seats, path, ..Self::default() }
     }
 
     /// The same, told of the path.
@@ -96,7 +101,7 @@ impl Bench {
     /// episode. Another timeout of the same segment belongs to the one under way, as long as no
     /// detector has spoken.
     pub fn begin(&mut self, beginning: Beginning) -> u32 {
-        let Beginning { kind, seq, max, sack, at } = beginning;
+        let Beginning { kind, seq, max, sack, probe, at } = beginning;
         let undecided = self.seats.iter().all(|seat| !seat.decided);
         if let (EpisodeKind::Timeout, Some(episode)) = (kind, &mut self.episode) {
             if episode.kind == kind && episode.seq == seq && undecided {
@@ -107,6 +112,7 @@ impl Bench {
         self.end(at);
         let number = self.episodes;
         self.episodes += 1;
+        let path = self.path.as_deref().copied().unwrap_or_default();
         self.episode = Some(Episode {
             number,
             kind,
@@ -114,19 +120,22 @@ impl Bench {
             seq,
             max,
             high: max,
-            min_rtt: self.path.least,
-            srtt: self.path.smoothed,
-            spacing: self.path.spacing,
+            min_rtt: path.least,
+            srtt: path.smoothed,
+            spacing: path.spacing,
             known: self.known,
-            estimated: self.path.estimate(),
+            estimated: path.estimate(),
             dsack_seen: self.dsack_seen,
             sack,
             timeouts: u32::from(kind == EpisodeKind::Timeout),
             retransmissions: 0,
             new_segments: 0,
         });
-        if kind == EpisodeKind::Timeout {
-            self.path.timed_out();
+        if let (EpisodeKind::Timeout, Some(path)) = (kind, &mut self.path) {
+            path.timed_out();
+        }
+        if let Some(probe) = &probe {
+            self.probed(probe);
         }
         number
     }
@@ -134,12 +143,29 @@ impl Bench {
     /// A segment was sent again; SND.MAX is `max`. All detectors hear of it, also those that have
     /// spoken: they may need it later.
     pub fn resent(&mut self, sent: &Sent, max: Seq) {
-        let Some(episode) = &mut self.episode else { return };
+        let Some(episode) = &mut self.episode else {
+            if sent.cause == Cause::Probe {
+                self.resent.note_probe(sent, max);
+            }
+            return;
+        };
         episode.high = max;
-        episode.retransmissions += 1;
         self.resent.note(sent, episode);
+        if sent.cause == Cause::Probe {
+            return self.probed(sent);
+        }
+        episode.retransmissions += 1;
         for seat in &mut self.seats {
             seat.detector.on_retransmission(sent, episode);
+        }
+    }
+
+    /// A tail loss probe has sent a segment again, which may be reported like any retransmission.
+    fn probed(&mut self, sent: &Sent) {
+        let Some(episode) = &mut self.episode else { return };
+        episode.retransmissions += 1;
+        for seat in &mut self.seats {
+            seat.detector.on_probe(sent, episode);
         }
     }
 
@@ -165,14 +191,11 @@ impl Bench {
     }
 
     fn ask_all(&mut self, facts: &AckFacts) {
-        if self.seats.is_empty() {
-            self.end_behind(facts);
-            return;
-        }
-        self.path.measure(facts);
+        let Some(path) = &mut self.path else { return self.end_behind(facts) };
+        path.measure(facts);
         self.dsack_seen |= facts.dsack.is_some();
         let Some(episode) = &mut self.episode else { return };
-        (episode.min_rtt, episode.dsack_seen) = (self.path.least, self.dsack_seen);
+        (episode.min_rtt, episode.dsack_seen) = (path.least, self.dsack_seen);
         let episode = *episode;
         self.ask(facts.at, |detector| detector.on_ack(facts, &episode));
         self.end_behind(facts);

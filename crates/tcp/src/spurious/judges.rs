@@ -69,7 +69,13 @@ impl Judges {
         let max = self.flight.max();
         let again = segment.seq < max;
         self.flight.sent(segment, at, self.cause_of(segment, cause));
-        let Some(episode) = self.bench.episode().copied() else { return };
+        let Some(episode) = self.bench.episode().copied() else {
+            let probe = self.flight.segment_at(segment.seq).filter(|_| cause == Cause::Probe);
+            if let Some(probe) = probe.filter(|_| again) {
+                self.bench.resent(probe, max);
+            }
+            return;
+        };
         if segment.end() > max {
             self.bench.sent_new();
         }
@@ -133,6 +139,7 @@ impl Judges {
             seq,
             max: self.flight.max(),
             sack: self.flight.uses_sack(),
+            probe: self.flight.probed().copied(),
             at,
         });
         self.awaited = true;
