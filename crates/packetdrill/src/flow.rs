@@ -47,6 +47,8 @@ pub enum End {
 pub struct Flow {
     /// The engine's part.
     pub connection: Connection,
+    /// How it is to behave.
+    pub config: Arc<Config>,
     /// Where it goes.
     pub path: Path,
     /// How it ended, if it did.
@@ -58,7 +60,6 @@ pub struct Flow {
     /// Was the application told how it ended?
     told: bool,
     numbering: Numbering,
-    offered: SynOptions,
     outgoing: Bytes,
     incoming: Bytes,
     push: Push,
@@ -75,8 +76,7 @@ impl Flow {
     /// Opens a connection.
     pub fn open(config: Arc<Config>, path: Path, isn: u32) -> Self {
         let numbering = Numbering { from: Side { isn, shift: 0 }, to: Side::default() };
-        let offered = offered(&config);
-        Self::new(Connection::open(config), path, numbering, offered)
+        Self::new(Connection::open(config.clone()), path, numbering, config)
     }
 
     /// Answers a SYN.
@@ -85,21 +85,21 @@ impl Flow {
             Numbering { from: Side { isn, shift: 0 }, to: Side { isn: syn.segment.seq, shift: 0 } };
         let near = Near { seq: Seq::FIRST, ack: Seq::FIRST };
         let segment = syn.segment.widen(&numbering.reversed(), near);
-        let offered = offered(&config);
-        numbering.agree(offered, segment.syn_options());
-        Self::new(Connection::accept(config, &segment), Path::back(syn), numbering, offered)
+        numbering.agree(offered(&config), segment.syn_options());
+        let connection = Connection::accept(config.clone(), &segment);
+        Self::new(connection, Path::back(syn), numbering, config)
     }
 
-    fn new(connection: Connection, path: Path, numbering: Numbering, offered: SynOptions) -> Self {
+    fn new(connection: Connection, path: Path, numbering: Numbering, config: Arc<Config>) -> Self {
         Self {
             connection,
+            config,
             path,
             end: None,
             connected: false,
             announced: false,
             told: false,
             numbering,
-            offered,
             outgoing: Bytes::default(),
             incoming: Bytes::default(),
             push: Push::default(),
@@ -108,9 +108,10 @@ impl Flow {
         }
     }
 
-    /// Which segments carry PSH.
-    pub fn set_push(&mut self, rule: PushRule) {
+    /// Which segments carry PSH, and how many leave together at least.
+    pub fn set_push(&mut self, rule: PushRule, min_segments: Option<u64>) {
         self.rule = rule;
+        self.min_segments = min_segments.unwrap_or(self.min_segments);
     }
 
     /// A packet arrived.
@@ -118,7 +119,7 @@ impl Flow {
         let wire = &frame.segment;
         if wire.flags.has(Flags::SYN) && self.connection.state() == State::SynSent {
             self.numbering.to.isn = wire.seq;
-            self.numbering.agree(self.offered, wire.syn);
+            self.numbering.agree(offered(&self.config), wire.syn);
         }
         let near = Near {
             seq: self.connection.receiver().nxt(),
@@ -239,6 +240,13 @@ impl Flow {
         self.outgoing.append(bytes);
         self.push.written(unsent, self.outgoing.end());
         self.connection.write(bytes.len() as u64);
+    }
+
+    /// The application wants it to behave otherwise from now on, as far as that can be changed.
+    pub fn change(&mut self, config: Config) {
+        self.config = Arc::new(config);
+        // What was not negotiated cannot be had; then all stays as it was.
+        let _ = self.connection.adopt(self.config.clone());
     }
 
     /// The application reads up to `most` bytes.

@@ -163,6 +163,10 @@ impl Host {
             Socket::Listener { .. } => return Err(Stop::Error(libc::EISCONN)),
         };
         let path = self.path_to(own, peer).ok_or(Stop::Error(libc::EAFNOSUPPORT))?;
+        let mut config = config;
+        if self.settings.grants_ecn_only() {
+            Arc::make_mut(&mut config).ecn = false;
+        }
         let isn = self.isn();
         let mut flow = Flow::open(config, path, isn);
         flow.announced = true;
@@ -280,16 +284,6 @@ impl Host {
     /// Payload in a full segment, in bytes.
     pub fn segment_size(&self, descriptor: Descriptor) -> c_int {
         self.flow(descriptor).map_or(536, |flow| flow.connection.sender().window().smss as c_int)
-    }
-
-    /// Sets what can be set; what has no meaning here is taken and does nothing.
-    pub fn set_option(
-        &mut self,
-        descriptor: Descriptor,
-        _option: (c_int, c_int),
-        _value: &[u8],
-    ) -> Outcome<()> {
-        self.at(descriptor).map(|_| ())
     }
 
     /// Says of each descriptor what it is ready for; waits until one is, or until `until`.

@@ -1,10 +1,13 @@
 //! What arrives: RFC 9293 section 3.10.7, in the order that it prescribes.
 
+use alloc::sync::Arc;
+
 use rtolab_time::Instant;
 
 use super::resets::Reset;
 use super::states::Opened;
 use super::{Agreed, Connection, Failure, State};
+use crate::config::Algorithm;
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
@@ -108,7 +111,19 @@ impl Connection {
         }
     }
 
+    /// Loss recovery that goes by SACK is NewReno's where the peer has no SACK (RFC 6582 section 1).
+    fn fall_back(&mut self) {
+        let by_sack = matches!(self.config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        if by_sack && !self.agreed.sack {
+            let mut config = (*self.config).clone();
+            (config.recovery.algorithm, config.sack) = (Algorithm::NewReno, false);
+            self.config = Arc::new(config);
+            self.sender.adopt(self.config.clone());
+        }
+    }
+
     fn establish(&mut self, at: Instant) {
+        self.fall_back();
         self.sender.start(self.smss);
         self.state = match self.state {
             State::SynSent | State::SynReceived if !self.sender.is_closed() => State::Established,

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use rtolab_time::{Duration, Instant};
 
 use super::Sender;
-use crate::config::{self, CongestionConfig};
+use crate::config::{self, CongestionConfig, SlowStart};
 use crate::congestion::{Acknowledged, Cubic, HyStart, Progress, Window};
 use crate::flight::AckFacts;
 
@@ -37,8 +37,20 @@ impl Sender {
     #[inline]
     pub(super) fn grow_window(&mut self, facts: &AckFacts) {
         match self.control {
-            None => self.window.grow(facts.advanced),
+            None => self.window.grow(self.credits(facts)),
             Some(_) => self.grow_otherwise(facts),
+        }
+    }
+
+    /// For how many bytes the window grows.
+    #[inline]
+    fn credits(&self, facts: &AckFacts) -> u64 {
+        match self.config.window.slow_start {
+            SlowStart::Delivered => {
+                let unsacked = facts.max.since(facts.una_before) - facts.sacked_before;
+                unsacked - (self.flight.size() - self.flight.sacked())
+            }
+            _ => facts.advanced,
         }
     }
 
@@ -46,8 +58,9 @@ impl Sender {
     fn grow_otherwise(&mut self, facts: &AckFacts) {
         let srtt = self.rtt.estimate().map_or(Duration::ZERO, |estimate| estimate.srtt);
         let (una, max, idle) = (self.flight.una(), self.flight.max(), self.flight.size() == 0);
+        let bytes = self.credits(facts);
         let Some(control) = &mut self.control else { return };
-        let (at, bytes) = (facts.at, facts.advanced);
+        let at = facts.at;
         if let (Some(cubic), Some(since)) = (&mut control.cubic, control.idle_since.take()) {
             let resumed = facts.oldest_acked.map_or(since, |oldest| oldest.first_sent);
             cubic.skip(resumed - since);

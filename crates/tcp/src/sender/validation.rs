@@ -8,6 +8,7 @@ use alloc::collections::VecDeque;
 use rtolab_time::{Duration, Instant};
 
 use super::Sender;
+use super::cwnd_limited::Filled;
 use crate::config::Validation;
 use crate::flight::{AckFacts, Cause};
 use crate::segment::Segment;
@@ -32,6 +33,7 @@ pub(super) struct Usage {
     used: u64,
     /// Was the window full when data left last?
     full: bool,
+    pub(super) filled: Filled,
     pipe_ack: PipeAck,
 }
 
@@ -121,6 +123,12 @@ impl Sender {
         }
         match self.config.window.validation {
             Validation::Off => return,
+            Validation::Linux => {
+                if cause == Cause::New {
+                    self.note_filled();
+                }
+                return;
+            }
             // Loss recovery has the window in its own hands.
             _ if self.recovery.is_fast() || cause != Cause::New => {
                 self.usage.valid = Some(at);
@@ -202,6 +210,7 @@ impl Sender {
         match self.config.window.validation {
             Validation::Off => true,
             Validation::Rfc2861 => self.usage.full,
+            Validation::Linux => self.is_cwnd_limited(),
             // In fast recovery nothing is measured.
             Validation::Rfc7661 if self.recovery.is_fast() => true,
             Validation::Rfc7661 => {
@@ -239,7 +248,7 @@ impl Sender {
         self.save_curve();
         let not_validated = match self.config.window.validation {
             Validation::Rfc7661 => self.not_validated(at),
-            Validation::Off | Validation::Rfc2861 => None,
+            Validation::Off | Validation::Rfc2861 | Validation::Linux => None,
         };
         let Some(pipe_ack) = not_validated else { return self.halve(flight_size) };
         let used = pipe_ack.max(flight_size);
