@@ -10,7 +10,8 @@ use rtolab_time::Instant;
 
 use crate::bytes::Bytes;
 use crate::frame::Frame;
-use crate::push::{Bounds, Push};
+use crate::push::{Bounds, Push, SendQueue};
+use crate::reordering::Reordering;
 use crate::settings::PushRule;
 
 /// Both ends of a connection, as seen from here.
@@ -51,6 +52,8 @@ pub struct Flow {
     pub config: Arc<Config>,
     /// Where it goes.
     pub path: Path,
+    /// How far segments overtook each other.
+    pub reordering: Reordering,
     /// How it ended, if it did.
     pub end: Option<End>,
     /// Did the handshake complete?
@@ -65,6 +68,7 @@ pub struct Flow {
     push: Push,
     min_segments: u64,
     rule: PushRule,
+    queue: SendQueue,
 }
 
 /// The offset in its direction's stream; the SYN is before the first.
@@ -95,6 +99,7 @@ impl Flow {
             connection,
             config,
             path,
+            reordering: Reordering::default(),
             end: None,
             connected: false,
             announced: false,
@@ -105,6 +110,7 @@ impl Flow {
             push: Push::default(),
             min_segments: 2,
             rule: PushRule::default(),
+            queue: SendQueue::default(),
         }
     }
 
@@ -127,6 +133,9 @@ impl Flow {
         };
         let mut segment = wire.widen(&self.numbering.reversed(), near);
         segment.set_codepoint(Codepoint::from_bits(frame.ecn));
+        let sender = self.connection.sender();
+        self.reordering.note(&segment, sender.flight(), sender.window().smss);
+        self.queue.max_window = self.queue.max_window.max(u64::from(segment.window));
         self.connection.on_segment(&segment, at);
         for block in segment.sack_blocks() {
             self.push.split(offset(block.start));
@@ -141,11 +150,12 @@ impl Flow {
 
     /// What leaves now, and what happened.
     pub fn drain(&mut self, at: Instant) -> Vec<Frame> {
-        let bounds = self.bounds();
         let before = self.connection.sender().flight().max();
+        let outstanding = self.connection.sender().outstanding();
         let segments: Vec<Segment> =
             std::iter::from_fn(|| self.connection.poll_transmit(at)).collect();
-        self.mark_buffers(&segments, before, bounds);
+        // A window that begins anew does so as the first segment leaves.
+        self.mark_buffers(&segments, before, Bounds { outstanding, ..self.bounds() });
         let frames = segments.iter().map(|segment| self.frame(segment)).collect();
         while let Some(event) = self.connection.poll_event() {
             self.note(event);
@@ -234,12 +244,22 @@ impl Flow {
         self.outgoing.end() - offset(self.connection.sender().flight().una())
     }
 
-    /// The application writes `bytes`.
-    pub fn write(&mut self, bytes: &[u8]) {
+    /// The application writes the first of `bytes`, as many as fill a buffer of the send queue, and how
+    /// many that are is returned; what leaves is to be drained before the rest is written, which
+    /// `continues` the write.
+    pub fn write(&mut self, bytes: &[u8], continues: bool) -> usize {
         let unsent = offset(self.connection.sender().flight().max());
-        self.outgoing.append(bytes);
-        self.push.written(unsent, self.outgoing.end());
-        self.connection.write(bytes.len() as u64);
+        let smss = self.connection.sender().window().smss;
+        let end = self.outgoing.end();
+        let part = self.queue.part(bytes.len() as u64, (unsent, end), smss);
+        let moves = part.appended && self.push.unmark(end) && continues;
+        let count = part.bytes as usize;
+        if moves || part.forced || count == bytes.len() {
+            self.push.mark(end + part.bytes);
+        }
+        self.outgoing.append(&bytes[..count]);
+        self.connection.write(part.bytes);
+        count
     }
 
     /// The application wants it to behave otherwise from now on, as far as that can be changed.

@@ -20,6 +20,7 @@ mod info;
 mod interface;
 mod preload;
 mod push;
+mod reordering;
 pub mod settings;
 mod shared;
 

@@ -201,8 +201,11 @@ impl Host {
         if !flow.connected {
             return Err(Stop::Waits);
         }
-        flow.write(bytes);
-        self.drain(id);
+        let mut written = 0;
+        while written < bytes.len() {
+            written += self.flows[id].write(&bytes[written..], written > 0);
+            self.drain(id);
+        }
         Ok(bytes.len())
     }
 

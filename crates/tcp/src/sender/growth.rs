@@ -35,30 +35,35 @@ impl Control {
 impl Sender {
     /// New data are acknowledged, and nothing forbids that the window grows.
     #[inline]
-    pub(super) fn grow_window(&mut self, facts: &AckFacts) {
+    pub(super) fn grow_window(&mut self, facts: &AckFacts, credits: u64) {
         match self.control {
-            None => self.window.grow(self.credits(facts)),
-            Some(_) => self.grow_otherwise(facts),
+            None => self.window.grow(credits),
+            Some(_) => self.grow_otherwise(facts, credits),
         }
     }
 
-    /// For how many bytes the window grows.
+    /// For how many bytes the window grows; asked before loss recovery forgets what it counted. Where
+    /// there is no SACK each duplicate acknowledgment stands for a segment that was delivered before.
     #[inline]
-    fn credits(&self, facts: &AckFacts) -> u64 {
+    pub(super) fn credits(&self, facts: &AckFacts) -> u64 {
         match self.config.window.slow_start {
             SlowStart::Delivered => {
                 let unsacked = facts.max.since(facts.una_before) - facts.sacked_before;
-                unsacked - (self.flight.size() - self.flight.sacked())
+                let delivered = unsacked - (self.flight.size() - self.flight.sacked());
+                let before = match self.config.sack {
+                    true => 0,
+                    false => u64::from(self.recovery.dupacks) * self.window.smss,
+                };
+                delivered.saturating_sub(before).max(delivered.min(self.window.smss))
             }
             _ => facts.advanced,
         }
     }
 
     #[inline(never)]
-    fn grow_otherwise(&mut self, facts: &AckFacts) {
+    fn grow_otherwise(&mut self, facts: &AckFacts, bytes: u64) {
         let srtt = self.rtt.estimate().map_or(Duration::ZERO, |estimate| estimate.srtt);
         let (una, max, idle) = (self.flight.una(), self.flight.max(), self.flight.size() == 0);
-        let bytes = self.credits(facts);
         let Some(control) = &mut self.control else { return };
         let at = facts.at;
         if let (Some(cubic), Some(since)) = (&mut control.cubic, control.idle_since.take()) {
