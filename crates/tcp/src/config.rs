@@ -12,7 +12,9 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
-pub use congestion::{CongestionConfig, Control, CubicConfig, CubicUndo, SlowStartExit};
+pub use congestion::{
+    CongestionConfig, Control, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
+};
 pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, Secret,
     TimeWaitReset,

@@ -129,6 +129,9 @@ impl Sender {
         let Self { rack: Some(rack), flight, config, .. } = self else { return };
         let echo = segment.timestamps().map(|timestamps| timestamps.echo);
         let mut latest: Option<Sending> = None;
+        // The round trip is that of whatever is looked at last: what is acknowledged in order, after
+        // what is SACKed (`tcp_rack_advance`).
+        let mut looked_at: [Option<Instant>; 2] = [None; 2];
         for sent in flight.delivered_by(segment) {
             let rtt = at - sent.last_sent;
             if !sent.was_retransmitted() {
@@ -141,9 +144,11 @@ impl Sender {
             let too_soon = rack.min_rtt.is_some_and(|(least, _)| rtt < least);
             if !sent.was_retransmitted() || !(echo.is_some_and(before) || too_soon) {
                 latest = latest.max(Some(sent.sending()));
+                looked_at[usize::from(sent.end() > segment.ack)] = Some(sent.last_sent);
             }
         }
-        if let Some((left, _)) = latest {
+        let [acked, sacked] = looked_at;
+        if let Some(left) = acked.or(sacked) {
             rack.rtt = at - left;
         }
         rack.newest = rack.newest.max(latest);
