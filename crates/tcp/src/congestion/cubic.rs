@@ -100,6 +100,11 @@ impl Cubic {
         self.fraction = 0.0;
     }
 
+    /// A round trip was measured.
+    pub(crate) fn sample(&mut self, rtt: Duration) {
+        self.counts.sample(rtt);
+    }
+
     /// The curve is about to be left; whether for good is not known yet.
     pub(crate) fn save(&mut self) {
         self.undo = Some(self.curve);

@@ -88,7 +88,11 @@ impl Sender {
     /// A round trip was measured.
     #[inline]
     pub(super) fn note_round_trip(&mut self, rtt: Duration) {
-        if let Some(hystart) = self.control.as_mut().and_then(|control| control.hystart.as_mut()) {
+        let Some(control) = &mut self.control else { return };
+        if let Some(cubic) = &mut control.cubic {
+            cubic.sample(rtt);
+        }
+        if let Some(hystart) = &mut control.hystart {
             hystart.sample(rtt);
         }
     }

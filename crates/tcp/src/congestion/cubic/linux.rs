@@ -24,6 +24,8 @@ pub(super) struct Counts {
     counted: f64,
     /// When the curve was looked at, and at which window.
     looked: Option<(Instant, f64)>,
+    /// The smallest round trip (`delay_min`).
+    least: Option<Duration>,
     epoch: Option<Epoch>,
 }
 
@@ -41,6 +43,11 @@ impl Counts {
     /// The window was cut.
     pub(super) fn cut(&mut self) {
         self.epoch = None;
+    }
+
+    /// A round trip was measured.
+    pub(super) fn sample(&mut self, rtt: Duration) {
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
     }
 
     /// Nothing was outstanding for so long.
@@ -71,7 +78,8 @@ impl Counts {
         });
         if begins || !lately {
             self.looked = Some((acked.at, cwnd));
-            let every = epoch.every(cwnd, acked, w_max);
+            let ahead = acked.at.since(epoch.began) + self.least.unwrap_or(Duration::ZERO);
+            let every = epoch.every(cwnd, ahead, w_max);
             self.every = epoch.not_slower_than_reno(cwnd, every, beta).max(FASTEST);
         }
         self.count(window, segments);
@@ -90,10 +98,10 @@ impl Counts {
 }
 
 impl Epoch {
-    /// After how many segments the window grows, by the curve a round trip ahead.
-    fn every(&self, cwnd: f64, acked: &Acknowledged, w_max: f64) -> f64 {
+    /// After how many segments the window grows, by the curve at the time `ahead`.
+    fn every(&self, cwnd: f64, ahead: Duration, w_max: f64) -> f64 {
         let (k, origin) = self.flat;
-        let t = (acked.at.since(self.began) + acked.srtt).secs_f64() - k;
+        let t = ahead.secs_f64() - k;
         let target = origin + C * t * t * t;
         let every = if target > cwnd { cwnd / (target - cwnd) } else { 100.0 * cwnd };
         if w_max > 0.0 { every } else { every.min(SLOWEST_BEFORE_LOSS) }
