@@ -1,10 +1,11 @@
 """The simulator. Times are seconds since the start of the run, sizes are bytes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TypedDict, final, type_check_only
 
 __all__ = [
+    "CaptureError",
     "EmulationError",
     "Error",
     "InternalError",
@@ -14,15 +15,18 @@ __all__ = [
     "Table",
     "__commit__",
     "__version__",
+    "annotate",
     "check",
     "clean_up",
     "detectors",
+    "diagnose",
     "emulate",
     "emulate_flows",
     "policies",
     "receivers",
     "schema",
     "simulate",
+    "trace",
 ]
 
 __version__: str
@@ -40,6 +44,9 @@ class SenderError(Error):
 
 class EmulationError(Error):
     """A link cannot be emulated here: says what is missing and what would be right."""
+
+class CaptureError(Error):
+    """A capture cannot be opened or a copy not be written: says which, and why."""
 
 class InternalError(Error):
     """A defect in rtolab itself: says where in its source. Please report it."""
@@ -393,6 +400,35 @@ def emulate(
         EmulationError: the scenario is not one link between two hosts, something that is needed is
             missing, there is no such program, or the system refused.
         InternalError: a defect in rtolab.
+    """
+
+def diagnose(
+    path: str | PathLike[str], *, progress: Callable[[int, int], object] | None = None
+) -> str:
+    """What each retransmission in a capture was, as one JSON document.
+
+    Args:
+        path: the capture, `-` for standard input.
+        progress: called now and then with the bytes read, and all of the file.
+
+    Raises:
+        CaptureError: it cannot be opened. Where it is damaged, `error` in the document says so.
+    """
+
+def annotate(
+    path: str | PathLike[str], out: str | PathLike[str], comments: Mapping[int, str]
+) -> None:
+    """Write a pcapng copy of a capture with comments on its packets, by number.
+
+    Raises:
+        CaptureError: the capture cannot be read, or the copy not be written.
+    """
+
+def trace(path: str | PathLike[str], numbers: Sequence[int], limit: int) -> str:
+    """The packets of some connections, by number, at most `limit` of each: one JSON document.
+
+    Raises:
+        CaptureError: the capture cannot be opened.
     """
 
 def emulate_flows(

@@ -15,6 +15,7 @@ import typer
 
 from rtolab import _rtolab, listing
 from rtolab._rtolab import Error, InternalError, SenderError
+from rtolab.cli_diagnose import diagnose
 from rtolab.cli_emulate import On, emulate, on_kernel
 from rtolab.cli_sweep import sweep
 from rtolab.run import run as run_scenario
@@ -286,6 +287,11 @@ app.command(
     epilog="Examples: [bold]rtolab emulate stall --set kernel.frto=0[/bold], "
     "[bold]rtolab emulate hold -- ping -c 8 -i 0.5 {peer}[/bold]"
 )(emulate)
+
+
+app.command(
+    epilog="Example: [bold]tcpdump -c 100000 -w - tcp | rtolab diagnose - --html page.html[/bold]"
+)(diagnose)
 
 
 app.command(epilog="Example: [bold]rtolab sweep delays.toml --out out/delays[/bold]")(sweep)

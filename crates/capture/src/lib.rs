@@ -29,10 +29,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod annotate;
 mod conversation;
 mod frame;
 mod reader;
 mod script;
+mod unpack;
 mod writer;
 
 use std::borrow::Cow;
@@ -42,9 +44,11 @@ use rtolab_tcp::Codepoint;
 use rtolab_tcp::wire::{Addresses, WireSegment};
 use rtolab_time::Instant;
 
+pub use annotate::{AnnotateError, annotated};
 pub use conversation::{Conversation, End};
 pub use reader::{Captured, Checksum, ReadError, Reader, Skipped};
 pub use script::{Step, Way, packetdrill};
+pub use unpack::unpacked;
 pub use writer::{Interface, WriteError, Writer};
 
 /// Where a run's start lies in the time of a file: a midnight, so that an analyser's time of day is

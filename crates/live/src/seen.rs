@@ -7,7 +7,7 @@ use std::ops::Range;
 use rtolab_capture::{Conversation, Packet, RUN_START};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::wire::{Addresses, WireSegment};
-use rtolab_tcp::{Flags, Segment, Seq};
+use rtolab_tcp::{Codepoint, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use crate::log::{Log, Sent};
@@ -132,6 +132,7 @@ fn read(sent: &Sent) -> Option<Read> {
         at: RUN_START + sent.at.since(Instant::START),
         addresses: Addresses::V4 { from: address(12), to: address(16) },
         identification: u16::from_be_bytes([head[4], head[5]]),
+        codepoint: Codepoint::from_bits(head[1]),
         segment,
         comment: None,
     }))

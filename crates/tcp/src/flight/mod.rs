@@ -116,6 +116,11 @@ impl Flight {
         self.repaired
     }
 
+    /// How many segments are outstanding.
+    pub fn outstanding(&self) -> usize {
+        self.segments.len()
+    }
+
     /// The segment that SND.UNA lies in.
     pub fn head(&self) -> Option<&Sent> {
         self.segments.front()

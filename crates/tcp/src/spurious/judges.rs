@@ -6,7 +6,7 @@ use rtolab_time::Instant;
 use super::bench::{Beginning, Bench};
 use super::{DetectorKind, Duplicates, EpisodeKind, Verdict, Why};
 use crate::config::KnownPath;
-use crate::flight::{Cause, Flight};
+use crate::flight::{AckFacts, Cause, Flight};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -89,14 +89,21 @@ impl Judges {
         }
     }
 
-    /// An acknowledgment reached the sender.
-    pub fn acked(&mut self, segment: &Segment, at: Instant) {
+    /// An acknowledgment reached the sender: what it means, if it is one of what was sent and not an
+    /// old one.
+    pub fn acked(&mut self, segment: &Segment, at: Instant) -> Option<AckFacts> {
         let known = self.flight.una()..=self.flight.max();
         if !segment.flags.has(Flags::ACK) || !known.contains(&segment.ack) {
-            return;
+            return None;
         }
         let facts = self.flight.acked(segment, at);
         self.bench.acked(&facts);
+        Some(facts)
+    }
+
+    /// What was sent and acknowledged so far.
+    pub const fn flight(&self) -> &Flight {
+        &self.flight
     }
 
     /// How many duplicates were reported, by cause.
