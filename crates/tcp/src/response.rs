@@ -85,7 +85,7 @@ impl Finding {
         }
         match self.detector.split(':').next() {
             Some("badrexmit") => Response::Bsd,
-            Some("dsack") => Response::Linux,
+            Some("dsack" | "undo") => Response::Linux,
             _ => Response::Full,
         }
     }

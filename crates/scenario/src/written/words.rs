@@ -185,6 +185,7 @@ impl Word for RepeatedTimeout {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("keeps", Self::Keeps, "It stays as the first timeout left it (RFC 5681)."),
         ("halves", Self::Halves, "It is halved anew, as in RFC 2001 and ns-2."),
+        ("once-per-window", Self::OncePerWindow, "It stays, also in fast recovery, as in Linux."),
     ];
 }
 

@@ -65,6 +65,9 @@ pub enum RepeatedTimeout {
     Keeps,
     /// It is halved anew, as in RFC 2001 and ns-2.
     Halves,
+    /// It stays, and so it does in a timeout of fast recovery, which has halved it: what is undone
+    /// then is both (`tcp_enter_loss` of Linux).
+    OncePerWindow,
 }
 
 /// In what half of the flight is counted for `ssthresh`.

@@ -103,6 +103,7 @@ impl Sender {
             return;
         }
         let before = self.state_to_save();
+        let repeated = repeated || self.times_out_in_window();
         if repeated {
             self.saved.pipe = before.pipe;
         } else {
@@ -134,6 +135,12 @@ impl Sender {
         self.permit = Permit::Windows;
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
+    }
+
+    /// Has fast recovery cut the window, and is that enough of a cut?
+    fn times_out_in_window(&self) -> bool {
+        let once = self.config.window.repeated_timeout == RepeatedTimeout::OncePerWindow;
+        once && self.recovery.is_fast()
     }
 
     /// F-RTO says what leaves beside the head; without it the window is one segment.

@@ -1,5 +1,7 @@
 //! The table of policies.
 
+use alloc::boxed::Box;
+
 use rtolab_time::Duration;
 
 use super::{Policy, Question};
@@ -8,6 +10,7 @@ use crate::config::{
     FrtoVariant, Halves, Logarithm, Parity, PartialAckTimer, PrrBound, Reduction, Response,
     RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit, Threshold,
 };
+use crate::spurious::UndoLinux;
 
 /// Every policy that a sum may name: a new algorithm is one file and one row here. It begins
 /// with the question that the policy answers; then its name, what it is, who published it, and what
@@ -238,6 +241,14 @@ pub const POLICIES: &[Policy] = &[
         "Pan, Mark and Shen 2002, section 5.3",
         |c| {
             c.detectors.dsack = Some(DsackForm::Causes);
+        },
+    ),
+    spurious(
+        "undo:linux",
+        "by timestamps and D-SACK, before F-RTO is asked",
+        "Linux 6, tcp_may_undo",
+        |c| {
+            c.detectors.add("undo:linux", || Box::new(UndoLinux::default()));
         },
     ),
     response("none", "nothing changes, to compare with", "this laboratory", |c| {

@@ -15,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 107] = [
+pub const SUMS: [&str; 110] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -114,6 +114,9 @@ pub const SUMS: [&str; 107] = [
     "rack+dsack+badrexmit+bsd",
     "rack:no-tlp+eifel+none",
     "sack+cubic",
+    "sack+frto:linux+undo:linux",
+    "newreno+undo:linux",
+    "sack+cubic:linux+ecn+frto:linux+undo:linux",
     "sack+ecn+frto:linux",
     "newreno+ecn+eifel:rfc4015",
     "linux-2.4+ecn",
@@ -134,7 +137,11 @@ pub fn sender() -> impl Strategy<Value = Config> {
         prop::option::of(1..5_u32),
         prop::option::of(1..20_u32),
         select(vec![Halves::FlightSize, Halves::Window]),
-        select(vec![RepeatedTimeout::Keeps, RepeatedTimeout::Halves]),
+        select(vec![
+            RepeatedTimeout::Keeps,
+            RepeatedTimeout::Halves,
+            RepeatedTimeout::OncePerWindow,
+        ]),
     );
     let recovery = (
         any::<bool>(),
