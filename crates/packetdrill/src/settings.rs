@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
     AfterClose, Algorithm, Avoidance, FullAck, Halves, Halving, IdleRestart, Nagle, RackThreshold,
-    ReorderingWindow, RtoFloor, SlowStart, Validation,
+    ReorderingWindow, RepeatedTimeout, RtoFloor, SlowStart, Validation,
 };
 use rtolab_tcp::profile::Profile;
 use rtolab_tcp::sum::{self, SumError};
@@ -18,8 +18,7 @@ use thiserror::Error;
 const SENDER: &str = "linux";
 
 /// What stands in for it.
-const STOPGAP: &str =
-    "rack+prr+cubic:linux+hystart:linux+frto:linux+eifel:rfc3522+dsack:linux+linux";
+const STOPGAP: &str = "rack+prr+cubic:linux+hystart:linux+frto:linux+undo:linux+linux";
 
 /// What `--so_flags` say: `key=value`, with commas between.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,6 +168,7 @@ fn sender(name: &str) -> Result<Config, SumError> {
             config.window.validation = Validation::Linux;
             config.window.full_ack = FullAck::Ssthresh;
             config.window.avoidance = Avoidance::ByteCounting;
+            config.window.repeated_timeout = RepeatedTimeout::OncePerWindow;
             config.nagle = Nagle::Minshall;
             config.connection.after_close = AfterClose::Resets;
             config.recovery.rack.timer_slack = Duration::from_millis(2);

@@ -121,7 +121,8 @@ pub enum SlowStart {
     /// One segment, however little it acknowledges (RFC 2581 section 3.1).
     PerAck,
     /// What it reports as delivered, acknowledged or SACKed, without a limit but `ssthresh` (Linux,
-    /// `tcp_slow_start`); congestion avoidance counts so, too.
+    /// `tcp_slow_start`), also by the acknowledgment that finds a timeout spurious; congestion avoidance
+    /// counts so, too.
     Delivered,
 }
 

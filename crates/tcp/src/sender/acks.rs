@@ -75,7 +75,8 @@ impl Sender {
             let full = ended && self.config.window.full_ack == FullAck::Halved;
             let grows = !recovering || (full && !self.is_sack1());
             let valid = self.validate_ack(&facts);
-            if grows && valid && !reducing && !settled.freezes() && !facts.acks_syn() {
+            let frozen = settled.freezes() && !self.grows_where_restored(settled);
+            if grows && valid && !reducing && !frozen && !facts.acks_syn() {
                 self.grow_window(&facts, credits);
             }
             if settled.ends() || ended {

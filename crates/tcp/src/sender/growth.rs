@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 
 use rtolab_time::{Duration, Instant};
 
-use super::Sender;
+use super::{Sender, Settled};
 use crate::config::{self, CongestionConfig, SlowStart};
 use crate::congestion::{Acknowledged, Cubic, HyStart, Progress, Window};
 use crate::flight::AckFacts;
@@ -40,6 +40,12 @@ impl Sender {
             None => self.window.grow(credits),
             Some(_) => self.grow_otherwise(facts, credits),
         }
+    }
+
+    /// Does the window grow for the acknowledgment that restored it, too (Linux, `tcp_cong_control`,
+    /// which comes after `tcp_fastretrans_alert`)?
+    pub(super) fn grows_where_restored(&self, settled: Settled) -> bool {
+        settled == Settled::Restored && self.config.window.slow_start == SlowStart::Delivered
     }
 
     /// For how many bytes the window grows; asked before loss recovery forgets what it counted. Where
