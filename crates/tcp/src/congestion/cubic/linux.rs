@@ -102,8 +102,9 @@ impl Epoch {
     fn every(&self, cwnd: f64, ahead: Duration, w_max: f64) -> f64 {
         let (k, origin) = self.flat;
         let t = ahead.secs_f64() - k;
-        let target = origin + C * t * t * t;
-        let every = if target > cwnd { cwnd / (target - cwnd) } else { 100.0 * cwnd };
+        // Whole numbers, as a kernel has them.
+        let target = libm::floor(origin + C * t * t * t);
+        let every = if target > cwnd { libm::floor(cwnd / (target - cwnd)) } else { 100.0 * cwnd };
         if w_max > 0.0 { every } else { every.min(SLOWEST_BEFORE_LOSS) }
     }
 
