@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AfterClose, Algorithm, Avoidance, FullAck, Halves, Halving, IdleRestart, Nagle, RackThreshold,
-    ReorderingWindow, RepeatedTimeout, RtoFloor, SlowStart, Validation,
+    AfterClose, Algorithm, Avoidance, FullAck, Halves, Halving, IdleRestart, Nagle, RackRoundTrip,
+    RackThreshold, ReorderingWindow, RepeatedTimeout, RtoFloor, SlowStart, Validation,
 };
 use rtolab_tcp::profile::Profile;
 use rtolab_tcp::sum::{self, SumError};
@@ -172,6 +172,7 @@ fn sender(name: &str) -> Result<Config, SumError> {
             config.nagle = Nagle::Minshall;
             config.connection.after_close = AfterClose::Resets;
             config.recovery.rack.timer_slack = Duration::from_millis(2);
+            config.recovery.rack.round_trip = RackRoundTrip::LookedAtLast;
             config.receiver.quick_acks = 16;
             config.receiver.delayed_ack = Duration::from_millis(40);
             (config.window_scale, config.timestamps) = (Some(7), true);
