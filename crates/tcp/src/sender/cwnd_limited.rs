@@ -23,18 +23,17 @@ impl Default for Filled {
 
 impl Sender {
     /// New data have left.
-    pub(super) fn note_filled(&mut self) {
+    pub(super) fn note_filled(&self, filled: &mut Filled) {
         let full = self.outstanding() + self.window.smss > self.window.cwnd;
         let (una, max, size) = (self.flight.una(), self.flight.max(), self.flight.size());
-        let filled = &mut self.usage.filled;
         if una >= filled.until || full || (!filled.full && size > filled.most) {
             *filled = Filled { full, most: size, until: max };
         }
     }
 
     /// May the window grow? In slow start where more than half of it was used, too.
-    pub(super) const fn is_cwnd_limited(&self) -> bool {
-        let (window, filled) = (&self.window, &self.usage.filled);
+    pub(super) const fn is_cwnd_limited(&self, filled: &Filled) -> bool {
+        let window = &self.window;
         filled.full || (window.cwnd < window.ssthresh && window.cwnd < 2 * filled.most)
     }
 }
