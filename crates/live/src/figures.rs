@@ -116,17 +116,12 @@ fn copy_for(hosts: &[Host], span: Span) -> u64 {
     let _ = crate::sys::real_time();
     let (mut buffer, mut copied, begin) = (vec![0; 65_535], 0, Wall::now());
     while begin.elapsed() < span {
-        match hosts[0].device.recv(&mut buffer) {
-            Ok(length) => {
-                if hosts[1].device.send(&buffer[..length]).is_ok() {
-                    copied += 1;
-                }
-            }
-            Err(_) => {
-                let device = hosts[0].device.as_fd();
-                let mut fds = [PollFd::from_borrowed_fd(device, PollFlags::IN)];
-                let _ = poll(&mut fds, Some(&timespec(rtolab_time::Duration::from_millis(10))));
-            }
+        if let Ok(length) = hosts[0].device.recv(&mut buffer) {
+            copied += u64::from(hosts[1].device.send(&buffer[..length]).is_ok());
+        } else {
+            let device = hosts[0].device.as_fd();
+            let mut fds = [PollFd::from_borrowed_fd(device, PollFlags::IN)];
+            let _ = poll(&mut fds, Some(&timespec(rtolab_time::Duration::from_millis(10))));
         }
     }
     copied
