@@ -1,5 +1,6 @@
 //! One run: flows over channels, event by event.
 
+mod answer;
 mod steps;
 
 use std::sync::Arc;
@@ -307,6 +308,9 @@ impl Sim {
         }
         let flow = &mut self.flows[index];
         flow.note_events(place, self.now);
+        if let Some(connection) = &mut flow.end_mut(place).connection {
+            connection.settle();
+        }
         let Some(connection) = &flow.end(place).connection else { return };
         let timer = match place {
             Place::Sender => {

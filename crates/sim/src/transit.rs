@@ -134,10 +134,16 @@ impl Transit {
         (bytes, step)
     }
 
-    /// The packet is now before that step.
+    /// A packet where it lies.
     #[inline]
-    pub fn set_step(&mut self, slot: Slot, step: u32) {
-        self.packets[slot as usize].step = step;
+    pub fn packet_mut(&mut self, slot: Slot) -> &mut Packet {
+        &mut self.packets[slot as usize]
+    }
+
+    /// A packet goes no further.
+    #[inline]
+    pub fn drop(&mut self, slot: Slot) {
+        self.free.push(slot);
     }
 
     /// The packet leaves.

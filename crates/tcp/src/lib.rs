@@ -23,7 +23,7 @@ pub mod sum;
 pub mod wire;
 
 pub use config::Config;
-pub use connection::{Connection, State};
+pub use connection::{Answer, Connection, State};
 pub use event::{Event, Retransmission};
 pub use flight::{AckFacts, Cause, Flight, Sent};
 pub use segment::{Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};

@@ -122,6 +122,23 @@ impl Receiver {
         }
     }
 
+    /// When the acknowledgment of what arrived in order is due.
+    #[inline]
+    pub const fn due(&self) -> AckDue {
+        self.due
+    }
+
+    /// Has all arrived in order, is it read, and is there nothing else to tell of it?
+    pub fn is_in_order(&self) -> bool {
+        self.queued.is_empty()
+            && self.read == self.nxt
+            && self.fin.is_none()
+            && self.duplicate.is_none()
+            && self.released == 0
+            && self.dupacks.until().is_none()
+            && !self.rxt
+    }
+
     /// Is an acknowledgment due at once?
     #[inline]
     pub const fn owes_ack(&self) -> bool {

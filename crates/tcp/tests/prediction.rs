@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rtolab_tcp::{Config, Connection, Flags, Segment};
+use rtolab_tcp::{Answer, Config, Connection, Flags, Segment};
 use rtolab_time::{Duration, Instant};
 use script::any;
 
@@ -19,6 +19,8 @@ enum Arrives {
     AsItWas,
     /// With PSH, which nobody here asks for: no such segment is predicted.
     Pushed,
+    /// As it was, and it is answered where it lies if that is possible.
+    ToBeAnswered,
 }
 
 /// Two hosts that write and never close.
@@ -89,6 +91,17 @@ impl World {
             segment.flags |= Flags::PSH;
         }
         if let Some(end) = &mut self.ends[to] {
+            if self.arrives == Arrives::ToBeAnswered {
+                match end.answer(&mut segment, self.at) {
+                    Answer::Untaken => {}
+                    Answer::Taken => return,
+                    Answer::Silence => {
+                        assert_eq!((end.poll_transmit(self.at), end.has_events()), (None, false));
+                        return;
+                    }
+                    Answer::Segment => return self.send(to, segment),
+                }
+            }
             end.on_segment(&segment, self.at);
             end.read(u64::MAX);
             return;
@@ -101,13 +114,20 @@ impl World {
     fn drain(&mut self, from: usize) {
         let Some(end) = &mut self.ends[from] else { return };
         while end.poll_event().is_some() {}
-        while let Some(segment) = end.poll_transmit(self.at) {
-            let fate = self.fates.get(self.sent.len()).copied().unwrap_or(Some(50));
-            self.sent.push((self.at, segment));
-            if let Some(delay) = fate {
-                let key = (self.at + Duration::from_millis(delay), self.sent.len());
-                self.wire.insert(key, (1 - from, segment));
-            }
+        while let Some(segment) = self.ends[from].as_mut().and_then(|it| it.poll_transmit(self.at)) {
+            self.send(from, segment);
+        }
+        if let Some(end) = &mut self.ends[from] {
+            end.settle();
+        }
+    }
+
+    fn send(&mut self, from: usize, segment: Segment) {
+        let fate = self.fates.get(self.sent.len()).copied().unwrap_or(Some(50));
+        self.sent.push((self.at, segment));
+        if let Some(delay) = fate {
+            let key = (self.at + Duration::from_millis(delay), self.sent.len());
+            self.wire.insert(key, (1 - from, segment));
         }
     }
 }
@@ -138,5 +158,6 @@ proptest! {
         let world = || World::new(configs.clone(), writes.into(), fates.clone());
         let predicted = world().transcript(Arrives::AsItWas);
         prop_assert!(predicted == world().transcript(Arrives::Pushed));
+        prop_assert!(predicted == world().transcript(Arrives::ToBeAnswered));
     }
 }

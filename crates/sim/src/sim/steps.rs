@@ -56,25 +56,26 @@ impl Sim {
     pub(super) fn go_on(&mut self, slot: Slot) {
         let (bytes, step) = self.transit.bytes_and_step(slot);
         match self.stages[step as usize] {
-            Stage::Arrival => {
-                let packet = self.transit.take(slot);
-                self.arrive(&packet);
-            }
-            Stage::Pipe { .. } | Stage::PipeToPipe { .. } => {
-                match self.through_pipes(bytes, step) {
-                    Passage::Waits { step, run, due } => {
-                        self.transit.set_step(slot, step);
-                        self.transit.wait(run as usize, due, slot);
-                    }
-                    Passage::Refused(due) => {
-                        let packet = self.transit.take(slot);
-                        self.refuse_when_due(&packet, due);
-                    }
-                }
-            }
+            Stage::Arrival => self.answer(slot),
+            Stage::Pipe { .. } | Stage::PipeToPipe { .. } => self.enter_pipe(slot, (bytes, step)),
             Stage::Channel { .. } | Stage::Agent(_) => {
                 let mut packet = self.transit.take(slot);
                 self.forward(&mut packet);
+            }
+        }
+    }
+
+    /// The packet, which is so large, enters the pipe at that step.
+    #[inline(always)]
+    pub(super) fn enter_pipe(&mut self, slot: Slot, (bytes, step): (u32, u32)) {
+        match self.through_pipes(bytes, step) {
+            Passage::Waits { step, run, due } => {
+                self.transit.packet_mut(slot).step = step;
+                self.transit.wait(run as usize, due, slot);
+            }
+            Passage::Refused(due) => {
+                let packet = self.transit.take(slot);
+                self.refuse_when_due(&packet, due);
             }
         }
     }

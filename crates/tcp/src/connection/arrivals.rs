@@ -2,7 +2,7 @@
 
 use rtolab_time::Instant;
 
-use super::{Agreed, Connection, Reset, State};
+use super::{Agreed, Connection, Course, Reset, State};
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
@@ -18,6 +18,7 @@ impl Connection {
     /// A segment arrived.
     #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, at: Instant) {
+        self.course = Course::Open;
         match self.prediction(segment) {
             Some(prediction) => self.on_predicted(prediction, segment, at),
             None => self.on_any_segment(segment, at),

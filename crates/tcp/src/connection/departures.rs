@@ -3,7 +3,7 @@
 use rtolab_time::Instant;
 
 use super::arrivals::MAX_WINDOW_SHIFT;
-use super::{Connection, Reset, State};
+use super::{Connection, Course, Reset, State};
 use crate::receiver::SackUse;
 use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::sender::Chunk;
@@ -13,6 +13,7 @@ impl Connection {
     /// timer expires.
     #[inline(always)]
     pub fn poll_transmit(&mut self, at: Instant) -> Option<Segment> {
+        self.course = Course::Open;
         if self.has_something_urgent() {
             if let Some(segment) = self.next_urgent(at) {
                 return Some(segment);
@@ -158,9 +159,16 @@ impl Connection {
     /// carries them.
     #[inline(always)]
     fn with_ack(&mut self, mut segment: Segment, at: Instant) -> Segment {
+        self.complete(&mut segment, at);
+        segment
+    }
+
+    /// The same of a segment where it lies.
+    #[inline(always)]
+    pub(super) fn complete(&mut self, segment: &mut Segment, at: Instant) {
         segment.flags |= Flags::ACK;
         segment.ack = self.receiver.nxt();
-        segment.window = self.window_for(&segment);
+        segment.window = self.window_for(segment);
         if self.receiver.echoes_rxt() && !segment.flags.any(Flags::SYN | Flags::RST) {
             segment.flags |= Flags::RXT_ECHO;
         }
@@ -175,7 +183,6 @@ impl Connection {
             (true, false) => SackUse::Blocks,
             (true, true) => SackUse::WithDuplicates,
         };
-        self.receiver.acknowledge(&mut segment, sack);
-        segment
+        self.receiver.acknowledge(segment, sack);
     }
 }

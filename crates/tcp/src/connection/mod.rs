@@ -1,6 +1,7 @@
 //! One end of a connection (RFC 9293): told of segments and of the time, it says what leaves and
 //! when it wants to be woken.
 
+mod answer;
 mod arrivals;
 mod departures;
 mod persist;
@@ -18,7 +19,10 @@ use crate::segment::Segment;
 use crate::sender::{AdoptError, Negotiated, Sender};
 use crate::seq::Seq;
 
+use answer::Course;
 use persist::Persist;
+
+pub use answer::Answer;
 
 /// The states of RFC 9293 section 3.3.2 that a connection can be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +82,7 @@ pub struct Connection {
     state: State,
     /// Is the handshake complete?
     connected: bool,
+    course: Course,
     persist: Persist,
     reset: Option<Reset>,
     /// SND.WL1 and SND.WL2: which segment last updated the send window.
@@ -109,6 +114,7 @@ impl Connection {
             agreed: Agreed::default(),
             smss: u32::from(config.mss),
             connected: false,
+            course: Course::Open,
             updated_by: (Seq::FIRST, Seq::FIRST),
             time_wait: None,
             persist: Persist::default(),
@@ -145,12 +151,14 @@ impl Connection {
 
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
+        self.course = Course::Open;
         self.sender.write(bytes);
     }
 
     /// The application took `bytes` of what arrived; the window opens.
     #[inline]
     pub fn read(&mut self, bytes: u64) {
+        self.course = Course::Open;
         self.receiver.read(bytes);
         let more = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if more && self.receiver.reopens(self.smss) {
@@ -160,6 +168,7 @@ impl Connection {
 
     /// The application has no more to send: a FIN follows the data.
     pub fn close(&mut self) {
+        self.course = Course::Open;
         self.sender.close();
         self.state = match self.state {
             State::SynReceived | State::Established => State::FinWait1,
@@ -170,6 +179,7 @@ impl Connection {
 
     /// Gives the connection up: a reset leaves.
     pub fn abort(&mut self) {
+        self.course = Course::Open;
         self.reset = match self.state {
             State::SynSent | State::TimeWait | State::Closed => None,
             _ => Some(Reset::Abort),
@@ -199,6 +209,7 @@ impl Connection {
     /// Where a timeout or fast retransmit has just been decided, what has not left yet is not sent
     /// again; its windows stay as they have become. A copy from before it is without it altogether.
     pub fn forbear(&mut self) {
+        self.course = Course::Open;
         self.sender.forbear();
     }
 
@@ -211,6 +222,7 @@ impl Connection {
         }
         let Agreed { timestamps, sack, .. } = self.agreed;
         Negotiated { timestamps, sack }.serves(&config)?;
+        self.course = Course::Open;
         self.sender.adopt(config);
         Ok(())
     }
@@ -244,6 +256,7 @@ impl Connection {
 
     /// A timer may have expired.
     pub fn on_timer(&mut self, at: Instant) {
+        self.course = Course::Open;
         self.receiver.on_timer(at);
         self.persist.on_timer(at, self.config.rto.max);
         if self.time_wait.is_some_and(|end| end <= at) {

@@ -108,6 +108,35 @@ impl Sender {
             || (self.flight.max() == self.limit && !self.fin)
     }
 
+    /// Is all acknowledged that the application has written so far?
+    pub fn has_sent_all(&self) -> bool {
+        self.flight.size() == 0
+            && self.flight.max() == self.limit
+            && !self.fin
+            && self.deadline.is_none()
+    }
+
+    /// The length of the next segment in turn, behind an acknowledgment that leaves data outstanding:
+    /// as [`Sender::next_chunk`], which is to be asked where this says nothing.
+    #[inline(always)]
+    pub fn next_in_turn(&mut self, at: Instant) -> Option<u32> {
+        if self.flight.size() == 0 || self.window_is_full() || self.deadline.is_none() {
+            return None;
+        }
+        let chunk = self.next_full_chunk()?;
+        self.timed.get_or_insert((chunk.seq, at));
+        Some(chunk.len)
+    }
+
+    /// That segment leaves.
+    #[inline(always)]
+    pub fn note_sent_in_turn(&mut self, segment: &Segment, at: Instant) {
+        self.flight.sent(segment, at, Cause::New);
+        self.last.sent = Some(at);
+        self.nxt = self.flight.max();
+        self.validate_sent(segment, at, Cause::New);
+    }
+
     /// Does the congestion window have no room for a segment?
     #[inline]
     const fn window_is_full(&self) -> bool {

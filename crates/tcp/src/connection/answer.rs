@@ -1,0 +1,155 @@
+//! The straight way of most segments: one arrives, one leaves, and nothing else happens.
+//!
+//! Between two segments that header prediction foresees, an end that sends and one that only receives
+//! do the same every time. Once all is drained it is found out whether an end is in such a course;
+//! whatever else happens to it ends the course. In it a segment is answered where it lies, by the same
+//! steps as any other; left out is only what is known to come to nothing.
+
+use rtolab_time::Instant;
+
+use super::{Agreed, Connection, State};
+use crate::receiver::AckDue;
+use crate::segment::{Flags, Segment};
+
+/// What an end does for the time being.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Course {
+    /// Anything, for all that is known.
+    #[default]
+    Open,
+    /// It sends data, and acknowledgments arrive.
+    Sends,
+    /// It acknowledges the data that arrive, and has nothing to send.
+    Receives,
+}
+
+/// What [`Connection::answer`] has made of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing: to be taken by [`Connection::on_segment`], as any other.
+    Untaken,
+    /// It is taken, what it brought is read, and all else is to be asked as after any other.
+    Taken,
+    /// The same, and nothing leaves.
+    Silence,
+    /// The same, and the segment has become the one that leaves now. Others may follow.
+    Segment,
+}
+
+impl Connection {
+    /// All is drained: finds out whether the next segment may be answered straight away.
+    #[inline]
+    pub fn settle(&mut self) {
+        self.course = self.course_now();
+    }
+
+    fn course_now(&self) -> Course {
+        let quiet = self.state == State::Established
+            && self.reset.is_none()
+            && self.time_wait.is_none()
+            && !self.persist.is_running()
+            && !self.persist.has_probe()
+            && !self.has_events()
+            && self.receiver.is_in_order()
+            && self.sender.is_calm();
+        let due = self.receiver.ack_due();
+        match quiet {
+            true if self.sender.has_sent_all() && due != AckDue::Now => Course::Receives,
+            true if due == AckDue::No => Course::Sends,
+            _ => Course::Open,
+        }
+    }
+
+    /// Takes `segment` where it lies, reads what it brings, and makes it the one that leaves next, if
+    /// that is all that happens: as [`Connection::on_segment`], [`Connection::read`] of everything and
+    /// [`Connection::poll_transmit`] would.
+    #[inline(always)]
+    pub fn answer(&mut self, segment: &mut Segment, at: Instant) -> Answer {
+        debug_assert!(
+            self.course == Course::Open || self.course == self.course_now(),
+            "something goes on that nobody has noted"
+        );
+        match self.course {
+            Course::Open => Answer::Untaken,
+            Course::Receives => self.answer_data(segment, at),
+            Course::Sends => self.answer_ack(segment, at),
+        }
+    }
+
+    /// Is this the next segment from the peer, with nothing unusual about it?
+    #[inline(always)]
+    fn comes_next(&self, segment: &Segment, at: Instant) -> bool {
+        let Agreed { timestamps, .. } = self.agreed;
+        segment.flags == Flags::ACK
+            && segment.has_timestamps_at_most()
+            && segment.timestamps().is_some() == timestamps
+            && segment.seq == self.receiver.nxt()
+            && !(timestamps && self.receiver.is_old(segment, at))
+    }
+
+    #[inline(always)]
+    fn answer_data(&mut self, segment: &mut Segment, at: Instant) -> Answer {
+        let max = self.sender.flight().max();
+        let expected = segment.len > 0 && segment.ack == max && self.receiver.fits(segment);
+        if !expected || !self.comes_next(segment, at) {
+            return Answer::Untaken;
+        }
+        if self.agreed.timestamps {
+            self.receiver.note_timestamp(segment, at);
+        }
+        self.update_window(segment);
+        self.sender.hear(segment, at);
+        self.receiver.take(segment, at);
+        self.receiver.read(u64::from(segment.len));
+        if self.receiver.reopens(self.smss) {
+            self.receiver.ack_now();
+        }
+        if !self.receiver.owes_ack() {
+            return Answer::Silence;
+        }
+        (segment.seq, segment.len) = (max, 0);
+        self.complete(segment, at);
+        Answer::Segment
+    }
+
+    #[inline(always)]
+    fn answer_ack(&mut self, segment: &mut Segment, at: Instant) -> Answer {
+        let flight = self.sender.flight();
+        let expected =
+            segment.len == 0 && flight.una() < segment.ack && segment.ack <= flight.max();
+        if !expected || !self.comes_next(segment, at) {
+            return Answer::Untaken;
+        }
+        if self.agreed.timestamps {
+            self.receiver.note_timestamp(segment, at);
+        }
+        self.update_window(segment);
+        self.sender.on_calm_ack(segment, at);
+        if self.sender.waits() {
+            return Answer::Silence;
+        }
+        let Some(len) = self.sender.next_in_turn(at) else { return Answer::Taken };
+        (segment.seq, segment.len) = (self.sender.flight().max(), len);
+        self.complete(segment, at);
+        self.sender.note_sent_in_turn(segment, at);
+        Answer::Segment
+    }
+
+    /// When the connection next wants `on_timer`, behind an [`Answer`] but for [`Answer::Taken`].
+    #[inline]
+    pub fn next_timer_on_course(&self) -> Option<Instant> {
+        let next = match (self.course, self.receiver.due()) {
+            (Course::Sends, _) => self.sender.deadline(),
+            (_, AckDue::At(at)) => Some(at),
+            _ => None,
+        };
+        debug_assert_eq!(next, self.next_timer(), "another timer runs");
+        next
+    }
+
+    /// Is it plain that nothing more leaves now, behind an [`Answer`]?
+    #[inline]
+    pub fn is_silent_on_course(&self) -> bool {
+        self.course == Course::Receives || self.sender.waits()
+    }
+}
