@@ -42,6 +42,13 @@ impl Link {
         }
     }
 
+    /// Nobody asks for what happened before `at`.
+    pub fn unwatched_until(&mut self, at: Instant) {
+        if let Self::Pipes(pipes) = self {
+            pipes.iter_mut().for_each(|pipe| pipe.unwatched_until(at));
+        }
+    }
+
     /// What happened to the packets of one direction up to now.
     pub fn stats(&self, direction: Direction, now: Instant) -> Stats {
         match self {

@@ -119,11 +119,22 @@ impl Sim {
     pub fn run_until(&mut self, end: Instant) {
         while let Some(pause) = self.measure.next().filter(|pause| pause.at() <= end) {
             if let Some(last) = pause.last() {
-                while self.step(last) {}
+                self.run_unwatched_until(last);
             }
             self.look();
         }
+        self.run_unwatched_until(end);
+    }
+
+    /// Nobody looks at the counters before `end`.
+    fn run_unwatched_until(&mut self, end: Instant) {
+        self.unwatch_until(end);
         while self.step(end) {}
+    }
+
+    /// Nobody asks what happened on the links before `at`.
+    pub(crate) fn unwatch_until(&mut self, at: Instant) {
+        self.links.iter_mut().for_each(|link| link.unwatched_until(at));
     }
 
     /// Takes the next event, if there is one before `end`.

@@ -94,7 +94,7 @@ impl Sim {
             let Link::Pipes(pipes) = &mut self.links[pipe as usize / 2] else {
                 unreachable!("its stage says that it is a pipe");
             };
-            let Some(out) = pipes[pipe as usize % 2].pass(bytes, at, self.now) else {
+            let Some(out) = pipes[pipe as usize % 2].pass(bytes, at) else {
                 return Passage::Refused(Due::refused(at, pipe));
             };
             step += 1;
