@@ -40,6 +40,8 @@ pub struct Sim {
     pub(crate) counters: Counters,
     /// The truth about its retransmissions, if somebody asks.
     pub(crate) judging: Option<Box<Judging>>,
+    /// Does nobody but the two ends of a flow hear of its packets?
+    is_unobserved: bool,
     copies: u64,
 }
 
@@ -91,6 +93,7 @@ impl Sim {
             measure,
             counters: Counters::default(),
             judging: None,
+            is_unobserved: false,
             copies: 0,
         };
         for flow in 0..sim.flows.len() {
@@ -129,16 +132,41 @@ impl Sim {
     /// Nobody looks at the counters before `end`.
     fn run_unwatched_until(&mut self, end: Instant) {
         self.unwatch_until(end);
-        while self.step(end) {}
+        self.is_unobserved = !self.trace.is_on() && self.judging.is_none();
+        self.run_events_until(end);
+    }
+
+    /// Takes all events up to `end`.
+    #[inline(never)]
+    fn run_events_until(&mut self, end: Instant) {
+        loop {
+            // Most come out of pipes, before any other is due.
+            loop {
+                let due = self.transit.next();
+                if due.at() >= self.queue.first().0 || due.at() > end {
+                    break;
+                }
+                self.on_transit(due);
+            }
+            if !self.step(end) {
+                return;
+            }
+        }
+    }
+
+    /// Nobody is told of what happens, nor asks how often it did.
+    pub(crate) fn go_unseen(&mut self) {
+        self.unwatch_until(Instant::NEVER);
+        self.is_unobserved = true;
     }
 
     /// Nobody asks what happened on the links before `at`.
-    pub(crate) fn unwatch_until(&mut self, at: Instant) {
+    fn unwatch_until(&mut self, at: Instant) {
         self.links.iter_mut().for_each(|link| link.unwatched_until(at));
     }
 
     /// Takes the next event, if there is one before `end`.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn step(&mut self, end: Instant) -> bool {
         let (due, (at, entity)) = (self.transit.next(), self.queue.first());
         let out = due.at();
@@ -151,12 +179,12 @@ impl Sim {
             }
             return false;
         }
-        self.now = at;
-        self.counters.events += 1;
         if comes_out {
-            self.on_transit(due);
+            self.on_transit_among_others(due);
             return true;
         }
+        self.now = at;
+        self.counters.events += 1;
         match self.entity(entity) {
             Entity::Channel(channel, direction) => self.on_channel(channel, direction),
             Entity::Host(flow, place) => self.on_host_timer(flow, place),
@@ -166,8 +194,16 @@ impl Sim {
         true
     }
 
+    #[inline(never)]
+    fn on_transit_among_others(&mut self, due: Due) {
+        self.on_transit(due);
+    }
+
     /// What is due at the same instant from the same pipe comes out together.
+    #[inline(always)]
     fn on_transit(&mut self, due: Due) {
+        self.now = due.at();
+        self.counters.events += 1;
         while let Some(slot) = self.transit.pop() {
             match due.is_refusal() {
                 true => self.refuse(slot, due),

@@ -139,6 +139,25 @@ impl Receiver {
             && !self.rxt
     }
 
+    /// [Takes](Self::take) the next segment and [reads](Self::read) it, while
+    /// [all is in order](Self::is_in_order); it carries data and fits.
+    #[inline(always)]
+    pub(crate) fn take_next(&mut self, segment: &Segment, at: Instant) {
+        self.delayed.arrived(segment, at);
+        self.nxt += segment.len;
+        self.read = self.nxt;
+        self.due = self.delayed.in_order(segment, at, self.due, &self.config);
+    }
+
+    /// An acknowledgment leaves that offers such a window, while all is in order.
+    #[inline(always)]
+    pub(crate) fn acknowledge_all(&mut self, window: u32) {
+        self.edge = self.edge.max(self.nxt + window);
+        self.echo.acknowledged(self.nxt);
+        self.delayed.acknowledged();
+        self.due = AckDue::No;
+    }
+
     /// Is an acknowledgment due at once?
     #[inline]
     pub const fn owes_ack(&self) -> bool {
@@ -175,7 +194,7 @@ impl Receiver {
     /// The window to offer in bytes: what the buffer has room for, and never less than was
     /// offered before (RFC 9293 section 3.8.6: a window is not shrunk). An opening smaller than
     /// half the buffer, or than a segment of `mss` bytes, is not offered (section 3.8.6.2.2).
-    #[inline]
+    #[inline(always)]
     pub fn window(&self, mss: u32) -> u32 {
         let unread = self.nxt.since(self.read) as u32;
         let room = self.config.buffer.saturating_sub(unread);

@@ -17,9 +17,7 @@ impl Sim {
     pub(super) fn answer(&mut self, slot: Slot) {
         let packet = self.transit.packet_mut(slot);
         let flow = &mut self.flows[packet.flow as usize];
-        // Nobody but the two ends sees or hears of it.
-        let alone = !flow.attended && packet.condition == Condition::Sound;
-        if !alone || self.trace.is_on() || self.judging.is_some() {
+        if !self.is_unobserved || flow.attended || packet.condition != Condition::Sound {
             return self.arrive_at_length(slot);
         }
         let (index, place) = (packet.flow as usize, packet.destination());
@@ -93,7 +91,8 @@ impl Flow {
             }
         }
         if answer == Answer::Segment {
-            packet.order = here.note_sent(&packet.segment, there);
+            packet.order = 0;
+            here.note_sent_in_turn(&packet.segment);
             packet.sent = at;
             packet.bytes = Packet::size_of(&packet.segment);
             packet.to_receiver = place == Place::Sender;

@@ -9,7 +9,7 @@ use rtolab_time::Instant;
 
 use super::{Agreed, Connection, State};
 use crate::receiver::AckDue;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Segment, Timestamps};
 
 /// What an end does for the time being.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,7 @@ impl Connection {
             && !self.persist.has_probe()
             && !self.has_events()
             && self.receiver.is_in_order()
+            && self.updated_by <= (self.receiver.nxt(), self.sender.flight().una())
             && self.sender.is_calm();
         let due = self.receiver.ack_due();
         match quiet {
@@ -87,6 +88,30 @@ impl Connection {
             && !(timestamps && self.receiver.is_old(segment, at))
     }
 
+    /// Takes the timestamp, and the window: in a course no segment is older than one before.
+    #[inline(always)]
+    fn note_header(&mut self, segment: &Segment, at: Instant) {
+        if self.agreed.timestamps {
+            self.receiver.note_timestamp(segment, at);
+        }
+        self.updated_by = (segment.seq, segment.ack);
+        self.sender.offer(segment.ack + segment.window);
+    }
+
+    /// The segment, whose sequence number and length are set, leaves with the header that any has
+    /// while all arrives in order; the flags stay as they are.
+    #[inline(always)]
+    fn renew(&mut self, segment: &mut Segment, at: Instant) {
+        segment.ack = self.receiver.nxt();
+        segment.window = self.usual_window();
+        if self.agreed.timestamps {
+            let value = self.sender.timestamp(at);
+            let echo = self.receiver.recent().unwrap_or(0);
+            segment.set_timestamps(Timestamps { value, echo });
+        }
+        self.receiver.acknowledge_all(segment.window);
+    }
+
     #[inline(always)]
     fn answer_data(&mut self, segment: &mut Segment, at: Instant) -> Answer {
         let max = self.sender.flight().max();
@@ -94,13 +119,9 @@ impl Connection {
         if !expected || !self.comes_next(segment, at) {
             return Answer::Untaken;
         }
-        if self.agreed.timestamps {
-            self.receiver.note_timestamp(segment, at);
-        }
-        self.update_window(segment);
-        self.sender.hear(segment, at);
-        self.receiver.take(segment, at);
-        self.receiver.read(u64::from(segment.len));
+        self.note_header(segment, at);
+        self.sender.hear_window(segment.window, at);
+        self.receiver.take_next(segment, at);
         if self.receiver.reopens(self.smss) {
             self.receiver.ack_now();
         }
@@ -108,7 +129,7 @@ impl Connection {
             return Answer::Silence;
         }
         (segment.seq, segment.len) = (max, 0);
-        self.complete(segment, at);
+        self.renew(segment, at);
         Answer::Segment
     }
 
@@ -120,17 +141,14 @@ impl Connection {
         if !expected || !self.comes_next(segment, at) {
             return Answer::Untaken;
         }
-        if self.agreed.timestamps {
-            self.receiver.note_timestamp(segment, at);
-        }
-        self.update_window(segment);
+        self.note_header(segment, at);
         self.sender.on_calm_ack(segment, at);
         if self.sender.waits() {
             return Answer::Silence;
         }
         let Some(len) = self.sender.next_in_turn(at) else { return Answer::Taken };
         (segment.seq, segment.len) = (self.sender.flight().max(), len);
-        self.complete(segment, at);
+        self.renew(segment, at);
         self.sender.note_sent_in_turn(segment, at);
         Answer::Segment
     }

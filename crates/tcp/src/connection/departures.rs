@@ -152,6 +152,17 @@ impl Connection {
             true => 0,
             false => self.window_shift(),
         };
+        self.window_shifted_by(shift)
+    }
+
+    /// The window to offer in any segment but a SYN.
+    #[inline(always)]
+    pub(super) fn usual_window(&self) -> u32 {
+        self.window_shifted_by(self.window_shift())
+    }
+
+    #[inline(always)]
+    fn window_shifted_by(&self, shift: u8) -> u32 {
         (self.receiver.window(self.smss) >> shift).min(u32::from(u16::MAX)) << shift
     }
 
@@ -159,16 +170,9 @@ impl Connection {
     /// carries them.
     #[inline(always)]
     fn with_ack(&mut self, mut segment: Segment, at: Instant) -> Segment {
-        self.complete(&mut segment, at);
-        segment
-    }
-
-    /// The same of a segment where it lies.
-    #[inline(always)]
-    pub(super) fn complete(&mut self, segment: &mut Segment, at: Instant) {
         segment.flags |= Flags::ACK;
         segment.ack = self.receiver.nxt();
-        segment.window = self.window_for(segment);
+        segment.window = self.window_for(&segment);
         if self.receiver.echoes_rxt() && !segment.flags.any(Flags::SYN | Flags::RST) {
             segment.flags |= Flags::RXT_ECHO;
         }
@@ -183,6 +187,7 @@ impl Connection {
             (true, false) => SackUse::Blocks,
             (true, true) => SackUse::WithDuplicates,
         };
-        self.receiver.acknowledge(segment, sack);
+        self.receiver.acknowledge(&mut segment, sack);
+        segment
     }
 }

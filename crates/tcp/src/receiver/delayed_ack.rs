@@ -27,6 +27,7 @@ pub(super) struct DelayedAck {
 
 impl DelayedAck {
     /// A segment with data arrived, in order or not.
+    #[inline(always)]
     pub(super) fn arrived(&mut self, segment: &Segment, at: Instant) {
         self.full = self.full.max(segment.len);
         let gap = self.last.replace(at).map(|last| at - last);
@@ -41,6 +42,7 @@ impl DelayedAck {
 
     /// The segment was the next one expected: when its acknowledgment is due, if `due` was what is
     /// before.
+    #[inline(always)]
     pub(super) fn in_order(
         &mut self,
         segment: &Segment,
@@ -73,6 +75,7 @@ impl DelayedAck {
     }
 
     /// An acknowledgment leaves.
+    #[inline(always)]
     pub(super) fn acknowledged(&mut self) {
         if self.segments > 0 {
             self.acknowledgments = self.acknowledgments.saturating_add(1);
