@@ -54,12 +54,6 @@ impl<T: Copy> Fifo<T> {
         if self.is_empty() { None } else { self.ring.get_mut(place) }
     }
 
-    /// All go.
-    #[inline]
-    pub(crate) fn clear(&mut self) {
-        self.first = self.end;
-    }
-
     /// The newest.
     #[inline]
     pub fn back(&self) -> Option<&T> {

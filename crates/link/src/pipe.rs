@@ -15,19 +15,24 @@ use line::Line;
 
 /// What [`Channel::pipes`](crate::Channel::pipes) makes of a plain link's direction: it keeps no
 /// frames, but says of each at its entry when it comes out, with the same result.
+///
+/// Laid out as it stands: what most frames ask for is one line of the processor's cache.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Pipe {
     serialiser: Serialiser,
     delay: Duration,
-    limit: Limit,
     /// When the transmitter is done with all frames so far.
     idle_from: Instant,
-    /// Those that wait for it.
-    line: Line,
     /// What comes out up to then is counted as it enters, for nobody looks before.
     watched_from: Instant,
+    /// How many frames of the last size did not wait and are still to be counted: all alike.
+    unhindered: u64,
+    /// Those that wait for the transmitter.
+    line: Line,
+    limit: Limit,
     counts: Counts,
-    /// Those that come out later.
+    /// Those that come out when somebody may have looked before.
     later: Vec<Passing>,
 }
 
@@ -54,7 +59,7 @@ struct Counts {
 }
 
 impl Counts {
-    #[inline(always)]
+    #[inline]
     fn deliver(&mut self, frame: &Passing) {
         let delay = frame.out.since(frame.offered);
         self.delivered += 1;
@@ -62,6 +67,16 @@ impl Counts {
         self.total_delay += delay;
         self.max_delay = self.max_delay.max(delay);
         self.max_queue = self.max_queue.max(frame.queue);
+    }
+
+    /// So many frames of one size came out, all after the same delay, which did not wait.
+    fn deliver_alike(&mut self, frames: u64, bytes: u32, delay: Duration) {
+        if frames > 0 {
+            self.delivered += frames;
+            self.bytes += frames * u64::from(bytes);
+            self.total_delay += delay * frames;
+            self.max_delay = self.max_delay.max(delay);
+        }
     }
 }
 
@@ -74,6 +89,7 @@ impl Pipe {
             idle_from: Instant::START,
             line: Line::default(),
             watched_from: Instant::START,
+            unhindered: 0,
             counts: Counts::default(),
             later: Vec::new(),
         }
@@ -97,15 +113,32 @@ impl Pipe {
     /// [`Pipe::refused`] is to be told when it is time.
     #[inline(always)]
     pub fn pass(&mut self, bytes: u32, at: Instant) -> Option<Instant> {
-        let time = self.serialiser.time_for(bytes);
-        let mut queue = 0;
-        if at < self.idle_from {
-            queue = self.wait((bytes, time), at)?;
-            self.idle_from += time;
-        } else {
-            self.idle_from = at + time;
-            self.line.dissolve(self.idle_from);
+        let (size, time) = self.serialiser.last_size();
+        if size != bytes || at < self.idle_from {
+            return self.pass_at_length(bytes, at);
         }
+        self.idle_from = at + time;
+        let out = self.idle_from + self.delay;
+        match out <= self.watched_from {
+            true => self.unhindered += 1,
+            false => self.count_later(Passing { offered: at, out, bytes, queue: 0 }),
+        }
+        Some(out)
+    }
+
+    /// The same of a frame that waits, or is not as large as the one before.
+    #[inline(never)]
+    fn pass_at_length(&mut self, bytes: u32, at: Instant) -> Option<Instant> {
+        if self.serialiser.last_size().0 != bytes {
+            self.counts = self.counts_so_far();
+            self.unhindered = 0;
+        }
+        let time = self.serialiser.time_for(bytes);
+        let queue = match at < self.idle_from {
+            true => self.wait((bytes, time), at)?,
+            false => 0,
+        };
+        self.idle_from = at.max(self.idle_from) + time;
         let out = self.idle_from + self.delay;
         let frame = Passing { offered: at, out, bytes, queue };
         match out <= self.watched_from {
@@ -113,6 +146,13 @@ impl Pipe {
             false => self.count_later(frame),
         }
         Some(out)
+    }
+
+    fn counts_so_far(&self) -> Counts {
+        let mut counts = self.counts;
+        let (bytes, time) = self.serialiser.last_size();
+        counts.deliver_alike(self.unhindered, bytes, time + self.delay);
+        counts
     }
 
     #[cold]
@@ -133,14 +173,14 @@ impl Pipe {
         self.line.begin(at);
         let load: Load = self.line.load().with(bytes);
         self.limit.holds(load).then(|| {
-            self.line.join(bytes, time);
+            self.line.join((bytes, time), self.idle_from);
             load.packets
         })
     }
 
     /// What happened to its frames up to `until`, behind all refusals of which it was told.
     pub fn stats(&self, until: Instant) -> Stats {
-        let mut counts = self.counts;
+        let mut counts = self.counts_so_far();
         let mut inside = 0;
         for frame in self.later.iter().take_while(|frame| frame.offered <= until) {
             if frame.out <= until {

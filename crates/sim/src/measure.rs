@@ -77,7 +77,7 @@ impl Sim {
     fn counts(&self) -> Counts {
         let flows = self.flows.iter().map(crate::flow::Flow::measured).collect();
         let now = self.now();
-        let stats = |link: &Link| Direction::BOTH.map(|way| link.stats(way, now));
+        let stats = |link: &Link| Direction::BOTH.map(|way| link.stats(way, &self.pipes, now));
         Counts { flows, links: self.links.iter().map(stats).collect() }
     }
 

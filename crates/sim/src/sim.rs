@@ -5,7 +5,7 @@ mod steps;
 
 use std::sync::Arc;
 
-use rtolab_link::{CopyId, Direction, Outcome};
+use rtolab_link::{CopyId, Direction, Outcome, Pipe};
 use rtolab_net::{Agent, Condition, Onward, Packet, Step};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::{Segment, State};
@@ -28,6 +28,8 @@ pub struct Sim {
     /// What is under way through pipes.
     transit: Transit,
     pub(crate) links: Vec<Link>,
+    /// Those of all links that are plain.
+    pub(crate) pipes: Vec<Pipe>,
     /// What every packet meets on its way; a packet says where it is in it.
     stages: Arc<[Stage]>,
     pub(crate) flows: Vec<Flow>,
@@ -48,6 +50,7 @@ pub struct Sim {
 /// What a run is made of.
 pub struct Parts {
     pub links: Vec<Link>,
+    pub pipes: Vec<Pipe>,
     pub steps: Arc<[Step]>,
     pub flows: Vec<Flow>,
     pub applications: Vec<Attended>,
@@ -76,14 +79,15 @@ pub enum Entity {
 impl Sim {
     /// The beginning of a run.
     pub(crate) fn new(parts: Parts, trace: Trace, measure: Measure) -> Self {
-        let Parts { links, steps, flows, applications, agents } = parts;
-        let Stages { stages, runs } = Stages::new(&steps, &links);
+        let Parts { links, pipes, steps, flows, applications, agents } = parts;
+        let Stages { stages, runs } = Stages::new(&steps, &links, &pipes);
         let pairs = links.len() + flows.len();
         let mut sim = Self {
             now: Instant::START,
             queue: Queue::new(2 * pairs + applications.len() + agents.len()),
             transit: Transit::new(runs),
             links,
+            pipes,
             stages,
             flows,
             applications,
@@ -162,7 +166,7 @@ impl Sim {
 
     /// Nobody asks what happened on the links before `at`.
     fn unwatch_until(&mut self, at: Instant) {
-        self.links.iter_mut().for_each(|link| link.unwatched_until(at));
+        self.pipes.iter_mut().for_each(|pipe| pipe.unwatched_until(at));
     }
 
     /// Takes the next event, if there is one before `end`.

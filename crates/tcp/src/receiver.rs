@@ -139,6 +139,20 @@ impl Receiver {
             && !self.rxt
     }
 
+    /// Is all acknowledged that has arrived, with the window that any segment would offer now?
+    pub(crate) fn is_answered(&self, window: u32) -> bool {
+        self.due == AckDue::No
+            && self.offered() == window
+            && self.echo.has_acknowledged(self.nxt)
+            && self.delayed.is_idle()
+    }
+
+    /// What is left of the largest window offered, in bytes.
+    #[inline(always)]
+    pub(crate) fn offered(&self) -> u32 {
+        self.edge.since(self.nxt) as u32
+    }
+
     /// [Takes](Self::take) the next segment and [reads](Self::read) it, while
     /// [all is in order](Self::is_in_order); it carries data and fits.
     #[inline(always)]

@@ -114,7 +114,8 @@ impl World {
     fn drain(&mut self, from: usize) {
         let Some(end) = &mut self.ends[from] else { return };
         while end.poll_event().is_some() {}
-        while let Some(segment) = self.ends[from].as_mut().and_then(|it| it.poll_transmit(self.at)) {
+        while let Some(segment) = self.ends[from].as_mut().and_then(|it| it.poll_transmit(self.at))
+        {
             self.send(from, segment);
         }
         if let Some(end) = &mut self.ends[from] {

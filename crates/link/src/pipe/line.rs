@@ -36,15 +36,6 @@ impl Line {
         self.load
     }
 
-    /// All have begun; one that waits next begins at `begins`.
-    #[inline]
-    pub(super) fn dissolve(&mut self, begins: Instant) {
-        self.begins = begins;
-        self.load = Load::default();
-        self.in_earlier = 0;
-        self.earlier.clear();
-    }
-
     /// Those that have begun by `at` wait no longer.
     #[inline]
     pub(super) fn begin(&mut self, at: Instant) {
@@ -72,10 +63,13 @@ impl Line {
         first
     }
 
-    /// A frame of so many bytes, which takes so long, waits behind all others.
+    /// A frame of so many bytes, which takes so long, waits behind all others. Those that are being sent
+    /// or wait are done at `idle_from`.
     #[inline]
-    pub(super) fn join(&mut self, bytes: u32, time: Duration) {
-        if self.last.bytes != bytes && self.load.packets > 0 {
+    pub(super) fn join(&mut self, (bytes, time): (u32, Duration), idle_from: Instant) {
+        if self.load.packets == 0 {
+            self.begins = idle_from;
+        } else if self.last.bytes != bytes {
             self.begin_run();
         }
         // How many the last run has does not matter before another one follows.

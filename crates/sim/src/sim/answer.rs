@@ -1,6 +1,7 @@
 //! The straight way of most packets: one arrives at an end and becomes, where it lies, the one that
 //! leaves.
 
+use rtolab_link::CopyId;
 use rtolab_net::{Condition, Packet};
 use rtolab_record::Place;
 use rtolab_tcp::Answer;
@@ -8,7 +9,6 @@ use rtolab_time::Instant;
 
 use super::{Entity, Sim};
 use crate::flow::{Flow, pair};
-use crate::links::Stage;
 use crate::transit::Slot;
 
 impl Sim {
@@ -34,9 +34,10 @@ impl Sim {
                 self.transit.drop(slot);
             }
             Answer::Segment => {
-                let copy = self.next_copy();
-                self.transit.packet_mut(slot).copy = copy;
-                self.leave_again(slot);
+                packet.copy = CopyId(self.copies);
+                self.copies += 1;
+                let (bytes, step) = (packet.bytes, packet.step);
+                self.go_through(slot, (bytes, step));
             }
         }
         self.counters.data_packets_delivered += u64::from(data);
@@ -54,19 +55,6 @@ impl Sim {
     fn arrive_at_length(&mut self, slot: Slot) {
         let packet = self.transit.take(slot);
         self.arrive(&packet);
-    }
-
-    /// The packet begins its way, from where it lies.
-    #[inline(always)]
-    fn leave_again(&mut self, slot: Slot) {
-        let (bytes, step) = self.transit.bytes_and_step(slot);
-        match self.stages[step as usize] {
-            Stage::Pipe { .. } | Stage::PipeToPipe { .. } => self.enter_pipe(slot, (bytes, step)),
-            _ => {
-                let mut packet = self.transit.take(slot);
-                self.forward(&mut packet);
-            }
-        }
     }
 }
 

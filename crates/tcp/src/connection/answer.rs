@@ -53,10 +53,9 @@ impl Connection {
             && self.receiver.is_in_order()
             && self.updated_by <= (self.receiver.nxt(), self.sender.flight().una())
             && self.sender.is_calm();
-        let due = self.receiver.ack_due();
         match quiet {
-            true if self.sender.has_sent_all() && due != AckDue::Now => Course::Receives,
-            true if due == AckDue::No => Course::Sends,
+            true if self.sender.has_sent_all() && !self.receiver.owes_ack() => Course::Receives,
+            true if self.receiver.is_answered(self.usual_window()) => Course::Sends,
             _ => Course::Open,
         }
     }
@@ -104,12 +103,17 @@ impl Connection {
     fn renew(&mut self, segment: &mut Segment, at: Instant) {
         segment.ack = self.receiver.nxt();
         segment.window = self.usual_window();
+        self.stamp(segment, at);
+        self.receiver.acknowledge_all(segment.window);
+    }
+
+    #[inline(always)]
+    fn stamp(&mut self, segment: &mut Segment, at: Instant) {
         if self.agreed.timestamps {
             let value = self.sender.timestamp(at);
             let echo = self.receiver.recent().unwrap_or(0);
             segment.set_timestamps(Timestamps { value, echo });
         }
-        self.receiver.acknowledge_all(segment.window);
     }
 
     #[inline(always)]
@@ -147,8 +151,11 @@ impl Connection {
             return Answer::Silence;
         }
         let Some(len) = self.sender.next_in_turn(at) else { return Answer::Taken };
+        // Nothing has arrived since the last segment left: no header says anything new of that.
+        segment.ack = segment.seq;
+        segment.window = self.receiver.offered();
         (segment.seq, segment.len) = (self.sender.flight().max(), len);
-        self.renew(segment, at);
+        self.stamp(segment, at);
         self.sender.note_sent_in_turn(segment, at);
         Answer::Segment
     }

@@ -38,6 +38,14 @@ impl Flight {
         };
         self.window = Some(segment.window);
         self.una = segment.ack;
+        self.pass_acked(segment, &mut clean);
+        clean.sent = clean.sent.filter(|_| clean.newest_timestamp.is_some());
+        clean
+    }
+
+    /// The segments that `segment` acknowledges are outstanding no longer.
+    #[inline(always)]
+    fn pass_acked(&mut self, segment: &Segment, clean: &mut CleanAck) {
         while let Some(head) = self.segments.front().filter(|head| head.seq < segment.ack) {
             if head.end() > segment.ack {
                 self.trim_head(segment.ack);
@@ -49,9 +57,11 @@ impl Flight {
             clean.newest_timestamp = Some(head.timestamp);
             let taken = u32::from(head.flags.any(Flags::SYN | Flags::FIN));
             self.totals.acked_segments += u64::from(head.len > taken);
+            let is_last = head.end() == segment.ack;
             self.segments.pop_front();
+            if is_last {
+                return;
+            }
         }
-        clean.sent = clean.sent.filter(|_| clean.newest_timestamp.is_some());
-        clean
     }
 }

@@ -74,6 +74,11 @@ impl DelayedAck {
         }
     }
 
+    /// Has nothing arrived since the last acknowledgment?
+    pub(super) const fn is_idle(&self) -> bool {
+        self.segments == 0 && self.bytes == 0
+    }
+
     /// An acknowledgment leaves.
     #[inline(always)]
     pub(super) fn acknowledged(&mut self) {

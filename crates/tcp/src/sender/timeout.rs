@@ -23,7 +23,7 @@ impl Sender {
     }
 
     /// When a timer expires that an acknowledgment at `at` restarts.
-    #[inline]
+    #[inline(always)]
     fn expiry_from_oldest(&self, at: Instant) -> Instant {
         let since = match (self.config.rto.restart_from, self.flight.head()) {
             (RestartFrom::Ack, _) | (_, None) => return self.expiry(at),
@@ -42,7 +42,7 @@ impl Sender {
     }
 
     /// When a timer that is set at `at` expires.
-    #[inline]
+    #[inline(always)]
     pub(super) fn expiry(&self, at: Instant) -> Instant {
         let (rto, tick) = (self.rto(), self.config.rto.granularity.nanos());
         match self.config.rto.timer {
