@@ -9,7 +9,7 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin deve
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test bench bench-peers bench-check lint lint-rust lint-python docs clean
+.PHONY: help demo test bench bench-peers bench-check packetdrill lint lint-rust lint-python docs clean
 
 help:
 	@echo 'make demo     the F-RTO report measured on this machine, beside what it published'
@@ -17,6 +17,7 @@ help:
 	@echo 'make bench    how fast it is: parts, whole runs, and how far from the limit'
 	@echo 'make bench-peers  how fast it is beside ns-2 and ns-3, where they are installed'
 	@echo 'make bench-check  how many instructions a packet takes, and whether more than before'
+	@echo 'make packetdrill PACKETDRILL=path  scripts of packetdrill, by its binary, on the engine'
 	@echo 'make lint     formatting, lints and types'
 	@echo 'make docs     the documentation of the Rust crates'
 	@echo 'make clean    forget what was built'
@@ -38,6 +39,13 @@ bench-peers:
 bench-check:
 	@tools/prerequisites >/dev/null
 	benches/run --check
+
+# SCRIPTS: *.pkt files, or folders of them.
+packetdrill: SCRIPTS ?= tests/packetdrill
+packetdrill:
+	@test -n '$(PACKETDRILL)' || { echo 'PACKETDRILL=path of the packetdrill binary?' >&2; exit 2; }
+	@cargo build --release --quiet -p rtolab-packetdrill
+	@tools/packetdrill --tool '$(PACKETDRILL)' $(SCRIPTS)
 
 lint: lint-rust lint-python
 

@@ -64,6 +64,16 @@ def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> No
     assert f"Example: rtolab {command}" in ran.out
 
 
+def test_the_version_comes_with_commit_and_extras(rtolab: Any) -> None:
+    ran = rtolab("--version")
+    first, second = ran.out.splitlines()
+    assert ran.code == 0
+    commit = f" (commit {_rtolab.__commit__})" if _rtolab.__commit__ else ""
+    assert first == f"rtolab {_rtolab.__version__}{commit}"
+    assert second.startswith("extras: ")
+    assert second.endswith("(of dask)")
+
+
 def test_list_names_policies_and_experiments(rtolab: Any) -> None:
     assert "frto2002/table1, frto2002/fig6" in rtolab("list").out
     listed = json.loads(rtolab("list", "--json").out)

@@ -281,8 +281,8 @@ def test_a_paper_names_all_its_experiments() -> None:
     assert {experiment.paper for experiment in find(["frto2002/"])} == {"frto2002"}
 
 
-def test_an_unknown_experiment_is_an_error_that_names_the_known() -> None:
-    with pytest.raises(Error, match="no experiment `frto2002/tabel1`; known are frto2002/table1"):
+def test_an_unknown_experiment_is_an_error_that_names_the_nearest() -> None:
+    with pytest.raises(Error, match="no experiment `frto2002/tabel1`; nearest are frto2002/table1"):
         find(["frto2002/tabel1"])
 
 

@@ -12,6 +12,7 @@ __all__ = [
     "ScenarioError",
     "SenderError",
     "Table",
+    "__commit__",
     "__version__",
     "check",
     "detectors",
@@ -23,6 +24,8 @@ __all__ = [
 ]
 
 __version__: str
+__commit__: str
+"""From which commit it was built; empty where that was not a checkout."""
 
 class Error(Exception):
     """The base of every error that rtolab raises; its text is meant for users."""

@@ -7,6 +7,7 @@ import signal
 import sys
 from contextlib import nullcontext
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from rtolab.campaign import Campaign, Part
 
 LISTED = 200
+EXTRAS = {"dask": "distributed"}
 DEMO = [f"frto2002/{name}" for name in ("table1", "table2", "table3", "fig1", "fig2")]
 
 app = typer.Typer(
@@ -47,6 +49,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _version(asked: bool) -> None:
+    """Say what this is, and stop."""
+    if asked:
+        commit = f" (commit {_rtolab.__commit__})" if _rtolab.__commit__ else ""
+        extras = [extra for extra, module in EXTRAS.items() if find_spec(module)]
+        typer.echo(f"rtolab {_rtolab.__version__}{commit}")
+        typer.echo(f"extras: {', '.join(extras) or 'none'} (of {', '.join(EXTRAS)})")
+        raise typer.Exit
+
+
 Runs = Annotated[int, typer.Option(min=1, help="Seeds for each sender.")]
 Seed = Annotated[int, typer.Option(min=0, help="The first seed; run i has seed + i.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Threads; by default one a processor.")]
@@ -56,6 +69,19 @@ Set = Annotated[
 ]
 Scenario = Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")]
 Out = Annotated[Path, typer.Option(help="Folder for report, pictures and captures.")]
+
+
+@app.callback()
+def _root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_version, help="Version, commit and extras."
+        ),
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command(epilog="Example: [bold]rtolab demo --out /tmp/demo[/bold]")

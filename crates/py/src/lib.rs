@@ -45,6 +45,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     panic::silence();
     error::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("__commit__", env!("RTOLAB_COMMIT"))?;
     module.add_class::<table::Table>()?;
     module.add_class::<outcome::Outcome>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
 from rtolab._rtolab import Error
@@ -52,6 +53,12 @@ def _named(name: str) -> list[Experiment]:
         if name in ("", experiment.id, *experiment.aliases) or experiment.id.startswith(f"{name}/")
     ]
     if not matching:
-        known = ", ".join(i for e in EXPERIMENTS for i in (e.id, *e.aliases))
-        raise Error(f"no experiment `{name}`; known are {known}")
+        known = [i for e in EXPERIMENTS for i in (e.id, *e.aliases)]
+        near = difflib.get_close_matches(name, known, n=3)
+        of_paper = [i for i in known if i.startswith(f"{name.partition('/')[0]}/")]
+        likely = near or of_paper or sorted({i.split("/")[0] for i in known})
+        raise Error(
+            f"no experiment `{name}`; nearest are {', '.join(likely)}; "
+            "`rtolab list experiments` has all"
+        )
     return matching

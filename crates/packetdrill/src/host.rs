@@ -1,0 +1,221 @@
+//! A host in virtual time: its clock, its sockets, and the packets that leave it. No pointer and no
+//! lock comes in here.
+
+mod sockets;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
+use rtolab_tcp::{Config, Flags};
+use rtolab_time::{Duration, Instant};
+
+use crate::flow::{Flow, Path};
+use crate::frame::Frame;
+use crate::settings::{Settings, SettingsError};
+
+use sockets::Socket;
+pub use sockets::{Descriptor, How, Outcome, Stop};
+
+/// When the host's clock begins: not at zero, for a kernel's does not either.
+const BEGIN: Instant = Instant::from_nanos(1_000_000_000_000);
+
+/// The ports that are given out to who connects without one.
+const EPHEMERAL: u16 = 40_000;
+
+/// A connection by its number; one that its application has closed may live on.
+type FlowId = usize;
+
+/// A packet that left, and when.
+#[derive(Debug)]
+struct Departure {
+    at: Instant,
+    packet: Vec<u8>,
+}
+
+/// One host.
+#[derive(Debug)]
+pub struct Host {
+    settings: Settings,
+    /// Read where the first socket is made, behind what a script sets up.
+    config: Option<Arc<Config>>,
+    now: Instant,
+    sockets: BTreeMap<Descriptor, Socket>,
+    flows: Vec<Flow>,
+    departures: VecDeque<Departure>,
+    opened: u16,
+}
+
+impl Host {
+    /// A host without sockets.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            config: None,
+            now: BEGIN,
+            sockets: BTreeMap::new(),
+            flows: Vec::new(),
+            departures: VecDeque::new(),
+            opened: 0,
+        }
+    }
+
+    fn config(&mut self) -> Result<Arc<Config>, SettingsError> {
+        if self.config.is_none() {
+            self.config = Some(Arc::new(self.settings.config()?));
+        }
+        Ok(self.config.clone().unwrap_or_default())
+    }
+
+    /// The clock, which no reader sees stand still: a microsecond passes.
+    pub fn read_clock(&mut self) -> Instant {
+        self.pass(Duration::from_micros(1));
+        self.now
+    }
+
+    /// Time passes, and timers expire in it.
+    pub fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        while let Some(next) = self.next_timer().filter(|&next| next <= end) {
+            self.expire(next);
+        }
+        self.now = end;
+    }
+
+    /// When the next timer expires.
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.flows.iter().filter_map(|flow| flow.connection.next_timer()).min()
+    }
+
+    /// Time passes until the next timer expires, if there is one.
+    pub fn pass_to_timer(&mut self) -> Option<()> {
+        let next = self.next_timer()?;
+        self.expire(next);
+        Some(())
+    }
+
+    fn expire(&mut self, next: Instant) {
+        self.now = self.now.max(next);
+        for id in 0..self.flows.len() {
+            let due = self.flows[id].connection.next_timer().is_some_and(|at| at <= self.now);
+            if due {
+                self.flows[id].connection.on_timer(self.now);
+                self.drain(id);
+            }
+        }
+    }
+
+    /// The next packet that left, and when; nothing while none has.
+    pub fn departed(&mut self) -> Option<(Vec<u8>, Instant)> {
+        self.departures.pop_front().map(|departure| (departure.packet, departure.at))
+    }
+
+    /// Has a packet left that nobody has seen?
+    pub fn has_departed(&self) -> bool {
+        !self.departures.is_empty()
+    }
+
+    fn drain(&mut self, id: FlowId) {
+        for frame in self.flows[id].drain(self.now) {
+            self.depart(&frame);
+        }
+    }
+
+    fn depart(&mut self, frame: &Frame) {
+        self.departures.push_back(Departure { at: self.now, packet: frame.emit() });
+    }
+
+    /// A packet arrives; what is none for TCP is dropped.
+    pub fn arrive(&mut self, packet: &[u8]) {
+        let Ok(frame) = Frame::parse(packet) else { return };
+        let path = Path::back(&frame);
+        let flags = frame.segment.flags;
+        let old = self.flows.iter().position(|flow| flow.path == path && flow.end.is_none());
+        if let Some(id) = old {
+            self.flows[id].on_frame(&frame, self.now);
+            self.drain(id);
+            self.announce(id);
+        } else if let Some(config) = self.config_for(&frame) {
+            let isn = self.isn();
+            self.flows.push(Flow::accept(config, &frame, isn));
+            self.drain(self.flows.len() - 1);
+        } else if !flags.has(Flags::RST) {
+            self.refuse(&frame);
+        }
+    }
+
+    /// A connection whose handshake is complete waits to be accepted.
+    fn announce(&mut self, id: FlowId) {
+        let known = |socket: &Socket| match socket {
+            Socket::Flow { id: other, .. } => *other == id,
+            Socket::Listener { queue, .. } => queue.contains(&id),
+            Socket::Fresh { .. } => false,
+        };
+        if !self.flows[id].connected || self.flows[id].announced || self.sockets.values().any(known)
+        {
+            return;
+        }
+        self.flows[id].announced = true;
+        let path = self.flows[id].path;
+        if let Some(queue) = self.sockets.values_mut().find_map(|socket| socket.queue_for(&path)) {
+            queue.push_back(id);
+        }
+    }
+
+    /// How a connection is to behave that `frame` asks for, if somebody listens.
+    fn config_for(&self, frame: &Frame) -> Option<Arc<Config>> {
+        let (path, flags) = (Path::back(frame), frame.segment.flags);
+        let opens = flags.has(Flags::SYN) && !flags.any(Flags::ACK | Flags::RST);
+        let listener = self.sockets.values().find(|socket| socket.listens_at(&path))?;
+        listener.config().filter(|_| opens).cloned()
+    }
+
+    /// The answer of CLOSED and LISTEN (RFC 9293 section 3.10.7.1 and 3.10.7.2).
+    fn refuse(&mut self, frame: &Frame) {
+        let path = Path::back(frame);
+        let arrived = &frame.segment;
+        let taken = arrived.len
+            + u32::from(arrived.flags.has(Flags::SYN))
+            + u32::from(arrived.flags.has(Flags::FIN));
+        let (seq, ack, flags) = match arrived.flags.has(Flags::ACK) {
+            true => (arrived.ack, 0, Flags::RST),
+            false => (0, arrived.seq.wrapping_add(taken), Flags::RST | Flags::ACK),
+        };
+        let segment = WireSegment {
+            ports: path.ports,
+            seq,
+            ack,
+            len: 0,
+            window: 0,
+            flags,
+            syn: rtolab_tcp::SynOptions::default(),
+            timestamps: None,
+            sack: <_>::default(),
+        };
+        self.depart(&Frame { addresses: path.addresses, ecn: 0, segment, payload: Vec::new() });
+    }
+
+    /// Initial sequence numbers far apart, the same in every run.
+    fn isn(&self) -> u32 {
+        0x1357_9bdf_u32.wrapping_add((self.flows.len() as u32).wrapping_mul(0x0100_0001))
+    }
+
+    /// The way to `peer` from `own`, or from the host's address and a port of its choice.
+    fn path_to(&mut self, own: Option<SocketAddr>, peer: SocketAddr) -> Option<Path> {
+        let port = own.map(|own| own.port()).filter(|&port| port != 0).unwrap_or_else(|| {
+            self.opened += 1;
+            EPHEMERAL + self.opened
+        });
+        let ip = own.map(|own| own.ip()).filter(|ip| !ip.is_unspecified());
+        let local = self.settings.local;
+        let addresses = match (ip, peer.ip()) {
+            (None, IpAddr::V4(to)) => Addresses::V4 { from: local.v4, to },
+            (None, IpAddr::V6(to)) => Addresses::V6 { from: local.v6, to },
+            (Some(IpAddr::V4(from)), IpAddr::V4(to)) => Addresses::V4 { from, to },
+            (Some(IpAddr::V6(from)), IpAddr::V6(to)) => Addresses::V6 { from, to },
+            _ => return None,
+        };
+        Some(Path { addresses, ports: Ports { from: port, to: peer.port() } })
+    }
+}

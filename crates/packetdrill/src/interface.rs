@@ -1,0 +1,78 @@
+//! What packetdrill asks of a stack under test: a table of functions, which the tool calls in place
+//! of the system's. Our own declaration, field for field in the tool's order.
+
+use core::ffi::{c_int, c_long, c_longlong, c_uint, c_ulong, c_void};
+
+/// One end of a call that packetdrill makes: the stack's own pointer comes first.
+type User = *mut c_void;
+
+/// The table of functions. `fcntl` and `ioctl` are variadic in C: the one argument that a caller may
+/// add travels as a fixed one would where whole numbers and pointers do, and is not looked at where
+/// there is none.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Interface {
+    pub userdata: User,
+    pub free: unsafe extern "C" fn(User),
+    pub socket: unsafe extern "C" fn(User, c_int, c_int, c_int) -> c_int,
+    pub bind: unsafe extern "C" fn(User, c_int, *const libc::sockaddr, libc::socklen_t) -> c_int,
+    pub listen: unsafe extern "C" fn(User, c_int, c_int) -> c_int,
+    pub accept:
+        unsafe extern "C" fn(User, c_int, *mut libc::sockaddr, *mut libc::socklen_t) -> c_int,
+    pub connect: unsafe extern "C" fn(User, c_int, *const libc::sockaddr, libc::socklen_t) -> c_int,
+    pub read: unsafe extern "C" fn(User, c_int, *mut c_void, usize) -> isize,
+    pub readv: unsafe extern "C" fn(User, c_int, *const libc::iovec, c_int) -> isize,
+    pub recv: unsafe extern "C" fn(User, c_int, *mut c_void, usize, c_int) -> isize,
+    pub recvfrom: unsafe extern "C" fn(
+        User,
+        c_int,
+        *mut c_void,
+        usize,
+        c_int,
+        *mut libc::sockaddr,
+        *mut libc::socklen_t,
+    ) -> isize,
+    pub recvmsg: unsafe extern "C" fn(User, c_int, *mut libc::msghdr, c_int) -> isize,
+    pub write: unsafe extern "C" fn(User, c_int, *const c_void, usize) -> isize,
+    pub writev: unsafe extern "C" fn(User, c_int, *const libc::iovec, c_int) -> isize,
+    pub send: unsafe extern "C" fn(User, c_int, *const c_void, usize, c_int) -> isize,
+    pub sendto: unsafe extern "C" fn(
+        User,
+        c_int,
+        *const c_void,
+        usize,
+        c_int,
+        *const libc::sockaddr,
+        libc::socklen_t,
+    ) -> isize,
+    pub sendmsg: unsafe extern "C" fn(User, c_int, *const libc::msghdr, c_int) -> isize,
+    pub fcntl: unsafe extern "C" fn(User, c_int, c_int, c_long) -> c_int,
+    pub ioctl: unsafe extern "C" fn(User, c_int, c_ulong, *mut c_void) -> c_int,
+    pub close: unsafe extern "C" fn(User, c_int) -> c_int,
+    pub shutdown: unsafe extern "C" fn(User, c_int, c_int) -> c_int,
+    pub getsockopt:
+        unsafe extern "C" fn(User, c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int,
+    pub setsockopt:
+        unsafe extern "C" fn(User, c_int, c_int, c_int, *const c_void, libc::socklen_t) -> c_int,
+    pub poll: unsafe extern "C" fn(User, *mut libc::pollfd, libc::nfds_t, c_int) -> c_int,
+    pub netdev_send: unsafe extern "C" fn(User, *const c_void, usize) -> c_int,
+    pub netdev_receive:
+        unsafe extern "C" fn(User, *mut c_void, *mut usize, *mut c_longlong) -> c_int,
+    pub usleep: unsafe extern "C" fn(User, c_uint) -> c_int,
+    pub gettimeofday: unsafe extern "C" fn(User, *mut libc::timeval, *mut c_void) -> c_int,
+    pub epoll_create: unsafe extern "C" fn(User, c_int) -> c_int,
+    pub epoll_ctl: unsafe extern "C" fn(User, c_int, c_int, c_int, *mut libc::epoll_event) -> c_int,
+    pub epoll_wait:
+        unsafe extern "C" fn(User, c_int, *mut libc::epoll_event, c_int, c_int) -> c_int,
+    pub pipe: unsafe extern "C" fn(User, *mut c_int) -> c_int,
+    pub splice: unsafe extern "C" fn(
+        User,
+        c_int,
+        *mut libc::loff_t,
+        c_int,
+        *mut libc::loff_t,
+        usize,
+        c_uint,
+    ) -> isize,
+}

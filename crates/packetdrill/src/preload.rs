@@ -1,0 +1,53 @@
+//! libc's `getsockopt`, which packetdrill calls itself for `%{ }%` assertions: answered for the
+//! sockets of the stack under test, handed on for all others.
+#![allow(unsafe_code)]
+
+use core::ffi::{CStr, c_int, c_void};
+use std::sync::OnceLock;
+
+use crate::calls;
+use crate::shared::Shared;
+
+type GetSockOpt =
+    unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int;
+
+const NAME: &CStr = c"getsockopt";
+
+/// libc's own.
+fn next() -> Option<GetSockOpt> {
+    static NEXT: OnceLock<Option<GetSockOpt>> = OnceLock::new();
+    *NEXT.get_or_init(|| {
+        // SAFETY: `NAME` is a string that ends with zero.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, NAME.as_ptr()) };
+        // SAFETY: a function's address, or null, which is `None`; POSIX declares `getsockopt` so.
+        unsafe { core::mem::transmute::<*mut c_void, Option<GetSockOpt>>(found) }
+    })
+}
+
+/// `getsockopt` of POSIX.
+///
+/// # Safety
+///
+/// As POSIX has it: `value` has room for `*length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn getsockopt(
+    descriptor: c_int,
+    level: c_int,
+    name: c_int,
+    value: *mut c_void,
+    length: *mut libc::socklen_t,
+) -> c_int {
+    if let Some(shared) = Shared::current() {
+        if shared.with(|host| host.knows(descriptor)) {
+            // SAFETY: what the caller promises of `value` and `length`.
+            return unsafe {
+                calls::answer_option(&shared, descriptor, (level, name), value, length)
+            };
+        }
+    }
+    match next() {
+        // SAFETY: what the caller promises is what libc asks for.
+        Some(next) => unsafe { next(descriptor, level, name, value, length) },
+        None => calls::fail(libc::ENOSYS),
+    }
+}

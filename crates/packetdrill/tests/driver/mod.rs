@@ -1,0 +1,240 @@
+//! A small tool of our own that calls the object as packetdrill does: through the table of functions
+//! that it fills in, and through nothing else.
+#![allow(unsafe_code)]
+
+use core::ffi::{c_int, c_longlong, c_void};
+use std::ffi::CString;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rtolab_packetdrill::frame::Frame;
+use rtolab_packetdrill::{Interface, TcpInfo, packetdrill_interface_init};
+use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
+use rtolab_tcp::{Flags, SynOptions, Timestamps};
+
+/// The host under test.
+pub const HERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(192, 168, 0, 1), 8080);
+/// Its peer, which the tool plays.
+pub const PEER: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 50_000);
+
+/// One stack at a time is under test, for `getsockopt` is the process's own.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// A stack under test.
+pub struct Tool {
+    table: Interface,
+    begun: c_longlong,
+    _one: MutexGuard<'static, ()>,
+}
+
+/// A segment that left: at how many microseconds since the beginning, and what.
+pub struct Left {
+    pub at: c_longlong,
+    pub packet: Vec<u8>,
+    pub frame: Frame,
+}
+
+impl Left {
+    pub fn seq(&self, isn: u32) -> u32 {
+        self.frame.segment.seq.wrapping_sub(isn)
+    }
+}
+
+/// What a segment of the peer's says.
+#[derive(Clone, Copy, Default)]
+pub struct Says {
+    pub seq: u32,
+    pub ack: u32,
+    pub flags: Flags,
+    pub syn: SynOptions,
+    pub timestamps: Option<Timestamps>,
+}
+
+impl Tool {
+    pub fn new(flags: &str) -> Self {
+        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let flags = CString::new(flags).unwrap();
+        let mut table = core::mem::MaybeUninit::<Interface>::uninit();
+        // SAFETY: a string, and room for the table, which is filled in.
+        let table = unsafe {
+            packetdrill_interface_init(flags.as_ptr(), table.as_mut_ptr());
+            table.assume_init()
+        };
+        let mut tool = Self { table, begun: 0, _one: one };
+        tool.begun = tool.clock();
+        tool
+    }
+
+    /// The clock, in microseconds since the beginning.
+    pub fn clock(&self) -> c_longlong {
+        let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
+        // SAFETY: the table's own pointer, and room for a time.
+        unsafe {
+            (self.table.gettimeofday)(self.table.userdata, &raw mut time, core::ptr::null_mut())
+        };
+        time.tv_sec * 1_000_000 + time.tv_usec - self.begun
+    }
+
+    pub fn sleep(&self, micros: u32) {
+        // SAFETY: the table's own pointer.
+        unsafe { (self.table.usleep)(self.table.userdata, micros) };
+    }
+
+    pub fn socket(&self) -> c_int {
+        // SAFETY: the table's own pointer.
+        unsafe { (self.table.socket)(self.table.userdata, libc::AF_INET, libc::SOCK_STREAM, 0) }
+    }
+
+    /// A socket that listens at [`HERE`].
+    pub fn listener(&self) -> c_int {
+        let socket = self.socket();
+        let address = address_of(HERE);
+        let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        // SAFETY: the table's own pointer, and an address of that length.
+        unsafe {
+            let bound =
+                (self.table.bind)(self.table.userdata, socket, (&raw const address).cast(), length);
+            assert_eq!(bound, 0);
+            assert_eq!((self.table.listen)(self.table.userdata, socket, 1), 0);
+        }
+        socket
+    }
+
+    pub fn accept(&self, listener: c_int) -> c_int {
+        // SAFETY: the table's own pointer; who the peer is need not be told.
+        unsafe {
+            let nobody = core::ptr::null_mut();
+            (self.table.accept)(self.table.userdata, listener, nobody, core::ptr::null_mut())
+        }
+    }
+
+    pub fn connect(&self, socket: c_int) -> c_int {
+        let address = address_of(PEER);
+        let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        // SAFETY: the table's own pointer, and an address of that length.
+        unsafe {
+            (self.table.connect)(self.table.userdata, socket, (&raw const address).cast(), length)
+        }
+    }
+
+    pub fn set_nonblocking(&self, socket: c_int) {
+        // SAFETY: the table's own pointer.
+        let set = unsafe {
+            let flags = (self.table.fcntl)(self.table.userdata, socket, libc::F_GETFL, 0);
+            let flags = libc::c_long::from(flags | libc::O_NONBLOCK);
+            (self.table.fcntl)(self.table.userdata, socket, libc::F_SETFL, flags)
+        };
+        assert_eq!(set, 0);
+    }
+
+    pub fn write(&self, socket: c_int, bytes: &[u8]) -> isize {
+        let from = bytes.as_ptr().cast::<c_void>();
+        // SAFETY: the table's own pointer, and as many bytes.
+        unsafe { (self.table.write)(self.table.userdata, socket, from, bytes.len()) }
+    }
+
+    pub fn read(&self, socket: c_int, most: usize) -> Result<Vec<u8>, c_int> {
+        let mut bytes = vec![0_u8; most];
+        let into = bytes.as_mut_ptr().cast::<c_void>();
+        // SAFETY: the table's own pointer, and room for as many bytes.
+        let count = unsafe { (self.table.read)(self.table.userdata, socket, into, most) };
+        match usize::try_from(count) {
+            Ok(count) => {
+                bytes.truncate(count);
+                Ok(bytes)
+            }
+            Err(_) => Err(std::io::Error::last_os_error().raw_os_error().unwrap()),
+        }
+    }
+
+    pub fn close(&self, socket: c_int) -> c_int {
+        // SAFETY: the table's own pointer.
+        unsafe { (self.table.close)(self.table.userdata, socket) }
+    }
+
+    /// A segment of the peer's arrives, with `payload`.
+    pub fn arrives(&self, says: Says, payload: &[u8]) {
+        let (from, to) = (*PEER.ip(), *HERE.ip());
+        let segment = WireSegment {
+            ports: Ports { from: PEER.port(), to: HERE.port() },
+            seq: says.seq,
+            ack: says.ack,
+            len: payload.len() as u32,
+            window: 65_535,
+            flags: says.flags,
+            syn: says.syn,
+            timestamps: says.timestamps,
+            sack: <_>::default(),
+        };
+        let addresses = Addresses::V4 { from, to };
+        self.inject(&Frame { addresses, ecn: 0, segment, payload: payload.to_vec() });
+    }
+
+    pub fn inject(&self, frame: &Frame) {
+        let packet = frame.emit();
+        let bytes = packet.as_ptr().cast::<c_void>();
+        // SAFETY: the table's own pointer, and a packet of that size.
+        let sent = unsafe { (self.table.netdev_send)(self.table.userdata, bytes, packet.len()) };
+        assert_eq!(sent, 0);
+    }
+
+    /// The next segment that leaves; none where nothing can leave any more.
+    pub fn leaves(&self) -> Option<Left> {
+        let mut packet = vec![0_u8; 65_536];
+        let (mut size, mut at) = (packet.len(), 0);
+        let into = packet.as_mut_ptr().cast::<c_void>();
+        // SAFETY: the table's own pointer, and room for as many bytes.
+        let received = unsafe {
+            (self.table.netdev_receive)(self.table.userdata, into, &raw mut size, &raw mut at)
+        };
+        assert_eq!(received, 0);
+        packet.truncate(size);
+        let frame = (size > 0).then(|| Frame::parse(&packet).unwrap())?;
+        Some(Left { at: at - self.begun, packet, frame })
+    }
+
+    /// A connection that the peer opened without options but `syn`; its descriptor and its ISN.
+    pub fn opened_by_peer(&self, syn: SynOptions) -> (c_int, u32) {
+        let listener = self.listener();
+        self.arrives(Says { flags: Flags::SYN, syn, ..Says::default() }, b"");
+        let isn = self.leaves().unwrap().frame.segment.seq;
+        let ack = isn.wrapping_add(1);
+        self.sleep(100_000);
+        self.arrives(Says { seq: 1, ack, flags: Flags::ACK, ..Says::default() }, b"");
+        let socket = self.accept(listener);
+        assert!(socket >= 0);
+        (socket, isn)
+    }
+}
+
+/// What libc's `getsockopt` says of `socket`, as assertions in scripts ask it.
+pub fn info(socket: c_int) -> TcpInfo {
+    let mut info = TcpInfo::default();
+    let mut length = size_of::<TcpInfo>() as libc::socklen_t;
+    // SAFETY: room for as many bytes, all of whose values are whole numbers.
+    let asked = unsafe {
+        let into = (&raw mut info).cast::<c_void>();
+        libc::getsockopt(socket, libc::SOL_TCP, libc::TCP_INFO, into, &raw mut length)
+    };
+    assert_eq!((asked, length as usize), (0, size_of::<TcpInfo>()));
+    info
+}
+
+impl Drop for Tool {
+    fn drop(&mut self) {
+        // SAFETY: the table's own pointer, for the last time.
+        unsafe { (self.table.free)(self.table.userdata) };
+    }
+}
+
+// SAFETY: the table is the object's, which is made for two threads.
+unsafe impl Sync for Tool {}
+
+fn address_of(address: SocketAddrV4) -> libc::sockaddr_in {
+    libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: address.port().to_be(),
+        sin_addr: libc::in_addr { s_addr: u32::from(*address.ip()).to_be() },
+        sin_zero: [0; 8],
+    }
+}

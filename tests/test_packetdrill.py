@@ -1,0 +1,35 @@
+"""The scripts of packetdrill that are ours, on the engine, where the tool is installed.
+
+The object itself is tested without it, by its C interface: `cargo test -p rtolab-packetdrill`.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+TOOL = os.environ.get("PACKETDRILL")
+SCRIPTS = sorted((HERE / "packetdrill").glob("*.pkt"))
+
+
+def test_every_script_says_where_it_was_certified() -> None:
+    assert len(SCRIPTS) >= 20
+    for script in SCRIPTS:
+        text = script.read_text()
+        assert "// Certified on Linux " in text, script.name
+        assert "`./settings.sh" in text, script.name
+
+
+@pytest.mark.skipif(TOOL is None, reason="PACKETDRILL names no packetdrill binary")
+def test_our_scripts_pass_on_the_engine() -> None:
+    done = subprocess.run(
+        ["make", "--silent", "packetdrill", f"PACKETDRILL={TOOL}"],
+        cwd=HERE.parent,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == f"{len(SCRIPTS)} passed, 0 failed, 0 skipped"
