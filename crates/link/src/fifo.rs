@@ -54,6 +54,12 @@ impl<T: Copy> Fifo<T> {
         if self.is_empty() { None } else { self.ring.get_mut(place) }
     }
 
+    /// The oldest but so many.
+    #[inline]
+    pub fn oldest(&self, but: usize) -> Option<&T> {
+        if but >= self.len() { None } else { self.ring.get(self.place(self.first + but)) }
+    }
+
     /// The newest.
     #[inline]
     pub fn back(&self) -> Option<&T> {
@@ -145,6 +151,7 @@ mod tests {
                 }
                 prop_assert!(fifo.iter().eq(&deque));
                 prop_assert_eq!((fifo.front(), fifo.back()), (deque.front(), deque.back()));
+                prop_assert_eq!(fifo.oldest(number), deque.get(number));
                 prop_assert_eq!(fifo.newest(number), deque.iter().rev().nth(number));
                 prop_assert_eq!((fifo.len(), fifo.is_empty()), (deque.len(), deque.is_empty()));
             }

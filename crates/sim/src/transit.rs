@@ -11,8 +11,17 @@ use rtolab_link::Fifo;
 use rtolab_net::Packet;
 use rtolab_time::Instant;
 
+use crate::fetch::fetch;
+
 /// So many places before the end of its run a packet is let in; else it waits apart.
 const NEAR: usize = 64;
+
+/// So many packets the caches hold beside all else: with more of them each is fetched before it comes
+/// out, for it was put there a round trip ago.
+const FEW: usize = 4096;
+
+/// So many of a run come out before the one that is fetched.
+const AHEAD: usize = 8;
 
 /// When something comes out of which pipe. Of several at one instant the one of the lowest number
 /// comes first, and of one pipe what comes out before what was refused.
@@ -212,6 +221,11 @@ impl Transit {
         let (run, _) = self.heads.first();
         let Some(waiting) = self.runs.get_mut(run) else { return self.pop_apart() };
         let first = waiting.pop().map(Waiting::slot);
+        if self.packets.len() > FEW {
+            if let Some(later) = waiting.oldest(AHEAD) {
+                fetch(&self.packets[later.slot() as usize]);
+            }
+        }
         let next = waiting.front().map_or(Due::never(), |packet| packet.due());
         self.heads.set(run, next);
         first

@@ -139,10 +139,10 @@ impl Receiver {
             && !self.rxt
     }
 
-    /// Is all acknowledged that has arrived, with the window that any segment would offer now?
-    pub(crate) fn is_answered(&self, window: u32) -> bool {
+    /// Is all acknowledged that has arrived, and would the next segment offer the same window again?
+    pub(crate) fn is_answered(&self, mss: u32) -> bool {
         self.due == AckDue::No
-            && self.offered() == window
+            && self.offered() == self.window(mss)
             && self.echo.has_acknowledged(self.nxt)
             && self.delayed.is_idle()
     }

@@ -32,6 +32,8 @@ struct World {
     wire: BTreeMap<(Instant, usize), (usize, Segment)>,
     fates: Vec<Fate>,
     sent: Vec<(Instant, Segment)>,
+    /// How many segments became the answer where they lay, at either end.
+    answered: [u32; 2],
     /// What the one that accepts writes.
     answer: u64,
 }
@@ -48,12 +50,18 @@ impl World {
             wire: BTreeMap::new(),
             fates,
             sent: Vec::new(),
+            answered: [0; 2],
             answer: writes[1],
         }
     }
 
     /// All that either end sends.
     fn transcript(mut self, arrives: Arrives) -> Vec<(Instant, Segment)> {
+        self.run(arrives);
+        self.sent
+    }
+
+    fn run(&mut self, arrives: Arrives) {
         self.arrives = arrives;
         self.drain(0);
         for _ in 0..3000 {
@@ -61,7 +69,6 @@ impl World {
                 break;
             }
         }
-        self.sent
     }
 
     /// One event, a frame or a timer, if there is any.
@@ -76,7 +83,6 @@ impl World {
             let Some(((at, _), (to, segment))) = self.wire.pop_first() else { return false };
             self.at = at;
             self.take(to, segment);
-            self.drain(to);
         } else {
             let who = usize::from(timers[1] < timers[0]);
             self.at = first;
@@ -90,25 +96,41 @@ impl World {
         if self.arrives == Arrives::Pushed {
             segment.flags |= Flags::PSH;
         }
+        if self.arrives == Arrives::ToBeAnswered && self.answer(to, &mut segment) {
+            return;
+        }
         if let Some(end) = &mut self.ends[to] {
-            if self.arrives == Arrives::ToBeAnswered {
-                match end.answer(&mut segment, self.at) {
-                    Answer::Untaken => {}
-                    Answer::Taken => return,
-                    Answer::Silence => {
-                        assert_eq!((end.poll_transmit(self.at), end.has_events()), (None, false));
-                        return;
-                    }
-                    Answer::Segment => return self.send(to, segment),
-                }
-            }
             end.on_segment(&segment, self.at);
             end.read(u64::MAX);
-            return;
+            return self.drain(to);
         }
         let mut end = Connection::accept(self.receiver.clone(), &segment);
         end.write(self.answer);
         self.ends[to] = Some(end);
+        self.drain(to);
+    }
+
+    /// Has it answered where it lies, if it is one of those; only what may have more to do is drained.
+    fn answer(&mut self, to: usize, segment: &mut Segment) -> bool {
+        let Some(end) = &mut self.ends[to] else { return false };
+        match end.answer(segment, self.at) {
+            Answer::Untaken => return false,
+            Answer::Taken => self.drain(to),
+            Answer::Silence => assert_eq!(end.clone().poll_transmit(self.at), None),
+            Answer::Segment => {
+                self.answered[to] += 1;
+                let silent = end.is_silent_on_course();
+                assert!(!silent || end.clone().poll_transmit(self.at).is_none());
+                self.send(to, *segment);
+                if !silent {
+                    self.drain(to);
+                }
+            }
+        }
+        if let Some(end) = &mut self.ends[to] {
+            assert_eq!(end.clone().poll_event(), None);
+        }
+        true
     }
 
     fn drain(&mut self, from: usize) {
@@ -161,4 +183,14 @@ proptest! {
         prop_assert!(predicted == world().transcript(Arrives::Pushed));
         prop_assert!(predicted == world().transcript(Arrives::ToBeAnswered));
     }
+}
+
+#[test]
+fn while_all_goes_well_segments_are_answered_where_they_lie() {
+    let mut receiver = Config::default();
+    receiver.receiver.ack_every = 1;
+    let mut world = World::new([Config::default(), receiver], [2_000_000, 0], Vec::new());
+    world.run(Arrives::ToBeAnswered);
+    let [acknowledgments, data] = world.answered;
+    assert!(acknowledgments > 1000 && data > 1000, "{:?} of {}", world.answered, world.sent.len());
 }

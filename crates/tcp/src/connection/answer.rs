@@ -55,7 +55,7 @@ impl Connection {
             && self.sender.is_calm();
         match quiet {
             true if self.sender.has_sent_all() && !self.receiver.owes_ack() => Course::Receives,
-            true if self.receiver.is_answered(self.usual_window()) => Course::Sends,
+            true if self.receiver.is_answered(self.smss) => Course::Sends,
             _ => Course::Open,
         }
     }
@@ -102,7 +102,7 @@ impl Connection {
     #[inline(always)]
     fn renew(&mut self, segment: &mut Segment, at: Instant) {
         segment.ack = self.receiver.nxt();
-        segment.window = self.usual_window();
+        segment.window = self.in_units(self.receiver.window(self.smss), self.window_shift());
         self.stamp(segment, at);
         self.receiver.acknowledge_all(segment.window);
     }
@@ -153,7 +153,7 @@ impl Connection {
         let Some(len) = self.sender.next_in_turn(at) else { return Answer::Taken };
         // Nothing has arrived since the last segment left: no header says anything new of that.
         segment.ack = segment.seq;
-        segment.window = self.receiver.offered();
+        segment.window = self.in_units(self.receiver.offered(), self.window_shift());
         (segment.seq, segment.len) = (self.sender.flight().max(), len);
         self.stamp(segment, at);
         self.sender.note_sent_in_turn(segment, at);

@@ -152,18 +152,13 @@ impl Connection {
             true => 0,
             false => self.window_shift(),
         };
-        self.window_shifted_by(shift)
+        self.in_units(self.receiver.window(self.smss), shift)
     }
 
-    /// The window to offer in any segment but a SYN.
+    /// What 16 bits can say of such a window.
     #[inline(always)]
-    pub(super) fn usual_window(&self) -> u32 {
-        self.window_shifted_by(self.window_shift())
-    }
-
-    #[inline(always)]
-    fn window_shifted_by(&self, shift: u8) -> u32 {
-        (self.receiver.window(self.smss) >> shift).min(u32::from(u16::MAX)) << shift
+    pub(super) fn in_units(&self, window: u32, shift: u8) -> u32 {
+        (window >> shift).min(u32::from(u16::MAX)) << shift
     }
 
     /// Adds acknowledgment, window, timestamps and SACK blocks: every segment but the first SYN
