@@ -40,11 +40,18 @@ impl Connection {
     /// All is drained: finds out whether the next segment may be answered straight away.
     #[inline]
     pub fn settle(&mut self) {
-        self.course = self.course_now();
+        let courses = [Course::Receives, Course::Sends];
+        self.course = courses.into_iter().find(|it| self.keeps(*it)).unwrap_or_default();
     }
 
-    fn course_now(&self) -> Course {
-        let quiet = self.state == State::Established
+    /// Does this end do only what belongs to the course?
+    fn keeps(&self, course: Course) -> bool {
+        let does = match course {
+            Course::Open => return true,
+            Course::Sends => self.receiver.is_answered(self.smss),
+            Course::Receives => self.sender.has_sent_all() && !self.receiver.owes_ack(),
+        };
+        does && self.state == State::Established
             && self.reset.is_none()
             && self.time_wait.is_none()
             && !self.persist.is_running()
@@ -52,12 +59,7 @@ impl Connection {
             && !self.has_events()
             && self.receiver.is_in_order()
             && self.updated_by <= (self.receiver.nxt(), self.sender.flight().una())
-            && self.sender.is_calm();
-        match quiet {
-            true if self.sender.has_sent_all() && !self.receiver.owes_ack() => Course::Receives,
-            true if self.receiver.is_answered(self.smss) => Course::Sends,
-            _ => Course::Open,
-        }
+            && self.sender.is_calm()
     }
 
     /// Takes `segment` where it lies, reads what it brings, and makes it the one that leaves next, if
@@ -65,10 +67,7 @@ impl Connection {
     /// [`Connection::poll_transmit`] would.
     #[inline(always)]
     pub fn answer(&mut self, segment: &mut Segment, at: Instant) -> Answer {
-        debug_assert!(
-            self.course == Course::Open || self.course == self.course_now(),
-            "something goes on that nobody has noted"
-        );
+        debug_assert!(self.keeps(self.course), "something goes on that nobody has noted");
         match self.course {
             Course::Open => Answer::Untaken,
             Course::Receives => self.answer_data(segment, at),
