@@ -7,6 +7,7 @@
 
 use rtolab_time::Instant;
 
+use super::departures::in_units;
 use super::{Agreed, Connection, State};
 use crate::receiver::AckDue;
 use crate::segment::{Flags, Segment, Timestamps};
@@ -101,7 +102,7 @@ impl Connection {
     #[inline(always)]
     fn renew(&mut self, segment: &mut Segment, at: Instant) {
         segment.ack = self.receiver.nxt();
-        segment.window = self.in_units(self.receiver.window(self.smss), self.window_shift());
+        segment.window = in_units(self.receiver.window(self.smss), self.window_shift());
         self.stamp(segment, at);
         self.receiver.acknowledge_all(segment.window);
     }
@@ -152,7 +153,7 @@ impl Connection {
         let Some(len) = self.sender.next_in_turn(at) else { return Answer::Taken };
         // Nothing has arrived since the last segment left: no header says anything new of that.
         segment.ack = segment.seq;
-        segment.window = self.in_units(self.receiver.offered(), self.window_shift());
+        segment.window = in_units(self.receiver.offered(), self.window_shift());
         (segment.seq, segment.len) = (self.sender.flight().max(), len);
         self.stamp(segment, at);
         self.sender.note_sent_in_turn(segment, at);

@@ -152,13 +152,7 @@ impl Connection {
             true => 0,
             false => self.window_shift(),
         };
-        self.in_units(self.receiver.window(self.smss), shift)
-    }
-
-    /// What 16 bits can say of such a window.
-    #[inline(always)]
-    pub(super) fn in_units(&self, window: u32, shift: u8) -> u32 {
-        (window >> shift).min(u32::from(u16::MAX)) << shift
+        in_units(self.receiver.window(self.smss), shift)
     }
 
     /// Adds acknowledgment, window, timestamps and SACK blocks: every segment but the first SYN
@@ -185,4 +179,10 @@ impl Connection {
         self.receiver.acknowledge(&mut segment, sack);
         segment
     }
+}
+
+/// What 16 bits can say of such a window.
+#[inline(always)]
+pub(super) fn in_units(window: u32, shift: u8) -> u32 {
+    (window >> shift).min(u32::from(u16::MAX)) << shift
 }
