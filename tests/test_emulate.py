@@ -100,10 +100,11 @@ def test_json_is_all_of_standard_output() -> None:
     assert "PING 10.83.0.2" in ran.stderr
     # An unanswered ping is a failed command.
     assert (ran.returncode, report["returncode"], report["interrupted"]) == (1, 1, False)
-    assert (report["command"][0], report["seed"], report["link"]) == ("ping", 3, "radio")
+    assert (report["command"][0], report["seed"]) == ("ping", 3)
     assert report["round_trip_s"] == pytest.approx(0.8)
     assert 1 <= report["elapsed_s"] < 30
-    forward, backward = report["forward"], report["backward"]
+    forward, backward = report["links"]
+    assert [way["link"] for way in report["links"]] == ["radio", "radio"]
     assert (forward["from_host"], forward["to_host"]) == ("near", "far")
     assert (forward["offered"], forward["dropped_error"], forward["delivered"]) == (1, 1, 0)
     assert (backward["offered"], backward["mean_delay_s"]) == (0, None)
@@ -157,15 +158,31 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, code: int) -> No
     assert ("was interrupted after" in output) == (number == signal.SIGINT)
 
 
-def test_other_than_one_link_is_named(tmp_path: Path) -> None:
-    ran = emulate(str(two_links(tmp_path)), "--", "true")
+@pytest.mark.usefixtures("hosts")
+def test_pings_pass_every_link_between_two_hosts(tmp_path: Path) -> None:
+    ran = emulate(str(two_links(tmp_path)), "--", "ping", "-c3", "-i0.2", "{far}")
+    times = round_trips_s(ran.stdout)
+    assert len(times) == 3, ran.stdout + ran.stderr
+    assert min(times) >= 0.202
+    rows = [line.split() for line in ran.stdout.splitlines() if " to " in line]
+    assert [row[:3] for row in rows] == [
+        ["near", "to", "mast"],
+        ["mast", "to", "near"],
+        ["mast", "to", "far"],
+        ["far", "to", "mast"],
+    ]
+    assert all(row[3:5] == ["3", "3"] for row in rows)
+
+
+def test_what_the_emulator_does_not_have_is_named(tmp_path: Path) -> None:
+    with pytest.raises(rtolab.EmulationError, match=r"found an agent at `\w+`; `emulate` expects"):
+        _rtolab.emulate_flows(find_scenario("snoop"), variants=[("linux", [])], seeds=[1])
+    text = two_links(tmp_path).read_text(encoding="utf-8") + 'split = ["mast"]\n'
+    split = tmp_path / "split.toml"
+    split.write_text(text)
+    ran = emulate(str(split))
     assert ran.returncode == 2
-    problem = (
-        "found 2 links (`radio`, `wire`); `emulate` expects exactly one link between two hosts"
-    )
-    assert ran.stderr == f"rtolab: {tmp_path}/two.toml: {problem}\n"
-    with pytest.raises(rtolab.EmulationError, match=r"a link of its own .* for flow `bulk`"):
-        _rtolab.emulate(find_scenario("bench-a"), command=["true"])
+    assert "rtolab: flow `transfer` is split at a gateway; `emulate` expects" in ran.stderr
 
 
 def test_a_wrong_scenario_is_an_error_of_the_scenario() -> None:
@@ -194,11 +211,11 @@ def report(p99_s: float, round_trip_s: float, **others: Any) -> EmulationReport:
     way = dict.fromkeys(("offered", "delivered", "dropped_queue", "dropped_error"), 4)
     way |= dict.fromkeys(("dropped_outage", "dropped_script", "inside", "max_queue"), 0)
     lateness = {"packets": 8, "p50_s": 0.0, "p99_s": p99_s, "max_s": 1.0}
-    made = {"link": "x", "round_trip_s": round_trip_s, "returncode": 0, "interrupted": False}
-    ways = {"forward": {**way, "from_host": "a", "to_host": "b"}}
-    ways["backward"] = {**way, "from_host": "b", "to_host": "a"}
-    made |= {"elapsed_s": 1.0, "refused": 0, "lateness": lateness}
-    return cast("EmulationReport", made | ways | others)
+    lateness["allowed_s"] = max(0.001, 0.05 * round_trip_s)
+    made: dict[str, Any] = {"round_trip_s": round_trip_s, "returncode": 0, "interrupted": False}
+    ways = [{**way, "link": "x", "from_host": a, "to_host": b} for a, b in ("ab", "ba")]
+    made |= {"elapsed_s": 1.0, "refused": 0, "lateness": lateness, "links": ways}
+    return cast("EmulationReport", made | {"hosts": [], "real_time": True} | others)
 
 
 GRADES: list[tuple[float, float, bool]] = [
@@ -230,7 +247,7 @@ def judged(
 
     def run(made: EmulationReport) -> tuple[int, str]:
         monkeypatch.setattr(_rtolab, "emulate", lambda *_, **__: made)
-        monkeypatch.setattr(sys, "argv", ["rtolab", "emulate", "hold"])
+        monkeypatch.setattr(sys, "argv", ["rtolab", "emulate", "hold", "--", "true"])
         with pytest.raises(SystemExit) as ended:
             cli.main()
         return int(ended.value.code or 0), capsys.readouterr().out

@@ -26,6 +26,7 @@ def test_every_script_says_where_it_was_certified() -> None:
 def test_our_scripts_pass_on_the_engine() -> None:
     done = subprocess.run(
         ["make", "--silent", "packetdrill", f"PACKETDRILL={TOOL}"],
+        check=False,
         cwd=HERE.parent,
         capture_output=True,
         text=True,

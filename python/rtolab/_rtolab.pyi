@@ -1,10 +1,11 @@
 """The simulator. Times are seconds since the start of the run, sizes are bytes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TypedDict, final, type_check_only
 
 __all__ = [
+    "CaptureError",
     "EmulationError",
     "Error",
     "InternalError",
@@ -14,13 +15,18 @@ __all__ = [
     "Table",
     "__commit__",
     "__version__",
+    "annotate",
     "check",
+    "clean_up",
     "detectors",
+    "diagnose",
     "emulate",
+    "emulate_flows",
     "policies",
     "receivers",
     "schema",
     "simulate",
+    "trace",
 ]
 
 __version__: str
@@ -38,6 +44,9 @@ class SenderError(Error):
 
 class EmulationError(Error):
     """A link cannot be emulated here: says what is missing and what would be right."""
+
+class CaptureError(Error):
+    """A capture cannot be opened or a copy not be written: says which, and why."""
 
 class InternalError(Error):
     """A defect in rtolab itself: says where in its source. Please report it."""
@@ -128,6 +137,16 @@ class Outcome:
     @property
     def disturbances(self) -> Table:
         """One row a stall, outage or delay spike of a link; empty without `trace`."""
+
+    def packetdrill(self, run: int) -> str:
+        """The first flow of a traced run as a script of packetdrill for its sender.
+
+        Args:
+            run: which run, from 0.
+
+        Raises:
+            Error: there is no such run, or it was not traced.
+        """
 
     def pcapng(self, run: int, place: str) -> bytes:
         """The packets of a traced run as a capture at one host would show them.
@@ -260,10 +279,12 @@ def simulate(
 class Carried(TypedDict):
     """What happened to the packets of one direction of an emulated link; sizes are bytes."""
 
-    from_host: str
-    """The host that sent them."""
-    to_host: str
-    """The host they were for."""
+    link: str
+    """The link's name."""
+    from_host: str | None
+    """The node at which they entered; None for the access link of a flow."""
+    to_host: str | None
+    """The node at which they came out."""
     offered: int
     """Packets that entered the link; what follows but `inside` counts those that left it."""
     delivered: int
@@ -278,6 +299,12 @@ class Carried(TypedDict):
     """Packets lost in outages."""
     dropped_script: int
     """Packets lost because the scenario names them."""
+    dropped_early: int
+    """Packets dropped by the queue's discipline."""
+    dropped_lifetime: int
+    """Packets older than the link keeps them."""
+    dropped_retries: int
+    """Packets given up by local retransmission."""
     inside: int
     """Packets still inside the link at the end."""
     mean_delay_s: float | None
@@ -299,29 +326,51 @@ class Lateness(TypedDict):
     """99 in 100 were not later than this."""
     max_s: float
     """None was later than this."""
+    allowed_s: float
+    """A run in which 1 packet in 100 is later than this is not good."""
+
+@type_check_only
+class EmulatedHost(TypedDict):
+    """A host: how it was set, and what its kernel counted."""
+
+    name: str
+    """The node's name."""
+    address: str
+    """Its IPv4 address."""
+    effective: dict[str, str]
+    """What was found effective, by setting."""
+    counters_before: dict[str, int]
+    """The kernel's counters of TCP before the run, by name such as TcpExtTCPTimeouts."""
+    counters_after: dict[str, int]
+    """The same after it."""
+    counted: dict[str, int]
+    """The difference, without what is zero."""
 
 @type_check_only
 class EmulationReport(TypedDict):
-    """How an emulation ended and what its link did."""
+    """How an emulation ended and what its links and hosts did."""
 
-    link: str
-    """The link's name."""
     round_trip_s: float
-    """The link's delays both ways, in seconds, without transmission and waiting."""
+    """The shortest round trip of a flow, in seconds, without transmission and waiting."""
     returncode: int | None
-    """How the command ended, as in `subprocess`: -N for signal N; None if it was interrupted."""
+    """How the command ended, as in `subprocess`: -N for signal N; None if it was interrupted. Of
+    flows 0."""
     interrupted: bool
     """Did Ctrl-C end it?"""
     elapsed_s: float
-    """How long the command ran, in seconds."""
-    forward: Carried
-    """From the host of the command."""
-    backward: Carried
-    """To the host of the command."""
+    """How long it ran, in seconds."""
+    links: list[Carried]
+    """The links' directions, the forward one of each before the other."""
+    hosts: list[EmulatedHost]
+    """The hosts, in the order of the scenario's nodes."""
+    connections: dict[str, dict[str, str]]
+    """What each flow's connection was found to be."""
     refused: int
-    """Packets that came out of the link and that the kernel did not take."""
+    """Packets that came out of a link and that the kernel did not take."""
     lateness: Lateness
-    """How well this machine kept the link's time."""
+    """How well this machine kept the links' time."""
+    real_time: bool
+    """Did the thread that carries packets run before all others?"""
 
 def emulate(
     path: str | PathLike[str],
@@ -351,4 +400,63 @@ def emulate(
         EmulationError: the scenario is not one link between two hosts, something that is needed is
             missing, there is no such program, or the system refused.
         InternalError: a defect in rtolab.
+    """
+
+def diagnose(
+    path: str | PathLike[str], *, progress: Callable[[int, int], object] | None = None
+) -> str:
+    """What each retransmission in a capture was, as one JSON document.
+
+    Args:
+        path: the capture, `-` for standard input.
+        progress: called now and then with the bytes read, and all of the file.
+
+    Raises:
+        CaptureError: it cannot be opened. Where it is damaged, `error` in the document says so.
+    """
+
+def annotate(
+    path: str | PathLike[str], out: str | PathLike[str], comments: Mapping[int, str]
+) -> None:
+    """Write a pcapng copy of a capture with comments on its packets, by number.
+
+    Raises:
+        CaptureError: the capture cannot be read, or the copy not be written.
+    """
+
+def trace(path: str | PathLike[str], numbers: Sequence[int], limit: int) -> str:
+    """The packets of some connections, by number, at most `limit` of each: one JSON document.
+
+    Raises:
+        CaptureError: the capture cannot be opened.
+    """
+
+def emulate_flows(
+    path: str | PathLike[str],
+    *,
+    variants: Sequence[tuple[str, Sequence[tuple[str, str]]]],
+    seeds: Sequence[int],
+    parallel: int = 1,
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[Outcome, list[EmulationReport]]:
+    """Run a scenario's flows in real time, with the kernels' own sockets.
+
+    Args:
+        path: the scenario, a TOML file.
+        variants: what the tables call the sender, and the dotted keys that are set for it.
+        seeds: each variant runs with each of them.
+        parallel: how many runs at a time.
+        progress: called now and then with the runs done and the runs there are.
+
+    Raises:
+        ScenarioError: the scenario, a key or a value is wrong.
+        EmulationError: something is missing, or a kernel is not as the scenario wants it.
+        Exception: whatever `progress` raises.
+    """
+
+def clean_up() -> list[str]:
+    """Take down what killed processes left behind; the names of their namespaces.
+
+    Raises:
+        EmulationError: `ip` is missing or refuses.
     """

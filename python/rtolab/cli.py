@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from contextlib import nullcontext
 from dataclasses import asdict
+from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,10 +15,9 @@ import typer
 
 from rtolab import _rtolab, listing
 from rtolab._rtolab import Error, InternalError, SenderError
+from rtolab.cli_diagnose import diagnose
+from rtolab.cli_emulate import On, emulate, on_kernel
 from rtolab.cli_sweep import sweep
-from rtolab.emulation import PING, doubts
-from rtolab.process import ends_in_order, stdout_is_stderr
-from rtolab.run import LARGEST_SEED, find_scenario
 from rtolab.run import run as run_scenario
 from rtolab.terminal import (
     BAD_INPUT,
@@ -26,6 +25,7 @@ from rtolab.terminal import (
     SAYS_NO,
     complain,
     name_files,
+    pairs,
     print_json,
     progressing,
     stdout,
@@ -69,6 +69,12 @@ Set = Annotated[
 ]
 Scenario = Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")]
 Out = Annotated[Path, typer.Option(help="Folder for report, pictures and captures.")]
+
+
+class Export(StrEnum):
+    """What else a run can be written as."""
+
+    PACKETDRILL = "packetdrill"
 
 
 @app.callback()
@@ -153,30 +159,37 @@ def run(  # noqa: PLR0913  (all but the first are options)
     out: Annotated[
         Path | None, typer.Option(help="Folder for tables, and for one run captures and pictures.")
     ] = None,
+    export: Annotated[
+        Export | None,
+        typer.Option(help="Write every run's first flow as a script too, here or to --out."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run one scenario, with one or more senders, on one or more seeds."""
     from rtolab import judging  # noqa: PLC0415
 
     senders = sender or []
-    trace = out is not None and runs == 1
+    pictured = out is not None and runs == 1
+    trace = pictured or export is not None
     with progressing(f"running {scenario}") as progress:
         result = run_scenario(
             scenario,
             sender=senders,
             seed=seed,
             runs=runs,
-            set=_pairs(set_, "--set"),
+            set=pairs(set_, "--set"),
             trace=trace,
-            windows=trace,
+            windows=pictured,
             judge=judge or (),
             what_if=what_if or (),
             jobs=jobs,
             progress=progress,
         )
     files = result.write(out) if out else []
-    if out and trace:
+    if out and pictured:
         files += _draw(result, out)
+    if export:
+        files += result.write_scripts(out or Path())
     judges = judging.confusions(result) if judge else []
     differences = list(judging.differences(result)) if what_if else []
     if as_json:
@@ -234,6 +247,12 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     assume: Annotated[
         list[str] | None, typer.Option(help="key=value in place of what is assumed.")
     ] = None,
+    on: Annotated[
+        On, typer.Option(help="Simulated only, or beside it on real kernels (Linux, root).")
+    ] = On.SIMULATOR,
+    parallel: Annotated[
+        int, typer.Option(min=1, help="With --on kernel: runs at a time, in real time.")
+    ] = 60,
     out: Out = Path("out"),
     as_json: AsJson = False,
 ) -> None:
@@ -242,11 +261,17 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     What is finished is kept in the folder of --out: interrupted, the same command goes on from
     there.
 
-    Exits with 1 if a claim fails.
+    Exits with 1 if a claim fails, or with --on kernel if this machine was too slow.
     """
+    if on is On.KERNEL:
+        if assume or quick or fresh:
+            raise Error("--assume, --quick and --fresh are for simulated runs, without --on kernel")
+        ids = experiment or []
+        on_kernel(ids, runs, seed=seed, parallel=parallel, out=out, as_json=as_json)
+        return
     from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
 
-    assumed = _pairs(assume, "--assume")
+    assumed = pairs(assume, "--assume")
     whole = not experiment
     settings = Settings(seed, runs, assumed, quick, sensitivity and not quick, whole)
     parts = _reproduce(experiment or [], Campaign(out, settings, jobs, fresh), say=not as_json)
@@ -258,48 +283,15 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     _finish(parts, out, as_json=as_json)
 
 
-@app.command(epilog="Example: [bold]rtolab emulate hold -- ping -c 8 -i 0.5 {peer}[/bold]")
-def emulate(
-    scenario: Scenario,
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="-- CMD",
-            help="What to run at the link's first host; {peer} is the address of the other. "
-            f"Default {' '.join(PING)}.",
-        ),
-    ] = None,
-    *,
-    seed: Annotated[
-        int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of what is random on the link.")
-    ] = 1,
-    set_: Set = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document; CMD's output goes to stderr.")
-    ] = False,
-) -> None:
-    """Run a command over a scenario's link in real time, between two hosts of real kernels.
+app.command(
+    epilog="Examples: [bold]rtolab emulate stall --set kernel.frto=0[/bold], "
+    "[bold]rtolab emulate hold -- ping -c 8 -i 0.5 {peer}[/bold]"
+)(emulate)
 
-    The hosts are network namespaces: this needs Linux and root.
 
-    Exits with 1 if the command fails or this machine was too slow for the link.
-    """
-    path, replaced = find_scenario(scenario), list(_pairs(set_, "--set").items())
-    argv = command or list(PING)
-    with ends_in_order(), stdout_is_stderr() if as_json else nullcontext():
-        report = _rtolab.emulate(path, set=replaced, seed=seed, command=argv)
-    doubted = doubts(report)
-    if as_json:
-        ran = {"scenario": scenario, "seed": seed, "command": argv}
-        print_json({**ran, **report, "good": not doubted, "doubts": doubted})
-    else:
-        from rtolab import show  # noqa: PLC0415
-
-        stdout().print(show.emulation(report))
-    if report["interrupted"]:
-        raise KeyboardInterrupt
-    if report["returncode"] != 0 or doubted:
-        raise typer.Exit(SAYS_NO)
+app.command(
+    epilog="Example: [bold]tcpdump -c 100000 -w - tcp | rtolab diagnose - --html page.html[/bold]"
+)(diagnose)
 
 
 app.command(epilog="Example: [bold]rtolab sweep delays.toml --out out/delays[/bold]")(sweep)
@@ -392,17 +384,6 @@ def _draw(result: Any, out: Path) -> list[Path]:
             stem = out / f"{file_name(result.sender(run_))}-{place}"
             files += save(result.plot.time_sequence(run_, place), stem)
     return files
-
-
-def _pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
-    """Options of the form key=value."""
-    pairs = {}
-    for item in given or []:
-        key, equals, value = item.partition("=")
-        if not equals or not key.strip():
-            raise Error(f"{option} {item}: expected key=value, such as link.wireless.loss=0.02")
-        pairs[key.strip()] = value.strip()
-    return pairs
 
 
 if __name__ == "__main__":

@@ -1,31 +1,111 @@
-"""When a link in real time can be believed."""
+"""Scenarios on real kernels, and when such a run can be believed."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rtolab import _rtolab
+from rtolab._rtolab import Error
+from rtolab.result import Result
+from rtolab.run import as_toml, find_scenario
+
 if TYPE_CHECKING:
-    from rtolab._rtolab import EmulationReport
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
-PING = ("ping", "-c", "5", "{peer}")
-"""What runs over the link unless something else is asked for."""
+    from rtolab._rtolab import EmulationReport, Outcome
 
-UNNOTICED_S = 1e-3
-UNNOTICED_SHARE = 0.05
+    Progress = Callable[[int, int], object]
+    """Told how many runs are done, of how many."""
+
+TOLD = (
+    *("TcpRetransSegs", "TcpExtTCPTimeouts", "TcpExtTCPSpuriousRTOs", "TcpExtTCPLossUndo"),
+    *("TcpExtTCPFullUndo", "TcpExtTCPPartialUndo", "TcpExtTCPDSACKUndo", "TcpExtTCPLossProbes"),
+    *("TcpExtTCPFastRetrans", "TcpExtTCPSlowStartRetrans", "TcpExtTCPDSACKRecv"),
+)
+"""Of a kernel's counters those that tell how it recovers from losses."""
 
 
-def allowed_lateness_s(report: EmulationReport) -> float:
-    """How late 1 packet in 100 may be: 1 ms or 5 % of the round trip, whichever is larger.
+@dataclass(frozen=True)
+class Variant:
+    """One way in which kernels are set.
 
-    The round trip is that of the link alone: its delays both ways, in seconds.
+    Attributes:
+        name: what the tables call the sender.
+        set: values that replace the scenario's, by dotted key.
     """
-    return max(UNNOTICED_S, UNNOTICED_SHARE * report["round_trip_s"])
+
+    name: str = "linux"
+    set: Mapping[str, object] = field(default_factory=dict)
+
+
+class Emulated(Result):
+    """The tables of runs on real kernels, and what hosts, links and clock did in each run."""
+
+    def __init__(self, scenario: str, outcome: Outcome, reports: Sequence[EmulationReport]) -> None:
+        super().__init__(scenario, outcome, runs=len(reports), traced=True)
+        self.reports = list(reports)
+
+    @property
+    def doubts(self) -> list[list[str]]:
+        """Of each run, why it cannot be believed; nothing for a good one."""
+        return [doubts(report) for report in self.reports]
+
+
+def emulate(
+    scenario: str | Path,
+    *,
+    variants: Sequence[Variant] = (Variant(),),
+    seed: int = 1,
+    runs: int = 1,
+    set: Mapping[str, object] | None = None,
+    parallel: int = 1,
+    progress: Progress | None = None,
+) -> Emulated:
+    """Run a scenario's flows in real time, with the kernels' own sockets.
+
+    Each run has hosts of its own, so that many can go on at once. Needs Linux, root,
+    `/dev/net/tun` and iproute2.
+
+    Args:
+        scenario: the path of a scenario, or the name of a shipped one.
+        variants: ways to set the kernels, each of which runs on the same seeds.
+        seed: the first seed; run i of a variant uses `seed + i`.
+        runs: how many seeds, for each variant.
+        set: values that replace the scenario's, by dotted key: {"kernel.frto": 0}.
+        parallel: how many runs at a time.
+        progress: called now and then with the runs done and the runs there are.
+
+    Returns:
+        The tables of all runs, variants before seeds.
+
+    Raises:
+        EmulationError: something is missing, or a kernel is not as the scenario wants it.
+        Error: the scenario, a key or a value is wrong.
+        OSError: the scenario cannot be read.
+    """
+    if runs < 1 or parallel < 1:
+        raise Error(f"runs is {runs} and parallel {parallel}: at least 1 is needed of each")
+    common = set or {}
+    named = [
+        (one.name, [(key, as_toml(value)) for key, value in {**common, **one.set}.items()])
+        for one in variants
+    ]
+    outcome, reports = _rtolab.emulate_flows(
+        find_scenario(scenario),
+        variants=named,
+        seeds=range(seed, seed + runs),
+        parallel=parallel,
+        progress=progress,
+    )
+    return Emulated(str(scenario), outcome, reports)
 
 
 def doubts(report: EmulationReport) -> list[str]:
-    """What this machine, rather than the link, could have changed; nothing for a good run."""
+    """What this machine, rather than the links, could have changed; nothing for a good run."""
     found = []
-    late_s, allowed_s = report["lateness"]["p99_s"], allowed_lateness_s(report)
+    late_s, allowed_s = report["lateness"]["p99_s"], report["lateness"]["allowed_s"]
     if late_s >= allowed_s:
         found.append(
             f"1 packet in 100 was {late_s * 1e3:.3g} ms late or more, and less than "
@@ -33,7 +113,15 @@ def doubts(report: EmulationReport) -> list[str]:
         )
     if report["refused"]:
         found.append(
-            f"the kernel did not take {report['refused']} packets that came out of the link: "
+            f"the kernel did not take {report['refused']} packets that came out of a link: "
             "their loss could have changed the result"
         )
     return found
+
+
+def counted(report: EmulationReport) -> dict[str, dict[str, int]]:
+    """By host, what its kernel counted that tells how it recovers from losses."""
+    return {
+        host["name"]: {name: host["counted"][name] for name in TOLD if name in host["counted"]}
+        for host in report["hosts"]
+    }

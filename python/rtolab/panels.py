@@ -59,6 +59,7 @@ LINES = (ACKED, EDGE, SACKED)
 EVENTS = (
     Look("timeout", VERMILION, dash=(7, 3)),
     Look("fast retransmit", PURPLE, dash=(2, 3)),
+    Look("probe", SKY, dash=(1, 2)),
 )
 SHADES = (Look("stall", GREY), Look("outage", ORANGE), Look("spike", SKY))
 WINDOWS = (

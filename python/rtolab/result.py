@@ -137,6 +137,39 @@ class Result:
         self._check(run)
         return self._outcome.pcapng(run, place)
 
+    def packetdrill(self, run: int = 0) -> str:
+        """The first flow of a traced run as a script of packetdrill, for the host that sends.
+
+        Args:
+            run: which run, from 0.
+
+        Raises:
+            Error: no such run, or it was not traced.
+        """
+        if not self.traced:
+            raise Error("these runs were not traced: run with trace=True for scripts")
+        self._check(run)
+        return self._outcome.packetdrill(run)
+
+    def write_scripts(self, folder: str | Path) -> list[Path]:
+        """Write a script of packetdrill for every traced run, and say which files that were.
+
+        Args:
+            folder: made if it is not there; files of the same names are replaced.
+
+        Raises:
+            Error: the runs were not traced.
+            OSError: a file cannot be written.
+        """
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        written = []
+        for run in range(self.runs):
+            path = folder / f"{self._stem(run)}.pkt"
+            path.write_text(self.packetdrill(run))
+            written.append(path)
+        return written
+
     def write(self, folder: str | Path) -> list[Path]:
         """Write every table as Parquet and, of traced runs, a pcapng for each host.
 
@@ -149,6 +182,11 @@ class Result:
         Raises:
             OSError: a file cannot be written.
         """
+        written = self.write_tables(folder)
+        return written + (self._write_captures(Path(folder)) if self.traced else [])
+
+    def write_tables(self, folder: str | Path) -> list[Path]:
+        """Write every table as Parquet, and no captures; otherwise as `write`."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         written = []
@@ -156,18 +194,20 @@ class Result:
             path = folder / f"{name}.parquet"
             getattr(self, name).write_parquet(path)
             written.append(path)
-        return written + (self._write_captures(folder) if self.traced else [])
+        return written
 
     def _write_captures(self, folder: Path) -> list[Path]:
         written = []
-        digits = len(str(self.runs - 1))
         for run in range(self.runs):
-            stem = f"run-{run:0{digits}}-{file_name(self.sender(run))}"
             for place in PLACES:
-                path = folder / f"{stem}-{place}.pcapng"
+                path = folder / f"{self._stem(run)}-{place}.pcapng"
                 path.write_bytes(self.pcapng(run, place))
                 written.append(path)
         return written
+
+    def _stem(self, run: int) -> str:
+        digits = len(str(self.runs - 1))
+        return f"run-{run:0{digits}}-{file_name(self.sender(run))}"
 
     def _check(self, run: int) -> None:
         if not 0 <= run < self.runs:

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rtolab.emulation import allowed_lateness_s, doubts
+from rtolab.emulation import counted, doubts
 from rtolab.experiments.summary import KINDS, VERDICTS
 from rtolab.stats import Estimate
 
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtolab._rtolab import EmulationReport
+    from rtolab.emulation import Emulated
     from rtolab.experiments.base import Judgement, Metric, Value
     from rtolab.experiments.base import Table as LaidOut
+    from rtolab.experiments.kernel import OnKernel
     from rtolab.experiments.reproduce import Reproduction, Row
     from rtolab.experiments.summary import Line
     from rtolab.judging import Confusion, Difference
     from rtolab.result import Result
+    from rtolab.stats import Summary
 
 STYLES = {
     "pass": "bold green",
@@ -37,6 +40,8 @@ SHOWN = ("time", "lost", "rexmits")
 """Of a table's metrics those that tell most, where it has them and the terminal no room for all."""
 ROOM = 8
 """How many columns of numbers a table of 80 columns has room for."""
+LISTED = 5
+"""Of many runs that are not good, why so many of them are not."""
 LONGEST_TERM = len("newreno:timestamp-heuristic")
 """A sender's name is broken where it is longer."""
 
@@ -304,20 +309,71 @@ def what_if(found: Sequence[Difference]) -> RenderableType:
 
 
 def emulation(report: EmulationReport) -> RenderableType:
-    """What a link in real time did, a row a direction, and whether the run is good."""
+    """What links in real time did, a row a direction, and whether the run is good."""
     ended = f"the command {_ended(report)} after {report['elapsed_s']:.2f} s"
-    title = Text.assemble((f"link {report['link']}", "bold"), f"  {ended}")
+    title = Text.assemble((_links(report), "bold"), f"  {ended}")
+    return Group(title, _carried(report), *_faithful([report]))
+
+
+def emulated(result: Emulated) -> RenderableType:
+    """What a scenario's flows became on real kernels, and whether the runs are good."""
+    first = result.reports[0]
+    one = result.runs == 1
+    details: list[RenderableType] = [_carried(first)] if one else []
+    for host, counts in counted(first).items() if one else ():
+        told = ", ".join(f"{name.removeprefix('TcpExt')} {n}" for name, n in counts.items())
+        if told:
+            details.append(Text(f"{host}'s kernel counted {told}"))
+    return Group(runs(result), *details, *_faithful(result.reports))
+
+
+def on_kernel(done: OnKernel) -> RenderableType:
+    """An experiment three times: published, simulated and on kernels, medians with quartiles."""
+    experiment = done.experiment
+    title = Text.assemble((experiment.title, "bold"), f"  {experiment.id} on kernels\n")
+    title.append(f"{experiment.source}; {done.runs} runs a sender, medians (quartiles)", "dim")
+    table = _table()
+    for name in ("sender", "", "published", "simulated", "kernel"):
+        table.add_column(name, justify="left" if name in ("sender", "") else "right", no_wrap=True)
+    for line in done.lines:
+        digits = line.metric.digits
+        published = "" if line.published is None else f"{line.published:.{digits}f}"
+        cells = [_box(summary, digits) for summary in (line.simulated, line.kernel)]
+        unit = f"{line.metric.label}, {line.metric.unit}" if line.metric.unit else line.metric.label
+        table.add_row(line.variant.title, unit, published, *cells)
+    told = [Text(f"{one.key}: {one.says}", "dim") for one in done.mapping]
+    if done.left_out:
+        told.append(Text(f"no kernel can be set to: {'; '.join(done.left_out)}", "dim"))
+    return Group(title, table, *told, *_faithful(done.emulated.reports))
+
+
+def _box(summary: Summary | None, digits: int) -> str:
+    if summary is None:
+        return "none"
+    median, low, high = (f"{x:.{digits}f}" for x in (summary.median, summary.q1, summary.q3))
+    return f"{median} ({low} to {high})"
+
+
+def _links(report: EmulationReport) -> str:
+    names = list(dict.fromkeys(way["link"] for way in report["links"]))
+    return f"link {names[0]}" if len(names) == 1 else f"{len(names)} links"
+
+
+def _carried(report: EmulationReport) -> RenderableType:
     table = _table()
     table.add_column("packets", no_wrap=True)
     shown = ("offered", "delivered", "queue", "error", "outage", "script", "inside")
     for name in shown:
         dropped = "dropped\n" if name == "queue" else "\n"
         table.add_column(f"{dropped}{name}", justify="right", no_wrap=True)
-    for way in (report["forward"], report["backward"]):
+    for place, way in enumerate(report["links"]):
         drops = (way["dropped_queue"], way["dropped_error"], way["dropped_outage"])
         counts = (way["offered"], way["delivered"], *drops, way["dropped_script"], way["inside"])
-        table.add_row(f"{way['from_host']} to {way['to_host']}", *map(str, counts))
-    return Group(title, table, *_faithful(report))
+        ends = (way["from_host"], way["to_host"])
+        there = f"{way['link']} {('forward', 'backward')[place % 2]}"
+        name = f"{ends[0]} to {ends[1]}" if all(ends) else there
+        table.add_row(name, *map(str, counts))
+    return table
 
 
 def _ended(report: EmulationReport) -> str:
@@ -327,13 +383,22 @@ def _ended(report: EmulationReport) -> str:
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
-def _faithful(report: EmulationReport) -> list[RenderableType]:
-    late = report["lateness"]
+def _faithful(reports: Sequence[EmulationReport]) -> list[RenderableType]:
+    """The lateness of the latest run, and why runs are not good if they are not."""
+    worst = max(reports, key=lambda report: report["lateness"]["p99_s"])
+    late = worst["lateness"]
     times = [f"{late[key] * 1e3:.3g}" for key in ("p50_s", "p99_s", "max_s")]
     known = f"p50 {times[0]} ms, p99 {times[1]} ms, max {times[2]} ms"
-    late_by = Text(f"lateness  {known if late['packets'] else 'unknown: no packet came out'}")
-    found = doubts(report)
+    known += "" if worst["real_time"] else " (without real-time scheduling)"
+    of = "lateness" if len(reports) == 1 else "lateness of the latest run"
+    late_by = Text(f"{of}  {known if late['packets'] else 'unknown: no packet came out'}")
+    found = [doubt for report in reports for doubt in doubts(report)]
     if found:
-        return [late_by, *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {d}") for d in found)]
-    allowed = f"p99 lateness below {allowed_lateness_s(report) * 1e3:.3g} ms"
+        bad = sum(bool(doubts(report)) for report in reports)
+        of = "" if len(reports) == 1 else f"{bad} of {len(reports)} runs: "
+        return [
+            late_by,
+            *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {of}{d}") for d in found[:LISTED]),
+        ]
+    allowed = f"p99 lateness below {late['allowed_s'] * 1e3:.3g} ms"
     return [late_by, Text.assemble(("GOOD", STYLES["pass"]), f"  {allowed}")]

@@ -17,6 +17,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from rtolab._rtolab import Error
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
@@ -25,6 +27,17 @@ SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 """How a command exits if not with 0."""
 SHOWN_AFTER_S = 2.0
 NARROWEST = 66
+
+
+def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Options of the form key=value."""
+    found = {}
+    for item in given or []:
+        key, equals, value = item.partition("=")
+        if not equals or not key.strip():
+            raise Error(f"{option} {item}: expected key=value, such as link.wireless.loss=0.02")
+        found[key.strip()] = value.strip()
+    return found
 
 
 def complain(message: str, code: int) -> None:

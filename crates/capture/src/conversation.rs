@@ -66,9 +66,10 @@ impl Conversation {
             End::Client => (self.addresses, self.ports),
             End::Server => (self.addresses.reversed(), self.ports.reversed()),
         };
+        let codepoint = segment.codepoint();
         let segment = WireSegment::narrow(segment, &self.numbering(from), ports);
         self.learn(from, &segment);
-        Packet { at: RUN_START, addresses, identification: 0, segment, comment: None }
+        Packet { at: RUN_START, addresses, identification: 0, codepoint, segment, comment: None }
     }
 
     /// Who sent a packet, and its segment; `None` for a packet of another connection.
@@ -81,7 +82,8 @@ impl Conversation {
         };
         self.learn(from, wire);
         let near = Near { seq: self.end(from).newest, ack: self.end(from.other()).newest };
-        let segment = wire.widen(&self.numbering(from), near);
+        let mut segment = wire.widen(&self.numbering(from), near);
+        segment.set_codepoint(packet.codepoint);
         if !segment.flags.has(Flags::RST) {
             self.end_mut(from).pass(segment.end());
             if segment.flags.has(Flags::ACK) {

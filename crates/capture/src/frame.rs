@@ -1,6 +1,9 @@
 //! One packet as bytes: IP around TCP, and what a link puts before it.
 
-use etherparse::{EtherType, IpNumber, Ipv4Header, Ipv6Header, LaxNetSlice, LaxSlicedPacket};
+use etherparse::{
+    EtherType, IpEcn, IpNumber, Ipv4Header, Ipv6Header, LaxNetSlice, LaxSlicedPacket,
+};
+use rtolab_tcp::Codepoint;
 use rtolab_tcp::wire::{Addresses, Payload, WireSegment, checksum_holds};
 use rtolab_time::Instant;
 
@@ -63,6 +66,7 @@ pub(crate) fn headers(packet: &Packet) -> Option<Vec<u8>> {
             let (from, to) = (from.octets(), to.octets());
             let mut ip = Ipv4Header::new(length, HOP_LIMIT, IpNumber::TCP, from, to).ok()?;
             ip.identification = packet.identification;
+            ip.ecn = IpEcn::try_new(packet.codepoint.bits()).ok()?;
             ip.header_checksum = ip.calc_header_checksum();
             ip.to_bytes().to_vec()
         }
@@ -71,6 +75,7 @@ pub(crate) fn headers(packet: &Packet) -> Option<Vec<u8>> {
                 payload_length: length,
                 next_header: IpNumber::TCP,
                 hop_limit: HOP_LIMIT,
+                traffic_class: packet.codepoint.bits(),
                 source: from.octets(),
                 destination: to.octets(),
                 ..Ipv6Header::default()
@@ -110,6 +115,7 @@ pub(crate) fn packet(
         at: Instant::START,
         addresses: ip.addresses,
         identification: ip.identification,
+        codepoint: ip.codepoint,
         segment,
         comment: None,
     };
@@ -135,6 +141,7 @@ fn net_of(link: Link, bytes: &[u8]) -> Option<LaxNetSlice<'_>> {
 struct IpPacket {
     addresses: Addresses,
     identification: u16,
+    codepoint: Codepoint,
     /// The address in memory of the header's first byte.
     start: usize,
     /// With its header, in bytes.
@@ -144,25 +151,28 @@ struct IpPacket {
 impl IpPacket {
     /// A length of zero is left to the network card by the host that sends: then the frame tells.
     fn new(net: &LaxNetSlice<'_>, frame: &[u8], original: usize) -> Option<Self> {
-        let (addresses, identification, start, told) = match net {
+        let (addresses, identification, ecn, start, told) = match net {
             LaxNetSlice::Ipv4(ip) => {
                 let header = ip.header();
                 let (from, to) = (header.source_addr(), header.destination_addr());
                 let told = Some(usize::from(header.total_len())).filter(|&length| length > 0);
                 let start = header.slice().as_ptr().addr();
-                (Addresses::V4 { from, to }, header.identification(), start, told)
+                let ecn = header.ecn().value();
+                (Addresses::V4 { from, to }, header.identification(), ecn, start, told)
             }
             LaxNetSlice::Ipv6(ip) => {
                 let header = ip.header();
                 let (from, to) = (header.source_addr(), header.destination_addr());
                 let told = Some(usize::from(header.payload_length())).filter(|&len| len > 0);
                 let told = told.map(|payload| payload + Ipv6Header::LEN);
-                (Addresses::V6 { from, to }, 0, header.slice().as_ptr().addr(), told)
+                let start = header.slice().as_ptr().addr();
+                (Addresses::V6 { from, to }, 0, header.traffic_class(), start, told)
             }
             LaxNetSlice::Arp(_) => return None,
         };
         let before = start - frame.as_ptr().addr();
         let length = told.unwrap_or(original.saturating_sub(before));
-        Some(Self { addresses, identification, start, length })
+        let codepoint = Codepoint::from_bits(ecn);
+        Some(Self { addresses, identification, codepoint, start, length })
     }
 }

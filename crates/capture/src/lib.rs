@@ -29,19 +29,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod annotate;
 mod conversation;
 mod frame;
 mod reader;
+mod script;
+mod unpack;
 mod writer;
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
 
+use rtolab_tcp::Codepoint;
 use rtolab_tcp::wire::{Addresses, WireSegment};
 use rtolab_time::Instant;
 
+pub use annotate::{AnnotateError, annotated};
 pub use conversation::{Conversation, End};
 pub use reader::{Captured, Checksum, ReadError, Reader, Skipped};
+pub use script::{Step, Way, packetdrill};
+pub use unpack::unpacked;
 pub use writer::{Interface, WriteError, Writer};
 
 /// Where a run's start lies in the time of a file: a midnight, so that an analyser's time of day is
@@ -58,6 +65,8 @@ pub struct Packet {
     /// The identification of IPv4, 0 in IPv6. Analysers take two packets that share it for one
     /// packet that was captured twice: a copy needs one of its own.
     pub identification: u16,
+    /// What the IP header says of congestion.
+    pub codepoint: Codepoint,
     /// The segment.
     pub segment: WireSegment,
     /// What the file says about this packet.

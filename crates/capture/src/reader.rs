@@ -55,18 +55,20 @@ pub struct Skipped {
 }
 
 /// A frame as the file holds it.
-struct Record<'a> {
-    at: Instant,
+pub(crate) struct Record<'a> {
+    pub(crate) at: Instant,
     link: Link,
+    /// The number of the link's type, and which of the file's interfaces it is.
+    pub(crate) interface: (u16, u32),
     /// What was captured of it.
-    bytes: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     /// Its length on the link, in bytes.
-    original: usize,
-    comment: Option<Cow<'static, str>>,
+    pub(crate) original: usize,
+    pub(crate) comment: Option<Cow<'static, str>>,
 }
 
 /// What the next record is.
-enum Step<'a> {
+pub(crate) enum Step<'a> {
     Frame(Record<'a>),
     /// A frame whose time was not kept.
     Untimed,
@@ -108,33 +110,48 @@ impl<R: Read> Reader<R> {
         self.skipped
     }
 
+    /// The next record, whatever it is; packets are counted.
+    pub(crate) fn record(&mut self) -> Result<(u64, Step<'_>), ReadError> {
+        self.source.next_record();
+        let step = match &mut self.format {
+            Format::Pcap(header) => header.step(&mut self.source)?,
+            Format::Pcapng(section) => section.step(&mut self.source)?,
+        };
+        self.number += u64::from(matches!(step, Step::Frame(_) | Step::Untimed));
+        Ok((self.number, step))
+    }
+
+    /// How many bytes of the file were read.
+    pub fn offset(&self) -> u64 {
+        self.source.offset()
+    }
+
     /// The next packet; `None` at the file's end.
     fn advance(&mut self) -> Result<Option<Captured>, ReadError> {
         loop {
-            self.source.next_record();
-            let step = match &mut self.format {
-                Format::Pcap(header) => header.step(&mut self.source)?,
-                Format::Pcapng(section) => section.step(&mut self.source)?,
-            };
-            let record = match step {
+            let (number, step) = self.record()?;
+            let skipped = match step {
                 Step::End => return Ok(None),
                 Step::Other => continue,
                 Step::Untimed => {
-                    self.number += 1;
                     self.skipped.untimed += 1;
                     continue;
                 }
-                Step::Frame(record) => record,
-            };
-            self.number += 1;
-            match frame::packet(record.link, record.bytes, record.original) {
-                Ok((packet, checksum)) => {
-                    let packet = Packet { at: record.at, comment: record.comment, ..packet };
-                    return Ok(Some(Captured { number: self.number, packet, checksum }));
+                Step::Frame(record) => {
+                    match frame::packet(record.link, record.bytes, record.original) {
+                        Ok((packet, checksum)) => {
+                            let packet =
+                                Packet { at: record.at, comment: record.comment, ..packet };
+                            return Ok(Some(Captured { number, packet, checksum }));
+                        }
+                        Err(why) => why,
+                    }
                 }
-                Err(NoSegment::Other) => self.skipped.other += 1,
-                Err(NoSegment::Fragment) => self.skipped.fragments += 1,
-                Err(NoSegment::Malformed) => self.skipped.malformed += 1,
+            };
+            match skipped {
+                NoSegment::Other => self.skipped.other += 1,
+                NoSegment::Fragment => self.skipped.fragments += 1,
+                NoSegment::Malformed => self.skipped.malformed += 1,
             }
         }
     }

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use rtolab_time::Instant;
 use thiserror::Error;
 
+use crate::reader::Record;
 use crate::{Packet, frame};
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -81,12 +82,7 @@ impl<W: Write> Writer<W> {
         let limit = interface.snaplen.map_or(usize::MAX, |snaplen| snaplen as usize);
         let mut writer = Self { out, snaplen: limit, block: Vec::new() };
 
-        writer.put(&BYTE_ORDER.to_le_bytes());
-        writer.put(&[1, 0, 0, 0]); // version 1.0
-        writer.put(&[0xff; 8]); // the section's length: not told
-        writer.option(option::APPLICATION, b"rtolab")?;
-        writer.end_options();
-        writer.end_block(SECTION_HEADER)?;
+        writer.section()?;
 
         writer.put(&RAW_IP.to_le_bytes());
         writer.put(&[0; 2]);
@@ -127,6 +123,54 @@ impl<W: Write> Writer<W> {
     pub fn finish(mut self) -> Result<W, WriteError> {
         self.out.flush()?;
         Ok(self.out)
+    }
+
+    /// Begins a file without an interface.
+    pub(crate) fn bare(out: W) -> Result<Self, WriteError> {
+        let mut writer = Self { out, snaplen: usize::MAX, block: Vec::new() };
+        writer.section()?;
+        Ok(writer)
+    }
+
+    /// Describes another interface, of this link type.
+    pub(crate) fn interface(&mut self, link_type: u16) -> Result<(), WriteError> {
+        self.put(&link_type.to_le_bytes());
+        self.put(&[0; 6]);
+        self.option(option::TIME_RESOLUTION, &[NANOSECONDS])?;
+        self.end_options();
+        self.end_block(INTERFACE_DESCRIPTION)
+    }
+
+    /// Writes a frame of an interface as it was captured.
+    pub(crate) fn frame(
+        &mut self,
+        interface: u32,
+        record: &Record<'_>,
+        comments: &[&str],
+    ) -> Result<(), WriteError> {
+        let nanos = record.at.nanos();
+        let (captured, original) = (record.bytes.len() as u32, record.original as u32);
+        for word in [interface, (nanos >> 32) as u32, nanos as u32, captured, original] {
+            self.put(&word.to_le_bytes());
+        }
+        self.put(record.bytes);
+        self.pad();
+        for comment in comments {
+            self.option(option::COMMENT, comment.as_bytes())?;
+        }
+        if !comments.is_empty() {
+            self.end_options();
+        }
+        self.end_block(ENHANCED_PACKET)
+    }
+
+    fn section(&mut self) -> Result<(), WriteError> {
+        self.put(&BYTE_ORDER.to_le_bytes());
+        self.put(&[1, 0, 0, 0]); // version 1.0
+        self.put(&[0xff; 8]); // the section's length: not told
+        self.option(option::APPLICATION, b"rtolab")?;
+        self.end_options();
+        self.end_block(SECTION_HEADER)
     }
 
     fn option(&mut self, code: u16, value: &[u8]) -> Result<(), WriteError> {

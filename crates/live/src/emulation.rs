@@ -1,70 +1,112 @@
-//! Two hosts, a link between them, and a command.
+//! A scenario on real kernels.
 
-use rtolab_link::ChannelConfig;
+use rtolab_record::{Recording, Run};
+use rtolab_scenario::Scenario;
 
 use crate::error::Error;
 use crate::report::Report;
 
-/// A link between two hosts in real time.
+/// A scenario's hosts and links in real time.
 ///
-/// Each host is a network namespace with a TUN device `link0`: the first `rtolab-<pid>-a` with
-/// [`Emulation::ADDRESSES`]`[0]`, the second `rtolab-<pid>-b` with the other, so that a process
-/// runs one emulation at a time. IPv4 packets that one sends go through the channel to the other;
-/// the rest is dropped in silence. Time 0 of the channel is the start of the command.
-///
-/// The command runs in the first host's namespace with the caller's standard streams. In its
-/// arguments `{peer}` and a host's name in braces stand for the address. Its environment holds
-/// `RTOLAB_PEER`, the peer's address, and `RTOLAB_PEER_NETNS`, the peer's namespace, where
-/// `ip netns exec` can run a server.
-#[derive(Clone, Debug)]
+/// Each node is a host: a network namespace with a TUN device `link0` and an address of its own,
+/// [`Emulation::address`]. IPv4 packets that one sends to another pass the links between them; the
+/// rest is dropped in silence. Hosts, devices and connections of [`Emulation::run`] have no name
+/// anywhere, so that they go with this process, however it ends.
+#[derive(Clone, Copy, Debug)]
 pub struct Emulation<'a> {
-    /// The link's name, as the scenario says; it names the link's random processes.
-    pub link: &'a str,
-    /// What the link is like.
-    pub channel: &'a ChannelConfig,
+    /// The scenario.
+    pub scenario: &'a Scenario,
     /// The seed of the run.
     pub seed: u64,
-    /// The hosts' names, the one where the command runs first.
-    pub hosts: [&'a str; 2],
-    /// The program and its arguments.
-    pub command: &'a [String],
+}
+
+/// What [`Emulation::run`] leaves.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// The same tables as of a simulated run, with every packet.
+    pub recording: Recording,
+    /// The rest.
+    pub report: Report,
 }
 
 impl Emulation<'_> {
-    /// The hosts' addresses.
-    pub const ADDRESSES: [&'static str; 2] = ["10.83.0.1", "10.83.0.2"];
+    /// The address of the host of this number: that of its node, from 0.
+    pub fn address(host: usize) -> std::net::Ipv4Addr {
+        let [high, low] = (host as u16 + 1).to_be_bytes();
+        std::net::Ipv4Addr::new(10, 83, high, low)
+    }
 
-    /// Runs the command to its end, then takes all down again. `interrupted` is asked ten times a
-    /// second and after every signal; once it says yes, the command is ended and its report given.
+    /// Runs the scenario's flows to their end with the kernel's own sockets; `run` names the run.
+    /// `interrupted` is asked ten times a second; once it says yes, what there is until then is
+    /// given.
     ///
     /// # Errors
-    /// When something is missing ([`Error`] says what), or the system refuses. All is taken down
-    /// then, too. What a killed process left behind is taken down by the next run.
+    /// When something is missing ([`Error`] says what), a kernel is not as the scenario wants it, or
+    /// the system refuses. All is taken down then, too.
     #[cfg(target_os = "linux")]
-    pub fn run(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<Report, Error> {
-        let argv = self.argv();
-        crate::namespace::check(&argv)?;
-        let ends = crate::namespace::join(Self::ADDRESSES)?;
-        crate::pump::run(self, &argv, &ends, interrupted)
+    pub fn run(&self, run: Run, interrupted: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
+        crate::needs::check()?;
+        crate::workload::run(self, run, interrupted)
+    }
+
+    /// Runs `command` to its end, then takes all down again. `interrupted` is asked ten times a
+    /// second and after every signal; once it says yes, the command is ended and its report given.
+    ///
+    /// It runs in the namespace of the first link's first host with the caller's standard streams.
+    /// In its arguments `{peer}` stands for the address of the first link's second host, and any
+    /// host's name in braces for its address. Its environment holds `RTOLAB_PEER`, the peer's
+    /// address, `RTOLAB_PEER_NETNS`, the peer's namespace, where `ip netns exec` can run a server,
+    /// and `RTOLAB_NETNS`, which with a host's name behind it is the namespace of that. A process
+    /// runs one command at a time.
+    ///
+    /// # Errors
+    /// As of [`Emulation::run`], and when there is no such command. What a killed process left
+    /// behind is taken down by the next run, and by [`clean`](crate::clean).
+    #[cfg(target_os = "linux")]
+    pub fn command(
+        &self,
+        command: &[String],
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Result<Report, Error> {
+        let argv = self.argv(command);
+        crate::needs::check()?;
+        crate::needs::check_command(&argv)?;
+        crate::command::run(self, &argv, interrupted)
     }
 
     /// Says that this is not Linux.
     #[cfg(not(target_os = "linux"))]
-    pub fn run(&self, _interrupted: &mut dyn FnMut() -> bool) -> Result<Report, Error> {
+    pub fn run(&self, _: Run, _: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
         Err(Error::NotLinux)
+    }
+
+    /// Says that this is not Linux.
+    #[cfg(not(target_os = "linux"))]
+    pub fn command(&self, _: &[String], _: &mut dyn FnMut() -> bool) -> Result<Report, Error> {
+        Err(Error::NotLinux)
+    }
+
+    /// The host where a command runs and its peer: the ends of the first link.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
+    pub(crate) fn ends(&self) -> (usize, usize) {
+        self.scenario.links.first().map_or((0, 0), |link| link.ends)
     }
 
     /// The command with addresses in place of names.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
-    fn argv(&self) -> Vec<String> {
-        let [here, peer] = Self::ADDRESSES;
-        let places = [("peer", peer), (self.hosts[0], here), (self.hosts[1], peer)];
+    fn argv(&self, command: &[String]) -> Vec<String> {
+        let (_, peer) = self.ends();
+        let names = self.scenario.nodes.iter().enumerate();
+        let places: Vec<_> = [("peer", Self::address(peer))]
+            .into_iter()
+            .chain(names.map(|(host, name)| (name.as_str(), Self::address(host))))
+            .collect();
         let fill = |word: &String| {
             places.iter().fold(word.clone(), |word, (name, address)| {
-                word.replace(&format!("{{{name}}}"), address)
+                word.replace(&format!("{{{name}}}"), &address.to_string())
             })
         };
-        self.command.iter().map(fill).collect()
+        command.iter().map(fill).collect()
     }
 }
 
@@ -72,17 +114,24 @@ impl Emulation<'_> {
 mod tests {
     use super::*;
 
+    const SCENARIO: &str = r#"
+        title = "A link"
+        duration = "1 s"
+        [[link]]
+        name = "wireless"
+        between = ["remote", "mobile"]
+        [[flow]]
+        name = "flow"
+        from = "mobile"
+        to = "remote"
+        "#;
+
     #[test]
     fn names_in_braces_become_addresses() {
         let command = ["x", "{peer}", "http://{mobile}:80/{remote}", "${peer", "{other}"];
-        let emulation = Emulation {
-            link: "wireless",
-            channel: &ChannelConfig::default(),
-            seed: 1,
-            hosts: ["remote", "mobile"],
-            command: &command.map(String::from),
-        };
+        let scenario = Scenario::parse(SCENARIO, "x.toml", &[]).unwrap();
+        let emulation = Emulation { scenario: &scenario, seed: 1 };
         let expected = ["x", "10.83.0.2", "http://10.83.0.2:80/10.83.0.1", "${peer", "{other}"];
-        assert_eq!(emulation.argv(), expected);
+        assert_eq!(emulation.argv(&command.map(String::from)), expected);
     }
 }

@@ -40,6 +40,34 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// A kernel is not as the scenario wants it.
+    #[error("{setting} of {host} {problem}; `[kernel]` in the scenario says what is wanted")]
+    Setting {
+        /// The host, or the flow.
+        host: String,
+        /// What is set.
+        setting: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Something that the emulator does not have.
+    #[error("{found}; `emulate` expects {expected}")]
+    Unsupported {
+        /// What the scenario has.
+        found: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// No links lead from one host to another.
+    #[error("flow `{flow}`: no links lead from `{from}` to `{to}`")]
+    NoRoute {
+        /// The flow.
+        flow: String,
+        /// Its sender.
+        from: String,
+        /// Its receiver.
+        to: String,
+    },
     /// The operating system refused.
     #[error("cannot {action}: {source}")]
     System {
@@ -56,4 +84,29 @@ impl Error {
     pub(crate) fn system<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> Self {
         move |source| Self::System { action, source: source.into() }
     }
+
+    /// `ip` could not be run.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_ip(source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NoIp,
+            _ => Self::System { action: "run `ip`", source },
+        }
+    }
+
+    /// `ip` said so.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn ip(command: String, said: &[u8]) -> Self {
+        let message = String::from_utf8_lossy(said).trim().replace('\n', "; ");
+        Self::Ip { command, message }
+    }
+}
+
+/// Says that this is not Linux.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn clean() -> Result<Vec<String>, Error> {
+    Err(Error::NotLinux)
 }

@@ -1,237 +1,276 @@
-//! The loop that carries packets: one thread, which sleeps until a packet comes, one is due, or the
-//! command ends.
+//! The loop that carries packets: one thread, which sleeps until a packet comes or nearly until one
+//! is due, and watches the clock for the rest.
 
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, OwnedFd};
-use std::process::Child;
+use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::Instant as Wall;
 
-use rtolab_link::{Channel, CopyId, Direction, Frame, Outcome, Stream};
+use rtolab_link::{Channel, CopyId, Direction, Outcome, Stats, Stream};
+use rtolab_record::Place;
 use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::ecn;
-use crate::emulation::Emulation;
 use crate::error::Error;
-use crate::namespace::End;
-use crate::report::{Ended, LatenessMeter, Report};
+use crate::host::{Host, number};
+use crate::log::Log;
+use crate::packet::{Header, Packet, TCP};
+use crate::report::LatenessMeter;
+use crate::roads::Roads;
+use crate::stop::{Stop, Wish};
+use crate::sys;
+use crate::watch::Watch;
 
-/// How often the caller is asked whether to go on.
-const ASK: Duration = Duration::from_millis(100);
-/// How long an interrupted command may take to end by itself.
-const GRACE: Duration = Duration::from_secs(2);
-/// Packets taken from one host before the other has its turn.
+/// Before a packet is due the clock is watched for so long: a sleep may end late by as much.
+const WATCHED: Duration = Duration::from_micros(80);
+/// Packets taken from one host before the others have their turn.
 const BATCH: usize = 64;
 /// The longest IPv4 packet.
 const LONGEST: usize = 65_535;
+/// How long packets under way have to arrive once all is over.
+const GRACE: Duration = Duration::from_secs(2);
 
-/// An IPv4 packet on its way.
-#[derive(Clone, Debug)]
-struct Packet {
-    bytes: Vec<u8>,
-    copy: CopyId,
-}
-
-impl Frame for Packet {
-    fn bytes(&self) -> u32 {
-        self.bytes.len() as u32
-    }
-
-    fn copy_id(&self) -> CopyId {
-        self.copy
-    }
-
-    /// The two low bits of the second byte (RFC 3168 section 5), of IPv4 only.
-    fn takes_marks(&self) -> bool {
-        self.bytes.first().is_some_and(|first| first >> 4 == 4) && self.bytes[1] & 3 != 0
-    }
-
-    fn mark_congestion(&mut self) {
-        ecn::mark(&mut self.bytes);
-    }
-
-    /// The last byte, which the checksum of TCP or UDP covers.
-    fn corrupt(&mut self) {
-        if let Some(last) = self.bytes.last_mut() {
-            *last ^= 0x55;
-        }
-    }
-}
-
-struct Pump<'a> {
-    ends: &'a [End; 2],
-    channel: Channel<Packet>,
-    begin: Wall,
+/// What carries packets between hosts.
+pub(crate) struct Pump<'a> {
+    pub begin: Wall,
+    pub log: Log,
+    pub watches: Vec<Option<Watch<'a>>>,
+    pub channels: Vec<Channel<Packet>>,
+    pub late: LatenessMeter,
+    /// Packets that came out of a link and that the kernel did not take.
+    pub refused: u64,
+    /// Does this thread run before all others?
+    pub real_time: bool,
+    /// The part of the run that is measured, and the links' counts at its beginning and its end.
+    parts: [(Instant, Option<Vec<[Stats; 2]>>); 2],
+    hosts: &'a [Host],
+    roads: &'a Roads,
+    flows: usize,
     buffer: Vec<u8>,
-    read: u64,
-    refused: u64,
-    late: LatenessMeter,
+    spare: Vec<Vec<u8>>,
+    copies: u64,
 }
 
-/// Runs the command at the first end and carries packets until it is over.
-pub(crate) fn run(
-    emulation: &Emulation<'_>,
-    argv: &[String],
-    ends: &[End; 2],
-    interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Report, Error> {
-    let [here, peer] = ends;
-    let stream = Stream::new(emulation.seed).child(emulation.link);
-    let mut pump = Pump {
-        ends,
-        channel: Channel::new(emulation.channel, &stream),
-        begin: Wall::now(),
-        buffer: vec![0; LONGEST],
-        read: 0,
-        refused: 0,
-        late: LatenessMeter::new(),
-    };
-    let child = here
-        .namespace
-        .command(argv)
-        .env("RTOLAB_PEER", peer.address)
-        .env("RTOLAB_PEER_NETNS", peer.namespace.name())
-        .spawn()
-        .map_err(Error::system("start the command"))?;
-    let mut running = Running::new(child)?;
-    let ended = match pump.carry(&running.watch, interrupted)? {
-        Stop::Ended => {
-            Ended::Exited(running.child.wait().map_err(Error::system("wait for the command"))?)
+impl<'a> Pump<'a> {
+    /// Between these hosts, over these roads, whose links draw from `seed`.
+    pub(crate) fn new(
+        (hosts, roads): (&'a [Host], &'a Roads),
+        (seed, measured): (u64, (Instant, Instant)),
+        log: Log,
+        watches: Vec<Option<Watch<'a>>>,
+    ) -> Self {
+        let stream = Stream::new(seed);
+        let channel = |(name, config): &(Arc<str>, _)| {
+            let mut channel = Channel::new(config, &stream.child(name));
+            channel.record_disturbances();
+            channel
+        };
+        Self {
+            begin: Wall::now(),
+            flows: watches.len(),
+            log,
+            watches,
+            channels: roads.links.iter().map(channel).collect(),
+            late: LatenessMeter::new(),
+            refused: 0,
+            real_time: false,
+            parts: [(measured.0, None), (measured.1, None)],
+            hosts,
+            roads,
+            buffer: vec![0; LONGEST],
+            spare: Vec::new(),
+            copies: 0,
         }
-        Stop::Interrupted => Ended::Interrupted,
-    };
-    Ok(pump.report(ended))
-}
+    }
 
-enum Stop {
-    Ended,
-    Interrupted,
-}
+    /// Carries packets until `stop` says otherwise.
+    pub(crate) fn run(&mut self, stop: &Stop) -> Result<(), Error> {
+        self.real_time = sys::real_time().is_ok();
+        // In real time there is none; without, the least there is.
+        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        let mut over_at = None;
+        loop {
+            let now = self.now();
+            self.mark(now);
+            self.hand_out(now);
+            let took = self.take_in(now).map_err(Error::system("read from a TUN device"))?;
+            match stop.wish() {
+                Wish::Go => {}
+                Wish::Stop => return Ok(()),
+                Wish::Drain => {
+                    let over = *over_at.get_or_insert(now + GRACE);
+                    if now >= over || self.due().is_none() {
+                        return Ok(());
+                    }
+                }
+            }
+            let due = self.due().unwrap_or(Instant::NEVER);
+            let free = due.since(now).saturating_sub(WATCHED);
+            if took == 0 && due > now && !free.is_zero() {
+                self.sleep(free, stop)?;
+            }
+        }
+    }
 
-impl Pump<'_> {
     fn now(&self) -> Instant {
         Instant::START + Duration::from_nanos(self.begin.elapsed().as_nanos() as u64)
     }
 
-    fn carry(
-        &mut self,
-        command: &OwnedFd,
-        interrupted: &mut dyn FnMut() -> bool,
-    ) -> Result<Stop, Error> {
-        let mut ask_at = self.now();
+    /// Notes the links' counts where a part begins or ends that is measured.
+    fn mark(&mut self, now: Instant) {
+        for (at, counts) in &mut self.parts {
+            if counts.is_none() && now >= *at {
+                *counts = Some(self.channels.iter().map(stats).collect());
+            }
+        }
+    }
+
+    /// A link's counts at the beginning and at the end of what is measured.
+    pub(crate) fn measured(&self, link: usize) -> [[Stats; 2]; 2] {
+        let now = || stats(&self.channels[link]);
+        self.parts.each_ref().map(|(_, counts)| counts.as_ref().map_or_else(now, |it| it[link]))
+    }
+
+    /// When the next packet comes out of a link.
+    fn due(&self) -> Option<Instant> {
+        self.channels.iter().filter_map(Channel::next_event).min()
+    }
+
+    fn sleep(&self, span: Duration, stop: &Stop) -> Result<(), Error> {
+        let devices = self.hosts.iter().map(|host| host.device.as_fd());
+        // Once told to end, there is nothing more to be told.
+        let told = Some(stop.as_fd()).filter(|_| stop.wish() == Wish::Go);
+        let fds = devices.chain(told).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let mut fds: Vec<_> = fds.collect();
+        match poll(&mut fds, Some(&timespec(span))) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(refused) => Err(Error::system("wait for packets")(refused)),
+        }
+    }
+
+    /// Takes what the hosts have for the links, as if all of it had come now; returns how much it
+    /// was.
+    fn take_in(&mut self, now: Instant) -> io::Result<usize> {
+        let mut took = 0;
+        for host in 0..self.hosts.len() {
+            for _ in 0..BATCH {
+                let length = match self.hosts[host].device.recv(&mut self.buffer) {
+                    Ok(length) => length,
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                    Err(error) => return Err(error),
+                };
+                took += 1;
+                self.enter(host, length, now);
+            }
+        }
+        Ok(took)
+    }
+
+    /// A packet, the first bytes of the buffer, comes from a host; what has no way is dropped in
+    /// silence.
+    fn enter(&mut self, host: usize, length: usize, now: Instant) {
+        let Some(header) = Header::read(&self.buffer[..length]) else { return };
+        let Some(to) = number(header.to).filter(|to| *to < self.hosts.len()) else { return };
+        let flow = header.flow().filter(|(flow, _)| *flow < self.flows);
+        let Some(hops) = self.roads.way((host, to), flow, now) else { return };
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        bytes.extend_from_slice(&self.buffer[..length]);
+        let copy = CopyId(self.copies);
+        self.copies += 1;
+        let packet = Packet { bytes, copy, hops, step: 0, flow, damaged: false };
+        self.log.leaves(&packet, now);
+        if let Some((flow, Place::Sender)) = flow {
+            if let Some(watch) = &mut self.watches[flow] {
+                watch.sent(copy.0, sequence(&packet.bytes, header.length), now);
+            }
+        }
+        self.forward(packet, now);
+    }
+
+    /// Hands out what is due, of all links in the order of time.
+    fn hand_out(&mut self, now: Instant) {
         loop {
-            for direction in Direction::BOTH {
-                self.take_in(direction).map_err(Error::system("read from a TUN device"))?;
-            }
-            self.hand_out();
-            let now = self.now();
-            if now >= ask_at {
-                if interrupted() {
-                    return Ok(Stop::Interrupted);
+            let dues = self.channels.iter().enumerate();
+            let dues = dues.filter_map(|(link, channel)| Some((channel.next_event()?, link)));
+            let Some((due, link)) = dues.min().filter(|(due, _)| *due <= now) else { return };
+            match self.channels[link].poll(due) {
+                Some(Outcome::Delivered { mut frame, held, duplicate, .. }) => {
+                    if !duplicate && !held.is_zero() {
+                        self.log.held(&frame, held);
+                    }
+                    frame.step += 1;
+                    self.forward(frame, due);
                 }
-                ask_at = now + ASK;
-            }
-            let due = self.channel.next_event().unwrap_or(Instant::NEVER);
-            let [first, second] = self.ends;
-            let mut fds = [
-                PollFd::new(command, PollFlags::IN),
-                PollFd::from_borrowed_fd(first.device.as_fd(), PollFlags::IN),
-                PollFd::from_borrowed_fd(second.device.as_fd(), PollFlags::IN),
-            ];
-            match poll(&mut fds, Some(&timespec(due.min(ask_at).since(now)))) {
-                // A signal: perhaps the caller knows what it means.
-                Err(Errno::INTR) => ask_at = now,
-                Err(refused) => return Err(Error::system("wait for packets")(refused)),
-                Ok(_) if !fds[0].revents().is_empty() => return Ok(Stop::Ended),
-                Ok(_) => {}
+                Some(Outcome::Dropped { frame, cause, at, .. }) => {
+                    self.log.lost(&frame, cause, at);
+                    self.keep(frame);
+                }
+                None => {}
             }
         }
     }
 
-    /// Sends what the host at this direction's beginning has for the link.
-    fn take_in(&mut self, direction: Direction) -> io::Result<()> {
-        let device = &self.ends[direction.index()].device;
-        for _ in 0..BATCH {
-            let length = match device.recv(&mut self.buffer) {
-                Ok(length) => length,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            let bytes = self.buffer[..length].to_vec();
-            if bytes.first().is_some_and(|byte| byte >> 4 == 4) {
-                self.read += 1;
-                let packet = Packet { bytes, copy: CopyId(self.read) };
-                self.channel.send(direction, packet, self.now());
-            }
-        }
-        Ok(())
-    }
-
-    /// Hands out what is due.
-    fn hand_out(&mut self) {
-        while let Some(due) = self.channel.next_event().filter(|due| *due <= self.now()) {
-            let Some(Outcome::Delivered { direction, frame, .. }) = self.channel.poll(due) else {
-                continue;
-            };
-            let device = &self.ends[direction.reverse().index()].device;
-            if device.send(&frame.bytes).is_err() {
-                self.refused += 1;
-            }
-            self.late.record(self.now().since(due));
+    /// To the next link, or to the host at the end of the way.
+    fn forward(&mut self, packet: Packet, at: Instant) {
+        match packet.hop() {
+            Some(hop) => self.channels[hop.link].send(hop.direction, packet, at),
+            None => self.arrive(packet, at),
         }
     }
 
-    fn report(self, ended: Ended) -> Report {
-        Report {
-            ended,
-            elapsed: self.now() - Instant::START,
-            stats: Direction::BOTH.map(|direction| *self.channel.stats(direction)),
-            inside: Direction::BOTH.map(|direction| self.channel.inside(direction)),
-            refused: self.refused,
-            lateness: self.late.read(),
+    fn arrive(&mut self, packet: Packet, due: Instant) {
+        let to = Header::read(&packet.bytes).and_then(|header| number(header.to));
+        let Some(host) = to.and_then(|to| self.hosts.get(to)) else { return };
+        if host.device.send(&packet.bytes).is_err() {
+            self.refused += 1;
         }
+        let now = self.now();
+        self.late.record(now.since(due));
+        self.log.arrives(&packet, now);
+        if let Some((flow, Place::Receiver)) = packet.flow {
+            if let Some(watch) = &mut self.watches[flow] {
+                watch.received(now);
+            }
+        }
+        self.keep(packet);
+    }
+
+    /// Keeps its memory for another packet.
+    fn keep(&mut self, packet: Packet) {
+        if self.spare.len() < BATCH {
+            let mut bytes = packet.bytes;
+            bytes.clear();
+            self.spare.push(bytes);
+        }
+    }
+
+    /// What happened to the packets of a link's directions, the forward one first, and how many are
+    /// still inside.
+    pub(crate) fn of_link(&self, link: usize) -> [(Stats, usize); 2] {
+        let channel = &self.channels[link];
+        Direction::BOTH.map(|direction| (*channel.stats(direction), channel.inside(direction)))
     }
 }
 
-fn timespec(span: Duration) -> Timespec {
+fn stats(channel: &Channel<Packet>) -> [Stats; 2] {
+    Direction::BOTH.map(|direction| *channel.stats(direction))
+}
+
+/// The sequence number of a TCP segment and the length of what it takes of the sequence space; of
+/// anything else nothing.
+fn sequence(packet: &[u8], ip: usize) -> (u32, u32) {
+    const SYN: u8 = 2;
+    const FIN: u8 = 1;
+    let (Some(tcp), true) = (packet.get(ip..ip + 20), packet[9] == TCP) else { return (0, 0) };
+    let seq = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
+    let header = ip + usize::from(tcp[12] >> 4) * 4;
+    let flags = u32::from(tcp[13] & SYN != 0) + u32::from(tcp[13] & FIN != 0);
+    (seq, packet.len().saturating_sub(header) as u32 + flags)
+}
+
+pub(crate) fn timespec(span: Duration) -> Timespec {
     let (secs, nanos) = (span.nanos() / 1_000_000_000, span.nanos() % 1_000_000_000);
     Timespec { tv_sec: secs as i64, tv_nsec: nanos as _ }
-}
-
-/// The command while it runs; it does not outlive this.
-struct Running {
-    child: Child,
-    /// Readable once the command has ended.
-    watch: OwnedFd,
-}
-
-impl Running {
-    fn new(mut child: Child) -> Result<Self, Error> {
-        let pid = Pid::from_child(&child);
-        match pidfd_open(pid, PidfdFlags::empty()) {
-            Ok(watch) => Ok(Self { child, watch }),
-            Err(refused) => {
-                let _ = child.kill().and_then(|()| child.wait());
-                Err(Error::system("watch the command")(refused))
-            }
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Ok(Some(_)) = self.child.try_wait() {
-            return;
-        }
-        // An error here means that it is gone already.
-        let _ = pidfd_send_signal(&self.watch, Signal::TERM);
-        let mut fds = [PollFd::new(&self.watch, PollFlags::IN)];
-        if !matches!(poll(&mut fds, Some(&timespec(GRACE))), Ok(1)) {
-            let _ = self.child.kill();
-        }
-        let _ = self.child.wait();
-    }
 }

@@ -8,9 +8,9 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant as Wall;
 
-use rtolab_link::{ChannelConfig, Direction, DirectionConfig, Limit, Stalls, Window};
+use rtolab_link::Direction;
 use rtolab_live::{Emulation, Ended, Error, Report};
-use rtolab_time::{Duration, Instant};
+use rtolab_scenario::Scenario;
 
 /// A process runs one emulation at a time.
 fn turn() -> MutexGuard<'static, ()> {
@@ -39,34 +39,42 @@ fn skip() -> bool {
     true
 }
 
-fn direction(delay: u64) -> DirectionConfig {
-    DirectionConfig { delay: Duration::from_millis(delay), ..DirectionConfig::default() }
-}
-
-fn link(delay: u64) -> ChannelConfig {
-    ChannelConfig {
-        forward: direction(delay),
-        backward: direction(delay),
-        ..ChannelConfig::default()
-    }
+/// A link of this many milliseconds each way, with more of its keys.
+fn link(delay: u64, keys: &str) -> Scenario {
+    let text = format!(
+        r#"
+        title = "A link"
+        duration = "60 s"
+        [[link]]
+        name = "test"
+        between = ["here", "there"]
+        delay = "{delay} ms"
+        {keys}
+        [[flow]]
+        name = "flow"
+        from = "here"
+        to = "there"
+        bytes = "20 kB"
+        "#
+    );
+    Scenario::parse(&text, "test.toml", &[]).unwrap()
 }
 
 fn emulate(
-    channel: &ChannelConfig,
+    scenario: &Scenario,
     command: &[&str],
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Report, Error> {
     let command: Vec<String> = command.iter().map(ToString::to_string).collect();
-    let hosts = ["here", "there"];
-    Emulation { link: "test", channel, seed: 1, hosts, command: &command }.run(interrupted)
+    Emulation { scenario, seed: 1 }.command(&command, interrupted)
 }
 
 /// Runs a shell line whose output goes to a file; gives that output.
-fn emulate_shell(channel: &ChannelConfig, line: &str) -> (Report, String) {
+fn emulate_shell(scenario: &Scenario, line: &str) -> (Report, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("out");
     let line = format!("exec > {} 2>&1; {line}", file.display());
-    let report = emulate(channel, &["sh", "-c", &line], &mut || false).unwrap();
+    let report = emulate(scenario, &["sh", "-c", &line], &mut || false).unwrap();
     (report, fs::read_to_string(file).unwrap())
 }
 
@@ -89,7 +97,7 @@ fn pings_take_the_delay_of_the_link() {
     if skip() {
         return;
     }
-    let (report, output) = emulate_shell(&link(100), "ping -c 5 -i 0.3 {there}");
+    let (report, output) = emulate_shell(&link(100, ""), "ping -c 5 -i 0.3 {there}");
     let Ended::Exited(status) = report.ended else { panic!("{report:?}") };
     assert!(status.success(), "{output}");
     let mut times = round_trips(&output);
@@ -98,7 +106,7 @@ fn pings_take_the_delay_of_the_link() {
     assert!(times[0] >= 200.0, "{output}");
     assert!(times[2] < 230.0, "{output}");
     for direction in Direction::BOTH {
-        let stats = report.stats(direction);
+        let stats = report.stats(0, direction);
         assert_eq!((stats.offered, stats.delivered, stats.bytes), (5, 5, 5 * 84));
     }
     assert_eq!((report.lateness.packets, report.refused), (10, 0));
@@ -113,16 +121,11 @@ fn a_stall_delays_pings_and_loses_none() {
     if skip() {
         return;
     }
-    let mut channel = link(10);
-    let at = Instant::from_secs_f64(1.0);
-    channel.forward.stalls = Stalls {
-        scripted: vec![Window { at, length: Duration::from_secs(1) }],
-        ..Stalls::default()
-    };
-    let (report, output) = emulate_shell(&channel, "ping -c 15 -i 0.2 $RTOLAB_PEER");
+    let stall = "[link.forward]\nstalls.scripted = [{ at = '1 s', for = '1 s' }]";
+    let (report, output) = emulate_shell(&link(10, stall), "ping -c 15 -i 0.2 $RTOLAB_PEER");
     let times = round_trips(&output);
     assert_eq!(times.len(), 15, "{output}");
-    assert_eq!(report.stats(Direction::Forward).drops.total(), 0);
+    assert_eq!(report.stats(0, Direction::Forward).drops.total(), 0);
     let longest = times.iter().copied().fold(0.0, f64::max);
     // The first ping of the stall waits for its whole rest: pings are 200 ms apart.
     assert!((800.0..1100.0).contains(&longest), "{output}");
@@ -136,12 +139,10 @@ fn a_full_queue_drops_pings() {
     if skip() {
         return;
     }
-    let mut channel = link(1);
-    channel.forward.rate = rtolab_time::Rate::from_bits_per_second(84 * 8);
-    channel.forward.queue = Limit::Packets(1);
-    let (report, output) = emulate_shell(&channel, "ping -c 5 -i 0.2 -W 3 {peer}");
+    let slow = "[link.forward]\nrate = '672 bit/s'\nqueue = '1 packet'";
+    let (report, output) = emulate_shell(&link(1, slow), "ping -c 5 -i 0.2 -W 3 {peer}");
     assert_eq!(round_trips(&output).len(), 2, "{output}");
-    let stats = report.stats(Direction::Forward);
+    let stats = report.stats(0, Direction::Forward);
     assert_eq!((stats.offered, stats.delivered, stats.drops.queue), (5, 2, 3));
 }
 
@@ -153,9 +154,9 @@ fn a_server_may_run_at_the_other_host() {
     }
     // The peer pings back from its own namespace.
     let (report, output) =
-        emulate_shell(&link(5), "ip netns exec $RTOLAB_PEER_NETNS ping -c 2 -i 0.2 {here}");
+        emulate_shell(&link(5, ""), "ip netns exec $RTOLAB_PEER_NETNS ping -c 2 -i 0.2 {here}");
     assert_eq!(round_trips(&output).len(), 2, "{output}");
-    assert_eq!(report.stats(Direction::Backward).delivered, 2);
+    assert_eq!(report.stats(0, Direction::Backward).delivered, 2);
 }
 
 #[test]
@@ -169,9 +170,9 @@ fn an_interruption_ends_the_command_and_takes_all_down() {
     let line = format!("echo $$ > {}; exec ping -q -i 0.2 {{peer}}", file.display());
     let begin = Wall::now();
     let mut interrupted = || begin.elapsed().as_millis() > 500;
-    let report = emulate(&link(1), &["sh", "-c", &line], &mut interrupted).unwrap();
+    let report = emulate(&link(1, ""), &["sh", "-c", &line], &mut interrupted).unwrap();
     assert_eq!(report.ended, Ended::Interrupted);
-    assert!(report.stats(Direction::Forward).delivered > 0);
+    assert!(report.stats(0, Direction::Forward).delivered > 0);
     assert!(begin.elapsed().as_secs() < 5);
     assert_eq!(namespaces(), [""; 0]);
     let pid = fs::read_to_string(file).unwrap();
@@ -185,7 +186,7 @@ fn what_the_command_left_running_is_ended_too() {
         return;
     }
     let line = "sleep 1000 & echo $!; ip netns exec $RTOLAB_PEER_NETNS sleep 1000 & echo $!";
-    let (_, output) = emulate_shell(&link(1), line);
+    let (_, output) = emulate_shell(&link(1, ""), line);
     let pids: Vec<&str> = output.split_whitespace().collect();
     assert_eq!(pids.len(), 2, "{output}");
     assert_eq!(namespaces(), [""; 0]);
@@ -202,7 +203,7 @@ fn the_exit_of_the_command_is_told() {
     if skip() {
         return;
     }
-    let report = emulate(&link(1), &["sh", "-c", "exit 7"], &mut || false).unwrap();
+    let report = emulate(&link(1, ""), &["sh", "-c", "exit 7"], &mut || false).unwrap();
     let Ended::Exited(status) = report.ended else { panic!("{report:?}") };
     assert_eq!(status.code(), Some(7));
 }
@@ -213,10 +214,10 @@ fn what_cannot_be_run_is_said_before_anything_is_made() {
     if skip() {
         return;
     }
-    let no_program = emulate(&link(1), &["no-such-program"], &mut || false).unwrap_err();
+    let no_program = emulate(&link(1, ""), &["no-such-program"], &mut || false).unwrap_err();
     assert!(matches!(&no_program, Error::NoProgram(name) if name == "no-such-program"));
     assert!(no_program.to_string().contains("`no-such-program`"), "{no_program}");
-    assert!(matches!(emulate(&link(1), &[], &mut || false), Err(Error::NoCommand)));
+    assert!(matches!(emulate(&link(1, ""), &[], &mut || false), Err(Error::NoCommand)));
 }
 
 #[test]
@@ -227,9 +228,9 @@ fn leftovers_of_a_killed_process_are_taken_down() {
     }
     let mut gone = Command::new("true").spawn().unwrap();
     gone.wait().unwrap();
-    let name = format!("rtolab-{}-a", gone.id());
+    let name = format!("rtolab-{}-here", gone.id());
     assert!(Command::new("ip").args(["netns", "add", &name]).status().unwrap().success());
-    emulate(&link(1), &["true"], &mut || false).unwrap();
+    emulate(&link(1, ""), &["true"], &mut || false).unwrap();
     assert!(!Path::new("/run/netns").join(&name).exists());
 }
 
@@ -240,9 +241,9 @@ fn a_namespace_that_is_taken_is_an_error_and_stays() {
         return;
     }
     // The second of the two cannot be made: the first must go again.
-    let name = format!("rtolab-{}-b", std::process::id());
+    let name = format!("rtolab-{}-there", std::process::id());
     assert!(Command::new("ip").args(["netns", "add", &name]).status().unwrap().success());
-    let error = emulate(&link(1), &["true"], &mut || false).unwrap_err();
+    let error = emulate(&link(1, ""), &["true"], &mut || false).unwrap_err();
     let left = namespaces();
     assert!(Command::new("ip").args(["netns", "delete", &name]).status().unwrap().success());
     assert!(error.to_string().contains("File exists"), "{error}");

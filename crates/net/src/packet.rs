@@ -2,7 +2,7 @@
 
 use rtolab_link::{CopyId, Frame};
 use rtolab_record::Place;
-use rtolab_tcp::{Flags, Segment};
+use rtolab_tcp::{Codepoint, Flags, Segment};
 use rtolab_time::Instant;
 
 /// Bytes of the IPv4 header.
@@ -112,10 +112,12 @@ impl Frame for Packet {
     }
 
     fn takes_marks(&self) -> bool {
-        false
+        self.segment.codepoint() != Codepoint::NotEct
     }
 
-    fn mark_congestion(&mut self) {}
+    fn mark_congestion(&mut self) {
+        self.segment.set_codepoint(Codepoint::Ce);
+    }
 
     fn corrupt(&mut self) {
         self.condition = self.condition.damaged();

@@ -5,12 +5,13 @@ use core::ffi::c_int;
 use std::sync::Arc;
 
 use rtolab_tcp::wire::{Addresses, Near, Numbering, Ports, Side, WireSegment};
-use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, State, SynOptions};
+use rtolab_tcp::{Codepoint, Config, Connection, Event, Flags, Segment, Seq, State, SynOptions};
 use rtolab_time::Instant;
 
 use crate::bytes::Bytes;
 use crate::frame::Frame;
 use crate::push::{Bounds, Push};
+use crate::settings::PushRule;
 
 /// Both ends of a connection, as seen from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,7 @@ pub struct Flow {
     incoming: Bytes,
     push: Push,
     min_segments: u64,
+    rule: PushRule,
 }
 
 /// The offset in its direction's stream; the SYN is before the first.
@@ -102,7 +104,13 @@ impl Flow {
             incoming: Bytes::default(),
             push: Push::default(),
             min_segments: 2,
+            rule: PushRule::default(),
         }
+    }
+
+    /// Which segments carry PSH.
+    pub fn set_push(&mut self, rule: PushRule) {
+        self.rule = rule;
     }
 
     /// A packet arrived.
@@ -116,7 +124,8 @@ impl Flow {
             seq: self.connection.receiver().nxt(),
             ack: self.connection.sender().flight().una(),
         };
-        let segment = wire.widen(&self.numbering.reversed(), near);
+        let mut segment = wire.widen(&self.numbering.reversed(), near);
+        segment.set_codepoint(Codepoint::from_bits(frame.ecn));
         self.connection.on_segment(&segment, at);
         for block in segment.sack_blocks() {
             self.push.split(offset(block.start));
@@ -152,6 +161,7 @@ impl Flow {
             Event::Closed => self.end = self.end.or(Some(End::Closed)),
             Event::Reset if self.connected => self.end = Some(End::Reset),
             Event::Reset => self.end = Some(End::Refused),
+            Event::TimedOut => self.end = Some(End::TimedOut),
             _ => {}
         }
     }
@@ -201,6 +211,7 @@ impl Flow {
             if !again {
                 bounds.outstanding += end - offset(first.seq);
             }
+            let count = if self.rule == PushRule::Linux { count } else { 1 };
             self.push.sent(end, count);
             rest = &rest[count..];
         }
@@ -213,7 +224,8 @@ impl Flow {
         if segment.len > 0 && self.push.marks(start + u64::from(segment.len)) {
             wire.flags |= Flags::PSH;
         }
-        Frame { addresses: self.path.addresses, ecn: 0, segment: wire, payload }
+        let ecn = segment.codepoint().bits();
+        Frame { addresses: self.path.addresses, ecn, segment: wire, payload }
     }
 
     /// What was written and is not acknowledged, in bytes.

@@ -138,8 +138,7 @@ impl Host {
             self.announce(id);
         } else if let Some(config) = self.config_for(&frame) {
             let isn = self.isn();
-            self.flows.push(Flow::accept(config, &frame, isn));
-            self.drain(self.flows.len() - 1);
+            self.begin(Flow::accept(config, &frame, isn));
         } else if !flags.has(Flags::RST) {
             self.refuse(&frame);
         }
@@ -161,6 +160,15 @@ impl Host {
         if let Some(queue) = self.sockets.values_mut().find_map(|socket| socket.queue_for(&path)) {
             queue.push_back(id);
         }
+    }
+
+    /// A connection begins.
+    fn begin(&mut self, mut flow: Flow) -> FlowId {
+        flow.set_push(self.settings.push);
+        self.flows.push(flow);
+        let id = self.flows.len() - 1;
+        self.drain(id);
+        id
     }
 
     /// How a connection is to behave that `frame` asks for, if somebody listens.

@@ -15,7 +15,8 @@ use thiserror::Error;
 const SENDER: &str = "linux";
 
 /// What stands in for it.
-const STOPGAP: &str = "sack:rfc6675+frto:linux+eifel:rfc3522+dsack:linux+linux";
+const STOPGAP: &str =
+    "rack+prr+cubic:linux+hystart:linux+frto:linux+eifel:rfc3522+dsack:linux+linux";
 
 /// What `--so_flags` say: `key=value`, with commas between.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,12 @@ pub struct Settings {
     pub sysctl: Option<PathBuf>,
     /// The address that `connect` takes without a `bind` before it.
     pub local: Local,
+    /// The segment size to announce and to send, where it is not the sender's own.
+    pub mss: Option<u16>,
+    /// The window scale to offer, where it is not the sender's own.
+    pub window_scale: Option<u8>,
+    /// Which segments carry PSH.
+    pub push: PushRule,
 }
 
 /// The host's own address, of either family.
@@ -37,15 +44,34 @@ pub struct Local {
     pub v6: Ipv6Addr,
 }
 
+/// Which segments carry PSH.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PushRule {
+    /// The last of each write, and the last of each large packet of several segments, as on Linux.
+    #[default]
+    Linux,
+    /// The last of each write: for scripts made of runs that know no large packets.
+    Writes,
+}
+
 /// Why flags say nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SettingsError {
     /// No such key.
-    #[error("unknown key `{0}` in --so_flags; known are sender=, sysctl= and local=")]
+    #[error(
+        "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, push="
+    )]
     Key(String),
-    /// Not an address.
-    #[error("`{0}` is not an address for local=, such as 192.168.0.1")]
-    Address(String),
+    /// A value that its key does not take.
+    #[error("`{value}` is no {key}= in --so_flags: {right}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What was found.
+        value: String,
+        /// What would be right.
+        right: &'static str,
+    },
     /// Not a sender.
     #[error(transparent)]
     Sender(#[from] SumError),
@@ -55,7 +81,14 @@ impl Default for Settings {
     fn default() -> Self {
         let v4 = Ipv4Addr::new(192, 168, 0, 1);
         let v6 = Ipv6Addr::new(0xfd3d, 0xfa7b, 0xd17d, 0, 0, 0, 0, 1);
-        Self { sender: SENDER.into(), sysctl: None, local: Local { v4, v6 } }
+        Self {
+            sender: SENDER.into(),
+            sysctl: None,
+            local: Local { v4, v6 },
+            mss: None,
+            window_scale: None,
+            push: PushRule::default(),
+        }
     }
 }
 
@@ -65,19 +98,38 @@ impl Settings {
         let mut settings = Self::default();
         for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
             let (key, value) = flag.split_once('=').unwrap_or(("sender", flag));
-            match key {
-                "sender" => settings.sender = value.into(),
-                "sysctl" => settings.sysctl = Some(value.into()),
-                "local" => match value.parse() {
-                    Ok(IpAddr::V4(v4)) => settings.local.v4 = v4,
-                    Ok(IpAddr::V6(v6)) => settings.local.v6 = v6,
-                    Err(_) => return Err(SettingsError::Address(value.into())),
-                },
-                _ => return Err(SettingsError::Key(key.into())),
-            }
+            settings.set(key, value)?;
         }
         settings.config()?;
         Ok(settings)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), SettingsError> {
+        let wrong = |key, right| SettingsError::Value { key, value: value.into(), right };
+        match key {
+            "sender" => self.sender = value.into(),
+            "sysctl" => self.sysctl = Some(value.into()),
+            "local" => match value.parse() {
+                Ok(IpAddr::V4(v4)) => self.local.v4 = v4,
+                Ok(IpAddr::V6(v6)) => self.local.v6 = v6,
+                Err(_) => return Err(wrong("local", "an address, such as 192.168.0.1")),
+            },
+            "mss" => {
+                let bytes = value.parse().map_err(|_| wrong("mss", "a number of bytes"))?;
+                self.mss = Some(bytes);
+            }
+            "wscale" => {
+                let shift = value.parse().map_err(|_| wrong("wscale", "a shift from 0 to 14"))?;
+                self.window_scale = Some(shift);
+            }
+            "push" => match value {
+                "linux" => self.push = PushRule::Linux,
+                "writes" => self.push = PushRule::Writes,
+                _ => return Err(wrong("push", "linux or writes")),
+            },
+            _ => return Err(SettingsError::Key(key.into())),
+        }
+        Ok(())
     }
 
     /// The configuration of both halves, with the settings of the kernel as they are now.
@@ -86,6 +138,8 @@ impl Settings {
         if let Some(folder) = &self.sysctl {
             Kernel { folder }.apply(&mut config);
         }
+        config.mss = self.mss.unwrap_or(config.mss);
+        config.window_scale = self.window_scale.or(config.window_scale);
         Ok(config)
     }
 }
@@ -154,4 +208,42 @@ impl Kernel<'_> {
 /// The smallest shift that lets 16 bits offer `largest` bytes (`tcp_select_initial_window`).
 fn scale_for(largest: u64) -> u8 {
     (0..14).find(|shift| largest >> shift <= 65_535).unwrap_or(14)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_say_who_sends_and_what_it_offers() {
+        let settings =
+            Settings::parse("sender=newreno+frto,mss=1000,wscale=3,push=writes").unwrap();
+        let config = settings.config().unwrap();
+        assert_eq!((config.mss, config.window_scale), (1000, Some(3)));
+        assert!(config.frto.is_some() && !config.sack);
+        assert_eq!(settings.push, PushRule::Writes);
+        assert_eq!(Settings::parse("").unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn wrong_flags_say_what_is_wrong() {
+        let message = |flags| Settings::parse(flags).unwrap_err().to_string();
+        assert!(message("sendr=sack").starts_with("unknown key `sendr`"));
+        assert!(message("mss=big").contains("`big` is no mss="));
+        assert!(message("local=here").contains("an address"));
+        assert!(message("sack+frot").contains("unknown policy `frot`"));
+    }
+
+    #[test]
+    fn the_settings_of_a_kernel_are_read_from_a_folder() {
+        let folder = std::env::temp_dir().join(format!("rtolab-sysctl-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for (name, value) in [("tcp_sack", "0\n"), ("tcp_rmem", "4096\t131072\t15728640\n")] {
+            std::fs::write(folder.join(name), value).unwrap();
+        }
+        let settings = Settings { sysctl: Some(folder.clone()), ..Settings::default() };
+        let config = settings.config().unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!((config.sack, config.window_scale), (false, Some(8)));
+    }
 }

@@ -9,6 +9,7 @@
 )]
 
 mod batch;
+mod diagnose;
 mod effort;
 mod emulate;
 mod error;
@@ -16,6 +17,7 @@ mod known;
 mod outcome;
 mod panic;
 mod pcapng;
+mod script;
 mod simulate;
 mod table;
 
@@ -54,5 +56,10 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(known::detectors, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(emulate::emulate, module)?)
+    module.add_function(wrap_pyfunction!(diagnose::diagnose, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose::annotate, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose::trace, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::emulate, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::emulate_flows, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::clean_up, module)?)
 }

@@ -10,6 +10,7 @@ use rtolab_record::{Place, Recording, tables};
 use crate::effort::Effort;
 use crate::error::{Error, guard, raise};
 use crate::pcapng::pcapng;
+use crate::script::script;
 use crate::table::Table;
 
 /// The tables of all runs of one `simulate`, run by run.
@@ -143,6 +144,14 @@ impl Outcome {
             let recording = self.recording(run)?;
             let file = py.detach(|| pcapng(recording, place));
             Ok(PyBytes::new(py, &file.map_err(|error| raise::<Error>(&error))?))
+        })
+    }
+
+    /// The first flow of a traced run as a script of packetdrill for its sender.
+    fn packetdrill(&self, py: Python<'_>, run: usize) -> PyResult<String> {
+        guard(|| {
+            let recording = self.recording(run)?;
+            Ok(py.detach(|| script(recording)))
         })
     }
 }

@@ -226,6 +226,8 @@ pub enum TimeoutKind {
     Timeout,
     /// Loss recovery began.
     FastRetransmit,
+    /// A tail loss probe: nothing was heard for a while (RFC 8985 section 7).
+    Probe,
 }
 
 impl TimeoutKind {
@@ -234,6 +236,7 @@ impl TimeoutKind {
         match self {
             Self::Timeout => "timeout",
             Self::FastRetransmit => "fast_retransmit",
+            Self::Probe => "probe",
         }
     }
 }

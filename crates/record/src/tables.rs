@@ -75,7 +75,7 @@ fn measured(table: Table<'_, ConnectionRow>) -> RecordBatch {
         .finish()
 }
 
-/// `timeouts`: one row a timeout or fast retransmit.
+/// `timeouts`: one row a timeout, fast retransmit or tail loss probe that sends something again.
 pub fn timeouts(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.timeouts)
         .column("flow", |row| &*row.flow)

@@ -9,6 +9,7 @@
 mod document;
 mod error;
 mod files;
+mod kernel;
 mod read;
 mod resolve;
 mod scenario;
@@ -18,4 +19,5 @@ mod trace;
 mod written;
 
 pub use error::Error;
+pub use kernel::{Emulation, Kernel};
 pub use scenario::{Agent, AgentKind, Flow, Link, Route, Scenario, Workload};

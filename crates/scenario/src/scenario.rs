@@ -9,6 +9,7 @@ use rtolab_time::{Duration, Instant, Rate};
 
 use crate::document::Document;
 use crate::files::{self, Fault};
+use crate::kernel::{Emulation, Kernel};
 use crate::{Error, read, resolve, schema, set};
 
 /// A path of links, the flows over it, and how their hosts behave.
@@ -30,6 +31,10 @@ pub struct Scenario {
     pub measured: (Instant, Instant),
     /// The flows, at least one; a path joins the ends of each.
     pub flows: Vec<Flow>,
+    /// How the kernel of each node is set where a real one runs the scenario.
+    pub kernels: Vec<Kernel>,
+    /// When such a run can be believed.
+    pub emulation: Emulation,
 }
 
 /// A link between two nodes.

@@ -48,7 +48,8 @@ fn what_is_not_written_is_as_the_engine_has_it() {
         (flow.workload, flow.sender.as_str(), flow.own_sender),
         (Workload::Bulk { bytes: None }, "sack", false)
     );
-    let receiver = Config { timestamps: true, window_scale: Some(0), ..Config::default() };
+    let receiver =
+        Config { timestamps: true, ecn: true, window_scale: Some(0), ..Config::default() };
     assert_eq!(flow.receiver, receiver);
 }
 
@@ -287,7 +288,11 @@ fn each_key_of_the_schema_is_tried() {
     let layered = ["link.link.forward.", "link.link.backward.", "flow.flow.access."];
     known.retain(|key| !layered.iter().any(|layer| key.starts_with(layer)));
     // They change with others only.
-    known.retain(|key| !["route.0.from", "route.0.to", "agent.0.kind"].contains(&key.as_str()));
+    let bound = ["route.0.from", "route.0.to", "agent.0.kind", "kernel.host.0.name"];
+    known.retain(|key| !bound.contains(&key.as_str()));
+    // Hosts are addressed by their names.
+    let known: BTreeSet<_> =
+        known.iter().map(|key| key.replace("kernel.host.0.", "kernel.host.left.")).collect();
     let tried: BTreeSet<_> = KEYS.iter().map(|(key, _)| (*key).to_string()).collect();
     assert_eq!(tried, known);
 }

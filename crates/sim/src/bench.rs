@@ -20,8 +20,8 @@ pub struct Bench {
 #[derive(Clone, Debug)]
 struct Riders {
     judges: Judges,
-    /// The episode of each timeout and fast retransmit, in the order of the rows.
-    episodes: Vec<u32>,
+    /// The episode of each timeout and fast retransmit, in the order of the rows; a probe has none.
+    episodes: Vec<Option<u32>>,
     said: Vec<Judgment>,
 }
 
@@ -63,8 +63,9 @@ impl Bench {
     pub fn begins(&mut self, (flow, place): (usize, Place), row: &TimeoutRow, seq: Seq) {
         let riders = self.of(flow, place);
         riders.episodes.push(match row.kind {
-            TimeoutKind::Timeout => riders.judges.timeout(seq, row.at),
-            TimeoutKind::FastRetransmit => riders.judges.fast_retransmit(seq, row.at),
+            TimeoutKind::Timeout => Some(riders.judges.timeout(seq, row.at)),
+            TimeoutKind::FastRetransmit => Some(riders.judges.fast_retransmit(seq, row.at)),
+            TimeoutKind::Probe => None,
         });
     }
 
@@ -80,13 +81,14 @@ impl Bench {
         riders.said.extend(std::iter::from_fn(|| riders.judges.poll()));
         // In an episode they stay in the order in which they were said.
         riders.said.sort_by_key(|said| said.episode);
-        let of_row = |(row, &episode): (&TimeoutRow, &u32)| {
+        let of_row = |(row, &episode): (&TimeoutRow, &Option<u32>)| {
             let row = row.clone();
+            let episode = episode?;
             let first = riders.said.partition_point(|said| said.episode < episode);
             let said = riders.said[first..].iter().take_while(move |said| said.episode == episode);
-            said.map(move |said| verdict(&row, said))
+            Some(said.map(move |said| verdict(&row, said)))
         };
-        rows.iter().zip(&riders.episodes).flat_map(of_row).collect()
+        rows.iter().zip(&riders.episodes).filter_map(of_row).flatten().collect()
     }
 }
 

@@ -227,12 +227,18 @@ impl End {
                 self.count.fast_retransmits += 1;
                 self.note_timeout(TimeoutKind::FastRetransmit, &retransmission, whose);
             }
+            Event::Probe(probe) => self.note_timeout(TimeoutKind::Probe, &probe, whose),
             Event::Judged { at, detector, kind, verdict } => {
                 self.note_verdict(at, (detector, kind), verdict);
             }
             Event::CloseAcknowledged => self.close_acknowledged = Some(at),
             Event::PeerClosed => self.close(),
-            Event::Connected | Event::Closed | Event::Reset | Event::Duplicate { .. } => {}
+            Event::Connected
+            | Event::Closed
+            | Event::Reset
+            | Event::TimedOut
+            | Event::DeliveryProblem { .. }
+            | Event::Duplicate { .. } => {}
         }
     }
 

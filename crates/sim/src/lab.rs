@@ -286,7 +286,11 @@ fn count_truths(recording: &mut Recording) {
         let mut truths = [Truths::default(); 2];
         let own = recording.timeouts.iter().filter(|row| row.flow == connection.flow);
         for row in own.filter(|row| row.end == Place::Sender) {
-            let of_kind = &mut truths[usize::from(row.kind == TimeoutKind::FastRetransmit)];
+            let of_kind = match row.kind {
+                TimeoutKind::Timeout => &mut truths[0],
+                TimeoutKind::FastRetransmit => &mut truths[1],
+                TimeoutKind::Probe => continue,
+            };
             row.truth.into_iter().for_each(|truth| of_kind.count(truth));
         }
         connection.truths = Some(truths);

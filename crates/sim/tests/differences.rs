@@ -33,7 +33,12 @@ impl Deeds {
 fn sums(policy: &Policy) -> &'static [&'static str] {
     match policy.question {
         Question::Recovery => &["{}"],
-        Question::Timeout | Question::Spurious | Question::Timer => &["sack+{}", "newreno+{}"],
+        Question::Timeout | Question::Spurious | Question::Timer | Question::Congestion => {
+            &["sack+{}", "newreno+{}"]
+        }
+        Question::Reduction => &["sack+{}", "rack+{}"],
+        Question::Network => &["sack+{}"],
+        Question::SlowStart => &["sack+{}", "sack+cubic+{}"],
         Question::Response => &["sack+eifel+{}", "sack+frto+{}", "newreno+dsack+{}"],
     }
 }

@@ -74,6 +74,7 @@ fn judged(recording: &Recording) -> Vec<(u32, &'static str, Verdict, f64)> {
             match timeout.kind {
                 TimeoutKind::Timeout => judges.timeout(seq, timeout.at),
                 TimeoutKind::FastRetransmit => judges.fast_retransmit(seq, timeout.at),
+                TimeoutKind::Probe => unreachable!("this sender does not probe"),
             };
         }
         judges.sent(&row.segment, row.at, Cause::Unknown);

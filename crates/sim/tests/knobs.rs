@@ -13,8 +13,8 @@ use keys::{KEYS, companions};
 
 const SENDERS: [&str; 5] = ["sack", "newreno", "sack+frto", "newreno+eifel", "sack+dualrtt"];
 
-/// Without meaning here: every run names its sender, and what is simulated takes no marks of ECN.
-const ELSEWHERE: [&str; 3] = ["tcp.sender", "link.link.red.ecn", "link.link.codel.ecn"];
+/// Without meaning here: every run names its sender.
+const ELSEWHERE: [&str; 1] = ["tcp.sender"];
 
 /// What keys of a link do not go without, and a transfer that is long enough for them.
 const LINK: &[Key] = &[
@@ -42,6 +42,8 @@ const FAST: &[Key] = &[
 const NEEDS: &[(&str, &str, &[Key])] = &[
     ("link.link.red.gentle", "sack", &[("link.link.red.weight", "0.5")]),
     ("link.link.codel.target", "sack", &[("link.link.rate", "2 Mbit/s")]),
+    ("link.link.red.ecn", "sack+ecn", &[]),
+    ("link.link.codel.ecn", "sack+ecn", &[]),
     ("tcp.rto.max", "sack", &[("duration", "300 s"), ("link.link.outages.scripted", FOUR_MINUTES)]),
     (
         "tcp.window.repeated_timeout",
@@ -49,12 +51,24 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
         &[("tcp.window.halves", "window"), ("link.link.outages.scripted", TEN_SECONDS)],
     ),
     ("tcp.window.idle_restart", "sack", &[("flow.flow.pages", PAGES)]),
+    ("tcp.congestion.slow_start_exit", "sack", &[("receiver.ack_every", "1")]),
+    ("tcp.cubic.beta", "sack+cubic", &[]),
+    ("tcp.cubic.fast_convergence", "sack+cubic", FAST),
+    ("tcp.cubic.reno_friendly", "sack+cubic", FAST),
+    ("tcp.cubic.undo", "sack+cubic+frto:linux", FAST),
     ("tcp.dualrtt.threshold", "sack+dualrtt", FAST),
     ("tcp.dualrtt.first", "sack+dualrtt", FAST),
     ("tcp.dualrtt.model", "sack+dualrtt", FAST),
     ("tcp.dualrtt.path_rate", "sack+dualrtt:table", FAST),
     ("tcp.dualrtt.path_delay", "sack+dualrtt:paper-ln", FAST),
+    ("tcp.rack.reordering_window", "rack", &[]),
+    ("tcp.rack.threshold", "rack", &[]),
+    ("tcp.rack.min_rtt_window", "rack", &[]),
+    ("tcp.rack.tail_loss_probe", "rack", &[]),
+    ("tcp.rack.max_ack_delay", "rack", &[]),
+    ("tcp.rack.timer_slack", "rack", &[]),
     ("receiver.window_scale", "sack", &[("tcp.window_scale", "7")]),
+    ("receiver.ecn", "sack+ecn", &[]),
     ("receiver.rxt_echo", "sack+eifel:rxt", &[]),
     ("receiver.rxt_answer", "sack+eifel:two-bits", &[]),
     ("receiver.ack_counts", "sack", &[("flow.flow.pages", ODD_PAGES)]),

@@ -1,5 +1,8 @@
 //! Every knob of a TCP endpoint: data, never a branch on a name.
 
+mod congestion;
+mod connection;
+mod rack;
 mod receiver;
 mod recovery;
 mod rto;
@@ -9,10 +12,16 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
+pub use congestion::{CongestionConfig, Control, CubicConfig, CubicUndo, SlowStartExit};
+pub use connection::{
+    AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, Secret,
+    TimeWaitReset,
+};
+pub use rack::{RackConfig, RackThreshold, ReorderingWindow};
 pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
-    Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, RecoverOnUndo,
-    RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
+    Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
+    RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
 };
 pub use rto::{
     Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling,
@@ -42,10 +51,14 @@ pub struct Config {
     pub sack: bool,
     /// Duplicates are reported by D-SACK where SACK is in use (RFC 2883).
     pub dsack: bool,
+    /// Explicit congestion notification is offered, or accepted when the peer offers it (RFC 3168).
+    pub ecn: bool,
     /// The retransmission timeout.
     pub rto: RtoConfig,
     /// How the congestion window starts and grows.
     pub window: WindowConfig,
+    /// Which congestion control.
+    pub congestion: CongestionConfig,
     /// What duplicate acknowledgments do.
     pub recovery: RecoveryConfig,
     /// F-RTO after a timeout, and whose.
@@ -56,6 +69,13 @@ pub struct Config {
     pub recover_on_undo: RecoverOnUndo,
     /// The receiving side.
     pub receiver: ReceiverConfig,
+    /// How a connection is kept, given up and guarded.
+    pub connection: ConnectionConfig,
+    /// Is a small segment held back while data are outstanding?
+    pub nagle: Nagle,
+    /// The key of the initial sequence numbers, for a host that chooses them: see
+    /// [`Side::chosen`](crate::wire::Side::chosen).
+    pub secret: Secret,
     /// The maximum segment lifetime; TIME-WAIT lasts twice as long (RFC 9293 section 3.4.2).
     pub msl: Duration,
     /// Does the segment that empties the send buffer carry PSH, as RFC 9293 section 3.9.1.2 has it
@@ -104,6 +124,17 @@ pub enum EchoRule {
     EchoAll,
 }
 
+impl Config {
+    /// Does loss recovery know of every acknowledgment how much it reports as delivered?
+    pub(crate) fn tells_delivered(&self) -> bool {
+        match self.recovery.algorithm {
+            Algorithm::Rack => true,
+            Algorithm::Sack => self.recovery.sack.rules != SackRules::Ns2,
+            Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno => false,
+        }
+    }
+}
+
 impl Default for Config {
     /// What the RFCs in force recommend.
     fn default() -> Self {
@@ -118,6 +149,7 @@ impl Default for Config {
             },
             sack: true,
             dsack: false,
+            ecn: false,
             rto: RtoConfig {
                 srtt_gain: 8,
                 rttvar_gain: 4,
@@ -150,6 +182,7 @@ impl Default for Config {
                 validation: Validation::default(),
                 overrun: 0,
             },
+            congestion: CongestionConfig::default(),
             recovery: RecoveryConfig {
                 algorithm: Algorithm::default(),
                 dupthresh: 3,
@@ -157,6 +190,7 @@ impl Default for Config {
                 bugfix: Bugfix::default(),
                 newreno: NewRenoConfig::default(),
                 sack: SackConfig::default(),
+                rack: RackConfig::default(),
                 early_retransmit: false,
                 reduction: Reduction::default(),
                 go_back_n_on_duplicates: false,
@@ -179,6 +213,9 @@ impl Default for Config {
                 delayed_dupacks: None,
                 dsack_old: false,
             },
+            connection: ConnectionConfig::default(),
+            nagle: Nagle::default(),
+            secret: Secret::default(),
             msl: Duration::from_secs(120),
             push: false,
             detectors: Detectors::default(),

@@ -1,4 +1,13 @@
-//! How fast: slow start and congestion avoidance of Reno (RFC 5681 section 3.1).
+//! How fast: slow start and congestion avoidance of Reno (RFC 5681 section 3.1); and what stands
+//! beside or in place of it, in files of their own.
+
+mod cubic;
+mod hystart;
+
+pub(crate) use cubic::Acknowledged;
+pub use cubic::Cubic;
+pub use hystart::HyStart;
+pub(crate) use hystart::Progress;
 
 use crate::config::{Avoidance, Halving, InitialWindow, SlowStart, WindowConfig};
 
@@ -101,11 +110,16 @@ impl Window {
 
     /// Half of what is outstanding, but at least two segments (RFC 5681 equation 4).
     pub fn halve(&mut self, flight_size: u64) {
-        let half = match self.halving {
-            Halving::Bytes => flight_size / 2,
-            Halving::Segments => flight_size / 2 / self.smss * self.smss,
+        self.cut_to(flight_size / 2);
+    }
+
+    /// `ssthresh` is what a loss leaves: `part` bytes, but at least two segments.
+    pub(crate) fn cut_to(&mut self, part: u64) {
+        let part = match self.halving {
+            Halving::Bytes => part,
+            Halving::Segments => part / self.smss * self.smss,
         };
-        self.ssthresh = half.max(2 * self.smss);
+        self.ssthresh = part.max(2 * self.smss);
         self.fraction = 0;
     }
 

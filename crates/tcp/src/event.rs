@@ -18,10 +18,23 @@ pub enum Event {
     Closed,
     /// The peer reset the connection.
     Reset,
+    /// The peer did not answer for too long: the connection is over (R2 of RFC 9293 section 3.8.3,
+    /// or keep-alive).
+    TimedOut,
+    /// A segment was retransmitted so often that something is wrong (R1).
+    DeliveryProblem {
+        /// When.
+        at: Instant,
+        /// Its first sequence number.
+        seq: Seq,
+    },
     /// The retransmission timer expired.
     Timeout(Retransmission),
     /// Loss recovery began.
     FastRetransmit(Retransmission),
+    /// A tail loss probe sends the last segment again (RFC 8985 section 7): neither a timeout nor a
+    /// sign of loss.
+    Probe(Retransmission),
     /// The peer reports by D-SACK that it got something twice.
     Duplicate {
         /// When.
@@ -44,7 +57,7 @@ pub enum Event {
     },
 }
 
-/// A timeout or fast retransmit: which segment, and the state before it.
+/// A timeout, fast retransmit or probe: which segment, and the state before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retransmission {
     /// When.

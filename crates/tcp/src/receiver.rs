@@ -11,7 +11,7 @@ use core::ops::Range;
 use rtolab_time::Instant;
 
 use crate::config::{EchoRule, GapFill, ReceiverConfig, RxtAnswer};
-use crate::segment::{Flags, Segment};
+use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
 
 use delayed_ack::DelayedAck;
@@ -41,8 +41,9 @@ pub struct Receiver {
     /// Right edge of the largest window offered.
     edge: Seq,
     due: AckDue,
-    /// A segment with RXT is still to be answered.
-    rxt: bool,
+    /// What acknowledgments say beside: RXT_ECHO until a segment with RXT is answered, ECE until the
+    /// peer says that it sends less.
+    echoes: Flags,
     /// Duplicate acknowledgments that waited and are to leave now, beside the one that is due.
     released: u32,
     /// Ranges above RCV.NXT, those reported latest first (RFC 2018 section 4).
@@ -73,7 +74,7 @@ impl Receiver {
             delayed: DelayedAck::default(),
             dupacks: Dupacks::default(),
             released: 0,
-            rxt: false,
+            echoes: Flags::NONE,
         }
     }
 
@@ -136,7 +137,7 @@ impl Receiver {
             && self.duplicate.is_none()
             && self.released == 0
             && self.dupacks.until().is_none()
-            && !self.rxt
+            && self.echoes == Flags::NONE
     }
 
     /// Is all acknowledged that has arrived, and would the next segment offer the same window again?
@@ -183,26 +184,49 @@ impl Receiver {
         self.due = AckDue::Now;
     }
 
+    /// The connection is over: nothing is acknowledged any more.
+    pub fn owe_nothing(&mut self) {
+        (self.due, self.released, self.echoes) = (AckDue::No, 0, Flags::NONE);
+    }
+
+    /// Nothing of the segment is taken; it is acknowledged at once if it has data.
+    pub fn ack_if_any(&mut self, segment: &Segment) {
+        if segment.sequence_length() > 0 {
+            self.due = AckDue::Now;
+        }
+    }
+
     /// Takes note of the segment's RXT flag: it is answered, whatever else becomes of the segment.
     pub fn note_rxt(&mut self, segment: &Segment) {
         let marked = segment.flags.has(Flags::RXT) && !segment.flags.has(Flags::SYN);
         if self.config.rxt_echo && marked && segment.sequence_length() > 0 {
-            self.rxt = true;
+            self.echoes |= Flags::RXT_ECHO;
             if self.config.rxt_answer == RxtAnswer::AtOnce {
                 self.due = AckDue::Now;
             }
         }
     }
 
-    /// Does the next acknowledgment carry the echo of RXT?
-    pub const fn echoes_rxt(&self) -> bool {
-        self.rxt
+    /// Takes note of what the acceptable segment says of congestion, between ends that both use ECN:
+    /// every acknowledgment echoes a mark (CE), until CWR answers it (RFC 3168 section 6.1.3).
+    pub fn note_congestion(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::CWR) {
+            self.echoes = self.echoes.without(Flags::ECE);
+        }
+        if segment.codepoint() == Codepoint::Ce {
+            self.echoes |= Flags::ECE;
+        }
+    }
+
+    /// What the next acknowledgment says beside: [`Flags::RXT_ECHO`], [`Flags::ECE`].
+    pub const fn echoes(&self) -> Flags {
+        self.echoes
     }
 
     /// Does a pure acknowledgment with the echo of RXT have to leave before anything that would take the
     /// acknowledgment along?
     pub fn owes_rxt(&self) -> bool {
-        self.rxt && self.config.rxt_answer == RxtAnswer::AtOnce
+        self.echoes.has(Flags::RXT_ECHO) && self.config.rxt_answer == RxtAnswer::AtOnce
     }
 
     /// The window to offer in bytes: what the buffer has room for, and never less than was
@@ -260,6 +284,11 @@ impl Receiver {
         }
     }
 
+    /// Is `seq` in the window (RFC 9293 section 3.10.7.4, for a segment without data)?
+    pub fn expects(&self, seq: Seq) -> bool {
+        seq == self.nxt || (seq > self.nxt && seq < self.edge)
+    }
+
     /// Does all of the segment lie below the right edge of the largest window offered?
     #[inline]
     pub fn fits(&self, segment: &Segment) -> bool {
@@ -281,7 +310,7 @@ impl Receiver {
             return;
         }
         if segment.flags.has(Flags::FIN) {
-            self.fin = Some(range.end - 1);
+            self.note_fin(&range);
         }
         self.delayed.arrived(segment, at);
         let fits = range.end <= self.edge;
@@ -294,6 +323,13 @@ impl Receiver {
         self.take_out_of_order(segment, at);
     }
 
+    /// The peer's FIN, if it lies in the window and is the first one.
+    fn note_fin(&mut self, range: &Range<Seq>) {
+        if self.fin.is_none() && range.end > self.nxt && range.end <= self.edge {
+            self.fin = Some(range.end - 1);
+        }
+    }
+
     /// Takes a segment that is not the next one expected, or behind which others wait.
     #[inline(never)]
     fn take_out_of_order(&mut self, segment: &Segment, at: Instant) {
@@ -301,7 +337,9 @@ impl Receiver {
         let fits = range.end <= self.edge;
         let before = self.nxt;
         self.duplicate = self.duplicate_part(&range);
-        let rest = range.start.max(self.nxt)..range.end.min(self.edge);
+        // Behind a FIN there is nothing.
+        let edge = self.fin.map_or(self.edge, |fin| self.edge.min(fin + 1));
+        let rest = range.start.max(self.nxt)..range.end.min(edge);
         let queues = !rest.is_empty();
         if queues {
             self.queue(rest);
@@ -377,7 +415,7 @@ impl Receiver {
             _ => AckDue::Now,
         };
         self.released = self.released.saturating_sub(1);
-        self.rxt = false;
+        self.echoes = self.echoes.without(Flags::RXT_ECHO);
         let duplicate = self.duplicate.take();
         if sack != SackUse::None && (duplicate.is_some() || !self.queued.is_empty()) {
             self.report(segment, sack, duplicate);

@@ -206,6 +206,7 @@ impl Sender {
             flight: self.flight.size(),
             estimate: self.rtt.estimate(),
             max: self.flight.max(),
+            congestion_echoed: self.is_answering_echo(),
             ..Saved::of(&self.window, self.recovery)
         }
     }
@@ -219,6 +220,7 @@ impl Sender {
             _ => self.saved.answered = Some(response),
         }
         let timeout = finding.episode.is_none_or(|episode| episode.kind == EpisodeKind::Timeout);
+        let outgrown = self.has_outgrown(self.saved.cwnd);
         match response {
             Response::None => return Settled::No,
             // RFC 4015 section 3.2 is for timeouts.
@@ -250,10 +252,12 @@ impl Sender {
                 self.window.set_segments(1);
                 Settled::Restored
             }
-            // The reduction was due after all.
-            _ if self.saved.congestion_echoed => Settled::Restored,
+            // The reduction was due after all, or has long been made up for.
+            _ if self.saved.congestion_echoed || outgrown => Settled::Restored,
             response => {
                 self.restore(response, facts);
+                self.restore_curve();
+                self.withdraw_cwr();
                 match response {
                     // It grows for this acknowledgment as for any other.
                     Response::Linux26Undo => Settled::Resumed,
@@ -335,6 +339,8 @@ impl Sender {
         self.timed_out_at = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
+        self.prr = None;
+        self.forget_rack_losses();
         let una = self.flight.una();
         match self.config.recover_on_undo {
             RecoverOnUndo::Keep => {}

@@ -56,6 +56,12 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
+    /// The same without the bits of `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Is any bit of `other` set?
     pub const fn any(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -107,6 +113,37 @@ pub struct SynOptions {
     pub sack_permitted: bool,
 }
 
+/// What the IP header of a segment says of congestion (RFC 3168 section 5), with its bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Codepoint {
+    /// Not-ECT: to be dropped where the network is congested.
+    #[default]
+    NotEct = 0b00,
+    /// ECT(1): to be marked instead.
+    Ect1 = 0b01,
+    /// ECT(0): to be marked instead.
+    Ect0 = 0b10,
+    /// CE: marked.
+    Ce = 0b11,
+}
+
+impl Codepoint {
+    /// Of the two lowest bits of the octet that was the type of service.
+    pub const fn from_bits(bits: u8) -> Self {
+        match bits & 0b11 {
+            0b01 => Self::Ect1,
+            0b10 => Self::Ect0,
+            0b11 => Self::Ce,
+            _ => Self::NotEct,
+        }
+    }
+
+    /// The two bits.
+    pub const fn bits(self) -> u8 {
+        self as u8
+    }
+}
+
 /// One segment: a range of sequence space, flags and options, in 64 bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
@@ -120,19 +157,24 @@ pub struct Segment {
     pub window: u32,
     /// Control bits.
     pub flags: Flags,
-    /// Which options there are: `HAS_*` bits and the count of SACK blocks.
-    present: u8,
+    /// Which options there are: `HAS_*` bits and the count of SACK blocks; and what is said of
+    /// congestion: `IS_*` bits.
+    present: u16,
     /// Timestamps in the first two words; SACK blocks from the left where there are none, else
     /// behind them, as distances from `ack`; what only a SYN has in the last two.
     words: [u32; 8],
 }
 
-const HAS_TIMESTAMPS: u8 = 0x10;
-const HAS_MSS: u8 = 0x20;
-const HAS_WINDOW_SCALE: u8 = 0x40;
-const HAS_SACK_PERMITTED: u8 = 0x80;
-const HAS_SYN_OPTIONS: u8 = HAS_MSS | HAS_WINDOW_SCALE | HAS_SACK_PERMITTED;
-const SACK_COUNT: u8 = 0x07;
+const HAS_TIMESTAMPS: u16 = 0x10;
+const HAS_MSS: u16 = 0x20;
+const HAS_WINDOW_SCALE: u16 = 0x40;
+const HAS_SACK_PERMITTED: u16 = 0x80;
+const HAS_SYN_OPTIONS: u16 = HAS_MSS | HAS_WINDOW_SCALE | HAS_SACK_PERMITTED;
+const SACK_COUNT: u16 = 0x07;
+const IS_ECT_0: u16 = 0x0100;
+const IS_ECT_1: u16 = 0x0200;
+const IS_CE: u16 = 0x0400;
+const IS_OF_ECN: u16 = IS_ECT_0 | IS_ECT_1 | IS_CE;
 const MSS_WORD: usize = 6;
 const WINDOW_SCALE_WORD: usize = 7;
 
@@ -201,10 +243,31 @@ impl Segment {
         (self.present & SACK_COUNT) as usize
     }
 
-    /// Are there no options but timestamps?
+    /// Are there no options but timestamps, and no mark of congestion?
     #[inline]
     pub const fn has_timestamps_at_most(&self) -> bool {
-        self.present & !HAS_TIMESTAMPS == 0
+        self.present & !(HAS_TIMESTAMPS | IS_ECT_0 | IS_ECT_1) == 0
+    }
+
+    /// What its IP header says of congestion.
+    pub const fn codepoint(&self) -> Codepoint {
+        match self.present & IS_OF_ECN {
+            0 => Codepoint::NotEct,
+            IS_ECT_0 => Codepoint::Ect0,
+            IS_ECT_1 => Codepoint::Ect1,
+            _ => Codepoint::Ce,
+        }
+    }
+
+    /// Sets what its IP header says of congestion.
+    pub const fn set_codepoint(&mut self, codepoint: Codepoint) {
+        let bits = match codepoint {
+            Codepoint::NotEct => 0,
+            Codepoint::Ect0 => IS_ECT_0,
+            Codepoint::Ect1 => IS_ECT_1,
+            Codepoint::Ce => IS_CE,
+        };
+        self.present = self.present & !IS_OF_ECN | bits;
     }
 
     /// The same segment without its SACK blocks.
@@ -256,7 +319,7 @@ impl Segment {
     /// to a multiple of four, as stacks do.
     #[inline]
     pub const fn option_bytes(&self) -> u32 {
-        if self.present == 0 {
+        if self.present & !IS_OF_ECN == 0 {
             return 0;
         }
         let timestamps = if self.present & HAS_TIMESTAMPS != 0 { 12 } else { 0 };
@@ -282,6 +345,9 @@ impl fmt::Debug for Segment {
             write!(f, " ack {}", self.ack)?;
         }
         write!(f, " win {}", self.window)?;
+        if self.codepoint() != Codepoint::NotEct {
+            write!(f, " {:?}", self.codepoint())?;
+        }
         if let Some(Timestamps { value, echo }) = self.timestamps() {
             write!(f, " ts {value}/{echo}")?;
         }

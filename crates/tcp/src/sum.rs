@@ -46,6 +46,14 @@ pub enum Question {
     Response,
     /// How long is waited for an acknowledgment?
     Timer,
+    /// How does the window come down in fast recovery?
+    Reduction,
+    /// How fast does the window grow, and how far is it cut?
+    Congestion,
+    /// When does slow start end?
+    SlowStart,
+    /// What does the network tell?
+    Network,
 }
 
 impl Question {
@@ -57,6 +65,10 @@ impl Question {
             Self::Spurious => "spurious",
             Self::Response => "response",
             Self::Timer => "timer",
+            Self::Reduction => "reduction",
+            Self::Congestion => "congestion",
+            Self::SlowStart => "slow start",
+            Self::Network => "network",
         }
     }
 }
@@ -203,6 +215,9 @@ impl Policy {
         match self.question {
             Question::Response if config.frto.is_none() && config.detectors.is_empty() => {
                 Some("a detector, such as `eifel`")
+            }
+            Question::Reduction if self.name.starts_with("prr") && !config.tells_delivered() => {
+                Some("`sack` or `rack`, but not ns-2's: SACK tells what is delivered")
             }
             Question::Spurious if self.name.starts_with("dsack") && !config.sack => {
                 Some("`sack`, for D-SACKs are SACK options")

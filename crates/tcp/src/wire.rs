@@ -6,6 +6,7 @@
 //! (a segment to LISTEN or CLOSED) stays a [`WireSegment`].
 
 mod bytes;
+mod isn;
 
 pub use bytes::{Header, Payload, WireError, checksum_holds};
 
@@ -14,6 +15,7 @@ use core::ops::Range;
 
 use arrayvec::ArrayVec;
 
+use crate::connection::refuse;
 use crate::segment::{Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};
 use crate::seq::Seq;
 
@@ -209,6 +211,15 @@ impl WireSegment {
             }
         }
         segment
+    }
+
+    /// What a host answers that has neither a connection nor a listener for the segment (the state
+    /// CLOSED, RFC 9293 section 3.10.7.1); `None` to a reset.
+    pub fn refuse(&self) -> Option<Self> {
+        let numbering = Numbering::default();
+        let near = Near { seq: Seq::FIRST, ack: Seq::FIRST };
+        let reset = refuse(&self.widen(&numbering, near))?;
+        Some(Self::narrow(&reset, &numbering, self.ports.reversed()))
     }
 
     fn push_sack_blocks(&self, segment: &mut Segment, isn: u32) {

@@ -5,7 +5,7 @@ mod script;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rtolab_tcp::config::{Validation, WindowLimited};
+use rtolab_tcp::config::{Algorithm, Validation, WindowLimited};
 use rtolab_tcp::congestion::Window;
 use rtolab_tcp::{Config, Connection, Flags, Segment, Seq, SynOptions, Timestamps};
 use rtolab_time::{Duration, Instant};
@@ -175,6 +175,9 @@ impl Fed {
                 Validation::Rfc2861 | Validation::Rfc7661 => before,
             };
             let beyond = if self.config.recovery.limited_transmit { 2 * window.smss } else { 0 };
+            // A tail loss probe leaves whatever the window.
+            let probe = self.config.recovery.algorithm == Algorithm::Rack;
+            let beyond = beyond + if probe { window.smss } else { 0 };
             let room = window.cwnd.max(window.smss) + beyond + 1;
             let rounded = if self.config.sack { window.smss - 1 } else { 0 };
             prop_assert!(sender.outstanding() <= room + rounded, "{segment:?} {window:?}");

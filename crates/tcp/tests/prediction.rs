@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rtolab_tcp::{Answer, Config, Connection, Flags, Segment};
+use rtolab_tcp::{Config, Connection, Flags, Reply, Segment};
 use rtolab_time::{Duration, Instant};
 use script::any;
 
@@ -114,10 +114,10 @@ impl World {
     fn answer(&mut self, to: usize, segment: &mut Segment) -> bool {
         let Some(end) = &mut self.ends[to] else { return false };
         match end.answer(segment, self.at) {
-            Answer::Untaken => return false,
-            Answer::Taken => self.drain(to),
-            Answer::Silence => assert_eq!(end.clone().poll_transmit(self.at), None),
-            Answer::Segment => {
+            Reply::Untaken => return false,
+            Reply::Taken => self.drain(to),
+            Reply::Silence => assert_eq!(end.clone().poll_transmit(self.at), None),
+            Reply::Segment => {
                 self.answered[to] += 1;
                 let silent = end.is_silent_on_course();
                 assert!(!silent || end.clone().poll_transmit(self.at).is_none());

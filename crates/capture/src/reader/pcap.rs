@@ -61,6 +61,7 @@ impl Header {
         Ok(Step::Frame(Record {
             at: Instant::from_nanos(nanos),
             link,
+            interface: (link_type as u16, 0),
             bytes: frame.data,
             original: frame.data.len().max(frame.origlen as usize),
             comment: None,

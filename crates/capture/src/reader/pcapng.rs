@@ -131,6 +131,7 @@ impl Interface {
         Ok(Record {
             at: self.time(u64::from(block.ts_high) << 32 | u64::from(block.ts_low)),
             link,
+            interface: (self.link_type as u16, block.if_id),
             bytes,
             original: bytes.len().max(block.origlen as usize),
             comment,

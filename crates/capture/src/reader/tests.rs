@@ -3,7 +3,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
-use rtolab_tcp::{Flags, SynOptions, Timestamps};
+use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
 
 mod by_hand;
 
@@ -23,6 +23,7 @@ fn packet(at: u64, addresses: Addresses, len: u32) -> Packet {
         at: Instant::from_nanos(at),
         addresses,
         identification: if addresses == V6 { 0 } else { 0xbeef },
+        codepoint: Codepoint::from_bits((len % 4) as u8),
         segment: WireSegment {
             ports: Ports { from: 49_152, to: 80 },
             seq: 0xffff_ff00,

@@ -166,10 +166,8 @@ impl Host {
         let isn = self.isn();
         let mut flow = Flow::open(config, path, isn);
         flow.announced = true;
-        self.flows.push(flow);
-        let id = self.flows.len() - 1;
+        let id = self.begin(flow);
         self.sockets.insert(descriptor, Socket::Flow { id, reads: true, writes: true });
-        self.drain(id);
         Err(Stop::Waits)
     }
 

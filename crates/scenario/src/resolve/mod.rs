@@ -1,8 +1,10 @@
 //! From what a user wrote to what the clocks use: defaults, names, and checks across keys.
 
 mod at;
+mod congestion;
 mod direction;
 mod flow;
+mod kernel;
 mod link;
 mod network;
 mod queue;
@@ -18,7 +20,7 @@ use rtolab_time::Duration;
 
 use crate::document::Document;
 use crate::written::{self, value::Written};
-use crate::{Error, Link, Scenario};
+use crate::{Emulation, Error, Link, Scenario};
 use at::At;
 use queue::Packets;
 use topology::Topology;
@@ -75,9 +77,23 @@ pub(crate) fn scenario(
     let flows = base.flows(&written.flow, &at.key("flow"))?;
     network::check_routes(&topology, &flows, &at.key("route"))?;
     let agents = network::agents(&written.agent, &topology, &flows, &at.key("agent"))?;
+    let kernels = kernel::kernels(&written.kernel, &topology, &flows, &at.key("kernel"))?;
     routes.sort_by_key(|route| route.at);
     let title = written.title.clone();
-    Ok(Scenario { title, duration, nodes, links, routes, agents, measured, flows })
+    let lateness = written.emulation.lateness.map(|Written(span)| span);
+    let emulation = Emulation { lateness };
+    Ok(Scenario {
+        title,
+        duration,
+        nodes,
+        links,
+        routes,
+        agents,
+        measured,
+        flows,
+        kernels,
+        emulation,
+    })
 }
 
 /// The nodes in the order of their mention, and the links.

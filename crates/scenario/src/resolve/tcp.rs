@@ -2,16 +2,17 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, PathFact, ReceiverConfig,
-    RecoveryConfig, RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock, TimestampConfig,
-    WindowConfig,
+    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, PathFact, RackConfig,
+    ReceiverConfig, RecoveryConfig, RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock,
+    TimestampConfig, WindowConfig,
 };
 
 use super::at::At;
+use super::congestion::congestion;
 use crate::Error;
 use crate::written::value::{Chance, Text, Whole, Written};
 use crate::written::{
-    DualRtt, Flow, NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
+    DualRtt, Flow, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
 };
 
 /// How the sending hosts behave, before a sum of policies is applied.
@@ -21,6 +22,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     set(&mut config.mss, *mss);
     config.window_scale = window_scale.map(|scale| scale.0 as u8);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
+    config.ecn = tcp.ecn.unwrap_or(config.ecn);
     set(&mut config.frto_window_limited, tcp.frto_window_limited);
     set(&mut config.recover_on_undo, *recover_on_undo);
     config.response = tcp.response.map(|Written(response)| response).or(config.response);
@@ -29,9 +31,11 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     timestamp(&tcp.timestamp, &mut config.timestamp);
     rto(&tcp.rto, &mut config.rto, &at.key("rto"))?;
     window(&tcp.window, &mut config.window);
+    congestion(&tcp.congestion, &tcp.cubic, &mut config.congestion);
     recovery(&tcp.recovery, &mut config.recovery);
     newreno(&tcp.newreno, &mut config.recovery.newreno);
     sack(&tcp.sack_recovery, &mut config.recovery.sack);
+    rack(&tcp.rack, &mut config.recovery.rack);
     Ok(config)
 }
 
@@ -40,13 +44,15 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
 pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Result<Config, Error> {
     let Receiver { buffer, ack_every, delayed_ack, echo, .. } = receiver;
     let Receiver { sack, timestamps, dsack, mss, window_scale, rxt_echo, .. } = receiver;
-    let mut config = Config { sack: true, timestamps: true, dsack: false, ..sender.clone() };
+    let mut config =
+        Config { sack: true, timestamps: true, dsack: false, ecn: true, ..sender.clone() };
     if let Some(Written(profile)) = receiver.profile {
         profile.apply_to_receiver(&mut config);
     }
     config.sack = sack.unwrap_or(config.sack);
     config.timestamps = timestamps.unwrap_or(config.timestamps);
     config.dsack = dsack.unwrap_or(config.dsack);
+    config.ecn = receiver.ecn.unwrap_or(config.ecn);
     set(&mut config.mss, *mss);
     set(&mut config.timestamp.echo, *echo);
     set(&mut config.receiver.buffer, *buffer);
@@ -126,7 +132,7 @@ fn acknowledgments(
     }
 }
 
-fn set<T: Text>(field: &mut T::Value, written: Option<Written<T>>) {
+pub(super) fn set<T: Text>(field: &mut T::Value, written: Option<Written<T>>) {
     if let Some(Written(value)) = written {
         *field = value;
     }
@@ -312,4 +318,15 @@ fn sack(written: &SackRecovery, config: &mut SackConfig) {
     set(&mut config.rules, *rules);
     set(&mut config.outstanding, *outstanding);
     set(&mut config.on_timeout, *on_timeout);
+}
+
+fn rack(written: &Rack, config: &mut RackConfig) {
+    let Rack { reordering_window, threshold, min_rtt_window, .. } = written;
+    let Rack { tail_loss_probe, max_ack_delay, timer_slack, .. } = written;
+    set(&mut config.reordering_window, *reordering_window);
+    set(&mut config.threshold, *threshold);
+    config.min_rtt_window = min_rtt_window.map(|Written(span)| span).or(config.min_rtt_window);
+    config.tail_loss_probe = tail_loss_probe.unwrap_or(config.tail_loss_probe);
+    set(&mut config.max_ack_delay, *max_ack_delay);
+    set(&mut config.timer_slack, *timer_slack);
 }

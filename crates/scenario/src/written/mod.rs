@@ -2,7 +2,9 @@
 
 mod arq;
 mod changes;
+mod congestion;
 mod flow;
+mod kernel;
 mod link;
 mod network;
 mod profile;
@@ -15,13 +17,15 @@ mod words;
 
 pub(crate) use arq::Arq;
 pub(crate) use changes::{Bad, DelayTrace, States};
+pub(crate) use congestion::{Congestion, Cubic};
 pub(crate) use flow::{Datagrams, Flow, OnOff, Pages, Requests};
+pub(crate) use kernel::{Emulation, Kernel};
 pub(crate) use link::{Access, Direction, Link};
 pub(crate) use network::{Agent, Measure, Route};
 pub(crate) use queue::{CoDel, Priority, Red};
 pub(crate) use spans::{Length, Outages, Renewal, Spikes, Stalls};
 pub(crate) use tcp::{
-    DualRtt, NewReno, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
+    DualRtt, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
 };
 pub(crate) use words::{Kind, Measured};
 
@@ -60,6 +64,12 @@ pub(crate) struct Scenario {
     /// How the receiving hosts behave.
     #[serde(default)]
     pub receiver: Receiver,
+    /// How the kernels of hosts are set where real ones run the scenario.
+    #[serde(default)]
+    pub kernel: Kernel,
+    /// When such a run can be believed.
+    #[serde(default)]
+    pub emulation: Emulation,
     /// The connections.
     #[serde(default)]
     #[schemars(required, length(min = 1))]

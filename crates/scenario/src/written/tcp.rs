@@ -3,14 +3,15 @@
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
-    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartFrom,
-    RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold,
-    TimerClock, Validation, WindowLimited,
+    PartialAckTimer, RackThreshold, RecoverOnUndo, Reduction, ReorderingWindow, RepeatedTimeout,
+    Response, RestartFrom, RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling,
+    SlowStart, Threshold, TimerClock, Validation, WindowLimited,
 };
 use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::congestion::{Congestion, Cubic};
 use super::profile::ReceivingProfile;
 use super::quantity::{Buffer, Mss, Positive, Segments};
 use super::value::{Chance, Count, Whole, Written};
@@ -30,6 +31,8 @@ pub(crate) struct Tcp {
     pub window_scale: Option<Whole<0, 14>>,
     /// Are timestamps offered? A sender that needs them offers them anyway. Default: false.
     pub timestamps: Option<bool>,
+    /// Is explicit congestion notification offered (RFC 3168)? Default: false.
+    pub ecn: Option<bool>,
     /// The timestamps option (RFC 7323).
     #[serde(default)]
     pub timestamp: Timestamp,
@@ -39,6 +42,12 @@ pub(crate) struct Tcp {
     /// How the congestion window starts and grows (RFC 5681).
     #[serde(default)]
     pub window: Window,
+    /// How the window grows beyond slow start, and how far it is cut.
+    #[serde(default)]
+    pub congestion: Congestion,
+    /// Knobs of CUBIC (RFC 9438).
+    #[serde(default)]
+    pub cubic: Cubic,
     /// What duplicate acknowledgments do.
     #[serde(default)]
     pub recovery: Recovery,
@@ -48,6 +57,9 @@ pub(crate) struct Tcp {
     /// Knobs of SACK recovery (RFC 6675).
     #[serde(default)]
     pub sack_recovery: SackRecovery,
+    /// Knobs of RACK-TLP (RFC 8985).
+    #[serde(default)]
+    pub rack: Rack,
     /// What F-RTO does where it has no new segments to send, by RFC 5682 appendix A. Default:
     /// conventional.
     pub frto_window_limited: Option<Written<WindowLimited>>,
@@ -207,6 +219,30 @@ pub(crate) struct SackRecovery {
     pub on_timeout: Option<Written<SackOnTimeout>>,
 }
 
+/// Knobs of RACK-TLP (RFC 8985).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Rack {
+    /// How the reordering window adapts. Default: adaptive.
+    pub reordering_window: Option<Written<ReorderingWindow>>,
+    /// How many segments SACKed above a hole show a loss without waiting, as long as no reordering
+    /// was seen. Default: dupthresh.
+    pub threshold: Option<Written<RackThreshold>>,
+    /// The smallest round trip is that of so long a time (Linux: tcp_min_rtt_wlen). Default: of the
+    /// whole connection.
+    #[schemars(example = &"300 s")]
+    pub min_rtt_window: Option<Written<Positive>>,
+    /// Are tail loss probes sent (Linux: tcp_early_retrans)? Default: true.
+    pub tail_loss_probe: Option<bool>,
+    /// The probe for a single segment waits so much longer (Linux: TCP_RTO_MIN). Default: 200 ms.
+    #[schemars(example = &"200 ms")]
+    pub max_ack_delay: Option<Written<Duration>>,
+    /// The reordering timer, and that of a probe for several segments, are so much longer (Linux: 2
+    /// ms). Default: 0 s.
+    #[schemars(example = &"2 ms")]
+    pub timer_slack: Option<Written<Duration>>,
+}
+
 /// Knobs of DualRTT (Fu and Atiquzzaman 2004).
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
@@ -248,6 +284,8 @@ pub(crate) struct Receiver {
     pub timestamps: Option<bool>,
     /// Are duplicates reported by D-SACK (RFC 2883)? Default: false.
     pub dsack: Option<bool>,
+    /// Is explicit congestion notification accepted where it is offered (RFC 3168)? Default: true.
+    pub ecn: Option<bool>,
     /// The largest segment. Default: as tcp.mss.
     #[schemars(example = &"256 B")]
     pub mss: Option<Written<Mss>>,

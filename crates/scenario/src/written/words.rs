@@ -4,9 +4,9 @@ use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
     Halves, Halving, History, IdleRestart, Logarithm, Outstanding, Parity, PartialAck,
-    PartialAckTimer, RecoverOnUndo, Reduction, RepeatedTimeout, Response, RestartFrom,
-    RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling, SlowStart, Threshold,
-    TimerClock, Validation, WindowLimited,
+    PartialAckTimer, PrrBound, RackThreshold, RecoverOnUndo, Reduction, ReorderingWindow,
+    RepeatedTimeout, Response, RestartFrom, RestartOnDuplicate, RxtAnswer, SackOnTimeout,
+    SackRules, Sampling, SlowStart, Threshold, TimerClock, Validation, WindowLimited,
 };
 use rtolab_time::Duration;
 use schemars::{Schema, json_schema};
@@ -402,5 +402,22 @@ impl Word for Reduction {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("at-once", Self::AtOnce, "To ssthresh at once (RFC 5681)."),
         ("rate-halving", Self::RateHalving, "By a segment for every second ACK, as in Linux 2.4."),
+        ("prr", Self::Prr(PrrBound::Rfc9937), "In proportion to what is delivered (RFC 9937)."),
+        ("prr:crb", Self::Prr(PrrBound::Crb), "The same with the conservative bound (RFC 6937)."),
+        ("prr:ssrb", Self::Prr(PrrBound::Ssrb), "The same with the slow-start bound (RFC 6937)."),
+    ];
+}
+
+impl Word for ReorderingWindow {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("adaptive", Self::Adaptive, "By a quarter of the smallest round trip for D-SACKs."),
+        ("static", Self::Static, "Not: it is such a quarter (Linux: tcp_recovery 2)."),
+    ];
+}
+
+impl Word for RackThreshold {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("dupthresh", Self::Dupthresh, "As many as tcp.recovery.dupthresh says."),
+        ("time-only", Self::TimeOnly, "None: only time counts (Linux: tcp_recovery 4)."),
     ];
 }

@@ -4,7 +4,7 @@
 use rtolab_link::CopyId;
 use rtolab_net::{Condition, Packet};
 use rtolab_record::Place;
-use rtolab_tcp::Answer;
+use rtolab_tcp::Reply;
 use rtolab_time::Instant;
 
 use super::{Entity, Sim};
@@ -23,17 +23,17 @@ impl Sim {
         let (index, place) = (packet.flow as usize, packet.destination());
         let data = packet.to_receiver && packet.segment.len > 0;
         match flow.answer(packet, self.now) {
-            Answer::Untaken => return self.arrive_at_length(slot),
-            Answer::Taken => {
+            Reply::Untaken => return self.arrive_at_length(slot),
+            Reply::Taken => {
                 flow.under_way -= 1;
                 self.transit.drop(slot);
                 return self.drain(index, place);
             }
-            Answer::Silence => {
+            Reply::Silence => {
                 flow.under_way -= 1;
                 self.transit.drop(slot);
             }
-            Answer::Segment => {
+            Reply::Segment => {
                 packet.copy = CopyId(self.copies);
                 self.copies += 1;
                 let (bytes, step) = (packet.bytes, packet.step);
@@ -62,13 +62,13 @@ impl Flow {
     /// A packet arrives, undamaged, where it was for, and becomes the answer where it lies if that is
     /// all that happens.
     #[inline(always)]
-    fn answer(&mut self, packet: &mut Packet, at: Instant) -> Answer {
+    fn answer(&mut self, packet: &mut Packet, at: Instant) -> Reply {
         let place = packet.destination();
         let (here, there) = pair(&mut self.ends, place);
-        let Some(connection) = &mut here.connection else { return Answer::Untaken };
+        let Some(connection) = &mut here.connection else { return Reply::Untaken };
         let (seq, len) = (packet.segment.seq, packet.segment.len);
         let answer = connection.answer(&mut packet.segment, at);
-        if answer == Answer::Untaken {
+        if answer == Reply::Untaken {
             return answer;
         }
         if len > 0 {
@@ -78,7 +78,7 @@ impl Flow {
                 self.tally.delay.count(at.since(packet.sent));
             }
         }
-        if answer == Answer::Segment {
+        if answer == Reply::Segment {
             packet.order = 0;
             here.note_sent_in_turn(&packet.segment);
             packet.sent = at;

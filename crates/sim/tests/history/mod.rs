@@ -47,6 +47,7 @@ pub fn history(recording: &Recording, begins: f64) -> History {
         let act = match row.kind {
             TimeoutKind::Timeout => Act::Timeout,
             TimeoutKind::FastRetransmit => Act::FastRetransmit,
+            TimeoutKind::Probe => unreachable!("these senders do not probe"),
         };
         (row.at.secs_f64() - begins, act)
     });

@@ -1,5 +1,7 @@
 //! Knobs of loss recovery.
 
+use super::RackConfig;
+
 /// What duplicate acknowledgments do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryConfig {
@@ -15,6 +17,8 @@ pub struct RecoveryConfig {
     pub newreno: NewRenoConfig,
     /// Knobs of SACK recovery.
     pub sack: SackConfig,
+    /// Knobs of RACK-TLP.
+    pub rack: RackConfig,
     /// Early retransmit (RFC 5827): with less than four segments outstanding and nothing new to
     /// send, one duplicate acknowledgment less than there are segments is enough.
     pub early_retransmit: bool,
@@ -38,6 +42,8 @@ pub enum Algorithm {
     /// SACK-based recovery (RFC 3517, 6675).
     #[default]
     Sack,
+    /// By time: RACK (RFC 8985), with SACK. It keeps the scoreboard at a timeout.
+    Rack,
 }
 
 /// Knobs of NewReno.
@@ -154,4 +160,20 @@ pub enum Reduction {
     /// By a segment for every second acknowledgment, so that new segments go out evenly (rate
     /// halving; Linux 2.4, `tcp_cwnd_down`).
     RateHalving,
+    /// In proportion to what is delivered (PRR), where SACK tells that: for SACK recovery but that
+    /// of ns-2, and for RACK. For others at once.
+    Prr(PrrBound),
+}
+
+/// What may leave once less is outstanding than `ssthresh`, and who says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PrrBound {
+    /// No more than was delivered: the conservative reduction bound (RFC 6937 section 3).
+    Crb,
+    /// A segment more with every acknowledgment: the slow-start reduction bound (RFC 6937 section 3).
+    Ssrb,
+    /// The conservative bound, and the other one where an acknowledgment advances SND.UNA and shows
+    /// no further loss (RFC 9937 section 6).
+    #[default]
+    Rfc9937,
 }

@@ -10,7 +10,7 @@ use rtolab_time::Instant;
 use super::departures::in_units;
 use super::{Agreed, Connection, State};
 use crate::receiver::AckDue;
-use crate::segment::{Flags, Segment, Timestamps};
+use crate::segment::{Codepoint, Flags, Segment, Timestamps};
 
 /// What an end does for the time being.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) enum Course {
 
 /// What [`Connection::answer`] has made of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Reply {
     /// Nothing: to be taken by [`Connection::on_segment`], as any other.
     Untaken,
     /// It is taken, what it brought is read, and all else is to be asked as after any other.
@@ -54,7 +54,9 @@ impl Connection {
         };
         does && self.state == State::Established
             && self.reset.is_none()
-            && self.time_wait.is_none()
+            && self.vigil.is_none()
+            && !self.agreed.ecn
+            && !self.seldom.deaf
             && !self.persist.is_running()
             && !self.persist.has_probe()
             && !self.has_events()
@@ -67,10 +69,10 @@ impl Connection {
     /// that is all that happens: as [`Connection::on_segment`], [`Connection::read`] of everything and
     /// [`Connection::poll_transmit`] would.
     #[inline(always)]
-    pub fn answer(&mut self, segment: &mut Segment, at: Instant) -> Answer {
+    pub fn answer(&mut self, segment: &mut Segment, at: Instant) -> Reply {
         debug_assert!(self.keeps(self.course), "something goes on that nobody has noted");
         match self.course {
-            Course::Open => Answer::Untaken,
+            Course::Open => Reply::Untaken,
             Course::Receives => self.answer_data(segment, at),
             Course::Sends => self.answer_ack(segment, at),
         }
@@ -82,6 +84,7 @@ impl Connection {
         let Agreed { timestamps, .. } = self.agreed;
         segment.flags == Flags::ACK
             && segment.has_timestamps_at_most()
+            && segment.codepoint() == Codepoint::NotEct
             && segment.timestamps().is_some() == timestamps
             && segment.seq == self.receiver.nxt()
             && !(timestamps && self.receiver.is_old(segment, at))
@@ -117,11 +120,11 @@ impl Connection {
     }
 
     #[inline(always)]
-    fn answer_data(&mut self, segment: &mut Segment, at: Instant) -> Answer {
+    fn answer_data(&mut self, segment: &mut Segment, at: Instant) -> Reply {
         let max = self.sender.flight().max();
         let expected = segment.len > 0 && segment.ack == max && self.receiver.fits(segment);
         if !expected || !self.comes_next(segment, at) {
-            return Answer::Untaken;
+            return Reply::Untaken;
         }
         self.note_header(segment, at);
         self.sender.hear_window(segment.window, at);
@@ -130,37 +133,37 @@ impl Connection {
             self.receiver.ack_now();
         }
         if !self.receiver.owes_ack() {
-            return Answer::Silence;
+            return Reply::Silence;
         }
         (segment.seq, segment.len) = (max, 0);
         self.renew(segment, at);
-        Answer::Segment
+        Reply::Segment
     }
 
     #[inline(always)]
-    fn answer_ack(&mut self, segment: &mut Segment, at: Instant) -> Answer {
+    fn answer_ack(&mut self, segment: &mut Segment, at: Instant) -> Reply {
         let flight = self.sender.flight();
         let expected =
             segment.len == 0 && flight.una() < segment.ack && segment.ack <= flight.max();
         if !expected || !self.comes_next(segment, at) {
-            return Answer::Untaken;
+            return Reply::Untaken;
         }
         self.note_header(segment, at);
         self.sender.on_calm_ack(segment, at);
         if self.sender.waits() {
-            return Answer::Silence;
+            return Reply::Silence;
         }
-        let Some(len) = self.sender.next_in_turn(at) else { return Answer::Taken };
+        let Some(len) = self.sender.next_in_turn(at) else { return Reply::Taken };
         // Nothing has arrived since the last segment left: no header says anything new of that.
         segment.ack = segment.seq;
         segment.window = in_units(self.receiver.offered(), self.window_shift());
         (segment.seq, segment.len) = (self.sender.flight().max(), len);
         self.stamp(segment, at);
         self.sender.note_sent_in_turn(segment, at);
-        Answer::Segment
+        Reply::Segment
     }
 
-    /// When the connection next wants `on_timer`, behind an [`Answer`] but for [`Answer::Taken`].
+    /// When the connection next wants `on_timer`, behind an [`Reply`] but for [`Reply::Taken`].
     #[inline]
     pub fn next_timer_on_course(&self) -> Option<Instant> {
         let next = match (self.course, self.receiver.due()) {
@@ -172,7 +175,7 @@ impl Connection {
         next
     }
 
-    /// Is it plain that nothing more leaves now, behind an [`Answer`]?
+    /// Is it plain that nothing more leaves now, behind an [`Reply`]?
     #[inline]
     pub fn is_silent_on_course(&self) -> bool {
         self.course == Course::Receives || self.sender.waits()

@@ -2,7 +2,9 @@
 
 use rtolab_time::Instant;
 
-use super::{Agreed, Connection, Course, Reset, State};
+use super::resets::Reset;
+use super::states::Opened;
+use super::{Agreed, Connection, Course, Failure, State};
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
@@ -28,7 +30,7 @@ impl Connection {
     #[inline(never)]
     fn on_any_segment(&mut self, segment: &Segment, at: Instant) {
         match self.state {
-            State::Closed => {}
+            State::Closed => self.on_closed(segment),
             State::SynSent => self.on_answer(segment, at),
             _ => self.on_synchronised(segment, at),
         }
@@ -36,17 +38,15 @@ impl Connection {
 
     /// SYN-SENT (RFC 9293 section 3.10.7.3).
     fn on_answer(&mut self, segment: &Segment, at: Instant) {
-        if !segment.flags.has(Flags::ACK) {
-            return;
-        }
-        let acceptable = segment.ack == Seq::FIRST + 1;
+        let answers = segment.flags.has(Flags::ACK);
+        let acceptable = segment.ack == self.sender.flight().max() && segment.ack > Seq::FIRST;
         if segment.flags.has(Flags::RST) {
-            if acceptable {
-                self.finish(Event::Reset);
+            if answers && acceptable {
+                self.fail(Failure::Refused);
             }
             return;
         }
-        if !acceptable {
+        if answers && !acceptable {
             self.reset = Some(Reset::Refuse(segment.ack));
             return;
         }
@@ -55,36 +55,68 @@ impl Connection {
         }
         self.agree(segment);
         self.receiver.synchronise(segment);
+        if !answers {
+            self.on_crossing_syn();
+            return;
+        }
         self.receiver.ack_now();
         self.update_window(segment);
         self.sender.on_ack(segment, at);
-        self.establish();
+        self.establish(at);
+    }
+
+    /// Both ends have sent a SYN (RFC 9293 section 3.5, figure 8): it is sent again, and now it
+    /// acknowledges the other one.
+    #[cold]
+    fn on_crossing_syn(&mut self) {
+        self.state = State::SynReceived;
+        if self.sender.flight().size() > 0 {
+            self.sender.resend_head = Some(Cause::Answer);
+        }
     }
 
     /// Takes the smaller of what both ends offered.
     pub(super) fn agree(&mut self, syn: &Segment) {
         let options = syn.syn_options();
+        self.sender.note_window(syn.window);
         self.agreed = Agreed {
             timestamps: self.config.timestamps && syn.timestamps().is_some(),
             sack: self.config.sack && options.sack_permitted,
+            ecn: self.config.ecn && self.offers_ecn(syn.flags),
             window_shift: match (self.config.window_scale, options.window_scale) {
                 (Some(own), Some(_)) => Some(own.min(MAX_WINDOW_SHIFT)),
                 _ => None,
             },
         };
+        if let (Some(_), Some(shift)) = (self.agreed.window_shift, options.window_scale) {
+            self.seldom.largest_window = u32::from(u16::MAX) << shift.min(MAX_WINDOW_SHIFT);
+        }
         let mss = u32::from(options.mss.unwrap_or(536).min(self.config.mss));
         let shrinks = self.agreed.timestamps && self.config.timestamp.in_mss;
         let payload = if shrinks { mss.saturating_sub(TIMESTAMP_BYTES) } else { mss };
         self.smss = payload.max(1);
+        if self.agreed.ecn {
+            self.sender.use_ecn();
+        }
     }
 
-    fn establish(&mut self) {
+    /// Does the peer's SYN say that it is ECN-capable (RFC 3168 section 6.1.1)? An answer with both
+    /// bits only reflects those of this end's SYN.
+    const fn offers_ecn(&self, flags: Flags) -> bool {
+        match self.state {
+            State::SynSent => flags.has(Flags::ECE) && !flags.has(Flags::CWR),
+            _ => flags.has(Flags::ECE) && flags.has(Flags::CWR),
+        }
+    }
+
+    fn establish(&mut self, at: Instant) {
         self.sender.start(self.smss);
         self.state = match self.state {
             State::SynSent | State::SynReceived if !self.sender.is_closed() => State::Established,
             _ => State::FinWait1,
         };
         self.connected = true;
+        self.keep_alive(at);
         self.push_event(Event::Connected);
     }
 
@@ -99,25 +131,34 @@ impl Connection {
             self.receiver.drop_old(segment);
             return;
         }
-        if self.agreed.timestamps {
+        if reset {
+            self.on_reset(segment, at);
+            return;
+        }
+        if self.agreed.timestamps && segment.ack <= self.sender.flight().max() {
             self.receiver.note_timestamp(segment, at);
         }
         if !self.receiver.accepts(segment) {
-            if !reset {
-                self.on_unacceptable(segment, at);
-            }
+            self.on_unacceptable(segment, at);
             return;
         }
-        if reset {
-            self.finish(Event::Reset);
+        if segment.flags.has(Flags::SYN) {
+            self.on_syn(at);
             return;
         }
-        if segment.flags.has(Flags::SYN) || !segment.flags.has(Flags::ACK) {
-            self.receiver.ack_now();
+        if !segment.flags.has(Flags::ACK) || !self.on_acknowledgment(segment, at) {
             return;
         }
-        if !self.on_acknowledgment(segment, at) {
+        if self.refuses_data(segment) {
             return;
+        }
+        if self.receiver.finished() {
+            // The peer said that there is no more.
+            self.receiver.ack_if_any(segment);
+            return;
+        }
+        if self.agreed.ecn {
+            self.receiver.note_congestion(segment);
         }
         self.receiver.take(segment, at);
         if self.receiver.finished() {
@@ -129,16 +170,42 @@ impl Connection {
     /// repeated SYN is answered as the first one was.
     fn on_unacceptable(&mut self, segment: &Segment, at: Instant) {
         if segment.flags.has(Flags::SYN) {
-            match self.state {
-                State::SynReceived => self.sender.resend_head = Some(Cause::Answer),
-                _ => self.receiver.ack_now(),
-            }
+            self.on_syn_again(segment, at);
+            return;
+        }
+        // A closed window refuses data, but not what they acknowledge (RFC 9293 section 3.10.7.4).
+        let refused = segment.seq == self.receiver.nxt() && segment.flags.has(Flags::ACK);
+        if refused && !self.on_acknowledgment(segment, at) {
             return;
         }
         self.receiver.take(segment, at);
         self.receiver.ack_now();
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.wait(at);
+        }
+    }
+
+    /// A SYN below the window: the first one again, or in a simultaneous open its answer.
+    fn on_syn_again(&mut self, segment: &Segment, at: Instant) {
+        let flight = self.sender.flight();
+        let (una, max) = (flight.una(), flight.max());
+        let known = segment.seq + 1 == self.receiver.nxt();
+        if self.connected || !known {
+            self.challenge(at);
+        } else if segment.flags.has(Flags::ACK) && una < segment.ack && segment.ack <= max {
+            self.on_acknowledgment(segment, at);
+        } else {
+            self.sender.resend_head = Some(Cause::Answer);
+        }
+    }
+
+    /// A SYN in the window (RFC 9293 section 3.10.7.4, fourth check; RFC 5961 section 4).
+    #[cold]
+    fn on_syn(&mut self, at: Instant) {
+        match (self.state, self.seldom.opened) {
+            // Back to LISTEN, that is to whoever listens.
+            (State::SynReceived, Opened::Passively) => self.fail(Failure::Reset),
+            _ => self.challenge(at),
         }
     }
 
@@ -150,21 +217,35 @@ impl Connection {
             return false;
         }
         if segment.ack > flight.max() {
-            self.receiver.ack_now();
+            self.challenge(at);
             return false;
         }
         if segment.ack < flight.una() {
-            return true;
+            return self.takes_old(segment, at);
         }
+        self.sender.note_window(segment.window);
         self.update_window(segment);
         self.sender.on_ack(segment, at);
         if !self.connected && self.sender.flight().una() > Seq::FIRST {
-            self.establish();
+            self.establish(at);
         }
         if self.sender.fin_acknowledged() {
             self.on_fin_acknowledged(at);
         }
         true
+    }
+
+    /// May a segment that acknowledges less than others before still bring data? RFC 5961 section
+    /// 5.2: not, if that was before all of a window. What nobody watched where segments go straight
+    /// through is taken for as large as it can be.
+    #[cold]
+    fn takes_old(&mut self, segment: &Segment, at: Instant) -> bool {
+        let largest = self.seldom.largest_window.max(self.sender.largest_window());
+        let takes = self.sender.flight().una().since(segment.ack) <= u64::from(largest);
+        if !takes {
+            self.challenge(at);
+        }
+        takes
     }
 
     /// An older segment does not change the window (RFC 9293 section 3.10.7.4, fifth check). One
@@ -204,10 +285,5 @@ impl Connection {
             State::FinWait2 => self.wait(at),
             _ => {}
         }
-    }
-
-    fn wait(&mut self, at: Instant) {
-        self.state = State::TimeWait;
-        self.time_wait = Some(at + self.time_wait());
     }
 }

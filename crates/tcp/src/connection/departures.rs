@@ -3,7 +3,8 @@
 use rtolab_time::Instant;
 
 use super::arrivals::MAX_WINDOW_SHIFT;
-use super::{Connection, Course, Reset, State};
+use super::resets::Reset;
+use super::{Connection, Course, State};
 use crate::receiver::SackUse;
 use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::sender::Chunk;
@@ -80,13 +81,10 @@ impl Connection {
 
     #[cold]
     fn resets(&mut self, reset: Reset, at: Instant) -> Segment {
-        match reset {
-            Reset::Abort => {
-                let max = self.sender.flight().max();
-                self.with_ack(Segment::new(max, 0, Flags::RST | Flags::ACK), at)
-            }
-            Reset::Refuse(ack) => Segment::new(ack, 0, Flags::RST),
-        }
+        reset.segment().unwrap_or_else(|| {
+            let max = self.sender.flight().max();
+            self.with_ack(Segment::new(max, 0, Flags::RST | Flags::ACK), at)
+        })
     }
 
     /// Asks for a larger window.
@@ -121,16 +119,40 @@ impl Connection {
         }
         if chunk.flags.has(Flags::SYN) {
             segment.set_syn_options(self.offer());
-        }
-        if self.state == State::SynSent {
-            segment.window = self.config.receiver.buffer.min(u32::from(u16::MAX));
-            if self.config.timestamps {
-                let value = self.sender.timestamp(at);
-                segment.set_timestamps(Timestamps { value, echo: 0 });
+            segment.flags |= self.ecn_setup();
+            // Nothing but the SYN leaves before it is answered.
+            if self.state == State::SynSent {
+                return self.first_syn(segment, at);
             }
-            return segment;
+        }
+        if self.agreed.ecn && !again {
+            self.sender.note_ecn(&mut segment);
         }
         self.with_ack(segment, at)
+    }
+
+    /// A SYN that answers none.
+    #[cold]
+    fn first_syn(&self, mut segment: Segment, at: Instant) -> Segment {
+        segment.window = self.config.receiver.buffer.min(u32::from(u16::MAX));
+        if self.config.timestamps {
+            let value = self.sender.timestamp(at);
+            segment.set_timestamps(Timestamps { value, echo: 0 });
+        }
+        segment
+    }
+
+    /// What a SYN says of ECN (RFC 3168 section 6.1.1); one that is sent again says nothing, for
+    /// something on the path may drop those that do (section 6.1.1.1).
+    fn ecn_setup(&self) -> Flags {
+        match self.state {
+            State::SynSent if self.config.ecn && !self.sender.syn_timed_out() => {
+                Flags::ECE | Flags::CWR
+            }
+            State::SynSent => Flags::NONE,
+            _ if self.agreed.ecn => Flags::ECE,
+            _ => Flags::NONE,
+        }
     }
 
     /// What the SYN offers, or the SYN-ACK agrees to.
@@ -162,8 +184,9 @@ impl Connection {
         segment.flags |= Flags::ACK;
         segment.ack = self.receiver.nxt();
         segment.window = self.window_for(&segment);
-        if self.receiver.echoes_rxt() && !segment.flags.any(Flags::SYN | Flags::RST) {
-            segment.flags |= Flags::RXT_ECHO;
+        let echoes = self.receiver.echoes();
+        if echoes != Flags::NONE && !segment.flags.any(Flags::SYN | Flags::RST) {
+            segment.flags |= echoes;
         }
         if self.agreed.timestamps {
             let value = self.sender.timestamp(at);

@@ -2,15 +2,23 @@
 //! when it wants to be woken.
 
 mod answer;
+mod application;
 mod arrivals;
+mod challenge;
 mod departures;
+mod keep_alive;
+mod limits;
+mod listener;
 mod persist;
 mod prediction;
+mod resets;
+mod states;
+mod time_wait;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
-use rtolab_time::{Duration, Instant};
+use rtolab_time::Instant;
 
 use crate::config::Config;
 use crate::event::Event;
@@ -20,34 +28,16 @@ use crate::sender::{AdoptError, Negotiated, Sender};
 use crate::seq::Seq;
 
 use answer::Course;
+use challenge::Challenges;
+use keep_alive::Asked;
 use persist::Persist;
+use resets::Reset;
+use states::Opened;
 
-pub use answer::Answer;
-
-/// The states of RFC 9293 section 3.3.2 that a connection can be in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// A SYN was sent.
-    SynSent,
-    /// A SYN arrived and was answered.
-    SynReceived,
-    /// Data flows.
-    Established,
-    /// This end has closed; its FIN is not acknowledged.
-    FinWait1,
-    /// This end's FIN is acknowledged.
-    FinWait2,
-    /// The peer has closed.
-    CloseWait,
-    /// Both have closed; this end's FIN is not acknowledged.
-    Closing,
-    /// The peer closed first; this end's FIN is not acknowledged.
-    LastAck,
-    /// Over, but late segments may still come.
-    TimeWait,
-    /// Over.
-    Closed,
-}
+pub use answer::Reply;
+pub use listener::{Answer, Listener};
+pub use resets::refuse;
+pub use states::{Failure, State};
 
 /// What the handshake agreed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,17 +45,23 @@ struct Agreed {
     timestamps: bool,
     /// The peer takes SACK options.
     sack: bool,
+    /// Data are sent as ECN-capable, and marks are echoed.
+    ecn: bool,
     /// The shift of the windows that this end offers; `None`: neither end scales.
     window_shift: Option<u8>,
 }
 
-/// A reset that is to be sent (RFC 9293 section 3.5.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reset {
-    /// This end gives the connection up.
-    Abort,
-    /// The peer acknowledged, to synchronise, a number that this end did not send.
-    Refuse(Seq),
+/// What few segments ask for.
+#[derive(Clone, Debug)]
+struct Seldom {
+    opened: Opened,
+    /// The application does not read any more.
+    deaf: bool,
+    failure: Option<Failure>,
+    /// The largest window that the peer can offer, in bytes.
+    largest_window: u32,
+    challenges: Challenges,
+    asked: Asked,
 }
 
 /// One end of a connection.
@@ -87,27 +83,29 @@ pub struct Connection {
     reset: Option<Reset>,
     /// SND.WL1 and SND.WL2: which segment last updated the send window.
     updated_by: (Seq, Seq),
-    time_wait: Option<Instant>,
+    /// What it waits for longest: the end of TIME-WAIT, or for a sign of life.
+    vigil: Option<Instant>,
     events: VecDeque<Event>,
     receiver: Receiver,
     sender: Sender,
+    seldom: Seldom,
 }
 
 impl Connection {
     /// Opens actively: a SYN leaves (RFC 9293 section 3.10.1).
     pub fn open(config: Arc<Config>) -> Self {
-        Self::new(config, State::SynSent)
+        Self::new(config, State::SynSent, Opened::Actively)
     }
 
     /// Answers the peer's `syn` (RFC 9293 section 3.10.7.2).
     pub fn accept(config: Arc<Config>, syn: &Segment) -> Self {
-        let mut connection = Self::new(config, State::SynReceived);
+        let mut connection = Self::new(config, State::SynReceived, Opened::Passively);
         connection.agree(syn);
         connection.receiver.synchronise(syn);
         connection
     }
 
-    fn new(config: Arc<Config>, state: State) -> Self {
+    fn new(config: Arc<Config>, state: State, opened: Opened) -> Self {
         Self {
             sender: Sender::new(config.clone()),
             receiver: Receiver::new(config.receiver, config.timestamp.echo),
@@ -116,10 +114,18 @@ impl Connection {
             connected: false,
             course: Course::Open,
             updated_by: (Seq::FIRST, Seq::FIRST),
-            time_wait: None,
+            vigil: None,
             persist: Persist::default(),
             reset: None,
             events: VecDeque::new(),
+            seldom: Seldom {
+                opened,
+                deaf: false,
+                failure: None,
+                largest_window: u32::from(u16::MAX),
+                challenges: Challenges::default(),
+                asked: Asked::default(),
+            },
             state,
             config,
         }
@@ -166,31 +172,10 @@ impl Connection {
         }
     }
 
-    /// The application has no more to send: a FIN follows the data.
-    pub fn close(&mut self) {
-        self.course = Course::Open;
-        self.sender.close();
-        self.state = match self.state {
-            State::SynReceived | State::Established => State::FinWait1,
-            State::CloseWait => State::LastAck,
-            state => state,
-        };
-    }
-
-    /// Gives the connection up: a reset leaves.
-    pub fn abort(&mut self) {
-        self.course = Course::Open;
-        self.reset = match self.state {
-            State::SynSent | State::TimeWait | State::Closed => None,
-            _ => Some(Reset::Abort),
-        };
-        self.finish(Event::Closed);
-    }
-
     fn finish(&mut self, event: Event) {
         if self.state != State::Closed {
             self.state = State::Closed;
-            self.time_wait = None;
+            self.vigil = None;
             self.push_event(event);
         }
     }
@@ -249,8 +234,8 @@ impl Connection {
             _ => Instant::NEVER,
         };
         let or_never = |deadline: Option<Instant>| deadline.unwrap_or(Instant::NEVER);
-        let (persist, time_wait) = (or_never(self.persist.deadline()), or_never(self.time_wait));
-        let next = or_never(self.sender.deadline()).min(delayed).min(persist).min(time_wait);
+        let (persist, vigil) = (or_never(self.persist.deadline()), or_never(self.vigil));
+        let next = or_never(self.sender.deadline()).min(delayed).min(persist).min(vigil);
         (next < Instant::NEVER).then_some(next)
     }
 
@@ -258,17 +243,14 @@ impl Connection {
     pub fn on_timer(&mut self, at: Instant) {
         self.course = Course::Open;
         self.receiver.on_timer(at);
-        self.persist.on_timer(at, self.config.rto.max);
-        if self.time_wait.is_some_and(|end| end <= at) {
-            self.finish(Event::Closed);
+        if self.persist.is_running() {
+            self.on_persist_timer(at);
+        }
+        if self.vigil.is_some_and(|end| end <= at) {
+            self.on_vigil(at);
         }
         if self.state != State::Closed && self.sender.deadline().is_some_and(|d| d <= at) {
-            self.sender.on_timeout(at);
+            self.on_sender_timer(at);
         }
-    }
-
-    /// How long TIME-WAIT lasts.
-    fn time_wait(&self) -> Duration {
-        self.config.msl * 2
     }
 }

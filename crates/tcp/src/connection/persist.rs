@@ -10,6 +10,9 @@ pub(super) struct Persist {
     /// The time from the last probe to the next.
     wait: Duration,
     probe: bool,
+    /// How many probes were asked for since anything was heard, and when the last one.
+    unanswered: u32,
+    asked: Option<Instant>,
 }
 
 impl Persist {
@@ -34,10 +37,13 @@ impl Persist {
         self.deadline
     }
 
-    /// The timer may have expired: each wait is twice the one before, up to `longest`.
-    pub(super) fn on_timer(&mut self, at: Instant, longest: Duration) {
+    /// The timer may have expired: each wait is twice the one before, up to `longest`. Something
+    /// was `heard` of the peer then.
+    pub(super) fn on_timer(&mut self, at: Instant, longest: Duration, heard: Option<Instant>) {
         if self.deadline.is_some_and(|deadline| deadline <= at) {
             self.probe = true;
+            self.unanswered = if heard >= self.asked { 1 } else { self.unanswered + 1 };
+            self.asked = Some(at);
             self.wait = (self.wait * 2).min(longest);
             self.deadline = Some(at + self.wait);
         }
@@ -53,6 +59,16 @@ impl Persist {
     #[inline]
     pub(super) const fn has_probe(&self) -> bool {
         self.probe
+    }
+
+    /// How many probes had no answer, that which is to leave among them.
+    pub(super) const fn unanswered(&self) -> u32 {
+        self.unanswered
+    }
+
+    /// A probe is to leave, whether or not anything is blocked.
+    pub(super) const fn ask(&mut self) {
+        self.probe = true;
     }
 
     /// Does a probe leave now?

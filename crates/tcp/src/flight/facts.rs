@@ -18,6 +18,8 @@ pub enum Cause {
     Recovery,
     /// Go-back-N: it was outstanding when the timer of another expired.
     GoBackN,
+    /// Nothing was heard for a while, and its acknowledgment will tell more (RFC 8985 section 7).
+    Probe,
     /// The peer repeated what it answers.
     Answer,
     /// Nobody knows, as in a capture.

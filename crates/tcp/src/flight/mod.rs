@@ -5,6 +5,7 @@
 
 mod clean;
 mod facts;
+mod overtaken;
 
 use alloc::collections::VecDeque;
 use core::ops::Range;
@@ -16,6 +17,7 @@ use crate::seq::Seq;
 
 pub(crate) use facts::CleanAck;
 pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
+pub(crate) use overtaken::Sending;
 
 /// The history of one direction of a connection; what every segment asks for comes first.
 #[derive(Clone, Debug)]
@@ -112,6 +114,11 @@ impl Flight {
     /// Bytes retransmitted in the recovery under way and not yet acknowledged.
     pub const fn repaired(&self) -> u64 {
         self.repaired
+    }
+
+    /// How many segments are outstanding.
+    pub fn outstanding(&self) -> usize {
+        self.segments.len()
     }
 
     /// The segment that SND.UNA lies in.

@@ -1,13 +1,16 @@
-//! What is lost? Loss recovery by duplicate acknowledgments: what Tahoe, Reno, NewReno and SACK
-//! recovery share.
+//! What is lost? Loss recovery by duplicate acknowledgments or by time: what Tahoe, Reno, NewReno,
+//! SACK recovery and RACK share.
 
 mod early_retransmit;
 mod newreno;
+mod prr;
+mod rack;
 mod rate_halving;
 mod reno;
 mod sack;
 mod sack1;
 mod tahoe;
+mod tlp;
 
 use rtolab_time::Instant;
 
@@ -18,6 +21,8 @@ use crate::event::Event;
 use crate::flight::{AckFacts, Cause, CleanAck, Sent};
 use crate::sender::{Sender, Settled};
 use crate::seq::Seq;
+pub(crate) use prr::Prr;
+pub(crate) use rack::Rack;
 use rate_halving::Rate;
 pub(crate) use rate_halving::WindowReduction;
 
@@ -73,6 +78,8 @@ enum Fast {
         /// Segments taken to be under way (`pipe_`).
         pipe: i64,
     },
+    /// By time.
+    Rack,
 }
 
 impl Default for Recovery {
@@ -156,10 +163,12 @@ impl Sender {
             let answers_last_sending = facts.echo.is_some() && facts.echo == sent;
             self.recovery.newest = NewestAck { advanced: facts.advanced, answers_last_sending };
         }
-        if settled.freezes() {
+        // After an undo RACK looks anew, or what is truly lost would stay unnoticed.
+        let looks_anew = self.rack.is_some() && settled == Settled::Restored;
+        if settled.freezes() && !looks_anew {
             return;
         }
-        let recovering = self.recovery.is_fast();
+        let (recovering, losses) = (self.recovery.is_fast(), self.losses());
         match (self.config.recovery.algorithm, self.recovery.is_fast()) {
             (Algorithm::Tahoe, _) => self.tahoe_counts(facts),
             (Algorithm::Reno, true) => self.reno_recovers(facts),
@@ -170,9 +179,12 @@ impl Sender {
             (Algorithm::Sack, false) if self.is_sack1() => self.sack1_counts(facts),
             (Algorithm::Sack, true) => self.sack_recovers(facts),
             (Algorithm::Sack, false) => self.sack_counts(facts),
+            (Algorithm::Rack, _) => self.rack_recovers(facts),
         }
-        if self.config.recovery.reduction == Reduction::RateHalving {
-            self.halve_rate(facts, recovering);
+        match self.config.recovery.reduction {
+            Reduction::AtOnce => {}
+            Reduction::RateHalving => self.halve_rate(facts, recovering),
+            Reduction::Prr(_) => self.reduce_in_proportion(facts, recovering, losses),
         }
     }
 
@@ -190,6 +202,7 @@ impl Sender {
             _ if self.forbears => false,
             (_, Bugfix::LessCareful) => una >= recover,
             (Algorithm::Sack, _) if !self.is_sack1() => una >= recover,
+            (Algorithm::Rack, _) => una >= recover,
             (_, Bugfix::None) => true,
             _ if una > recover => true,
             (_, Bugfix::Careful) => false,
@@ -205,7 +218,7 @@ impl Sender {
     /// (RFC 5681 section 3.2), and go-back-N is over.
     fn enter(&mut self, fast: Fast, at: Instant) {
         let una = self.flight.una();
-        self.push_event(Event::FastRetransmit(self.retransmission(una, at)));
+        self.push_event(Event::FastRetransmit(self.retransmission(self.first_repair(), at)));
         let flight_size = self.flight.size() - self.recovery.limited;
         let before = self.window;
         // What a window reduction under way has halved is not halved again.
@@ -221,8 +234,8 @@ impl Sender {
         self.recovery.recover = self.flight.max();
         self.recovery.fast = Some(fast);
         self.nxt = match self.config.recovery.go_back_n_on_duplicates {
-            true => self.nxt.max(self.flight.head().map_or(una, Sent::end)),
-            false => self.flight.max(),
+            true if self.rack.is_none() => self.nxt.max(self.flight.head().map_or(una, Sent::end)),
+            _ => self.flight.max(),
         };
         if self.config.recovery.reduction == Reduction::RateHalving {
             self.begin_rate_halving(flight_size);

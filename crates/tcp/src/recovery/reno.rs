@@ -19,7 +19,7 @@ impl Sender {
         let dupthresh = self.dupthresh();
         if self.recovery.dupacks >= dupthresh && self.may_recover() {
             self.enter(fast, facts.at);
-            if self.config.recovery.reduction == Reduction::AtOnce {
+            if self.config.recovery.reduction != Reduction::RateHalving {
                 self.window.cwnd += u64::from(dupthresh) * self.window.smss;
             }
         }

@@ -28,6 +28,7 @@ impl Sender {
             || self.config.recovery.reduction == Reduction::RateHalving
             || self.discount.is_under_way()
             || self.is_judging()
+            || self.rack.is_some()
     }
 
     /// Takes an acknowledgment of nothing, while nothing is outstanding.
@@ -44,6 +45,7 @@ impl Sender {
 
     fn learn(&mut self, segment: &Segment, at: Instant) {
         let timed = self.timed_segments(segment);
+        self.rack_hears(segment, at);
         let mut facts = self.flight.expected(segment, at);
         match segment.sack_count() > 0 && !self.config.sack {
             false => self.flight.note_acked(segment, &mut facts),
@@ -62,14 +64,18 @@ impl Sender {
         let settled = self.judge(&facts);
         let recovering = self.recovery.is_fast();
         self.recover_or_begin(&facts, settled);
-        let reducing = self.reduce_window(&facts);
+        let echoed = self.takes_echo(segment);
+        if echoed {
+            self.answer_echo(&facts);
+        }
+        let reducing = self.reduce_window(&facts) || echoed;
         if facts.is_new() {
             let ended = recovering && !self.recovery.is_fast();
             let full = ended && self.config.window.full_ack == FullAck::Halved;
             let grows = !recovering || (full && !self.is_sack1());
             let valid = self.validate_ack(&facts);
             if grows && valid && !reducing && !settled.freezes() && !facts.acks_syn() {
-                self.window.grow(facts.advanced);
+                self.grow_window(&facts);
             }
             if settled.ends() || ended {
                 self.moderate();
@@ -83,6 +89,9 @@ impl Sender {
         } else {
             self.trains.begin(false);
             self.restart_timer_on_duplicate(&facts);
+        }
+        if self.rack.is_some() {
+            self.restart_early_timers(&facts);
         }
         self.calm = facts.is_new() && self.is_settled();
     }
@@ -119,11 +128,15 @@ impl Sender {
             return;
         }
         let Some(sent) = sent else { return };
+        if let Some(rack) = &mut self.rack {
+            rack.note_sample();
+        }
         self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss);
         let earlier = timed.len().saturating_sub(1);
         for sent in timed[..earlier].iter().chain([&sent]) {
             let rtt = self.rtt.measure(*sent, facts.at);
             self.rtt.sample(rtt, self.flight.una(), self.flight.max());
+            self.note_round_trip(rtt);
         }
         let new = |from| facts.oldest_acked.is_some_and(|oldest| oldest.seq >= from);
         if let Some(adapting) = self.adapting.take_if(|adapting| new(adapting.from)) {

@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 
 use thiserror::Error;
 
+use super::growth::Control;
 use super::{Permit, Sender};
 use crate::config::{Algorithm, Config};
 use crate::spurious::{Bench, Frto, FrtoVariant, acting};
@@ -40,7 +41,8 @@ impl Negotiated {
         if by_timestamps && !self.timestamps {
             return Err(AdoptError::NoTimestamps);
         }
-        if config.recovery.algorithm == Algorithm::Sack && !self.sack {
+        let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        if by_sack && !self.sack {
             return Err(AdoptError::NoSack);
         }
         Ok(())
@@ -56,7 +58,9 @@ impl Sender {
             self.window.cwnd = self.recovery.deflated(self.window.cwnd);
             self.recovery.leave();
         }
-        if config.recovery.algorithm != Algorithm::Sack || !config.sack {
+        self.adopt_rack(&config);
+        let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        if !by_sack || !config.sack {
             self.flight.clear_scoreboard();
         }
         if config.frto != self.config.frto {
@@ -68,6 +72,9 @@ impl Sender {
             self.bench = Some(Box::new(before.replaced(acting(&config))));
         }
         self.window.adopt(&config.window);
+        if config.congestion != self.config.congestion {
+            self.control = Control::of(&config.congestion);
+        }
         self.rtt.adopt(config.rto);
         self.config = config;
     }

@@ -28,6 +28,7 @@ impl Sender {
             && self.nxt >= self.flight.max()
             && self.recovery.is_idle()
             && self.reduction.is_none()
+            && self.control.is_none()
             && self.resend_head.is_none()
             && self.timed_out_at.is_none()
             && self.adapting.is_none()
@@ -40,7 +41,8 @@ impl Sender {
     /// Are there no rules that ask for more at every acknowledgment or sending?
     fn has_usual_rules(&self) -> bool {
         let (rto, window) = (&self.config.rto, &self.config.window);
-        rto.sampling != Sampling::EverySegment
+        self.rack.is_none()
+            && rto.sampling != Sampling::EverySegment
             && !matches!(rto.floor, RtoFloor::DelayedAck(..))
             && window.validation == Validation::Off
             && window.max_burst.is_none()
@@ -92,7 +94,7 @@ impl Sender {
         if self.window_is_full() {
             return None;
         }
-        let chunk = self.next_full_chunk().or_else(|| self.new_chunk())?;
+        let chunk = self.next_full_chunk().or_else(|| self.next_small_chunk())?;
         if self.deadline.is_none() {
             self.deadline = Some(self.expiry(at));
         }

@@ -42,6 +42,12 @@ impl Sender {
         } else if !retransmission && self.timed.is_none() {
             self.timed = Some((chunk.seq, at));
         }
+        if let Some(prr) = &mut self.prr {
+            prr.sent(u64::from(chunk.len));
+        }
+        if self.rack.is_some() {
+            self.rack_sends(&chunk, at);
+        }
         Some(chunk)
     }
 
@@ -107,7 +113,10 @@ impl Sender {
     #[inline(always)]
     fn choose(&mut self) -> Option<Chunk> {
         if let Some(cause) = self.resend_head.take() {
-            return self.chunk_at(self.flight.una(), cause);
+            return self.chunk_at(self.first_repair(), cause);
+        }
+        if let Some(probe) = self.choose_probe() {
+            return Some(probe);
         }
         if let Permit::New(count) = self.permit {
             let chunk = if count > 0 { self.new_chunk() } else { None };
@@ -122,6 +131,9 @@ impl Sender {
         }
         if self.flight.max() == Seq::FIRST {
             return Some(Chunk { seq: Seq::FIRST, len: 0, flags: Flags::SYN, cause: Cause::New });
+        }
+        if self.rack.is_some() {
+            return self.choose_by_time();
         }
         if self.recovery.is_fast() && self.config.recovery.algorithm == Algorithm::Sack {
             return match self.is_sack1() {
@@ -170,7 +182,7 @@ impl Sender {
         if self.outstanding() + smss > self.window.cwnd + self.limited_transmit() {
             return None;
         }
-        let chunk = self.new_chunk()?;
+        let chunk = self.next_small_chunk()?;
         if self.flight.size() + smss > self.window.cwnd {
             self.recovery.limited += u64::from(chunk.len);
         }
@@ -190,7 +202,11 @@ impl Sender {
         let len = waiting.min(room).min(self.window.smss);
         // The FIN goes with the last byte of data, if the window has room for it too.
         let fin = self.fin && len == waiting && len < room;
-        let partial = len < waiting.min(self.window.smss) && !self.squeezes;
+        // RFC 9293 section 3.8.6.2.1: a part of a segment leaves only if it is half of the largest
+        // window.
+        let partial = len < waiting.min(self.window.smss)
+            && !self.squeezes
+            && len * 2 < u64::from(self.largest_window);
         if partial || (len == 0 && !fin) {
             return None;
         }
@@ -229,6 +245,8 @@ impl Sender {
     pub(crate) fn chunk_at(&self, seq: Seq, cause: Cause) -> Option<Chunk> {
         let segment = self.flight.segment_at(seq)?;
         let taken = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));
-        Some(Chunk { seq: segment.seq, len: segment.len - taken, flags: segment.flags, cause })
+        // What it said of congestion it does not say again.
+        let flags = segment.flags.without(Flags::ECE | Flags::CWR);
+        Some(Chunk { seq: segment.seq, len: segment.len - taken, flags, cause })
     }
 }

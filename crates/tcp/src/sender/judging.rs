@@ -20,7 +20,8 @@ impl Sender {
     pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
         let max = self.flight.max();
         let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
-        self.bench().begin(Beginning { kind, seq: head.seq, max, sack, at });
+        let probe = self.flight.probed().copied();
+        self.bench().begin(Beginning { kind, seq: head.seq, max, sack, probe, at });
         let mut resent = *head;
         resent.transmissions = head.transmissions.saturating_add(1);
         (resent.last_sent, resent.cause) = (at, Cause::Timeout);
@@ -44,6 +45,9 @@ impl Sender {
         if cause == Cause::Timeout {
             return;
         }
+        if cause == Cause::Probe {
+            self.bench();
+        }
         if let (Some(bench), Some(sent)) = (&mut self.bench, self.flight.segment_at(seq)) {
             bench.resent(sent, self.flight.max());
         }
@@ -52,21 +56,27 @@ impl Sender {
     /// Loss recovery's part of an acknowledgment. Where it begins with a fast retransmit, so does an
     /// episode; but for a segment that has just timed out, whose episode goes on.
     pub(super) fn recover_or_begin(&mut self, facts: &AckFacts, settled: Settled) {
-        if !facts.duplicate && facts.newly_sacked == 0 {
+        if !facts.duplicate && facts.newly_sacked == 0 && self.rack.is_none() {
             self.discount.takes(facts);
             return self.recover(facts, settled);
         }
+        self.begin_where_lost(facts.at, |sender| match sender.discount.takes(facts) {
+            true => sender.recover(&AckFacts { duplicate: false, ..*facts }, settled),
+            false => sender.recover(facts, settled),
+        });
+    }
+
+    /// Loss recovery goes on, and where it begins with a fast retransmit, so does an episode.
+    pub(super) fn begin_where_lost(&mut self, at: Instant, recover: impl FnOnce(&mut Self)) {
         let before = self.state_to_save();
         let events = self.events.len();
-        match self.discount.takes(facts) {
-            true => self.recover(&AckFacts { duplicate: false, ..*facts }, settled),
-            false => self.recover(facts, settled),
-        }
+        recover(self);
         let began = self.events[events..].iter().any(|e| matches!(e, Event::FastRetransmit(_)));
         if let (true, None) = (began, self.timed_out_at) {
-            let (seq, max) = (self.flight.una(), self.flight.max());
+            let (seq, max) = (self.first_repair(), self.flight.max());
             let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
-            self.bench().begin(Beginning { kind, seq, max, sack, at: facts.at });
+            let probe = self.flight.probed().copied();
+            self.bench().begin(Beginning { kind, seq, max, sack, probe, at });
             self.saved = before;
         }
     }

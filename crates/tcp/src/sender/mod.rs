@@ -7,10 +7,14 @@ mod acks;
 mod adopt;
 mod calm;
 mod departures;
+mod ecn;
+mod growth;
 mod judging;
 mod limited;
+mod nagle;
 mod progress;
 mod timeout;
+mod timers;
 mod validation;
 
 use alloc::boxed::Box;
@@ -23,12 +27,14 @@ use crate::config::{Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{Cause, Flight};
-use crate::recovery::{Recovery, WindowReduction};
+use crate::recovery::{Prr, Rack, Recovery, WindowReduction};
 use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{Bench, CanSend, Duplicates, Frto, Substitute, acting};
+use ecn::Ecn;
+use growth::Control;
 use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
@@ -46,6 +52,13 @@ pub struct Chunk {
     pub flags: Flags,
     /// Why it leaves.
     pub cause: Cause,
+}
+
+impl Chunk {
+    /// The sequence number behind its last one.
+    pub(crate) fn end(&self) -> Seq {
+        self.seq + self.len + u32::from(self.flags.any(Flags::SYN | Flags::FIN))
+    }
 }
 
 /// What may be sent, beyond what the windows say.
@@ -98,12 +111,20 @@ pub struct Sender {
     pub(crate) flight: Flight,
     pub(crate) window: Window,
     pub(crate) rtt: RttEstimator,
+    /// What RACK knows, where loss is told by time.
+    pub(crate) rack: Option<Box<Rack>>,
+    /// The recovery under way, where the rate is reduced in proportion.
+    pub(crate) prr: Option<Box<Prr>>,
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
     /// When data left last, and when an acknowledgment arrived last.
     last: Last,
     /// How much of the window is used.
     usage: Usage,
+    /// What grows and cuts the window in place of Reno, where it is asked for.
+    control: Option<Box<Control>>,
+    /// Explicit congestion notification, where both ends use it.
+    ecn: Option<Box<Ecn>>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
     trains: Trains,
     /// Loss recovery under way, and what it has counted so far.
@@ -115,6 +136,8 @@ pub struct Sender {
     permit: Permit,
     /// A segment may be as small as the offered window.
     squeezes: bool,
+    /// The largest window that a segment offered which did not go straight through.
+    largest_window: u32,
     /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
     pub(crate) timed_out_at: Option<Seq>,
     /// Did the timer of the SYN expire?
@@ -151,6 +174,7 @@ impl Sender {
             limit: Seq::FIRST + 1,
             fin: false,
             edge: Seq::FIRST + 1,
+            largest_window: 0,
             permit: Permit::Windows,
             squeezes: false,
             burst: u32::MAX,
@@ -159,12 +183,16 @@ impl Sender {
             syn_timed_out: false,
             frto: config.frto.map(Frto::new),
             bench: bench_of(&config),
+            rack: Rack::of(&config),
+            prr: None,
             discount: Discount::default(),
             adapting: None,
             timed: None,
             trains: Trains::default(),
             last: Last::default(),
             usage: Usage::default(),
+            control: None,
+            ecn: None,
             calm: false,
             events: Vec::new(),
             config,
@@ -174,6 +202,8 @@ impl Sender {
     /// The handshake told the segment size: `smss` bytes of payload. The windows start.
     pub fn start(&mut self, smss: u32) {
         self.window = Window::new(&self.config.window, smss, self.syn_timed_out);
+        self.control = Control::of(&self.config.congestion);
+        self.calm &= self.control.is_none();
         self.burst = u32::MAX;
         if self.syn_timed_out {
             self.rtt.restart_after_syn();
@@ -204,9 +234,9 @@ impl Sender {
         self.fin && self.flight.una() > self.limit
     }
 
-    /// When the retransmission timer expires.
-    pub const fn deadline(&self) -> Option<Instant> {
-        if self.forbears { None } else { self.deadline }
+    /// Did the timer of the SYN expire?
+    pub(crate) const fn syn_timed_out(&self) -> bool {
+        self.syn_timed_out
     }
 
     /// Has [`Sender::take_event`] something to tell?
@@ -245,6 +275,26 @@ impl Sender {
         self.edge = edge;
     }
 
+    /// Takes note of a window; those of segments that go straight through are not.
+    pub(crate) fn note_window(&mut self, window: u32) {
+        self.largest_window = self.largest_window.max(window);
+    }
+
+    /// The largest window that was noted, in bytes.
+    pub(crate) const fn largest_window(&self) -> u32 {
+        self.largest_window
+    }
+
+    /// When something that acknowledges arrived last.
+    pub(crate) const fn last_heard(&self) -> Option<Instant> {
+        self.last.received
+    }
+
+    /// How many of the bytes that were written are not acknowledged.
+    pub(crate) fn unacknowledged(&self) -> u64 {
+        self.limit.since(self.flight.una().max(Seq::FIRST + 1))
+    }
+
     /// Sets `ssthresh` to half of what the configuration says is halved, of which `flight_size` is
     /// one choice; returns that half, not rounded.
     pub(crate) fn halve(&mut self, flight_size: u64) -> u64 {
@@ -255,8 +305,7 @@ impl Sender {
                 self.recovery.deflated(self.window.cwnd).min(offered)
             }
         };
-        self.window.halve(whole);
-        whole / 2
+        self.cut(whole)
     }
 
     /// What a timeout or fast retransmit looks like from here.
@@ -276,6 +325,9 @@ impl Sender {
     /// What counts against the congestion window, in bytes.
     #[inline]
     pub fn outstanding(&self) -> u64 {
+        if self.rack.is_some() {
+            return self.rack_outstanding();
+        }
         if let Some(outstanding) = self.recovery.outstanding(self) {
             return outstanding;
         }

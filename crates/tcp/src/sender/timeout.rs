@@ -104,13 +104,17 @@ impl Sender {
             return;
         }
         let before = self.state_to_save();
-        match repeated {
-            true => self.saved.pipe = before.pipe,
-            false => self.saved = before,
+        if repeated {
+            self.saved.pipe = before.pipe;
+        } else {
+            self.saved = before;
+            self.save_curve();
         }
-        if !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves {
+        let halves = !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves;
+        if halves && !self.is_answering_echo() {
             self.halve(self.flight.size());
         }
+        self.end_curve();
         let expiry = Expiry {
             una: head.seq,
             end: head.end(),
@@ -123,6 +127,7 @@ impl Sender {
         self.reduction = None;
         self.invalidate();
         match self.config.recovery.sack.on_timeout {
+            _ if self.rack.is_some() => self.rack_times_out(at),
             // A head that was selectively acknowledged shows that the receiver reneged.
             SackOnTimeout::Keep if !head.is_sacked() => self.flight.clear_losses(),
             SackOnTimeout::Keep | SackOnTimeout::Clear => self.flight.clear_scoreboard(),
@@ -152,5 +157,6 @@ impl Sender {
         self.resend_head = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
+        self.forget_rack_losses();
     }
 }

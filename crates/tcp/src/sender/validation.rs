@@ -233,6 +233,10 @@ impl Sender {
     /// used, where that says the window was not (RFC 7661 section 4.4.1). Returns that half, not
     /// rounded.
     pub(crate) fn halve_at_loss(&mut self, flight_size: u64, at: Instant) -> u64 {
+        if self.is_answering_echo() {
+            return self.window.ssthresh;
+        }
+        self.save_curve();
         let not_validated = match self.config.window.validation {
             Validation::Rfc7661 => self.not_validated(at),
             Validation::Off | Validation::Rfc2861 => None,
@@ -240,8 +244,7 @@ impl Sender {
         let Some(pipe_ack) = not_validated else { return self.halve(flight_size) };
         let used = pipe_ack.max(flight_size);
         self.usage.loss = Some(Loss { used, retransmitted: 0 });
-        self.window.halve(used);
-        used / 2
+        self.cut(used)
     }
 
     /// Fast recovery is over: what had to be sent again was too much (RFC 7661 section 4.4.1).

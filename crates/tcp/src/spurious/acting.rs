@@ -51,6 +51,10 @@ impl<D: Detector + Clone + 'static> Detector for OfTimeouts<D> {
         }
     }
 
+    fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
+        self.0.on_probe(sent, episode);
+    }
+
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         self.0.on_ack(ack, episode)
     }

@@ -11,7 +11,7 @@ use super::duplicates::{DuplicateCause, Duplicates, Retransmissions};
 use super::path::Path;
 use super::{Detector, Episode, EpisodeKind, Judgment, Verdict};
 use crate::config::KnownPath;
-use crate::flight::{AckFacts, Sent};
+use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 
 /// Detectors that are told of retransmissions and acknowledgments. Each says one thing at most of
@@ -47,6 +47,8 @@ pub(crate) struct Beginning {
     pub max: Seq,
     /// Is SACK in use?
     pub sack: bool,
+    /// What a tail loss probe sent again and is not acknowledged.
+    pub probe: Option<Sent>,
     pub at: Instant,
 }
 
@@ -96,7 +98,7 @@ impl Bench {
     /// episode. Another timeout of the same segment belongs to the one under way, as long as no
     /// detector has spoken.
     pub fn begin(&mut self, beginning: Beginning) -> u32 {
-        let Beginning { kind, seq, max, sack, at } = beginning;
+        let Beginning { kind, seq, max, sack, probe, at } = beginning;
         let undecided = self.seats.iter().all(|seat| !seat.decided);
         if let (EpisodeKind::Timeout, Some(episode)) = (kind, &mut self.episode) {
             if episode.kind == kind && episode.seq == seq && undecided {
@@ -128,18 +130,38 @@ impl Bench {
         if kind == EpisodeKind::Timeout {
             self.path.timed_out();
         }
+        if let Some(probe) = &probe {
+            self.probed(probe);
+        }
         number
     }
 
     /// A segment was sent again; SND.MAX is `max`. All detectors hear of it, also those that have
     /// spoken: they may need it later.
     pub fn resent(&mut self, sent: &Sent, max: Seq) {
-        let Some(episode) = &mut self.episode else { return };
+        let Some(episode) = &mut self.episode else {
+            if sent.cause == Cause::Probe {
+                self.resent.note_probe(sent, max);
+            }
+            return;
+        };
         episode.high = max;
-        episode.retransmissions += 1;
         self.resent.note(sent, episode);
+        if sent.cause == Cause::Probe {
+            return self.probed(sent);
+        }
+        episode.retransmissions += 1;
         for seat in &mut self.seats {
             seat.detector.on_retransmission(sent, episode);
+        }
+    }
+
+    /// A tail loss probe has sent a segment again, which may be reported like any retransmission.
+    fn probed(&mut self, sent: &Sent) {
+        let Some(episode) = &mut self.episode else { return };
+        episode.retransmissions += 1;
+        for seat in &mut self.seats {
+            seat.detector.on_probe(sent, episode);
         }
     }
 

@@ -80,6 +80,10 @@ impl Detector for Dsack {
         }
     }
 
+    fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
+        self.on_retransmission(sent, episode);
+    }
+
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         if self.disabled {
             return Verdict::Blind(Why::NetworkDuplicates);

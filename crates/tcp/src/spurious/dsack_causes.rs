@@ -31,6 +31,10 @@ impl Detector for DsackCauses {
         self.resent.note(sent, episode);
     }
 
+    fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
+        self.on_retransmission(sent, episode);
+    }
+
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         self.resent.forget(ack.una_before);
         let Some(range) = &ack.dsack else { return Verdict::Open };

@@ -42,6 +42,10 @@ impl Detector for DsackLinux {
         self.resent.push((sent.seq, sent.end()));
     }
 
+    fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
+        self.on_retransmission(sent, episode);
+    }
+
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         let Some(range) = &ack.dsack else { return Verdict::Open };
         if self.episode != Some(episode.number) || !self.counts(range, ack.una_before) {

@@ -75,8 +75,8 @@ struct Resent {
     end: Seq,
     /// What had it sent again.
     kind: EpisodeKind,
-    /// In which episode.
-    episode: u32,
+    /// In which episode, if in any.
+    episode: Option<u32>,
     reported: bool,
     /// Once more than this is acknowledged, no report is waited for.
     until: Seq,
@@ -101,13 +101,21 @@ impl Retransmissions {
     /// is acknowledged, and two windows more.
     pub fn note(&mut self, sent: &Sent, episode: &Episode) {
         let kind = match sent.cause {
-            Cause::Timeout | Cause::GoBackN => EpisodeKind::Timeout,
+            Cause::Timeout | Cause::GoBackN | Cause::Probe => EpisodeKind::Timeout,
             Cause::FastRetransmit | Cause::Recovery => EpisodeKind::FastRetransmit,
             Cause::New | Cause::Answer | Cause::Unknown => episode.kind,
         };
-        let (start, end, max) = (sent.seq, sent.end(), episode.high);
+        self.push(sent, (kind, Some(episode.number)), episode.high);
+    }
+
+    /// A tail loss probe sent a segment again, in no episode.
+    pub fn note_probe(&mut self, sent: &Sent, max: Seq) {
+        self.push(sent, (EpisodeKind::Timeout, None), max);
+    }
+
+    fn push(&mut self, sent: &Sent, (kind, episode): (EpisodeKind, Option<u32>), max: Seq) {
+        let (start, end) = (sent.seq, sent.end());
         let until = Seq::new(max.value().saturating_add(2 * max.since(start)));
-        let episode = episode.number;
         self.0.push_back(Resent { start, end, kind, episode, reported: false, until });
     }
 
@@ -126,7 +134,7 @@ impl Retransmissions {
             EpisodeKind::Timeout if range.end <= una_before => DuplicateCause::PrematureTimeout,
             EpisodeKind::Timeout => DuplicateCause::AckLoss,
         };
-        Report { cause, episode: Some(resent.episode) }
+        Report { cause, episode: resent.episode }
     }
 
     /// All up to `una` is acknowledged.

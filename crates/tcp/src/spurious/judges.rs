@@ -6,7 +6,7 @@ use rtolab_time::Instant;
 use super::bench::{Beginning, Bench};
 use super::{DetectorKind, Duplicates, EpisodeKind, Verdict, Why};
 use crate::config::KnownPath;
-use crate::flight::{Cause, Flight};
+use crate::flight::{AckFacts, Cause, Flight};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -69,7 +69,13 @@ impl Judges {
         let max = self.flight.max();
         let again = segment.seq < max;
         self.flight.sent(segment, at, self.cause_of(segment, cause));
-        let Some(episode) = self.bench.episode().copied() else { return };
+        let Some(episode) = self.bench.episode().copied() else {
+            let probe = self.flight.segment_at(segment.seq).filter(|_| cause == Cause::Probe);
+            if let Some(probe) = probe.filter(|_| again) {
+                self.bench.resent(probe, max);
+            }
+            return;
+        };
         if segment.end() > max {
             self.bench.sent_new();
         }
@@ -83,14 +89,21 @@ impl Judges {
         }
     }
 
-    /// An acknowledgment reached the sender.
-    pub fn acked(&mut self, segment: &Segment, at: Instant) {
+    /// An acknowledgment reached the sender: what it means, if it is one of what was sent and not an
+    /// old one.
+    pub fn acked(&mut self, segment: &Segment, at: Instant) -> Option<AckFacts> {
         let known = self.flight.una()..=self.flight.max();
         if !segment.flags.has(Flags::ACK) || !known.contains(&segment.ack) {
-            return;
+            return None;
         }
         let facts = self.flight.acked(segment, at);
         self.bench.acked(&facts);
+        Some(facts)
+    }
+
+    /// What was sent and acknowledged so far.
+    pub const fn flight(&self) -> &Flight {
+        &self.flight
     }
 
     /// How many duplicates were reported, by cause.
@@ -126,6 +139,7 @@ impl Judges {
             seq,
             max: self.flight.max(),
             sack: self.flight.uses_sack(),
+            probe: self.flight.probed().copied(),
             at,
         });
         self.awaited = true;

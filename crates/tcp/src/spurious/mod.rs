@@ -127,6 +127,11 @@ pub trait Detector: CloneDetector + Debug + Send + Sync {
         let _ = (sent, episode);
     }
 
+    /// A tail loss probe (RFC 8985 section 7) has sent a segment again, in this episode or before it.
+    fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
+        let _ = (sent, episode);
+    }
+
     /// An acknowledgment arrived in this episode, about which no verdict is known.
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict;
 

@@ -4,8 +4,9 @@ use rtolab_time::Duration;
 
 use super::{Policy, Question};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Logarithm, Parity,
-    PartialAckTimer, Response, RestartFrom, RtoFloor, SackRules, Sampling, Threshold,
+    Algorithm, Arithmetic, Bugfix, Config, Control, CubicUndo, DsackForm, EifelForm, FrtoVariant,
+    Halves, Logarithm, Parity, PartialAckTimer, PrrBound, Reduction, Response, RestartFrom,
+    RtoFloor, SackRules, Sampling, SlowStartExit, Threshold,
 };
 
 /// Every policy that a sum may name: a new algorithm is one file and one row here. It begins
@@ -96,6 +97,11 @@ pub const POLICIES: &[Policy] = &[
     recovery("sack:ns2", "SACK recovery as simulated", "ns-2.35, tcp-sack1.cc", |c| {
         sack(c);
         c.recovery.sack.rules = SackRules::Ns2;
+    }),
+    recovery("rack", "RACK-TLP, by time and with PRR", "RFC 8985 section 6", rack),
+    recovery("rack:no-tlp", "RACK without tail loss probes", "RFC 8985 section 6", |c| {
+        rack(c);
+        c.recovery.rack.tail_loss_probe = false;
     }),
     timeout("frto", "F-RTO as first published", "report C-2002-07 section 3", |c| {
         c.frto = Some(FrtoVariant::Report);
@@ -332,6 +338,50 @@ pub const POLICIES: &[Policy] = &[
             c.rto.restart_from = RestartFrom::OldestSegment;
         },
     ),
+    reduction(
+        "at-once",
+        "the window is halved when recovery begins",
+        "RFC 5681 section 3.2",
+        |c| {
+            c.recovery.reduction = Reduction::AtOnce;
+        },
+    ),
+    reduction("prr", "proportional rate reduction", "RFC 9937 section 6", |c| {
+        c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937);
+    }),
+    reduction("prr:crb", "PRR with its conservative bound", "RFC 6937 section 3", |c| {
+        c.recovery.reduction = Reduction::Prr(PrrBound::Crb);
+    }),
+    reduction("prr:ssrb", "PRR with its slow-start bound", "RFC 6937 section 3", |c| {
+        c.recovery.reduction = Reduction::Prr(PrrBound::Ssrb);
+    }),
+    congestion("cubic", "CUBIC", "RFC 9438", |c| {
+        c.congestion.control = Control::Cubic;
+    }),
+    congestion("cubic:linux", "CUBIC, whose curve no undo restores", "Linux, tcp_cubic.c", |c| {
+        c.congestion.control = Control::Cubic;
+        c.congestion.cubic.undo = CubicUndo::Linux;
+        c.window.halves = Halves::Window;
+    }),
+    slow_start("hystart", "HyStart++: a rise of round trips ends slow start", "RFC 9406", |c| {
+        c.congestion.slow_start_exit = SlowStartExit::HyStartPlusPlus;
+    }),
+    slow_start(
+        "hystart:linux",
+        "HyStart: a rise of round trips or a train of ACKs ends slow start",
+        "Ha and Rhee 2011; Linux, tcp_cubic.c",
+        |c| {
+            c.congestion.slow_start_exit = SlowStartExit::HyStart;
+        },
+    ),
+    network(
+        "ecn",
+        "marks of congestion cut the window as losses do",
+        "RFC 3168 section 6.1",
+        |c| {
+            c.ecn = true;
+        },
+    ),
 ];
 
 const fn recovery(
@@ -379,6 +429,42 @@ const fn timer(
     Policy { name, question: Question::Timer, about, source, set }
 }
 
+const fn reduction(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Reduction, about, source, set }
+}
+
+const fn congestion(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Congestion, about, source, set }
+}
+
+const fn slow_start(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::SlowStart, about, source, set }
+}
+
+const fn network(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    set: fn(&mut Config),
+) -> Policy {
+    Policy { name, question: Question::Network, about, source, set }
+}
+
 fn tahoe(config: &mut Config) {
     config.recovery.algorithm = Algorithm::Tahoe;
     config.sack = false;
@@ -397,6 +483,15 @@ fn newreno(config: &mut Config) {
 fn sack(config: &mut Config) {
     config.recovery.algorithm = Algorithm::Sack;
     config.sack = true;
+}
+
+/// RFC 8985 section 9.3 recommends PRR; another way that the scenario chooses stays.
+fn rack(config: &mut Config) {
+    config.recovery.algorithm = Algorithm::Rack;
+    config.sack = true;
+    if config.recovery.reduction == Reduction::AtOnce {
+        config.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937);
+    }
 }
 
 fn eifel(config: &mut Config, form: EifelForm) {

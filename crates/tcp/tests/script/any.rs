@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
-    History, IdleRestart, KnownPath, Outstanding, PartialAck, RecoverOnUndo, Reduction,
-    RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, RxtAnswer, SackOnTimeout, Sampling,
-    SlowStart, TimerClock, Validation, WindowLimited,
+    History, IdleRestart, KnownPath, Outstanding, PartialAck, PrrBound, RackThreshold,
+    RecoverOnUndo, Reduction, ReorderingWindow, RepeatedTimeout, RestartFrom, RestartOnDuplicate,
+    RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart, TimerClock, Validation, WindowLimited,
 };
 use rtolab_tcp::{Config, sum};
 use rtolab_time::{Duration, Rate};
@@ -15,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 84] = [
+pub const SUMS: [&str; 107] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -100,6 +100,29 @@ pub const SUMS: [&str; 84] = [
     "sack+eifel-timer",
     "sack+dsack:causes",
     "newreno+frto+eifel-timer",
+    "sack:rfc6675+prr",
+    "sack:rfc3517+prr:crb",
+    "sack:rfc6675+prr:ssrb+dsack:linux",
+    "rack",
+    "rack:no-tlp",
+    "rack+at-once",
+    "rack+prr:ssrb+frto",
+    "rack+frto:linux+dsack:linux",
+    "rack+frto:rfc5682-sack",
+    "rack+eifel:rfc3522:rfc4015",
+    "rack+prr:crb+eifel:forward",
+    "rack+dsack+badrexmit+bsd",
+    "rack:no-tlp+eifel+none",
+    "sack+cubic",
+    "sack+ecn+frto:linux",
+    "newreno+ecn+eifel:rfc4015",
+    "linux-2.4+ecn",
+    "sack+cubic+ecn+dsack:linux",
+    "newreno+cubic+frto+eifel",
+    "sack+cubic:linux+hystart:linux+dsack:linux",
+    "sack+cubic+hystart+frto:linux",
+    "reno:no-bugfix+cubic+eifel:rfc4015",
+    "sack:rfc3517+hystart+eifel:rfc3522:full",
 ];
 
 /// Any sender, by its sum and by the knobs that no sum names.
@@ -170,7 +193,12 @@ fn variant() -> impl Strategy<Value = Config> {
     );
     let recovery = (
         any::<bool>(),
-        select(vec![Reduction::AtOnce, Reduction::RateHalving]),
+        select(vec![
+            Reduction::AtOnce,
+            Reduction::RateHalving,
+            Reduction::Prr(PrrBound::Crb),
+            Reduction::Prr(PrrBound::Rfc9937),
+        ]),
         any::<bool>(),
         select(vec![PartialAck::AlsoNew, PartialAck::RetransmissionOnly]),
         select(vec![SackOnTimeout::Clear, SackOnTimeout::Keep]),
@@ -182,7 +210,20 @@ fn variant() -> impl Strategy<Value = Config> {
             WindowLimited::Reserve(2),
         ]),
     );
-    (options(), timer, window, recovery).prop_map(|(mut config, timer, window, recovery)| {
+    let rack = (
+        select(vec![ReorderingWindow::Adaptive, ReorderingWindow::Static]),
+        select(vec![RackThreshold::Dupthresh, RackThreshold::TimeOnly]),
+        prop::option::of(1..5_000_u64),
+        0..500_u64,
+        select(vec![0, 2_u64]),
+    );
+    let all = (options(), timer, window, recovery, rack);
+    all.prop_map(|(mut config, timer, window, recovery, rack)| {
+        let knobs = &mut config.recovery.rack;
+        (knobs.reordering_window, knobs.threshold) = (rack.0, rack.1);
+        knobs.min_rtt_window = rack.2.map(Duration::from_millis);
+        knobs.max_ack_delay = Duration::from_millis(rack.3);
+        knobs.timer_slack = Duration::from_millis(rack.4);
         let rto = &mut config.rto;
         (rto.restart_on_duplicate, rto.history, rto.forget_after, rto.timer, rto.restart_from) =
             timer;
@@ -219,7 +260,8 @@ pub fn options() -> impl Strategy<Value = Config> {
         |((timestamps, in_mss, sack, dsack), window_scale, echo, buffer, ack_every, delay)| {
             // A window counted in units larger than the buffer would be zero for ever.
             let window_scale = window_scale.map(|shift: u8| shift.min((buffer / 64).ilog2() as u8));
-            let mut config = Config { timestamps, sack, dsack, window_scale, ..base() };
+            let ecn = buffer % 2 == 0;
+            let mut config = Config { timestamps, sack, dsack, ecn, window_scale, ..base() };
             (config.timestamp.in_mss, config.timestamp.echo) = (in_mss, echo);
             (config.receiver.buffer, config.receiver.ack_every) = (buffer, ack_every);
             config.receiver.delayed_ack = Duration::from_millis(delay);

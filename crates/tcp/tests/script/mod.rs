@@ -136,6 +136,7 @@ impl Setup {
             alike: true,
             timeouts: 0,
             fast_retransmits: 0,
+            probes: 0,
         };
         let syn = script.transmit().unwrap();
         assert!(syn.flags.has(Flags::SYN));
@@ -146,6 +147,9 @@ impl Setup {
         syn_ack.set_syn_options(SynOptions { mss, sack_permitted, window_scale: None });
         syn_ack.ack = Seq::FIRST + 1;
         syn_ack.window = script.window;
+        if syn.flags.has(Flags::ECE | Flags::CWR) {
+            syn_ack.flags |= Flags::ECE;
+        }
         if timestamps {
             let echo = script.clock();
             syn_ack.set_timestamps(Timestamps { value: echo, echo });
@@ -181,6 +185,8 @@ pub struct Script {
     alike: bool,
     timeouts: usize,
     fast_retransmits: usize,
+    /// Tail loss probes that were retransmissions.
+    probes: usize,
 }
 
 impl Script {
@@ -230,6 +236,7 @@ impl Script {
                     self.fast_retransmits += 1;
                     self.judges.fast_retransmit(retransmission.seq, self.at);
                 }
+                Event::Probe(_) => self.probes += 1,
                 Event::Judged { verdict, detector, .. } => {
                     self.verdict = Some(verdict);
                     self.judge_agrees(detector, verdict);
@@ -303,6 +310,13 @@ impl Script {
         self.arrives(&segment)
     }
 
+    /// As `ack`, with the echo of a mark (RFC 3168).
+    pub fn echoes_mark(&mut self, number: u32) -> &mut Self {
+        let mut segment = self.pure_ack(end_of(number));
+        segment.flags |= Flags::ECE;
+        self.arrives(&segment)
+    }
+
     /// The retransmission timer expires.
     pub fn timeout(&mut self) -> &mut Self {
         self.begin();
@@ -311,6 +325,17 @@ impl Script {
         self.connection.on_timer(self.at);
         self.drain();
         assert_eq!(self.timeouts, timeouts + 1, "the timer of something else");
+        self
+    }
+
+    /// The next timer expires, which is not that of retransmission.
+    pub fn early_timer(&mut self) -> &mut Self {
+        self.begin();
+        let timeouts = self.timeouts;
+        self.at = self.connection.next_timer().expect("no timer is armed");
+        self.connection.on_timer(self.at);
+        self.drain();
+        assert_eq!(self.timeouts, timeouts, "the retransmission timer");
         self
     }
 
@@ -419,13 +444,19 @@ impl Script {
         self
     }
 
+    /// How many tail loss probes were retransmissions.
+    pub fn probes(&mut self, count: usize) -> &mut Self {
+        assert_eq!(self.probes, count, "probes");
+        self
+    }
+
     /// The timeout in force.
     pub fn rto(&mut self, millis: u64) -> &mut Self {
         assert_eq!(self.connection.sender().rto(), Duration::from_millis(millis));
         self
     }
 
-    /// When the retransmission timer expires; `None`: it is not armed.
+    /// When the next timer of the sender expires; `None`: it is not armed.
     pub fn deadline(&mut self, millis: impl Into<Option<u64>>) -> &mut Self {
         let deadline = millis.into().map(|at| Instant::START + Duration::from_millis(at));
         assert_eq!(self.connection.sender().deadline(), deadline);

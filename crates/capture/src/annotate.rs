@@ -1,0 +1,53 @@
+//! A capture once more, with comments on its packets.
+
+use std::io::{Read, Write};
+
+use thiserror::Error;
+
+use crate::reader::{ReadError, Reader, Step};
+use crate::writer::{WriteError, Writer};
+
+/// Why a capture could not be annotated, or not to its end.
+#[derive(Debug, Error)]
+pub enum AnnotateError {
+    /// It could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The copy could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Writes a pcapng file of what `input` holds, byte by byte, in which the packets that `comment`
+/// says something of, by their number in the file from 1, carry that beside what they carried
+/// before. Of a damaged capture, what comes before the damage is written.
+pub fn annotated<R: Read, W: Write>(
+    input: R,
+    out: W,
+    comment: impl Fn(u64) -> Option<String>,
+) -> Result<W, AnnotateError> {
+    let mut writer = Writer::bare(out)?;
+    let mut interfaces: Vec<(u16, u32)> = Vec::new();
+    let mut reader = Reader::new(input)?;
+    loop {
+        let (number, record) = match reader.record() {
+            Ok((number, Step::Frame(record))) => (number, record),
+            Ok((_, Step::Untimed | Step::Other)) => continue,
+            Ok((_, Step::End)) => return Ok(writer.finish()?),
+            Err(error) => {
+                writer.finish()?;
+                return Err(error.into());
+            }
+        };
+        let known = interfaces.iter().position(|&interface| interface == record.interface);
+        if known.is_none() {
+            writer.interface(record.interface.0)?;
+            interfaces.push(record.interface);
+        }
+        let interface = known.unwrap_or(interfaces.len() - 1);
+        let said = comment(number);
+        let comments = [record.comment.as_deref(), said.as_deref()];
+        let comments: Vec<&str> = comments.into_iter().flatten().collect();
+        writer.frame(interface as u32, &record, &comments)?;
+    }
+}

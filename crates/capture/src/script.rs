@@ -1,0 +1,265 @@
+//! A connection as a script of packetdrill: what the application does, what leaves, what arrives.
+//!
+//! The host under test opens the connection. What its application wrote, and when, is told by what
+//! left: all that leaves before nothing is outstanding any more was written at once.
+
+use std::fmt::Write as _;
+
+use rtolab_tcp::{Flags, Segment, Seq, SynOptions, Timestamps};
+use rtolab_time::Duration;
+
+/// A packet at the host under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When, since the first.
+    pub at: Duration,
+    /// Does it leave, or arrive?
+    pub way: Way,
+    /// What it is.
+    pub segment: Segment,
+}
+
+/// Does a packet leave the host under test, or arrive there?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It leaves: packetdrill checks it.
+    Leaves,
+    /// It arrives: packetdrill sends it.
+    Arrives,
+}
+
+/// What the application does: before which step, and what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Write {
+    before: usize,
+    bytes: u64,
+}
+
+/// The script of `steps`, which begin with the SYN that leaves; `about` is the comment above it, a line
+/// each.
+pub fn packetdrill(about: &[String], steps: &[Step]) -> String {
+    let mut script: String = about.iter().map(|line| format!("// {line}\n")).collect();
+    script.push_str(OPENING);
+    let writes = writes(steps);
+    let closes = closes(steps, &writes);
+    let mut shifts = Shifts::default();
+    for (index, step) in steps.iter().enumerate() {
+        let at = step.at.secs_f64();
+        if let Some(write) = writes.iter().find(|write| write.before == index) {
+            let bytes = write.bytes;
+            let _ = writeln!(script, "{at:.6} write(3, ..., {bytes}) = {bytes}");
+        }
+        if closes == Some(index) {
+            let _ = writeln!(script, "{at:.6} close(3) = 0");
+        }
+        shifts.note(step);
+        let pushed = step.way == Way::Leaves && ends_write(&step.segment, &writes);
+        let line = packet(&step.segment, step.way, pushed, &shifts);
+        let _ = writeln!(script, "{at:.6} {line}");
+    }
+    script
+}
+
+const OPENING: &str = "
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+0 fcntl(3, F_GETFL) = 0x2 (flags O_RDWR)
+0 fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK) = 0
+0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)
+";
+
+/// How far the windows of both are shifted, once both have said so.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shifts {
+    left: Option<u8>,
+    arrived: Option<u8>,
+}
+
+impl Shifts {
+    fn note(&mut self, step: &Step) {
+        if step.segment.flags.has(Flags::SYN) {
+            let shift = step.segment.syn_options().window_scale;
+            match step.way {
+                Way::Leaves => self.left = shift,
+                Way::Arrives => self.arrived = shift,
+            }
+        }
+    }
+
+    /// That of what arrives, but not of a SYN.
+    fn of_peer(self, segment: &Segment) -> u8 {
+        match (self.left, self.arrived) {
+            (Some(_), Some(shift)) if !segment.flags.has(Flags::SYN) => shift,
+            _ => 0,
+        }
+    }
+}
+
+/// What the application wrote.
+fn writes(steps: &[Step]) -> Vec<Write> {
+    let (mut una, mut max) = (Seq::FIRST + 1, Seq::FIRST + 1);
+    let mut writes: Vec<Write> = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        let Segment { seq, ack, len, flags, .. } = step.segment;
+        match step.way {
+            Way::Leaves if len > 0 && seq + len > max => {
+                let bytes = (seq + len).since(max);
+                match writes.last_mut() {
+                    Some(last) if una < max => last.bytes += bytes,
+                    _ => writes.push(Write { before: index, bytes }),
+                }
+                max = seq + len;
+            }
+            Way::Arrives if flags.has(Flags::ACK) => una = una.max(ack),
+            Way::Leaves | Way::Arrives => {}
+        }
+    }
+    writes
+}
+
+/// Before which step the application closed: at once behind its last write where the FIN leaves with
+/// data, or while some are outstanding.
+fn closes(steps: &[Step], writes: &[Write]) -> Option<usize> {
+    let leaves = |step: &Step| step.way == Way::Leaves && step.segment.flags.has(Flags::FIN);
+    let fin = steps.iter().position(leaves)?;
+    let seq = steps[fin].segment.seq;
+    let acked = steps[..fin].iter().filter(|step| step.way == Way::Arrives);
+    let waits = acked.map(|step| step.segment.ack).max().is_some_and(|una| una < seq);
+    match writes.last() {
+        Some(last) if waits || steps[fin].segment.len > 0 => Some(last.before),
+        _ => Some(fin),
+    }
+}
+
+/// Is the last byte of `segment` the last of a write?
+fn ends_write(segment: &Segment, writes: &[Write]) -> bool {
+    let mut end = Seq::FIRST + 1;
+    segment.len > 0
+        && writes.iter().any(|write| {
+            end = Seq::new(end.value() + write.bytes);
+            end == segment.seq + segment.len
+        })
+}
+
+/// One packet's line, without its time.
+fn packet(segment: &Segment, way: Way, pushed: bool, shifts: &Shifts) -> String {
+    let mut line = String::from(if way == Way::Leaves { "> " } else { "< " });
+    let push = if pushed { Flags::PSH } else { Flags::NONE };
+    line.push_str(&letters(segment.flags | push));
+    let start = segment.seq.relative();
+    let _ = write!(line, " {start}:{}({})", start + i64::from(segment.len), segment.len);
+    if segment.flags.has(Flags::ACK) {
+        let _ = write!(line, " ack {}", segment.ack.relative());
+    }
+    if way == Way::Arrives {
+        let window = segment.window >> shifts.of_peer(segment);
+        let _ = write!(line, " win {}", window.min(u32::from(u16::MAX)));
+    }
+    let options = options(segment);
+    if !options.is_empty() {
+        let _ = write!(line, " <{}>", options.join(","));
+    }
+    line
+}
+
+/// packetdrill's letters of flags; that of ACK is a point.
+fn letters(flags: Flags) -> String {
+    let known = [
+        (Flags::SYN, 'S'),
+        (Flags::FIN, 'F'),
+        (Flags::RST, 'R'),
+        (Flags::PSH, 'P'),
+        (Flags::ECE, 'E'),
+        (Flags::CWR, 'W'),
+        (Flags::ACK, '.'),
+    ];
+    known.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, letter)| *letter).collect()
+}
+
+/// The options as Linux orders and pads them.
+fn options(segment: &Segment) -> Vec<String> {
+    let SynOptions { mss, window_scale, sack_permitted } = segment.syn_options();
+    let mut options: Vec<String> = mss.iter().map(|mss| format!("mss {mss}")).collect();
+    match segment.timestamps() {
+        Some(Timestamps { value, echo }) => {
+            options.push(if sack_permitted { "sackOK" } else { "nop,nop" }.into());
+            options.push(format!("TS val {value} ecr {echo}"));
+        }
+        None if sack_permitted => options.push("nop,nop,sackOK".into()),
+        None => {}
+    }
+    options.extend(window_scale.iter().map(|shift| format!("nop,wscale {shift}")));
+    let blocks: Vec<String> = segment
+        .sack_blocks()
+        .map(|block| format!("{}:{}", block.start.relative(), block.end.relative()))
+        .collect();
+    if !blocks.is_empty() {
+        options.push(format!("nop,nop,sack {}", blocks.join(" ")));
+    }
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(at: u64, way: Way, segment: Segment) -> Step {
+        Step { at: Duration::from_millis(at), way, segment }
+    }
+
+    fn data(start: u32, len: u32, flags: Flags) -> Segment {
+        let mut segment = Segment::new(Seq::FIRST + start, len, flags | Flags::ACK);
+        segment.ack = Seq::FIRST + 1;
+        segment
+    }
+
+    fn ack(number: u32) -> Segment {
+        let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
+        (segment.ack, segment.window) = (Seq::FIRST + number, 65_536);
+        segment
+    }
+
+    #[test]
+    fn a_script_says_what_was_written_what_left_and_what_arrived() {
+        let offer = SynOptions { mss: Some(1000), window_scale: Some(2), sack_permitted: true };
+        let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
+        syn.set_syn_options(offer);
+        let mut answer = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
+        (answer.ack, answer.window) = (Seq::FIRST + 1, 65_535);
+        answer.set_syn_options(offer);
+        let mut sack = ack(1001);
+        sack.push_sack(Seq::FIRST + 2001..Seq::FIRST + 2501);
+        let (leaves, arrives) = (Way::Leaves, Way::Arrives);
+        let steps = [
+            step(0, leaves, syn),
+            step(100, arrives, answer),
+            step(100, leaves, data(1, 0, Flags::NONE)),
+            step(100, leaves, data(1, 1000, Flags::NONE)),
+            step(100, leaves, data(1001, 1000, Flags::NONE)),
+            step(200, arrives, sack),
+            step(200, leaves, data(2001, 500, Flags::NONE)),
+            step(500, leaves, data(1001, 1000, Flags::NONE)),
+            step(600, arrives, ack(2501)),
+            step(700, leaves, data(2501, 300, Flags::FIN)),
+        ];
+        let script = packetdrill(&["A run.".into()], &steps);
+        let lines: Vec<&str> = script.lines().skip(6).collect();
+        assert_eq!(
+            lines,
+            [
+                "0.000000 > S 0:0(0) <mss 1000,nop,nop,sackOK,nop,wscale 2>",
+                "0.100000 < S. 0:0(0) ack 1 win 65535 <mss 1000,nop,nop,sackOK,nop,wscale 2>",
+                "0.100000 > . 1:1(0) ack 1",
+                "0.100000 write(3, ..., 2500) = 2500",
+                "0.100000 > . 1:1001(1000) ack 1",
+                "0.100000 > . 1001:2001(1000) ack 1",
+                "0.200000 < . 1:1(0) ack 1001 win 16384 <nop,nop,sack 2001:2501>",
+                "0.200000 > P. 2001:2501(500) ack 1",
+                "0.500000 > . 1001:2001(1000) ack 1",
+                "0.600000 < . 1:1(0) ack 2501 win 16384",
+                "0.700000 write(3, ..., 300) = 300",
+                "0.700000 close(3) = 0",
+                "0.700000 > FP. 2501:2801(300) ack 1",
+            ]
+        );
+    }
+}

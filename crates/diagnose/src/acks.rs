@@ -1,0 +1,346 @@
+//! What an acknowledgment says of ranges that were sent more than once: one function a kind of
+//! evidence.
+//!
+//! The reasoning takes the path to keep the order of packets, as almost all do; where the receiver
+//! reports duplicates or echoes timestamps, it need not, and that evidence is stronger.
+
+use rtolab_tcp::{AckFacts, Flight, Segment, Seq};
+use rtolab_time::{Duration, Instant};
+
+use crate::arrivals::Arrival;
+use crate::evidence::{Bound, Evidence};
+use crate::ledger::{Cover, Ledger, Original, Resent};
+use crate::rtt::RoundTrips;
+use crate::trigger::DUPLICATE_THRESHOLD;
+use crate::vantage::Vantage;
+
+/// An acknowledgment that comes within this part of the smallest round trip is too soon to answer,
+/// in percent.
+const TOO_SOON: u64 = 75;
+
+/// An acknowledgment in its surroundings, just after the flight took it.
+pub(crate) struct Context<'a> {
+    pub segment: &'a Segment,
+    pub facts: &'a AckFacts,
+    pub frame: u64,
+    pub flight: &'a Flight,
+    pub trips: &'a RoundTrips,
+    /// Duplicate acknowledgments before it.
+    pub duplicates: u32,
+}
+
+impl Context<'_> {
+    fn reports(&self, resent: &Resent) -> bool {
+        let skip = usize::from(self.facts.dsack.is_some());
+        let mut blocks = self.segment.sack_blocks().skip(skip);
+        resent.end <= self.facts.ack
+            || blocks.any(|block| block.start <= resent.start && resent.end <= block.end)
+    }
+
+    /// When the segment at the acknowledgment number was sent first, if anything is outstanding.
+    fn next_sent(&self) -> Option<Instant> {
+        self.flight.head().map(|head| head.first_sent)
+    }
+}
+
+/// The range was sent again though it was known to have arrived.
+pub(crate) fn on_known(resent: &mut Resent) {
+    let last = resent.copies.len() - 1;
+    let frame = resent.copies[last].again.map_or(0, |again| again.frame);
+    resent.note(Evidence::AlreadyAcknowledged, Bound::AtMost(last - 1), frame);
+}
+
+/// An acknowledgment came.
+pub(crate) fn on_ack(ledger: &mut Ledger, context: &Context<'_>) {
+    count_duplicates(ledger, context);
+    let mut copy = None;
+    for resent in ledger.iter_mut().filter(|resent| resent.cover.is_none()) {
+        if context.reports(resent) {
+            cover(resent, context);
+            copy = copy.max(delivered_copy(resent));
+        }
+    }
+    overtaken(ledger, context, Delivered { copy, any: copy.max(delivered_original(context)) });
+    in_order(ledger, context);
+    duplicates_to_come(ledger, context);
+    let due = ledger.iter().filter(|resent| resent.cover.is_some()).map(|resent| resent.due).min();
+    if let Some(due) = due {
+        ledger.settle_at(due);
+    }
+}
+
+/// The first acknowledgment of the range.
+fn cover(resent: &mut Resent, context: &Context<'_>) {
+    let facts = context.facts;
+    let again = resent.copies.get(1).map_or(facts.at, |copy| copy.at);
+    let duplicate = facts.dsack.is_some_and(|range| resent.spans(range.start));
+    let all = context.next_sent().is_none_or(|sent| sent >= again);
+    resent.cover = Some(Cover { at: facts.at, frame: context.frame, duplicate, all });
+    resent.due = facts.at + context.trips.patience();
+    if resent.end > facts.ack {
+        return;
+    }
+    echoed(resent, context);
+    if duplicate {
+        answered_duplicate(resent, context);
+    } else {
+        gap_filled(resent, context);
+    }
+    resent.next = Some(facts.ack);
+}
+
+/// RFC 3522: what timestamp does it echo? Only of the range at SND.UNA it is certain that its arrival
+/// would have changed the echo.
+fn echoed(resent: &mut Resent, context: &Context<'_>) {
+    let Some(echo) = context.facts.echo else { return };
+    if resent.start > context.facts.una_before {
+        return;
+    }
+    let stamps = resent.copies.iter().enumerate().skip(1);
+    let stamps = stamps.filter_map(|(index, copy)| Some((index, copy.timestamp?)));
+    let (mut older, mut own) = (None, None);
+    for (index, stamp) in stamps {
+        if (echo.wrapping_sub(stamp) as i32) < 0 {
+            older = older.or(Some(index));
+        } else if echo == stamp {
+            own = own.or(Some(index));
+        }
+    }
+    let first = resent.copies[0].timestamp;
+    if let Some(index) = older {
+        resent.note(Evidence::OlderTimestamp, Bound::AtMost(index - 1), context.frame);
+    }
+    if let (Some(index), true) = (own, first != Some(echo)) {
+        resent.note(Evidence::OwnTimestamp, Bound::AtLeast(index), context.frame);
+    }
+}
+
+/// It answers a duplicate, and acknowledges what was sent once behind the original, too. Had the
+/// original been lost, there would have been duplicate acknowledgments.
+fn answered_duplicate(resent: &mut Resent, context: &Context<'_>) {
+    let Some(newest) = context.facts.newest_acked else { return };
+    let again = resent.copies.get(1).map_or(Instant::START, |copy| copy.at);
+    let behind = newest.seq >= resent.end && !newest.was_retransmitted();
+    if behind && newest.first_sent < again && context.duplicates == 0 && !newest.is_sacked() {
+        resent.note(Evidence::AnsweredDuplicate, Bound::AtMost(0), context.frame);
+    }
+}
+
+/// Duplicates reported a gap here, and it acknowledges what came behind the gap, too.
+fn gap_filled(resent: &mut Resent, context: &Context<'_>) {
+    let at_gap = resent.start <= context.facts.una_before;
+    let Some(newest) = context.facts.newest_acked else { return };
+    let behind = newest.seq >= resent.end && !newest.was_retransmitted();
+    let again = resent.copies.get(1).map_or(Instant::START, |copy| copy.at);
+    if at_gap
+        && behind
+        && newest.first_sent < again
+        && context.duplicates >= DUPLICATE_THRESHOLD
+        && context.facts.advanced > u64::from(newest.len) * 2
+    {
+        resent.note(Evidence::GapFilled, Bound::AtLeast(1), context.frame);
+    }
+}
+
+/// RFC 2883: k duplicates of n copies mean that at least one of the first n - k arrived.
+fn count_duplicates(ledger: &mut Ledger, context: &Context<'_>) {
+    let Some(range) = context.facts.dsack else { return };
+    for resent in ledger.iter_mut().filter(|resent| resent.spans(range.start)) {
+        resent.duplicates += 1;
+        let retransmissions = resent.copies.len() - 1;
+        let most = retransmissions.saturating_sub(resent.duplicates);
+        resent.note(Evidence::DSack, Bound::AtMost(most), context.frame);
+    }
+}
+
+/// When the newest segment was sent that was sent once and that this reports first.
+fn delivered_original(context: &Context<'_>) -> Option<Instant> {
+    let facts = context.facts;
+    let newest = facts.newest_acked.filter(|sent| !sent.was_retransmitted());
+    let newest = newest.map(|sent| sent.first_sent);
+    let highest = facts.sacked_end.and_then(|end| context.flight.segment_at(end - 1));
+    let highest = highest.filter(|sent| !sent.was_retransmitted()).map(|sent| sent.first_sent);
+    newest.max(highest)
+}
+
+/// When the copy of a range was sent that must have been the one to arrive.
+fn delivered_copy(resent: &Resent) -> Option<Instant> {
+    let (most, least) = resent.bounds();
+    let last = resent.copies.len() - 1;
+    (least == last && most.is_none_or(|most| most >= last)).then(|| resent.copies[last].at)
+}
+
+/// When the newest was sent of what an acknowledgment shows to have arrived.
+#[derive(Clone, Copy)]
+struct Delivered {
+    /// Of retransmissions.
+    copy: Option<Instant>,
+    /// Of all.
+    any: Option<Instant>,
+}
+
+/// RFC 8985: copies that were sent before something that arrived, and have not arrived, are lost.
+fn overtaken(ledger: &mut Ledger, context: &Context<'_>, delivered: Delivered) {
+    let reordering = context.trips.least.map_or(Duration::from_millis(50), |least| least / 4);
+    let now = context.facts.at;
+    for resent in ledger.iter_mut() {
+        let told_now = resent.cover.is_some_and(|cover| cover.at == now);
+        let sent = match told_now {
+            false if resent.cover.is_some() => continue,
+            false => delivered.any,
+            // SACK would have told of an arrival before that of the other retransmission.
+            true if context.flight.uses_sack() => delivered.copy,
+            true => continue,
+        };
+        let Some(sent) = sent else { continue };
+        let lost = resent.copies.iter().take_while(|copy| copy.at + reordering < sent).count();
+        let lost = lost.min(resent.copies.len() - 1);
+        if lost > 0 {
+            resent.note(Evidence::OvertakenCopies, Bound::AtLeast(lost), context.frame);
+        }
+    }
+}
+
+/// A copy known to be in vain leads to a duplicate acknowledgment. As long as none has come, copies
+/// sent after it have not arrived either.
+fn duplicates_to_come(ledger: &mut Ledger, context: &Context<'_>) {
+    let facts = context.facts;
+    if facts.dsack.is_some() || !facts.is_new() {
+        ledger.duplicate_seen(facts.at);
+    }
+    if !facts.is_new() {
+        return;
+    }
+    let since = ledger.last_duplicate();
+    let in_vain = |resent: &&Resent| {
+        let known = resent.cover.is_some() && !resent.is_syn;
+        known
+            && (resent.original() == Original::Arrived || soonest(resent, context.trips) == Some(0))
+    };
+    let copies = ledger.iter().filter(in_vain).flat_map(|resent| resent.copies.iter().skip(1));
+    let first = copies.map(|copy| copy.at).filter(|&at| since.is_none_or(|since| at > since)).min();
+    let Some(first) = first else { return };
+    for resent in ledger.iter_mut() {
+        if !resent.cover.is_some_and(|cover| cover.at == facts.at && resent.end <= facts.ack) {
+            continue;
+        }
+        let after = resent.copies.iter().skip(1).position(|copy| copy.at > first);
+        if let Some(most) = after {
+            resent.note(Evidence::DuplicatesToCome, Bound::AtMost(most), context.frame);
+        }
+    }
+}
+
+/// What became of the originals that earlier acknowledgments expected next?
+fn in_order(ledger: &mut Ledger, context: &Context<'_>) {
+    let facts = context.facts;
+    if !facts.is_new() {
+        return;
+    }
+    let reached = |next: Seq| facts.una_before <= next && next < facts.ack;
+    let waiting: Vec<Seq> = ledger.iter().filter_map(|r| r.next).filter(|&n| reached(n)).collect();
+    for next in waiting {
+        let (sent, original) = fate(ledger, context, next);
+        for resent in ledger.iter_mut().filter(|resent| resent.next == Some(next)) {
+            if resent.cover.is_some_and(|cover| cover.at < facts.at) {
+                resent.next = None;
+                order(resent, (sent, original), context);
+            }
+        }
+    }
+}
+
+/// When the original of what begins at `next` was sent, and whether it arrived.
+fn fate(ledger: &Ledger, context: &Context<'_>, next: Seq) -> (Option<Instant>, Original) {
+    let resent = ledger.iter().filter(|resent| resent.spans(next));
+    let known = resent.max_by_key(|resent| resent.copies.len());
+    if let Some(resent) = known {
+        let too_soon = soonest(resent, context.trips) == Some(0);
+        let original = if too_soon { Original::Arrived } else { resent.original() };
+        return (Some(resent.copies[0].at), original);
+    }
+    match context.facts.oldest_acked {
+        Some(sent) if sent.seq <= next && !sent.was_retransmitted() => {
+            (Some(sent.first_sent), Original::Arrived)
+        }
+        _ => (None, Original::Unknown),
+    }
+}
+
+/// The next original was sent before some of the copies: if it arrived after the range did, they did
+/// not make the range arrive.
+fn order(
+    resent: &mut Resent,
+    (sent, original): (Option<Instant>, Original),
+    context: &Context<'_>,
+) {
+    let Some(sent) = sent else { return };
+    let later = resent.copies.iter().position(|copy| copy.at > sent);
+    match (original, later) {
+        (Original::Arrived, Some(copy @ 1..)) => {
+            resent.note(Evidence::OriginalsInOrder, Bound::AtMost(copy - 1), context.frame);
+        }
+        (Original::Lost, Some(_)) => answered_in_time(resent, context.trips, context.frame),
+        _ => {}
+    }
+}
+
+/// The first copy, if any, that was sent too shortly before the acknowledgment to be its cause; it
+/// and later ones were not, so that the one before it or an earlier one arrived.
+fn soonest(resent: &Resent, trips: &RoundTrips) -> Option<usize> {
+    let (cover, least) = (resent.cover?, trips.least?);
+    let too_soon = |at: Instant| cover.at.since(at) * 100 < least * TOO_SOON;
+    resent.copies.iter().skip(1).position(|copy| copy.at <= cover.at && too_soon(copy.at))
+}
+
+/// No duplicate was reported, and the answer came a round trip after a copy.
+fn answered_in_time(resent: &mut Resent, trips: &RoundTrips, frame: u64) {
+    let (Some(cover), Some(least)) = (resent.cover, trips.least) else { return };
+    if cover.duplicate {
+        return;
+    }
+    let before = |copy: &&crate::ledger::Copy| cover.at.since(copy.at) * 100 >= least * TOO_SOON;
+    let copy = resent.copies.iter().take_while(before).count().saturating_sub(1);
+    if copy > 0 {
+        resent.note(Evidence::AnsweredInTime, Bound::AtLeast(copy), frame);
+    }
+}
+
+/// Did the first acknowledgment come when an answer to a retransmission was due?
+pub(crate) fn in_time(resent: &Resent, trips: &RoundTrips) -> bool {
+    let (Some(cover), Some(least)) = (resent.cover, trips.least) else { return true };
+    let answers = |at: Instant| (least..=least * 2).contains(&cover.at.since(at));
+    resent.copies.iter().skip(1).any(|copy| answers(copy.at))
+}
+
+/// Nothing more is heard of it: what remains to be said.
+pub(crate) fn at_end(resent: &mut Resent, trips: &RoundTrips, vantage: Vantage) {
+    if vantage == Vantage::Receiver {
+        resent.signs.clear();
+        arrived(resent);
+        return;
+    }
+    let frame = resent.cover.map_or(0, |cover| cover.frame);
+    if let Some(most) = soonest(resent, trips) {
+        resent.note(Evidence::AckTooSoon, Bound::AtMost(most), frame);
+    }
+}
+
+/// The receiver's capture sees which copies arrive.
+fn arrived(resent: &mut Resent) {
+    let seen: Vec<(usize, u64, Arrival)> = resent
+        .retransmissions()
+        .map(|(index, _, again)| (index, again.frame, again.arrival))
+        .collect();
+    for (index, frame, arrival) in seen {
+        match arrival {
+            Arrival::Again => {
+                resent.note(Evidence::BothCopiesSeen, Bound::AtMost(index - 1), frame);
+            }
+            Arrival::FillsHole => {
+                resent.note(Evidence::FillsHole, Bound::AtLeast(index), frame);
+            }
+            Arrival::New | Arrival::Reordered => {}
+        }
+    }
+}

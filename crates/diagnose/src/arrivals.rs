@@ -1,0 +1,144 @@
+//! Which bytes of a direction the capture has seen: what comes again, and what comes late.
+
+use rtolab_tcp::{Segment, Seq};
+use rtolab_time::{Duration, Instant};
+
+use crate::rtt::RoundTrips;
+use crate::sending::Frame;
+
+/// So many gaps are remembered at once.
+const MOST_GAPS: usize = 256;
+/// Networks seldom reorder by more; a retransmission comes later.
+const REORDERING: Duration = Duration::from_millis(20);
+
+/// How a segment comes, seen from the capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// Above all that was seen.
+    New,
+    /// Some of its bytes were seen before.
+    Again,
+    /// None of its bytes were, though later ones were: the capture or the network lost it before.
+    FillsHole,
+    /// As before, and it was sent before those: it was overtaken.
+    Reordered,
+}
+
+/// Bytes below the highest that were not seen.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    start: Seq,
+    end: Seq,
+    /// The packet that opened it.
+    opened: Opened,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    at: Instant,
+    identification: u16,
+    timestamp: Option<u32>,
+}
+
+/// The bytes seen of one direction.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrivals {
+    first: Seq,
+    max: Seq,
+    gaps: Vec<Gap>,
+    /// Bytes that the capture lacks, and that were acknowledged.
+    pub missed: u64,
+}
+
+impl Arrivals {
+    pub const fn starting_at(first: Seq) -> Self {
+        Self { first, max: first, gaps: Vec::new(), missed: 0 }
+    }
+
+    /// Takes a segment that takes sequence numbers.
+    pub fn take(&mut self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
+        let (start, end) = (segment.seq, segment.end());
+        if start >= self.max {
+            if start > self.max && self.gaps.len() < MOST_GAPS {
+                let timestamp = segment.timestamps().map(|timestamps| timestamps.value);
+                let identification = frame.identification;
+                let opened = Opened { at: frame.at, identification, timestamp };
+                self.gaps.push(Gap { start: self.max, end: start, opened });
+            }
+            self.max = end;
+            return Arrival::New;
+        }
+        let arrival = self.late(segment, frame, trips);
+        self.fill(start, end);
+        self.max = self.max.max(end);
+        arrival
+    }
+
+    fn late(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
+        let (start, end) = (segment.seq, segment.end());
+        if end <= self.first {
+            // Of before the capture: it can only be a repetition.
+            return Arrival::FillsHole;
+        }
+        let Some(gap) = self.gaps.iter().find(|gap| gap.start <= start && end <= gap.end) else {
+            return Arrival::Again;
+        };
+        match gap.opened.overtook(segment, frame, trips) {
+            true => Arrival::Reordered,
+            false => Arrival::FillsHole,
+        }
+    }
+
+    fn fill(&mut self, start: Seq, end: Seq) {
+        if self.gaps.is_empty() {
+            return;
+        }
+        let rest = |gap: &Gap| {
+            let left = Gap { end: gap.end.min(start), ..*gap };
+            let right = Gap { start: gap.start.max(end), ..*gap };
+            [left, right].into_iter().filter(|gap| gap.start < gap.end)
+        };
+        self.gaps = self.gaps.iter().flat_map(rest).take(MOST_GAPS).collect();
+    }
+
+    /// All below is acknowledged: what is missing of it, the capture has missed.
+    pub fn forget(&mut self, una: Seq) {
+        if self.gaps.is_empty() {
+            return;
+        }
+        let missed = |gap: &Gap| gap.end.min(una).since(gap.start);
+        self.missed += self.gaps.iter().map(missed).sum::<u64>();
+        self.gaps.retain(|gap| gap.end > una);
+        for gap in &mut self.gaps {
+            gap.start = gap.start.max(una);
+        }
+    }
+
+    /// Up to here was acknowledged what the capture has not seen.
+    pub fn missed(&mut self, ack: Seq) {
+        self.missed += ack.since(self.max);
+        self.max = self.max.max(ack);
+    }
+}
+
+impl Opened {
+    /// Was the packet that opened the gap sent after `segment`, which comes only now? A sender counts
+    /// its packets and stamps them; where it does neither, time tells.
+    fn overtook(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> bool {
+        let stamped = segment.timestamps().map(|timestamps| timestamps.value);
+        if let (Some(own), Some(other)) = (stamped, self.timestamp) {
+            if own != other {
+                return (own.wrapping_sub(other) as i32) < 0;
+            }
+        }
+        if frame.identification != 0 && self.identification != 0 {
+            let distance = frame.identification.wrapping_sub(self.identification) as i16;
+            // Far apart, they were counted by different counters or drawn at random.
+            if distance.unsigned_abs() < 4096 {
+                return distance < 0;
+            }
+        }
+        let reordering = trips.least.map_or(REORDERING, |least| (least / 4).min(REORDERING));
+        frame.at.since(self.at) < reordering
+    }
+}

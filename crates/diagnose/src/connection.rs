@@ -1,0 +1,160 @@
+//! One connection of a capture, both directions.
+
+use rtolab_capture::{Conversation, End, Packet};
+use rtolab_tcp::{Flags, Segment, Seq};
+use rtolab_time::{Duration, Instant};
+
+use crate::duplicates::Recent;
+use crate::sending::{Frame, Sending};
+use crate::vantage::{Turnarounds, Vantage};
+
+/// What a handshake agreed on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Handshake {
+    /// The SYN of client and server.
+    pub syns: [Option<Segment>; 2],
+}
+
+/// A connection as far as the capture has shown it.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub first: Packet,
+    pub number: u64,
+    pub began: Instant,
+    pub last: Instant,
+    pub packets: u64,
+    /// Packets that the capture holds twice.
+    pub copies: u64,
+    pub handshake: Handshake,
+    pub turnarounds: Turnarounds,
+    pub ends: [Option<Box<Sending>>; 2],
+    pub over: Over,
+    conversation: Conversation,
+    recent: [Recent; 2],
+}
+
+/// How far a connection has come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    Open,
+    /// One end has sent its FIN.
+    Half(End),
+    /// Both have, or one has sent a RST.
+    Closed,
+}
+
+impl Connection {
+    pub fn begun_by(packet: &Packet, number: u64, at: Instant) -> Self {
+        Self {
+            first: packet.clone(),
+            number,
+            began: at,
+            last: at,
+            packets: 0,
+            copies: 0,
+            handshake: Handshake::default(),
+            turnarounds: Turnarounds::default(),
+            ends: [None, None],
+            over: Over::Open,
+            conversation: Conversation::begun_by(packet),
+            recent: [Recent::default(), Recent::default()],
+        }
+    }
+
+    /// The next packet of the connection. `false` if it does not belong here.
+    pub fn packet(&mut self, packet: &Packet, number: u64, at: Instant) {
+        self.packets += 1;
+        let Some((from, segment)) = self.conversation.segment(packet) else { return };
+        if self.recent[from as usize].is_copy(packet, at) {
+            self.copies += 1;
+            return;
+        }
+        self.last = at;
+        let frame =
+            Frame { number, at, identification: packet.identification, raw: packet.segment.seq };
+        self.turnarounds.pass(from, &segment, at);
+        if segment.flags.has(Flags::SYN) {
+            self.handshake.syns[from as usize] = Some(segment);
+        }
+        if segment.flags.has(Flags::RST) {
+            self.over = Over::Closed;
+            return;
+        }
+        if segment.flags.has(Flags::ACK) {
+            self.acked(from, &segment, &frame);
+        }
+        if segment.sequence_length() > 0 || self.ends[from as usize].is_some() {
+            self.sent(from, &segment, &frame);
+        }
+        self.end(from, &segment);
+    }
+
+    fn acked(&mut self, from: End, segment: &Segment, frame: &Frame) {
+        let other = other(from);
+        let Some(sending) = &mut self.ends[other as usize] else { return };
+        let least = sending.trips.least;
+        sending.acked(segment, frame);
+        if sending.trips.least != least {
+            self.turnarounds.acked(from, sending.trips.least.unwrap_or(Duration::ZERO));
+        }
+    }
+
+    fn sent(&mut self, from: End, segment: &Segment, frame: &Frame) {
+        let vantage = self.turnarounds.vantage(from);
+        let turnaround = match vantage {
+            Vantage::Sender => Duration::ZERO,
+            _ => self.turnarounds.of(from).unwrap_or(Duration::ZERO),
+        };
+        let sending = self.ends[from as usize].get_or_insert_with(|| {
+            let first = if segment.flags.has(Flags::SYN) { Seq::FIRST } else { segment.seq };
+            Box::new(Sending::new(first))
+        });
+        sending.sent(segment, frame, (vantage, turnaround));
+    }
+
+    fn end(&mut self, from: End, segment: &Segment) {
+        if segment.flags.has(Flags::FIN) {
+            self.over = match self.over {
+                Over::Open => Over::Half(from),
+                Over::Half(first) if first == from => Over::Half(first),
+                Over::Half(_) | Over::Closed => Over::Closed,
+            };
+        }
+    }
+
+    /// Is the packet the first of another connection with the same ports?
+    pub fn is_followed_by(&self, packet: &Packet, at: Instant) -> bool {
+        let flags = packet.segment.flags;
+        let opens = flags.has(Flags::SYN) && !flags.has(Flags::ACK);
+        opens
+            && (self.over == Over::Closed
+                || self.first.segment.seq != packet.segment.seq
+                    && (self.packets > 0 && at.since(self.last) > Duration::from_secs(1)
+                        || self.over != Over::Open))
+    }
+
+    /// The end that sends more.
+    pub fn main_sender(&self) -> End {
+        let bytes = |end: End| self.ends[end as usize].as_ref().map_or(0, |sending| sending.bytes);
+        match bytes(End::Server) > bytes(End::Client) {
+            true => End::Server,
+            false => End::Client,
+        }
+    }
+
+    pub fn finish(&mut self) {
+        for end in [End::Client, End::Server] {
+            let vantage = self.turnarounds.vantage(end);
+            if let Some(sending) = &mut self.ends[end as usize] {
+                sending.finish(self.last, vantage);
+            }
+        }
+    }
+}
+
+pub(crate) const fn other(end: End) -> End {
+    match end {
+        End::Client => End::Server,
+        End::Server => End::Client,
+    }
+}

@@ -1,0 +1,119 @@
+//! All connections of a capture.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
+
+use rtolab_capture::Captured;
+use rtolab_time::{Duration, Instant};
+
+use crate::connection::{Connection, Over};
+use crate::findings;
+use crate::report::{ConnectionReport, Summary};
+
+/// A connection is over when nothing passed for so long: a little more than the two hours after
+/// which keep-alives begin (RFC 9293 section 3.8.4).
+const IDLE: Duration = Duration::from_secs(3 * 3600);
+/// A closed connection may still repeat its last segments for so long.
+const LINGER: Duration = Duration::from_secs(60);
+/// So often the table is searched for what is over.
+const SWEEP: u64 = 1 << 16;
+/// No capture takes longer, whatever its clock says.
+const LONGEST: u64 = 1 << 58;
+/// So many connections without a retransmission are told of one by one.
+const MOST_CLEAN: u64 = 10_000;
+
+/// The two ends of a connection, the lower first.
+type Key = (SocketAddr, SocketAddr);
+
+/// Takes the packets of a capture and tells of its connections.
+#[derive(Debug, Default)]
+pub struct Diagnosis {
+    open: HashMap<Key, Connection>,
+    done: VecDeque<ConnectionReport>,
+    clean: u64,
+    origin: Option<Instant>,
+    now: Instant,
+    summary: Summary,
+}
+
+impl Diagnosis {
+    /// Nothing seen yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next packet of the capture: the number of its connection.
+    pub fn packet(&mut self, captured: &Captured) -> u64 {
+        let packet = &captured.packet;
+        let origin = *self.origin.get_or_insert_with(|| {
+            self.summary.began = packet.at.secs_f64();
+            packet.at
+        });
+        let at = Instant::from_nanos(packet.at.since(origin).nanos().min(LONGEST));
+        self.now = self.now.max(at);
+        self.summary.packets += 1;
+        if self.summary.packets % SWEEP == 0 {
+            self.sweep();
+        }
+        let (from, to) = (packet.from(), packet.to());
+        let key = if from <= to { (from, to) } else { (to, from) };
+        let followed = self.open.get(&key).is_some_and(|known| known.is_followed_by(packet, at));
+        if followed {
+            if let Some(connection) = self.open.remove(&key) {
+                self.close(connection);
+            }
+        }
+        let next = &mut self.summary.connections;
+        let connection = self.open.entry(key).or_insert_with(|| {
+            *next += 1;
+            Connection::begun_by(packet, *next, at)
+        });
+        connection.packet(packet, captured.number, at);
+        connection.number
+    }
+
+    /// The next connection about which all is said.
+    pub fn poll(&mut self) -> Option<ConnectionReport> {
+        self.done.pop_front()
+    }
+
+    /// The capture ends: so do all connections.
+    pub fn finish(&mut self) -> Summary {
+        let mut open: Vec<Connection> =
+            self.open.drain().map(|(_, connection)| connection).collect();
+        open.sort_unstable_by_key(|connection| connection.number);
+        for connection in open {
+            self.close(connection);
+        }
+        self.summary.clone()
+    }
+
+    fn sweep(&mut self) {
+        let now = self.now;
+        let is_over = |connection: &Connection| {
+            let idle = now.since(connection.last);
+            idle > IDLE || connection.over == Over::Closed && idle > LINGER
+        };
+        let over = self.open.iter().filter(|(_, connection)| is_over(connection));
+        let mut over: Vec<(u64, Key)> = over.map(|(key, known)| (known.number, *key)).collect();
+        over.sort_unstable();
+        for (_, key) in over {
+            if let Some(connection) = self.open.remove(&key) {
+                self.close(connection);
+            }
+        }
+    }
+
+    fn close(&mut self, mut connection: Connection) {
+        connection.finish();
+        let report = findings::report(&connection);
+        let clean = report.retransmissions.is_empty();
+        self.clean += u64::from(clean);
+        self.summary.retransmissions += report.retransmissions.len() as u64;
+        if clean && self.clean > MOST_CLEAN {
+            self.summary.left_out += 1;
+        } else {
+            self.done.push_back(report);
+        }
+    }
+}

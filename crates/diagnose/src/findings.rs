@@ -1,0 +1,213 @@
+//! A connection that is over, as a report.
+
+use std::collections::BTreeMap;
+
+use rtolab_capture::End;
+use rtolab_tcp::spurious::Judgment;
+
+use crate::acks;
+use crate::connection::Connection;
+use crate::evidence::{Evidence, Judged, Sign, Verdict, weigh};
+use crate::habits::Habit;
+use crate::ledger::{Again, Copy, Resent};
+use crate::report::{
+    Class, ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport,
+};
+use crate::rtt::RoundTrips;
+use crate::sending::Sending;
+use crate::story;
+use crate::trigger::Trigger;
+
+/// So much is repeated in vain after a timeout before it is called going back N.
+const GOES_BACK: usize = 3;
+
+pub(crate) const fn name(end: End) -> &'static str {
+    match end {
+        End::Client => "client",
+        End::Server => "server",
+    }
+}
+
+/// All that is to be said of a connection.
+pub(crate) fn report(connection: &Connection) -> ConnectionReport {
+    let sender = connection.main_sender();
+    let mut report = empty(connection, sender);
+    for end in [End::Client, End::Server] {
+        let Some(sending) = &connection.ends[end as usize] else { continue };
+        let (retransmissions, timeouts) = judged(sending, name(end));
+        report.episodes.extend(story::episodes(sending, &retransmissions, name(end)));
+        report.habits.extend(habits(sending, (&retransmissions, &timeouts), name(end)));
+        report.retransmissions.extend(retransmissions);
+        report.timeouts.extend(timeouts);
+        report.missed_bytes += sending.arrivals.missed;
+    }
+    report.retransmissions.sort_by_key(|resent| resent.frame);
+    report.timeouts.sort_by_key(|timeout| timeout.frame);
+    report
+}
+
+fn empty(connection: &Connection, sender: End) -> ConnectionReport {
+    let first = &connection.first;
+    let answers = rtolab_tcp::Flags::SYN | rtolab_tcp::Flags::ACK;
+    let (client, server) = match first.segment.flags.has(answers) {
+        true => (first.to(), first.from()),
+        false => (first.from(), first.to()),
+    };
+    let of = |end: End| connection.ends[end as usize].as_deref();
+    let bytes = |end: End| of(end).map_or(0, |sending| sending.bytes);
+    ConnectionReport {
+        number: connection.number,
+        client: client.to_string(),
+        server: server.to_string(),
+        vantage: connection.turnarounds.vantage(sender),
+        sender: name(sender),
+        start: connection.began.secs_f64(),
+        end: connection.last.secs_f64(),
+        packets: connection.packets,
+        captured_twice: connection.copies,
+        missed_bytes: 0,
+        bytes: [bytes(End::Client), bytes(End::Server)],
+        options: options(connection),
+        min_rtt: of(sender).and_then(|s| s.trips.least).map(rtolab_time::Duration::secs_f64),
+        stack: crate::stack::guess(connection, sender),
+        retransmissions: Vec::new(),
+        timeouts: Vec::new(),
+        episodes: Vec::new(),
+        habits: Vec::new(),
+    }
+}
+
+fn options(connection: &Connection) -> Option<Options> {
+    let [Some(client), Some(server)] = connection.handshake.syns else { return None };
+    let offers = [client.syn_options(), server.syn_options()];
+    let both = |has: [bool; 2]| has[0] && has[1];
+    let scaled = both(offers.map(|offer| offer.window_scale.is_some()));
+    Some(Options {
+        mss: offers.map(|offer| offer.mss),
+        window_scale: offers.map(|offer| offer.window_scale.filter(|_| scaled)),
+        timestamps: both([client, server].map(|syn| syn.timestamps().is_some())),
+        sack: both(offers.map(|offer| offer.sack_permitted)),
+        dsack: connection.ends.iter().flatten().any(|sending| sending.dsack_seen),
+    })
+}
+
+type Findings = (Vec<RetransmissionReport>, Vec<TimeoutReport>);
+
+fn judged(sending: &Sending, from: &'static str) -> Findings {
+    let mut retransmissions = Vec::new();
+    let mut timeouts = Vec::new();
+    for resent in &sending.settled {
+        for (index, copy, again) in resent.retransmissions() {
+            let judged = weigh(&resent.signs, index);
+            if let Some(backoff) = again.trigger.backoff() {
+                let class = class(resent, &judged, &sending.trips);
+                timeouts.push(TimeoutReport {
+                    frame: again.frame,
+                    t: copy.at.secs_f64(),
+                    from,
+                    seq: again.raw,
+                    backoff,
+                    after: again.idle.secs_f64(),
+                    handshake: resent.is_syn,
+                    class,
+                    confidence: if class == Class::Unknown { 0.0 } else { judged.confidence },
+                    verdicts: verdicts(&sending.judgments, again.judged),
+                });
+            }
+            retransmissions.push(retransmission((copy, again), judged, from));
+        }
+    }
+    retransmissions.sort_by_key(|resent| resent.frame);
+    timeouts.sort_by_key(|timeout| timeout.frame);
+    (retransmissions, timeouts)
+}
+
+fn retransmission(
+    (copy, again): (&Copy, &Again),
+    judged: Judged,
+    from: &'static str,
+) -> RetransmissionReport {
+    let told = |signs: Vec<Sign>| -> Vec<EvidenceReport> {
+        let tell = |sign: Sign| EvidenceReport { kind: sign.evidence, frame: sign.frame };
+        signs.into_iter().map(tell).collect()
+    };
+    RetransmissionReport {
+        frame: again.frame,
+        t: copy.at.secs_f64(),
+        from,
+        ip_id: again.identification,
+        seq: again.raw,
+        len: again.len,
+        trigger: again.trigger,
+        backoff: again.trigger.backoff(),
+        verdict: judged.verdict,
+        confidence: judged.confidence,
+        evidence: told(judged.evidence),
+        against: told(judged.against),
+    }
+}
+
+/// What a timeout was: would an acknowledgment have come without the retransmission?
+fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
+    match judged.verdict {
+        Verdict::Needed => Class::Genuine,
+        Verdict::Unknown => Class::Unknown,
+        Verdict::Unneeded => match resent.cover {
+            // The first acknowledgment to come answers a duplicate: those before were lost.
+            Some(cover) if cover.duplicate => Class::AckLost,
+            // It may be of a duplicate, where the receiver reports none (RFC 3522 section 3.3).
+            Some(cover)
+                if cover.all
+                    && resent.duplicates == 0
+                    && only_by_timestamp(judged)
+                    && acks::in_time(resent, trips) =>
+            {
+                Class::Unknown
+            }
+            Some(_) => Class::Spurious,
+            None => Class::Unknown,
+        },
+    }
+}
+
+fn only_by_timestamp(judged: &Judged) -> bool {
+    judged.evidence.iter().all(|sign| sign.evidence == Evidence::OlderTimestamp)
+}
+
+fn verdicts(judgments: &[Judgment], episode: Option<u32>) -> BTreeMap<&'static str, &'static str> {
+    let Some(episode) = episode else { return BTreeMap::new() };
+    let of_episode = judgments.iter().filter(|judgment| judgment.episode == episode);
+    of_episode.map(|judgment| (judgment.detector, judgment.verdict.name())).collect()
+}
+
+/// What only the verdicts show.
+fn habits(
+    sending: &Sending,
+    (retransmissions, timeouts): (&[RetransmissionReport], &[TimeoutReport]),
+    from: &'static str,
+) -> Vec<Habit> {
+    let mut habits = sending.habits.seen(from);
+    let in_vain: Vec<u64> = retransmissions
+        .iter()
+        .filter(|resent| resent.trigger == Trigger::AfterTimeout)
+        .filter(|resent| resent.verdict == Verdict::Unneeded)
+        .map(|resent| resent.frame)
+        .collect();
+    if in_vain.len() >= GOES_BACK {
+        let first = in_vain.iter().take(10).copied().collect();
+        let count = in_vain.len();
+        let about = format!("goes back and repeats {count} segments in vain after a timeout");
+        habits.push(Habit { from, habit: "go-back-n", about, frames: first });
+        let spurious: Vec<u64> = timeouts
+            .iter()
+            .filter(|timeout| timeout.class == Class::Spurious)
+            .filter(|timeout| timeout.verdicts.get("eifel") == Some(&"spurious"))
+            .map(|timeout| timeout.frame)
+            .collect();
+        if !spurious.is_empty() {
+            let about = "does not undo timeouts that timestamps show to be spurious".to_string();
+            habits.push(Habit { from, habit: "missing-undo", about, frames: spurious });
+        }
+    }
+    habits
+}

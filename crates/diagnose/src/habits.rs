@@ -1,0 +1,144 @@
+//! What a sender does otherwise than the standards say (Gurtov, "Effect of Delays on TCP
+//! Performance", 2001, section 5.3).
+
+use rtolab_tcp::{Flags, Flight, Segment, Seq};
+use rtolab_time::Duration;
+use serde::Serialize;
+
+use crate::ledger::Again;
+use crate::sending::Frame;
+use crate::trigger::Trigger;
+
+/// RFC 6928.
+const INITIAL_WINDOW: u64 = 10;
+/// So many frames are named for a habit.
+const MOST_FRAMES: usize = 10;
+
+/// Something that a sender does, and where it shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Habit {
+    /// Which end.
+    pub from: &'static str,
+    /// What it is called.
+    pub habit: &'static str,
+    /// What was seen, in one sentence.
+    pub about: String,
+    /// Frames that show it, the first ten.
+    pub frames: Vec<u64>,
+}
+
+/// What is being watched for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Habits {
+    initial: Initial,
+    /// The right edge of the window offered by the peer.
+    edge: Option<Seq>,
+    overruns: Frames,
+    early_fast: Frames,
+    early_timeouts: Frames,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Initial {
+    mss: u64,
+    bytes: u64,
+    frames: Vec<u64>,
+    opened: bool,
+    over: bool,
+}
+
+/// Frames that show something, and how many there are.
+#[derive(Clone, Debug, Default)]
+struct Frames {
+    count: u64,
+    first: Vec<u64>,
+}
+
+impl Frames {
+    fn push(&mut self, frame: u64) {
+        self.count += 1;
+        if self.first.len() < MOST_FRAMES {
+            self.first.push(frame);
+        }
+    }
+}
+
+impl Habits {
+    /// The end sends.
+    pub fn sent(&mut self, segment: &Segment, frame: &Frame, flight: &Flight) {
+        self.initial.opened |= segment.flags.has(Flags::SYN);
+        if segment.len == 0 {
+            return;
+        }
+        if self.initial.opened && !self.initial.over && segment.seq >= flight.max() {
+            let initial = &mut self.initial;
+            initial.bytes += u64::from(segment.len);
+            if initial.frames.len() < MOST_FRAMES {
+                initial.frames.push(frame.number);
+            }
+        }
+        let over = self.edge.is_some_and(|edge| segment.end() > edge);
+        if over && segment.len > 1 && self.initial.opened && segment.seq >= flight.max() {
+            self.overruns.push(frame.number);
+        }
+    }
+
+    /// The peer acknowledges.
+    pub fn acked(&mut self, segment: &Segment) {
+        let edge = segment.ack + segment.window;
+        self.edge = Some(self.edge.map_or(edge, |before| before.max(edge)));
+        if let Some(mss) = segment.syn_options().mss {
+            self.initial.mss = u64::from(mss);
+        }
+        self.initial.over |= segment.ack > Seq::FIRST + 1;
+    }
+
+    /// The end sends something again after `duplicates` duplicate acknowledgments.
+    pub fn resent(&mut self, again: &Again, duplicates: u32, known: (&Flight, Option<Duration>)) {
+        let (flight, smoothed) = known;
+        match again.trigger {
+            Trigger::Fast if duplicates < 3 && !flight.uses_sack() => {
+                self.early_fast.push(again.frame);
+            }
+            Trigger::Timeout(0) if smoothed.is_some_and(|rtt| again.idle < rtt) => {
+                self.early_timeouts.push(again.frame);
+            }
+            _ => {}
+        }
+    }
+
+    /// What was seen of the end called `from`.
+    pub fn seen(&self, from: &'static str) -> Vec<Habit> {
+        let mut habits = Vec::new();
+        let mut tell = |habit, about, frames: &[u64]| {
+            habits.push(Habit { from, habit, about, frames: frames.to_vec() });
+        };
+        let Initial { mss, bytes, frames, .. } = &self.initial;
+        if let Some(segments) = bytes.checked_div(*mss).filter(|_| *bytes > 0) {
+            if *bytes > mss * INITIAL_WINDOW + mss / 2 {
+                let about = format!(
+                    "sends {bytes} bytes, {segments} segments, before the first acknowledgment; \
+                     RFC 6928 allows {INITIAL_WINDOW}"
+                );
+                tell("large-initial-window", about, frames);
+            }
+        }
+        let Frames { count, first } = &self.overruns;
+        if *count > 0 {
+            let about = format!("sends beyond the advertised window {count} times");
+            tell("window-overrun", about, first);
+        }
+        let Frames { count, first } = &self.early_fast;
+        if *count > 0 {
+            let about =
+                format!("retransmits before the third duplicate acknowledgment {count} times");
+            tell("early-fast-retransmit", about, first);
+        }
+        let Frames { count, first } = &self.early_timeouts;
+        if *count > 0 {
+            let about = format!("times out within a smoothed round trip {count} times");
+            tell("early-timeout", about, first);
+        }
+        habits
+    }
+}

@@ -1,0 +1,230 @@
+//! The ranges of one direction that were sent more than once, each copy of them, and what
+//! acknowledgments said of them.
+
+use rtolab_tcp::Seq;
+use rtolab_tcp::flight::Sent;
+use rtolab_time::{Duration, Instant};
+
+use crate::arrivals::Arrival;
+use crate::evidence::{Bound, Evidence, Sign};
+use crate::trigger::Trigger;
+
+/// So many ranges are followed at once; beyond it the oldest is settled with what is known of it.
+const MOST_RANGES: usize = 4096;
+
+/// One sending of a range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copy {
+    pub at: Instant,
+    /// TSval.
+    pub timestamp: Option<u32>,
+    /// What is known of it as a retransmission; nothing of the original.
+    pub again: Option<Again>,
+}
+
+/// A retransmission as the capture has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Again {
+    pub frame: u64,
+    pub identification: u16,
+    /// The sequence number on the wire.
+    pub raw: u32,
+    /// Payload in bytes.
+    pub len: u32,
+    pub trigger: Trigger,
+    /// Which episode of the judges a timeout belongs to.
+    pub judged: Option<u32>,
+    /// How long after the last event that restarts a retransmission timer.
+    pub idle: Duration,
+    /// Had the capture seen these bytes before?
+    pub arrival: Arrival,
+}
+
+/// The first acknowledgment of a range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cover {
+    pub at: Instant,
+    pub frame: u64,
+    /// Does it report the range as received twice?
+    pub duplicate: bool,
+    /// Is all acknowledged that was sent before the first retransmission?
+    pub all: bool,
+}
+
+/// A range that was sent more than once.
+#[derive(Clone, Debug)]
+pub(crate) struct Resent {
+    pub start: Seq,
+    pub end: Seq,
+    pub is_syn: bool,
+    /// In the order of sending, the original first; it may not have been seen.
+    pub copies: Vec<Copy>,
+    pub signs: Vec<Sign>,
+    pub cover: Option<Cover>,
+    /// How often the receiver reported it as received twice.
+    pub duplicates: usize,
+    /// What the first acknowledgment expected next: whether its original arrives says which copy of
+    /// this range did.
+    pub next: Option<Seq>,
+    /// When it may be settled.
+    pub due: Instant,
+}
+
+impl Resent {
+    /// What follows from the evidence: `(most, least)` bounds of the first copy that arrived.
+    pub fn bounds(&self) -> (Option<usize>, usize) {
+        let (mut most, mut least) = (None, 0);
+        for sign in &self.signs {
+            match sign.bound {
+                Bound::AtMost(first) => most = Some(most.map_or(first, |most| first.min(most))),
+                Bound::AtLeast(first) => least = first.max(least),
+            }
+        }
+        (most, least)
+    }
+
+    /// Did the original arrive, as far as is known?
+    pub fn original(&self) -> Original {
+        match self.bounds() {
+            (Some(0), _) => Original::Arrived,
+            (_, 1..) => Original::Lost,
+            _ => Original::Unknown,
+        }
+    }
+
+    pub fn spans(&self, seq: Seq) -> bool {
+        self.start <= seq && seq < self.end
+    }
+
+    /// Notes evidence; the same twice is noted once.
+    pub fn note(&mut self, evidence: Evidence, bound: Bound, frame: u64) {
+        let known = |sign: &Sign| sign.evidence == evidence && sign.bound == bound;
+        if !self.signs.iter().any(known) {
+            self.signs.push(Sign { evidence, bound, frame });
+        }
+    }
+
+    pub fn retransmissions(&self) -> impl DoubleEndedIterator<Item = (usize, &Copy, &Again)> {
+        let copies = self.copies.iter().enumerate();
+        copies.filter_map(|(index, copy)| Some((index, copy, copy.again.as_ref()?)))
+    }
+}
+
+/// What became of an original.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Original {
+    Arrived,
+    Lost,
+    Unknown,
+}
+
+/// All ranges of a direction that are not yet settled, by where they begin.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ledger {
+    ranges: Vec<Resent>,
+    /// The earliest time at which something may be settled.
+    due: Option<Instant>,
+    /// When an acknowledgment last told of something that came twice, or out of order.
+    duplicate: Option<Instant>,
+}
+
+impl Ledger {
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// An acknowledgment tells of something that came twice, or out of order.
+    pub const fn duplicate_seen(&mut self, at: Instant) {
+        self.duplicate = Some(at);
+    }
+
+    /// When one did last.
+    pub const fn last_duplicate(&self) -> Option<Instant> {
+        self.duplicate
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Resent> {
+        self.ranges.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Resent> {
+        self.ranges.iter_mut()
+    }
+
+    /// The copies of exactly this range, the new one last. `original` is what the flight knows of
+    /// the first one.
+    pub fn resent(
+        &mut self,
+        (start, end): (Seq, Seq),
+        copy: Copy,
+        original: Option<&Sent>,
+    ) -> &mut Resent {
+        let known = self.ranges.iter().position(|r| r.start == start && r.end == end);
+        let index = known.unwrap_or_else(|| {
+            let whole = |resent: &&Resent| resent.start <= start && end <= resent.end;
+            let mut copies = match self.ranges.iter().find(whole) {
+                Some(resent) => resent.copies.clone(),
+                None => vec![first_copy(original)],
+            };
+            // They are retransmissions of the other range, and told there.
+            for copy in &mut copies {
+                copy.again = None;
+            }
+            let is_syn = original.is_some_and(|sent| sent.flags.has(rtolab_tcp::Flags::SYN));
+            self.ranges.push(Resent {
+                start,
+                end,
+                is_syn,
+                copies,
+                signs: Vec::new(),
+                cover: None,
+                duplicates: 0,
+                next: None,
+                due: Instant::NEVER,
+            });
+            self.ranges.len() - 1
+        });
+        let resent = &mut self.ranges[index];
+        resent.copies.push(copy);
+        resent
+    }
+
+    /// When a covered range is to be settled.
+    pub fn settle_at(&mut self, due: Instant) {
+        self.due = Some(self.due.map_or(due, |earliest| earliest.min(due)));
+    }
+
+    /// Those about which nothing more will be heard.
+    pub fn settled(&mut self, at: Instant) -> Vec<Resent> {
+        let over = self.ranges.len() > MOST_RANGES;
+        if !over && self.due.is_none_or(|due| at < due) {
+            return Vec::new();
+        }
+        let mut settled = Vec::new();
+        if over {
+            settled.push(self.ranges.remove(0));
+        }
+        let ranges = std::mem::take(&mut self.ranges);
+        let (done, open): (Vec<_>, Vec<_>) = ranges.into_iter().partition(|r| r.due <= at);
+        self.ranges = open;
+        settled.extend(done);
+        let due = self.ranges.iter().map(|resent| resent.due).filter(|&due| due != Instant::NEVER);
+        self.due = due.min();
+        settled
+    }
+
+    /// All that is left, at the end.
+    pub fn take_all(&mut self) -> Vec<Resent> {
+        self.due = None;
+        std::mem::take(&mut self.ranges)
+    }
+}
+
+/// The original; of one that was not seen only that it was before all else.
+fn first_copy(original: Option<&Sent>) -> Copy {
+    Copy {
+        at: original.map_or(Instant::START, |sent| sent.first_sent),
+        timestamp: original.map(|sent| sent.first_timestamp).filter(|&value| value > 0),
+        again: None,
+    }
+}

@@ -1,0 +1,38 @@
+//! The recorded clock: what each retransmission and each timeout in a capture was.
+//!
+//! A [`Diagnosis`] takes the packets of a capture one by one, keeps a
+//! [`Flight`](rtolab_tcp::Flight) and the detectors of `rtolab-tcp` for each direction of each
+//! connection, and says what became of each [connection](ConnectionReport). It needs memory for the
+//! connections that are open, and for what it has to say.
+
+mod acks;
+mod arrivals;
+mod connection;
+mod diagnosis;
+mod duplicates;
+mod episode;
+mod evidence;
+mod findings;
+mod habits;
+mod ledger;
+mod report;
+mod rtt;
+mod run;
+mod sending;
+mod stack;
+mod story;
+mod trace;
+mod trigger;
+mod vantage;
+
+pub use diagnosis::Diagnosis;
+pub use evidence::{Evidence, Verdict};
+pub use habits::Habit;
+pub use report::{
+    Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
+    Summary, TimeoutReport,
+};
+pub use run::{Document, diagnose};
+pub use trace::{Passed, trace};
+pub use trigger::Trigger;
+pub use vantage::Vantage;

@@ -1,0 +1,52 @@
+//! The round trips of one direction, by Karn's rule, as seen where the capture was made.
+
+use rtolab_tcp::AckFacts;
+use rtolab_time::Duration;
+
+/// The least that Linux adds to a smoothed round trip for its timeout.
+const LEAST_VARIANCE: Duration = Duration::from_millis(200);
+
+/// Round trips so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RoundTrips {
+    pub least: Option<Duration>,
+    pub smoothed: Option<Duration>,
+    variation: Duration,
+    pub samples: u64,
+}
+
+impl RoundTrips {
+    /// Takes what an acknowledgment measures, if it does.
+    pub fn measure(&mut self, facts: &AckFacts) {
+        let (true, Some(newest), false) =
+            (facts.is_new(), facts.newest_acked, facts.acks_retransmission)
+        else {
+            return;
+        };
+        self.take(facts.at.since(newest.first_sent));
+    }
+
+    pub fn take(&mut self, rtt: Duration) {
+        self.samples += 1;
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        // RFC 6298 section 2.
+        let Some(smoothed) = self.smoothed else {
+            (self.smoothed, self.variation) = (Some(rtt), rtt / 2);
+            return;
+        };
+        let deviation = Duration::from_nanos(smoothed.nanos().abs_diff(rtt.nanos()));
+        self.variation = (self.variation * 3 + deviation) / 4;
+        self.smoothed = Some((smoothed * 7 + rtt) / 8);
+    }
+
+    /// About what a retransmission timer is set to without back-off.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.smoothed.map(|smoothed| smoothed + (self.variation * 4).max(LEAST_VARIANCE))
+    }
+
+    /// After this time an answer to what was sent is not to be expected any more.
+    pub fn patience(&self) -> Duration {
+        let fallback = Duration::from_secs(3);
+        self.timeout().map_or(fallback, |timeout| timeout * 2 + Duration::from_secs(1))
+    }
+}

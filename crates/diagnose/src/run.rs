@@ -1,0 +1,74 @@
+//! A capture from its first byte to its last.
+
+use std::io::Read;
+
+use rtolab_capture::{ReadError, Reader, Skipped};
+use serde::Serialize;
+
+use crate::{ConnectionReport, Diagnosis, Summary};
+
+/// What a capture holds, and how far it could be read.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    /// Counts.
+    pub summary: Summary,
+    /// Packets that were passed over: not TCP, fragments, without a whole TCP header, without time.
+    pub skipped: [u64; 4],
+    /// Why it was not read to its end.
+    pub error: Option<String>,
+    /// Connections, as they ended.
+    pub connections: Vec<ConnectionReport>,
+}
+
+/// So often the reader is asked how far it is.
+const WATCHED: u64 = 1 << 14;
+
+/// Diagnoses a capture; `watch` is told now and then how many bytes were read, and ends it by an
+/// error.
+pub fn diagnose<R: Read, E>(
+    input: R,
+    mut watch: impl FnMut(u64) -> Result<(), E>,
+) -> Result<Document, E> {
+    let mut diagnosis = Diagnosis::new();
+    let mut connections = Vec::new();
+    let mut skipped = Skipped::default();
+    let error = match Reader::new(input) {
+        Err(error) => Some(error),
+        Ok(mut reader) => {
+            let error = read(&mut reader, &mut diagnosis, &mut watch)?;
+            skipped = reader.skipped();
+            error
+        }
+    };
+    let summary = diagnosis.finish();
+    connections.extend(std::iter::from_fn(|| diagnosis.poll()));
+    connections.sort_by_key(|connection: &ConnectionReport| connection.number);
+    let Skipped { other, fragments, malformed, untimed } = skipped;
+    Ok(Document {
+        summary,
+        skipped: [other, fragments, malformed, untimed],
+        error: error.map(|error| error.to_string()),
+        connections,
+    })
+}
+
+fn read<R: Read, E>(
+    reader: &mut Reader<R>,
+    diagnosis: &mut Diagnosis,
+    watch: &mut impl FnMut(u64) -> Result<(), E>,
+) -> Result<Option<ReadError>, E> {
+    let mut count = 0_u64;
+    while let Some(captured) = reader.next() {
+        match captured {
+            Ok(captured) => {
+                diagnosis.packet(&captured);
+            }
+            Err(error) => return Ok(Some(error)),
+        }
+        count += 1;
+        if count % WATCHED == 0 {
+            watch(reader.offset())?;
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,241 @@
+//! What one end of a connection sends, and what comes back for it.
+
+use rtolab_tcp::spurious::{DETECTORS, Judges, Judgment};
+use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
+use rtolab_time::{Duration, Instant};
+
+use crate::acks;
+use crate::arrivals::{Arrival, Arrivals};
+use crate::episode::Episodes;
+use crate::habits::Habits;
+use crate::ledger::{Again, Copy, Ledger, Resent};
+use crate::rtt::RoundTrips;
+use crate::trigger::{Pace, Trigger};
+use crate::vantage::Vantage;
+
+/// What is outstanding at most before the oldest is given up: the capture then lacks the other
+/// direction, or acknowledgments.
+const MOST_OUTSTANDING: usize = 1 << 16;
+
+/// A packet as the capture numbers it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub number: u64,
+    pub at: Instant,
+    pub identification: u16,
+    /// The sequence number on the wire.
+    pub raw: u32,
+}
+
+/// One direction of a connection.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    judges: Judges,
+    pub ledger: Ledger,
+    pub trips: RoundTrips,
+    pub pace: Pace,
+    pub arrivals: Arrivals,
+    pub episodes: Episodes,
+    pub habits: Habits,
+    /// Ranges about which all is said.
+    pub settled: Vec<Resent>,
+    pub judgments: Vec<Judgment>,
+    /// Has the peer ever reported a duplicate?
+    pub dsack_seen: bool,
+    /// Bytes of payload seen, copies included.
+    pub bytes: u64,
+    pub retransmissions: u64,
+}
+
+impl Sending {
+    /// Begins with what is first seen to be sent.
+    pub fn new(first: Seq) -> Self {
+        Self {
+            judges: Judges::new(DETECTORS, first),
+            ledger: Ledger::default(),
+            trips: RoundTrips::default(),
+            pace: Pace::default(),
+            arrivals: Arrivals::starting_at(first),
+            episodes: Episodes::default(),
+            habits: Habits::default(),
+            settled: Vec::new(),
+            judgments: Vec::new(),
+            dsack_seen: false,
+            bytes: 0,
+            retransmissions: 0,
+        }
+    }
+
+    pub const fn flight(&self) -> &rtolab_tcp::Flight {
+        self.judges.flight()
+    }
+
+    /// The end sends this; it takes sequence numbers.
+    pub fn sent(&mut self, segment: &Segment, frame: &Frame, view: (Vantage, Duration)) {
+        self.bytes += u64::from(segment.len);
+        let max = self.flight().max();
+        self.habits.sent(segment, frame, self.judges.flight());
+        let arrival = self.arrivals.take(segment, frame, &self.trips);
+        if segment.seq >= max {
+            if segment.seq > max {
+                self.unseen(segment.seq, frame.at);
+            }
+            self.pace.sent(frame.at, self.flight().size());
+            self.note_sent(segment, frame.at, Cause::New);
+            return;
+        }
+        match arrival {
+            Arrival::Reordered => {}
+            Arrival::New | Arrival::Again | Arrival::FillsHole => {
+                self.resend(segment, frame, arrival, view);
+            }
+        }
+        self.note_sent(segment, frame.at, Cause::Unknown);
+    }
+
+    /// Something is sent that was sent before, at least in part.
+    fn resend(
+        &mut self,
+        segment: &Segment,
+        frame: &Frame,
+        arrival: Arrival,
+        (vantage, turnaround): (Vantage, Duration),
+    ) {
+        let idle = self.pace.idle(frame.at);
+        let trigger = match vantage {
+            Vantage::Receiver if !segment.flags.has(Flags::SYN) => Trigger::Unknown,
+            _ => {
+                let past = (self.judges.flight(), &self.trips);
+                self.pace.resent(segment, frame.at, past, turnaround)
+            }
+        };
+        let is_probe = matches!(trigger, Trigger::KeepAlive | Trigger::ZeroWindowProbe);
+        if segment.sequence_length() == 0 || is_probe && segment.len == 0 {
+            return;
+        }
+        let judged = match trigger {
+            Trigger::Timeout(_) | Trigger::Syn(_) => {
+                Some(self.judges.timeout(segment.seq, frame.at))
+            }
+            Trigger::Fast => {
+                self.judges.fast_retransmit(segment.seq, frame.at);
+                None
+            }
+            _ => None,
+        };
+        self.retransmissions += 1;
+        let again = Again {
+            frame: frame.number,
+            identification: frame.identification,
+            raw: frame.raw,
+            len: segment.len,
+            trigger,
+            judged,
+            idle,
+            arrival,
+        };
+        self.note_resent(segment, again, frame.at);
+        let known = (self.judges.flight(), self.trips.smoothed);
+        self.habits.resent(&again, self.pace.duplicates(), known);
+        self.episodes.resent(segment, &again, self.judges.flight(), frame.at);
+    }
+
+    fn note_resent(&mut self, segment: &Segment, again: Again, at: Instant) {
+        let timestamp = segment.timestamps().map(|timestamps| timestamps.value);
+        let copy = Copy { at, timestamp, again: Some(again) };
+        let end = segment.end().min(self.flight().max());
+        let original = self.flight().segment_at(segment.seq).copied();
+        let original = original.filter(|sent| sent.seq <= segment.seq);
+        let acked = end <= self.flight().una();
+        let sacked = original.is_some_and(|sent| sent.is_sacked() && end <= sent.end());
+        let range = (segment.seq, end.max(segment.seq + 1));
+        let due = at + self.trips.patience();
+        let resent = self.ledger.resent(range, copy, original.as_ref());
+        resent.is_syn |= segment.flags.has(Flags::SYN);
+        if acked || sacked {
+            acks::on_known(resent);
+        }
+        if acked {
+            resent.due = due;
+            self.ledger.settle_at(due);
+        }
+    }
+
+    /// What the capture missed was sent at this time at the latest.
+    fn unseen(&mut self, end: Seq, at: Instant) {
+        let max = self.flight().max();
+        let mut hole = Segment::new(max, 0, Flags::ACK);
+        hole.len = u32::try_from(end.since(max)).unwrap_or(u32::MAX);
+        self.note_sent(&hole, at, Cause::Unknown);
+    }
+
+    fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
+        if self.flight().outstanding() >= MOST_OUTSTANDING {
+            self.give_up(at);
+        }
+        self.judges.sent(segment, at, cause);
+    }
+
+    /// Nobody acknowledges: the older half is taken as settled.
+    fn give_up(&mut self, at: Instant) {
+        let half = self.flight().segments_from(self.flight().una()).nth(MOST_OUTSTANDING / 2);
+        let Some(seq) = half.map(|sent| sent.seq) else { return };
+        let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
+        ack.ack = seq;
+        self.judges.acked(&ack, at);
+        self.arrivals.forget(seq);
+    }
+
+    /// The other end acknowledges.
+    pub fn acked(&mut self, segment: &Segment, frame: &Frame) {
+        if segment.ack > self.flight().max() {
+            self.unseen(segment.ack, frame.at);
+            self.arrivals.missed(segment.ack);
+        }
+        let duplicates = self.pace.duplicates();
+        let facts = self.judges.acked(segment, frame.at);
+        self.pace.acked(segment, facts.as_ref(), frame.at);
+        self.habits.acked(segment);
+        let Some(facts) = facts else { return };
+        self.dsack_seen |= facts.dsack.is_some();
+        self.trips.measure(&facts);
+        if facts.is_new() {
+            self.arrivals.forget(segment.ack);
+        }
+        self.judge(segment, &facts, (frame, duplicates));
+        self.episodes.acked(&facts, self.judges.flight(), frame);
+    }
+
+    /// What the acknowledgment says of what was sent again.
+    fn judge(&mut self, segment: &Segment, facts: &AckFacts, (frame, duplicates): (&Frame, u32)) {
+        while let Some(judgment) = self.judges.poll() {
+            self.judgments.push(judgment);
+        }
+        if self.ledger.is_empty() {
+            return;
+        }
+        let context = acks::Context {
+            segment,
+            facts,
+            frame: frame.number,
+            flight: self.judges.flight(),
+            trips: &self.trips,
+            duplicates,
+        };
+        acks::on_ack(&mut self.ledger, &context);
+        self.settled.extend(self.ledger.settled(frame.at));
+    }
+
+    /// Nothing more will come.
+    pub fn finish(&mut self, at: Instant, vantage: Vantage) {
+        self.judges.finish(at);
+        while let Some(judgment) = self.judges.poll() {
+            self.judgments.push(judgment);
+        }
+        self.settled.extend(self.ledger.take_all());
+        self.episodes.finish();
+        for resent in &mut self.settled {
+            acks::at_end(resent, &self.trips, vantage);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The packets of some connections one by one, for pictures.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use rtolab_capture::{Captured, Conversation, End, Reader};
+use rtolab_tcp::{Flags, Segment};
+use rtolab_time::Instant;
+use serde::Serialize;
+
+use crate::diagnosis::Diagnosis;
+use crate::findings::name;
+
+/// A packet of a connection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Passed {
+    /// Its number in the capture.
+    pub frame: u64,
+    /// In seconds since the capture's first packet.
+    pub t: f64,
+    /// `client` or `server`.
+    pub from: &'static str,
+    /// Its first sequence number, counted from the SYN or the first byte seen.
+    pub seq: i64,
+    /// Sequence numbers that it takes.
+    pub len: u32,
+    /// Its acknowledgment number, counted likewise.
+    pub ack: Option<i64>,
+    /// Behind the window that it offers, counted likewise.
+    pub edge: Option<i64>,
+    /// The ranges that it acknowledges selectively.
+    pub sack: Vec<[i64; 2]>,
+}
+
+/// The packets of the connections with these numbers, as [`crate::diagnose`] counts them, at most
+/// `limit` of each. What follows damage is left out.
+pub fn trace<R: Read>(input: R, numbers: &[u64], limit: usize) -> HashMap<u64, Vec<Passed>> {
+    let mut found: HashMap<u64, (Option<Conversation>, Vec<Passed>)> =
+        numbers.iter().map(|&number| (number, (None, Vec::new()))).collect();
+    let mut diagnosis = Diagnosis::new();
+    let mut origin = None;
+    let Ok(reader) = Reader::new(input) else { return HashMap::new() };
+    for captured in reader.map_while(Result::ok) {
+        let number = diagnosis.packet(&captured);
+        while diagnosis.poll().is_some() {}
+        let at =
+            Instant::START + captured.packet.at.since(*origin.get_or_insert(captured.packet.at));
+        let Some((conversation, rows)) = found.get_mut(&number) else { continue };
+        let conversation =
+            conversation.get_or_insert_with(|| Conversation::begun_by(&captured.packet));
+        if let Some((from, segment)) = conversation.segment(&captured.packet) {
+            if rows.len() < limit {
+                rows.push(row(&captured, at, from, &segment));
+            }
+        }
+    }
+    found.into_iter().map(|(number, (_, rows))| (number, rows)).collect()
+}
+
+fn row(captured: &Captured, at: Instant, from: End, segment: &Segment) -> Passed {
+    let acks = segment.flags.has(Flags::ACK);
+    let edge = segment.ack.relative() + i64::from(segment.window);
+    let ranges = segment.sack_blocks();
+    Passed {
+        frame: captured.number,
+        t: at.secs_f64(),
+        from: name(from),
+        seq: segment.seq.relative(),
+        len: segment.sequence_length(),
+        ack: acks.then_some(segment.ack.relative()),
+        edge: acks.then_some(edge),
+        sack: ranges.map(|range| [range.start.relative(), range.end.relative()]).collect(),
+    }
+}

@@ -1,0 +1,254 @@
+//! Why a sender sent something again, as far as the moment tells.
+//!
+//! A retransmission that follows an acknowledgment at once answers it; any other one is a timer's.
+
+use rtolab_tcp::{AckFacts, Flags, Flight, Segment, Seq};
+use rtolab_time::{Duration, Instant};
+use serde::Serialize;
+
+use crate::rtt::RoundTrips;
+
+/// What made the sender send something again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Trigger {
+    /// The retransmission timer expired, after so many back-offs.
+    Timeout(u32),
+    /// A tail loss probe (RFC 8985 section 7).
+    TailLossProbe,
+    /// Duplicate acknowledgments, or SACK, said that it was lost.
+    Fast,
+    /// Fast recovery fills a hole.
+    Recovery,
+    /// It was outstanding when the timer of another expired.
+    AfterTimeout,
+    /// A handshake is repeated.
+    Syn(u32),
+    /// A keep-alive that carries a byte.
+    KeepAlive,
+    /// A probe of a closed window.
+    ZeroWindowProbe,
+    /// The capture does not say: it was not made near the sender.
+    Unknown,
+}
+
+impl Trigger {
+    /// As documents say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timeout(_) => "timeout",
+            Self::TailLossProbe => "tlp",
+            Self::Fast => "fast",
+            Self::Recovery => "recovery",
+            Self::AfterTimeout => "after-timeout",
+            Self::Syn(_) => "syn",
+            Self::KeepAlive => "keep-alive",
+            Self::ZeroWindowProbe => "zero-window-probe",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Of a timeout, how often the timer had been backed off before.
+    pub const fn backoff(self) -> Option<u32> {
+        match self {
+            Self::Timeout(backoff) | Self::Syn(backoff) => Some(backoff),
+            _ => None,
+        }
+    }
+}
+
+impl Serialize for Trigger {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// A sender answers an acknowledgment within this time, beside what the way to it takes.
+const AT_ONCE: Duration = Duration::from_millis(3);
+/// No timer of a sender runs shorter than this; recovery may pace what it sends.
+const SHORTEST_TIMER: Duration = Duration::from_millis(100);
+
+/// So many duplicate acknowledgments lead to a fast retransmit (RFC 5681 section 3.2).
+pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// New segments that F-RTO sends before it knows: two (RFC 5682 section 2.1), Linux now and then
+/// more.
+const FORWARD: u32 = 3;
+
+/// What the sender is repairing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Repair {
+    #[default]
+    Nothing,
+    /// Fast recovery, until this is acknowledged.
+    Fast(Seq),
+    /// What was outstanding at a timeout, until this is acknowledged.
+    Timeout(Seq),
+    /// As before, but the sender has gone on with so many new segments, as F-RTO does.
+    Forward(Seq, u32),
+}
+
+/// What of the past tells why something is sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pace {
+    last_ack: Option<Instant>,
+    /// When the retransmission timer was restarted last.
+    restarted: Instant,
+    last_sent: Instant,
+    duplicates: u32,
+    repair: Repair,
+    /// The first sequence number that timed out last, and how often.
+    expired: Option<(Seq, u32)>,
+    probed: bool,
+    /// The peer's window was last seen closed.
+    closed: bool,
+}
+
+impl Pace {
+    /// Duplicate acknowledgments since the last new one.
+    pub const fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+
+    /// Since the retransmission timer was restarted.
+    pub const fn idle(&self, at: Instant) -> Duration {
+        at.since(self.restarted)
+    }
+
+    /// An acknowledgment came.
+    pub fn acked(&mut self, segment: &Segment, facts: Option<&AckFacts>, at: Instant) {
+        self.last_ack = Some(at);
+        self.closed = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
+        let Some(facts) = facts else { return };
+        if facts.is_new() {
+            (self.restarted, self.duplicates, self.expired, self.probed) = (at, 0, None, false);
+            self.repair = match self.repair {
+                Repair::Fast(until) | Repair::Timeout(until) | Repair::Forward(until, _)
+                    if facts.ack >= until =>
+                {
+                    Repair::Nothing
+                }
+                repair => repair,
+            };
+        } else {
+            let repeats = facts.duplicate || facts.newly_sacked > 0;
+            self.duplicates += u32::from(repeats && facts.dsack.is_none());
+        }
+    }
+
+    /// Something was sent for the first time.
+    pub const fn sent(&mut self, at: Instant, outstanding: u64) {
+        if outstanding == 0 {
+            self.restarted = at;
+        }
+        self.repair = match self.repair {
+            Repair::Timeout(until) => Repair::Forward(until, 1),
+            // More than F-RTO sends to find out: it has found the timeout spurious.
+            Repair::Forward(_, FORWARD..) => Repair::Nothing,
+            Repair::Forward(until, count) => Repair::Forward(until, count + 1),
+            repair => repair,
+        };
+        self.last_sent = at;
+    }
+
+    /// Something is sent again: why? `turnaround` is how long the way from the capture to the sender
+    /// and back takes.
+    pub fn resent(
+        &mut self,
+        segment: &Segment,
+        at: Instant,
+        (flight, trips): (&Flight, &RoundTrips),
+        turnaround: Duration,
+    ) -> Trigger {
+        let trigger = self.trigger(segment, at, (flight, trips), turnaround);
+        match trigger {
+            Trigger::Timeout(backoff) | Trigger::Syn(backoff) => {
+                self.expired = Some((segment.seq, backoff + 1));
+                self.repair = Repair::Timeout(flight.max());
+                self.restarted = at;
+            }
+            Trigger::Fast => self.repair = Repair::Fast(flight.max()),
+            Trigger::AfterTimeout => {
+                if let Repair::Forward(until, _) = self.repair {
+                    self.repair = Repair::Timeout(until);
+                }
+            }
+            Trigger::TailLossProbe => {
+                self.probed = true;
+                self.restarted = at;
+            }
+            _ => {}
+        }
+        self.last_sent = at;
+        trigger
+    }
+
+    fn trigger(
+        &self,
+        segment: &Segment,
+        at: Instant,
+        (flight, trips): (&Flight, &RoundTrips),
+        turnaround: Duration,
+    ) -> Trigger {
+        let before = match self.expired {
+            Some((seq, count)) if seq == segment.seq => count,
+            _ => 0,
+        };
+        if segment.flags.has(Flags::SYN) {
+            return Trigger::Syn(before);
+        }
+        if segment.len <= 1 && !segment.flags.has(Flags::FIN) {
+            if self.closed {
+                return Trigger::ZeroWindowProbe;
+            }
+            if segment.end() <= flight.una() {
+                return Trigger::KeepAlive;
+            }
+        }
+        if self.closed && segment.seq <= flight.una() {
+            return Trigger::ZeroWindowProbe;
+        }
+        let since_ack = self.last_ack.map(|last| at.since(last));
+        let slack = turnaround + turnaround / 2 + AT_ONCE;
+        let answers = since_ack.is_some_and(|since| since <= slack);
+        let is_head = segment.seq <= flight.una();
+        if answers || (!is_head && self.repairs_on(since_ack)) {
+            return self.answer(flight);
+        }
+        if is_head {
+            let only = segment.end() >= flight.max();
+            let early = trips.timeout().is_some_and(|rto| self.idle(at) * 10 < rto * 9);
+            return match only && early && !self.probed && before == 0 {
+                true => Trigger::TailLossProbe,
+                false if self.repair != Repair::Nothing && self.repairs_on(since_ack) => {
+                    self.answer(flight)
+                }
+                false => Trigger::Timeout(before),
+            };
+        }
+        match self.repair {
+            Repair::Timeout(_) | Repair::Forward(..) => Trigger::AfterTimeout,
+            Repair::Nothing if segment.end() >= flight.max() => Trigger::TailLossProbe,
+            Repair::Fast(_) => Trigger::Recovery,
+            Repair::Nothing if flight.sacked() > 0 => Trigger::Fast,
+            Repair::Nothing => Trigger::Unknown,
+        }
+    }
+
+    /// Is a repair under way that something recent keeps going?
+    fn repairs_on(&self, since_ack: Option<Duration>) -> bool {
+        self.repair != Repair::Nothing && since_ack.is_some_and(|since| since < SHORTEST_TIMER)
+    }
+
+    /// What an acknowledgment made the sender send.
+    fn answer(&self, flight: &Flight) -> Trigger {
+        match self.repair {
+            // Found spurious, the timeout is over: duplicates then lead to a fast retransmit. Found
+            // genuine, the first of them leads on.
+            Repair::Forward(..) if self.duplicates >= DUPLICATE_THRESHOLD => Trigger::Fast,
+            Repair::Timeout(_) | Repair::Forward(..) => Trigger::AfterTimeout,
+            Repair::Fast(_) => Trigger::Recovery,
+            Repair::Nothing if self.duplicates > 0 || flight.sacked() > 0 => Trigger::Fast,
+            Repair::Nothing => Trigger::Unknown,
+        }
+    }
+}

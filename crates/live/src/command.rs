@@ -1,0 +1,122 @@
+//! A command on a scenario's links.
+
+use std::os::fd::OwnedFd;
+use std::process::Child;
+use std::thread;
+
+use rtolab_time::{Duration, Instant};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use crate::emulation::Emulation;
+use crate::error::Error;
+use crate::host::{Host, Origin};
+use crate::log::Log;
+use crate::namespace::Namespaces;
+use crate::pump::{Pump, timespec};
+use crate::recording;
+use crate::report::{Ended, Report};
+use crate::roads::Roads;
+use crate::stop::{Stop, Wish};
+use crate::workload::counts;
+
+/// How often the caller is asked whether to go on.
+const ASK: Duration = Duration::from_millis(100);
+/// How long an interrupted command may take to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Runs the command and carries packets until it is over.
+pub(crate) fn run(
+    emulation: &Emulation<'_>,
+    argv: &[String],
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Report, Error> {
+    let scenario = emulation.scenario;
+    crate::workload::check(scenario)?;
+    let roads = Roads::new(scenario)?;
+    let namespaces = Namespaces::new(&scenario.nodes)?;
+    let nodes = scenario.nodes.iter().zip(&scenario.kernels).enumerate();
+    let host = |(number, (name, kernel)): (usize, (&String, _))| {
+        Host::new((number, name), kernel, Origin::Named(namespaces.name(number)))
+    };
+    let hosts: Vec<Host> = nodes.map(host).collect::<Result<_, _>>()?;
+    let (here, peer) = emulation.ends();
+    let before = counts(&hosts)?;
+    let draws = (emulation.seed, (Instant::START, Instant::START + scenario.duration));
+    let mut pump = Pump::new((&hosts, &roads), draws, Log::new(0), Vec::new());
+    let stop = Stop::new()?;
+    let ended = thread::scope(|scope| {
+        let pumping = scope.spawn(|| pump.run(&stop));
+        let ended = namespaces
+            .command(here, argv)
+            .env("RTOLAB_PEER", hosts[peer].address.to_string())
+            .env("RTOLAB_PEER_NETNS", namespaces.name(peer))
+            .env("RTOLAB_NETNS", namespaces.prefix())
+            .spawn()
+            .map_err(Error::system("start the command"))
+            .and_then(|child| Running::new(child)?.wait(interrupted, &|| pumping.is_finished()));
+        stop.tell(Wish::Stop);
+        let pumped = pumping.join().expect("carrying packets does not panic");
+        pumped.and(ended)
+    })?;
+    let after = counts(&hosts)?;
+    let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
+    Ok(recording::report((emulation, &roads), &pump, (ended, Vec::new()), &hosts))
+}
+
+/// The command while it runs; it does not outlive this.
+struct Running {
+    child: Child,
+    /// Readable once the command has ended.
+    watch: OwnedFd,
+}
+
+impl Running {
+    fn new(mut child: Child) -> Result<Self, Error> {
+        let pid = Pid::from_child(&child);
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(watch) => Ok(Self { child, watch }),
+            Err(refused) => {
+                let _ = child.kill().and_then(|()| child.wait());
+                Err(Error::system("watch the command")(refused))
+            }
+        }
+    }
+
+    /// Waits for its end, or for the caller to want it, or for the links to be broken.
+    fn wait(
+        mut self,
+        interrupted: &mut dyn FnMut() -> bool,
+        broken: &dyn Fn() -> bool,
+    ) -> Result<Ended, Error> {
+        loop {
+            let mut fds = [PollFd::new(&self.watch, PollFlags::IN)];
+            match poll(&mut fds, Some(&timespec(ASK))) {
+                // A signal: perhaps the caller knows what it means.
+                Ok(0) | Err(Errno::INTR) if interrupted() || broken() => {
+                    return Ok(Ended::Interrupted);
+                }
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => break,
+                Err(refused) => return Err(Error::system("wait for the command")(refused)),
+            }
+        }
+        Ok(Ended::Exited(self.child.wait().map_err(Error::system("wait for the command"))?))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Ok(Some(_)) = self.child.try_wait() {
+            return;
+        }
+        // An error here means that it is gone already.
+        let _ = pidfd_send_signal(&self.watch, Signal::TERM);
+        let mut fds = [PollFd::new(&self.watch, PollFlags::IN)];
+        if !matches!(poll(&mut fds, Some(&timespec(GRACE))), Ok(1)) {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,94 @@
+//! What a kernel counts: `/proc/net/snmp` and `/proc/net/netstat` of a namespace.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use crate::error::Error;
+use crate::report::Counts;
+
+/// The counters of the namespace in which they were opened.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    files: [File; 2],
+}
+
+impl Counters {
+    /// Those of the calling thread's namespace, whoever reads them later.
+    pub(crate) fn open() -> Result<Self, Error> {
+        let open = |name| File::open(format!("/proc/thread-self/net/{name}"));
+        let files = open("snmp").and_then(|snmp| Ok([snmp, open("netstat")?]));
+        Ok(Self { files: files.map_err(Error::system("read the kernel's counters"))? })
+    }
+
+    /// All that concern TCP.
+    pub(crate) fn read(&self) -> io::Result<Counts> {
+        let mut counts = Counts::new();
+        for file in &self.files {
+            parse(&whole(file)?, &mut counts);
+        }
+        Ok(counts)
+    }
+}
+
+fn whole(file: &File) -> io::Result<String> {
+    let mut text = vec![0; 16_384];
+    let mut length = 0;
+    loop {
+        match file.read_at(&mut text[length..], length as u64)? {
+            0 => break,
+            read => length += read,
+        }
+        if length == text.len() {
+            text.resize(2 * length, 0);
+        }
+    }
+    text.truncate(length);
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Two lines for each protocol: the names, then the numbers.
+fn parse(text: &str, counts: &mut Counts) {
+    let lines: Vec<_> = text.lines().collect();
+    for pair in lines.chunks_exact(2) {
+        let (Some((protocol, names)), Some((_, numbers))) =
+            (pair[0].split_once(':'), pair[1].split_once(':'))
+        else {
+            continue;
+        };
+        if !matches!(protocol, "Tcp" | "TcpExt") {
+            continue;
+        }
+        for (name, number) in names.split_whitespace().zip(numbers.split_whitespace()) {
+            if let Ok(number) = number.parse() {
+                counts.insert(format!("{protocol}{name}"), number);
+            }
+        }
+    }
+}
+
+/// What was counted between `before` and `after`, without what was not.
+pub(crate) fn since(before: &Counts, after: &Counts) -> Counts {
+    let grown = after.iter().filter_map(|(name, now)| {
+        let grown = now.saturating_sub(before.get(name).copied().unwrap_or(0));
+        (grown > 0).then(|| (name.clone(), grown))
+    });
+    grown.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_named_by_the_line_before_them() {
+        let text = "Ip: Forwarding\nIp: 1\nTcp: RtoMin MaxConn InSegs\nTcp: 200 -1 17\n";
+        let mut counts = Counts::new();
+        parse(text, &mut counts);
+        let expected = [("TcpInSegs".to_string(), 17), ("TcpRtoMin".to_string(), 200)];
+        assert_eq!(counts, expected.into());
+        let mut later = counts.clone();
+        parse("TcpExt: TCPTimeouts\nTcpExt: 3\n", &mut later);
+        assert_eq!(since(&counts, &later), [("TcpExtTCPTimeouts".to_string(), 3)].into());
+    }
+}

@@ -1,0 +1,183 @@
+//! What the emulator promises of its clock and its speed, measured. These want an idle machine:
+//!
+//! `cargo test -p rtolab-live --release figures -- --ignored --nocapture --test-threads=1`
+
+use std::net::{SocketAddr, SocketAddrV4, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration as Span, Instant as Wall};
+
+use rtolab_record::Fate;
+use rtolab_scenario::Scenario;
+use rtolab_time::Instant;
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::host::{Host, Origin};
+use crate::log::Log;
+use crate::pump::{Pump, timespec};
+use crate::roads::Roads;
+use crate::stop::{Stop, Wish};
+
+/// A link from `here` to `there` with these keys.
+fn scenario(keys: &str) -> Scenario {
+    let text = format!(
+        r#"
+        title = "A link"
+        duration = "600 s"
+        [[link]]
+        name = "link"
+        between = ["here", "there"]
+        {keys}
+        [[flow]]
+        name = "flow"
+        from = "here"
+        to = "there"
+        "#
+    );
+    Scenario::parse(&text, "x.toml", &[]).unwrap()
+}
+
+fn hosts(scenario: &Scenario) -> Vec<Host> {
+    let nodes = scenario.nodes.iter().zip(&scenario.kernels).enumerate();
+    let host = |(number, (name, kernel)): (usize, (&String, _))| {
+        Host::new((number, name), kernel, Origin::Anonymous).unwrap()
+    };
+    nodes.map(host).collect()
+}
+
+/// A datagram socket of a host that sends to the other.
+fn socket(hosts: &[Host]) -> UdpSocket {
+    let (here, there) = (hosts[0].address, hosts[1].address);
+    let made = hosts[0].within(|| Ok(UdpSocket::bind(SocketAddrV4::new(here, 7000)).unwrap()));
+    let socket = made.unwrap();
+    socket.connect(SocketAddr::V4(SocketAddrV4::new(there, 7000))).unwrap();
+    socket
+}
+
+/// Sends datagrams of so many bytes, headers included, as `pace` says, until told to end.
+fn send(socket: &UdpSocket, bytes: usize, pace: Option<Span>, end: &AtomicBool) {
+    let payload = vec![0; bytes - 28];
+    let begin = Wall::now();
+    for number in 0.. {
+        if end.load(Ordering::Relaxed) {
+            return;
+        }
+        // What the host's own queue has no room for is not sent.
+        let _ = socket.send(&payload);
+        if let Some(pace) = pace {
+            thread::sleep((pace * number).saturating_sub(begin.elapsed()));
+        }
+    }
+}
+
+/// Runs a pump over the link for so long beside a sender; gives it as it is then.
+fn pump_for<T>(
+    keys: &str,
+    span: Span,
+    (bytes, pace): (usize, Option<Span>),
+    read: impl FnOnce(&Pump<'_>) -> T,
+) -> T {
+    let scenario = scenario(keys);
+    let hosts = hosts(&scenario);
+    let roads = Roads::new(&scenario).unwrap();
+    let socket = socket(&hosts);
+    let all = (1, (Instant::START, Instant::NEVER));
+    let mut pump = Pump::new((&hosts, &roads), all, Log::new(100_000), vec![None]);
+    let stop = Stop::new().unwrap();
+    let end = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let pumping = scope.spawn(|| pump.run(&stop));
+        scope.spawn(|| send(&socket, bytes, pace, &end));
+        thread::sleep(span);
+        end.store(true, Ordering::Relaxed);
+        stop.tell(Wish::Stop);
+        pumping.join().unwrap().unwrap();
+    });
+    read(&pump)
+}
+
+/// Packets a second from one TUN device to another with nothing between.
+fn bare_rate(span: Span) -> f64 {
+    let scenario = scenario("");
+    let hosts = hosts(&scenario);
+    let socket = socket(&hosts);
+    let end = AtomicBool::new(false);
+    let copied = thread::scope(|scope| {
+        scope.spawn(|| send(&socket, 1000, None, &end));
+        let copied = copy_for(&hosts, span);
+        end.store(true, Ordering::Relaxed);
+        copied
+    });
+    copied as f64 / span.as_secs_f64()
+}
+
+fn copy_for(hosts: &[Host], span: Span) -> u64 {
+    let _ = crate::sys::real_time();
+    let (mut buffer, mut copied, begin) = (vec![0; 65_535], 0, Wall::now());
+    while begin.elapsed() < span {
+        match hosts[0].device.recv(&mut buffer) {
+            Ok(length) => {
+                if hosts[1].device.send(&buffer[..length]).is_ok() {
+                    copied += 1;
+                }
+            }
+            Err(_) => {
+                let device = hosts[0].device.as_fd();
+                let mut fds = [PollFd::from_borrowed_fd(device, PollFlags::IN)];
+                let _ = poll(&mut fds, Some(&timespec(rtolab_time::Duration::from_millis(10))));
+            }
+        }
+    }
+    copied
+}
+
+#[test]
+#[ignore = "wants an idle machine"]
+fn at_100_mbit_s_one_packet_in_a_hundred_is_late_by_200_us_at_most() {
+    // 80 Mbit/s of packets of 1,500 B: the link is never full.
+    let keys = "rate = '100 Mbit/s'\ndelay = '10 ms'";
+    let pace = Span::from_micros(150);
+    let (late, real_time) = pump_for(keys, Span::from_secs(10), (1500, Some(pace)), |pump| {
+        (pump.late.read(), pump.real_time)
+    });
+    println!("{late:?}, in real time: {real_time}");
+    assert!(late.packets > 20_000, "{late:?}");
+    assert!(late.p99.nanos() <= 200_000, "{late:?}");
+}
+
+#[test]
+#[ignore = "takes a minute of an idle machine"]
+fn at_28_8_kbit_s_the_rate_is_exact_to_a_thousandth() {
+    // Twice what the link can take, so that it is never idle; the queue is 20 s long.
+    let keys = "rate = '28.8 kbit/s'\ndelay = '200 ms'\nqueue = '72 kB'";
+    let pace = Span::from_millis(80);
+    let rate = pump_for(keys, Span::from_secs(62), (576, Some(pace)), |pump| {
+        let arrived = pump.log.sent.iter().filter(|sent| sent.fate == Fate::Delivered);
+        let all = arrived.filter_map(|sent| sent.fate_at);
+        let out: Vec<_> = all.collect();
+        let (first, last) = (out[0], out[out.len() - 1]);
+        let span = last.since(first).secs_f64();
+        assert!(span > 60.0, "{span} s");
+        (out.len() - 1) as f64 * 576.0 * 8.0 / span
+    });
+    println!("{rate:.3} bit/s");
+    assert!((rate / 28_800.0 - 1.0).abs() < 0.001, "{rate} bit/s");
+}
+
+#[test]
+#[ignore = "wants an idle machine"]
+fn without_a_rate_it_carries_most_of_what_a_bare_loop_copies() {
+    let span = Span::from_secs(2);
+    let ours = || {
+        pump_for("", span, (1000, None), |pump| {
+            pump.of_link(0)[0].0.delivered as f64 / span.as_secs_f64()
+        })
+    };
+    let mut shares: Vec<_> = (0..5).map(|_| (ours(), bare_rate(span))).collect();
+    println!("packets a second, ours and of a bare loop: {shares:.0?}");
+    shares.sort_by(|one, other| (one.0 / one.1).total_cmp(&(other.0 / other.1)));
+    let (ours, bare) = shares[2];
+    println!("median: {:.0} %", 100.0 * ours / bare);
+    assert!(ours / bare >= 0.6, "{shares:?}");
+}

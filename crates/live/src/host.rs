@@ -1,0 +1,190 @@
+//! One host: a network namespace with a TUN device in it.
+
+use std::fs::File;
+use std::io::Write;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use rtolab_scenario::Kernel;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use tun_rs::{DeviceBuilder, Layer, SyncDevice};
+
+use crate::counters::Counters;
+use crate::error::Error;
+use crate::report::Effective;
+use crate::settings;
+use crate::sys;
+
+/// The device's name inside its namespace.
+const DEVICE: &str = "link0";
+/// The network of all hosts.
+const NETWORK: [u8; 2] = [10, 83];
+/// What waits for this process to take it, in packets: as much as a window of any size.
+const DEVICE_QUEUE: u32 = 10_000;
+
+/// A host, gone with its last file: nobody else knows its namespace, unless it has a name.
+pub(crate) struct Host {
+    pub name: String,
+    pub address: Ipv4Addr,
+    pub device: SyncDevice,
+    pub counters: Counters,
+    pub effective: Effective,
+    namespace: OwnedFd,
+}
+
+/// Where a host's namespace comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Origin<'a> {
+    /// A new one without a name: it goes with this process, however that ends.
+    Anonymous,
+    /// One that `ip netns` knows by this name.
+    Named(&'a str),
+}
+
+impl Host {
+    /// Makes the host of this number, from 0, as `kernel` says.
+    pub(crate) fn new(
+        (number, name): (usize, &str),
+        kernel: &Kernel,
+        origin: Origin<'_>,
+    ) -> Result<Self, Error> {
+        thread::scope(|scope| {
+            let made = scope.spawn(|| {
+                let namespace = enter(origin)?;
+                Self::in_this_thread((number, name), kernel, namespace)
+            });
+            made.join().expect("making a host does not panic")
+        })
+    }
+
+    /// The same, in the namespace that the calling thread has entered.
+    fn in_this_thread(
+        (number, name): (usize, &str),
+        kernel: &Kernel,
+        namespace: OwnedFd,
+    ) -> Result<Self, Error> {
+        let address = address(number);
+        let mut effective = settings::apply(kernel, name)?;
+        let device = DeviceBuilder::new()
+            .name(DEVICE)
+            .layer(Layer::L3)
+            .enable(false)
+            .build_sync()
+            .map_err(Error::system("make a TUN device"))?;
+        device.set_nonblocking(true).map_err(Error::system("set up a TUN device"))?;
+        ip_batch(&commands(kernel, address))?;
+        let shown = (
+            ip(&["-d", "link", "show", "dev", DEVICE])?,
+            ip(&["route", "show", "10.83.0.0/16", "dev", DEVICE])?,
+        );
+        effective.extend(settings::check_shown(kernel, name, (&shown.0, &shown.1))?);
+        let counters = Counters::open()?;
+        Ok(Self { name: name.to_string(), address, device, counters, effective, namespace })
+    }
+
+    /// Does something inside, sockets for example, which stay there.
+    pub(crate) fn within<T: Send>(
+        &self,
+        act: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        thread::scope(|scope| {
+            let done = scope.spawn(|| {
+                move_into(self.namespace.as_fd())?;
+                act()
+            });
+            done.join().expect("acting inside a host does not panic")
+        })
+    }
+}
+
+/// The address of the host of this number.
+pub(crate) fn address(number: usize) -> Ipv4Addr {
+    let [first, second] = NETWORK;
+    let [high, low] = (number as u16 + 1).to_be_bytes();
+    Ipv4Addr::new(first, second, high, low)
+}
+
+/// The number of the host that has this address, if any may.
+pub(crate) fn number(address: [u8; 4]) -> Option<usize> {
+    let [first, second, high, low] = address;
+    ([first, second] == NETWORK)
+        .then(|| usize::from(u16::from_be_bytes([high, low])).checked_sub(1))?
+}
+
+fn enter(origin: Origin<'_>) -> Result<OwnedFd, Error> {
+    match origin {
+        Origin::Anonymous => {
+            sys::unshare_network().map_err(Error::system("make a network namespace"))?;
+            open("/proc/thread-self/ns/net")
+        }
+        Origin::Named(name) => {
+            let namespace = open(&format!("/run/netns/{name}"))?;
+            move_into(namespace.as_fd())?;
+            Ok(namespace)
+        }
+    }
+}
+
+fn open(path: &str) -> Result<OwnedFd, Error> {
+    File::open(path).map(OwnedFd::from).map_err(Error::system("open a network namespace"))
+}
+
+fn move_into(namespace: BorrowedFd<'_>) -> Result<(), Error> {
+    move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))
+        .map_err(Error::system("enter a network namespace"))
+}
+
+fn commands(kernel: &Kernel, address: Ipv4Addr) -> String {
+    let offload = if kernel.offload { "" } else { " gso_max_segs 1" };
+    let mtu = kernel.mtu;
+    let route = settings::route(kernel).join(" ");
+    format!(
+        "link set dev lo up\n\
+         link set dev {DEVICE} mtu {mtu} txqueuelen {DEVICE_QUEUE}{offload}\n\
+         address add {address}/32 dev {DEVICE}\n\
+         link set dev {DEVICE} up\n\
+         route add 10.83.0.0/16 dev {DEVICE} src {address} {route}\n\
+         route add default dev {DEVICE} src {address} {route}\n"
+    )
+}
+
+/// Runs the lines as commands of `ip`, in the calling thread's namespace.
+fn ip_batch(lines: &str) -> Result<(), Error> {
+    let mut command = Command::new("ip");
+    command.args(["-batch", "-"]).stdin(Stdio::piped());
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(Error::of_ip)?;
+    let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(lines.as_bytes()));
+    let output = child.wait_with_output().map_err(Error::of_ip)?;
+    // What it did not read, it has said why.
+    match output.status.success() {
+        true => written.map_err(Error::of_ip),
+        false => Err(Error::ip(lines.trim().replace('\n', "; "), &output.stderr)),
+    }
+}
+
+/// What `ip` says with these arguments, in the calling thread's namespace.
+pub(crate) fn ip(arguments: &[&str]) -> Result<String, Error> {
+    let output = Command::new("ip").args(arguments).output().map_err(Error::of_ip)?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(Error::ip(arguments.join(" "), &output.stderr)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_known_by_its_address() {
+        assert_eq!(address(0), Ipv4Addr::new(10, 83, 0, 1));
+        for host in [0, 1, 254, 255, 65_534] {
+            assert_eq!(number(address(host).octets()), Some(host));
+        }
+        assert_eq!(number([10, 83, 0, 0]), None);
+        assert_eq!(number([10, 84, 0, 1]), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! What became of every packet.
+
+use rtolab_link::Cause;
+use rtolab_record::{Fate, Place};
+use rtolab_time::{Duration, Instant};
+
+use crate::packet::Packet;
+
+/// Of each packet so many bytes are kept: the headers of IP and TCP with all options.
+const KEPT: usize = 120;
+
+/// A packet that left a host.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    /// The flow that it belongs to, and the end at which it was sent.
+    pub flow: Option<(usize, Place)>,
+    pub at: Instant,
+    /// Its length in bytes.
+    pub length: u32,
+    pub fate: Fate,
+    /// When it arrived or was lost.
+    pub fate_at: Option<Instant>,
+    /// How long links held it.
+    pub held: Duration,
+    head: [u8; KEPT],
+}
+
+impl Sent {
+    /// Its first bytes.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head[..KEPT.min(self.length as usize)]
+    }
+}
+
+/// All packets of a run, by their copy's number.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub sent: Vec<Sent>,
+    /// Copies that a link doubled, and when the second of each arrived.
+    pub second: Vec<(u64, Instant)>,
+    /// Packets beyond these are not kept.
+    room: usize,
+}
+
+impl Log {
+    /// A log that keeps up to `room` packets; 0 for none.
+    pub(crate) fn new(room: usize) -> Self {
+        Self { room, ..Self::default() }
+    }
+
+    /// A packet leaves its host; copies are numbered in this order.
+    pub(crate) fn leaves(&mut self, packet: &Packet, at: Instant) {
+        if self.sent.len() >= self.room {
+            return;
+        }
+        debug_assert_eq!(packet.copy.0, self.sent.len() as u64);
+        let mut head = [0; KEPT];
+        let kept = KEPT.min(packet.bytes.len());
+        head[..kept].copy_from_slice(&packet.bytes[..kept]);
+        self.sent.push(Sent {
+            flow: packet.flow,
+            at,
+            length: packet.bytes.len() as u32,
+            fate: Fate::Underway,
+            fate_at: None,
+            held: Duration::ZERO,
+            head,
+        });
+    }
+
+    pub(crate) fn held(&mut self, packet: &Packet, held: Duration) {
+        if let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) {
+            sent.held += held;
+        }
+    }
+
+    /// It came to its destination.
+    pub(crate) fn arrives(&mut self, packet: &Packet, at: Instant) {
+        let fate = if packet.damaged { Fate::Corrupt } else { Fate::Delivered };
+        let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) else { return };
+        match sent.fate {
+            Fate::Delivered => self.second.push((packet.copy.0, at)),
+            _ => (sent.fate, sent.fate_at) = (fate, Some(at)),
+        }
+    }
+
+    pub(crate) fn lost(&mut self, packet: &Packet, cause: Cause, at: Instant) {
+        let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) else { return };
+        if sent.fate != Fate::Delivered {
+            (sent.fate, sent.fate_at) = (Fate::Dropped(cause), Some(at));
+        }
+    }
+}

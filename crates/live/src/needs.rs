@@ -1,0 +1,52 @@
+//! Is all there that an emulation needs?
+
+use std::env;
+use std::path::Path;
+
+use crate::error::Error;
+
+/// Root, TUN and iproute2.
+pub(crate) fn check() -> Result<(), Error> {
+    let user = rustix::process::geteuid();
+    if !user.is_root() {
+        return Err(Error::NotRoot(user.as_raw()));
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        return Err(Error::NoTun);
+    }
+    if !can_run("ip") {
+        return Err(Error::NoIp);
+    }
+    Ok(())
+}
+
+/// A command, and one that can be run.
+pub(crate) fn check_command(argv: &[String]) -> Result<(), Error> {
+    let program = argv.first().ok_or(Error::NoCommand)?;
+    match can_run(program) {
+        true => Ok(()),
+        false => Err(Error::NoProgram(program.clone())),
+    }
+}
+
+fn can_run(program: &str) -> bool {
+    let runs = |path: &Path| {
+        path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+    };
+    if program.contains('/') {
+        return runs(Path::new(program));
+    }
+    env::var_os("PATH")
+        .is_some_and(|path| env::split_paths(&path).any(|folder| runs(&folder.join(program))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_a_path_or_found_in_path() {
+        assert!(can_run("sh") && can_run("/bin/sh"));
+        assert!(!can_run("no-such-program") && !can_run("/etc/passwd") && !can_run("/bin"));
+    }
+}

@@ -1,0 +1,274 @@
+//! From what was seen of a run to the tables that a simulated one leaves.
+
+use std::sync::Arc;
+
+use rtolab_link::{Direction, DisturbanceKind, Stats};
+use rtolab_record::{
+    ConnectionRow, Disturbance, DisturbanceRow, Event, LinkRow, Measured, Place, Recording, Run,
+    SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truths, WindowRow,
+};
+use rtolab_scenario::Scenario;
+use rtolab_time::{Duration, Instant};
+
+use crate::emulation::Emulation;
+use crate::host::Host;
+use crate::pump::Pump;
+use crate::report::{Counts, Effective, Ended, HostReport, LinkReport, Report};
+use crate::roads::Roads;
+use crate::seen::{self, Seen};
+use crate::sockets::Protocol;
+use crate::talk::Talk;
+use crate::tally::tally;
+use crate::truth::truth;
+use crate::watch::{Episode, Sample};
+
+/// A slow-start threshold from which on there is none.
+const NO_THRESHOLD: u32 = i32::MAX as u32;
+
+/// What links and hosts did.
+pub(crate) fn report(
+    (emulation, roads): (&Emulation<'_>, &Roads),
+    pump: &Pump<'_>,
+    (ended, connections): (Ended, Vec<(String, Effective)>),
+    hosts: &[(&Host, (Counts, Counts))],
+) -> Report {
+    let scenario = emulation.scenario;
+    let round_trip = roads.round_trip(scenario);
+    let link = |(index, (name, _)): (usize, &(Arc<str>, _))| {
+        let ends = scenario
+            .links
+            .get(index)
+            .map(|link| [link.ends.0, link.ends.1].map(|node| scenario.nodes[node].clone()));
+        let [forward, backward] = pump.of_link(index);
+        LinkReport {
+            name: name.to_string(),
+            ends,
+            stats: [forward.0, backward.0],
+            inside: [forward.1, backward.1],
+        }
+    };
+    let host = |(host, (before, after)): &(&Host, (Counts, Counts))| HostReport {
+        name: host.name.clone(),
+        address: host.address,
+        effective: host.effective.clone(),
+        before: before.clone(),
+        after: after.clone(),
+    };
+    Report {
+        ended,
+        elapsed: Duration::from_nanos(pump.begin.elapsed().as_nanos() as u64),
+        links: roads.links.iter().enumerate().map(link).collect(),
+        hosts: hosts.iter().map(host).collect(),
+        connections,
+        refused: pump.refused,
+        lateness: pump.late.read(),
+        allowed: scenario.emulation.lateness.unwrap_or_else(|| allowed(round_trip)),
+        round_trip,
+        real_time: pump.real_time,
+    }
+}
+
+/// 1 ms, or 5 % of the round trip if that is longer.
+fn allowed(round_trip: Duration) -> Duration {
+    Duration::from_millis(1).max(round_trip / 20)
+}
+
+/// The tables.
+pub(crate) fn recording(
+    (scenario, roads): (&Scenario, &Roads),
+    run: Run,
+    pump: &mut Pump<'_>,
+    talks: &[Talk],
+) -> Recording {
+    let mut recording = Recording { run, ..Recording::default() };
+    let names: Vec<Arc<str>> =
+        scenario.flows.iter().map(|flow| flow.name.as_str().into()).collect();
+    for (index, seen) in seen::all(&pump.log, names.len()).iter().enumerate() {
+        let watch = pump.watches[index].as_ref();
+        let (episodes, samples) = watch.map_or((&[][..], &[][..]), |watch| {
+            (watch.episodes.as_slice(), watch.samples.as_slice())
+        });
+        let name = &names[index];
+        let timeouts: Vec<_> = episodes.iter().filter_map(|one| timeout(name, seen, one)).collect();
+        let talk = &talks[index];
+        recording.connections.extend(connection((scenario, index), name, (seen, &timeouts), talk));
+        recording.windows.extend(samples.iter().map(|sample| window(name, sample)));
+        recording.segments.extend(segments((index, name), seen, &pump.log.second));
+        recording.tasks.extend(tasks(name, talk));
+        recording.timeouts.extend(timeouts);
+    }
+    recording.segments.sort_by_key(|row| row.at);
+    let until = Instant::START + Duration::from_nanos(pump.begin.elapsed().as_nanos() as u64);
+    for (index, (name, _)) in roads.links.iter().enumerate() {
+        recording.links.extend(links(name, pump, index));
+        recording.disturbances.extend(disturbances(name, pump, (index, until)));
+    }
+    recording
+}
+
+fn connection(
+    (scenario, index): (&Scenario, usize),
+    name: &Arc<str>,
+    (seen, timeouts): (&[Seen], &[TimeoutRow]),
+    talk: &Talk,
+) -> Option<ConnectionRow> {
+    let flow = &scenario.flows[index];
+    let (from, to) = scenario.measured;
+    let (tally, parts) = tally(seen, (from, to));
+    let of = |kind| timeouts.iter().filter(move |row| row.kind == kind);
+    let [timed, fast] = [TimeoutKind::Timeout, TimeoutKind::FastRetransmit];
+    let within = |kind| of(kind).filter(|row| (from..=to).contains(&row.at)).count() as u64;
+    let measured = Measured {
+        timeouts: within(timed),
+        fast_retransmits: within(fast),
+        ..parts[1].since(&parts[0], to.since(from))
+    };
+    let truths = [timed, fast].map(|kind| {
+        let mut truths = Truths::default();
+        of(kind).filter_map(|row| row.truth).for_each(|truth| truths.count(truth));
+        truths
+    });
+    let udp = talk.protocol() == Protocol::Udp;
+    Some(ConnectionRow {
+        flow: name.clone(),
+        flow_sender: if udp { "udp".into() } else { sender(scenario, index) },
+        set: flow.set.as_deref().map(Arc::from),
+        start: tally.start?,
+        end: tally.end,
+        bytes: talk.bytes(),
+        segments: tally.counts.segments,
+        header_bytes: tally.header_bytes,
+        acked_segments: tally.counts.acked_segments,
+        retransmissions: tally.retransmissions,
+        unneeded: tally.unneeded,
+        lost: tally.lost,
+        absorbed: 0,
+        local: 0,
+        timeouts: of(timed).count() as u64,
+        fast_retransmits: of(fast).count() as u64,
+        truths: (!udp).then_some(truths),
+        found_spurious: of(timed).filter(|row| row.verdict.is_some()).count() as u64,
+        acks: tally.acks,
+        dupacks: tally.dupacks,
+        delay: tally.delay,
+        measured,
+    })
+}
+
+/// What the tables call the sender of a flow.
+fn sender(scenario: &Scenario, index: usize) -> Arc<str> {
+    let kernel = &scenario.kernels[scenario.flows[index].from];
+    format!("linux {}", kernel.congestion).into()
+}
+
+fn timeout(name: &Arc<str>, seen: &[Seen], episode: &Episode) -> Option<TimeoutRow> {
+    let index = seen.binary_search_by_key(&episode.copy, |one| one.copy).ok()?;
+    let one = &seen[index];
+    Some(TimeoutRow {
+        flow: name.clone(),
+        end: Place::Sender,
+        at: episode.at,
+        kind: episode.kind,
+        seq: one.segment.seq.relative(),
+        rto: episode.rto,
+        backoff: episode.backoff,
+        cwnd: episode.cwnd,
+        needed: !one.unneeded,
+        truth: Some(truth(seen, index)),
+        cost: None,
+        verdict: episode.undone.map(|_| "spurious"),
+        detector: episode.undone.map(|(detector, _)| detector),
+        verdict_at: episode.undone.map(|(_, at)| at),
+    })
+}
+
+fn window(name: &Arc<str>, Sample { at, info }: &Sample) -> WindowRow {
+    let bytes = |segments: u32| u64::from(segments) * u64::from(info.snd_mss);
+    let sampled = !info.srtt.is_zero();
+    WindowRow {
+        flow: name.clone(),
+        at: *at,
+        cwnd: bytes(info.cwnd),
+        ssthresh: Some(info.ssthresh).filter(|it| *it < NO_THRESHOLD).map(bytes),
+        flight: bytes(info.unacked),
+        srtt: sampled.then_some(info.srtt),
+        rttvar: sampled.then_some(info.rttvar),
+        rto: info.rto,
+    }
+}
+
+/// Two rows a packet that arrived, one a packet that did not.
+fn segments<'a>(
+    (index, name): (usize, &'a Arc<str>),
+    seen: &'a [Seen],
+    second: &'a [(u64, Instant)],
+) -> impl Iterator<Item = SegmentRow> + 'a {
+    seen.iter().flat_map(move |one| {
+        let row = move |at, place, event| SegmentRow {
+            flow: index as u32,
+            flow_name: name.clone(),
+            at,
+            place,
+            event,
+            copy: one.copy,
+            segment: one.segment,
+            bytes: one.bytes,
+            retransmission: one.retransmission,
+            unneeded: one.unneeded,
+            fate: one.fate,
+            fate_at: one.fate_at,
+            held: one.held,
+        };
+        let again = second.iter().filter(|(copy, _)| *copy == one.copy).map(|(_, at)| *at);
+        let arrivals = one.arrived().into_iter().chain(again);
+        let received = arrivals.map(move |at| row(at, one.from.other(), Event::Received));
+        [row(one.sent, one.from, Event::Sent)].into_iter().chain(received)
+    })
+}
+
+fn tasks<'a>(name: &'a Arc<str>, talk: &'a Talk) -> impl Iterator<Item = TaskRow> + 'a {
+    talk.tasks().iter().zip(1..).map(|(task, number)| TaskRow {
+        flow: name.clone(),
+        number,
+        due: task.due,
+        start: task.start,
+        end: task.end,
+        bytes: task.bytes,
+    })
+}
+
+fn links(name: &Arc<str>, pump: &Pump<'_>, index: usize) -> impl Iterator<Item = LinkRow> {
+    let parts = pump.measured(index);
+    let stats = pump.of_link(index).map(|(stats, _)| stats);
+    let name = name.clone();
+    Direction::BOTH.into_iter().map(move |direction| {
+        let [from, to]: [Stats; 2] = parts.map(|part| part[direction.index()]);
+        LinkRow {
+            link: name.clone(),
+            direction,
+            stats: stats[direction.index()],
+            measured_transmitted_bytes: to.transmitted_bytes - from.transmitted_bytes,
+            measured_delivered_bytes: to.bytes - from.bytes,
+        }
+    })
+}
+
+fn disturbances(
+    name: &Arc<str>,
+    pump: &mut Pump<'_>,
+    (index, until): (usize, Instant),
+) -> impl Iterator<Item = DisturbanceRow> {
+    let name = name.clone();
+    let all = pump.channels[index].disturbances(until);
+    all.into_iter().map(move |one| DisturbanceRow {
+        link: name.clone(),
+        direction: one.direction,
+        kind: match one.kind {
+            DisturbanceKind::Stall => Disturbance::Stall,
+            DisturbanceKind::Outage => Disturbance::Outage,
+            DisturbanceKind::Spike => Disturbance::Spike,
+        },
+        from: one.from,
+        to: one.to,
+    })
+}

@@ -1,0 +1,108 @@
+//! Which links a packet passes from one host to another.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rtolab_link::{ChannelConfig, Direction};
+use rtolab_net::{Hop, Network};
+use rtolab_record::Place;
+use rtolab_scenario::Scenario;
+use rtolab_time::{Duration, Instant};
+
+use crate::error::Error;
+
+/// All ways between hosts, each from some instant on.
+pub(crate) struct Roads {
+    between: BTreeMap<(usize, usize), Vec<(Instant, Arc<[Hop]>)>>,
+    /// The same for flows that have an access link: by flow and where packets leave.
+    of_flows: BTreeMap<(usize, usize), Vec<(Instant, Arc<[Hop]>)>>,
+    /// The links by name, those of the scenario first, then the access links of flows.
+    pub links: Vec<(Arc<str>, ChannelConfig)>,
+}
+
+impl Roads {
+    pub(crate) fn new(scenario: &Scenario) -> Result<Self, Error> {
+        let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
+        let network = Network::new(scenario.nodes.len(), &ends);
+        let mut roads = Self {
+            between: between_all(scenario, &network),
+            of_flows: BTreeMap::new(),
+            links: scenario
+                .links
+                .iter()
+                .map(|link| (link.name.as_str().into(), link.channel.clone()))
+                .collect(),
+        };
+        for (number, flow) in scenario.flows.iter().enumerate() {
+            let there = roads.between.get(&(flow.from, flow.to));
+            let (Some(there), Some(back)) = (there, roads.between.get(&(flow.to, flow.from)))
+            else {
+                let [from, to] = [flow.from, flow.to].map(|node| scenario.nodes[node].clone());
+                return Err(Error::NoRoute { flow: flow.name.clone(), from, to });
+            };
+            let Some(access) = &flow.access else { continue };
+            let hop = Hop { link: roads.links.len(), direction: Direction::Forward };
+            let there = there
+                .iter()
+                .map(|(at, way)| (*at, [hop].into_iter().chain(way.iter().copied()).collect()));
+            let back = back
+                .iter()
+                .map(|(at, way)| (*at, way.iter().copied().chain([hop.back()]).collect()));
+            let (there, back) = (there.collect(), back.collect());
+            roads.of_flows.insert((number, Place::Sender.index()), there);
+            roads.of_flows.insert((number, Place::Receiver.index()), back);
+            roads.links.push((format!("{} access", flow.name).into(), access.clone()));
+        }
+        Ok(roads)
+    }
+
+    /// The way of a packet that leaves now; `None`: there is none.
+    pub(crate) fn way(
+        &self,
+        ends: (usize, usize),
+        flow: Option<(usize, Place)>,
+        now: Instant,
+    ) -> Option<Arc<[Hop]>> {
+        let own = flow.filter(|_| !self.of_flows.is_empty());
+        let own = own.and_then(|(flow, place)| self.of_flows.get(&(flow, place.index())));
+        let ways = own.or_else(|| self.between.get(&ends))?;
+        let (_, hops) = ways.iter().rev().find(|(from, _)| *from <= now)?;
+        Some(hops.clone())
+    }
+
+    /// The shortest round trip of a flow over idle links, without the time to send anything.
+    pub(crate) fn round_trip(&self, scenario: &Scenario) -> Duration {
+        let flows = scenario.flows.iter().enumerate();
+        let round_trips = flows.filter_map(|(number, flow)| {
+            let at = Instant::START;
+            let there = self.way((flow.from, flow.to), Some((number, Place::Sender)), at)?;
+            let back = self.way((flow.to, flow.from), Some((number, Place::Receiver)), at)?;
+            let hops = there.iter().chain(back.iter());
+            let delays = hops.map(|hop| self.links[hop.link].1.of(hop.direction).delay);
+            Some(delays.fold(Duration::ZERO, |sum, delay| sum + delay))
+        });
+        round_trips.min().unwrap_or(Duration::ZERO)
+    }
+}
+
+/// The shortest ways between all nodes, and from some time on those that are given.
+fn between_all(
+    scenario: &Scenario,
+    network: &Network,
+) -> BTreeMap<(usize, usize), Vec<(Instant, Arc<[Hop]>)>> {
+    let mut between = BTreeMap::new();
+    let nodes = scenario.nodes.len();
+    let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
+    for (from, to) in pairs.filter(|(from, to)| from != to) {
+        let given = scenario.routes.iter().filter(|route| (route.from, route.to) == (from, to));
+        let hop =
+            |(link, direction): &(usize, Direction)| Hop { link: *link, direction: *direction };
+        let given = given.map(|route| (route.at, route.hops.iter().map(hop).collect()));
+        let shortest = network.route(from, to).map(|hops| (Instant::START, hops.into()));
+        let ways: Vec<_> = shortest.into_iter().chain(given).collect();
+        if !ways.is_empty() {
+            between.insert((from, to), ways);
+        }
+    }
+    between
+}

@@ -1,0 +1,201 @@
+//! A host's kernel as the scenario wants it, and whether it took that.
+//!
+//! A namespace may refuse a setting in silence, a congestion control above all. So all is read
+//! back: system controls and routes here, what a connection negotiated from its `TCP_INFO`.
+
+use std::fs;
+
+use rtolab_scenario::Kernel;
+use rtolab_time::Duration;
+
+use crate::error::Error;
+use crate::report::Effective;
+use crate::sys::TcpInfo;
+
+/// IP and TCP headers without options, in bytes.
+const HEADERS: u32 = 40;
+/// The timestamps option, in bytes.
+const TIMESTAMPS: u32 = 12;
+/// Memory for what arrives and waits, in bytes: no connection lacks any.
+const MEMORY: u64 = 4 << 20;
+
+/// The system controls of a namespace, below `net`, and their values.
+pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
+    let Kernel { sack, dsack, timestamps, frto, recovery, early_retrans, window, .. } = kernel;
+    let mut controls = vec![
+        ("ipv4/tcp_sack", u8::from(*sack).to_string()),
+        ("ipv4/tcp_dsack", u8::from(*dsack).to_string()),
+        ("ipv4/tcp_timestamps", u8::from(*timestamps).to_string()),
+        ("ipv4/tcp_frto", frto.to_string()),
+        ("ipv4/tcp_recovery", recovery.to_string()),
+        ("ipv4/tcp_early_retrans", early_retrans.to_string()),
+        // Everything that an application has to send is there to be sent.
+        ("ipv4/tcp_wmem", format!("4096\t{MEMORY}\t{}", 8 * MEMORY)),
+    ];
+    if let Some(window) = window {
+        // Small packets take far more memory than their bytes; only the window is to be a limit.
+        let memory = MEMORY.max(16 * u64::from(*window));
+        controls.push(("ipv4/tcp_rmem", format!("4096\t{memory}\t{memory}")));
+    }
+    controls
+}
+
+/// Sets the calling thread's namespace, and reads back what became of it.
+pub(crate) fn apply(kernel: &Kernel, host: &str) -> Result<Effective, Error> {
+    // A machine without IPv6 lacks this one.
+    let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+    let mut effective = Effective::new();
+    for (name, wanted) in controls(kernel) {
+        let file = format!("/proc/sys/net/{name}");
+        let refused = |source| Error::Setting {
+            host: host.to_string(),
+            setting: name.replace('/', "."),
+            problem: format!("cannot be set to {wanted}: {source}"),
+        };
+        fs::write(&file, &wanted).map_err(refused)?;
+        let found = fs::read_to_string(&file).map_err(refused)?;
+        agree(host, &name.replace('/', "."), (&wanted, found.trim()))?;
+        effective.push((name.replace("ipv4/", ""), found.trim().replace('\t', " ")));
+    }
+    Ok(effective)
+}
+
+fn agree(host: &str, setting: &str, (wanted, found): (&str, &str)) -> Result<(), Error> {
+    if wanted == found {
+        return Ok(());
+    }
+    Err(Error::Setting {
+        host: host.to_string(),
+        setting: setting.to_string(),
+        problem: format!("is {found} where {wanted} is wanted"),
+    })
+}
+
+/// The attributes of a route by which a host reaches the others.
+pub(crate) fn route(kernel: &Kernel) -> Vec<String> {
+    let Kernel { congestion, rto_min, window, .. } = kernel;
+    let mut words = vec!["rto_min".to_string(), format!("{}ms", millis(*rto_min))];
+    words.extend(["congctl".to_string(), congestion.clone()]);
+    words.extend(window.iter().flat_map(|window| ["window".to_string(), window.to_string()]));
+    words
+}
+
+/// The route keeps whole milliseconds.
+const fn millis(span: Duration) -> u64 {
+    let millis = span.nanos().div_ceil(1_000_000);
+    if millis == 0 { 1 } else { millis }
+}
+
+/// Does the device's and the route's description, as `ip` shows them, have what is wanted?
+pub(crate) fn check_shown(
+    kernel: &Kernel,
+    host: &str,
+    (device, routes): (&str, &str),
+) -> Result<Effective, Error> {
+    let mut wanted = vec![(device, "mtu", kernel.mtu.to_string())];
+    if !kernel.offload {
+        wanted.push((device, "gso_max_segs", "1".to_string()));
+    }
+    let route = route(kernel);
+    wanted.extend(route.chunks(2).map(|pair| match pair[0].as_str() {
+        "rto_min" => (routes, "rto_min", pair[1].clone()),
+        "congctl" => (routes, "congctl", pair[1].clone()),
+        _ => (routes, "window", pair[1].clone()),
+    }));
+    let mut effective = Effective::new();
+    for (shown, name, wanted) in wanted {
+        let found = after(shown, name).unwrap_or("nothing");
+        agree(host, name, (&wanted, found))?;
+        effective.push((name.to_string(), found.to_string()));
+    }
+    Ok(effective)
+}
+
+/// The word after `name`, which `ip` may say is locked.
+fn after<'a>(shown: &'a str, name: &str) -> Option<&'a str> {
+    let mut words = shown.split_whitespace().skip_while(|word| *word != name).skip(1);
+    words.find(|word| *word != "lock")
+}
+
+/// Is the connection of a flow what the settings of both its hosts make of it? `congestion` is what
+/// its socket says.
+pub(crate) fn check_connection(
+    flow: &str,
+    (sender, receiver): (&Kernel, &Kernel),
+    (info, congestion): (&TcpInfo, &str),
+) -> Result<Effective, Error> {
+    let has = |bit| (info.options & bit != 0).to_string();
+    let timestamps = sender.timestamps && receiver.timestamps;
+    let sack = sender.sack && receiver.sack;
+    let packet = sender.mtu.min(receiver.mtu);
+    let mss = packet - HEADERS - if timestamps { TIMESTAMPS } else { 0 };
+    let wanted = [
+        ("congestion", sender.congestion.clone(), congestion.to_string()),
+        ("timestamps", timestamps.to_string(), has(TcpInfo::TIMESTAMPS)),
+        ("sack", sack.to_string(), has(TcpInfo::SACK)),
+        ("mss", mss.to_string(), info.snd_mss.to_string()),
+    ];
+    let host = format!("flow `{flow}`");
+    for (name, wanted, found) in &wanted {
+        agree(&host, name, (wanted, found))?;
+    }
+    if info.rto < sender.rto_min {
+        return Err(Error::Setting {
+            host,
+            setting: "rto_min".to_string(),
+            problem: format!("is {} where the timeout is {}", sender.rto_min, info.rto),
+        });
+    }
+    Ok(wanted.into_iter().map(|(name, _, found)| (name.to_string(), found)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel() -> Kernel {
+        Kernel {
+            congestion: "reno".to_string(),
+            sack: true,
+            dsack: true,
+            timestamps: false,
+            frto: 2,
+            recovery: 1,
+            early_retrans: 3,
+            rto_min: Duration::from_millis(200),
+            window: Some(8192),
+            mtu: 576,
+            offload: false,
+        }
+    }
+
+    #[test]
+    fn what_ip_shows_is_compared_word_by_word() {
+        let device = "3: link0: <POINTOPOINT> mtu 576 qdisc fq state UNKNOWN gso_max_segs 1";
+        let routes = "10.83.0.0/16 scope link rto_min lock 200ms window 8192 congctl reno";
+        let found = check_shown(&kernel(), "near", (device, routes)).unwrap();
+        assert_eq!(found.len(), 5);
+        let refused = check_shown(&kernel(), "near", (device, &routes.replace("reno", "cubic")));
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains("congctl of near is cubic where reno is wanted"), "{text}");
+    }
+
+    #[test]
+    fn a_connection_that_is_none_of_its_hosts_settings_is_refused() {
+        let good = TcpInfo { options: TcpInfo::SACK, snd_mss: 536, ..TcpInfo::default() };
+        let good = TcpInfo { rto: Duration::from_secs(1), ..good };
+        let check = |info, congestion| {
+            check_connection("flow", (&kernel(), &kernel()), (info, congestion)).map(drop)
+        };
+        assert!(check(&good, "reno").is_ok());
+        assert!(check(&good, "cubic").is_err());
+        for bad in [
+            TcpInfo { options: TcpInfo::SACK | TcpInfo::TIMESTAMPS, ..good },
+            TcpInfo { options: 0, ..good },
+            TcpInfo { snd_mss: 524, ..good },
+            TcpInfo { rto: Duration::from_millis(20), ..good },
+        ] {
+            assert!(check(&bad, "reno").is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What only the system's own interface offers: three calls, and nothing else here is unsafe.
+#![expect(unsafe_code, reason = "system calls that no safe crate wraps")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rtolab_time::Duration;
+
+/// What a connection tells of itself: the part of `struct tcp_info` that is used here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TcpInfo {
+    /// Of the connection, as the kernel numbers them.
+    pub state: u8,
+    /// Of loss recovery: 3 in recovery, 4 after a timeout.
+    pub ca_state: u8,
+    /// Timeouts in a row.
+    pub retransmits: u8,
+    /// How often the timer is backed off.
+    pub backoff: u8,
+    /// Bits of what was negotiated.
+    pub options: u8,
+    /// The timeout in force.
+    pub rto: Duration,
+    /// The largest segment that it sends, in bytes.
+    pub snd_mss: u32,
+    /// In segments.
+    pub unacked: u32,
+    /// Zero before the first sample.
+    pub srtt: Duration,
+    /// The variation of the round-trip time.
+    pub rttvar: Duration,
+    /// In segments.
+    pub ssthresh: u32,
+    /// In segments.
+    pub cwnd: u32,
+    /// Data that the peer acknowledged, SYN and FIN included, in bytes.
+    pub bytes_acked: u64,
+}
+
+impl TcpInfo {
+    /// Recovery from losses that duplicate ACKs told of.
+    pub const RECOVERY: u8 = 3;
+    /// Timestamps are in use.
+    pub const TIMESTAMPS: u8 = 1;
+    /// Selective acknowledgments are in use.
+    pub const SACK: u8 = 2;
+
+    /// Its own FIN is acknowledged, or there is no connection any more.
+    pub const fn is_closed(&self) -> bool {
+        matches!(self.state, 5..=7)
+    }
+
+    pub const fn is_established(&self) -> bool {
+        self.state == 1
+    }
+
+    /// From the bytes that the kernel gives, as many as it knows.
+    fn read(bytes: &[u8; TCP_INFO]) -> Self {
+        let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
+        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+        let micros = |at| Duration::from_micros(word(at).into());
+        Self {
+            state: bytes[0],
+            ca_state: bytes[1],
+            retransmits: bytes[2],
+            backoff: bytes[4],
+            options: bytes[5],
+            rto: micros(8),
+            snd_mss: word(16),
+            unacked: word(24),
+            srtt: micros(68),
+            rttvar: micros(72),
+            ssthresh: word(76),
+            cwnd: word(80),
+            bytes_acked: long(120),
+        }
+    }
+}
+
+/// Room for what is read of `struct tcp_info` (linux/tcp.h).
+const TCP_INFO: usize = 128;
+
+/// Asks a TCP socket what it knows of its connection.
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
+    let mut bytes = [0_u8; TCP_INFO];
+    let mut length = TCP_INFO as libc::socklen_t;
+    // SAFETY: the buffer is as long as `length` says, and both live until the call returns.
+    let refused = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            bytes.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    match refused {
+        0 => Ok(TcpInfo::read(&bytes)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The calling thread gets a network namespace of its own.
+pub(crate) fn unshare_network() -> io::Result<()> {
+    // SAFETY: a network namespace has no part in what memory or files this thread sees.
+    match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The calling thread runs before all that is not in real time, its children do not.
+pub(crate) fn real_time() -> io::Result<()> {
+    const PRIORITY: i32 = 10;
+    let parameters = libc::sched_param { sched_priority: PRIORITY };
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: the parameters live until the call returns; 0 is the calling thread.
+    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

@@ -1,0 +1,145 @@
+//! What is counted of a flow, packet by packet in the order of time.
+
+use rtolab_record::{Delays, Fate, Losses, Measured, Place};
+use rtolab_tcp::{Flags, Seq};
+use rtolab_time::Instant;
+
+use crate::seen::{Ranges, Seen};
+
+/// The headers of IPv4, in bytes.
+const IP: u32 = 20;
+
+/// What is counted of a flow's data, and of what answers it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    /// When its first packet left.
+    pub start: Option<Instant>,
+    /// When the acknowledgment of its FIN arrived.
+    pub end: Option<Instant>,
+    /// What a part of the run can be measured of.
+    pub counts: Measured,
+    pub header_bytes: u64,
+    pub retransmissions: u64,
+    pub unneeded: u64,
+    pub lost: Losses,
+    pub acks: u64,
+    pub dupacks: u64,
+    pub delay: Delays,
+    /// The data segments sent for the first time, by their ends, that no acknowledgment covers yet.
+    outstanding: std::collections::BTreeSet<u64>,
+    una: u64,
+    max: u64,
+    /// The end of the data, once a FIN was seen.
+    fin: Option<u64>,
+    window: u32,
+    arrived: Ranges,
+}
+
+/// Something that happened to a packet.
+#[derive(Clone, Copy, Debug)]
+enum Happened {
+    Left,
+    Arrived,
+}
+
+/// Counts all of it; `parts` are two instants, and what was counted until then is told, too.
+pub(crate) fn tally(seen: &[Seen], parts: (Instant, Instant)) -> (Tally, [Measured; 2]) {
+    let left = seen.iter().map(|one| (one.sent, Happened::Left, one));
+    let arrived = seen.iter().filter_map(|one| Some((one.arrived()?, Happened::Arrived, one)));
+    let mut all: Vec<_> = left.chain(arrived).collect();
+    all.sort_by_key(|(at, ..)| *at);
+    let mut tally = Tally::default();
+    let mut snapshots = [None; 2];
+    for (at, happened, one) in all {
+        for (snapshot, part) in snapshots.iter_mut().zip([parts.0, parts.1]) {
+            if at > part {
+                snapshot.get_or_insert(tally.counts);
+            }
+        }
+        match happened {
+            Happened::Left => tally.left(one),
+            Happened::Arrived => tally.arrived(one, at),
+        }
+    }
+    let counts = tally.counts;
+    (tally, snapshots.map(|snapshot| snapshot.unwrap_or(counts)))
+}
+
+impl Tally {
+    fn left(&mut self, one: &Seen) {
+        match one.fate {
+            Fate::Dropped(cause) => self.lost.count(cause),
+            Fate::Corrupt => self.lost.corrupt += 1,
+            _ => {}
+        }
+        let (segment, range) = (&one.segment, one.range());
+        if one.from == Place::Receiver {
+            self.acks += u64::from(segment.len == 0);
+            return;
+        }
+        self.start.get_or_insert(one.sent);
+        if one.retransmission {
+            self.retransmissions += 1;
+            self.counts.retransmissions += 1;
+            self.unneeded += u64::from(one.unneeded);
+        }
+        self.max = self.max.max(range.end);
+        if segment.flags.has(Flags::FIN) {
+            self.fin = Some(range.end);
+        }
+        if segment.len > 0 {
+            self.counts.segments += 1;
+            self.header_bytes += u64::from(one.bytes - segment.len.min(one.bytes) - IP);
+            if !one.retransmission {
+                self.outstanding.insert(range.end);
+            }
+        }
+    }
+
+    fn arrived(&mut self, one: &Seen, at: Instant) {
+        match one.from {
+            Place::Sender if one.segment.len > 0 => self.data(one, at),
+            Place::Sender => {}
+            Place::Receiver => self.ack(one, at),
+        }
+    }
+
+    fn data(&mut self, one: &Seen, at: Instant) {
+        let delay = at.since(one.sent);
+        self.delay.count(delay);
+        self.counts.delay.count(delay);
+        let first = (Seq::FIRST + 1).value();
+        let start = one.segment.seq.value();
+        self.arrived.add(start..start + u64::from(one.segment.len));
+        self.counts.bytes = match one.segment.flags == Flags::NONE {
+            true => self.counts.bytes + u64::from(one.segment.len),
+            false => self.arrived.reach(first) - first,
+        };
+    }
+
+    fn ack(&mut self, one: &Seen, at: Instant) {
+        let segment = &one.segment;
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        let (ack, window) = (segment.ack.value(), segment.window);
+        let control = segment.flags.any(Flags::SYN | Flags::FIN);
+        if ack > self.una {
+            self.una = ack;
+            let beyond = self.outstanding.split_off(&(ack + 1));
+            self.counts.acked_segments += self.outstanding.len() as u64;
+            self.outstanding = beyond;
+            if self.fin.is_some_and(|fin| ack >= fin) {
+                self.end.get_or_insert(at);
+            }
+        } else if ack == self.una
+            && segment.len == 0
+            && !control
+            && window == self.window
+            && self.max > self.una
+        {
+            self.dupacks += 1;
+        }
+        self.window = window;
+    }
+}

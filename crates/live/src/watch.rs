@@ -1,0 +1,155 @@
+//! A kernel's sender while it sends: its windows and timeouts, from its `TCP_INFO` after every
+//! packet.
+//!
+//! A packet does not say why it was sent. The kernel's own state does: it counts timeouts in a row
+//! and says when it is in recovery, and what it retransmits first after that is what the timeout or
+//! the fast retransmit sent. Whether it took one back it tells in its counters.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rtolab_record::TimeoutKind;
+use rtolab_time::{Duration, Instant};
+
+use crate::counters::{Counters, since};
+use crate::report::Counts;
+use crate::sys::{TcpInfo, tcp_info};
+
+/// A timeout or fast retransmit.
+#[derive(Clone, Debug)]
+pub(crate) struct Episode {
+    pub kind: TimeoutKind,
+    pub at: Instant,
+    /// The copy that it sent.
+    pub copy: u64,
+    /// The timeout that expired, or was in force.
+    pub rto: Duration,
+    /// How often the timer had been backed off before.
+    pub backoff: u32,
+    /// The congestion window before, in bytes.
+    pub cwnd: u64,
+    /// What took it back, and when that was seen.
+    pub undone: Option<(&'static str, Instant)>,
+}
+
+/// A sender's windows at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sample {
+    pub at: Instant,
+    pub info: TcpInfo,
+}
+
+/// What is seen of one sender.
+pub(crate) struct Watch<'a> {
+    socket: Arc<OwnedFd>,
+    counters: &'a Counters,
+    /// Behind the highest sequence number that it sent.
+    sent_max: Option<u32>,
+    before: TcpInfo,
+    /// What has begun and has not yet sent its packet, and the state before.
+    begun: Option<(TimeoutKind, TcpInfo)>,
+    counts: Counts,
+    pub episodes: Vec<Episode>,
+    pub samples: Vec<Sample>,
+}
+
+impl<'a> Watch<'a> {
+    /// Of the socket that sends, in the namespace that has these counters.
+    pub(crate) fn new(socket: Arc<OwnedFd>, counters: &'a Counters) -> Self {
+        Self {
+            socket,
+            counters,
+            sent_max: None,
+            before: TcpInfo::default(),
+            begun: None,
+            counts: Counts::new(),
+            episodes: Vec::new(),
+            samples: Vec::new(),
+        }
+    }
+
+    /// It sent this part of its sequence space.
+    pub(crate) fn sent(&mut self, copy: u64, (seq, length): (u32, u32), at: Instant) {
+        self.look(at);
+        if length == 0 {
+            return;
+        }
+        let end = seq.wrapping_add(length);
+        let is_new = self.sent_max.is_none_or(|max| (seq.wrapping_sub(max) as i32) >= 0);
+        if is_new {
+            self.sent_max = Some(end);
+            return;
+        }
+        let Some((kind, before)) = self.begun.take() else { return };
+        let TcpInfo { rto, backoff, cwnd, snd_mss, .. } = before;
+        let (backoff, cwnd) = (backoff.into(), u64::from(cwnd) * u64::from(snd_mss));
+        self.episodes.push(Episode { kind, at, copy, rto, backoff, cwnd, undone: None });
+        self.counts = self.counters.read().unwrap_or_default();
+    }
+
+    /// Something reached it.
+    pub(crate) fn received(&mut self, at: Instant) {
+        self.look(at);
+    }
+
+    fn look(&mut self, at: Instant) {
+        let Ok(info) = tcp_info(self.socket.as_fd()) else { return };
+        if info == self.before {
+            return;
+        }
+        let before = std::mem::replace(&mut self.before, info);
+        if info.retransmits > before.retransmits {
+            self.begun = Some((TimeoutKind::Timeout, before));
+        } else if info.ca_state == TcpInfo::RECOVERY && before.ca_state != TcpInfo::RECOVERY {
+            self.begun = Some((TimeoutKind::FastRetransmit, before));
+        }
+        if self.restored(&before, &info) {
+            self.ask(at, &info);
+        }
+        self.samples.push(Sample { at, info });
+    }
+
+    /// Could that be the restoring of a window?
+    fn restored(&self, before: &TcpInfo, info: &TcpInfo) -> bool {
+        let open = self.episodes.last().is_some_and(|episode| episode.undone.is_none());
+        let left = before.ca_state >= TcpInfo::RECOVERY && info.ca_state < TcpInfo::RECOVERY;
+        open && (left || info.ssthresh > before.ssthresh || info.cwnd > before.cwnd + 3)
+    }
+
+    /// Asks the kernel's counters whether the last timeout or fast retransmit was taken back.
+    fn ask(&mut self, at: Instant, info: &TcpInfo) {
+        let Ok(now) = self.counters.read() else { return };
+        let grown = since(&self.counts, &now);
+        let by_time = info.options & TcpInfo::TIMESTAMPS != 0;
+        let detector = UNDONE.iter().find(|(counter, ..)| grown.contains_key(*counter));
+        let Some((_, detector)) = detector else { return };
+        let detector = match detector {
+            By::Frto => "frto",
+            By::Dsack => "dsack",
+            By::Either if by_time => "eifel",
+            By::Either => "dsack",
+        };
+        if let Some(episode) = self.episodes.last_mut() {
+            episode.undone = Some((detector, at));
+        }
+        self.counts = now;
+    }
+}
+
+/// What the kernel goes by when it takes a retransmission back.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Frto,
+    Dsack,
+    /// Timestamps if there are any, or else that everything was reported as duplicate.
+    Either,
+}
+
+/// The counters that tell, the clearest first.
+const UNDONE: &[(&str, By)] = &[
+    ("TcpExtTCPSpuriousRTOs", By::Frto),
+    ("TcpExtTCPDSACKUndo", By::Dsack),
+    ("TcpExtTCPLossUndo", By::Either),
+    ("TcpExtTCPFullUndo", By::Either),
+    ("TcpExtTCPPartialUndo", By::Either),
+];

@@ -1,0 +1,180 @@
+//! The scenario's flows with the kernel's own sockets.
+
+use std::os::fd::AsFd;
+use std::thread;
+
+use rtolab_link::Stream;
+use rtolab_record::Run;
+use rtolab_scenario::Scenario;
+use rtolab_time::{Duration, Instant};
+use rustix::event::{PollFd, poll};
+use rustix::io::Errno;
+
+use crate::emulation::{Emulation, Ran};
+use crate::error::Error;
+use crate::host::{Host, Origin};
+use crate::log::Log;
+use crate::packet::MOST_FLOWS;
+use crate::pump::{Pump, timespec};
+use crate::recording;
+use crate::report::{Counts, Effective, Ended};
+use crate::roads::Roads;
+use crate::settings;
+use crate::sockets::{self, Pair, Protocol};
+use crate::stop::{Stop, Wish};
+use crate::talk::Talk;
+use crate::watch::Watch;
+
+/// How often the caller is asked whether to go on.
+const ASK: Duration = Duration::from_millis(100);
+/// How often acknowledgments are looked for where somebody waits for them.
+const LOOK: Duration = Duration::from_millis(5);
+/// More packets than this are not kept.
+const MOST_PACKETS: usize = 20_000_000;
+
+pub(crate) fn run(
+    emulation: &Emulation<'_>,
+    run: Run,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Ran, Error> {
+    let scenario = emulation.scenario;
+    check(scenario)?;
+    let roads = Roads::new(scenario)?;
+    let hosts = hosts(scenario)?;
+    let stream = Stream::new(emulation.seed);
+    let flows = scenario.flows.iter().enumerate();
+    let talks = flows.map(|(number, flow)| {
+        Pair::new(&hosts, number, flow).map(|pair| Talk::new(pair, flow, &stream))
+    });
+    let mut talks: Vec<_> = talks.collect::<Result<_, _>>()?;
+    let watches = talks.iter().zip(&scenario.flows).map(|(talk, flow)| {
+        let counters = &hosts[flow.from].counters;
+        let tcp = talk.protocol() == Protocol::Tcp;
+        tcp.then(|| Watch::new(talk.sender().clone(), counters))
+    });
+    let before = counts(&hosts)?;
+    let log = Log::new(MOST_PACKETS);
+    let draws = (emulation.seed, scenario.measured);
+    let mut pump = Pump::new((&hosts, &roads), draws, log, watches.collect());
+    let stop = Stop::new()?;
+    let (ended, connections) = thread::scope(|scope| {
+        let begin = pump.begin;
+        let pumping = scope.spawn(|| pump.run(&stop));
+        let mut stage = Stage { scenario, talks: &mut talks, begin, effective: Vec::new() };
+        let ended = stage.play(interrupted, &|| pumping.is_finished());
+        let wish = match ended {
+            Ok(Ended::Over) => Wish::Drain,
+            _ => Wish::Stop,
+        };
+        stop.tell(wish);
+        let pumped = pumping.join().expect("carrying packets does not panic");
+        let ended = ended?;
+        pumped.map(|()| (ended, stage.effective))
+    })?;
+    let after = counts(&hosts)?;
+    let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
+    let report = recording::report((emulation, &roads), &pump, (ended, connections), &hosts);
+    let recording = recording::recording((scenario, &roads), run, &mut pump, &talks);
+    Ok(Ran { recording, report })
+}
+
+/// What the emulator does not have.
+pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
+    let wrong = |found: String, expected| Err(Error::Unsupported { found, expected });
+    if let Some(agent) = scenario.agents.first() {
+        let node = &scenario.nodes[agent.node];
+        return wrong(format!("found an agent at `{node}`"), "links and hosts only");
+    }
+    if let Some(flow) = scenario.flows.iter().find(|flow| !flow.split.is_empty()) {
+        return wrong(
+            format!("flow `{}` is split at a gateway", flow.name),
+            "flows that are one connection from end to end",
+        );
+    }
+    if scenario.flows.len() > MOST_FLOWS {
+        return wrong(format!("found {} flows", scenario.flows.len()), "1000 flows at most");
+    }
+    Ok(())
+}
+
+fn hosts(scenario: &Scenario) -> Result<Vec<Host>, Error> {
+    let nodes = scenario.nodes.iter().zip(&scenario.kernels).enumerate();
+    let host = |(number, (name, kernel)): (usize, (&String, _))| {
+        Host::new((number, name), kernel, Origin::Anonymous)
+    };
+    nodes.map(host).collect()
+}
+
+pub(crate) fn counts(hosts: &[Host]) -> Result<Vec<Counts>, Error> {
+    let counts = hosts.iter().map(|host| host.counters.read());
+    counts.map(|read| read.map_err(Error::system("read the kernel's counters"))).collect()
+}
+
+/// Where the flows are played.
+struct Stage<'a> {
+    scenario: &'a Scenario,
+    talks: &'a mut [Talk],
+    begin: std::time::Instant,
+    /// What the connections were found to be.
+    effective: Vec<(String, Effective)>,
+}
+
+impl Stage<'_> {
+    /// Plays them to their end.
+    fn play(
+        &mut self,
+        interrupted: &mut dyn FnMut() -> bool,
+        broken: &dyn Fn() -> bool,
+    ) -> Result<Ended, Error> {
+        let mut buffer = sockets::buffer();
+        let end = Instant::START + self.scenario.duration;
+        let mut ask_at = Instant::START;
+        loop {
+            let now = self.now();
+            for number in 0..self.talks.len() {
+                if let Some(info) = self.talks[number].go_on(now, &mut buffer)? {
+                    self.check(number, &info)?;
+                }
+            }
+            if self.talks.iter().all(Talk::is_over) {
+                return Ok(Ended::Over);
+            }
+            if now >= end || broken() {
+                return Ok(Ended::Duration);
+            }
+            if now >= ask_at {
+                if interrupted() {
+                    return Ok(Ended::Interrupted);
+                }
+                ask_at = now + ASK;
+            }
+            let timers = self.talks.iter().filter_map(Talk::next_timer).min();
+            let due = timers.unwrap_or(end).min(end).min(ask_at).since(now);
+            let curious = self.talks.iter().any(Talk::is_curious);
+            self.wait(if curious { due.min(LOOK) } else { due })?;
+        }
+    }
+
+    fn now(&self) -> Instant {
+        Instant::START + Duration::from_nanos(self.begin.elapsed().as_nanos() as u64)
+    }
+
+    fn wait(&self, span: Duration) -> Result<(), Error> {
+        let waits = self.talks.iter().flat_map(Talk::waits);
+        let fds = waits.map(|(socket, flags)| PollFd::from_borrowed_fd(socket.as_fd(), flags));
+        match poll(&mut fds.collect::<Vec<_>>(), Some(&timespec(span))) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(refused) => Err(Error::system("wait for sockets")(refused)),
+        }
+    }
+
+    /// Is the connection what its hosts' settings make of it?
+    fn check(&mut self, number: usize, info: &crate::sys::TcpInfo) -> Result<(), Error> {
+        let flow = &self.scenario.flows[number];
+        let kernels = (&self.scenario.kernels[flow.from], &self.scenario.kernels[flow.to]);
+        let congestion = sockets::congestion(self.talks[number].sender())?;
+        let found = settings::check_connection(&flow.name, kernels, (info, &congestion))?;
+        self.effective.push((flow.name.clone(), found));
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! `emulate`: a scenario on real kernels, with a command or with its own flows.
+
+mod report;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use rayon::ThreadPoolBuilder;
+use rtolab_live::{Emulation, Ran};
+use rtolab_record::Run;
+use rtolab_scenario::Scenario;
+use rtolab_sim::Counters;
+
+use crate::batch::batch;
+use crate::effort::Effort;
+use crate::error::{EmulationError, Error, ScenarioError, guard, raise};
+use crate::outcome::Outcome;
+use report::EmulationReport;
+
+/// Keys and their values.
+type Set = Vec<(String, String)>;
+
+fn load(path: &std::path::Path, set: &Set) -> PyResult<Scenario> {
+    Scenario::load(path, set).map_err(|error| raise::<ScenarioError>(&error))
+}
+
+/// Runs `command` at the first host of the scenario's first link, in real time.
+///
+/// Ctrl-C ends the command and gives the report; what another signal's handler raises is raised
+/// when all is taken down.
+#[pyfunction]
+#[pyo3(signature = (path, *, set=Vec::new(), seed=1, command))]
+pub(crate) fn emulate(
+    py: Python<'_>,
+    path: PathBuf,
+    set: Set,
+    seed: u64,
+    command: Vec<String>,
+) -> PyResult<EmulationReport> {
+    guard(|| {
+        let scenario = load(&path, &set)?;
+        let emulation = Emulation { scenario: &scenario, seed };
+        let mut signals = Signals::default();
+        let done = py
+            .detach(|| emulation.command(&command, &mut || Python::attach(|py| signals.came(py))));
+        // Ctrl-C reaches `ip` and the command, too, and either may have ended of it first.
+        signals.came(py);
+        let interrupted = signals.interrupted(py)?;
+        match done {
+            Ok(report) => Ok(EmulationReport::new(&report, interrupted)),
+            Err(_) if interrupted => Err(PyKeyboardInterrupt::new_err(())),
+            Err(error) => Err(raise::<EmulationError>(&error)),
+        }
+    })
+}
+
+/// Runs the scenario's flows with the kernels' own sockets: with each of the `variants` and each
+/// seed, all seeds of the first variant first, so many at a time.
+///
+/// A variant is what the tables call the sender, and what is set for it besides. `progress` is
+/// called now and then with the counts of runs done and of all.
+#[pyfunction]
+#[pyo3(signature = (path, *, variants, seeds, parallel=1, progress=None))]
+pub(crate) fn emulate_flows(
+    py: Python<'_>,
+    path: PathBuf,
+    variants: Vec<(String, Set)>,
+    seeds: Vec<u64>,
+    parallel: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Outcome, Vec<EmulationReport>)> {
+    guard(|| {
+        let scenarios = variants.iter().map(|(name, set)| Ok((name, load(&path, set)?)));
+        let scenarios: Vec<_> = scenarios.collect::<PyResult<_>>()?;
+        let total = scenarios.len() * seeds.len();
+        let interrupted = AtomicBool::new(false);
+        let one = |number: usize| {
+            let ((name, scenario), seed) =
+                (&scenarios[number / seeds.len()], seeds[number % seeds.len()]);
+            let run = Run { run: number as u32, seed, sender: name.as_str().into() };
+            let emulation = Emulation { scenario, seed };
+            let began = Instant::now();
+            let ran = emulation.run(run, &mut || interrupted.load(Ordering::Relaxed));
+            ran.map(|ran| (ran, began.elapsed())).map_err(|error| raise::<EmulationError>(&error))
+        };
+        let watch = |done| {
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                let progress = progress.as_ref();
+                progress.map_or(Ok(()), |progress| progress.call1(py, (done, total)).map(drop))
+            });
+            interrupted.store(told.is_err(), Ordering::Relaxed);
+            told
+        };
+        let ran = py.detach(|| {
+            let threads = parallel.clamp(1, total.max(1));
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+            batch(&pool.map_err(|error| raise::<Error>(&error))?, total, one, watch)
+        })?;
+        let effort = ran.iter().fold(Effort::default(), |effort, (ran, took)| {
+            effort.with(Effort { run: *took, counters: counters(ran), ..Effort::default() })
+        });
+        let reports = ran.iter().map(|(ran, _)| EmulationReport::new(&ran.report, false));
+        let reports = reports.collect();
+        let recordings = ran.into_iter().map(|(ran, _)| ran.recording).collect();
+        Ok((Outcome::new(recordings, true, effort), reports))
+    })
+}
+
+/// Data packets that reached their receivers; a run in real time has no events.
+fn counters(ran: &Ran) -> Counters {
+    let data = ran.recording.connections.iter().map(|row| row.delay.packets).sum();
+    Counters { events: 0, data_packets_delivered: data }
+}
+
+/// Takes down what killed processes left; returns the names of their namespaces.
+#[pyfunction]
+pub(crate) fn clean_up() -> PyResult<Vec<String>> {
+    guard(|| rtolab_live::clean().map_err(|error| raise::<EmulationError>(&error)))
+}
+
+/// What Python's signal handlers raised.
+#[derive(Default)]
+struct Signals(Option<PyErr>);
+
+impl Signals {
+    /// Did one of them raise something, now or before?
+    fn came(&mut self, py: Python<'_>) -> bool {
+        if self.0.is_none() {
+            self.0 = py.check_signals().err();
+        }
+        self.0.is_some()
+    }
+
+    /// Was it Ctrl-C? Anything else is raised.
+    fn interrupted(self, py: Python<'_>) -> PyResult<bool> {
+        match self.0 {
+            None => Ok(false),
+            Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(true),
+            Some(error) => Err(error),
+        }
+    }
+}

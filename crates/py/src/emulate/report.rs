@@ -1,0 +1,162 @@
+//! What an emulation leaves, as a dictionary.
+
+use std::collections::BTreeMap;
+use std::process::ExitStatus;
+
+use pyo3::prelude::*;
+use rtolab_link::{Direction, Stats};
+use rtolab_live::{Ended, HostReport, LinkReport, Report};
+use rtolab_time::Duration;
+
+/// A [`Report`] as a dictionary.
+#[derive(IntoPyObject)]
+pub(crate) struct EmulationReport {
+    round_trip_s: f64,
+    returncode: Option<i32>,
+    interrupted: bool,
+    elapsed_s: f64,
+    links: Vec<Carried>,
+    hosts: Vec<Host>,
+    connections: BTreeMap<String, BTreeMap<String, String>>,
+    refused: u64,
+    lateness: Lateness,
+    real_time: bool,
+}
+
+impl EmulationReport {
+    pub(crate) fn new(report: &Report, interrupted: bool) -> Self {
+        let ways = report
+            .links
+            .iter()
+            .flat_map(|link| Direction::BOTH.map(|direction| Carried::new(link, direction)));
+        let connections = report
+            .connections
+            .iter()
+            .map(|(flow, found)| (flow.clone(), found.iter().cloned().collect()));
+        Self {
+            round_trip_s: report.round_trip.secs_f64(),
+            returncode: match report.ended {
+                Ended::Exited(status) => returncode(status),
+                Ended::Over | Ended::Duration => Some(0),
+                Ended::Interrupted => None,
+            },
+            interrupted,
+            elapsed_s: report.elapsed.secs_f64(),
+            links: ways.collect(),
+            hosts: report.hosts.iter().map(Host::new).collect(),
+            connections: connections.collect(),
+            refused: report.refused,
+            lateness: Lateness::new(report),
+            real_time: report.real_time,
+        }
+    }
+}
+
+/// As Python's `subprocess` has it: a signal is a negative number.
+#[cfg(unix)]
+fn returncode(status: ExitStatus) -> Option<i32> {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().or_else(|| status.signal().map(|signal| -signal))
+}
+
+#[cfg(not(unix))]
+fn returncode(status: ExitStatus) -> Option<i32> {
+    status.code()
+}
+
+/// A host: how it was set, and what its kernel counted.
+#[derive(IntoPyObject)]
+struct Host {
+    name: String,
+    address: String,
+    effective: BTreeMap<String, String>,
+    counters_before: BTreeMap<String, u64>,
+    counters_after: BTreeMap<String, u64>,
+    counted: BTreeMap<String, u64>,
+}
+
+impl Host {
+    fn new(host: &HostReport) -> Self {
+        Self {
+            name: host.name.clone(),
+            address: host.address.to_string(),
+            effective: host.effective.iter().cloned().collect(),
+            counters_before: host.before.clone(),
+            counters_after: host.after.clone(),
+            counted: host.counted(),
+        }
+    }
+}
+
+/// One direction's packets, as in the table `links`.
+#[derive(IntoPyObject)]
+struct Carried {
+    link: String,
+    from_host: Option<String>,
+    to_host: Option<String>,
+    offered: u64,
+    delivered: u64,
+    delivered_bytes: u64,
+    dropped_queue: u64,
+    dropped_error: u64,
+    dropped_outage: u64,
+    dropped_script: u64,
+    dropped_early: u64,
+    dropped_lifetime: u64,
+    dropped_retries: u64,
+    inside: usize,
+    mean_delay_s: Option<f64>,
+    max_delay_s: Option<f64>,
+    max_queue: u32,
+}
+
+impl Carried {
+    fn new(link: &LinkReport, direction: Direction) -> Self {
+        let stats = &link.stats[direction.index()];
+        let Stats { offered, delivered, bytes, drops, max_delay, max_queue, .. } = *stats;
+        let host =
+            |direction: Direction| link.ends.as_ref().map(|ends| ends[direction.index()].clone());
+        Self {
+            link: link.name.clone(),
+            from_host: host(direction),
+            to_host: host(direction.reverse()),
+            offered,
+            delivered,
+            delivered_bytes: bytes,
+            dropped_queue: drops.queue,
+            dropped_error: drops.error,
+            dropped_outage: drops.outage,
+            dropped_script: drops.script,
+            dropped_early: drops.early,
+            dropped_lifetime: drops.lifetime,
+            dropped_retries: drops.retries,
+            inside: link.inside[direction.index()],
+            mean_delay_s: stats.mean_delay().map(Duration::secs_f64),
+            max_delay_s: (delivered > 0).then(|| max_delay.secs_f64()),
+            max_queue,
+        }
+    }
+}
+
+/// How much later than the links said packets came out.
+#[derive(IntoPyObject)]
+struct Lateness {
+    packets: u64,
+    p50_s: f64,
+    p99_s: f64,
+    max_s: f64,
+    allowed_s: f64,
+}
+
+impl Lateness {
+    fn new(report: &Report) -> Self {
+        let late = &report.lateness;
+        Self {
+            packets: late.packets,
+            p50_s: late.p50.secs_f64(),
+            p99_s: late.p99.secs_f64(),
+            max_s: late.max.secs_f64(),
+            allowed_s: report.allowed.secs_f64(),
+        }
+    }
+}

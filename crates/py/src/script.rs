@@ -1,0 +1,35 @@
+//! A traced run as a script of packetdrill: what left and arrived at its sender, for the first flow.
+
+use rtolab_capture::{Step, Way, packetdrill};
+use rtolab_record::{Event, Place, Recording};
+use rtolab_tcp::Flags;
+
+/// The script, and above it how to run it on the engine.
+pub(crate) fn script(recording: &Recording) -> String {
+    let rows: Vec<_> = recording
+        .segments
+        .iter()
+        .filter(|row| row.flow == 0 && row.place == Place::Sender)
+        .filter(|row| row.segment.flags != Flags::NONE)
+        .collect();
+    let steps: Vec<Step> = rows
+        .iter()
+        .map(|row| Step {
+            at: row.at.since(rows[0].at),
+            way: if row.event == Event::Sent { Way::Leaves } else { Way::Arrives },
+            segment: row.segment,
+        })
+        .collect();
+    packetdrill(&about(recording, &steps), &steps)
+}
+
+fn about(recording: &Recording, steps: &[Step]) -> Vec<String> {
+    let run = &recording.run;
+    let options = steps.first().map(|step| step.segment.syn_options()).unwrap_or_default();
+    let mss = options.mss.map_or(String::new(), |mss| format!(",mss={mss}"));
+    let scale = options.window_scale.map_or(String::new(), |scale| format!(",wscale={scale}"));
+    vec![
+        format!("The first flow of run {}, seed {}, sender {}.", run.run, run.seed, run.sender),
+        format!("--so_flags=sender={}{mss}{scale},push=writes", run.sender),
+    ]
+}

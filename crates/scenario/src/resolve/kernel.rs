@@ -1,0 +1,74 @@
+//! The settings of emulated hosts.
+
+use rtolab_time::Duration;
+
+use super::HEADERS;
+use super::at::At;
+use super::topology::Topology;
+use crate::written::{self, value::Written};
+use crate::{Error, Flow, Kernel};
+
+/// What a host's kernel is unless something else is written: Linux as it comes.
+fn default(node: usize, flows: &[Flow]) -> Kernel {
+    let here = flows.iter().filter(|flow| flow.from == node || flow.to == node);
+    let mss = here.map(|flow| flow.tcp.mss.min(flow.receiver.mss)).max().unwrap_or(1460);
+    let receives = flows.iter().filter(|flow| flow.to == node);
+    Kernel {
+        congestion: "cubic".to_string(),
+        sack: true,
+        dsack: true,
+        timestamps: true,
+        frto: 2,
+        recovery: 1,
+        early_retrans: 3,
+        rto_min: Duration::from_millis(200),
+        window: receives.map(|flow| flow.receiver.receiver.buffer).max(),
+        mtu: u32::from(mss) + HEADERS,
+        offload: false,
+    }
+}
+
+/// Puts what is written in place of what was there.
+macro_rules! set {
+    ($kernel:expr, $written:expr) => {
+        let (kernel, written) = ($kernel, $written);
+        if let Some(Written(congestion)) = &written.congestion {
+            kernel.congestion.clone_from(congestion);
+        }
+        kernel.sack = written.sack.unwrap_or(kernel.sack);
+        kernel.dsack = written.dsack.unwrap_or(kernel.dsack);
+        kernel.timestamps = written.timestamps.unwrap_or(kernel.timestamps);
+        kernel.frto = written.frto.map_or(kernel.frto, |number| number.0);
+        kernel.recovery = written.recovery.map_or(kernel.recovery, |number| number.0);
+        let early = written.early_retrans.map_or(kernel.early_retrans, |number| number.0);
+        kernel.early_retrans = early;
+        kernel.rto_min = written.rto_min.map_or(kernel.rto_min, |Written(span)| span);
+        kernel.window = written.window.map(|Written(size)| size).or(kernel.window);
+        kernel.mtu = written.mtu.map_or(kernel.mtu, |Written(size)| size);
+        kernel.offload = written.offload.unwrap_or(kernel.offload);
+    };
+}
+
+/// Those of every node, in their order.
+pub(super) fn kernels(
+    written: &written::Kernel,
+    topology: &Topology<'_>,
+    flows: &[Flow],
+    at: &At<'_>,
+) -> Result<Vec<Kernel>, Error> {
+    let mut kernels: Vec<_> = (0..topology.nodes.len()).map(|node| default(node, flows)).collect();
+    for kernel in &mut kernels {
+        set!(&mut *kernel, written);
+    }
+    let mut seen = Vec::new();
+    for (index, host) in written.host.iter().enumerate() {
+        let name = at.key("host").index(index).key("name");
+        let node = topology.node(&host.name.0, &name)?;
+        if seen.contains(&node) {
+            return Err(name.found("a host that is not set already"));
+        }
+        seen.push(node);
+        set!(&mut kernels[node], host);
+    }
+    Ok(kernels)
+}

@@ -1,0 +1,78 @@
+//! How the kernels of emulated hosts are set.
+
+use rtolab_time::Duration;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::quantity::{Buffer, Name, Positive, Size};
+use super::value::{Whole, Written};
+
+/// A struct with keys of its own and the settings of a kernel, which stand in `kernel` for every
+/// host and in `kernel.host` for one.
+macro_rules! with_settings {
+    ($(#[$about:meta])* $name:ident { $($own:tt)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, expecting = "a table")]
+        pub(crate) struct $name {
+            $($own)*
+            /// The congestion control, as the kernel calls it. Default: cubic.
+            #[schemars(example = &"reno")]
+            pub congestion: Option<Written<Name>>,
+            /// Selective acknowledgments (tcp_sack). Default: true.
+            pub sack: Option<bool>,
+            /// Are segments that arrive twice reported (tcp_dsack)? Default: true.
+            pub dsack: Option<bool>,
+            /// Timestamps (tcp_timestamps). Default: true.
+            pub timestamps: Option<bool>,
+            /// F-RTO (tcp_frto): 0 for none. Default: 2.
+            pub frto: Option<Whole<0, 2>>,
+            /// The bits of tcp_recovery: 1 for RACK's detection of losses. Default: 1.
+            pub recovery: Option<Whole<0, 7>>,
+            /// Tail loss probes (tcp_early_retrans): 0 for none, 3 for them. Default: 3.
+            pub early_retrans: Option<Whole<0, 4>>,
+            /// The least timeout. Default: 200 ms.
+            #[schemars(example = &"1 s")]
+            pub rto_min: Option<Written<Positive>>,
+            /// The largest window that it announces. Default: receiver.buffer where it receives,
+            /// else what the kernel likes.
+            #[schemars(example = &"65535 B")]
+            pub window: Option<Written<Buffer>>,
+            /// The largest packet that it sends. Default: tcp.mss and 40 B of headers.
+            #[schemars(example = &"1500 B")]
+            pub mtu: Option<Written<Size<88, 65_535>>>,
+            /// Does TCP hand over many segments as one (GSO), to be cut at the device? Default:
+            /// false.
+            pub offload: Option<bool>,
+        }
+    };
+}
+
+with_settings! {
+    /// How the kernels of emulated hosts are set. Defaults are those of Linux.
+    #[derive(Default)]
+    Kernel {
+        /// Hosts that are set otherwise.
+        #[serde(default)]
+        pub host: Vec<KernelHost>,
+    }
+}
+
+with_settings! {
+    /// How the kernel of one emulated host is set, where other than all.
+    KernelHost {
+        /// The node.
+        #[schemars(example = &"mobile")]
+        pub name: Written<Name>,
+    }
+}
+
+/// When a run on the wall clock can be believed.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Emulation {
+    /// How late one packet in a hundred may come out of a link. Default: 1 ms or 5 % of the round
+    /// trip, whichever is longer.
+    #[schemars(example = &"2 ms")]
+    pub lateness: Option<Written<Duration>>,
+}

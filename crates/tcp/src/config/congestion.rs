@@ -1,0 +1,70 @@
+//! Knobs of congestion control: how the window grows beyond slow start, how far it is cut, and when
+//! slow start ends.
+
+/// Which congestion control, and its knobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CongestionConfig {
+    /// How the window grows in congestion avoidance, and how far a loss cuts it.
+    pub control: Control,
+    /// Knobs of CUBIC.
+    pub cubic: CubicConfig,
+    /// What ends slow start, beside the threshold and a loss.
+    pub slow_start_exit: SlowStartExit,
+}
+
+/// How the window grows in congestion avoidance, and how far a loss cuts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Control {
+    /// By a segment a round trip, and by half (RFC 5681).
+    #[default]
+    Reno,
+    /// By a cubic function of the time since the last cut, and by three tenths (RFC 9438).
+    Cubic,
+}
+
+/// Knobs of CUBIC (RFC 9438).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CubicConfig {
+    /// What a loss leaves of the window, in thousandths (`beta_cubic`, section 4.6).
+    pub beta: u32,
+    /// Where the window is cut before it is back at its last maximum, the next maximum is lower
+    /// still, so that newer flows find room (section 4.7).
+    pub fast_convergence: bool,
+    /// The window is never below that of a Reno that is cut as little (section 4.3).
+    pub reno_friendly: bool,
+    /// What comes back with the windows when a cut was wrong.
+    pub undo: CubicUndo,
+}
+
+impl Default for CubicConfig {
+    /// What RFC 9438 recommends.
+    fn default() -> Self {
+        let undo = CubicUndo::default();
+        Self { beta: 700, fast_convergence: true, reno_friendly: true, undo }
+    }
+}
+
+/// What comes back with the windows when a cut was wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CubicUndo {
+    /// The curve: its maximum, its beginning and the window of Reno's; but nothing, not the windows
+    /// either, where the window has outgrown what it was (RFC 9438 section 4.9.2).
+    #[default]
+    Rfc9438,
+    /// Nothing: the false maximum stays, and a new curve begins (`tcp_cubic.c`, which has the
+    /// `undo_cwnd` of Reno).
+    Linux,
+}
+
+/// What ends slow start, beside the threshold and a loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SlowStartExit {
+    /// Nothing (RFC 5681).
+    #[default]
+    Loss,
+    /// `HyStart++`: round trips grow, also through five rounds of slower growth (RFC 9406).
+    HyStartPlusPlus,
+    /// The older `HyStart` of Linux: round trips grow, or a train of acknowledgments is half as long
+    /// as the smallest round trip (Ha and Rhee 2011, as `tcp_cubic.c` has it).
+    HyStart,
+}

@@ -1,0 +1,116 @@
+//! Knobs of the connection itself: how it is kept, given up and guarded (RFC 9293, 5961).
+
+use rtolab_time::Duration;
+
+/// How a connection is kept, given up and guarded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionConfig {
+    /// How many doubtful segments are answered.
+    pub challenge: ChallengeConfig,
+    /// Is a silent peer asked whether it is still there (RFC 9293 section 3.8.4)?
+    pub keep_alive: Option<KeepAlive>,
+    /// How long it is tried to reach the peer.
+    pub limits: Limits,
+    /// What a reset does in TIME-WAIT.
+    pub time_wait_reset: TimeWaitReset,
+    /// Who closes, may it still read?
+    pub after_close: AfterClose,
+}
+
+/// So many challenge acknowledgments at most in each such period (RFC 5961 section 7, whose example
+/// these numbers are). The budget is a connection's own: a shared one tells whoever can count its
+/// answers what other connections were asked (Cao et al. 2016, CVE-2016-5696).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChallengeConfig {
+    /// How many.
+    pub limit: u32,
+    /// In what time.
+    pub period: Duration,
+}
+
+impl Default for ChallengeConfig {
+    fn default() -> Self {
+        Self { limit: 10, period: Duration::from_secs(5) }
+    }
+}
+
+/// How a silent peer is asked whether it is still there (RFC 9293 section 3.8.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepAlive {
+    /// It is asked once nothing has come from it for so long: two hours or more by default, says the
+    /// RFC.
+    pub idle: Duration,
+    /// And again each time that no answer has come for so long.
+    pub interval: Duration,
+    /// So many questions without an answer end the connection; one says nothing.
+    pub probes: u32,
+}
+
+impl Default for KeepAlive {
+    /// As Linux and BSD have it.
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 9 }
+    }
+}
+
+/// How long it is tried to reach the peer (RFC 9293 section 3.8.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// R1: the application is told of a problem once a segment was retransmitted so often; `None`:
+    /// never. The RFC asks for three at least.
+    pub r1: Option<u32>,
+    /// R2 for data, and for probes of a window that nobody answers. The RFC asks for 100 s at least.
+    pub r2: GiveUp,
+    /// R2 for a SYN. The RFC asks for 3 minutes at least.
+    pub r2_syn: GiveUp,
+}
+
+/// When the connection is given up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GiveUp {
+    /// Never: an experiment sees to it when a run ends.
+    #[default]
+    Never,
+    /// As the timer expires after so long a time since the segment was first sent.
+    After(Duration),
+    /// As the timer expires after so many retransmissions of the segment.
+    Retransmissions(u32),
+}
+
+/// What a reset does in TIME-WAIT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeWaitReset {
+    /// It ends it (RFC 9293 section 3.10.7.4).
+    #[default]
+    Ends,
+    /// Nothing: an old duplicate must not end it early (RFC 1337).
+    Ignored,
+}
+
+/// Who closes, may it still read?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterClose {
+    /// It reads on: the other direction is closed by the peer.
+    #[default]
+    Reads,
+    /// It does not, and what is unread or still arrives resets the connection: RFC 9293 section
+    /// 3.6.1, which says that a host may, and what `close` does in BSD and Linux.
+    Resets,
+}
+
+/// Is a small segment held back while data are outstanding?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nagle {
+    /// No (`TCP_NODELAY`).
+    #[default]
+    Off,
+    /// While anything is outstanding (RFC 896, RFC 9293 section 3.7.4).
+    Rfc896,
+    /// While a small segment is outstanding (Minshall 1999, draft-minshall-nagle-01), as in Linux.
+    Minshall,
+}
+
+/// The key of a host's initial sequence numbers (RFC 6528 section 3): 128 bits that nobody else
+/// knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Secret(pub [u64; 2]);

@@ -1,0 +1,151 @@
+use super::*;
+use crate::config::Config;
+
+const SMSS: u64 = 1000;
+
+/// Slow start with a window of so many segments, all outstanding.
+struct SlowStart {
+    hystart: HyStart,
+    window: Window,
+    at: Instant,
+    una: u64,
+}
+
+impl SlowStart {
+    fn of(exit: SlowStartExit, cwnd: u64) -> Self {
+        let mut window = Window::new(&Config::default().window, SMSS as u32, false);
+        window.cwnd = cwnd * SMSS;
+        let hystart = HyStart::new(exit).unwrap();
+        Self { hystart, window, at: Instant::START, una: 0 }
+    }
+
+    fn is_over(&self) -> bool {
+        self.window.cwnd >= self.window.ssthresh
+    }
+
+    /// So many segments are acknowledged one by one, each after a round trip of so many milliseconds,
+    /// and `spacing` apart in microseconds, as long as slow start lasts.
+    fn acks(&mut self, count: u64, rtt: u64, spacing: u64) -> &mut Self {
+        for _ in 0..count {
+            if self.is_over() {
+                break;
+            }
+            self.at += Duration::from_micros(spacing);
+            let max = Seq::FIRST + 1 + (self.una + self.window.cwnd) as u32;
+            self.una += SMSS;
+            self.hystart.sample(Duration::from_millis(rtt));
+            let una = Seq::FIRST + 1 + self.una as u32;
+            let progress = Progress { at: self.at, una, max, bytes: SMSS };
+            self.hystart.look(&mut self.window, &progress);
+            if !self.is_over() {
+                self.hystart.grow(&mut self.window, &progress);
+            }
+        }
+        self
+    }
+
+    fn cwnd(&mut self, bytes: u64) -> &mut Self {
+        assert_eq!(self.window.cwnd, bytes);
+        self
+    }
+}
+
+#[test]
+fn equal_round_trips_double_the_window() {
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
+    slow_start.acks(10, 100, 0).cwnd(20_000).acks(20, 100, 0).cwnd(40_000);
+}
+
+#[test]
+fn the_eighth_round_trip_that_has_risen_slows_it_down() {
+    // An eighth of 100 ms are 12.5 ms.
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
+    slow_start.acks(10, 100, 0).acks(8, 113, 0).cwnd(28_000);
+    slow_start.acks(4, 113, 0).cwnd(29_000);
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
+    slow_start.acks(10, 100, 0).acks(12, 112, 0).cwnd(32_000);
+}
+
+#[test]
+fn a_rise_is_four_to_sixteen_milliseconds() {
+    for (rtt, risen, slows) in [(8, 11, false), (8, 12, true), (400, 415, false), (400, 416, true)]
+    {
+        let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
+        slow_start.acks(10, rtt, 0).acks(9, risen, 0);
+        assert_eq!(slow_start.window.cwnd == 28_250, slows, "{rtt} ms to {risen} ms");
+    }
+}
+
+#[test]
+fn five_rounds_of_it_end_slow_start() {
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
+    slow_start.acks(10, 100, 0).acks(8, 120, 0).cwnd(28_000);
+    // The round under way counts, and each of the four after it adds about a quarter.
+    slow_start.acks(12, 120, 0).cwnd(31_000);
+    slow_start.acks(31, 120, 0).cwnd(38_750);
+    slow_start.acks(39, 120, 0).cwnd(48_500);
+    slow_start.acks(48, 120, 0);
+    assert!(!slow_start.is_over());
+    slow_start.acks(100, 120, 0);
+    assert!(slow_start.is_over());
+    assert_eq!(slow_start.window.ssthresh, slow_start.window.cwnd);
+}
+
+#[test]
+fn a_passing_rise_is_forgiven() {
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
+    slow_start.acks(10, 100, 0).acks(20, 120, 0).cwnd(31_000);
+    // The round ended with the 18 segments that were outstanding when it began: two of the next have
+    // been seen. The eighth round trip of it shows that it is short again.
+    slow_start.acks(6, 110, 0).cwnd(32_500).acks(2, 110, 0).cwnd(34_500);
+}
+
+#[test]
+fn it_is_for_the_first_slow_start() {
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
+    slow_start.acks(10, 100, 0);
+    slow_start.hystart.on_cut();
+    slow_start.acks(10, 200, 0).cwnd(30_000);
+}
+
+#[test]
+fn linux_ends_slow_start_at_the_ninth_round_trip_that_has_risen() {
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 16);
+    slow_start.acks(16, 100, 5_000).cwnd(32_000);
+    slow_start.acks(8, 113, 5_000);
+    assert!(!slow_start.is_over());
+    slow_start.acks(1, 113, 5_000).cwnd(40_000);
+    assert!(slow_start.is_over());
+}
+
+#[test]
+fn linux_looks_at_windows_of_sixteen_segments_at_least() {
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 2);
+    slow_start.acks(1, 100, 5_000).acks(12, 200, 5_000).cwnd(15_000);
+}
+
+#[test]
+fn linux_ends_slow_start_at_a_train_of_half_a_round_trip() {
+    // 51 intervals of 1 ms and round trips of 100 ms.
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 100);
+    slow_start.acks(51, 100, 1_000);
+    assert!(!slow_start.is_over());
+    slow_start.acks(1, 100, 1_000);
+    assert!(slow_start.is_over());
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 100);
+    slow_start.acks(100, 100, 2_001);
+    assert!(!slow_start.is_over());
+}
+
+#[test]
+fn linux_watches_again_after_a_timeout() {
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 100);
+    slow_start.acks(60, 100, 1_000);
+    assert!(slow_start.is_over());
+    slow_start.hystart.on_timeout();
+    slow_start.window.ssthresh = u64::MAX;
+    slow_start.acks(40, 100, 1_000);
+    assert!(!slow_start.is_over());
+    slow_start.acks(20, 100, 1_000);
+    assert!(slow_start.is_over());
+}

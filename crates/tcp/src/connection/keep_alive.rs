@@ -1,0 +1,54 @@
+//! Keep-alive: a peer that has been silent for long is asked whether it is still there (RFC 9293
+//! section 3.8.4).
+
+use rtolab_time::Instant;
+
+use super::{Connection, Failure, State};
+use crate::event::Event;
+
+/// The questions that were asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked {
+    /// When the last one left.
+    last: Option<Instant>,
+    /// How many had no answer.
+    unanswered: u32,
+}
+
+impl Connection {
+    /// The connection is established: from now on the peer may be too silent.
+    pub(super) fn keep_alive(&mut self, at: Instant) {
+        self.vigil = self.config.connection.keep_alive.map(|knobs| at + knobs.idle);
+    }
+
+    /// What the connection waits for longest is over: TIME-WAIT, or the silence of the peer.
+    #[cold]
+    pub(super) fn on_vigil(&mut self, at: Instant) {
+        match self.state {
+            State::TimeWait => self.finish(Event::Closed),
+            _ => self.on_silence(at),
+        }
+    }
+
+    /// Has the peer been silent for long? What it sends is not watched: the timer looks back.
+    fn on_silence(&mut self, at: Instant) {
+        let Some(knobs) = self.config.connection.keep_alive else { return };
+        let heard = self.sender.last_heard();
+        let asked = &mut self.seldom.asked;
+        if heard >= asked.last {
+            asked.unanswered = 0;
+        }
+        let due = heard.map_or(at, |heard| heard + knobs.idle);
+        // What is outstanding, or waits for a window, asks by itself.
+        let asks = self.sender.flight().size() > 0 || self.persist.is_running();
+        if asks || (asked.unanswered == 0 && due > at) {
+            self.vigil = Some(if asks { at + knobs.idle } else { due });
+        } else if asked.unanswered >= knobs.probes {
+            self.fail(Failure::TimedOut);
+        } else {
+            *asked = Asked { last: Some(at), unanswered: asked.unanswered + 1 };
+            self.persist.ask();
+            self.vigil = Some(at + knobs.interval);
+        }
+    }
+}

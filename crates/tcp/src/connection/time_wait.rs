@@ -1,0 +1,40 @@
+//! TIME-WAIT: how long it lasts, and who may end it early (RFC 9293 section 3.6.1, RFC 6191).
+
+use rtolab_time::{Duration, Instant};
+
+use super::{Connection, State};
+use crate::segment::{Flags, Segment};
+
+impl Connection {
+    /// TIME-WAIT begins, or begins again.
+    pub(super) fn wait(&mut self, at: Instant) {
+        self.state = State::TimeWait;
+        self.vigil = Some(at + self.time_wait());
+    }
+
+    /// How long TIME-WAIT lasts.
+    fn time_wait(&self) -> Duration {
+        self.config.msl * 2
+    }
+
+    /// Is the connection in TIME-WAIT, and does `syn` begin another one that nothing of this one can
+    /// be mistaken for (RFC 6191 section 2)? Then whoever has it may drop it and give the segment to a
+    /// [`Listener`](crate::Listener). The initial sequence number of the new one has to lie above what
+    /// this one has sent, which the clock of RFC 6528 sees to.
+    pub fn yields_to(&self, syn: &Segment) -> bool {
+        let opens = syn.flags.has(Flags::SYN) && !syn.flags.any(Flags::ACK | Flags::RST);
+        if self.state != State::TimeWait || !opens {
+            return false;
+        }
+        let later = syn.seq >= self.receiver.nxt();
+        let stamped = syn.timestamps().filter(|_| self.config.timestamps);
+        match (self.receiver.recent().filter(|_| self.agreed.timestamps), stamped) {
+            (Some(recent), Some(new)) => match new.value.wrapping_sub(recent) as i32 {
+                0 => later,
+                age => age > 0,
+            },
+            (None, Some(_)) => true,
+            (_, None) => later,
+        }
+    }
+}

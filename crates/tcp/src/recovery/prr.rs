@@ -1,0 +1,127 @@
+//! Proportional rate reduction: RFC 6937, and RFC 9937 after it. While the window comes down, what
+//! leaves is in proportion to what arrives; once it is down, what leaves makes up for losses, within
+//! a bound.
+
+use crate::config::{PrrBound, Reduction};
+use crate::flight::AckFacts;
+use crate::sender::Sender;
+use crate::seq::Seq;
+
+/// Fast recovery as PRR sees it, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prr {
+    /// Which recovery: where it ends.
+    recover: Seq,
+    /// Delivered in it (`prr_delivered`).
+    delivered: u64,
+    /// Sent in it (`prr_out`).
+    out: u64,
+    /// What might be delivered in it (`RecoverFS`).
+    flight: u64,
+}
+
+/// What was taken for lost and what was repaired, in bytes, before an acknowledgment was looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Losses {
+    lost: u64,
+    repaired: u64,
+}
+
+impl Prr {
+    /// So much leaves in recovery.
+    pub const fn sent(&mut self, bytes: u64) {
+        self.out += bytes;
+    }
+}
+
+impl Sender {
+    /// How far the rate is reduced in proportion: with SACK alone, for what is delivered is not known
+    /// without.
+    pub(super) fn prr_bound(&self) -> Option<PrrBound> {
+        match self.config.recovery.reduction {
+            Reduction::Prr(bound) if self.config.tells_delivered() => Some(bound),
+            _ => None,
+        }
+    }
+
+    /// What is taken for lost so far.
+    pub(super) const fn losses(&self) -> Losses {
+        Losses { lost: self.flight.lost(), repaired: self.flight.repaired() }
+    }
+
+    /// An acknowledgment arrived, in fast recovery, or it began that, or ended it if the sender was
+    /// `recovering`. `before` it was looked at, so much was lost.
+    pub(super) fn reduce_in_proportion(
+        &mut self,
+        facts: &AckFacts,
+        recovering: bool,
+        before: Losses,
+    ) {
+        let Some(bound) = self.prr_bound() else { return };
+        if !self.recovery.is_fast() {
+            self.prr = None;
+            if recovering {
+                self.window.cwnd = self.window.ssthresh;
+            }
+            return;
+        }
+        let flight_size = facts.max.since(facts.una_before);
+        let unsacked = flight_size - facts.sacked_before;
+        let delivered = unsacked - (self.flight.size() - self.flight.sacked());
+        let further = self.flight.lost() > before.lost || self.flight.repaired() < before.repaired;
+        let safe = facts.is_new() && !further;
+        self.begin_prr(match bound {
+            PrrBound::Crb | PrrBound::Ssrb => flight_size,
+            PrrBound::Rfc9937 => unsacked,
+        });
+        if delivered > 0 {
+            self.send_in_proportion(bound, delivered, safe);
+        }
+    }
+
+    /// Fast recovery began between two acknowledgments.
+    pub(super) fn reduce_in_proportion_at_timer(&mut self) {
+        if let (Some(bound), true) = (self.prr_bound(), self.recovery.is_fast()) {
+            self.begin_prr(match bound {
+                PrrBound::Crb | PrrBound::Ssrb => self.flight.size(),
+                PrrBound::Rfc9937 => self.flight.size() - self.flight.sacked(),
+            });
+            self.send_in_proportion(bound, 0, false);
+        }
+    }
+
+    /// Counts anew, unless this recovery is counted.
+    fn begin_prr(&mut self, flight: u64) {
+        let recover = self.recovery.recover;
+        if self.prr.as_ref().is_none_or(|prr| prr.recover != recover) {
+            let prr = Prr { recover, delivered: 0, out: 0, flight: flight.max(1) };
+            self.prr = Some(alloc::boxed::Box::new(prr));
+        }
+    }
+
+    /// The window lets out as much as is due (RFC 9937 section 6.2, RFC 6937 section 3).
+    fn send_in_proportion(&mut self, bound: PrrBound, delivered: u64, safe: bool) {
+        let (pipe, ssthresh, smss) = (self.outstanding(), self.window.ssthresh, self.window.smss);
+        let Some(prr) = &mut self.prr else { return };
+        prr.delivered += delivered;
+        let due = match pipe > ssthresh {
+            true => {
+                let share = u128::from(prr.delivered) * u128::from(ssthresh);
+                let share = share.div_ceil(u128::from(prr.flight));
+                u64::try_from(share).unwrap_or(u64::MAX).saturating_sub(prr.out)
+            }
+            false => {
+                let owed = prr.delivered.saturating_sub(prr.out);
+                let limit = match bound {
+                    PrrBound::Crb => owed,
+                    PrrBound::Ssrb => owed.max(delivered) + smss,
+                    PrrBound::Rfc9937 => owed.max(delivered) + if safe { smss } else { 0 },
+                };
+                limit.min(ssthresh - pipe)
+            }
+        };
+        // The fast retransmit leaves in any case.
+        let due = if prr.out == 0 { due.max(smss) } else { due };
+        self.window.cwnd = (pipe + due).max(smss);
+    }
+}

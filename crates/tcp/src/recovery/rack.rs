@@ -1,0 +1,320 @@
+//! RACK: RFC 8985 sections 5 and 6. A segment is lost when one that left later has arrived, and it
+//! has not although it had time to: the round trip of that one and the reordering window.
+
+use rtolab_time::{Duration, Instant};
+
+use super::Fast;
+use super::tlp::TailLossProbe;
+use crate::config::{Algorithm, Config, RackConfig, RackThreshold, ReorderingWindow};
+use crate::flight::{AckFacts, Cause, Sending, Sent};
+use crate::segment::Segment;
+use crate::sender::{Chunk, Sender};
+use crate::seq::Seq;
+
+/// After so many recoveries without D-SACK the reordering window is as at first (`reo_wnd_persist`).
+const PERSISTENCE: u32 = 16;
+
+/// What RACK knows of a connection (RFC 8985 section 5.3).
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    /// Of what has arrived, when the last that left did so (`RACK.xmit_ts`, `RACK.end_seq`).
+    newest: Option<Sending>,
+    /// The round trip of what arrived last (`RACK.rtt`).
+    rtt: Duration,
+    /// The smallest round trip, and when it was measured (`RACK.min_RTT`).
+    min_rtt: Option<(Duration, Instant)>,
+    /// Behind the highest that has arrived (`RACK.fack`).
+    fack: Seq,
+    /// Did an original arrive after one that left later (`RACK.reordering_seen`)?
+    reordering_seen: bool,
+    /// Quarters of the smallest round trip in the reordering window (`RACK.reo_wnd_mult`).
+    quarters: u64,
+    /// Recoveries for which that holds (`RACK.reo_wnd_persist`).
+    persists: u32,
+    /// Until this is acknowledged, D-SACKs are of a round that has counted (`RACK.dsack_round`).
+    dsack_round: Option<Seq>,
+    /// The reordering window (`RACK.reo_wnd`).
+    window: Duration,
+    /// Is what a timeout took for lost being repaired?
+    pub(super) timed_out: bool,
+    /// When it is known whether what was overtaken is lost.
+    pub(super) reordering_timer: Option<Instant>,
+    /// All below that is lost has been retransmitted.
+    repaired_up_to: Seq,
+    pub(super) probe: TailLossProbe,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            newest: None,
+            rtt: Duration::ZERO,
+            min_rtt: None,
+            fack: Seq::FIRST,
+            reordering_seen: false,
+            quarters: 1,
+            persists: PERSISTENCE,
+            dsack_round: None,
+            window: Duration::ZERO,
+            timed_out: false,
+            reordering_timer: None,
+            repaired_up_to: Seq::FIRST,
+            probe: TailLossProbe::default(),
+        }
+    }
+}
+
+impl Rack {
+    /// The state of a sender that does as `config` says, if it goes by RACK.
+    pub fn of(config: &Config) -> Option<alloc::boxed::Box<Self>> {
+        (config.recovery.algorithm == Algorithm::Rack).then(alloc::boxed::Box::default)
+    }
+
+    /// Forgets which losses there were to repair.
+    pub fn forget_losses(&mut self) {
+        self.timed_out = false;
+        self.repaired_up_to = Seq::FIRST;
+        self.reordering_timer = None;
+        self.probe.stop();
+    }
+
+    /// A round trip was measured.
+    pub fn note_sample(&mut self) {
+        self.probe.sampled = true;
+    }
+
+    /// Is it the reordering timer that expires at `due`?
+    pub fn is_waiting_for_order(&self, due: Instant) -> bool {
+        self.reordering_timer == Some(due)
+    }
+
+    /// When the first of its timers expires.
+    pub fn next_timer(&self) -> Option<Instant> {
+        match (self.reordering_timer, self.probe.timer) {
+            (Some(reordering), Some(probe)) => Some(reordering.min(probe)),
+            (reordering, probe) => reordering.or(probe),
+        }
+    }
+
+    fn measure(&mut self, rtt: Duration, at: Instant, config: &RackConfig) {
+        let outdated = |since| config.min_rtt_window.is_some_and(|window| at - since > window);
+        match self.min_rtt {
+            Some((least, since)) if least < rtt && !outdated(since) => {}
+            _ => self.min_rtt = Some((rtt, at)),
+        }
+    }
+
+    /// Step 4 of section 6.2, its first half: D-SACKs widen the reordering window.
+    fn adapt(&mut self, facts: &AckFacts, recovered: bool) {
+        if self.dsack_round.is_some_and(|round| facts.ack >= round) {
+            self.dsack_round = None;
+        }
+        if facts.dsack.is_some() && self.dsack_round.is_none() {
+            self.dsack_round = Some(facts.max);
+            self.quarters += 1;
+            self.persists = PERSISTENCE;
+        } else if recovered {
+            self.persists = self.persists.saturating_sub(1);
+            if self.persists == 0 {
+                self.quarters = 1;
+            }
+        }
+    }
+}
+
+impl Sender {
+    /// Steps 1 to 3 of section 6.2, before the acknowledgment `segment` is taken: what arrived, and
+    /// in which order.
+    pub(crate) fn rack_hears(&mut self, segment: &Segment, at: Instant) {
+        let Self { rack: Some(rack), flight, config, .. } = self else { return };
+        let echo = segment.timestamps().map(|timestamps| timestamps.echo);
+        let mut latest: Option<Sending> = None;
+        for sent in flight.delivered_by(segment) {
+            let rtt = at - sent.last_sent;
+            if !sent.was_retransmitted() {
+                rack.measure(rtt, at, &config.recovery.rack);
+                rack.reordering_seen |= sent.end() < rack.fack;
+            }
+            rack.fack = rack.fack.max(sent.end());
+            // It may be the original that arrived.
+            let before = |echo: u32| (echo.wrapping_sub(sent.timestamp) as i32) < 0;
+            let too_soon = rack.min_rtt.is_some_and(|(least, _)| rtt < least);
+            if !sent.was_retransmitted() || !(echo.is_some_and(before) || too_soon) {
+                latest = latest.max(Some(sent.sending()));
+            }
+        }
+        if let Some((left, _)) = latest {
+            rack.rtt = at - left;
+        }
+        rack.newest = rack.newest.max(latest);
+        rack.probe.is_repeated = flight.is_repeated_by(segment);
+    }
+
+    /// Loss recovery's part of an acknowledgment: sections 6.2 and 7.4.
+    pub(super) fn rack_recovers(&mut self, facts: &AckFacts) {
+        self.end_probe(facts);
+        let recovered = self.end_rack_recovery(facts);
+        if let Some(rack) = &mut self.rack {
+            rack.adapt(facts, recovered);
+        }
+        self.detect_by_time(facts.at);
+    }
+
+    /// Does the acknowledgment end a recovery, be it fast or from a timeout?
+    fn end_rack_recovery(&mut self, facts: &AckFacts) -> bool {
+        let Some(rack) = &mut self.rack else { return false };
+        let recovering = rack.timed_out || self.recovery.is_fast();
+        let ends = recovering && facts.ack >= self.recovery.recover;
+        if ends {
+            rack.timed_out = false;
+            self.recovery.leave();
+        }
+        ends
+    }
+
+    /// Step 5 of section 6.2. What is lost outside a recovery begins one.
+    pub(super) fn detect_by_time(&mut self, at: Instant) {
+        let window = self.reordering_window();
+        let Self { rack: Some(rack), flight, config, forbears: false, .. } = self else { return };
+        rack.window = window;
+        rack.reordering_timer = None;
+        let Some(newest) = rack.newest else { return };
+        let settle = rack.rtt + window;
+        let overtaken = flight.mark_overtaken(newest, settle, at);
+        if let Some(lost) = overtaken.lost {
+            rack.repaired_up_to = rack.repaired_up_to.min(lost);
+        }
+        let slack = config.recovery.rack.timer_slack;
+        rack.reordering_timer = overtaken.awaited.map(|left| left + settle + slack);
+        let begins = flight.lost() > 0 && !rack.timed_out && !self.recovery.is_fast();
+        if begins && self.may_recover() {
+            rack_begins(self, at);
+        }
+    }
+
+    /// Step 4 of section 6.2, its second half.
+    fn reordering_window(&self) -> Duration {
+        let Some(rack) = &self.rack else { return Duration::ZERO };
+        let RackConfig { reordering_window, threshold, .. } = self.config.recovery.rack;
+        let enough = u64::from(self.config.recovery.dupthresh) * self.window.smss;
+        let counted = threshold == RackThreshold::Dupthresh && self.flight.sacked() >= enough;
+        if !rack.reordering_seen && (self.recovery.is_fast() || rack.timed_out || counted) {
+            return Duration::ZERO;
+        }
+        let quarters = match reordering_window {
+            ReorderingWindow::Adaptive => rack.quarters,
+            ReorderingWindow::Static => 1,
+        };
+        let least = rack.min_rtt.map_or(Duration::ZERO, |(least, _)| least);
+        let window = least.saturating_mul(quarters) / 4;
+        self.rtt.estimate().map_or(window, |estimate| window.min(estimate.srtt))
+    }
+
+    /// The reordering timer expired.
+    pub(crate) fn on_reordering_timer(&mut self, at: Instant) {
+        let recovering = self.recovery.is_fast();
+        self.detect_by_time(at);
+        if !recovering {
+            self.reduce_in_proportion_at_timer();
+        }
+    }
+
+    /// The retransmission timer expired (section 6.3). The scoreboard stays, unless the head was
+    /// selectively acknowledged: the receiver reneged.
+    pub(crate) fn rack_times_out(&mut self, at: Instant) {
+        self.nxt = self.flight.max();
+        let Self { rack: Some(rack), flight, .. } = self else { return };
+        if flight.head().is_some_and(Sent::is_sacked) {
+            flight.clear_scoreboard();
+        }
+        flight.mark_lost_on_timeout(rack.rtt + rack.window, at);
+        rack.forget_losses();
+        rack.timed_out = true;
+    }
+
+    /// Nothing that was taken for lost is.
+    pub(crate) fn forget_rack_losses(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.forget_losses();
+            self.flight.clear_losses();
+        }
+    }
+
+    /// From now on the sender does as `config` says. What go-back-N had to send again is lost, and
+    /// the other way round.
+    pub(crate) fn adopt_rack(&mut self, config: &Config) {
+        match (Rack::of(config), &self.rack) {
+            (None, None) | (Some(_), Some(_)) => {}
+            (Some(rack), None) => {
+                self.rack = Some(rack);
+                self.flight.clear_losses();
+                self.flight.mark_lost_from(self.nxt);
+                self.nxt = self.flight.max();
+            }
+            (None, Some(_)) => {
+                self.nxt = self.first_unrepaired().unwrap_or(self.flight.max());
+                self.rack = None;
+                self.flight.clear_losses();
+            }
+        }
+        self.prr = None;
+    }
+
+    /// What a fast retransmit or timeout sends again: the head, or the first that is lost by time.
+    pub(crate) fn first_repair(&self) -> Seq {
+        self.first_unrepaired().unwrap_or(self.flight.una())
+    }
+
+    /// The first segment that is lost and was not retransmitted since.
+    pub(crate) fn first_unrepaired(&self) -> Option<Seq> {
+        let rack = self.rack.as_ref()?;
+        self.flight.unrepaired_from(rack.repaired_up_to).map(|sent| sent.seq)
+    }
+
+    /// What leaves, as long as the windows have room for a whole segment: what is lost, then new
+    /// data.
+    pub(crate) fn choose_by_time(&mut self) -> Option<Chunk> {
+        let Some(lost) = self.first_unrepaired() else { return self.choose_new() };
+        if self.outstanding() + self.window.smss > self.window.cwnd {
+            return None;
+        }
+        let cause = match self.recovery.is_fast() {
+            true => Cause::Recovery,
+            false => Cause::GoBackN,
+        };
+        self.chunk_at(lost, cause)
+    }
+
+    /// The segment at `seq` leaves again.
+    pub(crate) fn rack_repairs(&mut self, seq: Seq) {
+        let Self { rack: Some(rack), flight, .. } = self else { return };
+        let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(|sent| sent.end());
+        if let Some(end) = lost {
+            flight.mark_repaired(seq);
+            if flight.unrepaired_from(rack.repaired_up_to).is_none_or(|sent| sent.seq >= end) {
+                rack.repaired_up_to = end;
+            }
+        }
+    }
+
+    /// What counts against the window: neither SACKed nor lost, plus what was retransmitted. Without
+    /// limited transmit what is SACKed counts until recovery begins.
+    pub(crate) fn rack_outstanding(&self) -> u64 {
+        let flight = &self.flight;
+        let recovers = self.recovery.is_fast() || self.rack.as_ref().is_some_and(|r| r.timed_out);
+        let sacked = match recovers || self.config.recovery.limited_transmit {
+            true => flight.sacked(),
+            false => 0,
+        };
+        flight.size() - sacked - flight.lost() + flight.repaired()
+    }
+}
+
+fn rack_begins(sender: &mut Sender, at: Instant) {
+    let waits = sender.first_unrepaired().is_some();
+    sender.enter(Fast::Rack, at);
+    // Where all that is lost is under way again, nothing is retransmitted for it.
+    if !waits {
+        sender.resend_head = None;
+    }
+}

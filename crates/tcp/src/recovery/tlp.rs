@@ -1,0 +1,147 @@
+//! Tail loss probes: RFC 8985 section 7. Where nothing is heard for two round trips, a segment leaves
+//! whose acknowledgment shows what is lost, before the retransmission timer would expire.
+
+use rtolab_time::{Duration, Instant};
+
+use crate::event::Event;
+use crate::flight::{AckFacts, Cause};
+use crate::sender::{Chunk, Sender};
+use crate::seq::Seq;
+
+/// The probe timeout without a round-trip sample (section 7.2).
+const INITIAL: Duration = Duration::from_secs(1);
+
+/// What is known of tail loss probes (section 5.3).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TailLossProbe {
+    /// The probe timer (PTO).
+    pub timer: Option<Instant>,
+    /// SND.MAX behind the probe, until it is known what became of it (`TLP.end_seq`).
+    end: Option<Seq>,
+    /// Was the probe a retransmission (`TLP.is_retrans`)?
+    is_retransmission: bool,
+    /// Was a round trip measured since the last probe?
+    pub sampled: bool,
+    /// A probe leaves next.
+    due: bool,
+    /// Does the acknowledgment under way only repeat the one before it?
+    pub is_repeated: bool,
+}
+
+impl Default for TailLossProbe {
+    fn default() -> Self {
+        Self {
+            timer: None,
+            end: None,
+            is_retransmission: false,
+            sampled: true,
+            due: false,
+            is_repeated: false,
+        }
+    }
+}
+
+impl TailLossProbe {
+    /// Another recovery has begun: what became of the probe does not matter.
+    pub const fn stop(&mut self) {
+        (self.timer, self.end, self.due) = (None, None, false);
+    }
+}
+
+impl Sender {
+    /// Section 7.4: what became of the probe. A probe that repaired a loss does what fast recovery
+    /// would have done to the window.
+    pub(super) fn end_probe(&mut self, facts: &AckFacts) {
+        let Some(rack) = &mut self.rack else { return };
+        let probe = &mut rack.probe;
+        let Some(end) = probe.end.filter(|end| facts.ack >= *end) else { return };
+        let arrived_twice = facts.dsack.is_some_and(|range| range.end == end);
+        if !probe.is_retransmission || arrived_twice || probe.is_repeated {
+            probe.end = None;
+        } else if facts.ack > end {
+            probe.end = None;
+            if !self.recovery.is_fast() && !rack.timed_out {
+                self.halve_at_loss(facts.max.since(facts.una_before), facts.at);
+                self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+            }
+        }
+    }
+
+    /// Section 7.2: new data leave, or are acknowledged, and are `outstanding` then, in bytes.
+    pub(crate) fn arm_probe(&mut self, outstanding: u64, at: Instant) {
+        let timer = self.may_probe(outstanding).then(|| at + self.probe_timeout(outstanding));
+        let timer = timer.map(|timer| timer.min(self.retransmission_deadline().unwrap_or(timer)));
+        if let Some(rack) = &mut self.rack {
+            rack.probe.timer = timer;
+        }
+    }
+
+    /// An acknowledgment of nothing new stops the timer where it shows a loss.
+    pub(crate) fn disarm_probe(&mut self) {
+        if !self.may_probe(self.flight.size()) {
+            if let Some(rack) = &mut self.rack {
+                rack.probe.timer = None;
+            }
+        }
+    }
+
+    fn may_probe(&self, outstanding: u64) -> bool {
+        let open = self.rack.as_ref().is_some_and(|rack| {
+            !rack.timed_out && !rack.probe.due && rack.reordering_timer.is_none()
+        });
+        open && self.config.recovery.rack.tail_loss_probe
+            && outstanding > 0
+            && self.flight.una() > Seq::FIRST
+            && self.flight.uses_sack()
+            && self.flight.sacked() == 0
+            && !self.recovery.is_fast()
+    }
+
+    /// `TLP_calc_PTO`.
+    fn probe_timeout(&self, outstanding: u64) -> Duration {
+        let Some(estimate) = self.rtt.estimate() else { return INITIAL };
+        let rack = &self.config.recovery.rack;
+        let one = outstanding <= self.window.smss;
+        estimate.srtt * 2 + if one { rack.max_ack_delay } else { rack.timer_slack }
+    }
+
+    /// `TLP_send_probe`: one probe is under way at a time, and one is sent a round trip. The
+    /// retransmission timer begins anew.
+    pub(crate) fn on_probe_timer(&mut self, at: Instant) {
+        let Some(rack) = &mut self.rack else { return };
+        rack.probe.timer = None;
+        if rack.probe.end.is_some() || !rack.probe.sampled {
+            return;
+        }
+        rack.probe.due = true;
+        rack.probe.sampled = false;
+        if !self.can_send_new() {
+            if let Some(tail) = self.flight.last_unsacked().map(|sent| sent.seq) {
+                self.push_event(Event::Probe(self.retransmission(tail, at)));
+            }
+        }
+        self.restart_retransmission_timer(at);
+    }
+
+    /// Is that the probe that leaves? No other follows before it is heard of.
+    pub(crate) fn is_probe(&self, chunk: &Chunk) -> bool {
+        self.rack.as_ref().is_some_and(|rack| rack.probe.end == Some(chunk.end()))
+    }
+
+    /// The probe, if one is due: new data, else the last segment again.
+    pub(crate) fn choose_probe(&mut self) -> Option<Chunk> {
+        let rack = self.rack.as_mut()?;
+        if !core::mem::take(&mut rack.probe.due) {
+            return None;
+        }
+        let new = self.new_chunk();
+        let again = || self.chunk_at(self.flight.last_unsacked()?.seq, Cause::Probe);
+        let chunk = new.or_else(again)?;
+        let end = self.flight.max().max(chunk.end());
+        if let Some(rack) = &mut self.rack {
+            rack.probe.end = Some(end);
+            rack.probe.is_retransmission = chunk.cause == Cause::Probe;
+        }
+        Some(chunk)
+    }
+}

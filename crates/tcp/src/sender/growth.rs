@@ -1,0 +1,135 @@
+//! How the window grows and is cut: what every policy of congestion control is asked, in place of
+//! Reno where there is one.
+
+use alloc::boxed::Box;
+
+use rtolab_time::{Duration, Instant};
+
+use super::Sender;
+use crate::config::{self, CongestionConfig};
+use crate::congestion::{Acknowledged, Cubic, HyStart, Progress, Window};
+use crate::flight::AckFacts;
+
+/// What grows and cuts the window in place of Reno.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Control {
+    cubic: Option<Cubic>,
+    hystart: Option<HyStart>,
+    /// Nothing is outstanding since what left then.
+    idle_since: Option<Instant>,
+}
+
+impl Control {
+    /// As `config` says; `None`: Reno alone.
+    pub(super) fn of(config: &CongestionConfig) -> Option<Box<Self>> {
+        let cubic = match config.control {
+            config::Control::Reno => None,
+            config::Control::Cubic => Some(Cubic::new(config.cubic)),
+        };
+        let hystart = HyStart::new(config.slow_start_exit);
+        let asked_for = cubic.is_some() || hystart.is_some();
+        asked_for.then(|| Box::new(Self { cubic, hystart, idle_since: None }))
+    }
+}
+
+impl Sender {
+    /// New data are acknowledged, and nothing forbids that the window grows.
+    #[inline]
+    pub(super) fn grow_window(&mut self, facts: &AckFacts) {
+        match self.control {
+            None => self.window.grow(facts.advanced),
+            Some(_) => self.grow_otherwise(facts),
+        }
+    }
+
+    #[inline(never)]
+    fn grow_otherwise(&mut self, facts: &AckFacts) {
+        let srtt = self.rtt.estimate().map_or(Duration::ZERO, |estimate| estimate.srtt);
+        let (una, max, idle) = (self.flight.una(), self.flight.max(), self.flight.size() == 0);
+        let Some(control) = &mut self.control else { return };
+        let (at, bytes) = (facts.at, facts.advanced);
+        if let (Some(cubic), Some(since)) = (&mut control.cubic, control.idle_since.take()) {
+            let resumed = facts.oldest_acked.map_or(since, |oldest| oldest.first_sent);
+            cubic.skip(resumed - since);
+        }
+        control.idle_since = if idle { self.last.sent } else { None };
+        let slow_start = |window: &Window| window.cwnd < window.ssthresh;
+        let (window, progress) = (&mut self.window, Progress { at, una, max, bytes });
+        if let (Some(hystart), true) = (&mut control.hystart, slow_start(window)) {
+            hystart.look(window, &progress);
+        }
+        match (&mut control.cubic, &mut control.hystart) {
+            (_, Some(hystart)) if slow_start(window) => hystart.grow(window, &progress),
+            (Some(cubic), _) if !slow_start(window) => {
+                cubic.grow(window, &Acknowledged { bytes, at, srtt });
+            }
+            _ => window.grow(bytes),
+        }
+    }
+
+    /// A round trip was measured.
+    #[inline]
+    pub(super) fn note_round_trip(&mut self, rtt: Duration) {
+        if let Some(hystart) = self.control.as_mut().and_then(|control| control.hystart.as_mut()) {
+            hystart.sample(rtt);
+        }
+    }
+
+    /// A loss leaves a part of `whole` bytes, which becomes `ssthresh`; returns that part, not
+    /// rounded.
+    pub(crate) fn cut(&mut self, whole: u64) -> u64 {
+        self.owe_cwr();
+        let cwnd = self.recovery.deflated(self.window.cwnd);
+        let Some(control) = &mut self.control else {
+            self.window.halve(whole);
+            return whole / 2;
+        };
+        if let Some(hystart) = &mut control.hystart {
+            hystart.on_cut();
+        }
+        let part = match &mut control.cubic {
+            None => whole / 2,
+            Some(cubic) => {
+                cubic.cut(cwnd, self.window.smss);
+                cubic.remainder(whole)
+            }
+        };
+        self.window.cut_to(part);
+        part
+    }
+
+    /// What a cut changes of the curve may have to come back.
+    pub(crate) fn save_curve(&mut self) {
+        if let Some(cubic) = self.cubic() {
+            cubic.save();
+        }
+    }
+
+    /// The retransmission timer expired.
+    pub(super) fn end_curve(&mut self) {
+        let Some(control) = &mut self.control else { return };
+        if let Some(cubic) = &mut control.cubic {
+            cubic.on_timeout();
+        }
+        if let Some(hystart) = &mut control.hystart {
+            hystart.on_timeout();
+        }
+    }
+
+    /// A cut was wrong, and the windows are as before it.
+    pub(crate) fn restore_curve(&mut self) {
+        if let Some(cubic) = self.cubic() {
+            cubic.restore();
+        }
+    }
+
+    /// Is the window, cut from `before`, left alone though the cut was wrong?
+    pub(crate) fn has_outgrown(&mut self, before: u64) -> bool {
+        let cwnd = self.recovery.deflated(self.window.cwnd);
+        self.cubic().is_some_and(|cubic| cubic.has_outgrown(before, cwnd))
+    }
+
+    fn cubic(&mut self) -> Option<&mut Cubic> {
+        self.control.as_mut()?.cubic.as_mut()
+    }
+}

@@ -1,0 +1,146 @@
+"""The command `rtolab diagnose`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rtolab.terminal import (
+    BAD_INPUT,
+    SAYS_NO,
+    complain,
+    name_files,
+    print_json,
+    progressing,
+    stdout,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rtolab.diagnosis import Diagnosis
+
+
+def diagnose(
+    capture: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CAPTURE", help="pcap or pcapng, also packed by gzip or zstd; - for stdin."
+        ),
+    ],
+    *,
+    top: Annotated[int, typer.Option(min=1, help="Connections shown, the worst first.")] = 10,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with plots.")
+    ] = None,
+    annotate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a pcapng copy whose packets say in comments what was found; "
+            "a folder for several captures.",
+        ),
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write the tables as Parquet.")
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WHAT>N", help="Exit with 1 if there are more, such as spurious>0."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, nothing else.")
+    ] = False,
+) -> None:
+    """What each retransmission and each timeout in a capture was, and what it cost.
+
+    Exits with 1 if --fail-on says so, with 2 if a capture cannot be read to its end; what comes
+    before the damage is diagnosed.
+    """
+    from rtolab.diagnosis import limits  # noqa: PLC0415
+
+    allowed = limits(fail_on or [])
+    with _files(capture, again=bool(html or annotate)) as files:
+        found = [_diagnose(name, file) for name, file in files]
+        written = _write(found, files, (html, annotate, parquet))
+    if as_json:
+        documents = [one.document for one in found]
+        print_json(documents[0] if len(documents) == 1 else documents)
+    else:
+        from rtolab.diagnosis import tables  # noqa: PLC0415
+
+        for one in found:
+            stdout().print(tables.diagnosis(one, top))
+        name_files(written)
+    _finish(found, allowed)
+
+
+def _diagnose(name: str, file: Path | str) -> Diagnosis:
+    from rtolab.diagnosis import Diagnosis, diagnose  # noqa: PLC0415
+
+    with progressing(f"reading {name}") as progress:
+        found = diagnose(file, progress=progress)
+    return Diagnosis(found.capture, found.document | {"capture": name})
+
+
+@contextmanager
+def _files(names: Sequence[str], *, again: bool) -> Iterator[list[tuple[str, Path | str]]]:
+    """The captures by name; standard input is kept in a file if it has to be read again."""
+    if "-" not in names or not again:
+        yield [(name, name) for name in names]
+        return
+    descriptor, kept = tempfile.mkstemp(suffix=".pcap")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield [(name, Path(kept) if name == "-" else name) for name in names]
+    finally:
+        Path(kept).unlink()
+
+
+def _write(
+    found: Sequence[Diagnosis],
+    files: Sequence[tuple[str, Path | str]],
+    asked: tuple[Path | None, Path | None, Path | None],
+) -> list[Path]:
+    from rtolab.diagnosis import annotate  # noqa: PLC0415
+
+    html, copy, parquet = asked
+    written = []
+    if html:
+        from rtolab.diagnosis import page  # noqa: PLC0415
+
+        written.append(page.write(found, html))
+    for one, (name, _) in zip(found, files, strict=True):
+        stem = "stdin" if name == "-" else Path(name).name.split(".pcap")[0]
+        if copy:
+            several = len(found) > 1
+            file = copy / f"{stem}.pcapng" if several else copy
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if not one.error:
+                annotate(one, file)
+                written.append(file)
+        if parquet:
+            written += one.write_parquet(parquet / stem if len(found) > 1 else parquet)
+    return written
+
+
+def _finish(found: Sequence[Diagnosis], allowed: Mapping[str, int]) -> None:
+    """Say what is wrong, and exit by it."""
+    errors = [f"{one.document['capture']}: {one.error}" for one in found if one.error]
+    if errors:
+        complain("\n".join(errors), BAD_INPUT)
+    over = []
+    for what, most in allowed.items():
+        count = sum(one.count(what) for one in found)
+        if count > most:
+            over.append(f"{what}: {count}, at most {most} allowed")
+    if over:
+        complain("\n".join(over), SAYS_NO)

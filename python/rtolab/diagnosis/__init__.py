@@ -1,0 +1,177 @@
+"""What each retransmission and each timeout in a capture was."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rtolab import _rtolab
+from rtolab._rtolab import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    Connection = dict[str, Any]
+
+STANDARD_INPUT = "-"
+VERDICTS = ("unneeded", "needed", "unknown")
+CLASSES = ("spurious", "ack-lost", "genuine", "unknown")
+NESTED = ("retransmissions", "timeouts", "episodes", "habits")
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a capture holds.
+
+    Attributes:
+        capture: the file.
+        document: as `rtolab diagnose --json` prints it.
+    """
+
+    capture: str
+    document: dict[str, Any]
+
+    @property
+    def error(self) -> str | None:
+        """Why the capture was not read to its end."""
+        error: str | None = self.document["error"]
+        return error
+
+    @cached_property
+    def worst(self) -> list[Connection]:
+        """The connections, those that suffered most first."""
+        return sorted(self.document["connections"], key=_suffering, reverse=True)
+
+    def count(self, what: str) -> int:
+        """How many there are of a class of timeouts, of a verdict, of timeouts or retransmissions.
+
+        Raises:
+            Error: there is nothing of that name.
+        """
+        connections = self.document["connections"]
+        if what in ("retransmissions", "timeouts"):
+            return sum(len(one[what]) for one in connections)
+        if what in ("unneeded", "needed"):
+            return sum(r["verdict"] == what for one in connections for r in one["retransmissions"])
+        if what in ("spurious", "ack-lost", "genuine"):
+            return sum(t["class"] == what for one in connections for t in one["timeouts"])
+        raise Error(f"nothing is counted as `{what}`; {', '.join(COUNTED)} are")
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """One table each of connections, retransmissions, timeouts, episodes and habits."""
+        connections = self.document["connections"]
+        tables = {"connections": [_flat(one) for one in connections]}
+        for name in NESTED:
+            rows = [(one["number"], row) for one in connections for row in one[name]]
+            tables[name] = [{"connection": number, **_flat(row)} for number, row in rows]
+        return {name: pl.DataFrame(rows, infer_schema_length=None) for name, rows in tables.items()}
+
+    def write_parquet(self, folder: Path) -> list[Path]:
+        """Write the tables, one file each; those without a row are left out."""
+        folder.mkdir(parents=True, exist_ok=True)
+        files = []
+        for name, table in self.tables().items():
+            if table.height:
+                files.append(folder / f"{name}.parquet")
+                table.write_parquet(files[-1])
+        return files
+
+
+COUNTED = ("spurious", "ack-lost", "genuine", "timeouts", "unneeded", "needed", "retransmissions")
+"""What `--fail-on` can count."""
+
+
+def diagnose(
+    capture: str | Path, *, progress: Callable[[int, int], None] | None = None
+) -> Diagnosis:
+    """Read a capture and judge what was sent again in it.
+
+    Args:
+        capture: a pcap or pcapng file, as it is or packed by gzip or zstd; `-` for standard input.
+        progress: called now and then with the bytes read, and all of the file.
+
+    Raises:
+        Error: the file cannot be opened. What a damaged one holds before the damage is diagnosed;
+            see `Diagnosis.error`.
+    """
+    document = json.loads(_rtolab.diagnose(capture, progress=progress))
+    return Diagnosis(str(capture), {"capture": str(capture), **document})
+
+
+def annotate(diagnosis: Diagnosis, out: Path) -> None:
+    """Write a pcapng copy of the capture whose packets say what was found.
+
+    Raises:
+        Error: the capture cannot be read again, or the copy not be written.
+    """
+    _rtolab.annotate(diagnosis.capture, out, comments(diagnosis))
+
+
+def comments(diagnosis: Diagnosis) -> dict[int, str]:
+    """What is to be said of packets, by their number in the capture."""
+    found: dict[int, list[str]] = {}
+    for one in diagnosis.document["connections"]:
+        for resent in one["retransmissions"]:
+            found.setdefault(resent["frame"], []).append(_of_retransmission(resent))
+        for timeout in one["timeouts"]:
+            found[timeout["frame"]].append(f"timeout: {timeout['class']}")
+        for episode in one["episodes"]:
+            found.setdefault(episode["frames"][0], []).append(episode["story"])
+        for habit in one["habits"]:
+            for frame in habit["frames"]:
+                found.setdefault(frame, []).append(f"habit: {habit['habit']}")
+    return {frame: "rtolab: " + "; ".join(said) for frame, said in found.items()}
+
+
+def limits(given: Sequence[str]) -> Mapping[str, int]:
+    """What `--fail-on` allows, such as `spurious>3`.
+
+    Raises:
+        Error: it is not of that form.
+    """
+    allowed = {}
+    for item in given:
+        match = re.fullmatch(r"\s*([a-z-]+)\s*>\s*(\d+)\s*", item)
+        if match is None or match[1] not in COUNTED:
+            counted = ", ".join(COUNTED)
+            raise Error(f"--fail-on {item}: expected such as spurious>0, of {counted}")
+        allowed[match[1]] = int(match[2])
+    return allowed
+
+
+def _of_retransmission(resent: Mapping[str, Any]) -> str:
+    evidence = ", ".join(found["kind"] for found in resent["evidence"])
+    against = ", ".join(found["kind"] for found in resent["against"])
+    said = f"retransmission ({resent['trigger']}), {resent['verdict']}"
+    said += f" by {evidence}, confidence {resent['confidence']:.2f}" if evidence else ""
+    return said + (f", against it {against}" if against else "")
+
+
+def _suffering(connection: Connection) -> tuple[float, ...]:
+    resent = connection["retransmissions"]
+    in_vain = sum(one["len"] for one in resent if one["verdict"] == "unneeded")
+    spurious = sum(one["class"] in ("spurious", "ack-lost") for one in connection["timeouts"])
+    return (spurious, in_vain, len(connection["timeouts"]), len(resent), -connection["number"])
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row without what is a table of its own; what is nested by name is told beside the rest."""
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if key in NESTED:
+            continue
+        if key in ("evidence", "against"):
+            flat[key] = [found["kind"] for found in value]
+        elif key == "verdicts":
+            flat[key] = json.dumps(value)
+        elif isinstance(value, dict):
+            flat |= {f"{key}_{name}": part for name, part in value.items()}
+        else:
+            flat[key] = value
+    return flat

@@ -1,0 +1,201 @@
+"""A diagnosis as one HTML page with annotated time-sequence plots, which opens offline."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rtolab import _rtolab
+from rtolab.campaign import Figure
+from rtolab.panels import DELAYED_S, Seen, View, sequence
+from rtolab.plot import _stacked, styled
+from rtolab.report import _bundle, _cells, _figure, _table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtolab.diagnosis import Diagnosis
+
+DRAWN = 12
+"""Connections that get a picture, the worst first."""
+MOST_PACKETS = 40_000
+"""Packets of a connection in its picture."""
+
+
+def write(found: Sequence[Diagnosis], file: Path) -> Path:
+    """Write the page.
+
+    Raises:
+        OSError: it cannot be written.
+        Error: a capture cannot be read again.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(page(found), encoding="utf-8")
+    return file
+
+
+def page(found: Sequence[Diagnosis]) -> str:
+    """The page as text."""
+    frame = Path(__file__).parent.with_name("report.html").read_text(encoding="utf-8")
+    head, rest = frame.split("<body>")
+    script = rest[rest.index("<script>$bundle") :]
+    head = head.replace("published and measured", "what was sent again, and why")
+    body = "\n".join(_capture(one) for one in found)
+    template = Template(f"{head}<body>\n<h1>What was sent again, and why</h1>\n$body\n{script}")
+    return template.substitute(body=body, bundle=_bundle())
+
+
+def _capture(found: Diagnosis) -> str:
+    shown = [one for one in found.worst if one["retransmissions"]]
+    drawn = [one["number"] for one in shown[:DRAWN]]
+    traces = json.loads(_rtolab.trace(found.capture, drawn, MOST_PACKETS)) if drawn else {}
+    error = f"<p><b>{escape(found.error)}</b></p>" if found.error else ""
+    sections = "\n".join(_connection(one, traces.get(str(one["number"]))) for one in shown)
+    title = escape(Path(found.capture).name)
+    return f'<header class="paper"><h2>{title}</h2>{error}</header>\n{sections}'
+
+
+def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None) -> str:
+    title = f"{one['number']}: {escape(one['client'])} and {escape(one['server'])}"
+    where = {
+        "sender": "at the sender",
+        "receiver": "at the receiver",
+        "between": "between the ends",
+        "unknown": "where, it does not show",
+    }[one["vantage"]]
+    stories = "".join(
+        f"<li>At {episode['start']:.3f} s, frame {episode['frames'][0]}: "
+        f"{escape(episode['story'])}</li>"
+        for episode in one["episodes"]
+    )
+    habits = "".join(
+        f"<li>The {habit['from']} {escape(habit['about'])} "
+        f"(frames {', '.join(map(str, habit['frames']))}).</li>"
+        for habit in one["habits"]
+    )
+    figure = _figure(_picture(one, packets)) if packets else ""
+    return f"""<section><h3>{title}</h3>
+<p>The capture was made {where}; the {one["sender"]} sends.</p>
+<ul>{stories}{habits}</ul>{figure}
+<details><summary>{len(one["retransmissions"])} retransmissions</summary>{_rows(one)}</details>
+</section>"""
+
+
+def _rows(one: Mapping[str, Any]) -> str:
+    classes = {timeout["frame"]: timeout["class"] for timeout in one["timeouts"]}
+    names = ("frame", "at (s)", "from", "bytes", "trigger", "verdict", "confidence", "evidence")
+
+    def kinds(resent: Mapping[str, Any], key: str) -> str:
+        return ", ".join(found["kind"] for found in resent[key])
+
+    body = "".join(
+        _cells(
+            str(resent["frame"]),
+            f"{resent['t']:.6f}",
+            resent["from"],
+            str(resent["len"]),
+            resent["trigger"]
+            + (f": {classes[frame]}" if (frame := resent["frame"]) in classes else ""),
+            resent["verdict"],
+            f"{resent['confidence']:.2f}",
+            kinds(resent, "evidence")
+            + (f" (against: {kinds(resent, 'against')})" if resent["against"] else ""),
+        )
+        for resent in one["retransmissions"]
+    )
+    return _table(names, body)
+
+
+def _picture(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> Figure:
+    view = _view(one, packets)
+    chart = styled(
+        _stacked([sequence(Seen.at(view, "sender"), DELAYED_S, labelled=True)]),
+        view.title("packets as the capture has them"),
+    )
+    spec = json.dumps(chart.to_dict(validate=False)).encode()
+    packed = base64.b64encode(gzip.compress(spec, mtime=0)).decode()
+    caption = "Packets by their verdicts; shaded, where nothing was acknowledged."
+    return Figure(f"connection {one['number']}", caption, packed)
+
+
+def _view(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> View:
+    """The packets as the pictures of runs want them."""
+    sender = one["sender"]
+    verdicts = {resent["frame"]: resent["verdict"] for resent in one["retransmissions"]}
+    mine = [resent for resent in one["timeouts"] if resent["from"] == sender]
+    episodes = [episode for episode in one["episodes"] if episode["from"] == sender]
+    segments = pl.DataFrame(
+        [_segment(packet, sender, verdicts) for packet in packets], infer_schema_length=None
+    )
+    timeouts = pl.DataFrame(
+        [
+            {
+                "at_s": timeout["t"],
+                "kind": "timeout",
+                "needed": timeout["class"] == "genuine",
+                "rto_s": timeout["after"],
+                "verdict": timeout["class"],
+            }
+            for timeout in mine
+        ],
+        schema={
+            "at_s": pl.Float64,
+            "kind": pl.String,
+            "needed": pl.Boolean,
+            "rto_s": pl.Float64,
+            "verdict": pl.String,
+        },
+    )
+    stalls = pl.DataFrame(
+        [
+            {
+                "from_s": episode["stalled"][0],
+                "to_s": episode["stalled"][1],
+                "kind": "stall",
+                "link": "path",
+                "direction": "both",
+            }
+            for episode in episodes
+            if episode["stalled"]
+        ],
+        schema={
+            "from_s": pl.Float64,
+            "to_s": pl.Float64,
+            "kind": pl.String,
+            "link": pl.String,
+            "direction": pl.String,
+        },
+    )
+    heading = f"{one['client']} and {one['server']}"
+    span = (packets[0]["t"], packets[-1]["t"])
+    return View(heading, f"the {sender} sends", segments, timeouts, pl.DataFrame(), stalls, span)
+
+
+def _segment(
+    packet: Mapping[str, Any], sender: str, verdicts: Mapping[int, str]
+) -> dict[str, object]:
+    verdict = verdicts.get(packet["frame"])
+    row: dict[str, object] = {
+        "place": "sender",
+        "event": "sent" if packet["from"] == sender else "received",
+        "at_s": packet["t"],
+        "seq": packet["seq"],
+        "len": packet["len"],
+        "ack": packet["ack"],
+        "window_edge": packet["edge"],
+        "retransmission": verdict is not None,
+        "unneeded": verdict == "unneeded",
+        "fate": verdict or "sent once",
+        "held_s": 0.0,
+    }
+    for index in range(4):
+        block = packet["sack"][index] if index < len(packet["sack"]) else (None, None)
+        row[f"sack_{index + 1}_start"], row[f"sack_{index + 1}_end"] = block
+    return row

@@ -1,0 +1,79 @@
+"""A diagnosis as tables of text, for a terminal or a pipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from rtolab.diagnosis import CLASSES, VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtolab.diagnosis import Diagnosis
+
+STORIES = 3
+"""Episodes told of a connection."""
+
+
+def diagnosis(found: Diagnosis, top: int) -> RenderableType:
+    """The worst connections of a capture, and what happened to them."""
+    summary = found.document["summary"]
+    title = Text(found.capture, "bold")
+    counts = (
+        f"{summary['packets']} TCP packets, {summary['connections']} connections, "
+        f"{summary['retransmissions']} retransmissions"
+    )
+    shown = [one for one in found.worst if one["retransmissions"] or one["habits"]][:top]
+    lines: list[RenderableType] = [Text.assemble(title, "\n", (counts, "dim"))]
+    if shown:
+        lines.append(_connections(shown))
+        lines += [_stories(one) for one in shown]
+    else:
+        lines.append(Text("nothing was sent again"))
+    return Group(*lines)
+
+
+def _connections(shown: list[dict[str, Any]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("#", justify="right")
+    table.add_column("client and server", overflow="fold")
+    table.add_column("seen at")
+    table.add_column("sent again\n" + " / ".join(word[:4] for word in VERDICTS), justify="right")
+    table.add_column("timeouts\n" + " / ".join(word[:4] for word in CLASSES), justify="right")
+    table.add_column("time lost\n(s)", justify="right")
+    for one in shown:
+        lost = [episode["cost"]["time_lost"] or 0.0 for episode in one["episodes"]]
+        table.add_row(
+            str(one["number"]),
+            f"{one['client']}\n{one['server']}",
+            f"{one['vantage']}\n({one['sender']} sends)",
+            _counts(one["retransmissions"], "verdict", VERDICTS),
+            _counts(one["timeouts"], "class", CLASSES),
+            f"{sum(lost):.3f}" if lost else "-",
+        )
+    return table
+
+
+def _counts(rows: list[Mapping[str, Any]], key: str, names: tuple[str, ...]) -> str:
+    return " / ".join(str(sum(row[key] == name for row in rows)) for name in names)
+
+
+def _stories(one: Mapping[str, Any]) -> RenderableType:
+    lines = []
+    for episode in one["episodes"][:STORIES]:
+        at = f"{episode['start']:.3f} s, frame {episode['frames'][0]}: "
+        lines.append(Text.assemble((f"#{one['number']} {at}", "bold"), episode["story"]))
+    left = len(one["episodes"]) - STORIES
+    if left > 0:
+        lines.append(Text(f"#{one['number']} and {left} more episodes", "dim"))
+    for habit in one["habits"]:
+        frames = ", ".join(str(frame) for frame in habit["frames"][:5])
+        told = f"the {habit['from']} {habit['about']} (frames {frames})"
+        lines.append(Text.assemble((f"#{one['number']} ", "bold"), told))
+    return Padding(Group(*lines), (0, 0, 0, 2))

@@ -1,0 +1,281 @@
+"""A scenario's own flows on real kernels. Most tests need Linux, root, /dev/net/tun and ip."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import rtolab
+from rtolab.emulation import Emulated, Variant, emulate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conftest import RequireTool
+
+PROGRAM = [sys.executable, "-m", "rtolab.cli", "emulate"]
+
+OF_OLD = {"kernel.frto": 0, "kernel.timestamps": False}
+RENO = OF_OLD | {"kernel.congestion": "reno", "kernel.sack": False, "kernel.dsack": False}
+SLOW = {
+    "link.radio.rate": "28.8 kbit/s",
+    "link.radio.stalls.scripted": '[{ at = "5 s", for = "8 s" }]',
+    "flow.transfer.bytes": "100 kB",
+    "tcp.mss": "536 B",
+    "receiver.buffer": "8192 B",
+    "kernel.timestamps": False,
+    "kernel.sack": False,
+    "kernel.dsack": False,
+}
+SHORT = {
+    "link.radio.rate": "2 Mbit/s",
+    "link.radio.delay": "30 ms",
+    "link.radio.stalls": "{}",
+    "flow.transfer.bytes": "100 kB",
+}
+
+
+def missing() -> str | None:
+    """What keeps hosts from being made here."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return "root; run the tests with sudo"
+    if not Path("/dev/net/tun").exists():
+        return "/dev/net/tun; load it:  sudo modprobe tun"
+    return None
+
+
+@pytest.fixture(scope="module")
+def hosts(require_tool: RequireTool) -> None:
+    """What makes hosts of one machine."""
+    require_tool("ip", "iproute2")
+    if missing() and os.environ.get("CI"):
+        pytest.fail(f"needs {missing()}")
+    if missing():
+        pytest.skip(f"needs {missing()}")
+
+
+def settings(values: dict[str, Any]) -> list[str]:
+    def text(value: object) -> str:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    return [word for key, value in values.items() for word in ("--set", f"{key}={text(value)}")]
+
+
+def emulating(*arguments: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*PROGRAM, *arguments], stdout=pipe, stderr=pipe, text=True)
+
+
+@pytest.fixture(scope="module")
+def slow(hosts: None) -> Iterator[subprocess.Popen[str]]:  # noqa: ARG001
+    """The longest run, which goes on while other tests do."""
+    with emulating("kernel-stall", "--json", *settings(SLOW)) as process:
+        yield process
+        process.kill()
+
+
+@pytest.fixture(scope="module")
+def stalls(slow: subprocess.Popen[str]) -> Emulated:  # noqa: ARG001
+    """Three senders over a link that stalls, at once."""
+    variants = [Variant("as it comes"), Variant("of old", OF_OLD), Variant("reno", RENO)]
+    return emulate("kernel-stall", variants=variants, parallel=3)
+
+
+@pytest.mark.usefixtures("hosts", "slow")
+def test_a_run_says_what_its_kernels_were_and_counted() -> None:
+    result = emulate("kernel-stall", set=SHORT, variants=[Variant(), Variant("old", RENO)])
+    assert result.connections["sender"].to_list() == ["linux", "old"]
+    assert result.connections["flow_sender"].to_list() == ["linux cubic", "linux reno"]
+    assert result.connections["bytes"].to_list() == [100_000, 100_000]
+    for report, on in zip(result.reports, ("1", "0"), strict=True):
+        near, far = report["hosts"]
+        assert (near["name"], near["address"]) == ("near", "10.83.0.1")
+        assert (far["name"], far["address"]) == ("far", "10.83.0.2")
+        for host in (near, far):
+            effective = host["effective"]
+            assert effective["tcp_sack"] == effective["tcp_timestamps"] == on
+            assert (effective["mtu"], effective["gso_max_segs"]) == ("1500", "1")
+            assert effective["rto_min"] == "200ms"
+        assert far["effective"]["window"] == "65535"
+        connection = report["connections"]["transfer"]
+        assert connection["sack"] == connection["timestamps"] == ("true" if on == "1" else "false")
+        assert connection["mss"] == ("1448" if on == "1" else "1460")
+        assert near["counted"]["TcpActiveOpens"] == far["counted"]["TcpPassiveOpens"] == 1
+        assert near["counters_after"]["TcpOutSegs"] == near["counted"]["TcpOutSegs"]
+        # 30 ms each way.
+        assert report["round_trip_s"] == pytest.approx(0.06)
+        assert report["lateness"]["allowed_s"] == pytest.approx(0.003)
+    # Every packet is seen once where it leaves and once where it arrives.
+    segments = result.segments.filter(pl.col("run") == 0)
+    assert segments["fate"].unique().to_list() == ["delivered"]
+    counts = dict(segments.group_by("place", "event").len().select("event", "len").iter_rows())
+    assert counts["sent"] > 70
+    assert segments.filter(pl.col("event") == "sent").height * 2 == segments.height
+    announced = segments.filter((pl.col("place") == "receiver") & (pl.col("event") == "sent"))
+    assert max(announced["window"].to_list()) == 65_535
+    windows = result.windows.filter(pl.col("run") == 0)
+    assert max(windows["srtt_s"].drop_nulls().to_list()) == pytest.approx(0.07, abs=0.05)
+    assert max(windows["cwnd"].to_list()) > 10 * 1448
+
+
+@pytest.mark.usefixtures("hosts", "slow")
+def test_captures_of_both_sides_hold_the_same_connection(
+    require_tool: RequireTool, tmp_path: Path
+) -> None:
+    tshark = require_tool("tshark", "tshark")
+    files = emulate("kernel-stall", set=SHORT).write(tmp_path)
+    captures = [path for path in files if path.suffix == ".pcapng"]
+    assert len(captures) == 2
+    for path in captures:
+        fields = ["-T", "fields", "-e", "tcp.seq", "-e", "tcp.len"]
+        shown = subprocess.run(
+            [tshark, "-r", path, *fields], capture_output=True, text=True, check=True
+        )
+        rows = [[int(cell) for cell in line.split()] for line in shown.stdout.splitlines()]
+        assert sum(length for _, length in rows) == 100_000
+
+
+WORKLOADS = """
+title = "Every workload at once"
+duration = "4 s"
+[[link]]
+name = "wire"
+between = ["server", "router"]
+delay = "5 ms"
+[[link]]
+name = "radio"
+between = ["router", "client"]
+rate = "5 Mbit/s"
+delay = "10 ms"
+[[flow]]
+name = "pages"
+from = "server"
+to = "client"
+pages = { bytes = "30 kB", every = "1 s", count = 3 }
+[[flow]]
+name = "questions"
+from = "server"
+to = "client"
+requests = { request = "200 B", response = "10 kB", think = { constant = "0.5 s" }, count = 4 }
+[[flow]]
+name = "telnet"
+from = "client"
+to = "server"
+on_off = { on = { constant = "1 s" }, off = { constant = "1 s" }, rate = "200 kbit/s" }
+[[flow]]
+name = "voice"
+from = "server"
+to = "client"
+datagrams = { rate = "64 kbit/s", packet = "200 B" }
+[flow.access]
+delay = "20 ms"
+"""
+
+
+@pytest.mark.usefixtures("hosts", "slow")
+def test_every_workload_is_played(tmp_path: Path) -> None:
+    path = tmp_path / "workloads.toml"
+    path.write_text(WORKLOADS)
+    result = emulate(path)
+    rows = {row["flow"]: row for row in result.connections.iter_rows(named=True)}
+    assert rows["pages"]["bytes"] == 90_000
+    assert rows["pages"]["completed"]
+    assert rows["questions"]["bytes"] == 40_000
+    assert rows["questions"]["completed"]
+    # 200 kbit/s in two of four seconds.
+    assert rows["telnet"]["bytes"] == pytest.approx(50_000, rel=0.1)
+    assert rows["voice"]["flow_sender"] == "udp"
+    assert rows["voice"]["segments"] == pytest.approx(160, abs=3)
+    assert rows["voice"]["delay_mean_s"] == pytest.approx(0.036, abs=0.01)
+    tasks = result.tasks.group_by("flow").agg(pl.len(), pl.col("end_s").null_count().alias("open"))
+    assert sorted(tasks.iter_rows()) == [("pages", 3, 0), ("questions", 4, 0)]
+    links = {(row["link"], row["direction"]) for row in result.links.iter_rows(named=True)}
+    assert ("voice access", "forward") in links
+    assert len(links) == 6
+
+
+@pytest.mark.usefixtures("hosts", "slow")
+def test_a_kernel_that_is_not_as_wanted_ends_the_run() -> None:
+    with pytest.raises(rtolab.EmulationError, match=r"congctl nosuch"):
+        emulate("kernel-stall", set={"kernel.congestion": "nosuch"})
+    with emulating("kernel-stall", "--set", "kernel.congestion=nosuch") as process:
+        output, errors = process.communicate(timeout=30)
+    assert (process.returncode, output) == (2, "")
+    assert errors.startswith("rtolab: `ip ")
+
+
+@pytest.mark.usefixtures("hosts", "slow")
+def test_what_is_killed_at_any_moment_leaves_nothing() -> None:
+    # Half of them with a command, which has names and children that must go as well.
+    marks = [f"98765{number:02}" for number in range(20)]
+    processes = []
+    for number, mark in enumerate(marks):
+        command = ["--", "sleep", mark] if number % 2 else []
+        processes.append(emulating("kernel-stall", *command))
+        time.sleep(0.15)
+    for number, process in enumerate(processes):
+        # The oldest is 3 s old, the youngest has hardly begun.
+        process.send_signal(signal.SIGKILL if number % 4 < 2 else signal.SIGTERM)
+    for process in processes:
+        process.communicate(timeout=20)
+    deadline = time.monotonic() + 10
+    while (left := leftovers(processes, marks)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert left == []
+
+
+def leftovers(processes: list[subprocess.Popen[str]], marks: list[str]) -> list[str]:
+    """Namespaces of these processes, and processes that have their marks."""
+    names = [path.name for path in Path("/run/netns").glob("rtolab-*")]
+    found = [name for name in names for one in processes if name.startswith(f"rtolab-{one.pid}-")]
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_text(errors="replace").split("\0")
+        except OSError:
+            continue
+        mine = [f"rtolab-{one.pid}-near" for one in processes]
+        if any(mark in words for mark in marks) or any(name in words for name in mine):
+            found.append(" ".join(words))
+    return found
+
+
+@pytest.mark.usefixtures("hosts", "slow")
+def test_what_others_left_is_cleaned() -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    name = f"rtolab-{gone.pid}-near"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    with emulating("--clean") as process:
+        output, _ = process.communicate(timeout=30)
+    assert name in output
+    assert not Path("/run/netns", name).exists()
+
+
+def test_kernels_repeat_in_vain_what_they_did(stalls: Emulated) -> None:
+    # Counted in captures of Linux 6.18 on other hosts and another link, of the same settings.
+    unneeded = dict(stalls.connections.select("sender", "unneeded").iter_rows())
+    assert unneeded["as it comes"] == pytest.approx(3, abs=2)
+    assert unneeded["of old"] == pytest.approx(46, abs=2)
+    assert unneeded["reno"] == pytest.approx(45, abs=2)
+    assert stalls.connections["needed"].to_list() == [0, 0, 0]
+    assert stalls.connections["completed"].all()
+    assert stalls.connections["bytes"].to_list() == [1_000_000] * 3
+
+
+def test_the_slow_link_has_its_one(slow: subprocess.Popen[str]) -> None:
+    output, errors = slow.communicate(timeout=90)
+    assert errors == ""
+    (connection,) = json.loads(output)["connections"]
+    assert connection["unneeded"] == pytest.approx(1, abs=2)
+    assert connection["bytes"] == 100_000
+    # 28.8 kbit/s: 187 packets of 576 B and a last one take 29.9 s, the stall 8 s.
+    assert connection["elapsed_s"] == pytest.approx(38.65, abs=0.5)
