@@ -156,13 +156,12 @@ fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
             // The first acknowledgment to come answers a duplicate: those before were lost.
             Some(cover) if cover.duplicate => Class::AckLost,
             // It may be of a duplicate, where the receiver reports none (RFC 3522 section 3.3).
-            Some(cover)
-                if cover.all
-                    && resent.duplicates == 0
-                    && only_by_timestamp(judged)
-                    && acks::in_time(resent, trips) =>
-            {
-                Class::Unknown
+            Some(cover) if only_by_timestamp(judged) && resent.duplicates == 0 => {
+                match acks::in_time(resent, trips) {
+                    _ if cover.jumps => Class::AckLost,
+                    true if cover.all => Class::Unknown,
+                    _ => Class::Spurious,
+                }
             }
             Some(_) => Class::Spurious,
             None => Class::Unknown,
@@ -170,8 +169,10 @@ fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
     }
 }
 
+/// Does nothing say that it was an original's own acknowledgment that came?
 fn only_by_timestamp(judged: &Judged) -> bool {
-    judged.evidence.iter().all(|sign| sign.evidence == Evidence::OlderTimestamp)
+    let of_both = [Evidence::OlderTimestamp, Evidence::NoGapReported];
+    judged.evidence.iter().all(|sign| of_both.contains(&sign.evidence))
 }
 
 fn verdicts(judgments: &[Judgment], episode: Option<u32>) -> BTreeMap<&'static str, &'static str> {

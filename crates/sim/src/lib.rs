@@ -14,6 +14,7 @@ mod middle;
 mod plan;
 mod queue;
 mod sim;
+mod timeouts;
 mod trace;
 mod transit;
 mod truth;

@@ -84,6 +84,7 @@ impl Window {
                 SlowStart::TwoSegments if !self.timed_out => acked.min(2 * self.smss),
                 SlowStart::OneSegment | SlowStart::TwoSegments => acked.min(self.smss),
                 SlowStart::PerAck => self.smss,
+                SlowStart::Delivered => acked.min(self.ssthresh - self.cwnd),
             };
             return;
         }

@@ -3,7 +3,7 @@
 use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
-    Halves, Halving, History, IdleRestart, Logarithm, Outstanding, Parity, PartialAck,
+    Halves, Halving, History, IdleRestart, Logarithm, Nagle, Outstanding, Parity, PartialAck,
     PartialAckTimer, PrrBound, RackThreshold, RecoverOnUndo, Reduction, ReorderingWindow,
     RepeatedTimeout, Response, RestartFrom, RestartOnDuplicate, RxtAnswer, SackOnTimeout,
     SackRules, Sampling, SlowStart, Threshold, TimerClock, Validation, WindowLimited,
@@ -185,6 +185,7 @@ impl Word for RepeatedTimeout {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("keeps", Self::Keeps, "It stays as the first timeout left it (RFC 5681)."),
         ("halves", Self::Halves, "It is halved anew, as in RFC 2001 and ns-2."),
+        ("once-per-window", Self::OncePerWindow, "It stays, also in fast recovery, as in Linux."),
     ];
 }
 
@@ -365,6 +366,7 @@ impl Word for SlowStart {
         ("one-segment", Self::OneSegment, "The bytes acknowledged, one segment at most."),
         ("two-segments", Self::TwoSegments, "Two segments at most (RFC 3465 with L of 2)."),
         ("per-ack", Self::PerAck, "One segment, however little is acknowledged."),
+        ("delivered", Self::Delivered, "All that is delivered, as in Linux."),
     ];
 }
 
@@ -376,11 +378,20 @@ impl Word for IdleRestart {
     ];
 }
 
+impl Word for Nagle {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("off", Self::Off, "No."),
+        ("rfc896", Self::Rfc896, "While anything is outstanding (RFC 9293 section 3.7.4)."),
+        ("minshall", Self::Minshall, "While a small segment is outstanding, as in Linux."),
+    ];
+}
+
 impl Word for Validation {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("off", Self::Off, "Nothing: it is kept, and grows (RFC 5681)."),
         ("rfc2861", Self::Rfc2861, "It is halved for each timeout, and does not grow."),
         ("rfc7661", Self::Rfc7661, "It is kept for five minutes, and does not grow."),
+        ("linux", Self::Linux, "It is kept, and grows only where it was filled."),
     ];
 }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{
     BadRetransmit, Detector, Dsack, DsackCauses, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe,
-    FrtoJudge, FrtoVariant, Originals, Rfc3522,
+    FrtoJudge, FrtoVariant, Originals, Rfc3522, UndoLinux,
 };
 use crate::config::{Logarithm, Threshold};
 
@@ -181,6 +181,14 @@ pub const DUALRTT_THRESHOLDS: &[DetectorKind] = &[
     dualrtt::<900>("dualrtt:0.9"),
 ];
 
+/// Detectors that unite others of the table, to be asked for by name only.
+pub const UNITED: &[DetectorKind] = &[DetectorKind {
+    name: "undo:linux",
+    about: "by timestamps and D-SACK, with one bookkeeping and before F-RTO",
+    source: "Linux 6, tcp_may_undo",
+    make: || Box::new(UndoLinux::default()),
+}];
+
 /// With a threshold of so many thousandths.
 const fn dualrtt<const THOUSANDTHS: u32>(name: &'static str) -> DetectorKind {
     DetectorKind {
@@ -203,7 +211,7 @@ pub struct UnknownDetector {
 
 /// The detector called `name`.
 pub fn detector(name: &str) -> Result<&'static DetectorKind, UnknownDetector> {
-    let every = || DETECTORS.iter().chain(DUALRTT_THRESHOLDS);
+    let every = || DETECTORS.iter().chain(DUALRTT_THRESHOLDS).chain(UNITED);
     every().find(|kind| kind.name == name).ok_or_else(|| {
         let known = every().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
         UnknownDetector { found: name.to_string(), known }

@@ -20,6 +20,7 @@ mod judges;
 mod originals;
 mod path;
 mod rfc3522;
+mod undo_linux;
 
 use alloc::boxed::Box;
 use core::fmt::Debug;
@@ -29,7 +30,9 @@ use crate::flight::{AckFacts, Sent};
 pub(crate) use acting::acting;
 pub use badrexmit::BadRetransmit;
 pub(crate) use bench::{Beginning, Bench};
-pub use detectors::{DETECTORS, DUALRTT_THRESHOLDS, DetectorKind, UnknownDetector, detector};
+pub use detectors::{
+    DETECTORS, DUALRTT_THRESHOLDS, DetectorKind, UNITED, UnknownDetector, detector,
+};
 pub use dsack::Dsack;
 pub use dsack_causes::DsackCauses;
 pub use dsack_linux::DsackLinux;
@@ -45,6 +48,7 @@ pub use frto::{
 pub use judges::{Judges, Judgment};
 pub use originals::Originals;
 pub use rfc3522::Rfc3522;
+pub use undo_linux::UndoLinux;
 
 /// What a detector says of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

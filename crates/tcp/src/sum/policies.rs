@@ -1,13 +1,16 @@
 //! The table of policies.
 
+use alloc::boxed::Box;
+
 use rtolab_time::Duration;
 
 use super::{Policy, Question};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, Control, CubicUndo, DsackForm, EifelForm, FrtoVariant,
-    Halves, Logarithm, Parity, PartialAckTimer, PrrBound, Reduction, Response, RestartFrom,
-    RtoFloor, SackRules, Sampling, SlowStartExit, Threshold,
+    Algorithm, Arithmetic, Bugfix, Config, Control, CubicGrowth, CubicUndo, DsackForm, EifelForm,
+    FrtoVariant, Halves, Logarithm, Parity, PartialAckTimer, PrrBound, Reduction, Response,
+    RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit, Threshold,
 };
+use crate::spurious::UndoLinux;
 
 /// Every policy that a sum may name: a new algorithm is one file and one row here. It begins
 /// with the question that the policy answers; then its name, what it is, who published it, and what
@@ -240,6 +243,14 @@ pub const POLICIES: &[Policy] = &[
             c.detectors.dsack = Some(DsackForm::Causes);
         },
     ),
+    spurious(
+        "undo:linux",
+        "by timestamps and D-SACK, before F-RTO is asked",
+        "Linux 6, tcp_may_undo",
+        |c| {
+            c.detectors.add("undo:linux", || Box::new(UndoLinux::default()));
+        },
+    ),
     response("none", "nothing changes, to compare with", "this laboratory", |c| {
         c.response = Some(Response::None);
     }),
@@ -361,6 +372,7 @@ pub const POLICIES: &[Policy] = &[
     congestion("cubic:linux", "CUBIC, whose curve no undo restores", "Linux, tcp_cubic.c", |c| {
         c.congestion.control = Control::Cubic;
         c.congestion.cubic.undo = CubicUndo::Linux;
+        c.congestion.cubic.growth = CubicGrowth::Linux;
         c.window.halves = Halves::Window;
     }),
     slow_start("hystart", "HyStart++: a rise of round trips ends slow start", "RFC 9406", |c| {

@@ -15,7 +15,7 @@ use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 107] = [
+pub const SUMS: [&str; 110] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -114,6 +114,9 @@ pub const SUMS: [&str; 107] = [
     "rack+dsack+badrexmit+bsd",
     "rack:no-tlp+eifel+none",
     "sack+cubic",
+    "sack+frto:linux+undo:linux",
+    "newreno+undo:linux",
+    "sack+cubic:linux+ecn+frto:linux+undo:linux",
     "sack+ecn+frto:linux",
     "newreno+ecn+eifel:rfc4015",
     "linux-2.4+ecn",
@@ -127,6 +130,16 @@ pub const SUMS: [&str; 107] = [
 
 /// Any sender, by its sum and by the knobs that no sum names.
 pub fn sender() -> impl Strategy<Value = Config> {
+    sender_of(SUMS.to_vec())
+}
+
+/// Any that goes by RACK, or reduces the rate in proportion.
+pub fn sender_by_time() -> impl Strategy<Value = Config> {
+    let by_time = |sum: &&str| sum.starts_with("rack") || sum.contains("prr");
+    sender_of(SUMS.into_iter().filter(by_time).collect())
+}
+
+fn sender_of(sums: Vec<&'static str>) -> impl Strategy<Value = Config> {
     let window = (
         select(vec![Halving::Bytes, Halving::Segments]),
         select(vec![Avoidance::Formula, Avoidance::Fraction, Avoidance::ByteCounting]),
@@ -134,7 +147,11 @@ pub fn sender() -> impl Strategy<Value = Config> {
         prop::option::of(1..5_u32),
         prop::option::of(1..20_u32),
         select(vec![Halves::FlightSize, Halves::Window]),
-        select(vec![RepeatedTimeout::Keeps, RepeatedTimeout::Halves]),
+        select(vec![
+            RepeatedTimeout::Keeps,
+            RepeatedTimeout::Halves,
+            RepeatedTimeout::OncePerWindow,
+        ]),
     );
     let recovery = (
         any::<bool>(),
@@ -155,7 +172,7 @@ pub fn sender() -> impl Strategy<Value = Config> {
         select(vec![Arithmetic::Exact, Arithmetic::Ns2, Arithmetic::Bsd, Arithmetic::Eifel]),
         any::<bool>(),
     );
-    (select(SUMS.to_vec()), window, recovery, rto, variant()).prop_map(
+    (select(sums), window, recovery, rto, variant()).prop_map(
         |(name, window, recovery, rto, options)| {
             let mut config = Config { recover_on_undo: recovery.3, ..options };
             (config.window.halving, config.window.avoidance, config.window.full_ack, ..) = window;

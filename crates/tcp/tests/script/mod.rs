@@ -9,7 +9,9 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
-use rtolab_tcp::spurious::{DETECTORS, DetectorKind, DuplicateCause, Judges, Judgment, Verdict};
+use rtolab_tcp::spurious::{
+    DETECTORS, DetectorKind, DuplicateCause, Judges, Judgment, UNITED, Verdict,
+};
 use rtolab_tcp::{
     Cause, Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum,
 };
@@ -119,7 +121,8 @@ impl Setup {
         if let Some((set, _)) = self.unlisted {
             set(&mut config);
         }
-        let judges = DETECTORS.iter().chain(self.unlisted.as_ref().map(|(_, judge)| judge));
+        let judges =
+            DETECTORS.iter().chain(UNITED).chain(self.unlisted.as_ref().map(|(_, judge)| judge));
         let (timestamps, path) = (config.timestamps, config.dualrtt.path);
         let mut script = Script {
             connection: Connection::open(Arc::new(config)),
@@ -429,6 +432,12 @@ impl Script {
         assert_eq!(self.duplicate, Some(cause));
         // Who looks on counts the same.
         assert_eq!(self.judges.duplicates(), self.connection.sender().duplicates());
+        self
+    }
+
+    /// No detector found anything spurious.
+    pub fn not_spurious(&mut self) -> &mut Self {
+        assert_ne!(self.verdict, Some(Verdict::Spurious));
         self
     }
 

@@ -1,0 +1,141 @@
+//! Undo as in Linux 6 (`tcp_may_undo` of `net/ipv4/tcp_input.c`, and who asks it): one bookkeeping for
+//! timestamps and D-SACKs, in the kernel's order.
+//!
+//! | state                   | asked when            | undone if                                   |
+//! |-------------------------|-----------------------|---------------------------------------------|
+//! | Loss, after a timeout   | SND.UNA advances      | the echo is older, or all is reported       |
+//! | Recovery, to its end    | SND.UNA reaches it    | the echo is older, or all is reported       |
+//! | Recovery, on the way    | SND.UNA advances      | the echo is older, no retransmission is out |
+//! | Recovery, on the way    | anything arrives      | all is reported                             |
+//! | Open or Disorder, after | anything arrives      | all is reported                             |
+//!
+//! "The echo is older": than the first retransmission (`retrans_stamp`, `tcp_packet_delayed`). "All is
+//! reported": as many duplicates as there were retransmissions (`undo_retrans` is zero). In Loss it is
+//! asked before F-RTO, which hears of what is left. A retransmission that is selectively
+//! acknowledged alone counts as out here until it is acknowledged cumulatively.
+
+use alloc::vec::Vec;
+
+use super::{Detector, Episode, EpisodeKind, Verdict, Why};
+use crate::flight::{AckFacts, DuplicateRange, Sent};
+use crate::seq::Seq;
+
+/// Waits for an echo that is too old, or for a report of every retransmission.
+#[derive(Clone, Debug, Default)]
+pub struct UndoLinux {
+    /// Which episode is counted, and what it began with.
+    episode: Option<(u32, EpisodeKind)>,
+    /// `undo_marker`: SND.UNA when it began.
+    marker: Seq,
+    /// `high_seq`: SND.MAX when it began.
+    high: Seq,
+    /// `undo_retrans`: retransmissions not yet reported.
+    left: u32,
+    /// `retrans_stamp`: the timestamp of the first retransmission.
+    stamp: Option<u32>,
+    /// What was retransmitted.
+    resent: Vec<(Seq, Seq)>,
+    /// Has any acknowledgment come, and did one echo a timestamp?
+    heard: bool,
+    echoed: bool,
+}
+
+/// What an acknowledgment says of the retransmissions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Signs {
+    /// It was made for what left before the first of them (`tcp_packet_delayed`).
+    delayed: bool,
+    /// All of them were duplicates.
+    all_reported: bool,
+}
+
+impl UndoLinux {
+    /// `tcp_init_undo`. A timeout in a recovery whose end is not reached goes on with what that has
+    /// counted (`tcp_enter_loss`); else only retransmissions that are still out count.
+    fn begin(&mut self, episode: &Episode) {
+        let before = self.episode.replace((episode.number, episode.kind));
+        let recovering = matches!(before, Some((_, EpisodeKind::FastRetransmit)));
+        let goes_on = recovering && episode.seq < self.high;
+        let times_out = episode.kind == EpisodeKind::Timeout;
+        self.high = episode.max;
+        if goes_on && times_out {
+            return;
+        }
+        self.marker = episode.seq;
+        self.resent.retain(|(_, end)| *end > episode.seq);
+        self.left = self.resent.len() as u32;
+        if self.resent.is_empty() {
+            self.stamp = None;
+        }
+    }
+
+    /// Is this the report of a retransmission of the episode (`tcp_check_dsack`)?
+    fn counts(&self, range: &DuplicateRange, una_before: Seq) -> bool {
+        let overlaps = |(start, end): &(Seq, Seq)| *start < range.end && range.start < *end;
+        let below = range.end <= una_before;
+        range.end > self.marker && (below || self.resent.iter().any(overlaps))
+    }
+
+    fn signs(&mut self, ack: &AckFacts) -> Signs {
+        let range = ack.dsack.as_ref().filter(|range| self.counts(range, ack.una_before));
+        self.left = self.left.saturating_sub(u32::from(range.is_some()));
+        self.heard = true;
+        self.echoed |= ack.echo.is_some();
+        // An echo of zero is none (`tcp_tsopt_ecr_before`).
+        let echo = ack.echo.filter(|echo| *echo != 0);
+        let older = |(echo, stamp): (u32, u32)| (echo.wrapping_sub(stamp) as i32) < 0;
+        let delayed = echo.zip(self.stamp).is_some_and(older);
+        Signs { delayed, all_reported: self.left == 0 }
+    }
+
+    /// Is a retransmission on its way, once all below `ack` has arrived (`retrans_out`)?
+    fn is_out(&self, ack: Seq) -> bool {
+        self.resent.iter().any(|(_, end)| *end > ack)
+    }
+
+    /// `tcp_process_loss` before F-RTO; `tcp_try_undo_recovery`, `tcp_try_undo_partial` and
+    /// `tcp_try_undo_dsack`.
+    fn may_undo(&self, kind: EpisodeKind, ack: &AckFacts, signs: Signs) -> bool {
+        let Signs { delayed, all_reported } = signs;
+        let open = ack.una_before >= self.high;
+        match kind {
+            _ if open => all_reported,
+            EpisodeKind::Timeout => ack.is_new() && (delayed || all_reported),
+            EpisodeKind::FastRetransmit if ack.ack >= self.high => delayed || all_reported,
+            // What is on the way may yet be reported: nothing else is asked of this one.
+            EpisodeKind::FastRetransmit if ack.is_new() && delayed => !self.is_out(ack.ack),
+            EpisodeKind::FastRetransmit => all_reported,
+        }
+    }
+}
+
+impl Detector for UndoLinux {
+    fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
+        if self.episode.is_none_or(|(number, _)| number != episode.number) {
+            self.begin(episode);
+        }
+        self.left += 1;
+        self.stamp.get_or_insert(sent.timestamp);
+        self.resent.push((sent.seq, sent.end()));
+    }
+
+    fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
+        self.on_retransmission(sent, episode);
+    }
+
+    fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
+        let Some((number, kind)) = self.episode else { return Verdict::Open };
+        if number != episode.number {
+            return Verdict::Open;
+        }
+        let signs = self.signs(ack);
+        if self.may_undo(kind, ack, signs) { Verdict::Spurious } else { Verdict::Open }
+    }
+
+    fn at_end(&mut self, episode: &Episode) -> Verdict {
+        match self.heard && !self.echoed && !episode.dsack_seen {
+            true => Verdict::Blind(Why::NoTimestamps),
+            false => Verdict::Open,
+        }
+    }
+}
