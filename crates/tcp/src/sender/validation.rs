@@ -113,7 +113,7 @@ impl PipeAck {
 
 impl Sender {
     /// A segment has left, and why.
-    #[inline]
+    #[inline(always)]
     pub(super) fn validate_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.len == 0 {
             return;
