@@ -38,6 +38,7 @@ fn packet(flow: u32, segment: (u32, u32, u32), tick: u64) -> Packet {
             sack: Default::default(),
         },
         comment: None,
+        codepoint: rtolab_tcp::Codepoint::default(),
     }
 }
 

@@ -51,6 +51,7 @@ fn captured(number: u64, at: Instant, (forward, segment): (bool, WireSegment)) -
         identification: number as u16,
         segment,
         comment: None,
+        codepoint: rtolab_tcp::Codepoint::default(),
     };
     Captured { number, packet, checksum: Checksum::Cut }
 }
