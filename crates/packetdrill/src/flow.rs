@@ -10,8 +10,10 @@ use rtolab_time::Instant;
 
 use crate::bytes::Bytes;
 use crate::frame::Frame;
-use crate::push::{Bounds, Push};
+use crate::push::{Bounds, Push, SendQueue};
+use crate::reordering::Reordering;
 use crate::settings::PushRule;
+use crate::stamps::Stamps;
 
 /// Both ends of a connection, as seen from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +49,12 @@ pub enum End {
 pub struct Flow {
     /// The engine's part.
     pub connection: Connection,
+    /// How it is to behave.
+    pub config: Arc<Config>,
     /// Where it goes.
     pub path: Path,
+    /// How far segments overtook each other.
+    pub reordering: Reordering,
     /// How it ended, if it did.
     pub end: Option<End>,
     /// Did the handshake complete?
@@ -57,13 +63,15 @@ pub struct Flow {
     pub announced: bool,
     /// Was the application told how it ended?
     told: bool,
+    /// What its error queue tells of what was written.
+    pub stamps: Stamps,
     numbering: Numbering,
-    offered: SynOptions,
     outgoing: Bytes,
     incoming: Bytes,
     push: Push,
     min_segments: u64,
     rule: PushRule,
+    queue: SendQueue,
 }
 
 /// The offset in its direction's stream; the SYN is before the first.
@@ -75,8 +83,7 @@ impl Flow {
     /// Opens a connection.
     pub fn open(config: Arc<Config>, path: Path, isn: u32) -> Self {
         let numbering = Numbering { from: Side { isn, shift: 0 }, to: Side::default() };
-        let offered = offered(&config);
-        Self::new(Connection::open(config), path, numbering, offered)
+        Self::new(Connection::open(config.clone()), path, numbering, config)
     }
 
     /// Answers a SYN.
@@ -85,32 +92,36 @@ impl Flow {
             Numbering { from: Side { isn, shift: 0 }, to: Side { isn: syn.segment.seq, shift: 0 } };
         let near = Near { seq: Seq::FIRST, ack: Seq::FIRST };
         let segment = syn.segment.widen(&numbering.reversed(), near);
-        let offered = offered(&config);
-        numbering.agree(offered, segment.syn_options());
-        Self::new(Connection::accept(config, &segment), Path::back(syn), numbering, offered)
+        numbering.agree(offered(&config), segment.syn_options());
+        let connection = Connection::accept(config.clone(), &segment);
+        Self::new(connection, Path::back(syn), numbering, config)
     }
 
-    fn new(connection: Connection, path: Path, numbering: Numbering, offered: SynOptions) -> Self {
+    fn new(connection: Connection, path: Path, numbering: Numbering, config: Arc<Config>) -> Self {
         Self {
             connection,
+            config,
             path,
+            reordering: Reordering::default(),
             end: None,
             connected: false,
             announced: false,
             told: false,
+            stamps: Stamps::default(),
             numbering,
-            offered,
             outgoing: Bytes::default(),
             incoming: Bytes::default(),
             push: Push::default(),
             min_segments: 2,
             rule: PushRule::default(),
+            queue: SendQueue::default(),
         }
     }
 
-    /// Which segments carry PSH.
-    pub fn set_push(&mut self, rule: PushRule) {
+    /// Which segments carry PSH, and how many leave together at least.
+    pub fn set_push(&mut self, rule: PushRule, min_segments: Option<u64>) {
         self.rule = rule;
+        self.min_segments = min_segments.unwrap_or(self.min_segments);
     }
 
     /// A packet arrived.
@@ -118,7 +129,7 @@ impl Flow {
         let wire = &frame.segment;
         if wire.flags.has(Flags::SYN) && self.connection.state() == State::SynSent {
             self.numbering.to.isn = wire.seq;
-            self.numbering.agree(self.offered, wire.syn);
+            self.numbering.agree(offered(&self.config), wire.syn);
         }
         let near = Near {
             seq: self.connection.receiver().nxt(),
@@ -126,6 +137,9 @@ impl Flow {
         };
         let mut segment = wire.widen(&self.numbering.reversed(), near);
         segment.set_codepoint(Codepoint::from_bits(frame.ecn));
+        let sender = self.connection.sender();
+        self.reordering.note(&segment, sender.flight(), sender.window().smss);
+        self.queue.max_window = self.queue.max_window.max(u64::from(segment.window));
         self.connection.on_segment(&segment, at);
         for block in segment.sack_blocks() {
             self.push.split(offset(block.start));
@@ -140,16 +154,19 @@ impl Flow {
 
     /// What leaves now, and what happened.
     pub fn drain(&mut self, at: Instant) -> Vec<Frame> {
-        let bounds = self.bounds();
         let before = self.connection.sender().flight().max();
+        let outstanding = self.connection.sender().outstanding();
         let segments: Vec<Segment> =
             std::iter::from_fn(|| self.connection.poll_transmit(at)).collect();
-        self.mark_buffers(&segments, before, bounds);
+        // A window that begins anew does so as the first segment leaves.
+        self.mark_buffers(&segments, before, Bounds { outstanding, ..self.bounds() });
         let frames = segments.iter().map(|segment| self.frame(segment)).collect();
         while let Some(event) = self.connection.poll_event() {
             self.note(event);
         }
-        let una = offset(self.connection.sender().flight().una());
+        let flight = self.connection.sender().flight();
+        let (una, sent) = (offset(flight.una()), offset(flight.max()));
+        self.stamps.note((sent, una), at);
         self.outgoing.forget_below(una);
         self.push.forget_below(una);
         frames
@@ -233,12 +250,39 @@ impl Flow {
         self.outgoing.end() - offset(self.connection.sender().flight().una())
     }
 
-    /// The application writes `bytes`.
-    pub fn write(&mut self, bytes: &[u8]) {
+    /// The application writes the first of `bytes`, as many as fill a buffer of the send queue, and how
+    /// many that are is returned; what leaves is to be drained before the rest is written, which
+    /// `continues` the write.
+    pub fn write(&mut self, bytes: &[u8], continues: bool) -> usize {
         let unsent = offset(self.connection.sender().flight().max());
-        self.outgoing.append(bytes);
-        self.push.written(unsent, self.outgoing.end());
-        self.connection.write(bytes.len() as u64);
+        let smss = self.connection.sender().window().smss;
+        let end = self.outgoing.end();
+        let part = self.queue.part(bytes.len() as u64, (unsent, end), smss);
+        let moves = part.appended && self.push.unmark(end) && continues;
+        let count = part.bytes as usize;
+        if moves || part.forced || count == bytes.len() {
+            self.push.mark(end + part.bytes);
+        }
+        if count == bytes.len() {
+            self.stamps.written(end + part.bytes);
+        }
+        self.outgoing.append(&bytes[..count]);
+        self.connection.write(part.bytes);
+        count
+    }
+
+    /// The application asks for stamps of what it writes from now on, by the bits of
+    /// `SO_TIMESTAMPING`.
+    pub fn ask_for_stamps(&mut self, bits: u32) {
+        let una = offset(self.connection.sender().flight().una());
+        self.stamps.ask(bits, una);
+    }
+
+    /// The application wants it to behave otherwise from now on, as far as that can be changed.
+    pub fn change(&mut self, config: Config) {
+        self.config = Arc::new(config);
+        // What was not negotiated cannot be had; then all stays as it was.
+        let _ = self.connection.adopt(self.config.clone());
     }
 
     /// The application reads up to `most` bytes.

@@ -1,6 +1,7 @@
 //! A host in virtual time: its clock, its sockets, and the packets that leave it. No pointer and no
 //! lock comes in here.
 
+mod options;
 mod sockets;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -164,7 +165,7 @@ impl Host {
 
     /// A connection begins.
     fn begin(&mut self, mut flow: Flow) -> FlowId {
-        flow.set_push(self.settings.push);
+        flow.set_push(self.settings.push, self.settings.min_segments());
         self.flows.push(flow);
         let id = self.flows.len() - 1;
         self.drain(id);

@@ -116,6 +116,9 @@ impl TcpInfo {
             unacked: segments(flight.size()),
             sacked: segments(flight.sacked()),
             lost: segments(flight.lost()),
+            retrans: segments(flight.repaired()),
+            reordering: flow.reordering.degree,
+            reord_seen: flow.reordering.seen,
             rtt: estimate.map_or(0, |estimate| micros(estimate.srtt.nanos())),
             rttvar: estimate.map_or(0, |estimate| micros(estimate.rttvar.nanos())),
             snd_ssthresh: match window.ssthresh {

@@ -20,8 +20,10 @@ mod info;
 mod interface;
 mod preload;
 mod push;
+mod reordering;
 pub mod settings;
 mod shared;
+mod stamps;
 
 pub use calls::packetdrill_interface_init;
 pub use host::Host;

@@ -53,6 +53,48 @@ impl Bounds {
     }
 }
 
+/// What Linux writes into: buffers that are filled up before they leave (`tcp_sendmsg_locked`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SendQueue {
+    /// Where the last one begins.
+    tail: u64,
+    /// Behind what was pushed last (`pushed_seq`).
+    pushed: u64,
+    /// The largest window that the peer offered, in bytes (`max_window`).
+    pub max_window: u64,
+}
+
+/// What is written at once: up to where a buffer is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// How much.
+    pub bytes: u64,
+    /// Is it appended to a buffer that waits?
+    pub appended: bool,
+    /// Is the buffer pushed because much was written since one was (`forced_push`)?
+    pub forced: bool,
+}
+
+impl SendQueue {
+    /// What of `bytes` more is written next behind `end`, where all beyond `unsent` waits.
+    pub fn part(&mut self, bytes: u64, (unsent, end): (u64, u64), smss: u64) -> Part {
+        let buffer = (self.max_window / 2).min(MAX_BYTES - 1) / smss * smss;
+        let waiting = end - self.tail.max(unsent).min(end);
+        let appended = waiting > 0 && waiting < buffer;
+        if !appended {
+            self.tail = end;
+        }
+        let filled = if appended { waiting } else { 0 };
+        let room = if buffer > 0 { buffer - filled } else { bytes };
+        let part = bytes.min(room);
+        let forced = part == room && end + part > self.pushed + self.max_window / 2;
+        if forced || part == bytes {
+            self.pushed = end + part;
+        }
+        Part { bytes: part, appended, forced }
+    }
+}
+
 /// Where buffers end, and which ends carry PSH, in offsets of the stream.
 #[derive(Debug, Default)]
 pub struct Push {
@@ -66,11 +108,14 @@ pub struct Push {
 }
 
 impl Push {
-    /// Data were written up to `end`, those from `unsent` on have not left: what was written last is
-    /// no end any more, if it has not left.
-    pub fn written(&mut self, unsent: u64, end: u64) {
-        drop(self.marks.split_off(&(unsent + 1)));
+    /// What is written ends at `end` and is pushed.
+    pub fn mark(&mut self, end: u64) {
         self.marks.insert(end);
+    }
+
+    /// What was written behind `end` belongs to the same buffer: is its mark lost?
+    pub fn unmark(&mut self, end: u64) -> bool {
+        self.marks.remove(&end)
     }
 
     /// Does the segment that ends at `end` carry PSH?

@@ -5,7 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use rtolab_tcp::Config;
-use rtolab_tcp::config::{Halving, RtoFloor};
+use rtolab_tcp::config::{
+    AfterClose, Algorithm, Avoidance, FullAck, Halves, Halving, IdleRestart, Nagle, RackRoundTrip,
+    RackThreshold, ReorderingWindow, RepeatedTimeout, RtoFloor, SlowStart, Validation,
+};
 use rtolab_tcp::profile::Profile;
 use rtolab_tcp::sum::{self, SumError};
 use rtolab_time::Duration;
@@ -15,8 +18,7 @@ use thiserror::Error;
 const SENDER: &str = "linux";
 
 /// What stands in for it.
-const STOPGAP: &str =
-    "rack+prr+cubic:linux+hystart:linux+frto:linux+eifel:rfc3522+dsack:linux+linux";
+const STOPGAP: &str = "rack+prr+cubic:linux+hystart:linux+frto:linux+undo:linux+linux";
 
 /// What `--so_flags` say: `key=value`, with commas between.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,6 +134,17 @@ impl Settings {
         Ok(())
     }
 
+    /// Is ECN granted, but not asked for (`net.ipv4.tcp_ecn` 2)?
+    pub fn grants_ecn_only(&self) -> bool {
+        let folder = self.sysctl.as_deref();
+        folder.is_some_and(|folder| Kernel { folder }.is("tcp_ecn", 2) == Some(true))
+    }
+
+    /// `net.ipv4.tcp_min_tso_segs`.
+    pub fn min_segments(&self) -> Option<u64> {
+        self.sysctl.as_deref().and_then(|folder| Kernel { folder }.number("tcp_min_tso_segs"))
+    }
+
     /// The configuration of both halves, with the settings of the kernel as they are now.
     pub fn config(&self) -> Result<Config, SettingsError> {
         let mut config = sender(&self.sender)?;
@@ -150,6 +163,16 @@ fn sender(name: &str) -> Result<Config, SumError> {
             config.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
             config.rto.max = Duration::from_secs(120);
             config.window.halving = Halving::Segments;
+            config.window.halves = Halves::Window;
+            config.window.slow_start = SlowStart::Delivered;
+            config.window.validation = Validation::Linux;
+            config.window.full_ack = FullAck::Ssthresh;
+            config.window.avoidance = Avoidance::ByteCounting;
+            config.window.repeated_timeout = RepeatedTimeout::OncePerWindow;
+            config.nagle = Nagle::Minshall;
+            config.connection.after_close = AfterClose::Resets;
+            config.recovery.rack.timer_slack = Duration::from_millis(2);
+            config.recovery.rack.round_trip = RackRoundTrip::LookedAtLast;
             config.receiver.quick_acks = 16;
             config.receiver.delayed_ack = Duration::from_millis(40);
             (config.window_scale, config.timestamps) = (Some(7), true);
@@ -178,17 +201,27 @@ impl Kernel<'_> {
     }
 
     fn apply(&self, config: &mut Config) {
-        if let Some(timestamps) = self.is("tcp_timestamps", 0) {
-            config.timestamps = !timestamps;
+        self.apply_options(config);
+        self.apply_recovery(config);
+        if let Some(restarts) = self.is("tcp_slow_start_after_idle", 0) {
+            config.window.idle_restart =
+                if restarts { IdleRestart::Off } else { IdleRestart::LastSent };
         }
-        if self.is("tcp_sack", 0) == Some(true) {
-            config.sack = false;
+        if let Some(floor) = self.number("tcp_rto_min_us") {
+            config.rto.floor = RtoFloor::Variance(Duration::from_micros(floor));
         }
-        if self.is("tcp_dsack", 0) == Some(true) {
-            config.dsack = false;
+    }
+
+    /// What is negotiated.
+    fn apply_options(&self, config: &mut Config) {
+        if let Some(without) = self.is("tcp_timestamps", 0) {
+            config.timestamps = !without;
         }
-        if self.is("tcp_frto", 0) == Some(true) {
-            config.frto = None;
+        config.sack &= self.is("tcp_sack", 0) != Some(true);
+        config.dsack &= self.is("tcp_dsack", 0) != Some(true);
+        // 1: asked for and granted; 2: granted.
+        if let Some(ecn) = self.number("tcp_ecn") {
+            config.ecn = ecn == 1 || ecn == 2;
         }
         if let Some(largest) = self.number("tcp_rmem") {
             config.window_scale = Some(scale_for(largest));
@@ -196,11 +229,28 @@ impl Kernel<'_> {
         if self.is("tcp_window_scaling", 0) == Some(true) {
             config.window_scale = None;
         }
+    }
+
+    fn apply_recovery(&self, config: &mut Config) {
+        if self.is("tcp_frto", 0) == Some(true) {
+            config.frto = None;
+        }
         if let Some(dupthresh) = self.number("tcp_reordering") {
             config.recovery.dupthresh = dupthresh as u32;
         }
-        if let Some(floor) = self.number("tcp_rto_min_us") {
-            config.rto.floor = RtoFloor::Variance(Duration::from_micros(floor));
+        if let Some(probes) = self.number("tcp_early_retrans") {
+            config.recovery.rack.tail_loss_probe = matches!(probes, 3 | 4);
+        }
+        if let Some(bits) = self.number("tcp_recovery") {
+            if bits & 1 == 0 && config.recovery.algorithm == Algorithm::Rack {
+                config.recovery.algorithm = Algorithm::Sack;
+            }
+            if bits & 2 != 0 {
+                config.recovery.rack.reordering_window = ReorderingWindow::Static;
+            }
+            if bits & 4 != 0 {
+                config.recovery.rack.threshold = RackThreshold::TimeOnly;
+            }
         }
     }
 }

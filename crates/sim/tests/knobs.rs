@@ -76,6 +76,7 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
     ("tcp.cubic.fast_convergence", "sack+cubic", FAST),
     ("tcp.cubic.reno_friendly", "sack+cubic", FAST),
     ("tcp.cubic.undo", "sack+cubic+frto:linux", FAST),
+    ("tcp.cubic.growth", "sack+cubic", FAST),
     ("tcp.dualrtt.threshold", "sack+dualrtt", FAST),
     ("tcp.dualrtt.first", "sack+dualrtt", FAST),
     ("tcp.dualrtt.model", "sack+dualrtt", FAST),

@@ -12,12 +12,14 @@ mod window;
 use rtolab_time::Duration;
 
 pub use crate::spurious::FrtoVariant;
-pub use congestion::{CongestionConfig, Control, CubicConfig, CubicUndo, SlowStartExit};
+pub use congestion::{
+    CongestionConfig, Control, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
+};
 pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, Secret,
     TimeWaitReset,
 };
-pub use rack::{RackConfig, RackThreshold, ReorderingWindow};
+pub use rack::{RackConfig, RackRoundTrip, RackThreshold, ReorderingWindow};
 pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,

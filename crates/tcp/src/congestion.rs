@@ -77,13 +77,14 @@ impl Window {
     }
 
     /// An acknowledgment of `acked` new bytes arrived outside fast recovery.
-    #[inline]
+    #[inline(always)]
     pub fn grow(&mut self, acked: u64) {
         if self.cwnd < self.ssthresh {
             self.cwnd += match self.slow_start {
                 SlowStart::TwoSegments if !self.timed_out => acked.min(2 * self.smss),
                 SlowStart::OneSegment | SlowStart::TwoSegments => acked.min(self.smss),
                 SlowStart::PerAck => self.smss,
+                SlowStart::Delivered => acked.min(self.ssthresh - self.cwnd),
             };
             return;
         }

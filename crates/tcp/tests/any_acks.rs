@@ -172,7 +172,7 @@ impl Fed {
             let window = match self.config.window.validation {
                 Validation::Off => *sender.window(),
                 // What has left may have taken the window down, for what leaves next.
-                Validation::Rfc2861 | Validation::Rfc7661 => before,
+                Validation::Rfc2861 | Validation::Rfc7661 | Validation::Linux => before,
             };
             let beyond = if self.config.recovery.limited_transmit { 2 * window.smss } else { 0 };
             // A tail loss probe leaves whatever the window.

@@ -11,6 +11,7 @@ use rtolab_time::Instant;
 
 use super::{FlowId, Host};
 use crate::flow::{End, Flow, Path};
+use crate::stamps::Stamp;
 
 /// A file descriptor.
 pub type Descriptor = c_int;
@@ -163,6 +164,10 @@ impl Host {
             Socket::Listener { .. } => return Err(Stop::Error(libc::EISCONN)),
         };
         let path = self.path_to(own, peer).ok_or(Stop::Error(libc::EAFNOSUPPORT))?;
+        let mut config = config;
+        if self.settings.grants_ecn_only() {
+            Arc::make_mut(&mut config).ecn = false;
+        }
         let isn = self.isn();
         let mut flow = Flow::open(config, path, isn);
         flow.announced = true;
@@ -197,8 +202,11 @@ impl Host {
         if !flow.connected {
             return Err(Stop::Waits);
         }
-        flow.write(bytes);
-        self.drain(id);
+        let mut written = 0;
+        while written < bytes.len() {
+            written += self.flows[id].write(&bytes[written..], written > 0);
+            self.drain(id);
+        }
         Ok(bytes.len())
     }
 
@@ -220,6 +228,12 @@ impl Host {
             true => Ok(Vec::new()),
             false => Err(Stop::Waits),
         }
+    }
+
+    /// The next entry of the error queue.
+    pub fn stamp(&mut self, descriptor: Descriptor) -> Outcome<Stamp> {
+        let id = self.id(descriptor)?;
+        self.flows[id].stamps.take().ok_or(Stop::Error(libc::EAGAIN))
     }
 
     /// What a read would give, in bytes.
@@ -280,16 +294,6 @@ impl Host {
     /// Payload in a full segment, in bytes.
     pub fn segment_size(&self, descriptor: Descriptor) -> c_int {
         self.flow(descriptor).map_or(536, |flow| flow.connection.sender().window().smss as c_int)
-    }
-
-    /// Sets what can be set; what has no meaning here is taken and does nothing.
-    pub fn set_option(
-        &mut self,
-        descriptor: Descriptor,
-        _option: (c_int, c_int),
-        _value: &[u8],
-    ) -> Outcome<()> {
-        self.at(descriptor).map(|_| ())
     }
 
     /// Says of each descriptor what it is ready for; waits until one is, or until `until`.

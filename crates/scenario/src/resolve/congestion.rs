@@ -15,11 +15,12 @@ pub(super) fn congestion(written: &Congestion, cubic: &Cubic, config: &mut Conge
 }
 
 fn set_cubic(written: &Cubic, config: &mut CubicConfig) {
-    let Cubic { beta, fast_convergence, reno_friendly, undo } = written;
+    let Cubic { beta, fast_convergence, reno_friendly, undo, growth } = written;
     if let Some(Chance(beta)) = beta {
         config.beta = (beta.value() * 1000.0).round() as u32;
     }
     config.fast_convergence = fast_convergence.unwrap_or(config.fast_convergence);
     config.reno_friendly = reno_friendly.unwrap_or(config.reno_friendly);
     set(&mut config.undo, *undo);
+    set(&mut config.growth, *growth);
 }

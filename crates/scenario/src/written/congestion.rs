@@ -1,6 +1,6 @@
 //! Congestion control of the sending hosts.
 
-use rtolab_tcp::config::{Control, CubicUndo, SlowStartExit};
+use rtolab_tcp::config::{Control, CubicGrowth, CubicUndo, SlowStartExit};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -30,6 +30,8 @@ pub(crate) struct Cubic {
     pub reno_friendly: Option<bool>,
     /// What comes back with the windows when a cut was wrong. Default: rfc9438.
     pub undo: Option<Written<CubicUndo>>,
+    /// How the curve is followed. Default: rfc9438.
+    pub growth: Option<Written<CubicGrowth>>,
 }
 
 impl Word for Control {
@@ -44,6 +46,13 @@ impl Word for SlowStartExit {
         ("loss", Self::Loss, "Nothing (RFC 5681)."),
         ("hystart++", Self::HyStartPlusPlus, "A lasting rise of round trips (RFC 9406)."),
         ("hystart", Self::HyStart, "A rise of round trips, or a train of ACKs, as in Linux."),
+    ];
+}
+
+impl Word for CubicGrowth {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("rfc9438", Self::Rfc9438, "At every acknowledgment, by a part of a segment."),
+        ("linux", Self::Linux, "By whole segments, as often as the curve says now and then."),
     ];
 }
 

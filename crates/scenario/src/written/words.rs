@@ -366,6 +366,7 @@ impl Word for SlowStart {
         ("one-segment", Self::OneSegment, "The bytes acknowledged, one segment at most."),
         ("two-segments", Self::TwoSegments, "Two segments at most (RFC 3465 with L of 2)."),
         ("per-ack", Self::PerAck, "One segment, however little is acknowledged."),
+        ("delivered", Self::Delivered, "All that is delivered, as in Linux."),
     ];
 }
 
@@ -390,6 +391,7 @@ impl Word for Validation {
         ("off", Self::Off, "Nothing: it is kept, and grows (RFC 5681)."),
         ("rfc2861", Self::Rfc2861, "It is halved for each timeout, and does not grow."),
         ("rfc7661", Self::Rfc7661, "It is kept for five minutes, and does not grow."),
+        ("linux", Self::Linux, "It is kept, and grows only where it was filled."),
     ];
 }
 

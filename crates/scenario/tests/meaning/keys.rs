@@ -234,6 +234,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.cubic.fast_convergence", "false"),
     ("tcp.cubic.reno_friendly", "false"),
     ("tcp.cubic.undo", "linux"),
+    ("tcp.cubic.growth", "linux"),
     ("tcp.recovery.dupthresh", "2"),
     ("tcp.recovery.limited_transmit", "false"),
     ("tcp.recovery.bugfix", "less-careful"),

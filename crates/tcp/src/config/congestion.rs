@@ -34,14 +34,28 @@ pub struct CubicConfig {
     pub reno_friendly: bool,
     /// What comes back with the windows when a cut was wrong.
     pub undo: CubicUndo,
+    /// How the curve is followed.
+    pub growth: CubicGrowth,
 }
 
 impl Default for CubicConfig {
     /// What RFC 9438 recommends.
     fn default() -> Self {
         let undo = CubicUndo::default();
-        Self { beta: 700, fast_convergence: true, reno_friendly: true, undo }
+        let growth = CubicGrowth::default();
+        Self { beta: 700, fast_convergence: true, reno_friendly: true, undo, growth }
     }
+}
+
+/// How the curve is followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CubicGrowth {
+    /// At every acknowledgment, by a part of a segment (RFC 9438 section 4.4).
+    #[default]
+    Rfc9438,
+    /// By whole segments, as often as the curve says that is looked at 32 times a second; before the
+    /// first loss by one for twenty at least (`bictcp_update`).
+    Linux,
 }
 
 /// What comes back with the windows when a cut was wrong.

@@ -120,6 +120,10 @@ pub enum SlowStart {
     TwoSegments,
     /// One segment, however little it acknowledges (RFC 2581 section 3.1).
     PerAck,
+    /// What it reports as delivered, acknowledged or SACKed, without a limit but `ssthresh` (Linux,
+    /// `tcp_slow_start`), also by the acknowledgment that finds a timeout spurious; congestion avoidance
+    /// counts so, too.
+    Delivered,
 }
 
 /// When a connection that was idle for longer than its timeout begins with the initial window anew
@@ -148,4 +152,7 @@ pub enum Validation {
     /// For five minutes it is kept, but does not grow, and a loss halves what was used of it; then it
     /// is halved (RFC 7661).
     Rfc7661,
+    /// It is kept, and grows only where it was full since all was acknowledged last, or in slow start
+    /// more than half full (Linux, `tcp_is_cwnd_limited`).
+    Linux,
 }

@@ -5,10 +5,13 @@
 //! receiver that acknowledges every second one does not halve the growth; it is the same where each
 //! is acknowledged.
 
+mod linux;
+
 use rtolab_time::{Duration, Instant};
 
 use super::Window;
-use crate::config::{CubicConfig, CubicUndo};
+use crate::config::{CubicConfig, CubicGrowth, CubicUndo};
+use linux::Counts;
 
 /// How steep the curve is (`C`, section 5), in segments a cubed second.
 const C: f64 = 0.4;
@@ -25,6 +28,7 @@ pub struct Cubic {
     undo: Option<Curve>,
     /// What the window has beyond its whole bytes, in bytes.
     fraction: f64,
+    counts: Counts,
 }
 
 /// The curve of one congestion avoidance, from one cut to the next.
@@ -62,7 +66,13 @@ pub(crate) struct Acknowledged {
 impl Cubic {
     /// Nothing was cut so far.
     pub(crate) fn new(config: CubicConfig) -> Self {
-        Self { config, curve: Curve::default(), undo: None, fraction: 0.0 }
+        Self {
+            config,
+            curve: Curve::default(),
+            undo: None,
+            fraction: 0.0,
+            counts: Counts::default(),
+        }
     }
 
     /// What a loss leaves of `bytes` (section 4.6).
@@ -77,6 +87,7 @@ impl Cubic {
         let converges = self.config.fast_convergence && cwnd < self.curve.w_max;
         let w_max = if converges { cwnd * f64::midpoint(1.0, self.beta()) } else { cwnd };
         self.curve = Curve { w_max, cwnd_prior: cwnd, epoch: None };
+        self.counts.cut();
         self.fraction = 0.0;
     }
 
@@ -84,8 +95,14 @@ impl Cubic {
     /// 4.8).
     pub(crate) fn on_timeout(&mut self) {
         self.curve.w_max = 0.0;
+        self.counts = Counts::default();
         self.curve.epoch = None;
         self.fraction = 0.0;
+    }
+
+    /// A round trip was measured.
+    pub(crate) fn sample(&mut self, rtt: Duration) {
+        self.counts.sample(rtt);
     }
 
     /// The curve is about to be left; whether for good is not known yet.
@@ -108,6 +125,7 @@ impl Cubic {
 
     /// Nothing was outstanding for so long: that time does not count (section 4.2).
     pub(crate) fn skip(&mut self, idle: Duration) {
+        self.counts.skip(idle);
         if let Some(epoch) = &mut self.curve.epoch {
             epoch.began += idle;
         }
@@ -115,6 +133,12 @@ impl Cubic {
 
     /// Something is acknowledged in congestion avoidance (sections 4.2 to 4.5).
     pub(crate) fn grow(&mut self, window: &mut Window, acked: &Acknowledged) {
+        if self.config.growth == CubicGrowth::Linux {
+            window.timed_out = false;
+            let (w_max, beta) = (self.curve.w_max, self.beta());
+            self.counts.grow(window, acked, w_max, beta);
+            return;
+        }
         let smss = window.smss as f64;
         let cwnd = (window.cwnd as f64 + self.fraction) / smss;
         let segments = acked.bytes as f64 / smss;

@@ -1,10 +1,13 @@
 //! What arrives: RFC 9293 section 3.10.7, in the order that it prescribes.
 
+use alloc::sync::Arc;
+
 use rtolab_time::Instant;
 
 use super::resets::Reset;
 use super::states::Opened;
-use super::{Agreed, Connection, Failure, State};
+use super::{Agreed, Connection, Course, Failure, State};
+use crate::config::Algorithm;
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
@@ -20,6 +23,7 @@ impl Connection {
     /// A segment arrived.
     #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, at: Instant) {
+        self.course = Course::Open;
         match self.prediction(segment) {
             Some(prediction) => self.on_predicted(prediction, segment, at),
             None => self.on_any_segment(segment, at),
@@ -108,7 +112,19 @@ impl Connection {
         }
     }
 
+    /// Loss recovery that goes by SACK is NewReno's where the peer has no SACK (RFC 6582 section 1).
+    fn fall_back(&mut self) {
+        let by_sack = matches!(self.config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        if by_sack && !self.agreed.sack {
+            let mut config = (*self.config).clone();
+            (config.recovery.algorithm, config.sack) = (Algorithm::NewReno, false);
+            self.config = Arc::new(config);
+            self.sender.adopt(self.config.clone());
+        }
+    }
+
     fn establish(&mut self, at: Instant) {
+        self.fall_back();
         self.sender.start(self.smss);
         self.state = match self.state {
             State::SynSent | State::SynReceived if !self.sender.is_closed() => State::Established,
@@ -220,7 +236,11 @@ impl Connection {
             return false;
         }
         if segment.ack < flight.una() {
-            return self.takes_old(segment, at);
+            let takes = self.takes_old(segment, at);
+            if takes {
+                self.on_late_acknowledgment(segment, at);
+            }
+            return takes;
         }
         self.sender.note_window(segment.window);
         self.update_window(segment);
@@ -245,6 +265,22 @@ impl Connection {
             self.challenge(at);
         }
         takes
+    }
+
+    /// An acknowledgment was overtaken by another. What it reports by SACK may be news all the same
+    /// (Linux, `tcp_ack`); only loss detection by time tells it from a duplicate acknowledgment.
+    fn on_late_acknowledgment(&mut self, segment: &Segment, at: Instant) {
+        let una = self.sender.flight().una();
+        let by_time = self.config.recovery.algorithm == Algorithm::Rack;
+        if !by_time || !segment.sack_blocks().any(|block| block.end > una) {
+            return;
+        }
+        let mut current = Segment::new(segment.seq, segment.len, segment.flags);
+        (current.ack, current.window) = (una, segment.window);
+        for block in segment.sack_blocks().filter(|block| block.start >= una) {
+            current.push_sack(block);
+        }
+        self.sender.on_ack(&current, at);
     }
 
     /// An older segment does not change the window (RFC 9293 section 3.10.7.4, fifth check). One

@@ -5,7 +5,9 @@ use rtolab_time::{Duration, Instant};
 
 use super::Fast;
 use super::tlp::TailLossProbe;
-use crate::config::{Algorithm, Config, RackConfig, RackThreshold, ReorderingWindow};
+use crate::config::{
+    Algorithm, Config, RackConfig, RackRoundTrip, RackThreshold, ReorderingWindow,
+};
 use crate::flight::{AckFacts, Cause, Sending, Sent};
 use crate::segment::Segment;
 use crate::sender::{Chunk, Sender};
@@ -129,6 +131,7 @@ impl Sender {
         let Self { rack: Some(rack), flight, config, .. } = self else { return };
         let echo = segment.timestamps().map(|timestamps| timestamps.echo);
         let mut latest: Option<Sending> = None;
+        let mut looked_at: [Option<Instant>; 2] = [None; 2];
         for sent in flight.delivered_by(segment) {
             let rtt = at - sent.last_sent;
             if !sent.was_retransmitted() {
@@ -141,9 +144,15 @@ impl Sender {
             let too_soon = rack.min_rtt.is_some_and(|(least, _)| rtt < least);
             if !sent.was_retransmitted() || !(echo.is_some_and(before) || too_soon) {
                 latest = latest.max(Some(sent.sending()));
+                looked_at[usize::from(sent.end() > segment.ack)] = Some(sent.last_sent);
             }
         }
-        if let Some((left, _)) = latest {
+        let [acked, sacked] = looked_at;
+        let left = match config.recovery.rack.round_trip {
+            RackRoundTrip::SentLast => latest.map(|(left, _)| left),
+            RackRoundTrip::LookedAtLast => acked.or(sacked),
+        };
+        if let Some(left) = left {
             rack.rtt = at - left;
         }
         rack.newest = rack.newest.max(latest);

@@ -52,6 +52,7 @@ impl Sender {
             false => self.flight.note_acked(segment, &mut facts),
             true => self.flight.note_acked(&segment.without_sack(), &mut facts),
         }
+        let credits = self.credits(&facts);
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
         if facts.is_new() {
             self.nxt = self.nxt.max(facts.ack);
@@ -77,8 +78,9 @@ impl Sender {
             let full = ended && self.config.window.full_ack == FullAck::Halved;
             let grows = !recovering || (full && !self.is_sack1());
             let valid = self.validate_ack(&facts);
-            if grows && valid && !reducing && !settled.freezes() && !facts.acks_syn() {
-                self.grow_window(&facts);
+            let frozen = settled.freezes() && !self.grows_where_restored(settled);
+            if grows && valid && !reducing && !frozen && !facts.acks_syn() {
+                self.grow_window(&facts, credits);
             }
             if settled.ends() || ended {
                 self.moderate();

@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 
 use rtolab_time::{Duration, Instant};
 
-use super::Sender;
-use crate::config::{self, CongestionConfig};
+use super::{Sender, Settled};
+use crate::config::{self, CongestionConfig, SlowStart};
 use crate::congestion::{Acknowledged, Cubic, HyStart, Progress, Window};
 use crate::flight::AckFacts;
 
@@ -35,19 +35,43 @@ impl Control {
 impl Sender {
     /// New data are acknowledged, and nothing forbids that the window grows.
     #[inline]
-    pub(super) fn grow_window(&mut self, facts: &AckFacts) {
+    pub(super) fn grow_window(&mut self, facts: &AckFacts, credits: u64) {
         match self.control {
-            None => self.window.grow(facts.advanced),
-            Some(_) => self.grow_otherwise(facts),
+            None => self.window.grow(credits),
+            Some(_) => self.grow_otherwise(facts, credits),
+        }
+    }
+
+    /// Does the window grow for the acknowledgment that restored it, too (Linux, `tcp_cong_control`,
+    /// which comes after `tcp_fastretrans_alert`)?
+    pub(super) fn grows_where_restored(&self, settled: Settled) -> bool {
+        settled == Settled::Restored && self.config.window.slow_start == SlowStart::Delivered
+    }
+
+    /// For how many bytes the window grows; asked before loss recovery forgets what it counted. Where
+    /// there is no SACK each duplicate acknowledgment stands for a segment that was delivered before.
+    #[inline]
+    pub(super) fn credits(&self, facts: &AckFacts) -> u64 {
+        match self.config.window.slow_start {
+            SlowStart::Delivered => {
+                let unsacked = facts.max.since(facts.una_before) - facts.sacked_before;
+                let delivered = unsacked - (self.flight.size() - self.flight.sacked());
+                let before = match self.config.sack {
+                    true => 0,
+                    false => u64::from(self.recovery.dupacks) * self.window.smss,
+                };
+                delivered.saturating_sub(before).max(delivered.min(self.window.smss))
+            }
+            _ => facts.advanced,
         }
     }
 
     #[inline(never)]
-    fn grow_otherwise(&mut self, facts: &AckFacts) {
+    fn grow_otherwise(&mut self, facts: &AckFacts, bytes: u64) {
         let srtt = self.rtt.estimate().map_or(Duration::ZERO, |estimate| estimate.srtt);
         let (una, max, idle) = (self.flight.una(), self.flight.max(), self.flight.size() == 0);
         let Some(control) = &mut self.control else { return };
-        let (at, bytes) = (facts.at, facts.advanced);
+        let at = facts.at;
         if let (Some(cubic), Some(since)) = (&mut control.cubic, control.idle_since.take()) {
             let resumed = facts.oldest_acked.map_or(since, |oldest| oldest.first_sent);
             cubic.skip(resumed - since);
@@ -70,7 +94,11 @@ impl Sender {
     /// A round trip was measured.
     #[inline]
     pub(super) fn note_round_trip(&mut self, rtt: Duration) {
-        if let Some(hystart) = self.control.as_mut().and_then(|control| control.hystart.as_mut()) {
+        let Some(control) = &mut self.control else { return };
+        if let Some(cubic) = &mut control.cubic {
+            cubic.sample(rtt);
+        }
+        if let Some(hystart) = &mut control.hystart {
             hystart.sample(rtt);
         }
     }

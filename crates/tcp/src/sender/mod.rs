@@ -6,6 +6,7 @@
 mod acks;
 mod adopt;
 mod calm;
+mod cwnd_limited;
 mod departures;
 mod ecn;
 mod growth;

@@ -9,6 +9,7 @@ use alloc::collections::VecDeque;
 use rtolab_time::{Duration, Instant};
 
 use super::Sender;
+use super::cwnd_limited::Filled;
 use crate::config::{Config, Validation};
 use crate::flight::{AckFacts, Cause};
 use crate::segment::Segment;
@@ -33,6 +34,7 @@ pub(super) struct Usage {
     used: u64,
     /// Was the window full when data left last?
     full: bool,
+    pub(super) filled: Filled,
     pipe_ack: PipeAck,
 }
 
@@ -111,7 +113,7 @@ impl PipeAck {
 
 impl Sender {
     /// A segment has left, and why.
-    #[inline]
+    #[inline(always)]
     pub(super) fn validate_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.len == 0 {
             return;
@@ -136,6 +138,12 @@ impl Sender {
             loss.retransmitted += u64::from(segment.len);
         }
         match self.config.window.validation {
+            Validation::Linux => {
+                if cause == Cause::New {
+                    self.note_filled(&mut usage.filled);
+                }
+                return;
+            }
             // Loss recovery has the window in its own hands.
             _ if self.recovery.is_fast() || cause != Cause::New => {
                 (usage.valid, usage.used) = (Some(at), 0);
@@ -223,6 +231,7 @@ impl Sender {
         match self.config.window.validation {
             Validation::Off => true,
             Validation::Rfc2861 => usage.full,
+            Validation::Linux => self.is_cwnd_limited(&usage.filled),
             // In fast recovery nothing is measured.
             Validation::Rfc7661 if self.recovery.is_fast() => true,
             Validation::Rfc7661 => {

@@ -6,9 +6,9 @@ use rtolab_time::Duration;
 
 use super::{Policy, Question};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, Control, CubicUndo, DsackForm, EifelForm, FrtoVariant,
-    Halves, Logarithm, Parity, PartialAckTimer, PrrBound, Reduction, Response, RestartFrom,
-    RtoFloor, SackRules, Sampling, SlowStartExit, Threshold,
+    Algorithm, Arithmetic, Bugfix, Config, Control, CubicGrowth, CubicUndo, DsackForm, EifelForm,
+    FrtoVariant, Halves, Logarithm, Parity, PartialAckTimer, PrrBound, Reduction, Response,
+    RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit, Threshold,
 };
 use crate::spurious::UndoLinux;
 
@@ -372,6 +372,7 @@ pub const POLICIES: &[Policy] = &[
     congestion("cubic:linux", "CUBIC, whose curve no undo restores", "Linux, tcp_cubic.c", |c| {
         c.congestion.control = Control::Cubic;
         c.congestion.cubic.undo = CubicUndo::Linux;
+        c.congestion.cubic.growth = CubicGrowth::Linux;
         c.window.halves = Halves::Window;
     }),
     slow_start("hystart", "HyStart++: a rise of round trips ends slow start", "RFC 9406", |c| {

@@ -1,0 +1,76 @@
+//! What an application sets of a socket.
+
+use core::ffi::c_int;
+use std::sync::Arc;
+
+use rtolab_tcp::Config;
+use rtolab_tcp::config::{Control, GiveUp, Nagle, SlowStartExit};
+use rtolab_time::Duration;
+
+use super::Host;
+use super::sockets::{Descriptor, Outcome, Socket, Stop};
+
+impl Host {
+    /// Sets what can be set; what has no meaning here is taken and does nothing.
+    pub fn set_option(
+        &mut self,
+        descriptor: Descriptor,
+        option: (c_int, c_int),
+        value: &[u8],
+    ) -> Outcome<()> {
+        let number = value.first_chunk().map(|bytes| c_int::from_ne_bytes(*bytes));
+        match self.sockets.get_mut(&descriptor).ok_or(Stop::Error(libc::EBADF))? {
+            Socket::Fresh { config, .. } | Socket::Listener { config, .. } => {
+                set(Arc::make_mut(config), option, (value, number))
+            }
+            Socket::Flow { id, .. } => {
+                let flow = &mut self.flows[*id];
+                if let ((libc::SOL_SOCKET, libc::SO_TIMESTAMPING), Some(bits)) = (option, number) {
+                    flow.ask_for_stamps(bits as u32);
+                }
+                let mut config = (*flow.config).clone();
+                set(&mut config, option, (value, number))?;
+                if config != *flow.config {
+                    flow.change(config);
+                    let id = *id;
+                    self.drain(id);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Sets one option, whose value may be a `number`.
+fn set(
+    config: &mut Config,
+    option: (c_int, c_int),
+    (value, number): (&[u8], Option<c_int>),
+) -> Outcome<()> {
+    match (option, number) {
+        ((libc::SOL_TCP, libc::TCP_CONGESTION), _) => match value {
+            b"reno" => {
+                config.congestion.control = Control::Reno;
+                config.congestion.slow_start_exit = SlowStartExit::Loss;
+            }
+            b"cubic" => {
+                config.congestion.control = Control::Cubic;
+                config.congestion.slow_start_exit = SlowStartExit::HyStart;
+            }
+            _ => return Err(Stop::Error(libc::ENOENT)),
+        },
+        ((libc::SOL_TCP, libc::TCP_NODELAY), Some(number)) => {
+            config.nagle = if number == 0 { Nagle::Minshall } else { Nagle::Off };
+        }
+        ((libc::SOL_TCP, libc::TCP_MAXSEG), Some(number)) => config.mss = number as u16,
+        ((libc::SOL_TCP, libc::TCP_USER_TIMEOUT), Some(number)) => {
+            let millis = Duration::from_millis(number as u64);
+            config.connection.limits.r2 = match number {
+                0 => GiveUp::Never,
+                _ => GiveUp::After(millis),
+            };
+        }
+        _ => {}
+    }
+    Ok(())
+}
