@@ -4,6 +4,7 @@
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
 
+use arrayvec::ArrayVec;
 use criterion::{Criterion, Throughput};
 use rtolab_capture::{Interface, Packet, RUN_START, Writer};
 use rtolab_diagnose::diagnose;
@@ -35,9 +36,10 @@ fn packet(flow: u32, segment: (u32, u32, u32), tick: u64) -> Packet {
             flags: Flags::ACK,
             syn: SynOptions::default(),
             timestamps: Some(Timestamps { value: now, echo: now }),
-            sack: Default::default(),
+            sack: ArrayVec::new(),
         },
         comment: None,
+        codepoint: rtolab_tcp::Codepoint::default(),
     }
 }
 

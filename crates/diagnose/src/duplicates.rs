@@ -11,7 +11,7 @@ const REMEMBERED: usize = 8;
 /// A copy with the same identification comes within this time.
 const COUNTED: Duration = Duration::from_millis(50);
 /// One of a sender that does not count its packets.
-const UNCOUNTED: Duration = Duration::from_micros(500);
+const UNCOUNTED: Duration = Duration::from_micros(100);
 
 /// What tells a packet from others.
 type Print = (u16, [u32; 8]);

@@ -17,6 +17,7 @@ use crate::rtt::RoundTrips;
 use crate::sending::Sending;
 use crate::story;
 use crate::trigger::Trigger;
+use crate::vantage::Vantage;
 
 /// So much is repeated in vain after a timeout before it is called going back N.
 const GOES_BACK: usize = 3;
@@ -34,8 +35,11 @@ pub(crate) fn report(connection: &Connection) -> ConnectionReport {
     let mut report = empty(connection, sender);
     for end in [End::Client, End::Server] {
         let Some(sending) = &connection.ends[end as usize] else { continue };
-        let (retransmissions, timeouts) = judged(sending, name(end));
-        report.episodes.extend(story::episodes(sending, &retransmissions, name(end)));
+        let vantage = connection.turnarounds.vantage(end);
+        let (retransmissions, timeouts) = judged(sending, name(end), vantage);
+        if vantage != Vantage::Receiver {
+            report.episodes.extend(story::episodes(sending, &retransmissions, name(end)));
+        }
         report.habits.extend(habits(sending, (&retransmissions, &timeouts), name(end)));
         report.retransmissions.extend(retransmissions);
         report.timeouts.extend(timeouts);
@@ -93,12 +97,16 @@ fn options(connection: &Connection) -> Option<Options> {
 
 type Findings = (Vec<RetransmissionReport>, Vec<TimeoutReport>);
 
-fn judged(sending: &Sending, from: &'static str) -> Findings {
+fn judged(sending: &Sending, from: &'static str, vantage: Vantage) -> Findings {
     let mut retransmissions = Vec::new();
     let mut timeouts = Vec::new();
     for resent in &sending.settled {
         for (index, copy, again) in resent.retransmissions() {
             let judged = weigh(&resent.signs, index);
+            // Far from the sender its reasons do not show, whatever it looked like at first.
+            let hidden = vantage == Vantage::Receiver && !resent.is_syn;
+            let trigger = if hidden { Trigger::Unknown } else { again.trigger };
+            let again = &Again { trigger, ..*again };
             if let Some(backoff) = again.trigger.backoff() {
                 let class = class(resent, &judged, &sending.trips);
                 timeouts.push(TimeoutReport {

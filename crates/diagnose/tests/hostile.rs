@@ -4,6 +4,7 @@
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
 
+use arrayvec::ArrayVec;
 use proptest::prelude::*;
 use rtolab_capture::{Captured, Checksum, Interface, Packet, RUN_START, Writer};
 use rtolab_diagnose::{Diagnosis, Document, diagnose};
@@ -51,6 +52,7 @@ fn captured(number: u64, at: Instant, (forward, segment): (bool, WireSegment)) -
         identification: number as u16,
         segment,
         comment: None,
+        codepoint: rtolab_tcp::Codepoint::default(),
     };
     Captured { number, packet, checksum: Checksum::Cut }
 }
@@ -68,7 +70,7 @@ fn capture() -> Vec<u8> {
             flags: Flags::ACK,
             syn: SynOptions::default(),
             timestamps: None,
-            sack: Default::default(),
+            sack: ArrayVec::new(),
         };
         let at = RUN_START + Duration::from_millis(number * 20);
         writer.packet(&captured(number, at, (true, segment)).packet).expect("a vector");
@@ -139,7 +141,7 @@ fn a_flow_that_nobody_acknowledges_is_followed_in_bounded_memory() {
             flags: Flags::ACK,
             syn: SynOptions::default(),
             timestamps: None,
-            sack: Default::default(),
+            sack: ArrayVec::new(),
         };
         let at = RUN_START + Duration::from_micros(number * 100);
         diagnosis.packet(&captured(number + 1, at, (true, segment)));
