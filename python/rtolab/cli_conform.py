@@ -53,6 +53,10 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     limit: Annotated[
         float, typer.Option(min=1, metavar="SECONDS", help="Who takes longer hangs.")
     ] = 60.0,
+    lead: Annotated[
+        float,
+        typer.Option(min=0, metavar="SECONDS", help="How long the server may take to listen."),
+    ] = 3.0,
     baseline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="An earlier result to compare with.")
     ] = None,
@@ -79,7 +83,13 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     if bool(command) != bool(server):
         raise Error("a client needs a server and a server a client: --server CMD -- CMD")
     client = command or []
-    stack = Stack(name or (client[0] if client else "kernel"), pairs(set_, "--set"), server, client)
+    stack = Stack(
+        name or (client[0] if client else "kernel"),
+        pairs(set_, "--set"),
+        server,
+        client,
+        lead if client else 0.0,
+    )
     known = report.earlier(report.read(baseline), baseline, seed) if baseline else {}
     columns = [report.read(path) for path in beside or []]
     scenarios = _chosen(suite(which, seed), only or [])

@@ -28,8 +28,9 @@ class Measured:
 
     Attributes:
         ended: how.
-        took_s: from the client's beginning to the end, or to the limit.
-        began_s: when the client's first packet left, on the clock of the link.
+        took_s: from the first packet to the end, or to the limit; without TCP from the client's
+            beginning.
+        late_s: how long after the client's beginning that was.
         held_s: how long the link held or lost everything of a direction meanwhile.
         sent_bytes: of the data's direction, with all headers: what entered the link.
         arrived_bytes: of that, what came out.
@@ -42,7 +43,7 @@ class Measured:
 
     ended: Ended
     took_s: float
-    began_s: float
+    late_s: float
     held_s: float
     sent_bytes: int
     arrived_bytes: int
@@ -94,8 +95,8 @@ def _measured(result: Emulated, ended: Ended, span: tuple[float, float]) -> Meas
     )
     return Measured(
         ended=ended,
-        took_s=span[1] - span[0],
-        began_s=began,
+        took_s=span[1] - began,
+        late_s=began - span[0],
         held_s=held,
         sent_bytes=total,
         arrived_bytes=arrived,

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LEAD_S = 1.0
-"""How long the server may take to listen before the client begins."""
-
 
 @dataclass(frozen=True)
 class Order:
@@ -17,6 +14,7 @@ class Order:
         seed: of what is random in the link.
         server: a command line for `sh`.
         client: program and arguments.
+        lead_s: how long the server may take to listen, before the client begins.
         limit_s: how long the client may take.
         set: keys and values that replace the scenario's.
     """
@@ -25,5 +23,6 @@ class Order:
     seed: int
     server: str
     client: list[str]
+    lead_s: float
     limit_s: float
     set: list[tuple[str, str]]

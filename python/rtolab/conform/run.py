@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rtolab._rtolab import Error
 from rtolab.conform import measure
 from rtolab.conform.measure import Ended, Measured
-from rtolab.conform.order import LEAD_S, Order
+from rtolab.conform.order import Order
 from rtolab.conform.score import Score, Twin, score
 from rtolab.conform.suite import SIZES, Scenario, toml
 from rtolab.emulation import emulate
@@ -45,17 +45,14 @@ class Stack:
         client: program and arguments for the client's host. In both, `{server}` and `{client}` are
             addresses, `{bytes}` is how much is to be transferred, and `{files}` a folder with a
             file of each such size, named by its size.
+        lead_s: how long the server may take to listen, before the client begins.
     """
 
     name: str = "kernel"
     set: Mapping[str, object] = field(default_factory=dict)
     server: str = ""
     client: Sequence[str] = ()
-
-    @property
-    def lead_s(self) -> float:
-        """When the client begins, on the clock of the link."""
-        return LEAD_S if self.client else 0.0
+    lead_s: float = 0.0
 
 
 class StoppedError(Error):
@@ -168,6 +165,7 @@ class _Runner:
             seed=seed,
             server=self._filled(self.stack.server, scenario),
             client=[self._filled(word, scenario) for word in self.stack.client],
+            lead_s=self.stack.lead_s,
             limit_s=self.limit_s,
             set=[(key, as_toml(value)) for key, value in self.stack.set.items()],
         )
@@ -190,7 +188,7 @@ class _Runner:
         return Measured(ended=ended, **{**run, "doubts": tuple(run["doubts"]), "said": told})
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
-        left = LEAD_S + self.limit_s + GRACE_S
+        left = self.stack.lead_s + self.limit_s + GRACE_S
         while process.poll() is None and left > 0 and not self.stopped.is_set():
             self.stopped.wait(0.1)
             left -= 0.1

@@ -81,7 +81,7 @@ def score(scenario: Scenario, run: Measured, twin: Twin) -> Score:
     if unneeded is None:
         # What arrived beyond what arrives without disturbance was there already.
         unneeded = max(run.arrived_bytes - twin.arrived_bytes, 0)
-    link_s = run.held_s + scenario.slower_s(twin.took_s)
+    link_s = run.held_s + scenario.slower_s(twin.took_s, run.late_s)
     return Score(
         id=scenario.id,
         says=scenario.says,

@@ -87,14 +87,16 @@ class Scenario:
             f"twin-{self.bytes // 1000}-kB", self.suite, "nothing disturbs it", self.bytes
         )
 
-    def slower_s(self, twin_s: float) -> float:
+    def slower_s(self, twin_s: float, late_s: float = 0.0) -> float:
         """By how much longer the link takes at its later rates for what the twin had still to do.
 
         Args:
             twin_s: how long the undisturbed twin took, whose link was busy but for a round trip.
+            late_s: how long after the client's beginning the transfer began.
         """
         left, now, rate = (twin_s - ROUND_TRIP_S) * RATE_BPS, 0.0, RATE_BPS
-        for at, later in self.rates:
+        for begin, later in self.rates:
+            at = max(begin - late_s, now)
             left -= min(left, (at - now) * rate)
             now, rate = at, later
         return now + left / rate - (twin_s - ROUND_TRIP_S) if left > 0 else 0.0

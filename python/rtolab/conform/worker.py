@@ -14,13 +14,13 @@ from pathlib import Path
 
 from rtolab import _rtolab
 from rtolab.conform.measure import command
-from rtolab.conform.order import LEAD_S, Order
+from rtolab.conform.order import Order
 from rtolab.emulation import Emulated
 from rtolab.process import ends_in_order
 
 SCRIPT = """
 ip netns exec "$RTOLAB_PEER_NETNS" sh -c {server} &
-sleep {lead}
+sleep {lead:g}
 timeout -k 1 {limit:g} {client}
 """
 
@@ -29,7 +29,7 @@ def run(order: Order) -> dict[str, object]:
     """`Measured` as a dictionary."""
     script = SCRIPT.format(
         server=shlex.quote(order.server),
-        lead=LEAD_S,
+        lead=order.lead_s,
         limit=order.limit_s,
         client=shlex.join(order.client),
     )
@@ -41,7 +41,7 @@ def run(order: Order) -> dict[str, object]:
         keep=True,
     )
     result = Emulated(order.scenario, outcome, [report])
-    return asdict(command(result, LEAD_S, report["returncode"]))
+    return asdict(command(result, order.lead_s, report["returncode"]))
 
 
 if __name__ == "__main__":
