@@ -22,6 +22,7 @@ from rtolab.conform.report import Report, earlier, junit, read
 from rtolab.conform.run import _check
 from rtolab.conform.score import PATH, Twin, Verdict, score
 from rtolab.conform.suite import toml
+from rtolab.conform.watch import datagrams
 
 CLEAN = Scenario("clean", Suite.STALLS, "nothing happens")
 TWIN = Twin(took_s=5.0, arrived_bytes=1_200_000, tail=800)
@@ -168,11 +169,18 @@ def test_spans_of_both_directions_count_once() -> None:
     assert _overlap([], (0, 9)) == 0
 
 
+def test_datagrams_are_counted_by_name() -> None:
+    text = "Udp: InDatagrams NoPorts OutDatagrams\nUdp: 5 0 7\nUdpLite: InDatagrams\nUdpLite: 0\n"
+    assert datagrams(text) == 7
+
+
 def test_twins_are_medians_and_must_end() -> None:
     runs = [measured(took_s=took_s) for took_s in (5.0, 9.0, 6.0)]
     assert Twin.of(runs).took_s == 6.0
     with pytest.raises(rtolab.Error, match="20000 B that nothing disturbs hung"):
         _check(Scenario("t", Suite.STALLS, "", 20_000), measured(ended=Ended.HUNG))
+    with pytest.raises(rtolab.Error, match=r"of 20000 B .* 60 B passed the link"):
+        _check(Scenario("t", Suite.STALLS, "", 20_000), measured(arrived=60))
 
 
 def test_a_fall_beyond_the_margin_is_worse() -> None:

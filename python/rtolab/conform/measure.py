@@ -28,8 +28,8 @@ class Measured:
 
     Attributes:
         ended: how.
-        took_s: from the first packet to the end, or to the limit; without TCP from the client's
-            beginning.
+        took_s: from the first packet to the end, or to the limit; with neither TCP nor UDP from the
+            client's beginning.
         late_s: how long after the client's beginning that was.
         held_s: how long the link held or lost everything of a direction meanwhile.
         sent_bytes: of the data's direction, with all headers: what entered the link.
@@ -56,20 +56,31 @@ class Measured:
 def flow(result: Emulated, limit_s: float) -> Measured:
     """Of the scenario's own flow, between two of the kernel's sockets."""
     (row,) = result.connections.iter_rows(named=True)
-    end = row["end_s"] if row["completed"] else row["start_s"] + limit_s
-    ended = Ended.RECOVERED if row["completed"] else Ended.HUNG
-    return _measured(result, ended, (row["start_s"], end))
+    begin, latest = row["start_s"], row["start_s"] + limit_s
+    if row["completed"] and row["end_s"] <= latest:
+        return _measured(result, Ended.RECOVERED, (begin, row["end_s"]))
+    return _measured(result, Ended.HUNG, (begin, latest))
 
 
-def command(result: Emulated, lead_s: float, status: int | None) -> Measured:
-    """Of a client that was begun at `lead_s`; `status` as `timeout` gives it."""
+def command(result: Emulated, times: tuple[float, float | None], status: int | None) -> Measured:
+    """Of a client.
+
+    Args:
+        result: its run.
+        times: when it was begun, and how long before its end its first datagram left, if any did.
+        status: as `timeout` gives it.
+    """
+    lead_s, took_s = times
     ended = {0: Ended.RECOVERED, 124: Ended.HUNG, 137: Ended.HUNG}.get(
         status if status is not None else -1, Ended.FAILED
     )
-    return _measured(result, ended, (lead_s, result.reports[0]["elapsed_s"]))
+    end = result.reports[0]["elapsed_s"]
+    return _measured(result, ended, (lead_s, end), first_s=end - took_s if took_s else None)
 
 
-def _measured(result: Emulated, ended: Ended, span: tuple[float, float]) -> Measured:
+def _measured(
+    result: Emulated, ended: Ended, span: tuple[float, float], first_s: float | None = None
+) -> Measured:
     report = result.reports[0]
     sent = result.segments.filter(pl.col("event") == "sent").sort("copy")
     data = _data(sent)
@@ -78,7 +89,7 @@ def _measured(result: Emulated, ended: Ended, span: tuple[float, float]) -> Meas
         unneeded, tail, arrived = None, way["offered"], way["delivered_bytes"]
         # Of packets that did not come out the size is not known: that of the others is taken.
         mean = arrived / way["delivered"] if way["delivered"] else 0.0
-        total, began = round(way["offered"] * mean), span[0]
+        total, began = round(way["offered"] * mean), span[0] if first_s is None else first_s
     else:
         total = int(data["bytes"].sum())
         arrived = int(data.filter(pl.col("fate") == "delivered")["bytes"].sum())

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -30,6 +30,8 @@ Item = TypeVar("Item")
 
 TWINS = 3
 """How many undisturbed transfers the twin is the median of."""
+ASK_S = 0.1
+"""How often a thread asks whether to go on."""
 GRACE_S = 60.0
 """How much longer than the client may take a run may take, before it is given up."""
 
@@ -107,6 +109,11 @@ def _check(twin: Scenario, run: Measured) -> None:
             f"a transfer of {twin.bytes} B that nothing disturbs {run.ended}: there is nothing to "
             f"compare with. The client must end with 0 when it has all{said}"
         )
+    if run.arrived_bytes < twin.bytes:
+        raise Error(
+            f"of {twin.bytes} B that the client was to fetch {run.arrived_bytes} B passed the "
+            "link: {bytes} in the client's arguments says how many, and {server} is where"
+        )
 
 
 class _Pool:
@@ -129,10 +136,14 @@ class _Pool:
 
     def map(self, work: Callable[[Item], Measured], items: Sequence[Item]) -> list[Measured]:
         futures: list[Future[Measured]] = [self.threads.submit(work, one) for one in items]
-        for future in as_completed(futures):
-            future.result()
-            self.done += 1
-            if self.progress is not None:
+        waiting = set(futures)
+        while waiting:
+            # What a signal raises is raised when this wakes up, which a signal alone may not do.
+            done, waiting = wait(waiting, timeout=ASK_S, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()
+            self.done += len(done)
+            if done and self.progress is not None:
                 self.progress(self.done, self.total)
         return [future.result() for future in futures]
 
@@ -190,8 +201,8 @@ class _Runner:
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         left = self.stack.lead_s + self.limit_s + GRACE_S
         while process.poll() is None and left > 0 and not self.stopped.is_set():
-            self.stopped.wait(0.1)
-            left -= 0.1
+            self.stopped.wait(ASK_S)
+            left -= ASK_S
         if process.poll() is None:
             process.terminate()
 

@@ -117,12 +117,13 @@ def toml(scenario: Scenario, lead_s: float, limit_s: float, drops: tuple[int, ..
     Args:
         scenario: which.
         lead_s: when the client begins.
-        limit_s: how long it may take.
+        limit_s: how long it may take; the link itself goes on until what disturbs it is over.
         drops: the packets of the data's direction that are lost, counted from 1.
     """
+    over_s = max((at + length for at, length in scenario.spans), default=0.0) + 1
     lines = [
         f'title = "{scenario.says}"',
-        f'duration = "{lead_s + limit_s:g} s"',
+        f'duration = "{lead_s + max(limit_s, over_s):.3f} s"',
         "[[link]]",
         'name = "path"',
         'between = ["client", "server"]',
