@@ -126,10 +126,7 @@ def test_the_senders_are_explained_a_line_each(rtolab: Any) -> None:
     # Grouped by question, and the groups in the order in which a sum is thought of.
     first = {policy["question"]: policy["name"] for policy in reversed(policies)}
     names = [line[0] for line in lines if line]
-    order = [
-        names.index(first[question])
-        for question in ("recovery", "profile", "timer", "timeout", "spurious", "response")
-    ]
+    order = [names.index(first[question]) for question in listing.QUESTIONS]
     assert order == sorted(order)
 
 

@@ -13,8 +13,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import polars as pl
 import pytest
 
+import kernels
 import rtolab
 from rtolab import _rtolab, cli
 from rtolab.emulation import doubts
@@ -35,15 +37,7 @@ def hosts(require_tool: RequireTool) -> None:
     """What makes two hosts of one machine."""
     require_tool("ip", "iproute2")
     require_tool("ping", "iputils-ping")
-    missing = None
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        missing = "root; run the tests with sudo"
-    elif not Path("/dev/net/tun").exists():
-        missing = "/dev/net/tun; load it:  sudo modprobe tun"
-    if missing and os.environ.get("CI"):
-        pytest.fail(f"needs {missing}")
-    if missing:
-        pytest.skip(f"needs {missing}")
+    kernels.require()
 
 
 def emulate(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -119,7 +113,9 @@ def test_a_failing_command_exits_with_1(capfd: pytest.CaptureFixture[str]) -> No
     assert "ended with exit code 7" in ran.stdout
     assert "lateness  unknown: no packet came out" in ran.stdout
     killed = ["sh", "-c", "kill -9 $$"]
-    assert _rtolab.emulate(find_scenario("hold"), command=killed)["returncode"] == -signal.SIGKILL
+    assert (
+        _rtolab.emulate(find_scenario("hold"), command=killed)[1]["returncode"] == -signal.SIGKILL
+    )
     assert capfd.readouterr().err == ""
     assert namespaces(os.getpid()) == []
 
@@ -185,6 +181,48 @@ def test_what_the_emulator_does_not_have_is_named(tmp_path: Path) -> None:
     assert "rtolab: flow `transfer` is split at a gateway; `emulate` expects" in ran.stderr
 
 
+@pytest.mark.usefixtures("hosts")
+def test_the_connections_of_a_command_are_kept_if_wanted(
+    require_tool: RequireTool, tmp_path: Path
+) -> None:
+    require_tool("curl", "curl")
+    (tmp_path / "page").write_bytes(bytes(30_000))
+    server = f"python3 -m http.server 80 --bind {{far}} --directory {tmp_path}"
+    fetch = "curl -s -o /dev/null --retry 9 --retry-delay 1 --retry-connrefused http://{far}/page"
+    line = f"ip netns exec ${{RTOLAB_NETNS}}far {server} 2>/dev/null & {fetch}"
+    quick = ("--set", "link.radio.delay=10 ms", "--set", "link.radio.stalls={}")
+    ran = emulate("hold", *quick, "--out", str(tmp_path / "out"), "--", "sh", "-c", line)
+    assert ran.stderr == ""
+    connections = pl.read_parquet(tmp_path / "out" / "connections.parquet")
+    last = connections.row(-1, named=True)
+    assert re.fullmatch(r"10\.83\.0\.1:\d+ to 10\.83\.0\.2:80", last["flow"])
+    # The server sends the page and its own header.
+    assert 30_000 < last["bytes"] < 31_000
+    assert last["retransmissions"] == 0
+    assert len(list((tmp_path / "out").glob("*.pcapng"))) == 2
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize(
+    ("without", "says"),
+    [
+        (["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /dev/net; exec "$@"', "-"], "modprobe"),
+        (["setpriv", "--bounding-set=-sys_admin"], "--privileged"),
+        (["setpriv", "--bounding-set=-net_admin"], "--privileged"),
+    ],
+)
+def test_what_is_missing_is_said_with_how_to_get_it(
+    without: list[str], says: str, require_tool: RequireTool
+) -> None:
+    require_tool(without[0], "util-linux")
+    command = [*without, *PROGRAM, "hold"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("rtolab: `emulate` ")
+    assert says in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
 def test_a_wrong_scenario_is_an_error_of_the_scenario() -> None:
     with pytest.raises(rtolab.ScenarioError, match=r"link\.radio\.delay"):
         _rtolab.emulate(find_scenario("hold"), set=[("link.radio.delay", "1 V")], command=["true"])
@@ -246,7 +284,7 @@ def judged(
     """The exit code and the text that the command line makes of a report."""
 
     def run(made: EmulationReport) -> tuple[int, str]:
-        monkeypatch.setattr(_rtolab, "emulate", lambda *_, **__: made)
+        monkeypatch.setattr(_rtolab, "emulate", lambda *_, **__: (None, made))
         monkeypatch.setattr(sys, "argv", ["rtolab", "emulate", "hold", "--", "true"])
         with pytest.raises(SystemExit) as ended:
             cli.main()

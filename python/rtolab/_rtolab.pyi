@@ -378,7 +378,8 @@ def emulate(
     set: Sequence[tuple[str, str]] = ...,
     seed: int = 1,
     command: Sequence[str],
-) -> EmulationReport:
+    keep: bool = False,
+) -> tuple[Outcome, EmulationReport]:
     """Join two network namespaces by the scenario's link, in real time, and run a command.
 
     The link must be the scenario's only one. The command runs at its first host, with this
@@ -394,6 +395,7 @@ def emulate(
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
         seed: of what is random on the link, from 0 to 2**64 - 1.
         command: program and arguments, in which {peer} and hosts' names in braces are addresses.
+        keep: shall the tables hold its TCP connections, packet by packet?
 
     Raises:
         ScenarioError: the scenario is wrong, or a replacement.

@@ -16,7 +16,7 @@ import typer
 from rtolab import _rtolab, listing
 from rtolab._rtolab import Error, InternalError, SenderError
 from rtolab.cli_diagnose import diagnose
-from rtolab.cli_emulate import On, emulate, on_kernel
+from rtolab.cli_emulate import On, compare, emulate, on_kernel
 from rtolab.cli_sweep import sweep
 from rtolab.run import run as run_scenario
 from rtolab.terminal import (
@@ -289,10 +289,11 @@ app.command(
 )(emulate)
 
 
+app.command(epilog="Example: [bold]rtolab compare kernel-stall --runs 3[/bold]")(compare)
+
 app.command(
     epilog="Example: [bold]tcpdump -c 100000 -w - tcp | rtolab diagnose - --html page.html[/bold]"
 )(diagnose)
-
 
 app.command(epilog="Example: [bold]rtolab sweep delays.toml --out out/delays[/bold]")(sweep)
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from enum import Enum
-from pathlib import Path  # noqa: TC003  (typer reads it at run time)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.emulation import counted, doubts
 from rtolab.process import ends_in_order, stdout_is_stderr
 from rtolab.run import LARGEST_SEED, find_scenario
 from rtolab.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
 
 if TYPE_CHECKING:
+    from rtolab.comparison import Comparison
     from rtolab.emulation import Emulated
 
 
@@ -51,9 +51,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for tables, and captures of each run.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for tables and captures.")] = None,
     clean: Annotated[
         bool, typer.Option("--clean", help="Only take down what killed runs left behind.")
     ] = False,
@@ -78,9 +76,9 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         raise Error("`emulate` needs a scenario, a TOML file or the name of a shipped one")
     settings = pairs(set_, "--set")
     if command:
-        if runs > 1 or parallel > 1 or out is not None:
-            raise Error("--runs, --parallel and --out go with the scenario's flows, not with CMD")
-        _command(scenario, command, seed, settings, as_json=as_json)
+        if runs > 1 or parallel > 1:
+            raise Error("--runs and --parallel go with the scenario's flows, not with CMD")
+        _command((scenario, seed), command, settings, out=out, as_json=as_json)
         return
     from rtolab.emulation import emulate as emulate_flows  # noqa: PLC0415
 
@@ -98,6 +96,60 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         name_files(files)
     if any(result.doubts):
         raise typer.Exit(SAYS_NO)
+
+
+def compare(
+    scenario: Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")],
+    *,
+    sender: Annotated[str, typer.Option("--sender", "-s", help="The engine's.")] = "linux",
+    runs: Annotated[int, typer.Option(min=1, help="Seeds, each of which runs on both.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The first seed.")] = 1,
+    parallel: Annotated[int, typer.Option(min=1, help="Runs on kernels at a time.")] = 10,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the tables of both, and a picture of each.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, nothing else.")
+    ] = False,
+) -> None:
+    """The engine beside this machine's kernel on the same links, paired by seed (Linux, root).
+
+    Exits with 1 if they differ, or if this machine was too slow for the links.
+    """
+    from rtolab import comparison, show  # noqa: PLC0415
+
+    with ends_in_order(), progressing(f"comparing {scenario}") as progress:
+        done = comparison.compare(
+            scenario,
+            sender=sender,
+            seed=seed,
+            runs=runs,
+            set=pairs(set_, "--set"),
+            parallel=parallel,
+            progress=progress,
+        )
+    files = _written(done, out) if out else []
+    if as_json:
+        print_json(done.document() | {"files": [str(path) for path in files]})
+    else:
+        stdout().print(show.comparison(done))
+        name_files(files)
+    if done.verdict != "agree":
+        raise typer.Exit(SAYS_NO)
+
+
+def _written(done: Comparison, out: Path) -> list[Path]:
+    """The tables of both, and a time-sequence picture of each one's first run."""
+    from rtolab.plot import save  # noqa: PLC0415
+
+    files = []
+    for name, result in (("engine", done.engine), ("kernel", done.kernel)):
+        files += result.write(out / name)
+        files += save(result.plot.time_sequence(0), out / f"{name}-sender")
+    return files
 
 
 def on_kernel(
@@ -140,6 +192,8 @@ def on_kernel(
 
 
 def _document(scenario: str, seed: int, result: Emulated, files: list[Path]) -> dict[str, Any]:
+    from rtolab.emulation import counted, doubts  # noqa: PLC0415
+
     reports = [
         {
             "seed": seed + number,
@@ -165,19 +219,31 @@ def _document(scenario: str, seed: int, result: Emulated, files: list[Path]) -> 
 
 
 def _command(
-    scenario: str, argv: list[str], seed: int, settings: dict[str, str], *, as_json: bool
+    which: tuple[str, int],
+    argv: list[str],
+    settings: dict[str, str],
+    *,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
-    path, replaced = find_scenario(scenario), list(settings.items())
+    from rtolab.emulation import Emulated, doubts  # noqa: PLC0415
+
+    scenario, seed = which
+    path, replaced, keep = find_scenario(scenario), list(settings.items()), out is not None
     with ends_in_order(), stdout_is_stderr() if as_json else nullcontext():
-        report = _rtolab.emulate(path, set=replaced, seed=seed, command=argv)
-    doubted = doubts(report)
+        outcome, report = _rtolab.emulate(path, set=replaced, seed=seed, command=argv, keep=keep)
+    doubted, files = doubts(report), list[Path]()
+    if out is not None:
+        files = Emulated(scenario, outcome, [report]).write(out)
     if as_json:
         ran = {"scenario": scenario, "seed": seed, "command": argv}
-        print_json({**ran, **report, "good": not doubted, "doubts": doubted})
+        named = [str(file) for file in files]
+        print_json({**ran, **report, "good": not doubted, "doubts": doubted, "files": named})
     else:
         from rtolab import show  # noqa: PLC0415
 
         stdout().print(show.emulation(report))
+        name_files(files)
     if report["interrupted"]:
         raise KeyboardInterrupt
     if report["returncode"] != 0 or doubted:

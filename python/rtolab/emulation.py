@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.result import Result
@@ -46,6 +48,11 @@ class Emulated(Result):
     def __init__(self, scenario: str, outcome: Outcome, reports: Sequence[EmulationReport]) -> None:
         super().__init__(scenario, outcome, runs=len(reports), traced=True)
         self.reports = list(reports)
+
+    def sender(self, run: int) -> str:
+        """What the tables call the sender of a run; the kernel where it sent nothing by TCP."""
+        known = self.connections.filter(pl.col("run") == run)["sender"]
+        return str(known[0]) if known.len() else "linux"
 
     @property
     def doubts(self) -> list[list[str]]:

@@ -30,8 +30,8 @@ class Kind(StrEnum):
 
 QUESTIONS = {
     "recovery": "Loss recovery: what is lost?",
-    "reduction": "Reductions: how does the window come down in fast recovery?",
     "profile": "Profiles: senders as systems shipped them, in place of a loss recovery",
+    "reduction": "Reductions: how does the window come down in fast recovery?",
     "timer": "Timers: how long is waited for an acknowledgment?",
     "timeout": "F-RTO: what is sent after a timeout, and was it wrong?",
     "spurious": "Detectors: was a retransmission wrong?",

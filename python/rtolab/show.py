@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtolab._rtolab import EmulationReport
+    from rtolab.comparison import Comparison
     from rtolab.emulation import Emulated
     from rtolab.experiments.base import Judgement, Metric, Value
     from rtolab.experiments.base import Table as LaidOut
@@ -345,6 +346,20 @@ def on_kernel(done: OnKernel) -> RenderableType:
     if done.left_out:
         told.append(Text(f"no kernel can be set to: {'; '.join(done.left_out)}", "dim"))
     return Group(title, table, *told, *_faithful(done.emulated.reports))
+
+
+def comparison(done: Comparison) -> RenderableType:
+    """Medians of the engine and of the kernel, and whether they agree."""
+    title = Text.assemble((done.scenario, "bold"), f"  {len(done.pairs)} seeds; medians")
+    table = _table()
+    for name in ("", done.sender, "kernel", "may differ by", ""):
+        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    for check in done.checks:
+        numbers = (check.engine, check.kernel, check.allowed)
+        cells = ["none" if number is None else f"{number:.4g}" for number in numbers]
+        told = Text("agree", STYLES["pass"]) if check.agrees else Text("differ", STYLES["fail"])
+        table.add_row(check.name, *cells, told)
+    return Group(title, table, *_faithful(done.kernel.reports), Text(f"verdict  {done.verdict}"))
 
 
 def _box(summary: Summary | None, digits: int) -> str:

@@ -4,34 +4,38 @@ use std::os::fd::OwnedFd;
 use std::process::Child;
 use std::thread;
 
+use rtolab_record::Run;
 use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::emulation::Emulation;
+use crate::emulation::{Emulation, Keep, Ran};
 use crate::error::Error;
+use crate::found;
 use crate::host::{Host, Origin};
 use crate::log::Log;
 use crate::namespace::Namespaces;
 use crate::pump::{Pump, timespec};
 use crate::recording;
-use crate::report::{Ended, Report};
+use crate::report::Ended;
 use crate::roads::Roads;
 use crate::stop::{Stop, Wish};
 use crate::workload::counts;
 
 /// How often the caller is asked whether to go on.
 const ASK: Duration = Duration::from_millis(100);
+/// More packets than this are not kept: a command may run for long, and fast.
+const MOST_PACKETS: usize = 2_000_000;
 /// How long an interrupted command may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs the command and carries packets until it is over.
 pub(crate) fn run(
     emulation: &Emulation<'_>,
-    argv: &[String],
+    (argv, keep): (&[String], Keep),
     interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Report, Error> {
+) -> Result<Ran, Error> {
     let scenario = emulation.scenario;
     crate::workload::check(scenario)?;
     let roads = Roads::new(scenario)?;
@@ -43,8 +47,12 @@ pub(crate) fn run(
     let hosts: Vec<Host> = nodes.map(host).collect::<Result<_, _>>()?;
     let (here, peer) = emulation.ends();
     let before = counts(&hosts)?;
+    let log = Log::new(match keep {
+        Keep::Nothing => 0,
+        Keep::Packets => MOST_PACKETS,
+    });
     let draws = (emulation.seed, (Instant::START, Instant::START + scenario.duration));
-    let mut pump = Pump::new((&hosts, &roads), draws, Log::new(0), Vec::new());
+    let mut pump = Pump::new((&hosts, &roads), draws, log, Vec::new());
     let stop = Stop::new()?;
     let ended = thread::scope(|scope| {
         let pumping = scope.spawn(|| pump.run(&stop));
@@ -62,7 +70,11 @@ pub(crate) fn run(
     })?;
     let after = counts(&hosts)?;
     let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
-    Ok(recording::report((emulation, &roads), &pump, (ended, Vec::new()), &hosts))
+    let report = recording::report((emulation, &roads), &pump, (ended, Vec::new()), &hosts);
+    let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
+    let known = found::connections(&mut pump.log);
+    let recording = recording::recording((scenario, &roads), run, &mut pump, &known);
+    Ok(Ran { recording, report })
 }
 
 /// The command while it runs; it does not outlive this.

@@ -20,7 +20,16 @@ pub struct Emulation<'a> {
     pub seed: u64,
 }
 
-/// What [`Emulation::run`] leaves.
+/// What is kept of a command's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Only what the links count.
+    Nothing,
+    /// The headers of two million packets, and what became of each.
+    Packets,
+}
+
+/// What a run leaves.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// The same tables as of a simulated run, with every packet.
@@ -49,7 +58,8 @@ impl Emulation<'_> {
         crate::workload::run(self, run, interrupted)
     }
 
-    /// Runs `command` to its end, then takes all down again. `interrupted` is asked ten times a
+    /// Runs `command` to its end, then takes all down again. The tables hold its TCP connections
+    /// as far as their packets were kept. `interrupted` is asked ten times a
     /// second and after every signal; once it says yes, the command is ended and its report given.
     ///
     /// It runs in the namespace of the first link's first host with the caller's standard streams.
@@ -66,12 +76,13 @@ impl Emulation<'_> {
     pub fn command(
         &self,
         command: &[String],
+        keep: Keep,
         interrupted: &mut dyn FnMut() -> bool,
-    ) -> Result<Report, Error> {
+    ) -> Result<Ran, Error> {
         let argv = self.argv(command);
         crate::needs::check()?;
         crate::needs::check_command(&argv)?;
-        crate::command::run(self, &argv, interrupted)
+        crate::command::run(self, (&argv, keep), interrupted)
     }
 
     /// Says that this is not Linux.
@@ -82,7 +93,12 @@ impl Emulation<'_> {
 
     /// Says that this is not Linux.
     #[cfg(not(target_os = "linux"))]
-    pub fn command(&self, _: &[String], _: &mut dyn FnMut() -> bool) -> Result<Report, Error> {
+    pub fn command(
+        &self,
+        _: &[String],
+        _: Keep,
+        _: &mut dyn FnMut() -> bool,
+    ) -> Result<Ran, Error> {
         Err(Error::NotLinux)
     }
 

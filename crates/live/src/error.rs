@@ -13,6 +13,17 @@ pub enum Error {
         "`emulate` makes network namespaces and needs root, but runs as user {0}; run it with `sudo`"
     )]
     NotRoot(u32),
+    /// Root, but without its rights.
+    #[error(
+        "`emulate` may not {action} here ({source}); in a container it needs the rights that `docker run \
+         --privileged` gives, or `--cap-add SYS_ADMIN --cap-add NET_ADMIN` and a writable /proc/sys"
+    )]
+    NotAllowed {
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
     /// No TUN device.
     #[error(
         "`emulate` needs /dev/net/tun, which is not there; load it with `modprobe tun`, or hand it to the \
@@ -83,6 +94,18 @@ impl Error {
     #[cfg(target_os = "linux")]
     pub(crate) fn system<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> Self {
         move |source| Self::System { action, source: source.into() }
+    }
+
+    /// The same for what takes rights that root may lack.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn allowed<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> Self {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        move |source| match source.into() {
+            source if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem) => {
+                Self::NotAllowed { action, source }
+            }
+            source => Self::System { action, source },
+        }
     }
 
     /// `ip` could not be run.

@@ -72,7 +72,7 @@ impl Host {
             .layer(Layer::L3)
             .enable(false)
             .build_sync()
-            .map_err(Error::system("make a TUN device"))?;
+            .map_err(Error::allowed("make a TUN device"))?;
         device.set_nonblocking(true).map_err(Error::system("set up a TUN device"))?;
         ip_batch(&commands(kernel, address))?;
         let shown = (
@@ -116,7 +116,7 @@ pub(crate) fn number(address: [u8; 4]) -> Option<usize> {
 fn enter(origin: Origin<'_>) -> Result<OwnedFd, Error> {
     match origin {
         Origin::Anonymous => {
-            sys::unshare_network().map_err(Error::system("make a network namespace"))?;
+            sys::unshare_network().map_err(Error::allowed("make a network namespace"))?;
             open("/proc/thread-self/ns/net")
         }
         Origin::Named(name) => {
@@ -133,7 +133,7 @@ fn open(path: &str) -> Result<OwnedFd, Error> {
 
 fn move_into(namespace: BorrowedFd<'_>) -> Result<(), Error> {
     move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))
-        .map_err(Error::system("enter a network namespace"))
+        .map_err(Error::allowed("enter a network namespace"))
 }
 
 fn commands(kernel: &Kernel, address: Ipv4Addr) -> String {

@@ -19,6 +19,8 @@ mod counters;
 #[cfg(all(test, target_os = "linux"))]
 mod figures;
 #[cfg(target_os = "linux")]
+mod found;
+#[cfg(target_os = "linux")]
 mod host;
 #[cfg(target_os = "linux")]
 mod log;
@@ -55,7 +57,7 @@ mod watch;
 #[cfg(target_os = "linux")]
 mod workload;
 
-pub use emulation::{Emulation, Ran};
+pub use emulation::{Emulation, Keep, Ran};
 pub use error::Error;
 #[cfg(not(target_os = "linux"))]
 pub use error::clean;

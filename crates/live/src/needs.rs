@@ -3,6 +3,8 @@
 use std::env;
 use std::path::Path;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use crate::error::Error;
 
 /// Root, TUN and iproute2.
@@ -17,7 +19,15 @@ pub(crate) fn check() -> Result<(), Error> {
     if !can_run("ip") {
         return Err(Error::NoIp);
     }
+    allow_files();
     Ok(())
+}
+
+/// Many runs at a time have more files open than a process may by default; if it may not have more,
+/// the one too many will say so.
+fn allow_files() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 /// A command, and one that can be run.

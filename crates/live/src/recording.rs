@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rtolab_link::{Direction, DisturbanceKind, Stats};
+use rtolab_net::workload::Task;
 use rtolab_record::{
     ConnectionRow, Disturbance, DisturbanceRow, Event, LinkRow, Measured, Place, Recording, Run,
     SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truths, WindowRow,
@@ -73,28 +74,64 @@ fn allowed(round_trip: Duration) -> Duration {
     Duration::from_millis(1).max(round_trip / 20)
 }
 
+/// What is known of a flow beside its packets.
+pub(crate) struct Known {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What the tables call its sender.
+    pub sender: Arc<str>,
+    /// The set that it belongs to.
+    pub set: Option<Arc<str>>,
+    /// What the receiving application read, in bytes; `None`: only the packets tell.
+    pub bytes: Option<u64>,
+    /// Its pages, or questions with answers.
+    pub tasks: Vec<Task>,
+}
+
+impl Known {
+    /// Of a flow of the scenario.
+    pub(crate) fn of(scenario: &Scenario, index: usize, talk: &Talk) -> Self {
+        let flow = &scenario.flows[index];
+        let sender = match talk.protocol() {
+            Protocol::Udp => "udp".into(),
+            Protocol::Tcp => format!("linux {}", scenario.kernels[flow.from].congestion).into(),
+        };
+        Self {
+            name: flow.name.as_str().into(),
+            sender,
+            set: flow.set.as_deref().map(Arc::from),
+            bytes: Some(talk.bytes()),
+            tasks: talk.tasks().to_vec(),
+        }
+    }
+}
+
 /// The tables.
 pub(crate) fn recording(
     (scenario, roads): (&Scenario, &Roads),
     run: Run,
     pump: &mut Pump<'_>,
-    talks: &[Talk],
+    flows: &[Known],
 ) -> Recording {
     let mut recording = Recording { run, ..Recording::default() };
-    let names: Vec<Arc<str>> =
-        scenario.flows.iter().map(|flow| flow.name.as_str().into()).collect();
-    for (index, seen) in seen::all(&pump.log, names.len()).iter().enumerate() {
-        let watch = pump.watches[index].as_ref();
+    for (index, seen) in seen::all(&pump.log, flows.len()).iter().enumerate() {
+        let watch = pump.watches.get(index).and_then(Option::as_ref);
         let (episodes, samples) = watch.map_or((&[][..], &[][..]), |watch| {
             (watch.episodes.as_slice(), watch.samples.as_slice())
         });
-        let name = &names[index];
+        let known = &flows[index];
+        let name = &known.name;
         let timeouts: Vec<_> = episodes.iter().filter_map(|one| timeout(name, seen, one)).collect();
-        let talk = &talks[index];
-        recording.connections.extend(connection((scenario, index), name, (seen, &timeouts), talk));
+        let judged = watch.is_some();
+        recording.connections.extend(connection(
+            scenario.measured,
+            known,
+            (seen, &timeouts),
+            judged,
+        ));
         recording.windows.extend(samples.iter().map(|sample| window(name, sample)));
         recording.segments.extend(segments((index, name), seen, &pump.log.second));
-        recording.tasks.extend(tasks(name, talk));
+        recording.tasks.extend(tasks(known));
         recording.timeouts.extend(timeouts);
     }
     recording.segments.sort_by_key(|row| row.at);
@@ -107,13 +144,11 @@ pub(crate) fn recording(
 }
 
 fn connection(
-    (scenario, index): (&Scenario, usize),
-    name: &Arc<str>,
+    (from, to): (Instant, Instant),
+    known: &Known,
     (seen, timeouts): (&[Seen], &[TimeoutRow]),
-    talk: &Talk,
+    judged: bool,
 ) -> Option<ConnectionRow> {
-    let flow = &scenario.flows[index];
-    let (from, to) = scenario.measured;
     let (tally, parts) = tally(seen, (from, to));
     let of = |kind| timeouts.iter().filter(move |row| row.kind == kind);
     let [timed, fast] = [TimeoutKind::Timeout, TimeoutKind::FastRetransmit];
@@ -128,14 +163,13 @@ fn connection(
         of(kind).filter_map(|row| row.truth).for_each(|truth| truths.count(truth));
         truths
     });
-    let udp = talk.protocol() == Protocol::Udp;
     Some(ConnectionRow {
-        flow: name.clone(),
-        flow_sender: if udp { "udp".into() } else { sender(scenario, index) },
-        set: flow.set.as_deref().map(Arc::from),
+        flow: known.name.clone(),
+        flow_sender: known.sender.clone(),
+        set: known.set.clone(),
         start: tally.start?,
         end: tally.end,
-        bytes: talk.bytes(),
+        bytes: known.bytes.unwrap_or(tally.counts.bytes),
         segments: tally.counts.segments,
         header_bytes: tally.header_bytes,
         acked_segments: tally.counts.acked_segments,
@@ -146,19 +180,13 @@ fn connection(
         local: 0,
         timeouts: of(timed).count() as u64,
         fast_retransmits: of(fast).count() as u64,
-        truths: (!udp).then_some(truths),
+        truths: judged.then_some(truths),
         found_spurious: of(timed).filter(|row| row.verdict.is_some()).count() as u64,
         acks: tally.acks,
         dupacks: tally.dupacks,
         delay: tally.delay,
         measured,
     })
-}
-
-/// What the tables call the sender of a flow.
-fn sender(scenario: &Scenario, index: usize) -> Arc<str> {
-    let kernel = &scenario.kernels[scenario.flows[index].from];
-    format!("linux {}", kernel.congestion).into()
 }
 
 fn timeout(name: &Arc<str>, seen: &[Seen], episode: &Episode) -> Option<TimeoutRow> {
@@ -226,9 +254,9 @@ fn segments<'a>(
     })
 }
 
-fn tasks<'a>(name: &'a Arc<str>, talk: &'a Talk) -> impl Iterator<Item = TaskRow> + 'a {
-    talk.tasks().iter().zip(1..).map(|(task, number)| TaskRow {
-        flow: name.clone(),
+fn tasks(known: &Known) -> impl Iterator<Item = TaskRow> {
+    known.tasks.iter().zip(1..).map(|(task, number)| TaskRow {
+        flow: known.name.clone(),
         number,
         due: task.due,
         start: task.start,

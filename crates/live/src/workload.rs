@@ -16,7 +16,7 @@ use crate::host::{Host, Origin};
 use crate::log::Log;
 use crate::packet::MOST_FLOWS;
 use crate::pump::{Pump, timespec};
-use crate::recording;
+use crate::recording::{self, Known};
 use crate::report::{Counts, Effective, Ended};
 use crate::roads::Roads;
 use crate::settings;
@@ -74,7 +74,9 @@ pub(crate) fn run(
     let after = counts(&hosts)?;
     let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
     let report = recording::report((emulation, &roads), &pump, (ended, connections), &hosts);
-    let recording = recording::recording((scenario, &roads), run, &mut pump, &talks);
+    let known = talks.iter().enumerate().map(|(index, talk)| Known::of(scenario, index, talk));
+    let known: Vec<_> = known.collect();
+    let recording = recording::recording((scenario, &roads), run, &mut pump, &known);
     Ok(Ran { recording, report })
 }
 

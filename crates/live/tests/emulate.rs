@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant as Wall;
 
 use rtolab_link::Direction;
-use rtolab_live::{Emulation, Ended, Error, Report};
+use rtolab_live::{Emulation, Ended, Error, Keep, Report};
 use rtolab_scenario::Scenario;
 
 /// A process runs one emulation at a time.
@@ -66,7 +66,8 @@ fn emulate(
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Report, Error> {
     let command: Vec<String> = command.iter().map(ToString::to_string).collect();
-    Emulation { scenario, seed: 1 }.command(&command, interrupted)
+    let emulation = Emulation { scenario, seed: 1 };
+    emulation.command(&command, Keep::Nothing, interrupted).map(|ran| ran.report)
 }
 
 /// Runs a shell line whose output goes to a file; gives that output.

@@ -27,7 +27,8 @@ impl Sim {
     #[inline(never)]
     pub(crate) fn attend(&mut self, flow: usize, place: Place) {
         let plan = &self.flows[flow].plan;
-        let (before, behind, application) = (plan.before, plan.behind, plan.application);
+        let others = [plan.before, plan.behind, plan.application];
+        let [before, behind, application] = others.map(|number| number.map(|it| it as usize));
         match (place, before, behind) {
             (Place::Sender, Some(before), _) => self.relay(before, flow),
             (Place::Receiver, _, Some(behind)) => {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use rtolab_net::{Copies, Packet};
-use rtolab_record::{Comparison, Place, Rest, TimeoutKind, TimeoutRow};
+use rtolab_record::TimeoutKind;
 use rtolab_tcp::receiver::AckDue;
 use rtolab_tcp::spurious::{EpisodeKind, Verdict};
 use rtolab_tcp::{Config, Connection, Event, Flight, Retransmission, Segment, Seq, State};
 use rtolab_time::Instant;
 
-use crate::truth::{Finding, Stimulus};
+use crate::timeouts::Timeouts;
+use crate::truth::Stimulus;
 
 /// What reads at this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +33,8 @@ pub struct End {
     pub reader: Reader,
     /// `None` before the peer's SYN arrived, and where there are only datagrams.
     pub connection: Option<Connection>,
-    timeouts: Vec<(TimeoutRow, Seq, u16)>,
-    /// How many of the timeouts have been looked at by [`End::unjudged`].
-    judged: usize,
+    /// Its timeouts and fast retransmits.
+    pub timeouts: Timeouts,
     /// Bytes that were written here.
     written: u64,
     /// When the ACK of its FIN arrived.
@@ -65,8 +65,7 @@ impl End {
             sent_max: Seq::FIRST,
             copies: Copies::default(),
             count: Count::default(),
-            timeouts: Vec::new(),
-            judged: 0,
+            timeouts: Timeouts::default(),
             written: 0,
             close_acknowledged: None,
         }
@@ -194,30 +193,30 @@ impl End {
 
     /// What the connection tells of itself; it closes when its peer has.
     #[inline]
-    pub fn note_events(&mut self, at: Instant, whose: (&Arc<str>, Place)) {
+    pub fn note_events(&mut self, at: Instant) {
         if self.connection.as_ref().is_some_and(Connection::has_events) {
-            self.note_all(at, whose);
+            self.note_all(at);
         }
     }
 
     #[cold]
-    fn note_all(&mut self, at: Instant, whose: (&Arc<str>, Place)) {
+    fn note_all(&mut self, at: Instant) {
         while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
-            self.note(event, at, whose);
+            self.note(event, at);
         }
     }
 
-    fn note(&mut self, event: Event, at: Instant, whose: (&Arc<str>, Place)) {
+    fn note(&mut self, event: Event, at: Instant) {
         match event {
             Event::Timeout(retransmission) => {
                 self.count.timeouts += 1;
-                self.note_timeout(TimeoutKind::Timeout, &retransmission, whose);
+                self.note_timeout(TimeoutKind::Timeout, retransmission);
             }
             Event::FastRetransmit(retransmission) => {
                 self.count.fast_retransmits += 1;
-                self.note_timeout(TimeoutKind::FastRetransmit, &retransmission, whose);
+                self.note_timeout(TimeoutKind::FastRetransmit, retransmission);
             }
-            Event::Probe(probe) => self.note_timeout(TimeoutKind::Probe, &probe, whose),
+            Event::Probe(probe) => self.note_timeout(TimeoutKind::Probe, probe),
             Event::Judged { at, detector, kind, verdict } => {
                 self.note_verdict(at, (detector, kind), verdict);
             }
@@ -232,35 +231,9 @@ impl End {
         }
     }
 
-    fn note_timeout(
-        &mut self,
-        kind: TimeoutKind,
-        retransmission: &Retransmission,
-        (name, end): (&Arc<str>, Place),
-    ) {
-        let Retransmission { at, seq, rto, backoff, cwnd } = *retransmission;
-        let row = TimeoutRow {
-            flow: name.clone(),
-            end,
-            at,
-            kind,
-            seq: seq.relative(),
-            rto,
-            backoff,
-            cwnd,
-            needed: true,
-            truth: None,
-            cost: None,
-            verdict: None,
-            detector: None,
-            verdict_at: None,
-        };
-        let order = self.transmissions(seq);
-        if self.timeouts.is_empty() {
-            // Most flows of many have few: the first one would bring room for four.
-            self.timeouts.reserve_exact(1);
-        }
-        self.timeouts.push((row, seq, order));
+    fn note_timeout(&mut self, kind: TimeoutKind, retransmission: Retransmission) {
+        let order = self.transmissions(retransmission.seq);
+        self.timeouts.note(kind, retransmission, order);
     }
 
     fn note_verdict(
@@ -273,33 +246,16 @@ impl End {
             EpisodeKind::Timeout => TimeoutKind::Timeout,
             EpisodeKind::FastRetransmit => TimeoutKind::FastRetransmit,
         };
-        let last = self.timeouts.iter_mut().rev().find(|(row, ..)| row.kind == kind);
-        let Some((row, ..)) = last else { return };
-        self.count.found_spurious += u64::from(verdict == Verdict::Spurious);
-        (row.verdict, row.detector, row.verdict_at) =
-            (Some(verdict.name()), Some(detector), Some(at));
+        if let Some(known) = self.timeouts.last_of(kind) {
+            known.said = Some((verdict, detector, at));
+            self.count.found_spurious += u64::from(verdict == Verdict::Spurious);
+        }
     }
 
     /// Is an acknowledgment being delayed, or about to leave?
     pub fn owes_ack(&self) -> bool {
         let due = self.connection.as_ref().map(|connection| connection.receiver().ack_due());
         due.is_some_and(|due| due != AckDue::No)
-    }
-
-    /// The next timeout or fast retransmit about which the truth is not known: its number, its row
-    /// and its segment.
-    pub fn unjudged(&mut self) -> Option<(usize, TimeoutRow, Seq)> {
-        let number = self.judged;
-        let (row, seq, _) = self.timeouts.get(number)?;
-        self.judged += 1;
-        Some((number, row.clone(), *seq))
-    }
-
-    /// The truth about that row, and how the transfer ends without it.
-    pub fn note_finding(&mut self, row: usize, finding: Finding) {
-        let row = &mut self.timeouts[row].0;
-        row.truth = Some(finding.truth);
-        row.cost = finding.rest.map(|other| Comparison { other, ..Comparison::default() });
     }
 
     /// What it was before happens to `connection` instead.
@@ -312,15 +268,5 @@ impl End {
             connection.read(u64::MAX);
         }
         self.connection = Some(connection);
-    }
-
-    /// The timeouts and fast retransmits, now that every copy's fate is known and the transfer has
-    /// ended like this.
-    pub fn timeouts(&self, original: Rest) -> impl Iterator<Item = TimeoutRow> + '_ {
-        self.timeouts.iter().map(move |(row, seq, order)| {
-            let needed = !self.copies.delivered_before(*seq, *order);
-            let cost = row.cost.map(|cost| Comparison { original, ..cost });
-            TimeoutRow { needed, cost, ..row.clone() }
-        })
     }
 }

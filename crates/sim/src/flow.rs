@@ -19,14 +19,14 @@ pub struct Plan {
     pub protocol: Protocol,
     /// How the sender behaves, and the receiver.
     pub configs: [Arc<Config>; 2],
-    /// The ways from the sender, and from the receiver, each from the instant when it takes effect.
-    pub ways: [Vec<Turn>; 2],
+    /// The ways from the sender, and from the receiver.
+    pub ways: [Way; 2],
     /// The leg before this one, if it begins at a gateway.
-    pub before: Option<usize>,
+    pub before: Option<u32>,
     /// The leg behind this one, if it ends at a gateway.
-    pub behind: Option<usize>,
+    pub behind: Option<u32>,
     /// The application at the ends of the whole, if there is one that is told of its progress.
-    pub application: Option<usize>,
+    pub application: Option<u32>,
 }
 
 impl Plan {
@@ -55,6 +55,24 @@ pub enum Opening {
     Endless,
     /// Nothing: somebody else writes.
     Silent,
+}
+
+/// The way that packets take from one end.
+#[derive(Clone, Debug)]
+pub enum Way {
+    /// Always the same: the number of its first step.
+    Same(u32),
+    /// Several, each from the instant when it takes effect; the first from the beginning on.
+    Turns(Box<[Turn]>),
+}
+
+impl From<Vec<Turn>> for Way {
+    fn from(turns: Vec<Turn>) -> Self {
+        match turns[..] {
+            [Turn { first, .. }] => Self::Same(first),
+            _ => Self::Turns(turns.into()),
+        }
+    }
 }
 
 /// A way that packets take from some instant on.
@@ -104,7 +122,7 @@ pub struct Tally {
 impl Flow {
     /// A flow that begins `at`, or when somebody opens it.
     pub fn new(plan: Arc<Plan>, at: Option<Instant>) -> Self {
-        let reader = |neighbour: Option<usize>| match neighbour {
+        let reader = |neighbour: Option<u32>| match neighbour {
             Some(_) => Reader::Gateway,
             None => Reader::Application,
         };
@@ -155,11 +173,15 @@ impl Flow {
     /// Looks up which way packets from `place` take at `at`, and until when.
     #[cold]
     fn turn(&mut self, place: Place, at: Instant) {
-        let turns = &self.plan.ways[place.index()];
-        let behind = turns.partition_point(|turn| turn.at <= at);
-        self.headings[place.index()] = Heading {
-            first: turns[behind.saturating_sub(1)].first,
-            until: turns.get(behind).map_or(Instant::NEVER, |turn| turn.at),
+        self.headings[place.index()] = match &self.plan.ways[place.index()] {
+            Way::Same(first) => Heading { first: *first, until: Instant::NEVER },
+            Way::Turns(turns) => {
+                let behind = turns.partition_point(|turn| turn.at <= at);
+                Heading {
+                    first: turns[behind.saturating_sub(1)].first,
+                    until: turns.get(behind).map_or(Instant::NEVER, |turn| turn.at),
+                }
+            }
         };
     }
 
@@ -203,8 +225,7 @@ impl Flow {
     /// What the connection at `place` tells of itself.
     #[inline]
     pub fn note_events(&mut self, place: Place, at: Instant) {
-        let name = &self.plan.name;
-        self.ends[place.index()].note_events(at, (name, place));
+        self.end_mut(place).note_events(at);
     }
 
     /// Is nothing under way, nor an acknowledgment being delayed?
@@ -260,7 +281,14 @@ impl Flow {
 
     /// The timeouts and fast retransmits of one end.
     pub fn timeouts(&self, place: Place) -> impl Iterator<Item = TimeoutRow> + '_ {
-        self.end(place).timeouts(self.rest(place))
+        let (end, rest) = (self.end(place), self.rest(place));
+        end.timeouts.rows((&self.plan.name, place), &end.copies, rest)
+    }
+
+    /// The next timeout or fast retransmit of one end about which the truth is not known: its number,
+    /// its row and its segment.
+    pub fn unjudged(&mut self, place: Place) -> Option<(usize, TimeoutRow, Seq)> {
+        self.ends[place.index()].timeouts.unjudged((&self.plan.name, place))
     }
 
     /// How the transfer of the data of this end went, or goes so far.

@@ -136,13 +136,13 @@ impl Sim {
     /// Finds out the truth about retransmissions that are about to leave.
     #[inline(never)]
     pub(crate) fn judge(&mut self, flow: usize, place: Place) {
-        while let Some((number, row, seq)) = self.flows[flow].end_mut(place).unjudged() {
+        while let Some((number, row, seq)) = self.flows[flow].unjudged(place) {
             let Some(judging) = &mut self.judging else { return };
             judging.bench.begins((flow, place), &row, seq);
             let (reach, end) = (judging.reach, judging.end);
             let Some(before) = judging.before.clone() else { return };
             let finding = self.without((flow, place, seq), before, (reach, end));
-            self.flows[flow].end_mut(place).note_finding(number, finding);
+            self.flows[flow].end_mut(place).timeouts.note_finding(number, finding);
             if row.kind == TimeoutKind::Timeout {
                 let row = TimeoutRow { truth: Some(finding.truth), ..row };
                 self.ask_others((flow, place), &row);

@@ -90,8 +90,13 @@ impl Lab {
     /// Makes `scenario` ready; `sender` replaces the sender of every flow that does not name its
     /// own.
     pub fn new(scenario: &Scenario, sender: Option<&str>) -> Result<Self, Error> {
-        let departure = |flow: &rtolab_scenario::Flow| Departure {
-            name: flow.name.as_str().into(),
+        let plans = Plans::new(scenario, sender)?;
+        let departure = |(flow, (first, _)): (&rtolab_scenario::Flow, &(usize, usize))| Departure {
+            // A flow of one leg has the name of that.
+            name: match &plans.legs[*first].name {
+                name if **name == *flow.name => name.clone(),
+                _ => flow.name.as_str().into(),
+            },
             start: flow.start,
             jitter: flow.start_jitter,
             workload: flow.workload,
@@ -101,8 +106,8 @@ impl Lab {
             sender: sender.unwrap_or(first).into(),
             end: Instant::START + scenario.duration,
             measured: scenario.measured,
-            plans: Plans::new(scenario, sender)?,
-            departures: scenario.flows.iter().map(departure).collect(),
+            departures: scenario.flows.iter().zip(&plans.flows).map(departure).collect(),
+            plans,
             agents: scenario.agents.iter().map(|agent| agent.kind).collect(),
             plain: Plain::Pipes,
             asked: None,

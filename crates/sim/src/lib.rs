@@ -13,6 +13,7 @@ mod middle;
 mod plan;
 mod queue;
 mod sim;
+mod timeouts;
 mod trace;
 mod transit;
 mod truth;

@@ -1,6 +1,6 @@
 //! The part of a run that is measured: the counters at its beginning and at its end.
 
-use rtolab_link::{Direction, Stats};
+use rtolab_link::Direction;
 use rtolab_record::Measured;
 use rtolab_time::{Duration, Instant};
 
@@ -16,11 +16,18 @@ pub struct Measure {
     end: Option<Counts>,
 }
 
-/// All counters at one instant.
-#[derive(Clone, Debug)]
+/// All counters at one instant; none of any flow or link where all are zero.
+#[derive(Clone, Debug, Default)]
 struct Counts {
     flows: Vec<Measured>,
-    links: Vec<[Stats; 2]>,
+    links: Vec<[Carried; 2]>,
+}
+
+/// What a link has carried one way, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
+    transmitted: u64,
+    delivered: u64,
 }
 
 /// A run pauses for a look at its counters.
@@ -67,7 +74,10 @@ impl Measure {
 impl Sim {
     /// Takes down the counters for the pause that was due.
     pub(crate) fn look(&mut self) {
-        let counts = self.counts();
+        let counts = match self.counters().events {
+            0 => Counts::default(),
+            _ => self.counts(),
+        };
         match self.measure.begin {
             None => self.measure.begin = Some(counts),
             Some(_) => self.measure.end = Some(counts),
@@ -77,8 +87,13 @@ impl Sim {
     fn counts(&self) -> Counts {
         let flows = self.flows.iter().map(crate::flow::Flow::measured).collect();
         let now = self.now();
-        let stats = |link: &Link| Direction::BOTH.map(|way| link.stats(way, now));
-        Counts { flows, links: self.links.iter().map(stats).collect() }
+        let carried = |link: &Link| {
+            Direction::BOTH.map(|way| {
+                let stats = link.stats(way, now);
+                Carried { transmitted: stats.transmitted_bytes, delivered: stats.bytes }
+            })
+        };
+        Counts { flows, links: self.links.iter().map(carried).collect() }
     }
 
     /// What was measured of each flow, and the bytes that each link transmitted and delivered
@@ -92,15 +107,17 @@ impl Sim {
             None => (self.now().min(*to), &now),
         };
         let span = Duration::from_nanos(until.nanos().saturating_sub(from.nanos()));
-        let flows = end.flows.iter().zip(&begin.flows);
-        let links = end.links.iter().zip(&begin.links);
-        let bytes = |(end, begin): (&[Stats; 2], &[Stats; 2])| {
+        let flows = end.flows.iter().enumerate().map(|(flow, end)| {
+            let begin = begin.flows.get(flow).copied().unwrap_or_default();
+            end.since(&begin, span)
+        });
+        let links = end.links.iter().enumerate().map(|(link, end)| {
+            let begin = begin.links.get(link).copied().unwrap_or_default();
             [0, 1].map(|way| {
-                let (end, begin): (&Stats, &Stats) = (&end[way], &begin[way]);
-                let transmitted = end.transmitted_bytes - begin.transmitted_bytes;
-                (transmitted, end.bytes - begin.bytes)
+                let (end, begin): (Carried, Carried) = (end[way], begin[way]);
+                (end.transmitted - begin.transmitted, end.delivered - begin.delivered)
             })
-        };
-        (flows.map(|(end, begin)| end.since(begin, span)).collect(), links.map(bytes).collect())
+        });
+        (flows.collect(), links.collect())
     }
 }

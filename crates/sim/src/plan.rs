@@ -57,7 +57,7 @@ struct Whole<'a> {
     flow: &'a Flow,
     configs: [Arc<Config>; 2],
     legs: usize,
-    application: Option<usize>,
+    application: Option<u32>,
 }
 
 impl<'a> Planner<'a> {
@@ -97,7 +97,7 @@ impl<'a> Planner<'a> {
         let own = [Arc::new(flow.sender_config(self.sender)?), Arc::new(flow.receiver.clone())];
         let application = match flow.workload {
             Workload::Bulk { .. } => None,
-            _ => Some(self.plans.applications),
+            _ => Some(self.plans.applications as u32),
         };
         let whole = Whole { flow, configs: self.shared(own), legs: nodes.len() - 1, application };
         for (number, ends) in nodes.windows(2).enumerate() {
@@ -145,7 +145,7 @@ impl<'a> Planner<'a> {
             self.plans.channels.push((format!("{} access", flow.name).into(), config));
             Hop { link: self.plans.channels.len() - 1, direction: Direction::Forward }
         });
-        let index = self.plans.legs.len();
+        let index = self.plans.legs.len() as u32;
         let plan = Plan {
             name: match legs {
                 1 => flow.name.as_str().into(),
@@ -159,8 +159,8 @@ impl<'a> Planner<'a> {
             protocol: protocol(&flow.workload, number),
             configs: configs.clone(),
             ways: [
-                self.turns(flow, Place::Sender, (from, to), access)?,
-                self.turns(flow, Place::Receiver, (to, from), access)?,
+                self.turns(flow, Place::Sender, (from, to), access)?.into(),
+                self.turns(flow, Place::Receiver, (to, from), access)?.into(),
             ],
             before: index.checked_sub(1).filter(|_| number > 0),
             behind: (number + 1 < legs).then_some(index + 1),

@@ -26,6 +26,20 @@ const LINK: &[Key] = &[
 const RANDOM: &str = r#"{ good = { exponential = "3 s" }, bad = { exponential = "1 s" } }"#;
 const FOUR_MINUTES: &str = r#"[{ at = "2 s", for = "240 s" }]"#;
 const TEN_SECONDS: &str = r#"[{ at = "1.5 s", for = "10 s" }]"#;
+const AT_FIRST: &str = r#"[{ at = "0 s", for = "20 s" }]"#;
+/// A page, and while nothing is on its way the link is gone.
+const SILENCE: &[Key] = &[
+    ("flow.flow.pages", RARE_PAGES),
+    ("link.link.outages.scripted", r#"[{ at = "6 s", for = "15 s" }]"#),
+    ("tcp.keep_alive.idle", "3 s"),
+];
+const SILENCE_ASKED: &[Key] = &[
+    ("flow.flow.pages", RARE_PAGES),
+    ("link.link.outages.scripted", r#"[{ at = "6 s", for = "15 s" }]"#),
+    ("tcp.keep_alive.idle", "3 s"),
+    ("tcp.keep_alive.interval", "2 s"),
+];
+const RARE_PAGES: &str = r#"{ bytes = "3 kB", every = "25 s" }"#;
 const PAGES: &str = r#"{ bytes = "30 kB", every = "8 s" }"#;
 const ODD_PAGES: &str = r#"{ bytes = "1.5 kB", every = "0.1 s" }"#;
 const NOW_AND_THEN: &str =
@@ -51,6 +65,12 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
         &[("tcp.window.halves", "window"), ("link.link.outages.scripted", TEN_SECONDS)],
     ),
     ("tcp.window.idle_restart", "sack", &[("flow.flow.pages", PAGES)]),
+    ("tcp.nagle", "sack", &[("flow.flow.pages", ODD_PAGES)]),
+    ("tcp.keep_alive.idle", "sack", &[("flow.flow.pages", RARE_PAGES)]),
+    ("tcp.keep_alive.interval", "sack", SILENCE),
+    ("tcp.keep_alive.probes", "sack", SILENCE_ASKED),
+    ("tcp.give_up.retransmissions", "sack", &[("link.link.outages.scripted", TEN_SECONDS)]),
+    ("tcp.give_up.syn_retransmissions", "sack", &[("link.link.outages.scripted", AT_FIRST)]),
     ("tcp.congestion.slow_start_exit", "sack", &[("receiver.ack_every", "1")]),
     ("tcp.cubic.beta", "sack+cubic", &[]),
     ("tcp.cubic.fast_convergence", "sack+cubic", FAST),

@@ -140,7 +140,7 @@ fn receiving(group: &mut BenchmarkGroup<'_, Wall>) {
 
 fn estimating(group: &mut BenchmarkGroup<'_, Wall>) {
     group.bench_function("timeout, a sample", |bencher| {
-        let mut estimator = RttEstimator::new(config().rto);
+        let mut estimator = RttEstimator::new(config());
         let (mut number, mut una) = (0, Seq::FIRST);
         bencher.iter(|| {
             (number, una) = (number + 1, una + SEGMENT);

@@ -5,12 +5,14 @@ mod delayed_ack;
 mod dupacks;
 mod echo;
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use rtolab_time::Instant;
 
-use crate::config::{EchoRule, GapFill, ReceiverConfig, RxtAnswer};
+use crate::config::{Config, GapFill, ReceiverConfig, RxtAnswer};
 use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
 
@@ -50,20 +52,20 @@ pub struct Receiver {
     queued: Vec<Range<Seq>>,
     delayed: DelayedAck,
     echo: Echo,
-    config: ReceiverConfig,
+    config: Arc<Config>,
     /// A range received twice and not yet reported (RFC 2883 section 4).
     duplicate: Option<Range<Seq>>,
     /// Where the peer's FIN lies, once seen.
     fin: Option<Seq>,
-    dupacks: Dupacks,
+    /// Where duplicate acknowledgments may be delayed.
+    dupacks: Option<Box<Dupacks>>,
 }
 
 impl Receiver {
-    /// Expects the peer's SYN first.
-    pub fn new(config: ReceiverConfig, echo: EchoRule) -> Self {
+    /// Of an endpoint that does as `config` says; expects the peer's SYN first.
+    pub fn new(config: Arc<Config>) -> Self {
         Self {
-            config,
-            echo: Echo::new(echo),
+            echo: Echo::new(config.timestamp.echo),
             nxt: Seq::FIRST,
             read: Seq::FIRST,
             edge: Seq::FIRST,
@@ -72,10 +74,16 @@ impl Receiver {
             fin: None,
             due: AckDue::No,
             delayed: DelayedAck::default(),
-            dupacks: Dupacks::default(),
+            dupacks: config.receiver.delayed_dupacks.map(Dupacks::new).map(Box::new),
             released: 0,
             echoes: Flags::NONE,
+            config,
         }
+    }
+
+    #[inline(always)]
+    fn config(&self) -> &ReceiverConfig {
+        &self.config.receiver
     }
 
     /// RCV.NXT.
@@ -116,7 +124,8 @@ impl Receiver {
 
     /// When the next acknowledgment is due.
     pub fn ack_due(&self) -> AckDue {
-        match (self.due, self.dupacks.until()) {
+        let held = self.dupacks.as_ref().and_then(|dupacks| dupacks.until());
+        match (self.due, held) {
             (AckDue::No, Some(until)) => AckDue::At(until),
             (AckDue::At(at), Some(until)) => AckDue::At(at.min(until)),
             (due, _) => due,
@@ -149,9 +158,9 @@ impl Receiver {
     /// Takes note of the segment's RXT flag: it is answered, whatever else becomes of the segment.
     pub fn note_rxt(&mut self, segment: &Segment) {
         let marked = segment.flags.has(Flags::RXT) && !segment.flags.has(Flags::SYN);
-        if self.config.rxt_echo && marked && segment.sequence_length() > 0 {
+        if self.config().rxt_echo && marked && segment.sequence_length() > 0 {
             self.echoes |= Flags::RXT_ECHO;
-            if self.config.rxt_answer == RxtAnswer::AtOnce {
+            if self.config().rxt_answer == RxtAnswer::AtOnce {
                 self.due = AckDue::Now;
             }
         }
@@ -176,7 +185,7 @@ impl Receiver {
     /// Does a pure acknowledgment with the echo of RXT have to leave before anything that would take the
     /// acknowledgment along?
     pub fn owes_rxt(&self) -> bool {
-        self.echoes.has(Flags::RXT_ECHO) && self.config.rxt_answer == RxtAnswer::AtOnce
+        self.echoes.has(Flags::RXT_ECHO) && self.config().rxt_answer == RxtAnswer::AtOnce
     }
 
     /// The window to offer in bytes: what the buffer has room for, and never less than was
@@ -185,9 +194,9 @@ impl Receiver {
     #[inline]
     pub fn window(&self, mss: u32) -> u32 {
         let unread = self.nxt.since(self.read) as u32;
-        let room = self.config.buffer.saturating_sub(unread);
+        let room = self.config().buffer.saturating_sub(unread);
         let offered = self.edge.since(self.nxt) as u32;
-        let worth = mss.min(self.config.buffer / 2);
+        let worth = mss.min(self.config().buffer / 2);
         if room >= offered.saturating_add(worth) { room } else { offered }
     }
 
@@ -196,14 +205,14 @@ impl Receiver {
     #[inline]
     pub fn reopens(&self, mss: u32) -> bool {
         let offered = self.edge.since(self.nxt) as u32;
-        offered < mss.min(self.config.buffer / 2) && self.window(mss) > offered
+        offered < mss.min(self.config().buffer / 2) && self.window(mss) > offered
     }
 
     /// The peer's SYN arrived.
     pub fn synchronise(&mut self, syn: &Segment) {
         self.nxt = syn.seq + 1;
         self.read = self.nxt;
-        self.edge = self.nxt + self.config.buffer;
+        self.edge = self.nxt + self.config().buffer;
         self.echo.synchronise(syn);
     }
 
@@ -220,7 +229,7 @@ impl Receiver {
     /// The segment is dropped for its old timestamp: it is answered at once.
     pub fn drop_old(&mut self, segment: &Segment) {
         self.due = AckDue::Now;
-        if self.config.dsack_old && segment.sequence_length() > 0 {
+        if self.config().dsack_old && segment.sequence_length() > 0 {
             self.duplicate = self.duplicate_part(&(segment.seq..segment.end()));
         }
     }
@@ -262,12 +271,12 @@ impl Receiver {
         if segment.flags.has(Flags::FIN) {
             self.note_fin(&range);
         }
-        self.delayed.arrived(segment, at);
+        self.delayed.arrived(segment, at, &self.config.receiver);
         let fits = range.end <= self.edge;
         // The common case: the next one expected, and nothing waits for it.
         if range.start == self.nxt && self.queued.is_empty() && fits {
             self.nxt = range.end;
-            self.due = self.delayed.in_order(segment, at, self.due, &self.config);
+            self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
             return;
         }
         self.take_out_of_order(segment, at);
@@ -300,26 +309,29 @@ impl Receiver {
             false => self.due = AckDue::Now,
         }
         if self.nxt > before {
-            self.dupacks.filled();
+            if let Some(dupacks) = &mut self.dupacks {
+                dupacks.filled();
+            }
         }
     }
 
     /// The segment filled a gap, or a part of it from the left.
     fn schedule_fill(&mut self, segment: &Segment, at: Instant) {
-        let at_once = match self.config.gap_fill {
+        let at_once = match self.config().gap_fill {
             GapFill::AtOnce => true,
             GapFill::WhereJoined => self.nxt > segment.end() || self.due != AckDue::No,
             GapFill::Delayed => false,
         };
         self.due = match at_once || self.finished() {
             true => AckDue::Now,
-            false => self.delayed.in_order(segment, at, self.due, &self.config),
+            false => self.delayed.in_order(segment, at, self.due, &self.config.receiver),
         };
     }
 
     /// The segment lies above a gap, which is still there.
     fn schedule_dupack(&mut self, at: Instant) {
-        if self.dupacks.arrived(at, self.config.delayed_dupacks) == Dupack::Now {
+        let dupack = self.dupacks.as_mut().map_or(Dupack::Now, |dupacks| dupacks.arrived(at));
+        if dupack == Dupack::Now {
             self.due = AckDue::Now;
         }
     }
@@ -374,7 +386,7 @@ impl Receiver {
 
     /// Adds SACK blocks, that of a `duplicate` first.
     fn report(&self, segment: &mut Segment, sack: SackUse, duplicate: Option<Range<Seq>>) {
-        let mut room = self.config.max_sack_blocks as usize;
+        let mut room = self.config().max_sack_blocks as usize;
         let mut enclosing = None;
         if let (SackUse::WithDuplicates, Some(part)) = (sack, duplicate) {
             let encloses = |block: &&Range<Seq>| block.start <= part.start && part.end <= block.end;
@@ -390,7 +402,7 @@ impl Receiver {
 
     /// The timer of a delayed acknowledgment, or of duplicate ones, may have expired.
     pub fn on_timer(&mut self, at: Instant) {
-        let released = self.dupacks.released(at);
+        let released = self.dupacks.as_mut().map_or(0, |dupacks| dupacks.released(at));
         if released > 0 {
             self.released = released - 1;
             self.due = AckDue::Now;

@@ -32,6 +32,8 @@
 //! once at most. But the threshold of `ns2:half` is what the larger of both was when the timer
 //! expired last.
 
+use alloc::boxed::Box;
+
 use crate::config::{RecoverOnUndo, Response};
 use crate::congestion::Window;
 use crate::flight::AckFacts;
@@ -121,23 +123,6 @@ pub(crate) struct Discount {
     until: Seq,
 }
 
-impl Saved {
-    /// Nothing was sent yet.
-    pub fn of(window: &Window, recovery: Recovery) -> Self {
-        Self {
-            cwnd: window.cwnd,
-            ssthresh: window.ssthresh,
-            pipe: window.cwnd.max(window.ssthresh),
-            flight: 0,
-            recovery,
-            estimate: None,
-            max: Seq::FIRST,
-            congestion_echoed: false,
-            answered: None,
-        }
-    }
-}
-
 impl Default for Discount {
     fn default() -> Self {
         Self { left: 0, until: Seq::FIRST }
@@ -202,25 +187,48 @@ fn outstanding_before(facts: &AckFacts) -> u64 {
 impl Sender {
     /// The state as it is now.
     pub(crate) fn state_to_save(&self) -> Saved {
+        let Window { cwnd, ssthresh, .. } = self.window;
         Saved {
+            cwnd,
+            ssthresh,
+            pipe: cwnd.max(ssthresh),
             flight: self.flight.size(),
+            recovery: self.recovery,
             estimate: self.rtt.estimate(),
             max: self.flight.max(),
             congestion_echoed: self.is_answering_echo(),
-            ..Saved::of(&self.window, self.recovery)
+            answered: None,
+        }
+    }
+
+    /// A timeout or fast retransmit begins an episode.
+    pub(crate) fn save(&mut self, before: Saved) {
+        match &mut self.saved {
+            Some(saved) => **saved = before,
+            None => self.saved = Some(Box::new(before)),
+        }
+    }
+
+    /// The peer echoes congestion.
+    #[cold]
+    pub(crate) fn note_congestion_echo(&mut self) {
+        if let Some(saved) = &mut self.saved {
+            saved.congestion_echoed = true;
         }
     }
 
     /// A timeout or fast retransmit was spurious.
     pub(crate) fn respond(&mut self, finding: &Finding, facts: &AckFacts) -> Settled {
         let response = self.config.response.unwrap_or_else(|| finding.customary_response());
-        match self.saved.answered {
+        let Some(saved) = &mut self.saved else { return Settled::No };
+        match saved.answered {
             // One reversal an episode; but what was only stopped may still be reversed.
             Some(before) if before.restores() || !response.restores() => return Settled::No,
-            _ => self.saved.answered = Some(response),
+            _ => saved.answered = Some(response),
         }
+        let saved = **saved;
         let timeout = finding.episode.is_none_or(|episode| episode.kind == EpisodeKind::Timeout);
-        let outgrown = self.has_outgrown(self.saved.cwnd);
+        let outgrown = self.has_outgrown(saved.cwnd);
         match response {
             Response::None => return Settled::No,
             // RFC 4015 section 3.2 is for timeouts.
@@ -244,18 +252,18 @@ impl Sender {
                 self.conserve(outstanding_before(facts));
                 Settled::Resumed
             }
-            Response::Linux26Undo if self.saved.congestion_echoed => {
+            Response::Linux26Undo if saved.congestion_echoed => {
                 self.begin_window_reduction(outstanding_before(facts));
                 Settled::Resumed
             }
-            _ if finding.losses_were_under_way(&self.saved) => {
+            _ if finding.losses_were_under_way(&saved) => {
                 self.window.set_segments(1);
                 Settled::Restored
             }
             // The reduction was due after all, or has long been made up for.
-            _ if self.saved.congestion_echoed || outgrown => Settled::Restored,
+            _ if saved.congestion_echoed || outgrown => Settled::Restored,
             response => {
-                self.restore(response, facts);
+                self.restore(response, &saved, facts);
                 self.restore_curve();
                 self.withdraw_cwr();
                 match response {
@@ -276,8 +284,7 @@ impl Sender {
         self.window.cwnd = window.min(ssthresh).min(moderate).max(smss);
     }
 
-    fn restore(&mut self, response: Response, facts: &AckFacts) {
-        let saved = self.saved;
+    fn restore(&mut self, response: Response, saved: &Saved, facts: &AckFacts) {
         let before_the_ack = outstanding_before(facts);
         let (cwnd, ssthresh) = match response {
             Response::None
@@ -313,7 +320,7 @@ impl Sender {
             Response::Ns2Half => (self.window.ssthresh, saved.pipe),
             Response::Ns2SlowStart => (self.window.smss, saved.cwnd.max(saved.ssthresh)),
             Response::Rfc4015 => {
-                self.adapting = self.adaptation();
+                self.adapting = self.adaptation(saved).map(Box::new);
                 self.validate_anew(facts.at);
                 let new = facts.advanced.min(self.initial_window());
                 (self.flight.size() + new, saved.flight.max(saved.ssthresh))
@@ -324,10 +331,10 @@ impl Sender {
     }
 
     /// RFC 4015 section 3.2 steps 0 and 11.
-    fn adaptation(&self) -> Option<Adapting> {
-        let mut before = self.saved.estimate?;
+    fn adaptation(&self, saved: &Saved) -> Option<Adapting> {
+        let mut before = saved.estimate?;
         before.srtt += self.config.rto.granularity * 2;
-        Some(Adapting { before, from: self.saved.max })
+        Some(Adapting { before, from: saved.max })
     }
 
     /// Nothing more is retransmitted for what was spurious, and duplicate acknowledgments mean

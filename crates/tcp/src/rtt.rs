@@ -6,9 +6,12 @@ mod eifel;
 mod parity;
 mod ticks;
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Arithmetic, History, RtoConfig, RtoFloor, Sampling};
+use crate::config::{Arithmetic, Config, History, RtoFloor, Sampling};
 use crate::seq::Seq;
 pub(crate) use parity::Trains;
 use ticks::Ticks;
@@ -26,8 +29,9 @@ pub struct RttEstimator {
     expected_samples: u32,
     /// Is the next sample taken for the first one?
     forgotten: bool,
-    config: RtoConfig,
-    linux: LinuxDeviation,
+    config: Arc<Config>,
+    /// Where Linux's rule holds, once there was a sample.
+    linux: Option<Box<LinuxDeviation>>,
     ticks: Ticks,
 }
 
@@ -50,14 +54,13 @@ struct LinuxDeviation {
 
 impl RttEstimator {
     /// No sample yet: the timeout is the initial one (RFC 6298 section 2.1).
-    pub const fn new(config: RtoConfig) -> Self {
-        let linux = LinuxDeviation { mdev: 0, mdev_max: 0, window_end: Seq::FIRST };
+    pub fn new(config: Arc<Config>) -> Self {
         Self {
-            rto: config.initial,
+            rto: config.rto.initial,
             config,
             estimate: None,
             backoff: 0,
-            linux,
+            linux: None,
             ticks: Ticks::NONE,
             expected_samples: 1,
             forgotten: false,
@@ -72,22 +75,22 @@ impl RttEstimator {
     /// The timeout in force, back-off included (RFC 6298 sections 2.4, 2.5 and 5.5).
     #[inline]
     pub fn rto(&self) -> Duration {
-        let floored = !matches!(self.config.floor, RtoFloor::BackedOff(_));
+        let floored = !matches!(self.config.rto.floor, RtoFloor::BackedOff(_));
         if self.backoff == 0 && floored {
             return self.rto;
         }
         let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
         let rto = self.rto.saturating_mul(factor);
-        match self.config.floor {
-            RtoFloor::BackedOff(floor) => rto.max(floor).min(self.config.max),
-            _ => rto.min(self.config.max),
+        match self.config.rto.floor {
+            RtoFloor::BackedOff(floor) => rto.max(floor).min(self.config.rto.max),
+            _ => rto.min(self.config.rto.max),
         }
     }
 
     /// The timeout in force, and before its back-off not below `floor`.
     pub fn rto_above(&self, floor: Duration) -> Duration {
         let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
-        self.rto.max(floor).saturating_mul(factor).min(self.config.max)
+        self.rto.max(floor).saturating_mul(factor).min(self.config.rto.max)
     }
 
     /// How often the timer was backed off since the last sample.
@@ -98,7 +101,7 @@ impl RttEstimator {
     /// The timer expired: back off (RFC 6298 section 5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(63);
-        let forgets_after = match (self.config.forget_after, self.config.arithmetic) {
+        let forgets_after = match (self.config.rto.forget_after, self.config.rto.arithmetic) {
             (None, Arithmetic::Exact | Arithmetic::Eifel) => return,
             (None, Arithmetic::Ns2 | Arithmetic::Bsd) => ticks::FORGETS_AFTER,
             (Some(count), _) => count,
@@ -114,19 +117,19 @@ impl RttEstimator {
     #[inline]
     pub fn expect_samples(&mut self, flight_size: u64, smss: u64) {
         let acks = || flight_size.div_ceil(2 * smss);
-        let samples = match (self.config.arithmetic, self.config.sampling) {
+        let samples = match (self.config.rto.arithmetic, self.config.rto.sampling) {
             (Arithmetic::Eifel, Sampling::EverySegment) => flight_size.div_ceil(smss),
             (Arithmetic::Eifel, Sampling::EveryAck) => acks(),
             (Arithmetic::Eifel, Sampling::OncePerWindow) => 1,
-            _ if self.config.history == History::Windows => acks(),
+            _ if self.config.rto.history == History::Windows => acks(),
             _ => return,
         };
         self.expected_samples = samples.clamp(1, 1 << 20) as u32;
     }
 
     /// From now on other rules hold, by which the next sample counts; the estimate stays.
-    pub(crate) fn adopt(&mut self, config: RtoConfig) {
-        self.ticks = Ticks::of(self.estimate, &config);
+    pub(crate) fn adopt(&mut self, config: Arc<Config>) {
+        self.ticks = Ticks::of(self.estimate, &config.rto);
         self.config = config;
         self.expected_samples = 1;
     }
@@ -144,12 +147,12 @@ impl RttEstimator {
     /// least one, but for BSD's arithmetic, which adds it itself.
     #[inline]
     pub fn measure(&self, sent: Instant, at: Instant) -> Duration {
-        let tick = self.config.granularity.nanos();
+        let tick = self.config.rto.granularity.nanos();
         if tick == 0 {
             return at.since(sent);
         }
         let ticks = (at.nanos() / tick).saturating_sub(sent.nanos() / tick);
-        let least = u64::from(self.config.arithmetic != Arithmetic::Bsd);
+        let least = u64::from(self.config.rto.arithmetic != Arithmetic::Bsd);
         Duration::from_nanos(ticks.max(least) * tick)
     }
 
@@ -158,7 +161,7 @@ impl RttEstimator {
     #[inline]
     pub fn sample(&mut self, rtt: Duration, una: Seq, max: Seq) {
         self.backoff = 0;
-        match (self.config.arithmetic, self.config.floor) {
+        match (self.config.rto.arithmetic, self.config.rto.floor) {
             (Arithmetic::Ns2 | Arithmetic::Bsd, _) => self.ticks(rtt),
             (Arithmetic::Eifel, _) => self.eifel(rtt),
             (_, RtoFloor::Variance(floor)) => self.linux(rtt, floor, una, max),
@@ -175,14 +178,18 @@ impl RttEstimator {
             None => Estimate { srtt: rtt, rttvar: rtt / 2 },
             // RTTVAR first, against the old SRTT.
             Some(Estimate { srtt, rttvar }) => Estimate {
-                rttvar: towards(rttvar, distance(rtt, srtt), self.gain(self.config.rttvar_gain)),
-                srtt: towards(srtt, rtt, self.gain(self.config.srtt_gain)),
+                rttvar: towards(
+                    rttvar,
+                    distance(rtt, srtt),
+                    self.gain(self.config.rto.rttvar_gain),
+                ),
+                srtt: towards(srtt, rtt, self.gain(self.config.rto.srtt_gain)),
             },
         };
         self.estimate = Some(estimate);
-        let margin = estimate.rttvar * u64::from(self.config.k);
-        let rto = estimate.srtt + margin.max(self.config.granularity);
-        self.rto = rto.max(floor).min(self.config.max);
+        let margin = estimate.rttvar * u64::from(self.config.rto.k);
+        let rto = estimate.srtt + margin.max(self.config.rto.granularity);
+        self.rto = rto.max(floor).min(self.config.rto.max);
     }
 
     /// The estimate, unless many back-offs have had it forgotten.
@@ -199,18 +206,18 @@ impl RttEstimator {
     /// Round trips in whole ticks, and a timeout of two ticks at least (`TcpAgent::rtt_timeout`), or
     /// of two more than the sample (`tcp_xmit_timer`).
     fn ticks(&mut self, rtt: Duration) {
-        let tick = self.config.granularity.max(Duration::from_nanos(1));
-        let rto = self.ticks.sample(rtt, &self.config);
-        self.estimate = Some(self.ticks.estimate(&self.config));
-        let least = match self.config.arithmetic {
+        let tick = self.config.rto.granularity.max(Duration::from_nanos(1));
+        let rto = self.ticks.sample(rtt, &self.config.rto);
+        self.estimate = Some(self.ticks.estimate(&self.config.rto));
+        let least = match self.config.rto.arithmetic {
             Arithmetic::Bsd => rtt + tick * 2,
             Arithmetic::Exact | Arithmetic::Ns2 | Arithmetic::Eifel => tick * 2,
         };
-        let floor = match self.config.floor {
+        let floor = match self.config.rto.floor {
             RtoFloor::Total(floor) => floor.max(least),
             RtoFloor::Variance(_) | RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..) => least,
         };
-        self.rto = rto.max(floor).min(self.config.max);
+        self.rto = rto.max(floor).min(self.config.rto.max);
     }
 
     /// `tcp_rtt_estimator` and `__tcp_set_rto` of Linux: `mdev` is RTTVAR, but a falling round
@@ -219,7 +226,7 @@ impl RttEstimator {
     fn linux(&mut self, rtt: Duration, floor: Duration, una: Seq, max: Seq) {
         let floor = floor.nanos() / 4;
         let remembered = self.remembered();
-        let linux = &mut self.linux;
+        let linux = self.linux.get_or_insert_with(Box::default);
         let Some(Estimate { srtt, rttvar }) = remembered else {
             linux.mdev = rtt.nanos() / 2;
             linux.mdev_max = linux.mdev.max(floor);
@@ -229,7 +236,7 @@ impl RttEstimator {
             return;
         };
         let error = distance(rtt, srtt).nanos();
-        let gain = u64::from(self.config.rttvar_gain);
+        let gain = u64::from(self.config.rto.rttvar_gain);
         if error > linux.mdev {
             let slower = if rtt < srtt { 8 } else { 1 };
             linux.mdev += (error - linux.mdev) / (gain * slower);
@@ -245,13 +252,13 @@ impl RttEstimator {
             linux.window_end = max;
             linux.mdev_max = floor;
         }
-        let srtt = towards(srtt, rtt, self.config.srtt_gain);
+        let srtt = towards(srtt, rtt, self.config.rto.srtt_gain);
         self.set_linux(Estimate { srtt, rttvar: Duration::from_nanos(rttvar) });
     }
 
     fn set_linux(&mut self, estimate: Estimate) {
         self.estimate = Some(estimate);
-        self.rto = (estimate.srtt + estimate.rttvar * 4).min(self.config.max);
+        self.rto = (estimate.srtt + estimate.rttvar * 4).min(self.config.rto.max);
     }
 }
 

@@ -196,6 +196,7 @@ impl Fed {
         prop_assert_eq!(sender.deadline().is_some(), flight.size() > 0, "timer");
         prop_assert!(sender.rto() <= self.config.rto.max);
 
+        let by_time = self.config.recovery.algorithm == Algorithm::Rack;
         let (mut next, mut sacked, mut lost, mut repaired) = (self.una, 0, 0, 0);
         while let Some(segment) = flight.segment_at(next) {
             prop_assert_eq!(segment.seq, next);
@@ -204,6 +205,8 @@ impl Fed {
             lost += bytes(segment.is_lost());
             repaired += bytes(segment.is_repaired());
             prop_assert!(!segment.is_sacked() || !(segment.is_lost() || segment.is_repaired()));
+            // By time a retransmission counts as long as it is not lost in turn.
+            prop_assert!(!by_time || !segment.is_repaired() || segment.is_lost());
             next = segment.end();
         }
         prop_assert_eq!(next, self.max);
@@ -221,6 +224,22 @@ proptest! {
     #[test]
     fn a_sender_stays_within_its_bounds(
         config in any::sender(),
+        ops in prop::collection::vec(op(), 1..120),
+    ) {
+        let mut fed = Fed::connected(config);
+        fed.connection.write(60_000);
+        fed.drain()?;
+        fed.check()?;
+        for op in &ops {
+            fed.apply(op);
+            fed.drain()?;
+            fed.check()?;
+        }
+    }
+
+    #[test]
+    fn so_does_a_sender_that_goes_by_time(
+        config in any::sender_by_time(),
         ops in prop::collection::vec(op(), 1..120),
     ) {
         let mut fed = Fed::connected(config);

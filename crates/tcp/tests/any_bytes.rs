@@ -9,6 +9,7 @@ mod script;
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use rtolab_tcp::config::SackRules;
 use rtolab_tcp::sum::{self, POLICIES, Question};
 use rtolab_tcp::{Config, Event};
 use script::any;
@@ -99,10 +100,12 @@ proptest! {
 
     #[test]
     fn every_byte_arrives_whatever_the_channel_does(
-        (name, sender) in (select(sums()), any::sender()),
+        (name, mut sender) in (select(sums()), any::sender()),
         receiver in any::receiver(),
         plan in plan(),
     ) {
+        // PRR is not for the SACK recovery of ns-2, which a sum names where it is meant.
+        sender.recovery.sack.rules = SackRules::default();
         let sender = Config { push: receiver.push, ..sum::sender(&name, &sender).unwrap() };
         delivers([sender, receiver], plan)?;
     }

@@ -188,4 +188,14 @@ proptest! {
     ) {
         finishes(World::new([sender, receiver], writes.into(), fates))?;
     }
+
+    #[test]
+    fn so_does_one_by_time(
+        sender in any::sender_by_time(),
+        receiver in any::receiver(),
+        writes in (some_bytes(), some_bytes()),
+        fates in fates(),
+    ) {
+        finishes(World::new([sender, receiver], writes.into(), fates))?;
+    }
 }

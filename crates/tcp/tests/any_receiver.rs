@@ -2,6 +2,8 @@
 
 mod script;
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use rtolab_tcp::receiver::{AckDue, Receiver, SackUse};
 use rtolab_tcp::{Config, Flags, Segment, Seq};
@@ -31,7 +33,7 @@ struct Watched {
 
 impl Watched {
     fn new(config: Config) -> Self {
-        let mut receiver = Receiver::new(config.receiver, config.timestamp.echo);
+        let mut receiver = Receiver::new(Arc::new(config.clone()));
         receiver.synchronise(&Segment::new(Seq::FIRST, 0, Flags::SYN));
         Self { config, receiver, at: Instant::START, since: None, pending: 0 }
     }

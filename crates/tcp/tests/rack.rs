@@ -2,7 +2,11 @@
 
 mod script;
 
+use std::sync::Arc;
+
 use rtolab_tcp::config::{RackThreshold, ReorderingWindow};
+use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::sum;
 use script::{Script, Setup};
 
 /// A round trip of 100 ms is known; the first segment leaves at 100 ms.
@@ -161,4 +165,41 @@ fn new_data_lost_in_recovery_begins_another() {
     s.at(200).sacks(0, [2..=10]).expect([1, 11, 12, 13, 14]).fast_retransmits(1);
     // Segment 11 is lost: that is of another window.
     s.at(300).sacks(10, [12..=14]).expect([11, 15]).fast_retransmits(2);
+}
+
+#[test]
+fn after_an_undo_what_is_truly_lost_is_found_anew() {
+    // A timeout in a delay, in which segment 3 is lost.
+    let mut s = setup("rack:no-tlp+eifel").rto_of(300).segments(8).sent(1..=8);
+    s.timeout().expect([1]).cwnd(1.0);
+    // The original, by its timestamp: all is as before, and nothing is lost any more.
+    s.at(500).echoing(100).ack(1).verdict(Verdict::Spurious).cwnd(10.0).expect_nothing();
+    assert_eq!(s.connection.sender().flight().lost(), 0);
+    s.at(501).echoing(100).ack(2).expect_nothing();
+    s.at(502).echoing(100).sacks(2, [4..=4]).expect_nothing();
+    s.early_timer().expect([3]).fast_retransmits(1);
+}
+
+#[test]
+fn rack_and_the_others_take_over_from_each_other() {
+    let rack = |sum: &str| Arc::new(sum::sender(sum, &script::base()).unwrap());
+    // Go-back-N has sent 2 and 3 again; the rest is lost by time, too.
+    let mut s = setup("sack").rto_of(1000).segments(8).sent(1..=8);
+    s.timeout().expect([1]);
+    s.at(1200).ack(1).expect([2, 3]);
+    s.connection.adopt(rack("rack")).unwrap();
+    s.unjudged().at(1300).ack(3).expect([4, 5, 6]);
+    // And back.
+    s.connection.adopt(rack("newreno")).unwrap();
+    s.at(1400).ack(6).expect([7, 8]);
+    s.at(1500).ack(8).expect_nothing().deadline(None);
+}
+
+#[test]
+fn who_forbears_does_not_go_by_time_either() {
+    let mut s = setup("rack").segments(6).sent(1..=6);
+    s.connection.forbear();
+    s.deadline(None);
+    s.at(200).sacks(0, [2..=6]).expect_nothing().deadline(None).fast_retransmits(0);
+    s.at(400).ack(1).expect_nothing();
 }

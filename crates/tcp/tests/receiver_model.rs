@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use rtolab_tcp::config::{EchoRule, ReceiverConfig};
+use rtolab_tcp::config::ReceiverConfig;
 use rtolab_tcp::receiver::{AckDue, Receiver, SackUse};
 use rtolab_tcp::{Config, Flags, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
@@ -126,7 +127,8 @@ struct Pair {
 
 impl Pair {
     fn new(config: ReceiverConfig, sack: SackUse, timestamps: bool) -> Self {
-        let mut receiver = Receiver::new(config, EchoRule::Rfc7323);
+        let whole = Config { receiver: config, ..Config::default() };
+        let mut receiver = Receiver::new(Arc::new(whole));
         receiver.synchronise(&Segment::new(Seq::FIRST, 0, Flags::SYN));
         let nxt = (Seq::FIRST + 1).value();
         let model = Model {

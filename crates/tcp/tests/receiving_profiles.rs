@@ -2,6 +2,8 @@
 
 mod script;
 
+use std::sync::Arc;
+
 use rtolab_tcp::config::{AckCounts, AckDelay, EchoRule};
 use rtolab_tcp::profile::{PROFILES, Profile};
 use rtolab_tcp::receiver::{Receiver, SackUse};
@@ -155,7 +157,7 @@ fn the_options_are_those_of_the_system() {
 fn ns_2_reports_three_blocks() {
     let blocks = |name| {
         let config = receiving(name, base());
-        let mut receiver = Receiver::new(config.receiver, config.timestamp.echo);
+        let mut receiver = Receiver::new(Arc::new(config));
         receiver.synchronise(&Segment::new(Seq::FIRST, 0, Flags::SYN));
         for number in [2, 4, 6, 8] {
             receiver.take(&Segment::new(start_of(number), SEGMENT, Flags::ACK), at(0));
@@ -170,7 +172,9 @@ fn ns_2_reports_three_blocks() {
 /// Which timestamp is echoed when the first of two segments arrives again, all acknowledged, and
 /// when then one arrives above a gap: that of the second segment is 2.
 fn echoes(rule: EchoRule) -> [Option<u32>; 2] {
-    let mut receiver = Receiver::new(base().receiver, rule);
+    let mut config = base();
+    config.timestamp.echo = rule;
+    let mut receiver = Receiver::new(Arc::new(config));
     let stamped = |number, value| {
         let mut segment = Segment::new(start_of(number), SEGMENT, Flags::ACK);
         segment.set_timestamps(Timestamps { value, echo: 0 });

@@ -2,9 +2,10 @@
 
 mod script;
 
+use rtolab_tcp::Event;
 use rtolab_tcp::spurious::{DuplicateCause, Verdict};
-use rtolab_time::Duration;
-use script::{Script, Setup};
+use rtolab_time::{Duration, Instant};
+use script::{Script, Setup, start_of};
 
 /// A round trip of 100 ms is known; the first segment leaves at 100 ms.
 fn setup(sum: &str) -> Setup {
@@ -143,4 +144,48 @@ fn an_undo_by_dsack_waits_for_the_probe_too() {
         s.at(1400).write(1).expect([4]);
         s.at(1450).sacks(3, [1..=1]).verdict(Verdict::Spurious);
     }
+}
+
+#[test]
+fn what_a_probe_sent_again_does_not_show_f_rto_a_spurious_timeout() {
+    for form in ["frto:rfc5682-sack", "frto:linux"] {
+        let mut s = setup(&format!("rack+{form}")).segments(4).sent(1..=4);
+        s.early_timer().expect([4]);
+        s.timeout().expect([1]);
+        s.at(1350).write(4).expect_nothing();
+        s.at(1400).ack(1).expect([5, 6]);
+        // Segment 4, or what the probe sent.
+        s.at(1450).sacks(1, [4..=4]).not_spurious();
+        let left = s.take();
+        assert!(left.is_empty() || left == [2], "{form}: {left:?}");
+        // An original is proof.
+        let mut s = setup(&format!("rack+{form}")).segments(4).sent(1..=4);
+        s.early_timer().expect([4]);
+        s.timeout().expect([1]);
+        s.at(1350).write(4).expect_nothing();
+        s.at(1400).ack(1).expect([5, 6]);
+        s.at(1450).ack(4).verdict(Verdict::Spurious);
+    }
+}
+
+#[test]
+fn who_is_woken_late_takes_the_timers_in_their_order() {
+    let mut s = setup("rack").segments(3).sent(1..=3);
+    // The probe was due at 300 ms, and the timeout a second behind it.
+    let late = Instant::START + Duration::from_millis(1299);
+    let mut once = s.connection.clone();
+    once.on_timer(late);
+    let events: Vec<_> = std::iter::from_fn(|| once.poll_event()).collect();
+    assert!(matches!(events[..], [Event::Connected, Event::Probe(_)] | [Event::Probe(_)]));
+    assert_eq!(once.next_timer(), Some(late + Duration::from_millis(1)));
+
+    let mut once = s.connection.clone();
+    once.on_timer(late + Duration::from_millis(1));
+    let events: Vec<_> = std::iter::from_fn(|| once.poll_event()).collect();
+    assert!(matches!(events[..], [.., Event::Probe(_), Event::Timeout(_)]), "{events:?}");
+    // The probe has not left: what timed out leaves in its place.
+    let at = late + Duration::from_millis(1);
+    let left: Vec<_> = std::iter::from_fn(|| once.poll_transmit(at)).collect();
+    assert_eq!(left.iter().map(|left| left.seq).collect::<Vec<_>>(), [start_of(1)]);
+    s.early_timer().expect([3]);
 }

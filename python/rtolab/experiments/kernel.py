@@ -208,6 +208,7 @@ def on_kernel(
     runs: int,
     seed: int = 1,
     parallel: int = PARALLEL,
+    instead: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> OnKernel:
     """Run an experiment's variants simulated and on real kernels, on the same seeds.
@@ -217,6 +218,7 @@ def on_kernel(
         runs: how many for each variant.
         seed: the first.
         parallel: how many on kernels at a time.
+        instead: values in place of the experiment's, by key of the scenario, for both.
         progress: told how many of the runs on kernels are done.
 
     Raises:
@@ -230,13 +232,13 @@ def on_kernel(
     plain = replace(
         experiment, variants=chosen, checks=(), alternatives=(), derive=None, tables=None
     )
-    simulated = reproduce(plain, runs=runs, seed=seed, sensitivity=False).measured
+    simulated = reproduce(plain, runs=runs, seed=seed, assume=instead).measured
     if simulated is None:
         raise Error(f"{experiment.id}: nothing is simulated")
     runs = simulated.runs
     assumed = {one.name: one.value for one in plain.assumptions if one.is_key}
     settings = [
-        Setting(variant.key, {**variant.set, **one.set})
+        Setting(variant.key, {**variant.set, **one.set, **(instead or {})})
         for variant, one in zip(chosen, mapping, strict=True)
     ]
     emulated = emulate(

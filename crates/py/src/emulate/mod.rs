@@ -9,7 +9,7 @@ use std::time::Instant;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use rtolab_live::{Emulation, Ran};
+use rtolab_live::{Emulation, Keep, Ran};
 use rtolab_record::Run;
 use rtolab_scenario::Scenario;
 use rtolab_sim::Counters;
@@ -27,30 +27,38 @@ fn load(path: &std::path::Path, set: &Set) -> PyResult<Scenario> {
     Scenario::load(path, set).map_err(|error| raise::<ScenarioError>(&error))
 }
 
-/// Runs `command` at the first host of the scenario's first link, in real time.
+/// Runs `command` at the first host of the scenario's first link, in real time; with `keep` the
+/// tables hold its TCP connections.
 ///
 /// Ctrl-C ends the command and gives the report; what another signal's handler raises is raised
 /// when all is taken down.
 #[pyfunction]
-#[pyo3(signature = (path, *, set=Vec::new(), seed=1, command))]
+#[pyo3(signature = (path, *, set=Vec::new(), seed=1, command, keep=false))]
 pub(crate) fn emulate(
     py: Python<'_>,
     path: PathBuf,
     set: Set,
     seed: u64,
     command: Vec<String>,
-) -> PyResult<EmulationReport> {
+    keep: bool,
+) -> PyResult<(Outcome, EmulationReport)> {
     guard(|| {
         let scenario = load(&path, &set)?;
         let emulation = Emulation { scenario: &scenario, seed };
         let mut signals = Signals::default();
-        let done = py
-            .detach(|| emulation.command(&command, &mut || Python::attach(|py| signals.came(py))));
+        let wanted = if keep { Keep::Packets } else { Keep::Nothing };
+        let done = py.detach(|| {
+            let mut came = || Python::attach(|py| signals.came(py));
+            emulation.command(&command, wanted, &mut came)
+        });
         // Ctrl-C reaches `ip` and the command, too, and either may have ended of it first.
         signals.came(py);
         let interrupted = signals.interrupted(py)?;
         match done {
-            Ok(report) => Ok(EmulationReport::new(&report, interrupted)),
+            Ok(ran) => {
+                let report = EmulationReport::new(&ran.report, interrupted);
+                Ok((Outcome::new(vec![ran.recording], keep, Effort::default()), report))
+            }
             Err(_) if interrupted => Err(PyKeyboardInterrupt::new_err(())),
             Err(error) => Err(raise::<EmulationError>(&error)),
         }

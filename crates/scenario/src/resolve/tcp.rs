@@ -2,14 +2,15 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckDelay, Arithmetic, DualRttConfig, NewRenoConfig, Parity, PathFact, RackConfig,
-    ReceiverConfig, RecoveryConfig, RtoConfig, RtoFloor, SackConfig, Threshold, TimerClock,
-    TimestampConfig, WindowConfig,
+    AckDelay, Arithmetic, DualRttConfig, GiveUp, KeepAlive, Limits, NewRenoConfig, Parity,
+    PathFact, RackConfig, ReceiverConfig, RecoveryConfig, RtoConfig, RtoFloor, SackConfig,
+    Threshold, TimerClock, TimestampConfig, WindowConfig,
 };
 
 use super::at::At;
 use super::congestion::congestion;
 use crate::Error;
+use crate::written;
 use crate::written::value::{Chance, Text, Whole, Written};
 use crate::written::{
     DualRtt, Flow, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
@@ -28,6 +29,9 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     config.response = tcp.response.map(|Written(response)| response).or(config.response);
     dualrtt(&tcp.dualrtt, &mut config.dualrtt, &at.key("dualrtt"))?;
     config.push = push.unwrap_or(config.push);
+    set(&mut config.nagle, tcp.nagle);
+    config.connection.keep_alive = tcp.keep_alive.as_ref().map(keep_alive);
+    give_up(&tcp.give_up, &mut config.connection.limits);
     timestamp(&tcp.timestamp, &mut config.timestamp);
     rto(&tcp.rto, &mut config.rto, &at.key("rto"))?;
     window(&tcp.window, &mut config.window);
@@ -278,6 +282,26 @@ fn recovery(written: &Recovery, config: &mut RecoveryConfig) {
     set(&mut config.reduction, *reduction);
     let again = &mut config.go_back_n_on_duplicates;
     *again = go_back_n_on_duplicates.unwrap_or(*again);
+}
+
+fn keep_alive(written: &written::KeepAlive) -> KeepAlive {
+    let written::KeepAlive { idle, interval, probes } = written;
+    let mut config = KeepAlive::default();
+    set(&mut config.idle, *idle);
+    set(&mut config.interval, *interval);
+    set_whole(&mut config.probes, *probes);
+    config
+}
+
+fn give_up(written: &written::GiveUp, limits: &mut Limits) {
+    let written::GiveUp { retransmissions, syn_retransmissions } = written;
+    for (limit, written) in
+        [(&mut limits.r2, retransmissions), (&mut limits.r2_syn, syn_retransmissions)]
+    {
+        if let Some(Whole(count)) = *written {
+            *limit = GiveUp::Retransmissions(count);
+        }
+    }
 }
 
 fn newreno(written: &NewReno, config: &mut NewRenoConfig) {

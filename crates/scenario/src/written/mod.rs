@@ -25,7 +25,8 @@ pub(crate) use network::{Agent, Measure, Route};
 pub(crate) use queue::{CoDel, Priority, Red};
 pub(crate) use spans::{Length, Outages, Renewal, Spikes, Stalls};
 pub(crate) use tcp::{
-    DualRtt, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
+    DualRtt, GiveUp, KeepAlive, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp,
+    Timestamp, Window,
 };
 pub(crate) use words::{Kind, Measured};
 

@@ -2,7 +2,7 @@
 
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
-    Halves, Halving, History, IdleRestart, InitialWindow, Outstanding, Parity, PartialAck,
+    Halves, Halving, History, IdleRestart, InitialWindow, Nagle, Outstanding, Parity, PartialAck,
     PartialAckTimer, RackThreshold, RecoverOnUndo, Reduction, ReorderingWindow, RepeatedTimeout,
     Response, RestartFrom, RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling,
     SlowStart, Threshold, TimerClock, Validation, WindowLimited,
@@ -73,6 +73,37 @@ pub(crate) struct Tcp {
     pub dualrtt: DualRtt,
     /// Does the segment that empties the send buffer carry PSH? Default: false.
     pub push: Option<bool>,
+    /// Is a small segment held back while data are outstanding? Default: off.
+    pub nagle: Option<Written<Nagle>>,
+    /// Whether a silent peer is asked if it is still there (RFC 9293 section 3.8.4). Default: no.
+    pub keep_alive: Option<KeepAlive>,
+    /// When a connection is given up (RFC 9293 section 3.8.3). Default: never.
+    #[serde(default)]
+    pub give_up: GiveUp,
+}
+
+/// How a silent peer is asked if it is still there (RFC 9293 section 3.8.4).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct KeepAlive {
+    /// It is asked once nothing has come from it for so long. Default: 7200 s.
+    #[schemars(example = &"7200 s")]
+    pub idle: Option<Written<Positive>>,
+    /// And again each time that no answer has come for so long. Default: 75 s.
+    #[schemars(example = &"75 s")]
+    pub interval: Option<Written<Positive>>,
+    /// So many questions without an answer end the connection. Default: 9.
+    pub probes: Option<Count>,
+}
+
+/// When a connection is given up (RFC 9293 section 3.8.3).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct GiveUp {
+    /// As the timer expires after so many retransmissions of a segment. Default: never.
+    pub retransmissions: Option<Count>,
+    /// The same for a SYN. Default: never.
+    pub syn_retransmissions: Option<Count>,
 }
 
 /// The timestamps option (RFC 7323).

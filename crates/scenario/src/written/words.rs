@@ -3,7 +3,7 @@
 use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
-    Halves, Halving, History, IdleRestart, Logarithm, Outstanding, Parity, PartialAck,
+    Halves, Halving, History, IdleRestart, Logarithm, Nagle, Outstanding, Parity, PartialAck,
     PartialAckTimer, PrrBound, RackThreshold, RecoverOnUndo, Reduction, ReorderingWindow,
     RepeatedTimeout, Response, RestartFrom, RestartOnDuplicate, RxtAnswer, SackOnTimeout,
     SackRules, Sampling, SlowStart, Threshold, TimerClock, Validation, WindowLimited,
@@ -375,6 +375,14 @@ impl Word for IdleRestart {
         ("off", Self::Off, "Never."),
         ("last-sent", Self::LastSent, "When nothing was sent for a timeout (RFC 5681)."),
         ("last-received", Self::LastReceived, "When nothing arrived for a timeout, as in BSD."),
+    ];
+}
+
+impl Word for Nagle {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("off", Self::Off, "No."),
+        ("rfc896", Self::Rfc896, "While anything is outstanding (RFC 9293 section 3.7.4)."),
+        ("minshall", Self::Minshall, "While a small segment is outstanding, as in Linux."),
     ];
 }
 

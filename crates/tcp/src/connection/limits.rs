@@ -30,9 +30,11 @@ impl Connection {
     /// or enough was tried.
     #[cold]
     pub(super) fn on_sender_timer(&mut self, at: Instant) {
-        let expired = self.sender.retransmission_deadline().is_some_and(|rto| rto <= at);
-        let Some(head) = self.sender.flight().head().filter(|_| expired) else {
-            self.sender.on_timer(at);
+        if !self.sender.has_timed_out(at) {
+            return;
+        }
+        let Some(head) = self.sender.flight().head() else {
+            self.sender.on_timeout(at);
             return;
         };
         let limits = &self.config.connection.limits;
@@ -47,7 +49,7 @@ impl Connection {
         if limits.r1 == Some(times) {
             self.push_event(Event::DeliveryProblem { at, seq });
         }
-        self.sender.on_timer(at);
+        self.sender.on_timeout(at);
     }
 
     /// The persist timer may have expired. A window may stay closed for ever, but somebody has to say

@@ -104,7 +104,7 @@ impl Connection {
     fn new(config: Arc<Config>, state: State, opened: Opened) -> Self {
         Self {
             sender: Sender::new(config.clone()),
-            receiver: Receiver::new(config.receiver, config.timestamp.echo),
+            receiver: Receiver::new(config.clone()),
             agreed: Agreed::default(),
             smss: u32::from(config.mss),
             connected: false,
@@ -205,7 +205,16 @@ impl Connection {
 
     /// What happened since this was last asked.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.sender.take_event().or_else(|| self.events.pop_front())
+        self.sender.take_event().or_else(|| self.take_own_event())
+    }
+
+    fn take_own_event(&mut self) -> Option<Event> {
+        let event = self.events.pop_front();
+        if self.events.is_empty() {
+            // There are but a handful in the life of a connection, most of them at its ends.
+            self.events = VecDeque::new();
+        }
+        event
     }
 
     /// Has [`Connection::poll_event`] something to tell?
@@ -232,6 +241,9 @@ impl Connection {
 
     /// A timer may have expired.
     pub fn on_timer(&mut self, at: Instant) {
+        if self.state == State::Closed {
+            return;
+        }
         self.receiver.on_timer(at);
         if self.persist.is_running() {
             self.on_persist_timer(at);

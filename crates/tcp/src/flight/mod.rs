@@ -428,6 +428,13 @@ impl Flight {
         self.lost_edge = self.una;
     }
 
+    /// Keeps room for no more than four times what is outstanding: an end that only receives has sent
+    /// all with the handshake, and of many flows each has its largest window at another time. Windows
+    /// that only go up and down in congestion avoidance keep what they have.
+    pub fn give_back_room(&mut self) {
+        self.segments.shrink_to(4 * self.segments.len());
+    }
+
     /// Forgets the scoreboard: a timeout may mean that the receiver reneged (RFC 2018 section 8).
     pub fn clear_scoreboard(&mut self) {
         self.clear_losses();

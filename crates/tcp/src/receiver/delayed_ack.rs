@@ -1,6 +1,8 @@
 //! Delayed acknowledgments: how long the ACK of what arrived in order may wait (RFC 1122 section
 //! 4.2.3.2, RFC 5681 section 4.2).
 
+use alloc::boxed::Box;
+
 use rtolab_time::{Duration, Instant};
 
 use super::AckDue;
@@ -11,32 +13,49 @@ use crate::segment::{Flags, Segment};
 const SHORTEST: Duration = Duration::from_millis(40);
 
 /// What has arrived in order since the last acknowledgment, and at what pace segments come.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct DelayedAck {
-    segments: u32,
     bytes: u64,
+    segments: u32,
     /// The largest payload so far: what a full segment is taken to be.
     full: u32,
     /// How many acknowledgments of data have left.
     acknowledgments: u32,
+    /// Where the delay adapts to it.
+    pace: Option<Box<Pace>>,
+}
+
+/// How fast segments come.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
     /// When the last segment with data arrived.
-    last: Option<Instant>,
+    last: Instant,
     /// Linux's estimate of the time between segments, `ato`.
-    interval: Option<Duration>,
+    interval: Duration,
+}
+
+impl Pace {
+    fn arrived(&mut self, at: Instant) {
+        let gap = at - core::mem::replace(&mut self.last, at);
+        let half = |interval: Duration| interval / 2;
+        self.interval = match gap {
+            gap if gap <= half(SHORTEST) => half(self.interval) + half(SHORTEST),
+            gap if gap < self.interval => half(self.interval) + gap,
+            _ => self.interval,
+        };
+    }
 }
 
 impl DelayedAck {
     /// A segment with data arrived, in order or not.
-    pub(super) fn arrived(&mut self, segment: &Segment, at: Instant) {
+    pub(super) fn arrived(&mut self, segment: &Segment, at: Instant, config: &ReceiverConfig) {
         self.full = self.full.max(segment.len);
-        let gap = self.last.replace(at).map(|last| at - last);
-        let half = |interval: Duration| interval / 2;
-        self.interval = Some(match (self.interval, gap) {
-            (Some(interval), Some(gap)) if gap <= half(SHORTEST) => half(interval) + half(SHORTEST),
-            (Some(interval), Some(gap)) if gap < interval => half(interval) + gap,
-            (Some(interval), _) => interval,
-            (None, _) => SHORTEST,
-        });
+        if config.ack_delay == AckDelay::Adaptive {
+            match &mut self.pace {
+                Some(pace) => pace.arrived(at),
+                None => self.pace = Some(Box::new(Pace { last: at, interval: SHORTEST })),
+            }
+        }
     }
 
     /// The segment was the next one expected: when its acknowledgment is due, if `due` was what is
@@ -68,7 +87,10 @@ impl DelayedAck {
         match config.ack_delay {
             AckDelay::Timer => at + longest,
             AckDelay::Heartbeat { phase } => next_beat(at, longest, phase),
-            AckDelay::Adaptive => at + self.interval.unwrap_or(SHORTEST).max(SHORTEST).min(longest),
+            AckDelay::Adaptive => {
+                let interval = self.pace.as_ref().map_or(SHORTEST, |pace| pace.interval);
+                at + interval.max(SHORTEST).min(longest)
+            }
         }
     }
 

@@ -20,8 +20,10 @@ pub(super) enum Dupack {
 }
 
 /// The duplicate acknowledgments since RCV.NXT last moved.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Dupacks {
+    /// How long a link may take to fill a gap.
+    delay: Duration,
     count: u32,
     held: u32,
     until: Option<Instant>,
@@ -30,21 +32,25 @@ pub(super) struct Dupacks {
 }
 
 impl Dupacks {
-    /// A segment arrived above a gap; `delay` is how long a link may take to fill it.
-    pub(super) fn arrived(&mut self, at: Instant, delay: Option<Duration>) -> Dupack {
+    /// None so far; a link may take `delay` to fill a gap.
+    pub(super) const fn new(delay: Duration) -> Self {
+        Self { delay, count: 0, held: 0, until: None, over: false }
+    }
+
+    /// A segment arrived above a gap.
+    pub(super) fn arrived(&mut self, at: Instant) -> Dupack {
         self.count = self.count.saturating_add(1);
-        let Some(delay) = delay else { return Dupack::Now };
         if self.count <= AT_ONCE || self.over {
             return Dupack::Now;
         }
         self.held += 1;
-        self.until.get_or_insert(at + delay);
+        self.until.get_or_insert(at + self.delay);
         Dupack::Held
     }
 
     /// RCV.NXT moved: those that wait are out of date.
     pub(super) fn filled(&mut self) {
-        *self = Self::default();
+        *self = Self::new(self.delay);
     }
 
     /// When those that wait leave.

@@ -6,7 +6,7 @@ mod timestamps;
 use rtolab_time::Duration;
 
 use super::*;
-use crate::config::Config;
+use crate::config::EchoRule;
 use crate::segment::Timestamps;
 
 /// A receiver that is told of whole segments of 1,000 bytes numbered from 1.
@@ -37,7 +37,9 @@ impl Script {
     }
 
     fn of(config: ReceiverConfig, echo: EchoRule) -> Self {
-        let mut receiver = Receiver::new(config, echo);
+        let mut whole = Config { receiver: config, ..Config::default() };
+        whole.timestamp.echo = echo;
+        let mut receiver = Receiver::new(Arc::new(whole));
         let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
         syn.set_timestamps(Timestamps { value: 0, echo: 0 });
         receiver.synchronise(&syn);

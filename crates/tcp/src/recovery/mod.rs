@@ -200,9 +200,8 @@ impl Sender {
         let (una, recover) = (self.flight().una(), self.recovery.recover);
         match (self.config.recovery.algorithm, self.config.recovery.bugfix) {
             _ if self.forbears => false,
-            (_, Bugfix::LessCareful) => una >= recover,
+            (Algorithm::Rack, _) | (_, Bugfix::LessCareful) => una >= recover,
             (Algorithm::Sack, _) if !self.is_sack1() => una >= recover,
-            (Algorithm::Rack, _) => una >= recover,
             (_, Bugfix::None) => true,
             _ if una > recover => true,
             (_, Bugfix::Careful) => false,

@@ -2,7 +2,7 @@
 //! leaves is in proportion to what arrives; once it is down, what leaves makes up for losses, within
 //! a bound.
 
-use crate::config::{PrrBound, Reduction};
+use crate::config::{Outstanding, PrrBound, Reduction};
 use crate::flight::AckFacts;
 use crate::sender::Sender;
 use crate::seq::Seq;
@@ -31,6 +31,12 @@ impl Prr {
     /// So much leaves in recovery.
     pub const fn sent(&mut self, bytes: u64) {
         self.out += bytes;
+    }
+
+    /// Of `ssthresh`, as much as of the flight is delivered.
+    fn share(&self, ssthresh: u64) -> u64 {
+        let share = u128::from(self.delivered) * u128::from(ssthresh);
+        u64::try_from(share.div_ceil(u128::from(self.flight))).unwrap_or(u64::MAX)
     }
 }
 
@@ -99,26 +105,30 @@ impl Sender {
         }
     }
 
+    /// Bytes of the fast retransmit, where they count as outstanding before it leaves.
+    fn counted_early(&self) -> u64 {
+        let head = self.flight.head().filter(|head| head.is_repaired());
+        let pipe = self.config.recovery.sack.outstanding == Outstanding::Pipe;
+        let waits = head.filter(|_| pipe && self.resend_head.is_some());
+        waits.map_or(0, |head| u64::from(head.len))
+    }
+
     /// The window lets out as much as is due (RFC 9937 section 6.2, RFC 6937 section 3).
     fn send_in_proportion(&mut self, bound: PrrBound, delivered: u64, safe: bool) {
-        let (pipe, ssthresh, smss) = (self.outstanding(), self.window.ssthresh, self.window.smss);
+        let (ssthresh, smss) = (self.window.ssthresh, self.window.smss);
+        let pipe = self.outstanding() - self.counted_early();
         let Some(prr) = &mut self.prr else { return };
         prr.delivered += delivered;
-        let due = match pipe > ssthresh {
-            true => {
-                let share = u128::from(prr.delivered) * u128::from(ssthresh);
-                let share = share.div_ceil(u128::from(prr.flight));
-                u64::try_from(share).unwrap_or(u64::MAX).saturating_sub(prr.out)
-            }
-            false => {
-                let owed = prr.delivered.saturating_sub(prr.out);
-                let limit = match bound {
-                    PrrBound::Crb => owed,
-                    PrrBound::Ssrb => owed.max(delivered) + smss,
-                    PrrBound::Rfc9937 => owed.max(delivered) + if safe { smss } else { 0 },
-                };
-                limit.min(ssthresh - pipe)
-            }
+        let due = if pipe > ssthresh {
+            prr.share(ssthresh).saturating_sub(prr.out)
+        } else {
+            let owed = prr.delivered.saturating_sub(prr.out);
+            let limit = match bound {
+                PrrBound::Crb => owed,
+                PrrBound::Ssrb => owed.max(delivered) + smss,
+                PrrBound::Rfc9937 => owed.max(delivered) + if safe { smss } else { 0 },
+            };
+            limit.min(ssthresh - pipe)
         };
         // The fast retransmit leaves in any case.
         let due = if prr.out == 0 { due.max(smss) } else { due };

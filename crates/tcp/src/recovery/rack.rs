@@ -293,7 +293,7 @@ impl Sender {
     /// The segment at `seq` leaves again.
     pub(crate) fn rack_repairs(&mut self, seq: Seq) {
         let Self { rack: Some(rack), flight, .. } = self else { return };
-        let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(|sent| sent.end());
+        let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(Sent::end);
         if let Some(end) = lost {
             flight.mark_repaired(seq);
             if flight.unrepaired_from(rack.repaired_up_to).is_none_or(|sent| sent.seq >= end) {

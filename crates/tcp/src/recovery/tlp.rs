@@ -4,7 +4,7 @@
 use rtolab_time::{Duration, Instant};
 
 use crate::event::Event;
-use crate::flight::{AckFacts, Cause};
+use crate::flight::{AckFacts, Cause, Sent};
 use crate::sender::{Chunk, Sender};
 use crate::seq::Seq;
 
@@ -121,6 +121,11 @@ impl Sender {
             }
         }
         self.restart_retransmission_timer(at);
+    }
+
+    /// What a probe sent again and is not acknowledged.
+    pub(crate) fn outstanding_probe(&self) -> Option<Sent> {
+        self.rack.as_ref().and_then(|_| self.flight.probed()).copied()
     }
 
     /// Is that the probe that leaves? No other follows before it is heard of.

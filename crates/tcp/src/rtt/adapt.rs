@@ -11,8 +11,8 @@ impl RttEstimator {
         let srtt = before.srtt.max(rtt);
         let rttvar = before.rttvar.max(rtt / 2);
         self.estimate = Some(Estimate { srtt, rttvar });
-        let margin = (rttvar * 4).max(self.config.granularity);
-        let rto = (srtt + margin).max(self.config.floor.duration());
-        self.rto = rto.min(self.config.max);
+        let margin = (rttvar * 4).max(self.config.rto.granularity);
+        let rto = (srtt + margin).max(self.config.rto.floor.duration());
+        self.rto = rto.min(self.config.rto.max);
     }
 }

@@ -44,14 +44,14 @@ impl RttEstimator {
             },
         };
         self.estimate = Some(estimate);
-        let floor = match self.config.floor {
+        let floor = match self.config.rto.floor {
             RtoFloor::Total(floor) => floor,
             RtoFloor::Variance(_) | RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..) => {
                 Duration::ZERO
             }
         };
-        let least = (rtt + self.config.granularity * 2).max(floor);
+        let least = (rtt + self.config.rto.granularity * 2).max(floor);
         let rto = estimate.srtt + estimate.rttvar.saturating_mul(u64::from(load));
-        self.rto = rto.max(least).min(self.config.max);
+        self.rto = rto.max(least).min(self.config.rto.max);
     }
 }

@@ -1,13 +1,13 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::config::Config;
+use crate::config::{Config, RtoConfig};
 
 fn estimator(change: impl FnOnce(&mut RtoConfig)) -> RttEstimator {
-    let mut config = Config::default().rto;
-    config.floor = RtoFloor::Total(Duration::ZERO);
-    change(&mut config);
-    RttEstimator::new(config)
+    let mut config = Config::default();
+    config.rto.floor = RtoFloor::Total(Duration::ZERO);
+    change(&mut config.rto);
+    RttEstimator::new(Arc::new(config))
 }
 
 fn feed(rtt: &mut RttEstimator, millis: u64) {
@@ -160,7 +160,7 @@ fn another_arithmetic_under_way_goes_on_from_the_estimate() {
         granularity: Duration::from_millis(100),
         ..Config::default().rto
     };
-    rtt.adopt(config);
+    rtt.adopt(Arc::new(Config { rto: config, ..Config::default() }));
     assert_eq!(rtt.rto(), Duration::from_millis(8700));
     feed(&mut rtt, 2900);
     assert_eq!(rtt.rto(), Duration::from_millis(7300));

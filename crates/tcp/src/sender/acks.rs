@@ -7,6 +7,7 @@ use rtolab_time::Instant;
 use super::Sender;
 use crate::config::{FullAck, Reduction, Sampling};
 use crate::flight::AckFacts;
+use crate::rtt::Trains;
 use crate::segment::{Flags, Segment};
 
 impl Sender {
@@ -38,9 +39,9 @@ impl Sender {
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
         self.last.received = Some(at);
         if segment.flags.has(Flags::ECE) {
-            self.saved.congestion_echoed = true;
+            self.note_congestion_echo();
         }
-        self.trains.begin(false);
+        self.tell_trains(|trains| trains.begin(false));
     }
 
     fn learn(&mut self, segment: &Segment, at: Instant) {
@@ -57,11 +58,13 @@ impl Sender {
             self.nxt = self.nxt.max(facts.ack);
             self.timed_out_at = None;
             self.forbears = false;
-            self.trains.acked(facts.ack);
+            self.tell_trains(|trains| trains.acked(facts.ack));
             self.sample(&facts, &timed);
         }
         self.last.received = Some(at);
-        self.saved.congestion_echoed |= segment.flags.has(Flags::ECE);
+        if segment.flags.has(Flags::ECE) {
+            self.note_congestion_echo();
+        }
         let settled = self.judge(&facts);
         let recovering = self.recovery.is_fast();
         self.recover_or_begin(&facts, settled);
@@ -84,18 +87,22 @@ impl Sender {
             }
             if ended {
                 self.validate_recovered();
-                self.trains.resume();
+                self.tell_trains(Trains::resume);
             }
-            self.trains.begin(!self.recovery.is_fast());
+            let counts = !self.recovery.is_fast();
+            self.tell_trains(|trains| trains.begin(counts));
             self.restart_timer(at);
         } else {
-            self.trains.begin(false);
+            self.tell_trains(|trains| trains.begin(false));
             self.restart_timer_on_duplicate(&facts);
         }
         if self.rack.is_some() {
             self.restart_early_timers(&facts);
         }
         self.calm = facts.is_new() && self.is_settled();
+        if self.calm {
+            self.flight.give_back_room();
+        }
     }
 
     /// Where every segment is timed: when those left that `segment` acknowledges and that were

@@ -6,9 +6,10 @@ use alloc::sync::Arc;
 use thiserror::Error;
 
 use super::growth::Control;
-use super::{Permit, Sender};
+use super::validation::Usage;
+use super::{Permit, Sender, frto_of, trains_of};
 use crate::config::{Algorithm, Config};
-use crate::spurious::{Bench, Frto, FrtoVariant, acting};
+use crate::spurious::{Bench, FrtoVariant, acting};
 
 /// Why a connection cannot go on with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -65,17 +66,23 @@ impl Sender {
         }
         if config.frto != self.config.frto {
             self.permit = Permit::Windows;
-            self.frto = config.frto.map(Frto::new);
+            self.frto = frto_of(&config);
         }
         if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
             let before = self.bench.take().map_or_else(Bench::default, |bench| *bench);
             self.bench = Some(Box::new(before.replaced(acting(&config))));
         }
+        if config.window.validation != self.config.window.validation {
+            self.usage = Usage::since(self.last.sent, &config);
+        }
+        if config.rto.floor != self.config.rto.floor {
+            self.trains = trains_of(&config);
+        }
         self.window.adopt(&config.window);
         if config.congestion != self.config.congestion {
             self.control = Control::of(&config.congestion);
         }
-        self.rtt.adopt(config.rto);
+        self.rtt.adopt(config.clone());
         self.config = config;
     }
 }

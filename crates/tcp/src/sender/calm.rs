@@ -56,12 +56,10 @@ impl Sender {
     pub fn on_calm_ack(&mut self, segment: &Segment, at: Instant) {
         let clean = self.flight.acked_cleanly(segment);
         self.burst = u32::MAX;
-        self.trains.acked(segment.ack);
         self.sample_calmly(&clean, at);
         self.last.received = Some(at);
         self.recovery.note_newest(&clean);
         self.window.grow(clean.advanced);
-        self.trains.begin(true);
         self.restart_timer(at);
     }
 

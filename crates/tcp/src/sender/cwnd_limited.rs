@@ -2,6 +2,7 @@
 //! RFC 2861: a window that was not filled does not grow.
 
 use super::Sender;
+use super::validation::Usage;
 use crate::seq::Seq;
 
 /// What was used of the window since all of it was acknowledged last.
@@ -23,18 +24,18 @@ impl Default for Filled {
 
 impl Sender {
     /// New data have left.
-    pub(super) fn note_filled(&mut self) {
+    pub(super) fn note_filled(&self, usage: &mut Usage) {
         let full = self.outstanding() + self.window.smss > self.window.cwnd;
         let (una, max, size) = (self.flight.una(), self.flight.max(), self.flight.size());
-        let filled = &mut self.usage.filled;
+        let filled = &mut usage.filled;
         if una >= filled.until || full || (!filled.full && size > filled.most) {
             *filled = Filled { full, most: size, until: max };
         }
     }
 
     /// May the window grow? In slow start where more than half of it was used, too.
-    pub(super) const fn is_cwnd_limited(&self) -> bool {
-        let (window, filled) = (&self.window, &self.usage.filled);
+    pub(super) const fn is_cwnd_limited(&self, usage: &Usage) -> bool {
+        let (window, filled) = (&self.window, &usage.filled);
         filled.full || (window.cwnd < window.ssthresh && window.cwnd < 2 * filled.most)
     }
 }

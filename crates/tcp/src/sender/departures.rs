@@ -5,6 +5,7 @@ use rtolab_time::Instant;
 use super::{Chunk, Permit, Sender};
 use crate::config::{Algorithm, IdleRestart, RtoFloor};
 use crate::flight::{Cause, Sent};
+use crate::rtt::Trains;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -88,8 +89,8 @@ impl Sender {
             return;
         }
         match cause {
-            Cause::New | Cause::GoBackN => self.trains.sent(segment.end()),
-            _ => self.trains.delay(segment.end()),
+            Cause::New | Cause::GoBackN => self.tell_trains(|trains| trains.sent(segment.end())),
+            _ => self.tell_trains(|trains| trains.delay(segment.end())),
         }
     }
 
@@ -106,7 +107,7 @@ impl Sender {
         if idle && self.new_chunk().is_some() {
             let initial = self.window.initial(&self.config.window);
             self.window.cwnd = self.window.cwnd.min(initial);
-            self.trains.slow_start();
+            self.tell_trains(Trains::slow_start);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::flight::{AckFacts, Cause, Sent};
 use crate::response::Finding;
 use crate::seq::Seq;
 use crate::spurious::{
-    Advice, Beginning, Bench, Episode, EpisodeKind, Frto, Reopening, Resumption, Verdict, acting,
+    Advice, Beginning, Bench, Episode, EpisodeKind, Reopening, Resumption, Verdict, acting,
 };
 
 impl Sender {
@@ -20,7 +20,7 @@ impl Sender {
     pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
         let max = self.flight.max();
         let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
-        let probe = self.flight.probed().copied();
+        let probe = self.outstanding_probe();
         self.bench().begin(Beginning { kind, seq: head.seq, max, sack, probe, at });
         let mut resent = *head;
         resent.transmissions = head.transmissions.saturating_add(1);
@@ -75,9 +75,9 @@ impl Sender {
         if let (true, None) = (began, self.timed_out_at) {
             let (seq, max) = (self.first_repair(), self.flight.max());
             let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
-            let probe = self.flight.probed().copied();
+            let probe = self.outstanding_probe();
             self.bench().begin(Beginning { kind, seq, max, sack, probe, at });
-            self.saved = before;
+            self.save(before);
         }
     }
 
@@ -193,7 +193,7 @@ impl Sender {
 
     /// Another detector than F-RTO was first: F-RTO has not reduced the window yet.
     fn respond_to(&mut self, found: &Finding, facts: &AckFacts) -> Settled {
-        if self.frto.as_ref().is_some_and(Frto::awaits_first) {
+        if self.frto.as_ref().is_some_and(|frto| frto.awaits_first()) {
             self.window.set_segments(1);
         }
         let settled = self.respond(found, facts);

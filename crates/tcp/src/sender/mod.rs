@@ -85,10 +85,20 @@ fn bench_of(config: &Config) -> Option<Box<Bench>> {
     Some(acting(config)).filter(|bench| !bench.is_empty()).map(Box::new)
 }
 
+/// The trains of a sender that does as `config` says, if it looks at them.
+fn trains_of(config: &Config) -> Option<Box<Trains>> {
+    matches!(config.rto.floor, RtoFloor::DelayedAck(..)).then(Box::default)
+}
+
+/// F-RTO, if a sender that does as `config` says has it.
+fn frto_of(config: &Config) -> Option<Box<Frto>> {
+    config.frto.map(Frto::new).map(Box::new)
+}
+
 /// The sending half of a connection.
 ///
-/// Laid out as it stands: what every segment asks for comes first, side by side, for with many
-/// connections the processor waits for memory.
+/// Laid out as it stands: what every segment asks for comes first, side by side, and what is
+/// seldom needed is elsewhere, for with many connections the processor waits for memory.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
@@ -100,6 +110,8 @@ pub struct Sender {
     /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
     pub(crate) nxt: Seq,
     deadline: Option<Instant>,
+    /// What RACK knows, where loss is told by time.
+    pub(crate) rack: Option<Box<Rack>>,
     /// How many segments the last event may still release.
     pub(crate) burst: u32,
     /// Is nothing going on but slow start or congestion avoidance? See [`Sender::is_calm`].
@@ -112,22 +124,20 @@ pub struct Sender {
     pub(crate) flight: Flight,
     pub(crate) window: Window,
     pub(crate) rtt: RttEstimator,
-    /// What RACK knows, where loss is told by time.
-    pub(crate) rack: Option<Box<Rack>>,
     /// The recovery under way, where the rate is reduced in proportion.
     pub(crate) prr: Option<Box<Prr>>,
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
     /// When data left last, and when an acknowledgment arrived last.
     last: Last,
-    /// How much of the window is used.
-    usage: Usage,
+    /// How much of the window is used, where it is validated.
+    usage: Option<Box<Usage>>,
     /// What grows and cuts the window in place of Reno, where it is asked for.
     control: Option<Box<Control>>,
     /// Explicit congestion notification, where both ends use it.
     ecn: Option<Box<Ecn>>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
-    trains: Trains,
+    trains: Option<Box<Trains>>,
     /// Loss recovery under way, and what it has counted so far.
     pub(crate) recovery: Recovery,
     /// The window on its way down outside fast recovery.
@@ -143,31 +153,30 @@ pub struct Sender {
     pub(crate) timed_out_at: Option<Seq>,
     /// Did the timer of the SYN expire?
     syn_timed_out: bool,
-    /// The state before the last timeout or fast retransmit.
-    pub(crate) saved: Saved,
+    /// The state before the last timeout or fast retransmit, once there was one.
+    pub(crate) saved: Option<Box<Saved>>,
     /// F-RTO, where it is asked for.
-    frto: Option<Frto>,
+    frto: Option<Box<Frto>>,
     /// The other detectors that the sender acts on, and the episode that they are asked about: where
     /// there are none from the first episode on.
     bench: Option<Box<Bench>>,
     /// Duplicate acknowledgments that do not count.
     pub(crate) discount: Discount,
     /// The next round trip of new data follows a spurious timeout.
-    pub(crate) adapting: Option<Adapting>,
+    pub(crate) adapting: Option<Box<Adapting>>,
 }
 
 impl Sender {
     /// Nothing sent yet, not even the SYN.
     pub fn new(config: Arc<Config>) -> Self {
         let window = Window::new(&config.window, u32::from(config.mss), false);
-        let rtt = RttEstimator::new(config.rto);
-        let recovery = Recovery::default();
+        let rtt = RttEstimator::new(config.clone());
         Self {
-            saved: Saved::of(&window, recovery),
+            saved: None,
             flight: Flight::default(),
             window,
             rtt,
-            recovery,
+            recovery: Recovery::default(),
             reduction: None,
             nxt: Seq::FIRST,
             resend_head: None,
@@ -182,16 +191,16 @@ impl Sender {
             deadline: None,
             timed_out_at: None,
             syn_timed_out: false,
-            frto: config.frto.map(Frto::new),
+            frto: frto_of(&config),
             bench: bench_of(&config),
             rack: Rack::of(&config),
             prr: None,
             discount: Discount::default(),
             adapting: None,
             timed: None,
-            trains: Trains::default(),
+            trains: trains_of(&config),
             last: Last::default(),
-            usage: Usage::default(),
+            usage: Usage::since(None, &config),
             control: None,
             ecn: None,
             calm: false,
@@ -214,7 +223,7 @@ impl Sender {
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
         self.burst = u32::MAX;
-        self.trains.begin(true);
+        self.tell_trains(|trains| trains.begin(true));
         if !self.fin {
             self.limit = Seq::new(self.limit.value().saturating_add(bytes));
         }
@@ -358,7 +367,9 @@ impl Sender {
     /// recovery every one counts as such (Psaras and Tsaoussidis 2007, section 4).
     fn head_may_wait(&self) -> bool {
         self.recovery.is_fast()
-            || self.flight.head().is_some_and(|head| self.trains.delays(head.end()))
+            || self.flight.head().is_some_and(|head| {
+                self.trains.as_ref().is_some_and(|trains| trains.delays(head.end()))
+            })
     }
 
     /// How many duplicates the peer has reported, by cause.

@@ -8,6 +8,7 @@ use crate::config::{
 };
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
+use crate::rtt::Trains;
 use crate::segment::Flags;
 use crate::spurious::{Entry, Expiry};
 
@@ -76,8 +77,17 @@ impl Sender {
 
     fn end_counted_train(&mut self, parity: Parity, at: Instant) {
         let (una, smss) = (self.flight.una(), self.window.smss);
-        if self.trains.end(parity, una, smss) && self.deadline.is_some() && self.head_may_wait() {
+        let ended = self.trains.as_mut().is_some_and(|trains| trains.end(parity, una, smss));
+        if ended && self.deadline.is_some() && self.head_may_wait() {
             self.deadline = self.deadline.max(Some(self.expiry(at)));
+        }
+    }
+
+    /// Tells them, where they are looked at.
+    #[inline]
+    pub(super) fn tell_trains(&mut self, tell: impl FnOnce(&mut Trains)) {
+        if let Some(trains) = &mut self.trains {
+            tell(trains);
         }
     }
 
@@ -90,8 +100,10 @@ impl Sender {
         self.calm = false;
         self.push_event(Event::Timeout(self.retransmission(head.seq, at)));
         self.rtt.back_off();
-        self.trains.resume();
-        self.trains.delay(head.end());
+        self.tell_trains(|trains| {
+            trains.resume();
+            trains.delay(head.end());
+        });
         self.deadline = Some(self.expiry(at));
         self.timed = None;
         self.resend_head = Some(Cause::Timeout);
@@ -104,11 +116,12 @@ impl Sender {
         }
         let before = self.state_to_save();
         let repeated = repeated || self.times_out_in_window();
-        if repeated {
-            self.saved.pipe = before.pipe;
-        } else {
-            self.saved = before;
-            self.save_curve();
+        match (repeated, &mut self.saved) {
+            (true, Some(saved)) => saved.pipe = before.pipe,
+            _ => {
+                self.save(before);
+                self.save_curve();
+            }
         }
         let halves = !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves;
         if halves && !self.is_answering_echo() {
@@ -122,6 +135,7 @@ impl Sender {
             in_fast_recovery: self.recovery.is_fast(),
             sack: self.config.sack && self.flight.uses_sack(),
             timestamp: self.timestamp(at),
+            probed: self.outstanding_probe().map(|sent| sent.seq),
         };
         self.recovery.on_timeout(self.flight.max());
         self.reduction = None;

@@ -22,8 +22,9 @@ impl Sender {
         self.rack.as_ref().and_then(|rack| rack.next_timer())
     }
 
-    /// A timer may have expired.
-    pub fn on_timer(&mut self, at: Instant) {
+    /// A timer has expired: lets those expire that come before the one of retransmission, and says
+    /// whether that has expired, too.
+    pub fn has_timed_out(&mut self, at: Instant) -> bool {
         // Who is woken late takes them in their order, and each as of its time.
         while let Some(due) = self.early_timer() {
             if due > at || self.deadline.is_some_and(|rto| rto < due) {
@@ -31,9 +32,7 @@ impl Sender {
             }
             self.on_early_timer(due);
         }
-        if self.deadline.is_some_and(|rto| rto <= at) {
-            self.on_timeout(at);
-        }
+        self.deadline.is_some_and(|rto| rto <= at)
     }
 
     fn on_early_timer(&mut self, due: Instant) {

@@ -3,13 +3,14 @@
 //! RFC 2861, whose pseudo-code is that of `TcpAgent::process_qoption_after_send` of ns-2; and RFC
 //! 7661, after its text as remembered and the authors' module for Linux (`tcp_newcwv.c`).
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use rtolab_time::{Duration, Instant};
 
 use super::Sender;
 use super::cwnd_limited::Filled;
-use crate::config::Validation;
+use crate::config::{Config, Validation};
 use crate::flight::{AckFacts, Cause};
 use crate::segment::Segment;
 use crate::seq::Seq;
@@ -65,6 +66,15 @@ impl Default for PipeAck {
     }
 }
 
+impl Usage {
+    /// Of a sender that does as `config` says, if that asks for it, and whose data left last at
+    /// `last`.
+    pub fn since(last: Option<Instant>, config: &Config) -> Option<Box<Self>> {
+        let validates = config.window.validation != Validation::Off;
+        validates.then(|| Box::new(Self { last, valid: last, ..Self::default() }))
+    }
+}
+
 impl PipeAck {
     /// All up to `una` is acknowledged.
     fn acked(&mut self, una: Seq, max: Seq, (at, period): (Instant, Duration)) {
@@ -108,47 +118,51 @@ impl Sender {
         if segment.len == 0 {
             return;
         }
-        let last = self.usage.last.replace(at).unwrap_or(at);
-        self.usage.valid.get_or_insert(at);
-        if self.config.window.validation != Validation::Off || self.usage.loss.is_some() {
-            self.validate_data((segment, cause), at, last);
+        if let Some(mut usage) = self.usage.take() {
+            self.validate_data(&mut usage, (segment, cause), at);
+            self.usage = Some(usage);
         }
     }
 
-    /// Data have left behind those that left at `last`.
+    /// Data have left.
     #[inline(never)]
-    fn validate_data(&mut self, (segment, cause): (&Segment, Cause), at: Instant, last: Instant) {
-        if let (Some(loss), true) = (&mut self.usage.loss, cause != Cause::New) {
+    fn validate_data(
+        &mut self,
+        usage: &mut Usage,
+        (segment, cause): (&Segment, Cause),
+        at: Instant,
+    ) {
+        let last = usage.last.replace(at).unwrap_or(at);
+        usage.valid.get_or_insert(at);
+        if let (Some(loss), true) = (&mut usage.loss, cause != Cause::New) {
             loss.retransmitted += u64::from(segment.len);
         }
         match self.config.window.validation {
-            Validation::Off => return,
             Validation::Linux => {
                 if cause == Cause::New {
-                    self.note_filled();
+                    self.note_filled(usage);
                 }
                 return;
             }
             // Loss recovery has the window in its own hands.
             _ if self.recovery.is_fast() || cause != Cause::New => {
-                self.usage.valid = Some(at);
-                self.usage.used = 0;
+                (usage.valid, usage.used) = (Some(at), 0);
                 return;
             }
-            Validation::Rfc2861 => self.decay_after_idle(at, last),
+            Validation::Rfc2861 => self.decay_after_idle(usage, at, last),
             Validation::Rfc7661 if self.flight.size() == u64::from(segment.len) => {
-                self.close_down(at);
+                self.close_down(usage, at);
             }
-            Validation::Rfc7661 => {}
+            Validation::Rfc7661 | Validation::Off => {}
         }
-        self.usage.full = self.flight.size() + self.window.smss > self.usable_window();
+        usage.full = self.flight.size() + self.window.smss > self.usable_window();
         if self.config.window.validation == Validation::Rfc2861 {
-            self.decay_where_unused(at);
+            self.decay_where_unused(usage, at);
         }
     }
 
     /// RFC 2861: the window is halved for each timeout that nothing was sent since `last`.
-    fn decay_after_idle(&mut self, at: Instant, last: Instant) {
+    fn decay_after_idle(&mut self, usage: &mut Usage, at: Instant, last: Instant) {
         let (rto, smss) = (self.rto().max(Duration::from_nanos(1)), self.window.smss);
         let timeouts = (at - last).nanos() / rto.nanos();
         if timeouts == 0 {
@@ -159,32 +173,32 @@ impl Sender {
         for _ in 0..timeouts.min(64) {
             self.window.cwnd = (self.usable_window() / 2).max(smss);
         }
-        (self.usage.valid, self.usage.used) = (Some(at), 0);
+        (usage.valid, usage.used) = (Some(at), 0);
     }
 
     /// RFC 2861: where the application had no more to send for a timeout, the window comes half the
     /// way down to what was used of it.
-    fn decay_where_unused(&mut self, at: Instant) {
-        if self.usage.full {
-            (self.usage.valid, self.usage.used) = (Some(at), 0);
+    fn decay_where_unused(&mut self, usage: &mut Usage, at: Instant) {
+        if usage.full {
+            (usage.valid, usage.used) = (Some(at), 0);
             return;
         }
         if self.flight.max() < self.limit {
             return;
         }
-        let used = self.usage.used.max(self.flight.size());
-        self.usage.used = used;
-        if self.usage.valid.is_some_and(|valid| at - valid >= self.rto()) {
+        let used = usage.used.max(self.flight.size());
+        usage.used = used;
+        if usage.valid.is_some_and(|valid| at - valid >= self.rto()) {
             self.keep_in_ssthresh();
             self.window.cwnd = u64::midpoint(self.usable_window(), used).max(self.window.smss);
-            (self.usage.valid, self.usage.used) = (Some(at), 0);
+            (usage.valid, usage.used) = (Some(at), 0);
         }
     }
 
     /// RFC 7661 section 4.4.3: after five minutes unused the window is halved.
-    fn close_down(&mut self, at: Instant) {
+    fn close_down(&mut self, usage: &mut Usage, at: Instant) {
         let initial = self.initial_window();
-        let valid = self.usage.valid.get_or_insert(at);
+        let valid = usage.valid.get_or_insert(at);
         let mut periods = (at - *valid).nanos() / NON_VALIDATED_PERIOD.nanos();
         *valid += NON_VALIDATED_PERIOD * periods;
         while periods > 0 && self.window.cwnd > initial {
@@ -207,28 +221,35 @@ impl Sender {
     /// New data are acknowledged: may the window grow? Not, where it was not used: always by RFC
     /// 2861, in the non-validated phase by RFC 7661.
     pub(super) fn validate_ack(&mut self, facts: &AckFacts) -> bool {
+        let Some(mut usage) = self.usage.take() else { return true };
+        let valid = self.validate_growth(&mut usage, facts);
+        self.usage = Some(usage);
+        valid
+    }
+
+    fn validate_growth(&mut self, usage: &mut Usage, facts: &AckFacts) -> bool {
         match self.config.window.validation {
             Validation::Off => true,
-            Validation::Rfc2861 => self.usage.full,
-            Validation::Linux => self.is_cwnd_limited(),
+            Validation::Rfc2861 => usage.full,
+            Validation::Linux => self.is_cwnd_limited(usage),
             // In fast recovery nothing is measured.
             Validation::Rfc7661 if self.recovery.is_fast() => true,
             Validation::Rfc7661 => {
                 let period = (facts.at, self.sampling_period());
-                self.usage.pipe_ack.acked(facts.ack, facts.max, period);
-                if self.not_validated(facts.at).is_none() {
-                    self.usage.valid = Some(facts.at);
+                usage.pipe_ack.acked(facts.ack, facts.max, period);
+                if self.not_validated(usage, facts.at).is_none() {
+                    usage.valid = Some(facts.at);
                     return true;
                 }
-                self.close_down(facts.at);
-                self.usage.full
+                self.close_down(usage, facts.at);
+                usage.full
             }
         }
     }
 
     /// pipeACK, where less than half the window is used (RFC 7661 section 4.3).
-    fn not_validated(&self, at: Instant) -> Option<u64> {
-        let used = self.usage.pipe_ack.value(at, self.sampling_period())?;
+    fn not_validated(&self, usage: &Usage, at: Instant) -> Option<u64> {
+        let used = usage.pipe_ack.value(at, self.sampling_period())?;
         (used * 2 < self.window.cwnd).then_some(used)
     }
 
@@ -246,36 +267,43 @@ impl Sender {
             return self.window.ssthresh;
         }
         self.save_curve();
-        let not_validated = match self.config.window.validation {
-            Validation::Rfc7661 => self.not_validated(at),
-            Validation::Off | Validation::Rfc2861 | Validation::Linux => None,
+        let pipe_ack = match (self.config.window.validation, &self.usage) {
+            (Validation::Rfc7661, Some(usage)) => self.not_validated(usage, at),
+            _ => None,
         };
-        let Some(pipe_ack) = not_validated else { return self.halve(flight_size) };
+        let (Some(pipe_ack), Some(usage)) = (pipe_ack, &mut self.usage) else {
+            return self.halve(flight_size);
+        };
         let used = pipe_ack.max(flight_size);
-        self.usage.loss = Some(Loss { used, retransmitted: 0 });
+        usage.loss = Some(Loss { used, retransmitted: 0 });
         self.cut(used)
     }
 
     /// Fast recovery is over: what had to be sent again was too much (RFC 7661 section 4.4.1).
     pub(super) fn validate_recovered(&mut self) {
-        if let Some(Loss { used, retransmitted }) = self.usage.loss.take() {
+        let Some(usage) = &mut self.usage else { return };
+        if let Some(Loss { used, retransmitted }) = usage.loss.take() {
             let smss = self.window.smss;
             self.window.cwnd = (used.saturating_sub(retransmitted) / 2).max(smss);
             self.window.ssthresh = self.window.cwnd.max(2 * smss);
         }
-        self.usage.pipe_ack.restart(self.flight.una(), self.flight.max());
+        usage.pipe_ack.restart(self.flight.una(), self.flight.max());
     }
 
     /// The retransmission timer expired: nothing is known of the path.
     pub(super) fn invalidate(&mut self) {
-        self.usage.loss = None;
-        self.usage.pipe_ack.restart(self.flight.una(), self.flight.max());
+        if let Some(usage) = &mut self.usage {
+            usage.loss = None;
+            usage.pipe_ack.restart(self.flight.una(), self.flight.max());
+        }
     }
 
     /// What was waited for was only late: the sender was neither idle nor short of data. RFC 4015
     /// section 3.2 step 10 sets `T_last` for that, without which the first segment would halve the
     /// window; `T_prev`, which it does not name, would have the same effect with the last.
     pub(crate) fn validate_anew(&mut self, at: Instant) {
-        (self.usage.last, self.usage.valid) = (Some(at), Some(at));
+        if let Some(usage) = &mut self.usage {
+            (usage.last, usage.valid) = (Some(at), Some(at));
+        }
     }
 }

@@ -22,7 +22,8 @@ pub(crate) struct Bench {
     episode: Option<Episode>,
     episodes: u32,
     known: KnownPath,
-    path: Path,
+    /// What acknowledgments show of the path, if there is anybody to ask.
+    path: Option<Box<Path>>,
     dsack_seen: bool,
     resent: Retransmissions,
     duplicates: Duplicates,
@@ -56,7 +57,9 @@ impl Bench {
     /// These detectors, asked in this order.
     pub fn of(detectors: impl IntoIterator<Item = (&'static str, Box<dyn Detector>)>) -> Self {
         let seat = |(name, detector)| Seat { name, detector, decided: false };
-        Self { seats: detectors.into_iter().map(seat).collect(), ..Self::default() }
+        let seats: Vec<_> = detectors.into_iter().map(seat).collect();
+        let path = (!seats.is_empty()).then(Box::default);
+        Self { seats, path, ..Self::default() }
     }
 
     /// The same, told of the path.
@@ -109,6 +112,7 @@ impl Bench {
         self.end(at);
         let number = self.episodes;
         self.episodes += 1;
+        let path = self.path.as_deref().copied().unwrap_or_default();
         self.episode = Some(Episode {
             number,
             kind,
@@ -116,19 +120,19 @@ impl Bench {
             seq,
             max,
             high: max,
-            min_rtt: self.path.least,
-            srtt: self.path.smoothed,
-            spacing: self.path.spacing,
+            min_rtt: path.least,
+            srtt: path.smoothed,
+            spacing: path.spacing,
             known: self.known,
-            estimated: self.path.estimate(),
+            estimated: path.estimate(),
             dsack_seen: self.dsack_seen,
             sack,
             timeouts: u32::from(kind == EpisodeKind::Timeout),
             retransmissions: 0,
             new_segments: 0,
         });
-        if kind == EpisodeKind::Timeout {
-            self.path.timed_out();
+        if let (EpisodeKind::Timeout, Some(path)) = (kind, &mut self.path) {
+            path.timed_out();
         }
         if let Some(probe) = &probe {
             self.probed(probe);
@@ -187,14 +191,11 @@ impl Bench {
     }
 
     fn ask_all(&mut self, facts: &AckFacts) {
-        if self.seats.is_empty() {
-            self.end_behind(facts);
-            return;
-        }
-        self.path.measure(facts);
+        let Some(path) = &mut self.path else { return self.end_behind(facts) };
+        path.measure(facts);
         self.dsack_seen |= facts.dsack.is_some();
         let Some(episode) = &mut self.episode else { return };
-        (episode.min_rtt, episode.dsack_seen) = (self.path.least, self.dsack_seen);
+        (episode.min_rtt, episode.dsack_seen) = (path.least, self.dsack_seen);
         let episode = *episode;
         self.ask(facts.at, |detector| detector.on_ack(facts, &episode));
         self.end_behind(facts);

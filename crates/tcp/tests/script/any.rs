@@ -130,6 +130,16 @@ pub const SUMS: [&str; 110] = [
 
 /// Any sender, by its sum and by the knobs that no sum names.
 pub fn sender() -> impl Strategy<Value = Config> {
+    sender_of(SUMS.to_vec())
+}
+
+/// Any that goes by RACK, or reduces the rate in proportion.
+pub fn sender_by_time() -> impl Strategy<Value = Config> {
+    let by_time = |sum: &&str| sum.starts_with("rack") || sum.contains("prr");
+    sender_of(SUMS.into_iter().filter(by_time).collect())
+}
+
+fn sender_of(sums: Vec<&'static str>) -> impl Strategy<Value = Config> {
     let window = (
         select(vec![Halving::Bytes, Halving::Segments]),
         select(vec![Avoidance::Formula, Avoidance::Fraction, Avoidance::ByteCounting]),
@@ -162,7 +172,7 @@ pub fn sender() -> impl Strategy<Value = Config> {
         select(vec![Arithmetic::Exact, Arithmetic::Ns2, Arithmetic::Bsd, Arithmetic::Eifel]),
         any::<bool>(),
     );
-    (select(SUMS.to_vec()), window, recovery, rto, variant()).prop_map(
+    (select(sums), window, recovery, rto, variant()).prop_map(
         |(name, window, recovery, rto, options)| {
             let mut config = Config { recover_on_undo: recovery.3, ..options };
             (config.window.halving, config.window.avoidance, config.window.full_ack, ..) = window;

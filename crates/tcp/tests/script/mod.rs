@@ -435,6 +435,12 @@ impl Script {
         self
     }
 
+    /// No detector found anything spurious.
+    pub fn not_spurious(&mut self) -> &mut Self {
+        assert_ne!(self.verdict, Some(Verdict::Spurious));
+        self
+    }
+
     /// No detector said anything.
     pub fn undecided(&mut self) -> &mut Self {
         assert_eq!(self.verdict, None);

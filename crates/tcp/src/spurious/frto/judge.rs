@@ -16,13 +16,15 @@ pub struct FrtoJudge {
     went_back: bool,
     /// How many new segments it had sent when the first acknowledgment came.
     new_before: u32,
+    /// What a tail loss probe sent again.
+    probed: Option<Seq>,
 }
 
 impl FrtoJudge {
     /// By that form of F-RTO.
     pub fn new(variant: FrtoVariant) -> Self {
         let machine = Frto::new(variant);
-        Self { machine, fast_recovery: None, went_back: false, new_before: 0 }
+        Self { machine, fast_recovery: None, went_back: false, new_before: 0, probed: None }
     }
 
     /// Did the sender do otherwise, up to the acknowledgment that comes now?
@@ -43,6 +45,7 @@ impl FrtoJudge {
             in_fast_recovery: fast_recovery.is_some_and(|recover| episode.seq < recover),
             sack: episode.sack,
             timestamp: sent.timestamp,
+            probed: self.probed.filter(|probed| *probed >= episode.seq),
         });
         (self.went_back, self.new_before) = (false, episode.new_segments);
     }
@@ -58,6 +61,10 @@ impl Detector for FrtoJudge {
             }
             _ => self.went_back = true,
         }
+    }
+
+    fn on_probe(&mut self, sent: &Sent, _episode: &Episode) {
+        self.probed = Some(sent.seq);
     }
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {

@@ -61,6 +61,8 @@ pub struct Expiry {
     pub sack: bool,
     /// The timestamp (TSval) of the retransmission, zero without timestamps.
     pub timestamp: u32,
+    /// The first sequence number of what a tail loss probe (RFC 8985) sent again before.
+    pub probed: Option<Seq>,
 }
 
 /// What may be sent that was never sent, whatever the congestion window.
@@ -212,6 +214,8 @@ pub struct Frto {
     form: Form,
     /// What was sent in step 2 b, where it was not new segments.
     sent_instead: Option<Substitute>,
+    /// What a tail loss probe sent again before the timeout.
+    probed: Option<Seq>,
 }
 
 /// What each source remembers.
@@ -237,7 +241,7 @@ impl Frto {
             FrtoVariant::Ns2 => Form::Ns2(Ns2::default()),
             FrtoVariant::Eifel => Form::Eifel(Forward::default()),
         };
-        Self { step: Step::Idle, form, sent_instead: None }
+        Self { step: Step::Idle, form, sent_instead: None, probed: None }
     }
 
     /// Is no timeout in question?
@@ -266,7 +270,7 @@ impl Frto {
             Form::Ns2(ns2) => ns2.enter(expiry),
             Form::Eifel(eifel) => eifel.enter(expiry),
         };
-        self.sent_instead = None;
+        (self.sent_instead, self.probed) = (None, expiry.probed);
         self.step = match entry {
             Entry::KeepsWindow | Entry::OneSegment => Step::AwaitingFirst,
             Entry::Conventional => Step::Abstaining,
@@ -327,14 +331,14 @@ impl Frto {
     }
 
     /// Does the acknowledgment reach a segment of before the timeout that was sent again in step
-    /// 2 b? It says as little of an original as one of the segment of step 1. Linux knows which
+    /// 2 b, or by a probe, which it reports alone? It says as little of an original as one of the segment of step 1. Linux knows which
     /// segments it has sent once.
     fn may_be_of_the_tail(&self, ack: &AckFacts) -> bool {
         let reaches = |tail| ack.ack > tail || ack.sacked_end.is_some_and(|end| end > tail);
         match (self.sent_instead, self.form) {
             (_, Form::Linux(_)) => false,
             (Some(Substitute::Tail(tail)), _) => reaches(tail),
-            _ => false,
+            _ => ack.original.is_none() && self.probed.is_some_and(reaches),
         }
     }
 

@@ -1,0 +1,96 @@
+//! A flow takes little memory: of many flows that is what a run waits for.
+#![expect(unsafe_code, reason = "an allocator that counts")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use rtolab_scenario::Scenario;
+use rtolab_sim::{Lab, Observe};
+
+/// The system's allocator, and how many bytes each thread has from it, now and at most.
+struct Counting;
+
+thread_local! {
+    static NOW: Cell<isize> = const { Cell::new(0) };
+    static MOST: Cell<isize> = const { Cell::new(0) };
+}
+
+fn note(bytes: isize) {
+    let now = NOW.get() + bytes;
+    NOW.set(now);
+    MOST.set(MOST.get().max(now));
+}
+
+// SAFETY: the system's allocator does all of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(layout.size() as isize);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        note(-(layout.size() as isize));
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        note(size as isize - layout.size() as isize);
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most that a run of so many flows takes, in bytes: as in `scenarios/bench-d.toml`, but that
+/// each flow has `window` of data under way.
+fn most(flows: u32, window: &str) -> isize {
+    let text = format!(
+        r#"
+        title = "Many flows"
+        duration = "1 s"
+        [[link]]
+        name = "bottleneck"
+        between = ["router", "sink"]
+        rate = "10 Gbit/s"
+        delay = "29 ms"
+        queue = "72115 packets"
+        [tcp]
+        sender = "sack"
+        mss = "1000 B"
+        [receiver]
+        buffer = "{window}"
+        ack_every = 1
+        [[flow]]
+        name = "bulk"
+        from = "router"
+        to = "sink"
+        access = {{ rate = "1 Gbit/s", delay = "1 ms" }}
+        count = {flows}
+        stagger = "10 us"
+        "#
+    );
+    let scenario = Scenario::parse(&text, "many.toml", &[]).unwrap();
+    let before = NOW.get();
+    MOST.set(before);
+    let lab = Lab::new(&scenario, None).unwrap();
+    let mut sim = lab.start(1, Observe::default());
+    sim.run_until(lab.end());
+    assert!(sim.counters().data_packets_delivered > 10 * u64::from(flows));
+    MOST.get() - before
+}
+
+/// What one more flow takes, in bytes. The numbers of flows are such that what grows by doubling
+/// does so in between.
+fn of_a_flow(window: &str) -> isize {
+    (most(2048, window) - most(1024, window)) / 1024
+}
+
+#[test]
+fn a_flow_takes_less_than_4_kb_beside_its_packets_under_way() {
+    let (one, sixteen) = (of_a_flow("1 kB"), of_a_flow("16 kB"));
+    // Its sender keeps what is under way, and so do the pipes that it passes.
+    let packet = (sixteen - one) / 15;
+    assert!(packet < 300, "{packet} B a packet under way");
+    assert!(one - packet < 4096, "{} B a flow", one - packet);
+}

@@ -1,0 +1,61 @@
+"""Real kernels for tests: what is needed, and long runs that go on while other tests do."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtolab.emulation import Emulated, Variant, emulate
+
+OF_OLD = {"kernel.frto": 0, "kernel.timestamps": False}
+RENO = OF_OLD | {"kernel.congestion": "reno", "kernel.sack": False, "kernel.dsack": False}
+SLOW = {
+    "link.radio.rate": "28.8 kbit/s",
+    "link.radio.stalls.scripted": '[{ at = "5 s", for = "8 s" }]',
+    "flow.transfer.bytes": "100 kB",
+    "tcp.mss": "536 B",
+    "receiver.buffer": "8192 B",
+    "kernel.timestamps": False,
+    "kernel.sack": False,
+    "kernel.dsack": False,
+}
+STALLS: dict[str, dict[str, Any]] = {
+    "as it comes": {},
+    "of old": OF_OLD,
+    "reno": RENO,
+    "slow": SLOW,
+}
+"""Senders and links of which captures of other hosts exist, of the same kernel's family."""
+
+
+def missing() -> str | None:
+    """What keeps hosts from being made here."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return "root; run the tests with sudo"
+    if not Path("/dev/net/tun").exists():
+        return "/dev/net/tun; load it:  sudo modprobe tun"
+    return None
+
+
+def require() -> None:
+    """Skip the test where no hosts can be made; with CI set, fail it. Begins the long runs."""
+    if missing() and os.environ.get("CI"):
+        pytest.fail(f"needs {missing()}")
+    if missing():
+        pytest.skip(f"needs {missing()}")
+    stalls()
+
+
+@cache
+def stalls() -> Future[Emulated]:
+    """The transfers of `STALLS`, which take three quarters of a minute together."""
+    variants = [Variant(name, values) for name, values in STALLS.items()]
+    pool = ThreadPoolExecutor(1)
+    running = pool.submit(emulate, "kernel-stall", variants=variants, parallel=len(variants))
+    pool.shutdown(wait=False)
+    return running

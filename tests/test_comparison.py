@@ -1,0 +1,92 @@
+"""The engine beside a kernel, and the papers' senders on kernels."""
+
+from __future__ import annotations
+
+import pytest
+
+import kernels
+import rtolab
+from rtolab.comparison import Agreement, Pair, Transfer, _checks, compare
+from rtolab.experiments import find, kernel
+
+LINK = {
+    "link.radio.rate": "2 Mbit/s",
+    "link.radio.delay": "30 ms",
+    "link.radio.stalls": "{}",
+    "flow.transfer.bytes": "100 kB",
+}
+
+
+@pytest.fixture
+def hosts(require_tool: object) -> None:
+    """What makes hosts of one machine."""
+    assert callable(require_tool)
+    require_tool("ip", "iproute2")
+    kernels.require()
+
+
+def transfer(time_s: float | None, retransmissions: int = 0) -> Transfer:
+    return Transfer(time_s, retransmissions, 0, 0, 0, 0)
+
+
+def checks(engine: list[Transfer], kernel: list[Transfer]) -> dict[str, Agreement]:
+    both = zip(engine, kernel, strict=True)
+    return {check.name: check for check in _checks([Pair(1, *pair) for pair in both])}
+
+
+def test_medians_may_differ_by_little() -> None:
+    kernel = [transfer(10.0), transfer(11.0, 5), transfer(30.0, 50)]
+    close = [transfer(10.9, 6), transfer(11.5, 7), transfer(99.0, 90)]
+    found = checks(close, kernel)
+    time = found["time_s"]
+    assert (time.engine, time.kernel, time.agrees) == (11.5, 11.0, True)
+    assert time.allowed == pytest.approx(0.55)
+    assert found["retransmissions"] == Agreement("retransmissions", 7, 5, 2, agrees=True)
+    far = [transfer(12.0, 8)] * 3
+    found = checks(far, kernel)
+    assert not found["time_s"].agrees
+    assert not found["retransmissions"].agrees
+    assert found["timeouts"].agrees
+
+
+def test_what_does_not_end_on_one_side_only_differs() -> None:
+    assert checks([transfer(None)], [transfer(None)])["time_s"].agrees
+    assert not checks([transfer(None)], [transfer(1.0)])["time_s"].agrees
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_transfer_without_disturbance_is_the_same_on_both() -> None:
+    done = compare("kernel-stall", sender="sack", runs=2, parallel=2, set=LINK)
+    assert [pair.seed for pair in done.pairs] == [1, 2]
+    for pair in done.pairs:
+        assert pair.kernel.time_s == pytest.approx(pair.engine.time_s, rel=0.2)
+        assert pair.kernel.retransmissions == pair.engine.retransmissions == 0
+    document = done.document()
+    assert document["verdict"] in {"agree", "differ", "undecidable"}
+    assert document["sender"] == "sack"
+
+
+def test_every_mapping_is_of_variants_that_there_are() -> None:
+    for name, mapping in kernel.MAPPINGS.items():
+        (experiment,) = find([name])
+        known = {variant.key for variant in experiment.variants}
+        assert {one.key for one in mapping} <= known
+        assert all(one.says for one in mapping)
+        assert len({one.key for one in mapping}) == len(mapping)
+    with pytest.raises(rtolab.Error, match="arq2002"):
+        kernel.find("arq2002/table1")
+
+
+@pytest.mark.usefixtures("hosts")
+def test_an_experiment_runs_on_kernels_beside_the_simulator() -> None:
+    (experiment,) = find(["delays2001/fig9"])
+    short = {"flow.upload.bytes": "5 kB", "link.wireless.rate": "100 kbit/s"}
+    done = kernel.on_kernel(experiment, runs=1, parallel=2, instead=short)
+    rows = {(line.variant.key, line.metric.name): line for line in done.lines}
+    line = rows["linux-2.4", "time"]
+    assert line.simulated is not None
+    assert line.kernel is not None
+    assert line.kernel.median == pytest.approx(line.simulated.median, rel=0.5)
+    effective = done.emulated.reports[0]["hosts"][0]["effective"]
+    assert effective["tcp_sack"] == effective["tcp_frto"] == "0"
+    assert done.document()["rows"]
