@@ -22,6 +22,9 @@ to = "right"
 bytes = "100 kB"
 "#;
 
+const LEFT: &str = r#"[{ name = "left", rto_min = "1 s" }]"#;
+const RIGHT: &str = r#"[{ name = "right", sack = false, rto_min = "1 s" }]"#;
+
 fn flow(set: &[(&str, &str)]) -> Flow {
     let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     Scenario::parse(SCENARIO, "two.toml", &set).unwrap().flows.remove(0)
@@ -33,12 +36,12 @@ fn sender(flow: &Flow, sum: &str) -> Config {
 
 #[test]
 fn a_linux_sender_is_set_as_its_kernel_is() {
-    let set = [("kernel.frto", "0"), ("kernel.host.left.rto_min", "1 s"), ("kernel.ecn", "1")];
+    let set = [("kernel.frto", "0"), ("kernel.ecn", "1"), ("kernel.host", LEFT)];
     let [plain, set] = [flow(&[]), flow(&set)].map(|flow| sender(&flow, "linux"));
     assert!(plain.frto.is_some() && set.frto.is_none());
     assert!(!plain.ecn && set.ecn);
     assert_eq!(set.rto.floor, RtoFloor::Variance(Duration::from_secs(1)));
-    let other = flow(&[("kernel.host.right.rto_min", "1 s")]);
+    let other = flow(&[("kernel.host", RIGHT)]);
     assert_eq!(sender(&other, "linux"), plain);
 }
 
@@ -51,7 +54,7 @@ fn other_senders_are_not() {
 
 #[test]
 fn a_linux_receiver_is_set_as_its_kernel_is_but_for_its_own_keys() {
-    let set = [("kernel.host.right.sack", "false"), ("kernel.timestamps", "false")];
+    let set = [("kernel.host", RIGHT), ("kernel.timestamps", "false")];
     let receiver = flow(&set).receiver;
     assert_eq!((receiver.sack, receiver.timestamps, receiver.dsack), (false, false, true));
     let own = flow(&[set[0], set[1], ("receiver.sack", "true")]).receiver;

@@ -116,12 +116,11 @@ impl Sender {
         }
         let before = self.state_to_save();
         let repeated = repeated || self.times_out_in_window();
-        match (repeated, &mut self.saved) {
-            (true, Some(saved)) => saved.pipe = before.pipe,
-            _ => {
-                self.save(before);
-                self.save_curve();
-            }
+        if let (true, Some(saved)) = (repeated, &mut self.saved) {
+            saved.pipe = before.pipe;
+        } else {
+            self.save(before);
+            self.save_curve();
         }
         let halves = !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves;
         if halves && !self.is_answering_echo() {
