@@ -109,7 +109,8 @@ def _compare(
     run: tuple[str, str], known: list[Label], connections: list[dict[str, Any]], total: Score
 ) -> None:
     name, side = run
-    found = {one["ip_id"]: one for c in connections for one in c["retransmissions"]}
+    mine = [one for c in connections for one in c["retransmissions"] if one["from"] == "client"]
+    found = {one["ip_id"]: one for one in mine}
     timeouts = {one["frame"]: one for c in connections for one in c["timeouts"]}
     for label in known:
         if side == "rcv" and not label.arrived:

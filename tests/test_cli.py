@@ -57,7 +57,9 @@ def rtolab(
     return command
 
 
-@pytest.mark.parametrize("command", ["demo", "list", "run", "emulate", "reproduce", "schema"])
+@pytest.mark.parametrize(
+    "command", ["demo", "list", "run", "emulate", "compare", "reproduce", "schema"]
+)
 def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> None:
     ran = rtolab(command, "--help")
     assert ran.code == 0

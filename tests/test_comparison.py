@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 import kernels
 import rtolab
+from rtolab import cli
 from rtolab.comparison import Agreement, Pair, Transfer, _checks, compare
 from rtolab.experiments import find, kernel
 
@@ -75,6 +78,16 @@ def test_every_mapping_is_of_variants_that_there_are() -> None:
         assert len({one.key for one in mapping}) == len(mapping)
     with pytest.raises(rtolab.Error, match="arq2002"):
         kernel.find("arq2002/table1")
+
+
+def test_an_experiment_without_a_mapping_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["rtolab", "reproduce", "arq2002", "--on", "kernel"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert "has no senders that a kernel can be set to" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("hosts")

@@ -1,10 +1,19 @@
 """Captures and what is found in them."""
 
+import gzip
+import json
+import subprocess
+import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import scoring
+from conftest import RequireTool
+from rtolab import Error, _rtolab
+from rtolab.diagnosis import Diagnosis, annotate, diagnose, limits, page
+from rtolab.run import find_scenario
 
 SHARED = Path(__file__).parents[2] / "shared" / "captures"
 
@@ -12,18 +21,149 @@ SHARED = Path(__file__).parents[2] / "shared" / "captures"
 @pytest.fixture(scope="session")
 def kernel() -> Path:
     """The captures of a kernel's transfers, kept beside the project."""
-    folder = SHARED / "kernel"
+    return kept("kernel")
+
+
+@pytest.fixture(scope="session")
+def public() -> Path:
+    """Captures from public repositories, kept beside the project."""
+    return kept("public")
+
+
+def kept(name: str) -> Path:
+    folder = SHARED / name
     if not folder.is_dir():
         pytest.skip(f"{folder} is missing: captures with labels, kept beside the project")
     return folder
 
 
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture of our own: a simulated transfer over a link that stalls, at the sender."""
+    file = tmp_path_factory.mktemp("captures") / "stall.pcapng"
+    path = str(find_scenario("stall"))
+    outcome = _rtolab.simulate(path, senders=["sack"], seeds=[1], trace=True)
+    file.write_bytes(outcome.pcapng(0, "sender"))
+    return file
+
+
+def run(*arguments: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "rtolab.cli", "diagnose", *arguments]
+    return subprocess.run(command, input=given, capture_output=True, check=False)
+
+
 @pytest.mark.parametrize("half", [0, 1])
 def test_what_a_kernel_sent_again_is_found(kernel: Path, half: int) -> None:
-    """Thresholds were fixed on the first half; the second shows what they are worth."""
     score = scoring.score(kernel, scoring.names(kernel)[half::2])
     for side in ("snd", "rcv"):
         assert score.recall(side, "verdict", "unneeded") >= 0.99, score.wrong
         assert score.precision(side, "verdict", "unneeded") >= 0.99, score.wrong
     assert not [wrong for wrong in score.wrong if " snd timeout " in wrong]
     assert not [wrong for wrong in score.wrong if " snd trigger " in wrong]
+
+
+@pytest.mark.parametrize("sender", ["sack", "newreno", "sack+eifel", "newreno+frto"])
+@pytest.mark.parametrize("scenario", ["frto2002-delays", "frto2002-outages", "stall", "rate-drop"])
+@pytest.mark.parametrize("place", ["sender", "receiver"])
+def test_of_a_simulated_transfer_no_verdict_of_unneeded_is_wrong(
+    tmp_path: Path, scenario: str, sender: str, place: str
+) -> None:
+    path = str(find_scenario(scenario))
+    outcome = _rtolab.simulate(path, senders=[sender], seeds=[1], trace=True)
+    file = tmp_path / "capture.pcapng"
+    file.write_bytes(outcome.pcapng(0, place))
+    here = pl.DataFrame(outcome.segments).filter(pl.col("place") == place).to_dicts()
+    connections = diagnose(file).document["connections"]
+    found = [one for c in connections for one in c["retransmissions"]]
+    called = [one for one in found if one["verdict"] == "unneeded"]
+    wrong = [one for one in called if not here[one["frame"] - 1]["unneeded"]]
+    assert len(wrong) <= 0.03 * len(called), wrong
+    if place == "receiver":
+        unneeded = [row for row in here if row["event"] == "received" and row["unneeded"]]
+        assert len(called) == len(unneeded)
+
+
+def test_public_captures_show_what_their_evidence_proves(public: Path) -> None:
+    def unneeded(name: str) -> list[int]:
+        found = diagnose(public / name).document["connections"]
+        rows = [one for c in found for one in c["retransmissions"]]
+        return [one["frame"] for one in rows if one["verdict"] == "unneeded" and one["len"] > 0]
+
+    assert unneeded("jswaro__rto002.pcap") == [9]
+    assert unneeded("jswaro__rto005.pcap") == [18, 28]
+    assert {711, 2117, 696, 2095} <= set(unneeded("ntop__KakaoTalk_talk.pcapng"))
+    assert unneeded("ntop__wa_video.pcapng") == [7, 11, 775, 776]
+    for control in ("jswaro__rto003.pcap", "chrissanders__tcp_retransmissions.pcapng"):
+        assert unneeded(control) == []
+        assert diagnose(public / control).count("spurious") == 0
+
+
+def test_a_packet_captured_twice_is_no_retransmission(public: Path) -> None:
+    found = diagnose(public / "zeek__ssh-dups.pcap")
+    assert found.count("retransmissions") == 0
+    assert found.document["connections"][0]["captured_twice"] == 280
+
+
+def test_packed_and_piped_it_is_the_same(made: Path) -> None:
+    plain = json.loads(run(str(made), "--json").stdout)
+    piped = json.loads(run("-", "--json", given=gzip.compress(made.read_bytes())).stdout)
+    assert plain.pop("capture") != piped.pop("capture")
+    assert plain == piped
+    assert plain["connections"][0]["vantage"] == "sender"
+
+
+def test_a_cut_capture_is_diagnosed_up_to_the_cut(made: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.pcapng"
+    cut.write_bytes(made.read_bytes()[:-20])
+    done = run(str(cut), "--json")
+    assert done.returncode == 2
+    assert b"byte" in done.stderr
+    assert json.loads(done.stdout)["summary"]["packets"] == (
+        diagnose(made).document["summary"]["packets"] - 1
+    )
+
+
+def test_what_is_no_capture_is_refused(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("no capture")
+    for file in (text, tmp_path / "nowhere.pcap"):
+        done = run(str(file))
+        assert done.returncode == 2
+        assert file.name.encode() in done.stderr
+        assert b"Traceback" not in done.stderr
+
+
+def test_fail_on_is_an_exit_code(made: Path) -> None:
+    found = diagnose(made)
+    assert found.count("spurious") > 0
+    assert run(str(made), "--fail-on", f"spurious>{found.count('spurious')}").returncode == 0
+    assert run(str(made), "--fail-on", "spurious>0").returncode == 1
+    assert run(str(made), "--fail-on", "sparious>0").returncode == 2
+    with pytest.raises(Error, match="expected such as"):
+        limits(["spurious"])
+
+
+def test_wireshark_shows_the_verdicts(
+    require_tool: RequireTool, made: Path, tmp_path: Path
+) -> None:
+    tshark = require_tool("tshark", "tshark")
+    found, copy = diagnose(made), tmp_path / "told.pcapng"
+    annotate(found, copy)
+    fields = ["-T", "fields", "-e", "frame.number", "-e", "frame.comment"]
+    command = [tshark, "-n", "-r", str(copy), "-Y", 'frame.comment contains "rtolab"', *fields]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    told = {int(line.split("\t")[0]) for line in done.stdout.splitlines()}
+    resent = {one["frame"] for one in found.document["connections"][0]["retransmissions"]}
+    assert resent <= told
+    assert diagnose(copy).document["connections"] == found.document["connections"]
+
+
+def test_tables_and_page_hold_what_the_document_does(made: Path, tmp_path: Path) -> None:
+    found = diagnose(made)
+    files = found.write_parquet(tmp_path)
+    resent = pl.read_parquet(tmp_path / "retransmissions.parquet")
+    assert resent.height == found.count("retransmissions")
+    assert {file.stem for file in files} >= {"connections", "retransmissions", "timeouts"}
+    html = page.page([found])
+    assert "application/gzip" in html
+    assert Diagnosis("x", found.document).worst == found.worst

@@ -284,7 +284,7 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
 
 
 app.command(
-    epilog="Examples: [bold]rtolab emulate stall --set kernel.frto=0[/bold], "
+    epilog="Example: [bold]rtolab emulate kernel-stall --set kernel.frto=0[/bold], "
     "[bold]rtolab emulate hold -- ping -c 8 -i 0.5 {peer}[/bold]"
 )(emulate)
 

@@ -163,8 +163,10 @@ def on_kernel(
     from rtolab import experiments, show  # noqa: PLC0415
     from rtolab.experiments import kernel  # noqa: PLC0415
 
-    found = [one for one in experiments.find(ids) if not ids or kernel.find(one.id)]
-    found = [one for one in found if one.id in kernel.MAPPINGS]
+    named = experiments.find(ids)
+    found = [one for one in named if one.id in kernel.MAPPINGS]
+    if not found:
+        kernel.find(named[0].id)
     documents, good = [], True
     for experiment in found:
         with ends_in_order(), progressing(f"{experiment.id} on kernels") as progress:

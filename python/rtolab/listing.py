@@ -45,7 +45,8 @@ QUESTIONS = {
 SUMS = (
     "A sender is a sum: newreno+frto, sack+eifel:rfc3522+rfc4015, linux-2.4. It begins with a "
     "loss recovery, or with a profile in its place. Any others may follow, in any order: one "
-    "reduction, one timer, one F-RTO, several detectors, one response, one congestion control, one end of slow "
+    "reduction, one timer, one F-RTO, several detectors, one response, one congestion control, "
+    "one end of slow "
     "start, and ecn. What a sum does not name is as the "
     "scenario sets it.\n\n"
     "Not together: two of one group, but for detectors; two forms of one detector, such as "

@@ -334,14 +334,19 @@ def on_kernel(done: OnKernel) -> RenderableType:
     title = Text.assemble((experiment.title, "bold"), f"  {experiment.id} on kernels\n")
     title.append(f"{experiment.source}; {done.runs} runs a sender, medians (quartiles)", "dim")
     table = _table()
-    for name in ("sender", "", "published", "simulated", "kernel"):
-        table.add_column(name, justify="left" if name in ("sender", "") else "right", no_wrap=True)
+    for name in ("sender", ""):
+        table.add_column(name, no_wrap=True)
+    for name in ("published", "simulated", "kernel"):
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    before = None
     for line in done.lines:
         digits = line.metric.digits
         published = "" if line.published is None else f"{line.published:.{digits}f}"
         cells = [_box(summary, digits) for summary in (line.simulated, line.kernel)]
         unit = f"{line.metric.label}, {line.metric.unit}" if line.metric.unit else line.metric.label
-        table.add_row(line.variant.title, unit, published, *cells)
+        named = "" if line.variant is before else line.variant.title
+        table.add_row(named, unit, published, *cells)
+        before = line.variant
     told = [Text(f"{one.key}: {one.says}", "dim") for one in done.mapping]
     if done.left_out:
         told.append(Text(f"no kernel can be set to: {'; '.join(done.left_out)}", "dim"))

@@ -38,7 +38,10 @@ struct Write {
 /// The script of `steps`, which begin with the SYN that leaves; `about` is the comment above it, a line
 /// each.
 pub fn packetdrill(about: &[String], steps: &[Step]) -> String {
-    let mut script: String = about.iter().map(|line| format!("// {line}\n")).collect();
+    let mut script = String::new();
+    for line in about {
+        let _ = writeln!(script, "// {line}");
+    }
     script.push_str(OPENING);
     let writes = writes(steps);
     let closes = closes(steps, &writes);
@@ -54,7 +57,7 @@ pub fn packetdrill(about: &[String], steps: &[Step]) -> String {
         }
         shifts.note(step);
         let pushed = step.way == Way::Leaves && ends_write(&step.segment, &writes);
-        let line = packet(&step.segment, step.way, pushed, &shifts);
+        let line = packet(&step.segment, step.way, pushed, shifts);
         let _ = writeln!(script, "{at:.6} {line}");
     }
     script
@@ -141,7 +144,7 @@ fn ends_write(segment: &Segment, writes: &[Write]) -> bool {
 }
 
 /// One packet's line, without its time.
-fn packet(segment: &Segment, way: Way, pushed: bool, shifts: &Shifts) -> String {
+fn packet(segment: &Segment, way: Way, pushed: bool, shifts: Shifts) -> String {
     let mut line = String::from(if way == Way::Leaves { "> " } else { "< " });
     let push = if pushed { Flags::PSH } else { Flags::NONE };
     line.push_str(&letters(segment.flags | push));

@@ -4,7 +4,7 @@
 //! The reasoning takes the path to keep the order of packets, as almost all do; where the receiver
 //! reports duplicates or echoes timestamps, it need not, and that evidence is stronger.
 
-use rtolab_tcp::{AckFacts, Flight, Segment, Seq};
+use rtolab_tcp::{AckFacts, Flight, Segment};
 use rtolab_time::{Duration, Instant};
 
 use crate::arrivals::Arrival;
@@ -18,6 +18,9 @@ use crate::vantage::Vantage;
 /// in percent.
 const TOO_SOON: u64 = 75;
 
+/// A receiver may keep back an acknowledgment for about so long.
+const DELAYED_ACK: Duration = Duration::from_millis(250);
+
 /// An acknowledgment in its surroundings, just after the flight took it.
 pub(crate) struct Context<'a> {
     pub segment: &'a Segment,
@@ -25,8 +28,10 @@ pub(crate) struct Context<'a> {
     pub frame: u64,
     pub flight: &'a Flight,
     pub trips: &'a RoundTrips,
-    /// Duplicate acknowledgments before it.
+    /// Duplicate acknowledgments before it, since the last new one.
     pub duplicates: u32,
+    /// When an acknowledgment last told of a gap.
+    pub gap: Option<Instant>,
 }
 
 impl Context<'_> {
@@ -52,7 +57,16 @@ pub(crate) fn on_known(resent: &mut Resent) {
 
 /// An acknowledgment came.
 pub(crate) fn on_ack(ledger: &mut Ledger, context: &Context<'_>) {
-    count_duplicates(ledger, context);
+    let facts = context.facts;
+    if facts.dsack.is_some() {
+        count_duplicates(ledger, context);
+    }
+    if facts.dsack.is_some() || !facts.is_new() {
+        ledger.duplicate_seen(facts.at);
+    }
+    if !ledger.waits() {
+        return;
+    }
     let mut copy = None;
     for resent in ledger.iter_mut().filter(|resent| resent.cover.is_none()) {
         if context.reports(resent) {
@@ -61,12 +75,11 @@ pub(crate) fn on_ack(ledger: &mut Ledger, context: &Context<'_>) {
         }
     }
     overtaken(ledger, context, Delivered { copy, any: copy.max(delivered_original(context)) });
-    in_order(ledger, context);
-    duplicates_to_come(ledger, context);
-    let due = ledger.iter().filter(|resent| resent.cover.is_some()).map(|resent| resent.due).min();
-    if let Some(due) = due {
-        ledger.settle_at(due);
+    if facts.is_new() {
+        duplicates_to_come(ledger, context);
+        in_order(ledger, context);
     }
+    ledger.look_over();
 }
 
 /// The first acknowledgment of the range.
@@ -75,18 +88,19 @@ fn cover(resent: &mut Resent, context: &Context<'_>) {
     let again = resent.copies.get(1).map_or(facts.at, |copy| copy.at);
     let duplicate = facts.dsack.is_some_and(|range| resent.spans(range.start));
     let all = context.next_sent().is_none_or(|sent| sent >= again);
-    resent.cover = Some(Cover { at: facts.at, frame: context.frame, duplicate, all });
+    let jumps = facts.advanced > 2 * resent.end.since(resent.start);
+    resent.cover = Some(Cover { at: facts.at, frame: context.frame, duplicate, all, jumps });
     resent.due = facts.at + context.trips.patience();
     if resent.end > facts.ack {
         return;
     }
     echoed(resent, context);
-    if duplicate {
-        answered_duplicate(resent, context);
-    } else {
+    answered_duplicate(resent, context);
+    if !duplicate {
         gap_filled(resent, context);
     }
     resent.next = Some(facts.ack);
+    resent.watched = true;
 }
 
 /// RFC 3522: what timestamp does it echo? Only of the range at SND.UNA it is certain that its arrival
@@ -121,8 +135,13 @@ fn answered_duplicate(resent: &mut Resent, context: &Context<'_>) {
     let Some(newest) = context.facts.newest_acked else { return };
     let again = resent.copies.get(1).map_or(Instant::START, |copy| copy.at);
     let behind = newest.seq >= resent.end && !newest.was_retransmitted();
-    if behind && newest.first_sent < again && context.duplicates == 0 && !newest.is_sacked() {
-        resent.note(Evidence::AnsweredDuplicate, Bound::AtMost(0), context.frame);
+    let silent = context.gap.is_none_or(|gap| gap < resent.copies[0].at);
+    if behind && newest.first_sent < again && silent && !newest.is_sacked() {
+        let evidence = match context.facts.dsack {
+            Some(_) => Evidence::AnsweredDuplicate,
+            None => Evidence::NoGapReported,
+        };
+        resent.note(evidence, Bound::AtMost(0), context.frame);
     }
 }
 
@@ -205,15 +224,12 @@ fn overtaken(ledger: &mut Ledger, context: &Context<'_>, delivered: Delivered) {
 /// sent after it have not arrived either.
 fn duplicates_to_come(ledger: &mut Ledger, context: &Context<'_>) {
     let facts = context.facts;
-    if facts.dsack.is_some() || !facts.is_new() {
-        ledger.duplicate_seen(facts.at);
-    }
-    if !facts.is_new() {
+    if !ledger.iter().any(|resent| resent.cover.is_some_and(|cover| cover.at == facts.at)) {
         return;
     }
     let since = ledger.last_duplicate();
     let in_vain = |resent: &&Resent| {
-        let known = resent.cover.is_some() && !resent.is_syn;
+        let known = resent.cover.is_some_and(|cover| cover.at < facts.at) && !resent.is_syn;
         known
             && (resent.original() == Original::Arrived || soonest(resent, context.trips) == Some(0))
     };
@@ -231,57 +247,57 @@ fn duplicates_to_come(ledger: &mut Ledger, context: &Context<'_>) {
     }
 }
 
-/// What became of the originals that earlier acknowledgments expected next?
+/// What earlier acknowledgments expected next was sent once, and arrives: so its original came after
+/// that of what they acknowledged.
 fn in_order(ledger: &mut Ledger, context: &Context<'_>) {
     let facts = context.facts;
-    if !facts.is_new() {
-        return;
-    }
-    let reached = |next: Seq| facts.una_before <= next && next < facts.ack;
-    let waiting: Vec<Seq> = ledger.iter().filter_map(|r| r.next).filter(|&n| reached(n)).collect();
-    for next in waiting {
-        let (sent, original) = fate(ledger, context, next);
-        for resent in ledger.iter_mut().filter(|resent| resent.next == Some(next)) {
-            if resent.cover.is_some_and(|cover| cover.at < facts.at) {
-                resent.next = None;
-                order(resent, (sent, original), context);
-            }
+    let oldest = facts.oldest_acked.filter(|sent| !sent.was_retransmitted());
+    for resent in ledger.iter_mut().filter(|resent| resent.watched) {
+        let Some(next) = resent.next.filter(|&next| next < facts.ack) else { continue };
+        resent.watched = false;
+        if let Some(oldest) = oldest.filter(|sent| sent.seq <= next) {
+            resent.next = None;
+            order(resent, oldest.first_sent, context.frame);
         }
     }
 }
 
-/// When the original of what begins at `next` was sent, and whether it arrived.
-fn fate(ledger: &Ledger, context: &Context<'_>, next: Seq) -> (Option<Instant>, Original) {
-    let resent = ledger.iter().filter(|resent| resent.spans(next));
-    let known = resent.max_by_key(|resent| resent.copies.len());
-    if let Some(resent) = known {
-        let too_soon = soonest(resent, context.trips) == Some(0);
-        let original = if too_soon { Original::Arrived } else { resent.original() };
-        return (Some(resent.copies[0].at), original);
-    }
-    match context.facts.oldest_acked {
-        Some(sent) if sent.seq <= next && !sent.was_retransmitted() => {
-            (Some(sent.first_sent), Original::Arrived)
-        }
-        _ => (None, Original::Unknown),
-    }
-}
-
-/// The next original was sent before some of the copies: if it arrived after the range did, they did
+/// The next original was sent before some of the copies, and arrived after the range did: they did
 /// not make the range arrive.
-fn order(
-    resent: &mut Resent,
-    (sent, original): (Option<Instant>, Original),
-    context: &Context<'_>,
-) {
-    let Some(sent) = sent else { return };
+fn order(resent: &mut Resent, sent: Instant, frame: u64) {
     let later = resent.copies.iter().position(|copy| copy.at > sent);
-    match (original, later) {
-        (Original::Arrived, Some(copy @ 1..)) => {
-            resent.note(Evidence::OriginalsInOrder, Bound::AtMost(copy - 1), context.frame);
+    if let Some(copy @ 1..) = later {
+        resent.note(Evidence::OriginalsInOrder, Bound::AtMost(copy - 1), frame);
+    }
+}
+
+/// What became of the ranges that acknowledgments expected next, where these were sent again, too: the
+/// last one first, for each says something of the one before it.
+pub(crate) fn chain(settled: &mut [Resent], trips: &RoundTrips) {
+    settled.sort_by_key(|resent| (resent.start, resent.copies.len()));
+    for index in (0..settled.len()).rev() {
+        let Some(next) = settled[index].next else { continue };
+        let behind = settled.partition_point(|resent| resent.start <= next);
+        let found = settled[..behind].iter().rposition(|resent| resent.spans(next));
+        if let Some(other) = found.filter(|&other| other != index) {
+            link(settled, (index, other), trips);
         }
-        (Original::Lost, Some(_)) => answered_in_time(resent, context.trips, context.frame),
-        _ => {}
+    }
+}
+
+/// The range at `index` and the one behind it.
+fn link(settled: &mut [Resent], (index, other): (usize, usize), trips: &RoundTrips) {
+    let (Some(cover), Some(next)) = (settled[index].cover, settled[other].cover) else { return };
+    let originals = [index, other].map(|at| settled[at].copies[0].at);
+    if settled[other].original() == Original::Unknown && originals[0] > Instant::START {
+        let apart = originals[1].since(originals[0]);
+        let wait = trips.least.map(|least| (least * TOO_SOON / 100).max(DELAYED_ACK));
+        if wait.is_some_and(|wait| next.at.since(cover.at) >= wait && apart < wait) {
+            settled[other].note(Evidence::OriginalMissing, Bound::AtLeast(1), next.frame);
+        }
+    }
+    if settled[other].original() == Original::Arrived && next.at > cover.at {
+        order(&mut settled[index], originals[1], next.frame);
     }
 }
 
@@ -293,23 +309,11 @@ fn soonest(resent: &Resent, trips: &RoundTrips) -> Option<usize> {
     resent.copies.iter().skip(1).position(|copy| copy.at <= cover.at && too_soon(copy.at))
 }
 
-/// No duplicate was reported, and the answer came a round trip after a copy.
-fn answered_in_time(resent: &mut Resent, trips: &RoundTrips, frame: u64) {
-    let (Some(cover), Some(least)) = (resent.cover, trips.least) else { return };
-    if cover.duplicate {
-        return;
-    }
-    let before = |copy: &&crate::ledger::Copy| cover.at.since(copy.at) * 100 >= least * TOO_SOON;
-    let copy = resent.copies.iter().take_while(before).count().saturating_sub(1);
-    if copy > 0 {
-        resent.note(Evidence::AnsweredInTime, Bound::AtLeast(copy), frame);
-    }
-}
-
 /// Did the first acknowledgment come when an answer to a retransmission was due?
 pub(crate) fn in_time(resent: &Resent, trips: &RoundTrips) -> bool {
     let (Some(cover), Some(least)) = (resent.cover, trips.least) else { return true };
-    let answers = |at: Instant| (least..=least * 2).contains(&cover.at.since(at));
+    let most = trips.smoothed.map_or(least, |smoothed| smoothed * 3 / 4).max(least) * 2;
+    let answers = |at: Instant| (least..=most).contains(&cover.at.since(at));
     resent.copies.iter().skip(1).any(|copy| answers(copy.at))
 }
 

@@ -57,19 +57,20 @@ impl Diagnosis {
         }
         let (from, to) = (packet.from(), packet.to());
         let key = if from <= to { (from, to) } else { (to, from) };
-        let followed = self.open.get(&key).is_some_and(|known| known.is_followed_by(packet, at));
-        if followed {
-            if let Some(connection) = self.open.remove(&key) {
-                self.close(connection);
+        if let Some(connection) = self.open.get_mut(&key) {
+            if !connection.is_followed_by(packet, at) {
+                connection.packet(packet, captured.number, at);
+                return connection.number;
             }
         }
-        let next = &mut self.summary.connections;
-        let connection = self.open.entry(key).or_insert_with(|| {
-            *next += 1;
-            Connection::begun_by(packet, *next, at)
-        });
+        if let Some(connection) = self.open.remove(&key) {
+            self.close(connection);
+        }
+        self.summary.connections += 1;
+        let mut connection = Connection::begun_by(packet, self.summary.connections, at);
         connection.packet(packet, captured.number, at);
-        connection.number
+        self.open.insert(key, connection);
+        self.summary.connections
     }
 
     /// The next connection about which all is said.

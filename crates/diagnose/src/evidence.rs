@@ -36,13 +36,16 @@ pub enum Evidence {
     /// The acknowledgment that answers a duplicate acknowledges what was sent behind the original,
     /// too, and no gap was ever reported.
     AnsweredDuplicate,
+    /// Its first acknowledgment acknowledges what was sent behind the original, too, and no gap was
+    /// ever reported.
+    NoGapReported,
     /// Something sent later than the earlier copies arrived, and they had not (RFC 8985).
     OvertakenCopies,
+    /// The range before it was acknowledged, and a round trip later nothing of this one had come,
+    /// though its original had been sent right behind.
+    OriginalMissing,
     /// The range was reported missing, and its acknowledgment filled the gap.
     GapFilled,
-    /// The acknowledgment came a round trip after the retransmission, and nothing of what was sent
-    /// before it arrived.
-    AnsweredInTime,
 }
 
 impl Evidence {
@@ -59,10 +62,16 @@ impl Evidence {
             Self::OriginalsInOrder => "originals-in-order",
             Self::DuplicatesToCome => "duplicates-to-come",
             Self::AnsweredDuplicate => "answered-duplicate",
+            Self::NoGapReported => "no-gap-reported",
             Self::OvertakenCopies => "overtaken-copies",
+            Self::OriginalMissing => "original-missing",
             Self::GapFilled => "gap-filled",
-            Self::AnsweredInTime => "answered-in-time",
         }
+    }
+
+    /// May something be concluded from what is concluded from it?
+    pub const fn carries(self) -> bool {
+        !matches!(self, Self::NoGapReported)
     }
 
     /// How far it can be trusted, between 0 and 1.
@@ -75,7 +84,8 @@ impl Evidence {
             Self::AckTooSoon | Self::OriginalsInOrder => 0.97,
             Self::OvertakenCopies | Self::DuplicatesToCome => 0.95,
             Self::AnsweredDuplicate | Self::GapFilled => 0.9,
-            Self::AnsweredInTime => 0.75,
+            Self::OriginalMissing => 0.85,
+            Self::NoGapReported => 0.8,
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::rtt::RoundTrips;
 use crate::sending::Sending;
 use crate::story;
 use crate::trigger::Trigger;
+use crate::vantage::Vantage;
 
 /// So much is repeated in vain after a timeout before it is called going back N.
 const GOES_BACK: usize = 3;
@@ -34,8 +35,11 @@ pub(crate) fn report(connection: &Connection) -> ConnectionReport {
     let mut report = empty(connection, sender);
     for end in [End::Client, End::Server] {
         let Some(sending) = &connection.ends[end as usize] else { continue };
-        let (retransmissions, timeouts) = judged(sending, name(end));
-        report.episodes.extend(story::episodes(sending, &retransmissions, name(end)));
+        let vantage = connection.turnarounds.vantage(end);
+        let (retransmissions, timeouts) = judged(sending, name(end), vantage);
+        if vantage != Vantage::Receiver {
+            report.episodes.extend(story::episodes(sending, &retransmissions, name(end)));
+        }
         report.habits.extend(habits(sending, (&retransmissions, &timeouts), name(end)));
         report.retransmissions.extend(retransmissions);
         report.timeouts.extend(timeouts);
@@ -93,12 +97,16 @@ fn options(connection: &Connection) -> Option<Options> {
 
 type Findings = (Vec<RetransmissionReport>, Vec<TimeoutReport>);
 
-fn judged(sending: &Sending, from: &'static str) -> Findings {
+fn judged(sending: &Sending, from: &'static str, vantage: Vantage) -> Findings {
     let mut retransmissions = Vec::new();
     let mut timeouts = Vec::new();
     for resent in &sending.settled {
         for (index, copy, again) in resent.retransmissions() {
             let judged = weigh(&resent.signs, index);
+            // Far from the sender its reasons do not show, whatever it looked like at first.
+            let hidden = vantage == Vantage::Receiver && !resent.is_syn;
+            let trigger = if hidden { Trigger::Unknown } else { again.trigger };
+            let again = &Again { trigger, ..*again };
             if let Some(backoff) = again.trigger.backoff() {
                 let class = class(resent, &judged, &sending.trips);
                 timeouts.push(TimeoutReport {
@@ -156,13 +164,12 @@ fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
             // The first acknowledgment to come answers a duplicate: those before were lost.
             Some(cover) if cover.duplicate => Class::AckLost,
             // It may be of a duplicate, where the receiver reports none (RFC 3522 section 3.3).
-            Some(cover)
-                if cover.all
-                    && resent.duplicates == 0
-                    && only_by_timestamp(judged)
-                    && acks::in_time(resent, trips) =>
-            {
-                Class::Unknown
+            Some(cover) if only_by_timestamp(judged) && resent.duplicates == 0 => {
+                match acks::in_time(resent, trips) {
+                    _ if cover.jumps => Class::AckLost,
+                    true if cover.all => Class::Unknown,
+                    _ => Class::Spurious,
+                }
             }
             Some(_) => Class::Spurious,
             None => Class::Unknown,
@@ -170,8 +177,10 @@ fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
     }
 }
 
+/// Does nothing say that it was an original's own acknowledgment that came?
 fn only_by_timestamp(judged: &Judged) -> bool {
-    judged.evidence.iter().all(|sign| sign.evidence == Evidence::OlderTimestamp)
+    let of_both = [Evidence::OlderTimestamp, Evidence::NoGapReported];
+    judged.evidence.iter().all(|sign| of_both.contains(&sign.evidence))
 }
 
 fn verdicts(judgments: &[Judgment], episode: Option<u32>) -> BTreeMap<&'static str, &'static str> {

@@ -49,6 +49,8 @@ pub(crate) struct Cover {
     pub duplicate: bool,
     /// Is all acknowledged that was sent before the first retransmission?
     pub all: bool,
+    /// Does it acknowledge far more than the range?
+    pub jumps: bool,
 }
 
 /// A range that was sent more than once.
@@ -66,15 +68,18 @@ pub(crate) struct Resent {
     /// What the first acknowledgment expected next: whether its original arrives says which copy of
     /// this range did.
     pub next: Option<Seq>,
+    /// Is that still to be acknowledged?
+    pub watched: bool,
     /// When it may be settled.
     pub due: Instant,
 }
 
 impl Resent {
-    /// What follows from the evidence: `(most, least)` bounds of the first copy that arrived.
+    /// What follows from the evidence that more can be built on: `(most, least)` bounds of the first
+    /// copy that arrived.
     pub fn bounds(&self) -> (Option<usize>, usize) {
         let (mut most, mut least) = (None, 0);
-        for sign in &self.signs {
+        for sign in self.signs.iter().filter(|sign| sign.evidence.carries()) {
             match sign.bound {
                 Bound::AtMost(first) => most = Some(most.map_or(first, |most| first.min(most))),
                 Bound::AtLeast(first) => least = first.max(least),
@@ -124,6 +129,8 @@ pub(crate) struct Ledger {
     ranges: Vec<Resent>,
     /// The earliest time at which something may be settled.
     due: Option<Instant>,
+    /// Is anything expected of the next acknowledgment?
+    waits: bool,
     /// When an acknowledgment last told of something that came twice, or out of order.
     duplicate: Option<Instant>,
 }
@@ -131,6 +138,18 @@ pub(crate) struct Ledger {
 impl Ledger {
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
+    }
+
+    /// Is anything expected of the next acknowledgment?
+    pub const fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// Finds out what is still expected, and when the next range may be settled.
+    pub fn look_over(&mut self) {
+        self.waits = self.ranges.iter().any(|resent| resent.cover.is_none() || resent.watched);
+        let due = self.ranges.iter().map(|resent| resent.due).filter(|&due| due != Instant::NEVER);
+        self.due = due.min();
     }
 
     /// An acknowledgment tells of something that came twice, or out of order.
@@ -180,10 +199,12 @@ impl Ledger {
                 cover: None,
                 duplicates: 0,
                 next: None,
+                watched: false,
                 due: Instant::NEVER,
             });
             self.ranges.len() - 1
         });
+        self.waits = true;
         let resent = &mut self.ranges[index];
         resent.copies.push(copy);
         resent
@@ -208,8 +229,7 @@ impl Ledger {
         let (done, open): (Vec<_>, Vec<_>) = ranges.into_iter().partition(|r| r.due <= at);
         self.ranges = open;
         settled.extend(done);
-        let due = self.ranges.iter().map(|resent| resent.due).filter(|&due| due != Instant::NEVER);
-        self.due = due.min();
+        self.look_over();
         settled
     }
 

@@ -221,6 +221,7 @@ impl Sending {
             flight: self.judges.flight(),
             trips: &self.trips,
             duplicates,
+            gap: self.pace.gap(),
         };
         acks::on_ack(&mut self.ledger, &context);
         self.settled.extend(self.ledger.settled(frame.at));
@@ -236,6 +237,9 @@ impl Sending {
         self.episodes.finish();
         for resent in &mut self.settled {
             acks::at_end(resent, &self.trips, vantage);
+        }
+        if vantage != Vantage::Receiver {
+            acks::chain(&mut self.settled, &self.trips);
         }
     }
 }

@@ -95,6 +95,7 @@ pub(crate) struct Pace {
     restarted: Instant,
     last_sent: Instant,
     duplicates: u32,
+    gap: Option<Instant>,
     repair: Repair,
     /// The first sequence number that timed out last, and how often.
     expired: Option<(Seq, u32)>,
@@ -107,6 +108,11 @@ impl Pace {
     /// Duplicate acknowledgments since the last new one.
     pub const fn duplicates(&self) -> u32 {
         self.duplicates
+    }
+
+    /// When an acknowledgment last told of a gap.
+    pub const fn gap(&self) -> Option<Instant> {
+        self.gap
     }
 
     /// Since the retransmission timer was restarted.
@@ -132,6 +138,9 @@ impl Pace {
         } else {
             let repeats = facts.duplicate || facts.newly_sacked > 0;
             self.duplicates += u32::from(repeats && facts.dsack.is_none());
+        }
+        if facts.newly_sacked > 0 || facts.duplicate && facts.dsack.is_none() {
+            self.gap = Some(at);
         }
     }
 

@@ -32,13 +32,8 @@ impl<T: Copy> Fifo<T> {
 
     /// Has the ring no more room? Then the next one has it grow.
     #[inline]
-    pub(crate) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.len() == self.ring.len()
-    }
-
-    /// The number that the next one gets.
-    pub(crate) const fn end(&self) -> usize {
-        self.end
     }
 
     #[inline]
@@ -46,16 +41,23 @@ impl<T: Copy> Fifo<T> {
         number & self.ring.len().wrapping_sub(1)
     }
 
-    /// The one of this number, if it is there.
-    #[inline]
-    pub(crate) fn get(&self, number: usize) -> Option<&T> {
-        if number < self.end { self.ring.get(self.place(number)) } else { None }
-    }
-
     /// The oldest.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         if self.is_empty() { None } else { self.ring.get(self.place(self.first)) }
+    }
+
+    /// The oldest.
+    #[inline]
+    pub(crate) fn front_mut(&mut self) -> Option<&mut T> {
+        let place = self.place(self.first);
+        if self.is_empty() { None } else { self.ring.get_mut(place) }
+    }
+
+    /// The oldest but so many.
+    #[inline]
+    pub fn oldest(&self, but: usize) -> Option<&T> {
+        if but >= self.len() { None } else { self.ring.get(self.place(self.first + but)) }
     }
 
     /// The newest.
@@ -73,14 +75,6 @@ impl<T: Copy> Fifo<T> {
     #[inline]
     pub fn newest(&self, but: usize) -> Option<&T> {
         if but >= self.len() { None } else { self.ring.get(self.place(self.end - 1 - but)) }
-    }
-
-    /// Makes the ring larger if more than three quarters of it are taken.
-    pub(crate) fn make_room(&mut self) {
-        match self.back() {
-            Some(any) if self.len() > self.ring.len() / 4 * 3 => self.grow(*any),
-            _ => {}
-        }
     }
 
     /// One more comes.
@@ -120,20 +114,6 @@ impl<T: Copy> Fifo<T> {
         self.ring[place] = item;
     }
 
-    /// The oldest, as many as lie side by side in the ring.
-    #[inline]
-    pub(crate) fn oldest(&self) -> &[T] {
-        let first = self.place(self.first);
-        &self.ring[first..self.ring.len().min(first + self.len())]
-    }
-
-    /// So many of the oldest go unseen.
-    #[inline]
-    pub(crate) fn skip(&mut self, count: usize) {
-        debug_assert!(count <= self.len(), "there are not as many");
-        self.first += count;
-    }
-
     /// The oldest goes.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
@@ -171,6 +151,7 @@ mod tests {
                 }
                 prop_assert!(fifo.iter().eq(&deque));
                 prop_assert_eq!((fifo.front(), fifo.back()), (deque.front(), deque.back()));
+                prop_assert_eq!(fifo.oldest(number), deque.get(number));
                 prop_assert_eq!(fifo.newest(number), deque.iter().rev().nth(number));
                 prop_assert_eq!((fifo.len(), fifo.is_empty()), (deque.len(), deque.is_empty()));
             }

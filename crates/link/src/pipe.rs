@@ -1,40 +1,47 @@
 //! One direction of a plain link: nothing ever happens there but that frames queue, are sent at one
 //! rate and take one delay.
 
+mod line;
+
+use alloc::vec::Vec;
+
 use rtolab_time::{Duration, Instant};
 
 use crate::config::Limit;
-use crate::fifo::Fifo;
 use crate::report::{Drops, Stats};
 use crate::room::Load;
 use crate::transmitter::Serialiser;
+use line::Line;
 
 /// What [`Channel::pipes`](crate::Channel::pipes) makes of a plain link's direction: it keeps no
 /// frames, but says of each at its entry when it comes out, with the same result.
+///
+/// Laid out as it stands: what most frames ask for is one line of the processor's cache.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Pipe {
     serialiser: Serialiser,
     delay: Duration,
-    limit: Limit,
     /// When the transmitter is done with all frames so far.
     idle_from: Instant,
-    /// Those that have not come out, and before them such as have and were not yet counted.
-    inside: Fifo<Passing>,
-    /// The number of the first that had not begun when last looked at.
-    begun: usize,
-    /// When that one begins: as soon as the one before it is sent.
-    begins: Instant,
-    /// The bytes of it and those behind it.
-    waiting_bytes: u64,
+    /// What comes out up to then is counted as it enters, for nobody looks before.
+    watched_from: Instant,
+    /// How many frames of the last size did not wait and are still to be counted: all alike.
+    unhindered: u64,
+    /// Those that wait for the transmitter.
+    line: Line,
+    limit: Limit,
     counts: Counts,
+    /// Those that come out when somebody may have looked before.
+    later: Vec<Passing>,
 }
 
-/// A frame inside.
+/// A frame on its way through.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     offered: Instant,
-    /// When the last of it is sent: it comes out a delay later.
-    sent: Instant,
+    /// When it comes out.
+    out: Instant,
     bytes: u32,
     /// How many waited when it came, itself included; zero if it did not wait.
     queue: u32,
@@ -53,13 +60,23 @@ struct Counts {
 
 impl Counts {
     #[inline]
-    fn deliver(&mut self, frame: &Passing, delay: Duration) {
-        let delay = (frame.sent + delay).since(frame.offered);
+    fn deliver(&mut self, frame: &Passing) {
+        let delay = frame.out.since(frame.offered);
         self.delivered += 1;
         self.bytes += u64::from(frame.bytes);
         self.total_delay += delay;
         self.max_delay = self.max_delay.max(delay);
         self.max_queue = self.max_queue.max(frame.queue);
+    }
+
+    /// So many frames of one size came out, all after the same delay, which did not wait.
+    fn deliver_alike(&mut self, frames: u64, bytes: u32, delay: Duration) {
+        if frames > 0 {
+            self.delivered += frames;
+            self.bytes += frames * u64::from(bytes);
+            self.total_delay += delay * frames;
+            self.max_delay = self.max_delay.max(delay);
+        }
     }
 }
 
@@ -70,11 +87,11 @@ impl Pipe {
             delay,
             limit,
             idle_from: Instant::START,
-            inside: Fifo::default(),
-            begun: 0,
-            begins: Instant::START,
-            waiting_bytes: 0,
+            line: Line::default(),
+            watched_from: Instant::START,
+            unhindered: 0,
             counts: Counts::default(),
+            later: Vec::new(),
         }
     }
 
@@ -84,23 +101,64 @@ impl Pipe {
         (self.delay, self.limit)
     }
 
-    /// A frame of so many bytes comes at `at`, which may lie ahead of `now`; neither may be earlier
-    /// than at the call before. Says when the frame comes out, which is later; `None`: the queue
-    /// refuses it, of which [`Pipe::refused`] is to be told when it is time.
-    #[inline]
-    pub fn pass(&mut self, bytes: u32, at: Instant, now: Instant) -> Option<Instant> {
-        let waits = at < self.idle_from;
-        let queue = if waits { self.wait(bytes, at)? } else { 0 };
-        self.idle_from = at.max(self.idle_from) + self.serialiser.time_for(bytes);
-        if self.inside.is_full() {
-            self.let_out(now);
+    /// Nobody asks for [`Pipe::stats`] before `at`.
+    pub fn unwatched_until(&mut self, at: Instant) {
+        self.watched_from = self.watched_from.max(at);
+        let out = self.later.partition_point(|frame| frame.out <= at);
+        self.later.drain(..out).for_each(|frame| self.counts.deliver(&frame));
+    }
+
+    /// A frame of so many bytes comes at `at`, which may not be earlier than at the call before. Says
+    /// when the frame comes out, which is later; `None`: the queue refuses it, of which
+    /// [`Pipe::refused`] is to be told when it is time.
+    #[inline(always)]
+    pub fn pass(&mut self, bytes: u32, at: Instant) -> Option<Instant> {
+        let (size, time) = self.serialiser.last_size();
+        if size != bytes || at < self.idle_from {
+            return self.pass_at_length(bytes, at);
         }
-        self.inside.push(Passing { offered: at, sent: self.idle_from, bytes, queue });
-        if !waits {
-            (self.begun, self.waiting_bytes) = (self.inside.end(), 0);
-            self.begins = self.idle_from;
+        self.idle_from = at + time;
+        let out = self.idle_from + self.delay;
+        match out <= self.watched_from {
+            true => self.unhindered += 1,
+            false => self.count_later(Passing { offered: at, out, bytes, queue: 0 }),
         }
-        Some(self.idle_from + self.delay)
+        Some(out)
+    }
+
+    /// The same of a frame that waits, or is not as large as the one before.
+    #[inline(never)]
+    fn pass_at_length(&mut self, bytes: u32, at: Instant) -> Option<Instant> {
+        if self.serialiser.last_size().0 != bytes {
+            self.counts = self.counts_so_far();
+            self.unhindered = 0;
+        }
+        let time = self.serialiser.time_for(bytes);
+        let queue = match at < self.idle_from {
+            true => self.wait((bytes, time), at)?,
+            false => 0,
+        };
+        self.idle_from = at.max(self.idle_from) + time;
+        let out = self.idle_from + self.delay;
+        let frame = Passing { offered: at, out, bytes, queue };
+        match out <= self.watched_from {
+            true => self.counts.deliver(&frame),
+            false => self.count_later(frame),
+        }
+        Some(out)
+    }
+
+    fn counts_so_far(&self) -> Counts {
+        let mut counts = self.counts;
+        let (bytes, time) = self.serialiser.last_size();
+        counts.deliver_alike(self.unhindered, bytes, time + self.delay);
+        counts
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_later(&mut self, frame: Passing) {
+        self.later.push(frame);
     }
 
     /// It is time that the queue refuses a frame.
@@ -108,56 +166,25 @@ impl Pipe {
         self.counts.refused += 1;
     }
 
-    /// Those that have come out by now are no longer inside. Many together, for which there has to be
-    /// room: that costs less.
-    #[inline(never)]
-    fn let_out(&mut self, now: Instant) {
-        self.begin(now);
-        loop {
-            let frames = self.inside.oldest();
-            let out = frames.partition_point(|frame| frame.sent + self.delay <= now);
-            for frame in &frames[..out] {
-                self.counts.deliver(frame, self.delay);
-            }
-            let goes_on = out > 0 && out == frames.len();
-            self.inside.skip(out);
-            if !goes_on {
-                break;
-            }
-        }
-        self.inside.make_room();
-    }
-
-    /// Those that have begun by `at` wait no longer.
+    /// A frame of so many bytes, which takes so long, has to wait: how many do then; `None` if there is
+    /// no room for it.
     #[inline]
-    fn begin(&mut self, at: Instant) {
-        while self.begins <= at {
-            let Some(frame) = self.inside.get(self.begun) else { return };
-            self.begins = frame.sent;
-            self.waiting_bytes -= u64::from(frame.bytes);
-            self.begun += 1;
-        }
-    }
-
-    /// A frame of so many bytes has to wait: how many do then; `None` if there is no room for it.
-    #[inline]
-    fn wait(&mut self, bytes: u32, at: Instant) -> Option<u32> {
-        self.begin(at);
-        let packets = (self.inside.end() - self.begun) as u32;
-        let load = Load { packets, bytes: self.waiting_bytes }.with(bytes);
+    fn wait(&mut self, (bytes, time): (u32, Duration), at: Instant) -> Option<u32> {
+        self.line.begin(at);
+        let load: Load = self.line.load().with(bytes);
         self.limit.holds(load).then(|| {
-            self.waiting_bytes = load.bytes;
+            self.line.join((bytes, time), self.idle_from);
             load.packets
         })
     }
 
     /// What happened to its frames up to `until`, behind all refusals of which it was told.
     pub fn stats(&self, until: Instant) -> Stats {
-        let mut counts = self.counts;
+        let mut counts = self.counts_so_far();
         let mut inside = 0;
-        for frame in self.inside.iter().take_while(|frame| frame.offered <= until) {
-            if frame.sent + self.delay <= until {
-                counts.deliver(frame, self.delay);
+        for frame in self.later.iter().take_while(|frame| frame.offered <= until) {
+            if frame.out <= until {
+                counts.deliver(frame);
             } else {
                 inside += 1;
                 counts.max_queue = counts.max_queue.max(frame.queue);

@@ -39,6 +39,12 @@ pub(crate) struct Serialiser {
 }
 
 impl Serialiser {
+    /// The size of the last frame and how long it takes.
+    #[inline(always)]
+    pub(crate) const fn last_size(&self) -> (u32, Duration) {
+        self.last_size
+    }
+
     #[inline]
     pub(crate) fn time_for(&mut self, bytes: u32) -> Duration {
         if self.last_size.0 != bytes {

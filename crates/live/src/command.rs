@@ -60,7 +60,7 @@ pub(crate) fn run(
             .command(here, argv)
             .env("RTOLAB_PEER", hosts[peer].address.to_string())
             .env("RTOLAB_PEER_NETNS", namespaces.name(peer))
-            .env("RTOLAB_NETNS", namespaces.prefix())
+            .env("RTOLAB_NETNS", Namespaces::prefix())
             .spawn()
             .map_err(Error::system("start the command"))
             .and_then(|child| Running::new(child)?.wait(interrupted, &|| pumping.is_finished()));

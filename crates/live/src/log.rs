@@ -78,9 +78,10 @@ impl Log {
     pub(crate) fn arrives(&mut self, packet: &Packet, at: Instant) {
         let fate = if packet.damaged { Fate::Corrupt } else { Fate::Delivered };
         let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) else { return };
-        match sent.fate {
-            Fate::Delivered => self.second.push((packet.copy.0, at)),
-            _ => (sent.fate, sent.fate_at) = (fate, Some(at)),
+        if sent.fate == Fate::Delivered {
+            self.second.push((packet.copy.0, at));
+        } else {
+            (sent.fate, sent.fate_at) = (fate, Some(at));
         }
     }
 

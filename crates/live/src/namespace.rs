@@ -27,8 +27,8 @@ impl Namespaces {
     /// One for each of the hosts' names.
     pub(crate) fn new(hosts: &[String]) -> Result<Self, Error> {
         clean()?;
-        let pid = process::id();
-        let all: Vec<_> = hosts.iter().map(|host| format!("{PREFIX}{pid}-{host}")).collect();
+        let prefix = Self::prefix();
+        let all: Vec<_> = hosts.iter().map(|host| format!("{prefix}{host}")).collect();
         let guardian = guard(&all).map_err(Error::system("start `sh`"))?;
         let mut made = Self { names: Vec::new(), guardian };
         for name in all {
@@ -39,7 +39,7 @@ impl Namespaces {
     }
 
     /// What their names begin with; the hosts' names follow.
-    pub(crate) fn prefix(&self) -> String {
+    pub(crate) fn prefix() -> String {
         format!("{PREFIX}{}-", process::id())
     }
 

@@ -81,9 +81,9 @@ impl Header {
         if first >> 4 != 4 || length < 20 {
             return None;
         }
-        let is_first_fragment = u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff == 0;
+        let offset = u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff;
         let ports = bytes.get(length..length + 4);
-        let ports = ports.filter(|_| matches!(bytes[9], TCP | UDP) && is_first_fragment);
+        let ports = ports.filter(|_| matches!(bytes[9], TCP | UDP) && offset == 0);
         let ports =
             ports.map(|p| [u16::from_be_bytes([p[0], p[1]]), u16::from_be_bytes([p[2], p[3]])]);
         Some(Self { to: to.try_into().ok()?, length, ports })

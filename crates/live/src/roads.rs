@@ -11,11 +11,14 @@ use rtolab_time::{Duration, Instant};
 
 use crate::error::Error;
 
-/// All ways between hosts, each from some instant on.
+/// Ways, each from some instant on.
+type Turns = Vec<(Instant, Arc<[Hop]>)>;
+
+/// All ways between hosts.
 pub(crate) struct Roads {
-    between: BTreeMap<(usize, usize), Vec<(Instant, Arc<[Hop]>)>>,
+    between: BTreeMap<(usize, usize), Turns>,
     /// The same for flows that have an access link: by flow and where packets leave.
-    of_flows: BTreeMap<(usize, usize), Vec<(Instant, Arc<[Hop]>)>>,
+    of_flows: BTreeMap<(usize, usize), Turns>,
     /// The links by name, those of the scenario first, then the access links of flows.
     pub links: Vec<(Arc<str>, ChannelConfig)>,
 }
@@ -86,10 +89,7 @@ impl Roads {
 }
 
 /// The shortest ways between all nodes, and from some time on those that are given.
-fn between_all(
-    scenario: &Scenario,
-    network: &Network,
-) -> BTreeMap<(usize, usize), Vec<(Instant, Arc<[Hop]>)>> {
+fn between_all(scenario: &Scenario, network: &Network) -> BTreeMap<(usize, usize), Turns> {
     let mut between = BTreeMap::new();
     let nodes = scenario.nodes.len();
     let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));

@@ -100,7 +100,7 @@ pub(crate) enum Moved {
 
 /// Writes up to so many bytes, all zero.
 pub(crate) fn write(socket: &OwnedFd, most: u64) -> Moved {
-    const ZEROS: [u8; CHUNK] = [0; CHUNK];
+    static ZEROS: [u8; CHUNK] = [0; CHUNK];
     let part = &ZEROS[..most.min(CHUNK as u64) as usize];
     match send(socket, part, SendFlags::NOSIGNAL) {
         Ok(sent) => Moved::Bytes(sent as u64),

@@ -49,7 +49,7 @@ struct End {
 
 impl Talk {
     /// Of the flow, which draws from the run's `stream` as it does in a simulation.
-    pub(crate) fn new(pair: Pair, flow: &Flow, stream: &Stream) -> Self {
+    pub(crate) fn new(pair: Pair, flow: &Flow, stream: Stream) -> Self {
         let stream = stream.child(&flow.name);
         let spread = Distribution::Uniform(rtolab_time::Duration::ZERO, flow.start_jitter);
         let begin = flow.start + stream.child("start").rng().span(spread);

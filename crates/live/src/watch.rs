@@ -125,9 +125,8 @@ impl<'a> Watch<'a> {
         let Some((_, detector)) = detector else { return };
         let detector = match detector {
             By::Frto => "frto",
-            By::Dsack => "dsack",
             By::Either if by_time => "eifel",
-            By::Either => "dsack",
+            By::Dsack | By::Either => "dsack",
         };
         if let Some(episode) = self.episodes.last_mut() {
             episode.undone = Some((detector, at));

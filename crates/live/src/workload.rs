@@ -44,7 +44,7 @@ pub(crate) fn run(
     let stream = Stream::new(emulation.seed);
     let flows = scenario.flows.iter().enumerate();
     let talks = flows.map(|(number, flow)| {
-        Pair::new(&hosts, number, flow).map(|pair| Talk::new(pair, flow, &stream))
+        Pair::new(&hosts, number, flow).map(|pair| Talk::new(pair, flow, stream))
     });
     let mut talks: Vec<_> = talks.collect::<Result<_, _>>()?;
     let watches = talks.iter().zip(&scenario.flows).map(|(talk, flow)| {

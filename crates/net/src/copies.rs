@@ -38,10 +38,14 @@ impl Copies {
 
     /// The copy of order `order` of the segment at `seq` arrived at the receiver. Costs one
     /// comparison for segments beyond all that were ever sent twice.
+    #[inline]
     pub fn arrived(&mut self, seq: Seq, order: u16) {
-        if self.segments.last().is_none_or(|last| last.seq < seq) {
-            return;
+        if self.segments.last().is_some_and(|last| seq <= last.seq) {
+            self.look_up(seq, order);
         }
+    }
+
+    fn look_up(&mut self, seq: Seq, order: u16) {
         if let Ok(index) = self.segments.binary_search_by_key(&seq, |segment| segment.seq) {
             let segment = &mut self.segments[index];
             segment.delivered = segment.delivered.min(order);

@@ -77,6 +77,7 @@ const _: () = assert!(size_of::<Packet>() <= 96);
 
 impl Packet {
     /// The size of a packet that carries `segment` over IPv4.
+    #[inline]
     pub const fn size_of(segment: &Segment) -> u32 {
         IP_HEADER + segment.header_bytes() + segment.len
     }

@@ -232,7 +232,8 @@ unsafe extern "C" fn recvmsg(
     flags: c_int,
 ) -> isize {
     if flags & libc::MSG_ERRQUEUE != 0 {
-        return fail(libc::EAGAIN) as isize;
+        // SAFETY: the table's `userdata`, and a message as POSIX has it.
+        return unsafe { receive_stamp(shared(user), descriptor, &mut *message) };
     }
     // SAFETY: the table's `userdata`, and a message as POSIX has it.
     unsafe {
@@ -538,6 +539,33 @@ unsafe fn parts_of<'a>(parts: *const libc::iovec, count: usize) -> &'a [libc::io
         true => &[],
         // SAFETY: the caller's promise.
         false => unsafe { core::slice::from_raw_parts(parts, count) },
+    }
+}
+
+/// Reads an entry of the error queue, which has no data.
+///
+/// # Safety
+///
+/// `message` is one as POSIX has it: its control buffer has room for as many bytes as it says.
+unsafe fn receive_stamp(
+    shared: &Shared,
+    descriptor: Descriptor,
+    message: &mut libc::msghdr,
+) -> isize {
+    match shared.call(None, |host| host.stamp(descriptor)) {
+        Ok(stamp) => {
+            let control = stamp.control();
+            let size = control.len().min(message.msg_controllen);
+            // SAFETY: not more than there is room for.
+            unsafe {
+                let into = message.msg_control.cast::<u8>();
+                into.copy_from_nonoverlapping(control.as_ptr(), size);
+            }
+            message.msg_controllen = size;
+            message.msg_flags = libc::MSG_ERRQUEUE | libc::MSG_TRUNC;
+            0
+        }
+        Err(errno) => fail(errno) as isize,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::frame::Frame;
 use crate::push::{Bounds, Push, SendQueue};
 use crate::reordering::Reordering;
 use crate::settings::PushRule;
+use crate::stamps::Stamps;
 
 /// Both ends of a connection, as seen from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,8 @@ pub struct Flow {
     pub announced: bool,
     /// Was the application told how it ended?
     told: bool,
+    /// What its error queue tells of what was written.
+    pub stamps: Stamps,
     numbering: Numbering,
     outgoing: Bytes,
     incoming: Bytes,
@@ -104,6 +107,7 @@ impl Flow {
             connected: false,
             announced: false,
             told: false,
+            stamps: Stamps::default(),
             numbering,
             outgoing: Bytes::default(),
             incoming: Bytes::default(),
@@ -160,7 +164,9 @@ impl Flow {
         while let Some(event) = self.connection.poll_event() {
             self.note(event);
         }
-        let una = offset(self.connection.sender().flight().una());
+        let flight = self.connection.sender().flight();
+        let (una, sent) = (offset(flight.una()), offset(flight.max()));
+        self.stamps.note((sent, una), at);
         self.outgoing.forget_below(una);
         self.push.forget_below(una);
         frames
@@ -257,9 +263,19 @@ impl Flow {
         if moves || part.forced || count == bytes.len() {
             self.push.mark(end + part.bytes);
         }
+        if count == bytes.len() {
+            self.stamps.written(end + part.bytes);
+        }
         self.outgoing.append(&bytes[..count]);
         self.connection.write(part.bytes);
         count
+    }
+
+    /// The application asks for stamps of what it writes from now on, by the bits of
+    /// `SO_TIMESTAMPING`.
+    pub fn ask_for_stamps(&mut self, bits: u32) {
+        let una = offset(self.connection.sender().flight().una());
+        self.stamps.ask(bits, una);
     }
 
     /// The application wants it to behave otherwise from now on, as far as that can be changed.

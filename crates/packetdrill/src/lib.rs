@@ -23,6 +23,7 @@ mod push;
 mod reordering;
 pub mod settings;
 mod shared;
+mod stamps;
 
 pub use calls::packetdrill_interface_init;
 pub use host::Host;

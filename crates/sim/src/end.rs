@@ -143,6 +143,16 @@ impl End {
         self.note_resent(segment, peer)
     }
 
+    /// The same of an acknowledgment or of new data.
+    #[inline(always)]
+    pub fn note_sent_in_turn(&mut self, segment: &Segment) {
+        self.count_sent(segment, segment.header_bytes());
+        if segment.len > 0 {
+            debug_assert!(segment.seq >= self.sent_max, "new data have not been sent before");
+            self.sent_max = segment.end();
+        }
+    }
+
     #[cold]
     fn note_resent(&mut self, segment: &Segment, peer: &Self) -> u16 {
         let order = self.transmissions(segment.seq).saturating_sub(1);

@@ -309,7 +309,7 @@ impl Flow {
 
 /// The end at `place`, and the other one.
 #[inline]
-fn pair(ends: &mut [End; 2], place: Place) -> (&mut End, &mut End) {
+pub fn pair(ends: &mut [End; 2], place: Place) -> (&mut End, &mut End) {
     let [sender, receiver] = ends;
     match place {
         Place::Sender => (sender, receiver),

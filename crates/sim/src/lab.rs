@@ -159,21 +159,24 @@ impl Lab {
     /// The run with `seed` at its beginning.
     pub fn start(&self, seed: u64, observe: Observe) -> Sim {
         let stream = Stream::new(seed);
+        let mut pipes = Vec::new();
         let link = |(name, config): &(Arc<str>, Arc<ChannelConfig>)| {
             let mut channel = Channel::new(config, &stream.child(name));
             if observe.trace {
                 channel.record_disturbances();
             }
             // At once, for a channel is large and most are pipes.
-            Link::new(channel, self.plain)
+            Link::new(channel, self.plain, &mut pipes)
         };
         let mut parts = Parts {
             links: self.plans.channels.iter().map(link).collect(),
+            pipes: Vec::new(),
             steps: self.plans.steps.clone(),
             flows: Vec::with_capacity(self.plans.legs.len()),
             applications: Vec::with_capacity(self.plans.applications),
             agents: self.agents.iter().copied().map(Agent::new).collect(),
         };
+        parts.pipes = pipes;
         for (departure, ends) in self.departures.iter().zip(&self.plans.flows) {
             self.begin(departure, *ends, (&stream, &mut parts));
         }
@@ -250,7 +253,7 @@ impl Lab {
                 recording.links.push(LinkRow {
                     link: name.clone(),
                     direction,
-                    stats: link.stats(direction, now),
+                    stats: link.stats(direction, &sim.pipes, now),
                     measured_transmitted_bytes: transmitted,
                     measured_delivered_bytes: delivered,
                 });

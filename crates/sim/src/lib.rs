@@ -4,6 +4,7 @@ mod attend;
 mod bench;
 mod duplicates;
 mod end;
+mod fetch;
 mod flow;
 mod judging;
 mod lab;

@@ -18,19 +18,30 @@ pub enum Plain {
 
 /// A link. The first kind is the one that has to be fast, and the common one.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant)]
 pub enum Link {
-    /// One that is plain both ways.
-    Pipes([Pipe; 2]),
+    /// One that is plain both ways: where its two pipes lie, side by side, among those of all links.
+    Pipes(u32),
     /// Any other.
     Channel(Box<Channel<Packet>>),
 }
 
 impl Link {
-    pub fn new(channel: Channel<Packet>, plain: Plain) -> Self {
+    /// The link as it is simulated; where as pipes, behind those of other links.
+    pub fn new(channel: Channel<Packet>, plain: Plain, pipes: &mut Vec<Pipe>) -> Self {
         match channel.pipes().filter(|_| plain == Plain::Pipes) {
-            Some(pipes) => Self::Pipes(pipes),
+            Some(both) => {
+                pipes.extend(both);
+                Self::Pipes(pipes.len() as u32 - 2)
+            }
             None => Self::Channel(Box::new(channel)),
+        }
+    }
+
+    /// Where the pipe of that direction lies, if it is one.
+    fn place(&self, direction: usize) -> Option<u32> {
+        match self {
+            Self::Pipes(first) => Some(first + direction as u32),
+            Self::Channel(_) => None,
         }
     }
 
@@ -43,9 +54,9 @@ impl Link {
     }
 
     /// What happened to the packets of one direction up to now.
-    pub fn stats(&self, direction: Direction, now: Instant) -> Stats {
+    pub fn stats(&self, direction: Direction, pipes: &[Pipe], now: Instant) -> Stats {
         match self {
-            Self::Pipes(pipes) => pipes[direction.index()].stats(now),
+            Self::Pipes(first) => pipes[*first as usize + direction.index()].stats(now),
             Self::Channel(channel) => *channel.stats(direction),
         }
     }
@@ -59,16 +70,18 @@ impl Link {
 /// What a packet meets at a step of its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// A pipe: twice the number of its link, one more for the way back. Packets wait in this run
-    /// until they come out.
+    /// A pipe: twice the number of its link, one more for the way back, and where it lies. Packets
+    /// wait in this run until they come out.
     Pipe {
         pipe: u32,
+        place: u32,
         run: u32,
     },
     /// A pipe behind which is another, to which nothing but this one leads: a packet's way through
     /// that is known as soon as its way through this one is.
     PipeToPipe {
         pipe: u32,
+        place: u32,
     },
     Channel {
         link: u32,
@@ -105,18 +118,19 @@ enum Kin {
 }
 
 impl Stages {
-    pub fn new(steps: &[Step], links: &[Link]) -> Self {
+    pub fn new(steps: &[Step], links: &[Link], pipes: &[Pipe]) -> Self {
         let feeders = feeders(steps, links);
         let mut runs = BTreeMap::new();
         let stage = |(number, step): (usize, &Step)| match (pipe(*step, links), *step) {
             (Some(pipe), _) => {
                 let next = steps.get(number + 1).and_then(|step| self::pipe(*step, links));
                 let alone = next.is_some_and(|next| feeders[next as usize] == Feeder::Pipe(pipe));
+                let place = place(pipe, links).unwrap_or(u32::MAX);
                 if alone {
-                    return Stage::PipeToPipe { pipe };
+                    return Stage::PipeToPipe { pipe, place };
                 }
-                let (known, kin) = (runs.len() as u32, kin(pipe, links, &feeders));
-                Stage::Pipe { pipe, run: *runs.entry(kin).or_insert(known) }
+                let (known, kin) = (runs.len() as u32, kin(pipe, (links, pipes), &feeders));
+                Stage::Pipe { pipe, place, run: *runs.entry(kin).or_insert(known) }
             }
             (None, Step::Link { link, direction }) => Stage::Channel { link, direction },
             (None, Step::Agent(agent)) => Stage::Agent(agent),
@@ -156,10 +170,15 @@ fn feeders(steps: &[Step], links: &[Link]) -> Vec<Feeder> {
     feeders
 }
 
-fn kin(pipe: u32, links: &[Link], feeders: &[Feeder]) -> Kin {
-    let facts = |pipe: u32| match &links[pipe as usize / 2] {
-        Link::Pipes(pipes) => pipes[pipe as usize % 2].delay_and_limit(),
-        Link::Channel(_) => (Duration::ZERO, Limit::Unlimited),
+/// Where the pipe of that number lies.
+pub fn place(pipe: u32, links: &[Link]) -> Option<u32> {
+    links[pipe as usize / 2].place(pipe as usize % 2)
+}
+
+fn kin(pipe: u32, (links, pipes): (&[Link], &[Pipe]), feeders: &[Feeder]) -> Kin {
+    let facts = |pipe: u32| match place(pipe, links) {
+        Some(place) => pipes[place as usize].delay_and_limit(),
+        None => (Duration::ZERO, Limit::Unlimited),
     };
     let (mut delay, limit) = facts(pipe);
     let mut root = pipe;

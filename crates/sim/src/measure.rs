@@ -89,7 +89,7 @@ impl Sim {
         let now = self.now();
         let carried = |link: &Link| {
             Direction::BOTH.map(|way| {
-                let stats = link.stats(way, now);
+                let stats = link.stats(way, &self.pipes, now);
                 Carried { transmitted: stats.transmitted_bytes, delivered: stats.bytes }
             })
         };

@@ -1,10 +1,11 @@
 //! One run: flows over channels, event by event.
 
+mod answer;
 mod steps;
 
 use std::sync::Arc;
 
-use rtolab_link::{CopyId, Direction, Outcome};
+use rtolab_link::{CopyId, Direction, Outcome, Pipe};
 use rtolab_net::{Agent, Condition, Onward, Packet, Step};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::{Segment, State};
@@ -27,6 +28,8 @@ pub struct Sim {
     /// What is under way through pipes.
     transit: Transit,
     pub(crate) links: Vec<Link>,
+    /// Those of all links that are plain.
+    pub(crate) pipes: Vec<Pipe>,
     /// What every packet meets on its way; a packet says where it is in it.
     stages: Arc<[Stage]>,
     pub(crate) flows: Vec<Flow>,
@@ -39,12 +42,15 @@ pub struct Sim {
     pub(crate) counters: Counters,
     /// The truth about its retransmissions, if somebody asks.
     pub(crate) judging: Option<Box<Judging>>,
+    /// Does nobody but the two ends of a flow hear of its packets?
+    is_unobserved: bool,
     copies: u64,
 }
 
 /// What a run is made of.
 pub struct Parts {
     pub links: Vec<Link>,
+    pub pipes: Vec<Pipe>,
     pub steps: Arc<[Step]>,
     pub flows: Vec<Flow>,
     pub applications: Vec<Attended>,
@@ -73,14 +79,15 @@ pub enum Entity {
 impl Sim {
     /// The beginning of a run.
     pub(crate) fn new(parts: Parts, trace: Trace, measure: Measure) -> Self {
-        let Parts { links, steps, flows, applications, agents } = parts;
-        let Stages { stages, runs } = Stages::new(&steps, &links);
+        let Parts { links, pipes, steps, flows, applications, agents } = parts;
+        let Stages { stages, runs } = Stages::new(&steps, &links, &pipes);
         let pairs = links.len() + flows.len();
         let mut sim = Self {
             now: Instant::START,
             queue: Queue::new(2 * pairs + applications.len() + agents.len()),
             transit: Transit::new(runs),
             links,
+            pipes,
             stages,
             flows,
             applications,
@@ -90,6 +97,7 @@ impl Sim {
             measure,
             counters: Counters::default(),
             judging: None,
+            is_unobserved: false,
             copies: 0,
         };
         for flow in 0..sim.flows.len() {
@@ -118,15 +126,51 @@ impl Sim {
     pub fn run_until(&mut self, end: Instant) {
         while let Some(pause) = self.measure.next().filter(|pause| pause.at() <= end) {
             if let Some(last) = pause.last() {
-                while self.step(last) {}
+                self.run_unwatched_until(last);
             }
             self.look();
         }
-        while self.step(end) {}
+        self.run_unwatched_until(end);
+    }
+
+    /// Nobody looks at the counters before `end`.
+    fn run_unwatched_until(&mut self, end: Instant) {
+        self.unwatch_until(end);
+        self.is_unobserved = !self.trace.is_on() && self.judging.is_none();
+        self.run_events_until(end);
+    }
+
+    /// Takes all events up to `end`.
+    #[inline(never)]
+    fn run_events_until(&mut self, end: Instant) {
+        loop {
+            // Most come out of pipes, before any other is due.
+            loop {
+                let due = self.transit.next();
+                if due.at() >= self.queue.first().0 || due.at() > end {
+                    break;
+                }
+                self.on_transit(due);
+            }
+            if !self.step(end) {
+                return;
+            }
+        }
+    }
+
+    /// Nobody is told of what happens, nor asks how often it did.
+    pub(crate) fn go_unseen(&mut self) {
+        self.unwatch_until(Instant::NEVER);
+        self.is_unobserved = true;
+    }
+
+    /// Nobody asks what happened on the links before `at`.
+    fn unwatch_until(&mut self, at: Instant) {
+        self.pipes.iter_mut().for_each(|pipe| pipe.unwatched_until(at));
     }
 
     /// Takes the next event, if there is one before `end`.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn step(&mut self, end: Instant) -> bool {
         let (due, (at, entity)) = (self.transit.next(), self.queue.first());
         let out = due.at();
@@ -139,12 +183,12 @@ impl Sim {
             }
             return false;
         }
-        self.now = at;
-        self.counters.events += 1;
         if comes_out {
-            self.on_transit(due);
+            self.on_transit_among_others(due);
             return true;
         }
+        self.now = at;
+        self.counters.events += 1;
         match self.entity(entity) {
             Entity::Channel(channel, direction) => self.on_channel(channel, direction),
             Entity::Host(flow, place) => self.on_host_timer(flow, place),
@@ -154,8 +198,16 @@ impl Sim {
         true
     }
 
+    #[inline(never)]
+    fn on_transit_among_others(&mut self, due: Due) {
+        self.on_transit(due);
+    }
+
     /// What is due at the same instant from the same pipe comes out together.
+    #[inline(always)]
     fn on_transit(&mut self, due: Due) {
+        self.now = due.at();
+        self.counters.events += 1;
         while let Some(slot) = self.transit.pop() {
             match due.is_refusal() {
                 true => self.refuse(slot, due),
@@ -307,6 +359,9 @@ impl Sim {
         }
         let flow = &mut self.flows[index];
         flow.note_events(place, self.now);
+        if let Some(connection) = &mut flow.end_mut(place).connection {
+            connection.settle();
+        }
         let Some(connection) = &flow.end(place).connection else { return };
         let timer = match place {
             Place::Sender => {

@@ -29,6 +29,12 @@ impl Trace {
         Self { packets: packets.then(Packets::default), windows: windows.then(Vec::new) }
     }
 
+    /// Is anything recorded?
+    #[inline]
+    pub const fn is_on(&self) -> bool {
+        self.packets.is_some() || self.windows.is_some()
+    }
+
     pub fn departed(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
         self.made(packet);
         let Some(packets) = &mut self.packets else { return };

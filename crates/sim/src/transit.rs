@@ -11,8 +11,17 @@ use rtolab_link::Fifo;
 use rtolab_net::Packet;
 use rtolab_time::Instant;
 
+use crate::fetch::fetch;
+
 /// So many places before the end of its run a packet is let in; else it waits apart.
 const NEAR: usize = 64;
+
+/// So many packets the caches hold beside all else: with more of them each is fetched before it comes
+/// out, for it was put there a round trip ago.
+const FEW: usize = 4096;
+
+/// So many of a run come out before the one that is fetched.
+const AHEAD: usize = 8;
 
 /// When something comes out of which pipe. Of several at one instant the one of the lowest number
 /// comes first, and of one pipe what comes out before what was refused.
@@ -134,10 +143,16 @@ impl Transit {
         (bytes, step)
     }
 
-    /// The packet is now before that step.
+    /// A packet where it lies.
     #[inline]
-    pub fn set_step(&mut self, slot: Slot, step: u32) {
-        self.packets[slot as usize].step = step;
+    pub fn packet_mut(&mut self, slot: Slot) -> &mut Packet {
+        &mut self.packets[slot as usize]
+    }
+
+    /// A packet goes no further.
+    #[inline]
+    pub fn drop(&mut self, slot: Slot) {
+        self.free.push(slot);
     }
 
     /// The packet leaves.
@@ -175,10 +190,18 @@ impl Transit {
     }
 
     /// The packet waits apart until it is due.
+    #[inline(never)]
     pub fn wait_apart(&mut self, due: Due, slot: Slot) {
         self.apart.push(Reverse((due, self.number, slot)));
         self.number += 1;
         self.look_apart();
+    }
+
+    #[inline(never)]
+    fn pop_apart(&mut self) -> Option<Slot> {
+        let first = self.apart.pop().map(|Reverse((.., slot))| slot);
+        self.look_apart();
+        first
     }
 
     fn look_apart(&mut self) {
@@ -187,60 +210,88 @@ impl Transit {
     }
 
     /// What is due next; at [`Instant::NEVER`] if nothing is.
-    #[inline]
+    #[inline(always)]
     pub fn next(&self) -> Due {
         self.heads.first().1
     }
 
     /// What is due next waits no longer.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<Slot> {
         let (run, _) = self.heads.first();
-        let Some(waiting) = self.runs.get_mut(run) else {
-            let first = self.apart.pop().map(|Reverse((.., slot))| slot);
-            self.look_apart();
-            return first;
-        };
+        let Some(waiting) = self.runs.get_mut(run) else { return self.pop_apart() };
         let first = waiting.pop().map(Waiting::slot);
+        if self.packets.len() > FEW {
+            if let Some(later) = waiting.oldest(AHEAD) {
+                fetch(&self.packets[later.slot() as usize]);
+            }
+        }
         let next = waiting.front().map_or(Due::never(), |packet| packet.due());
         self.heads.set(run, next);
         first
     }
 }
 
-/// A tournament of the runs' first ones: of equal ones that of the first run wins.
+/// The runs' first ones, each with its run's number in the lowest bits: of equal ones that of the first
+/// run wins.
 #[derive(Clone, Debug)]
 struct Heads {
-    /// `nodes[1]` is the root; the children of `i` are `2 i` and `2 i + 1`, and the leaves are the
-    /// runs, each with its number in the lowest bits.
-    nodes: Vec<u128>,
+    first: u128,
+    all: Contest,
+}
+
+/// How the first of them is found.
+#[derive(Clone, Debug)]
+enum Contest {
+    /// By looking at all.
+    Few([u128; 4]),
+    /// By a tournament: `nodes[1]` is the root, the children of `i` are `2 i` and `2 i + 1`, and the
+    /// leaves are the runs.
+    Many(Vec<u128>),
 }
 
 impl Heads {
     fn new(runs: usize) -> Self {
-        let leaves = runs.next_power_of_two();
-        let mut heads = Self { nodes: vec![u128::MAX; 2 * leaves] };
-        (0..leaves).for_each(|run| heads.set(run, Due::never()));
+        let all = match runs {
+            0..=4 => Contest::Few([u128::MAX; 4]),
+            _ => Contest::Many(vec![u128::MAX; 2 * runs.next_power_of_two()]),
+        };
+        let mut heads = Self { first: u128::MAX, all };
+        (0..runs).for_each(|run| heads.set(run, Due::never()));
         heads
     }
 
-    #[inline]
+    #[inline(always)]
     fn first(&self) -> (usize, Due) {
-        let root = self.nodes[1];
-        (root as u32 as usize, Due(root & !Waiting::SLOT))
+        (self.first as u32 as usize, Due(self.first & !Waiting::SLOT))
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, run: usize, due: Due) {
-        let mut best = due.0 | run as u128;
-        let mut node = self.nodes.len() / 2 + run;
-        self.nodes[node] = best;
-        while node > 1 {
-            best = best.min(self.nodes[node ^ 1]);
-            node /= 2;
-            self.nodes[node] = best;
-        }
+        let head = due.0 | run as u128;
+        self.first = match &mut self.all {
+            Contest::Few(heads) => {
+                heads[run % 4] = head;
+                let [a, b, c, d] = *heads;
+                a.min(b).min(c.min(d))
+            }
+            Contest::Many(nodes) => replay(nodes, run, head),
+        };
     }
+}
+
+/// The head of a run has changed: plays the contests again on its way to the root.
+#[inline(never)]
+fn replay(nodes: &mut [u128], run: usize, head: u128) -> u128 {
+    let mut best = head;
+    let mut node = nodes.len() / 2 + run;
+    nodes[node] = best;
+    while node > 1 {
+        best = best.min(nodes[node ^ 1]);
+        node /= 2;
+        nodes[node] = best;
+    }
+    best
 }
 
 #[cfg(test)]

@@ -97,6 +97,7 @@ impl Sim {
         let (trace, judging) = (std::mem::take(&mut self.trace), self.judging.take());
         let mut copy = self.clone();
         (self.trace, self.judging) = (trace, judging);
+        copy.go_unseen();
         copy.flows[flow].end_mut(place).redo(connection, stimulus, self.now());
         copy.drain(flow, place);
         copy

@@ -19,7 +19,7 @@ pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, Secret,
     TimeWaitReset,
 };
-pub use rack::{RackConfig, RackThreshold, ReorderingWindow};
+pub use rack::{RackConfig, RackRoundTrip, RackThreshold, ReorderingWindow};
 pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,

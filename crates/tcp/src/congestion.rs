@@ -77,7 +77,7 @@ impl Window {
     }
 
     /// An acknowledgment of `acked` new bytes arrived outside fast recovery.
-    #[inline]
+    #[inline(always)]
     pub fn grow(&mut self, acked: u64) {
         if self.cwnd < self.ssthresh {
             self.cwnd += match self.slow_start {

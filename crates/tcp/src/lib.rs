@@ -23,7 +23,7 @@ pub mod sum;
 pub mod wire;
 
 pub use config::Config;
-pub use connection::{Answer, Connection, Failure, Listener, State, refuse};
+pub use connection::{Answer, Connection, Failure, Listener, Reply, State, refuse};
 pub use event::{Event, Retransmission};
 pub use flight::{AckFacts, Cause, Flight, Sent};
 pub use segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};

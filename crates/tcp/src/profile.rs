@@ -79,7 +79,6 @@ const NS2_NEW: &str = "ns-2.35, tcl/lib/ns-default.tcl";
 
 /// Every profile that a sum may begin with, and that a receiver may have.
 pub const PROFILES: &[Profile] = &[
-    linux::LINUX,
     Profile {
         name: "linux-2.2",
         about: "Linux 2.2.12 with NewReno, as Gurtov tested it",
@@ -287,6 +286,7 @@ pub const PROFILES: &[Profile] = &[
         receives: receivers::NS2_2006_QUIRKS,
         kernel: None,
     },
+    linux::LINUX,
 ];
 
 const LINUX: &str = "Linux, net/ipv4/tcp_input.c; Sarolahti and Kuznetsov 2002";

@@ -132,6 +132,56 @@ impl Receiver {
         }
     }
 
+    /// When the acknowledgment of what arrived in order is due.
+    #[inline]
+    pub const fn due(&self) -> AckDue {
+        self.due
+    }
+
+    /// Has all arrived in order, is it read, and is there nothing else to tell of it?
+    pub fn is_in_order(&self) -> bool {
+        self.queued.is_empty()
+            && self.read == self.nxt
+            && self.fin.is_none()
+            && self.duplicate.is_none()
+            && self.released == 0
+            && self.dupacks.as_ref().is_none_or(|dupacks| dupacks.until().is_none())
+            && self.echoes == Flags::NONE
+    }
+
+    /// Is all acknowledged that has arrived, and would the next segment offer the same window again?
+    pub(crate) fn is_answered(&self, mss: u32) -> bool {
+        self.due == AckDue::No
+            && self.offered() == self.window(mss)
+            && self.echo.has_acknowledged(self.nxt)
+            && self.delayed.is_idle()
+    }
+
+    /// What is left of the largest window offered, in bytes.
+    #[inline(always)]
+    pub(crate) fn offered(&self) -> u32 {
+        self.edge.since(self.nxt) as u32
+    }
+
+    /// [Takes](Self::take) the next segment and [reads](Self::read) it, while
+    /// [all is in order](Self::is_in_order); it carries data and fits.
+    #[inline(always)]
+    pub(crate) fn take_next(&mut self, segment: &Segment, at: Instant) {
+        self.delayed.arrived(segment, at, &self.config.receiver);
+        self.nxt += segment.len;
+        self.read = self.nxt;
+        self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
+    }
+
+    /// An acknowledgment leaves that offers such a window, while all is in order.
+    #[inline(always)]
+    pub(crate) fn acknowledge_all(&mut self, window: u32) {
+        self.edge = self.edge.max(self.nxt + window);
+        self.echo.acknowledged(self.nxt);
+        self.delayed.acknowledged();
+        self.due = AckDue::No;
+    }
+
     /// Is an acknowledgment due at once?
     #[inline]
     pub const fn owes_ack(&self) -> bool {
@@ -191,7 +241,7 @@ impl Receiver {
     /// The window to offer in bytes: what the buffer has room for, and never less than was
     /// offered before (RFC 9293 section 3.8.6: a window is not shrunk). An opening smaller than
     /// half the buffer, or than a segment of `mss` bytes, is not offered (section 3.8.6.2.2).
-    #[inline]
+    #[inline(always)]
     pub fn window(&self, mss: u32) -> u32 {
         let unread = self.nxt.since(self.read) as u32;
         let room = self.config().buffer.saturating_sub(unread);

@@ -158,7 +158,7 @@ impl RttEstimator {
 
     /// Takes a sample (RFC 6298 sections 2.2 and 2.3); a back-off ends. `una` and `max` tell
     /// Linux's rule where a window ends.
-    #[inline]
+    #[inline(always)]
     pub fn sample(&mut self, rtt: Duration, una: Seq, max: Seq) {
         self.backoff = 0;
         match (self.config.rto.arithmetic, self.config.rto.floor) {

@@ -332,6 +332,7 @@ impl Segment {
     }
 
     /// The length of the TCP header with options, in bytes.
+    #[inline]
     pub const fn header_bytes(&self) -> u32 {
         20 + self.option_bytes()
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rtolab_tcp::{Config, Connection, Flags, Segment};
+use rtolab_tcp::{Config, Connection, Flags, Reply, Segment};
 use rtolab_time::{Duration, Instant};
 use script::any;
 
@@ -19,6 +19,8 @@ enum Arrives {
     AsItWas,
     /// With PSH, which nobody here asks for: no such segment is predicted.
     Pushed,
+    /// As it was, and it is answered where it lies if that is possible.
+    ToBeAnswered,
 }
 
 /// Two hosts that write and never close.
@@ -30,6 +32,8 @@ struct World {
     wire: BTreeMap<(Instant, usize), (usize, Segment)>,
     fates: Vec<Fate>,
     sent: Vec<(Instant, Segment)>,
+    /// How many segments became the answer where they lay, at either end.
+    answered: [u32; 2],
     /// What the one that accepts writes.
     answer: u64,
 }
@@ -46,12 +50,18 @@ impl World {
             wire: BTreeMap::new(),
             fates,
             sent: Vec::new(),
+            answered: [0; 2],
             answer: writes[1],
         }
     }
 
     /// All that either end sends.
     fn transcript(mut self, arrives: Arrives) -> Vec<(Instant, Segment)> {
+        self.run(arrives);
+        self.sent
+    }
+
+    fn run(&mut self, arrives: Arrives) {
         self.arrives = arrives;
         self.drain(0);
         for _ in 0..3000 {
@@ -59,7 +69,6 @@ impl World {
                 break;
             }
         }
-        self.sent
     }
 
     /// One event, a frame or a timer, if there is any.
@@ -74,7 +83,6 @@ impl World {
             let Some(((at, _), (to, segment))) = self.wire.pop_first() else { return false };
             self.at = at;
             self.take(to, segment);
-            self.drain(to);
         } else {
             let who = usize::from(timers[1] < timers[0]);
             self.at = first;
@@ -88,26 +96,61 @@ impl World {
         if self.arrives == Arrives::Pushed {
             segment.flags |= Flags::PSH;
         }
+        if self.arrives == Arrives::ToBeAnswered && self.answer(to, &mut segment) {
+            return;
+        }
         if let Some(end) = &mut self.ends[to] {
             end.on_segment(&segment, self.at);
             end.read(u64::MAX);
-            return;
+            return self.drain(to);
         }
         let mut end = Connection::accept(self.receiver.clone(), &segment);
         end.write(self.answer);
         self.ends[to] = Some(end);
+        self.drain(to);
+    }
+
+    /// Has it answered where it lies, if it is one of those; only what may have more to do is drained.
+    fn answer(&mut self, to: usize, segment: &mut Segment) -> bool {
+        let Some(end) = &mut self.ends[to] else { return false };
+        match end.answer(segment, self.at) {
+            Reply::Untaken => return false,
+            Reply::Taken => self.drain(to),
+            Reply::Silence => assert_eq!(end.clone().poll_transmit(self.at), None),
+            Reply::Segment => {
+                self.answered[to] += 1;
+                let silent = end.is_silent_on_course();
+                assert!(!silent || end.clone().poll_transmit(self.at).is_none());
+                self.send(to, *segment);
+                if !silent {
+                    self.drain(to);
+                }
+            }
+        }
+        if let Some(end) = &mut self.ends[to] {
+            assert_eq!(end.clone().poll_event(), None);
+        }
+        true
     }
 
     fn drain(&mut self, from: usize) {
         let Some(end) = &mut self.ends[from] else { return };
         while end.poll_event().is_some() {}
-        while let Some(segment) = end.poll_transmit(self.at) {
-            let fate = self.fates.get(self.sent.len()).copied().unwrap_or(Some(50));
-            self.sent.push((self.at, segment));
-            if let Some(delay) = fate {
-                let key = (self.at + Duration::from_millis(delay), self.sent.len());
-                self.wire.insert(key, (1 - from, segment));
-            }
+        while let Some(segment) = self.ends[from].as_mut().and_then(|it| it.poll_transmit(self.at))
+        {
+            self.send(from, segment);
+        }
+        if let Some(end) = &mut self.ends[from] {
+            end.settle();
+        }
+    }
+
+    fn send(&mut self, from: usize, segment: Segment) {
+        let fate = self.fates.get(self.sent.len()).copied().unwrap_or(Some(50));
+        self.sent.push((self.at, segment));
+        if let Some(delay) = fate {
+            let key = (self.at + Duration::from_millis(delay), self.sent.len());
+            self.wire.insert(key, (1 - from, segment));
         }
     }
 }
@@ -138,5 +181,16 @@ proptest! {
         let world = || World::new(configs.clone(), writes.into(), fates.clone());
         let predicted = world().transcript(Arrives::AsItWas);
         prop_assert!(predicted == world().transcript(Arrives::Pushed));
+        prop_assert!(predicted == world().transcript(Arrives::ToBeAnswered));
     }
+}
+
+#[test]
+fn while_all_goes_well_segments_are_answered_where_they_lie() {
+    let mut receiver = Config::default();
+    receiver.receiver.ack_every = 1;
+    let mut world = World::new([Config::default(), receiver], [2_000_000, 0], Vec::new());
+    world.run(Arrives::ToBeAnswered);
+    let [acknowledgments, data] = world.answered;
+    assert!(acknowledgments > 1000 && data > 1000, "{:?} of {}", world.answered, world.sent.len());
 }

@@ -25,6 +25,9 @@ impl Host {
             }
             Socket::Flow { id, .. } => {
                 let flow = &mut self.flows[*id];
+                if let ((libc::SOL_SOCKET, libc::SO_TIMESTAMPING), Some(bits)) = (option, number) {
+                    flow.ask_for_stamps(bits as u32);
+                }
                 let mut config = (*flow.config).clone();
                 set(&mut config, option, (value, number))?;
                 if config != *flow.config {

@@ -11,6 +11,7 @@ use rtolab_time::Instant;
 
 use super::{FlowId, Host};
 use crate::flow::{End, Flow, Path};
+use crate::stamps::Stamp;
 
 /// A file descriptor.
 pub type Descriptor = c_int;
@@ -227,6 +228,12 @@ impl Host {
             true => Ok(Vec::new()),
             false => Err(Stop::Waits),
         }
+    }
+
+    /// The next entry of the error queue.
+    pub fn stamp(&mut self, descriptor: Descriptor) -> Outcome<Stamp> {
+        let id = self.id(descriptor)?;
+        self.flows[id].stamps.take().ok_or(Stop::Error(libc::EAGAIN))
     }
 
     /// What a read would give, in bytes.

@@ -6,7 +6,7 @@ use rtolab_record::Fate;
 use rtolab_time::Instant;
 
 use super::Sim;
-use crate::links::{Link, Stage};
+use crate::links::{Stage, place};
 use crate::transit::{Due, Slot};
 
 /// Where a packet gets that comes to a pipe.
@@ -16,6 +16,8 @@ enum Passage {
     Waits { step: u32, run: u32, due: Due },
     /// The queue before one of the pipes has no room for it, once it comes there.
     Refused(Due),
+    /// There is no pipe.
+    Other(Stage),
 }
 
 impl Sim {
@@ -28,17 +30,21 @@ impl Sim {
     /// The packet takes the step before it.
     #[inline(always)]
     pub(super) fn take_step(&mut self, packet: &mut Packet) {
-        match self.stages[packet.step as usize] {
-            Stage::Pipe { .. } | Stage::PipeToPipe { .. } => {
-                match self.through_pipes(packet.bytes, packet.step) {
-                    Passage::Waits { step, run, due } => {
-                        packet.step = step;
-                        let slot = self.transit.put(packet);
-                        self.transit.wait(run as usize, due, slot);
-                    }
-                    Passage::Refused(due) => self.refuse_when_due(packet, due),
-                }
+        match self.through_pipes(packet.bytes, packet.step) {
+            Passage::Waits { step, run, due } => {
+                packet.step = step;
+                let slot = self.transit.put(packet);
+                self.transit.wait(run as usize, due, slot);
             }
+            Passage::Refused(due) => self.refuse_when_due(packet, due),
+            Passage::Other(stage) => self.meet(stage, packet),
+        }
+    }
+
+    /// The packet comes to what is no pipe.
+    #[inline(never)]
+    fn meet(&mut self, stage: Stage, packet: &mut Packet) {
+        match stage {
             Stage::Channel { link, direction } => {
                 let link = link as usize;
                 if let Some(channel) = self.links[link].channel() {
@@ -48,6 +54,7 @@ impl Sim {
             }
             Stage::Agent(agent) => self.pass(agent as usize, *packet),
             Stage::Arrival => self.arrive(packet),
+            Stage::Pipe { .. } | Stage::PipeToPipe { .. } => self.forward(packet),
         }
     }
 
@@ -56,44 +63,42 @@ impl Sim {
     pub(super) fn go_on(&mut self, slot: Slot) {
         let (bytes, step) = self.transit.bytes_and_step(slot);
         match self.stages[step as usize] {
-            Stage::Arrival => {
+            Stage::Arrival => self.answer(slot),
+            _ => self.go_through(slot, (bytes, step)),
+        }
+    }
+
+    /// The packet, which is so large, takes that step from where it lies.
+    #[inline(always)]
+    pub(super) fn go_through(&mut self, slot: Slot, (bytes, step): (u32, u32)) {
+        match self.through_pipes(bytes, step) {
+            Passage::Waits { step, run, due } => {
+                self.transit.packet_mut(slot).step = step;
+                self.transit.wait(run as usize, due, slot);
+            }
+            Passage::Refused(due) => {
                 let packet = self.transit.take(slot);
-                self.arrive(&packet);
+                self.refuse_when_due(&packet, due);
             }
-            Stage::Pipe { .. } | Stage::PipeToPipe { .. } => {
-                match self.through_pipes(bytes, step) {
-                    Passage::Waits { step, run, due } => {
-                        self.transit.set_step(slot, step);
-                        self.transit.wait(run as usize, due, slot);
-                    }
-                    Passage::Refused(due) => {
-                        let packet = self.transit.take(slot);
-                        self.refuse_when_due(&packet, due);
-                    }
-                }
-            }
-            Stage::Channel { .. } | Stage::Agent(_) => {
+            Passage::Other(stage) => {
                 let mut packet = self.transit.take(slot);
-                self.forward(&mut packet);
+                self.meet(stage, &mut packet);
             }
         }
     }
 
-    /// A packet of so many bytes comes to the pipe at `step`, and so to those behind it to which
-    /// nothing else leads.
+    /// A packet of so many bytes comes to the pipe at `step`, if it is one, and so to those behind it to
+    /// which nothing else leads.
     #[inline(always)]
     fn through_pipes(&mut self, bytes: u32, mut step: u32) -> Passage {
         let mut at = self.now;
         loop {
-            let (pipe, run) = match self.stages[step as usize] {
-                Stage::Pipe { pipe, run } => (pipe, Some(run)),
-                Stage::PipeToPipe { pipe } => (pipe, None),
-                _ => unreachable!("what leads to a pipe says so"),
+            let (pipe, place, run) = match self.stages[step as usize] {
+                Stage::PipeToPipe { pipe, place } => (pipe, place, None),
+                Stage::Pipe { pipe, place, run } => (pipe, place, Some(run)),
+                other => return Passage::Other(other),
             };
-            let Link::Pipes(pipes) = &mut self.links[pipe as usize / 2] else {
-                unreachable!("its stage says that it is a pipe");
-            };
-            let Some(out) = pipes[pipe as usize % 2].pass(bytes, at, self.now) else {
+            let Some(out) = self.pipes[place as usize].pass(bytes, at) else {
                 return Passage::Refused(Due::refused(at, pipe));
             };
             step += 1;
@@ -118,8 +123,8 @@ impl Sim {
     #[cold]
     pub(super) fn refuse(&mut self, slot: Slot, due: Due) {
         let packet = self.transit.take(slot);
-        if let Link::Pipes(pipes) = &mut self.links[due.pipe() as usize / 2] {
-            pipes[due.pipe() as usize % 2].refused();
+        if let Some(place) = place(due.pipe(), &self.links) {
+            self.pipes[place as usize].refused();
         }
         self.flows[packet.flow as usize].tally.lost.count(Cause::Queue);
         self.end_way(&packet, Fate::Dropped(Cause::Queue), due.at());

@@ -22,6 +22,8 @@ pub struct RackConfig {
     /// The reordering timer, and that of a probe for several segments, are so much longer than RFC
     /// 8985 has them (Linux: `TCP_TIMEOUT_MIN`, 2 ms).
     pub timer_slack: Duration,
+    /// Whose round trip is waited for where one acknowledgment reports several segments.
+    pub round_trip: RackRoundTrip,
 }
 
 impl Default for RackConfig {
@@ -33,6 +35,7 @@ impl Default for RackConfig {
             tail_loss_probe: true,
             max_ack_delay: Duration::from_millis(200),
             timer_slack: Duration::ZERO,
+            round_trip: RackRoundTrip::default(),
         }
     }
 }
@@ -55,4 +58,15 @@ pub enum RackThreshold {
     Dupthresh,
     /// Only time counts (Linux: `tcp_recovery` 0x4).
     TimeOnly,
+}
+
+/// Whose round trip RACK takes of several segments that one acknowledgment reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RackRoundTrip {
+    /// That of the one that was sent last (RFC 8985 section 6.2 step 2).
+    #[default]
+    SentLast,
+    /// That of the highest that is acknowledged in order, else of the highest that is SACKed: Linux
+    /// looks at them in that order (`tcp_rack_advance`).
+    LookedAtLast,
 }

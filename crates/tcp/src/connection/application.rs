@@ -1,13 +1,14 @@
 //! What an application may ask of its connection, and how it leaves.
 
 use super::resets::Reset;
-use super::{Connection, Failure, State};
+use super::{Connection, Course, Failure, State};
 use crate::config::AfterClose;
 
 impl Connection {
     /// The application has no more to send: a FIN follows the data. Whether it still reads says
     /// [`AfterClose`].
     pub fn close(&mut self) {
+        self.course = Course::Open;
         match self.config.connection.after_close {
             AfterClose::Reads => self.finish_sending(),
             AfterClose::Resets => self.hang_up(),
@@ -17,6 +18,7 @@ impl Connection {
     /// The application neither writes nor reads any more: a FIN follows the data, but what was not
     /// read, or still arrives, is answered by a reset (RFC 9293 section 3.6.1).
     pub fn hang_up(&mut self) {
+        self.course = Course::Open;
         if self.readable() > 0 {
             self.abort();
             return;
@@ -37,6 +39,7 @@ impl Connection {
     /// Gives the connection up: a reset leaves, where the peer may think that there is one (RFC 9293
     /// section 3.10.5).
     pub fn abort(&mut self) {
+        self.course = Course::Open;
         self.reset = match self.state {
             State::SynReceived
             | State::Established

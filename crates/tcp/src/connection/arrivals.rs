@@ -6,7 +6,7 @@ use rtolab_time::Instant;
 
 use super::resets::Reset;
 use super::states::Opened;
-use super::{Agreed, Connection, Failure, State};
+use super::{Agreed, Connection, Course, Failure, State};
 use crate::config::Algorithm;
 use crate::event::Event;
 use crate::flight::Cause;
@@ -23,6 +23,7 @@ impl Connection {
     /// A segment arrived.
     #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, at: Instant) {
+        self.course = Course::Open;
         match self.prediction(segment) {
             Some(prediction) => self.on_predicted(prediction, segment, at),
             None => self.on_any_segment(segment, at),

@@ -4,7 +4,7 @@ use rtolab_time::Instant;
 
 use super::arrivals::MAX_WINDOW_SHIFT;
 use super::resets::Reset;
-use super::{Connection, State};
+use super::{Connection, Course, State};
 use crate::receiver::SackUse;
 use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::sender::Chunk;
@@ -14,6 +14,7 @@ impl Connection {
     /// timer expires.
     #[inline(always)]
     pub fn poll_transmit(&mut self, at: Instant) -> Option<Segment> {
+        self.course = Course::Open;
         if self.has_something_urgent() {
             if let Some(segment) = self.next_urgent(at) {
                 return Some(segment);
@@ -173,7 +174,7 @@ impl Connection {
             true => 0,
             false => self.window_shift(),
         };
-        (self.receiver.window(self.smss) >> shift).min(u32::from(u16::MAX)) << shift
+        in_units(self.receiver.window(self.smss), shift)
     }
 
     /// Adds acknowledgment, window, timestamps and SACK blocks: every segment but the first SYN
@@ -201,4 +202,10 @@ impl Connection {
         self.receiver.acknowledge(&mut segment, sack);
         segment
     }
+}
+
+/// What 16 bits can say of such a window.
+#[inline(always)]
+pub(super) fn in_units(window: u32, shift: u8) -> u32 {
+    (window >> shift).min(u32::from(u16::MAX)) << shift
 }

@@ -1,6 +1,7 @@
 //! One end of a connection (RFC 9293): told of segments and of the time, it says what leaves and
 //! when it wants to be woken.
 
+mod answer;
 mod application;
 mod arrivals;
 mod challenge;
@@ -26,12 +27,14 @@ use crate::segment::Segment;
 use crate::sender::{AdoptError, Negotiated, Sender};
 use crate::seq::Seq;
 
+use answer::Course;
 use challenge::Challenges;
 use keep_alive::Asked;
 use persist::Persist;
 use resets::Reset;
 use states::Opened;
 
+pub use answer::Reply;
 pub use listener::{Answer, Listener};
 pub use resets::refuse;
 pub use states::{Failure, State};
@@ -75,6 +78,7 @@ pub struct Connection {
     state: State,
     /// Is the handshake complete?
     connected: bool,
+    course: Course,
     persist: Persist,
     reset: Option<Reset>,
     /// SND.WL1 and SND.WL2: which segment last updated the send window.
@@ -108,6 +112,7 @@ impl Connection {
             agreed: Agreed::default(),
             smss: u32::from(config.mss),
             connected: false,
+            course: Course::Open,
             updated_by: (Seq::FIRST, Seq::FIRST),
             vigil: None,
             persist: Persist::default(),
@@ -152,12 +157,14 @@ impl Connection {
 
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
+        self.course = Course::Open;
         self.sender.write(bytes);
     }
 
     /// The application took `bytes` of what arrived; the window opens.
     #[inline]
     pub fn read(&mut self, bytes: u64) {
+        self.course = Course::Open;
         self.receiver.read(bytes);
         let more = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if more && self.receiver.reopens(self.smss) {
@@ -187,6 +194,7 @@ impl Connection {
     /// Where a timeout or fast retransmit has just been decided, what has not left yet is not sent
     /// again; its windows stay as they have become. A copy from before it is without it altogether.
     pub fn forbear(&mut self) {
+        self.course = Course::Open;
         self.sender.forbear();
     }
 
@@ -199,6 +207,7 @@ impl Connection {
         }
         let Agreed { timestamps, sack, .. } = self.agreed;
         Negotiated { timestamps, sack }.serves(&config)?;
+        self.course = Course::Open;
         self.sender.adopt(config);
         Ok(())
     }
@@ -241,6 +250,7 @@ impl Connection {
 
     /// A timer may have expired.
     pub fn on_timer(&mut self, at: Instant) {
+        self.course = Course::Open;
         if self.state == State::Closed {
             return;
         }

@@ -1,9 +1,25 @@
 //! The history while all goes well: nothing is selectively acknowledged or taken for lost.
 
-use super::{CleanAck, Flight};
+use rtolab_time::Instant;
+
+use super::{CleanAck, Flight, Sent};
 use crate::segment::{Flags, Segment};
 
 impl Flight {
+    /// A segment without flags and options offers such a window.
+    #[inline(always)]
+    pub(crate) fn note_window(&mut self, window: u32) {
+        self.window = Some(window);
+    }
+
+    /// As [`Self::sent`] of new data that nothing was sent behind.
+    #[inline(always)]
+    pub(crate) fn sent_in_turn(&mut self, segment: &Segment, at: Instant) {
+        debug_assert_eq!(segment.seq, self.max);
+        self.max += segment.len;
+        self.segments.push_back(Sent::new(segment, at));
+    }
+
     /// Is nothing selectively acknowledged, taken for lost or repaired?
     pub const fn is_clean(&self) -> bool {
         self.sacked | self.lost | self.repaired == 0
@@ -11,7 +27,7 @@ impl Flight {
 
     /// As [`Self::acked`] where nothing is selectively acknowledged or taken for lost, and `segment`
     /// acknowledges new data without SACK blocks, and is no SYN.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn acked_cleanly(&mut self, segment: &Segment) -> CleanAck {
         let mut clean = CleanAck {
             advanced: segment.ack.since(self.una),
@@ -22,6 +38,14 @@ impl Flight {
         };
         self.window = Some(segment.window);
         self.una = segment.ack;
+        self.pass_acked(segment, &mut clean);
+        clean.sent = clean.sent.filter(|_| clean.newest_timestamp.is_some());
+        clean
+    }
+
+    /// The segments that `segment` acknowledges are outstanding no longer.
+    #[inline(always)]
+    fn pass_acked(&mut self, segment: &Segment, clean: &mut CleanAck) {
         while let Some(head) = self.segments.front().filter(|head| head.seq < segment.ack) {
             if head.end() > segment.ack {
                 self.trim_head(segment.ack);
@@ -33,9 +57,11 @@ impl Flight {
             clean.newest_timestamp = Some(head.timestamp);
             let taken = u32::from(head.flags.any(Flags::SYN | Flags::FIN));
             self.totals.acked_segments += u64::from(head.len > taken);
+            let is_last = head.end() == segment.ack;
             self.segments.pop_front();
+            if is_last {
+                return;
+            }
         }
-        clean.sent = clean.sent.filter(|_| clean.newest_timestamp.is_some());
-        clean
     }
 }

@@ -2,7 +2,7 @@
 
 use rtolab_time::Instant;
 
-use crate::segment::Flags;
+use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
 /// Why a segment is sent.
@@ -61,6 +61,28 @@ pub struct Sent {
 }
 
 impl Sent {
+    /// New data, sent for the first time.
+    #[inline(always)]
+    pub(super) fn new(segment: &Segment, at: Instant) -> Self {
+        let timestamp = segment.timestamps().map_or(0, |timestamps| timestamps.value);
+        Self {
+            seq: segment.seq,
+            len: segment.len,
+            flags: segment.flags,
+            first_sent: at,
+            last_sent: at,
+            timestamp,
+            first_timestamp: timestamp,
+            transmissions: 1,
+            marked: false,
+            cause: Cause::New,
+            sacked: false,
+            reported: false,
+            lost: false,
+            repaired: false,
+        }
+    }
+
     /// The sequence number behind its last one.
     pub fn end(&self) -> Seq {
         self.seq + self.len

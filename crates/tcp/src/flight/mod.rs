@@ -183,23 +183,9 @@ impl Flight {
         let end = segment.end();
         if end > self.max {
             let seq = self.max;
-            let timestamp = timestamp_of(segment);
-            self.segments.push_back(Sent {
-                seq,
-                len: end.since(seq) as u32,
-                flags: segment.flags,
-                first_sent: at,
-                last_sent: at,
-                timestamp,
-                first_timestamp: timestamp,
-                transmissions: 1,
-                marked: segment.flags.has(Flags::RXT),
-                cause,
-                sacked: false,
-                reported: false,
-                lost: false,
-                repaired: false,
-            });
+            let len = end.since(seq) as u32;
+            let marked = segment.flags.has(Flags::RXT);
+            self.segments.push_back(Sent { seq, len, marked, cause, ..Sent::new(segment, at) });
             self.max = end;
         }
     }

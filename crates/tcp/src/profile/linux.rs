@@ -9,9 +9,9 @@ use super::receivers::NO_RXT;
 use super::{Profile, Quirk, quirk};
 use crate::config::{
     AckCounts, AckDelay, AfterClose, Algorithm, Avoidance, Config, Control, CubicGrowth, CubicUndo,
-    EchoRule, FullAck, Halves, Halving, IdleRestart, InitialWindow, Nagle, PrrBound, RackThreshold,
-    Reduction, ReorderingWindow, RepeatedTimeout, Response, RtoFloor, SlowStart, SlowStartExit,
-    Validation,
+    EchoRule, FullAck, Halves, Halving, IdleRestart, InitialWindow, Nagle, PrrBound, RackRoundTrip,
+    RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response, RtoFloor, SlowStart,
+    SlowStartExit, Validation,
 };
 use crate::spurious::{FrtoVariant, UndoLinux};
 
@@ -40,6 +40,7 @@ const SENDS: &[Quirk] = &[
         c.recovery.rack.reordering_window = ReorderingWindow::Adaptive;
         c.recovery.rack.threshold = RackThreshold::Dupthresh;
         c.recovery.rack.max_ack_delay = Duration::from_millis(200);
+        c.recovery.rack.round_trip = RackRoundTrip::LookedAtLast;
         c.recovery.limited_transmit = true;
         c.recovery.dupthresh = 3;
     }),

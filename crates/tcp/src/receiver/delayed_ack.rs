@@ -48,6 +48,7 @@ impl Pace {
 
 impl DelayedAck {
     /// A segment with data arrived, in order or not.
+    #[inline(always)]
     pub(super) fn arrived(&mut self, segment: &Segment, at: Instant, config: &ReceiverConfig) {
         self.full = self.full.max(segment.len);
         if config.ack_delay == AckDelay::Adaptive {
@@ -60,6 +61,7 @@ impl DelayedAck {
 
     /// The segment was the next one expected: when its acknowledgment is due, if `due` was what is
     /// before.
+    #[inline(always)]
     pub(super) fn in_order(
         &mut self,
         segment: &Segment,
@@ -94,7 +96,13 @@ impl DelayedAck {
         }
     }
 
+    /// Has nothing arrived since the last acknowledgment?
+    pub(super) const fn is_idle(&self) -> bool {
+        self.segments == 0 && self.bytes == 0
+    }
+
     /// An acknowledgment leaves.
+    #[inline(always)]
     pub(super) fn acknowledged(&mut self) {
         if self.segments > 0 {
             self.acknowledgments = self.acknowledgments.saturating_add(1);

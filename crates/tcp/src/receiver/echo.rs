@@ -47,6 +47,11 @@ impl Echo {
         self.last_ack = nxt;
     }
 
+    /// Was all below `nxt` acknowledged last?
+    pub(super) fn has_acknowledged(&self, nxt: Seq) -> bool {
+        self.last_ack == nxt
+    }
+
     /// RFC 7323 section 5.3 (R1): is the segment's timestamp older than the last one taken?
     pub(super) fn is_old(&self, segment: &Segment, at: Instant) -> bool {
         let outdated = self.taken.is_some_and(|taken| at - taken > OUTDATED);

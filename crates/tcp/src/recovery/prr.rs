@@ -74,7 +74,9 @@ impl Sender {
         let flight_size = facts.max.since(facts.una_before);
         let unsacked = flight_size - facts.sacked_before;
         let delivered = unsacked - (self.flight.size() - self.flight.sacked());
-        let further = self.flight.lost() - self.flight.repaired() > before.lost - before.repaired;
+        let Losses { lost, repaired } = self.losses();
+        // What was repaired and has arrived counts in neither.
+        let further = lost + before.repaired > before.lost + repaired;
         let safe = facts.is_new() && !further;
         self.begin_prr(match bound {
             PrrBound::Crb | PrrBound::Ssrb => flight_size,

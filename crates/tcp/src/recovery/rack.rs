@@ -5,7 +5,9 @@ use rtolab_time::{Duration, Instant};
 
 use super::Fast;
 use super::tlp::TailLossProbe;
-use crate::config::{Algorithm, Config, RackConfig, RackThreshold, ReorderingWindow};
+use crate::config::{
+    Algorithm, Config, RackConfig, RackRoundTrip, RackThreshold, ReorderingWindow,
+};
 use crate::flight::{AckFacts, Cause, Sending, Sent};
 use crate::segment::Segment;
 use crate::sender::{Chunk, Sender};
@@ -129,8 +131,6 @@ impl Sender {
         let Self { rack: Some(rack), flight, config, .. } = self else { return };
         let echo = segment.timestamps().map(|timestamps| timestamps.echo);
         let mut latest: Option<Sending> = None;
-        // The round trip is that of whatever is looked at last: what is acknowledged in order, after
-        // what is SACKed (`tcp_rack_advance`).
         let mut looked_at: [Option<Instant>; 2] = [None; 2];
         for sent in flight.delivered_by(segment) {
             let rtt = at - sent.last_sent;
@@ -148,7 +148,11 @@ impl Sender {
             }
         }
         let [acked, sacked] = looked_at;
-        if let Some(left) = acked.or(sacked) {
+        let left = match config.recovery.rack.round_trip {
+            RackRoundTrip::SentLast => latest.map(|(left, _)| left),
+            RackRoundTrip::LookedAtLast => acked.or(sacked),
+        };
+        if let Some(left) = left {
             rack.rtt = at - left;
         }
         rack.newest = rack.newest.max(latest);

@@ -52,7 +52,7 @@ impl Sender {
 
     /// What [`Sender::on_ack`] does while the sender is calm, for an acknowledgment of new data
     /// without SACK blocks or flags.
-    #[inline]
+    #[inline(always)]
     pub fn on_calm_ack(&mut self, segment: &Segment, at: Instant) {
         let clean = self.flight.acked_cleanly(segment);
         self.burst = u32::MAX;
@@ -64,7 +64,7 @@ impl Sender {
     }
 
     /// Takes a round-trip sample, as [`Sender::on_ack`] does.
-    #[inline]
+    #[inline(always)]
     fn sample_calmly(&mut self, clean: &CleanAck, at: Instant) {
         let sent = match (self.config.rto.sampling, clean.echo) {
             (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, at)),
@@ -106,6 +106,43 @@ impl Sender {
     pub fn waits(&self) -> bool {
         (self.flight.size() > 0 && self.window_is_full())
             || (self.flight.max() == self.limit && !self.fin)
+    }
+
+    /// As [`Sender::hear`] of a segment without flags and options that offers such a window.
+    #[inline(always)]
+    pub(crate) fn hear_window(&mut self, window: u32, at: Instant) {
+        self.flight.note_window(window);
+        self.burst = u32::MAX;
+        self.last.received = Some(at);
+    }
+
+    /// Is all acknowledged that the application has written so far?
+    pub fn has_sent_all(&self) -> bool {
+        self.flight.size() == 0
+            && self.flight.max() == self.limit
+            && !self.fin
+            && self.deadline.is_none()
+    }
+
+    /// The length of the next segment in turn, behind an acknowledgment that leaves data outstanding:
+    /// as [`Sender::next_chunk`], which is to be asked where this says nothing.
+    #[inline(always)]
+    pub fn next_in_turn(&mut self, at: Instant) -> Option<u32> {
+        if self.flight.size() == 0 || self.window_is_full() || self.deadline.is_none() {
+            return None;
+        }
+        let chunk = self.next_full_chunk()?;
+        self.timed.get_or_insert((chunk.seq, at));
+        Some(chunk.len)
+    }
+
+    /// That segment leaves.
+    #[inline(always)]
+    pub fn note_sent_in_turn(&mut self, segment: &Segment, at: Instant) {
+        self.flight.sent_in_turn(segment, at);
+        self.last.sent = Some(at);
+        self.nxt = self.flight.max();
+        self.validate_sent(segment, at, Cause::New);
     }
 
     /// Does the congestion window have no room for a segment?

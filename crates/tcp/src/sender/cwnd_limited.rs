@@ -2,7 +2,6 @@
 //! RFC 2861: a window that was not filled does not grow.
 
 use super::Sender;
-use super::validation::Usage;
 use crate::seq::Seq;
 
 /// What was used of the window since all of it was acknowledged last.
@@ -24,18 +23,17 @@ impl Default for Filled {
 
 impl Sender {
     /// New data have left.
-    pub(super) fn note_filled(&self, usage: &mut Usage) {
+    pub(super) fn note_filled(&self, filled: &mut Filled) {
         let full = self.outstanding() + self.window.smss > self.window.cwnd;
         let (una, max, size) = (self.flight.una(), self.flight.max(), self.flight.size());
-        let filled = &mut usage.filled;
         if una >= filled.until || full || (!filled.full && size > filled.most) {
             *filled = Filled { full, most: size, until: max };
         }
     }
 
     /// May the window grow? In slow start where more than half of it was used, too.
-    pub(super) const fn is_cwnd_limited(&self, usage: &Usage) -> bool {
-        let (window, filled) = (&self.window, &usage.filled);
+    pub(super) const fn is_cwnd_limited(&self, filled: &Filled) -> bool {
+        let window = &self.window;
         filled.full || (window.cwnd < window.ssthresh && window.cwnd < 2 * filled.most)
     }
 }

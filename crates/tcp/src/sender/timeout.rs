@@ -14,7 +14,7 @@ use crate::spurious::{Entry, Expiry};
 
 impl Sender {
     /// RFC 6298 sections 5.2 and 5.3.
-    #[inline]
+    #[inline(always)]
     pub(super) fn restart_timer(&mut self, at: Instant) {
         if self.flight.size() == 0 {
             self.deadline = None;
@@ -24,6 +24,7 @@ impl Sender {
     }
 
     /// When a timer expires that an acknowledgment at `at` restarts.
+    #[inline(always)]
     fn expiry_from_oldest(&self, at: Instant) -> Instant {
         let since = match (self.config.rto.restart_from, self.flight.head()) {
             (RestartFrom::Ack, _) | (_, None) => return self.expiry(at),
@@ -42,7 +43,7 @@ impl Sender {
     }
 
     /// When a timer that is set at `at` expires.
-    #[inline]
+    #[inline(always)]
     pub(super) fn expiry(&self, at: Instant) -> Instant {
         let (rto, tick) = (self.rto(), self.config.rto.granularity.nanos());
         match self.config.rto.timer {

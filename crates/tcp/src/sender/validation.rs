@@ -113,7 +113,7 @@ impl PipeAck {
 
 impl Sender {
     /// A segment has left, and why.
-    #[inline]
+    #[inline(always)]
     pub(super) fn validate_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.len == 0 {
             return;
@@ -140,7 +140,7 @@ impl Sender {
         match self.config.window.validation {
             Validation::Linux => {
                 if cause == Cause::New {
-                    self.note_filled(usage);
+                    self.note_filled(&mut usage.filled);
                 }
                 return;
             }
@@ -231,7 +231,7 @@ impl Sender {
         match self.config.window.validation {
             Validation::Off => true,
             Validation::Rfc2861 => usage.full,
-            Validation::Linux => self.is_cwnd_limited(usage),
+            Validation::Linux => self.is_cwnd_limited(&usage.filled),
             // In fast recovery nothing is measured.
             Validation::Rfc7661 if self.recovery.is_fast() => true,
             Validation::Rfc7661 => {

@@ -1,0 +1,233 @@
+//! Packets by hand: the rules of a passive analyser.
+
+use std::net::Ipv4Addr;
+
+use rtolab_capture::{Captured, Checksum, Packet, RUN_START};
+use rtolab_diagnose::{Class, ConnectionReport, Diagnosis, Evidence, Vantage, Verdict};
+use rtolab_tcp::wire::{Addresses, Ports, SackBlock, WireSegment};
+use rtolab_tcp::{Flags, SynOptions, Timestamps};
+use rtolab_time::Duration;
+
+const BYTES: u32 = 1000;
+const ISN: u32 = 0xffff_f000;
+
+/// What passes a capture, and when, in milliseconds.
+#[derive(Clone, Copy)]
+enum Event {
+    /// The client's n-th segment.
+    Data(u32),
+    /// The server's acknowledgment of all up to the n-th.
+    Ack(u32),
+    /// As before, and it reports the m-th as received twice.
+    Duplicate(u32, u32),
+}
+use Event::{Ack, Data, Duplicate};
+
+/// A capture of one connection, written down packet by packet.
+struct Script {
+    diagnosis: Diagnosis,
+    number: u64,
+    stamps: bool,
+    /// What the server echoes.
+    echo: u32,
+}
+
+impl Script {
+    /// After a handshake that took `near` ms to the client and `far` ms to the server and back.
+    fn new(near: u64, far: u64, stamps: bool) -> Self {
+        let mut script = Self { diagnosis: Diagnosis::new(), number: 0, stamps, echo: 1 };
+        script.put(0, (true, Flags::SYN), (ISN, 0, 0), None);
+        script.put(far, (false, Flags::SYN | Flags::ACK), (7, ISN.wrapping_add(1), 0), None);
+        script.put(far + near, (true, Flags::ACK), (8, 0, 0), None);
+        script
+    }
+
+    fn put(
+        &mut self,
+        millis: u64,
+        (forward, flags): (bool, Flags),
+        (seq, ack, len): (u32, u32, u32),
+        sack: Option<SackBlock>,
+    ) {
+        self.number += 1;
+        let addresses =
+            Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };
+        let ports = Ports { from: 1000, to: 80 };
+        let now = millis as u32 + 1;
+        let stamps = Timestamps { value: now, echo: if forward { 1 } else { self.echo } };
+        let (seq, ack) = match (forward, len) {
+            (true, 0) if !flags.has(Flags::SYN) => (ISN.wrapping_add(1), seq),
+            _ => (seq, ack),
+        };
+        let segment = WireSegment {
+            ports: if forward { ports } else { ports.reversed() },
+            seq,
+            ack,
+            len,
+            window: 60_000,
+            flags,
+            syn: SynOptions { mss: Some(1000), window_scale: None, sack_permitted: true },
+            timestamps: self.stamps.then_some(stamps),
+            sack: sack.into_iter().collect(),
+        };
+        let packet = Packet {
+            at: RUN_START + Duration::from_millis(millis),
+            addresses: if forward { addresses } else { addresses.reversed() },
+            identification: self.number as u16,
+            segment,
+            comment: None,
+            codepoint: rtolab_tcp::Codepoint::default(),
+        };
+        let captured = Captured { number: self.number, packet, checksum: Checksum::Cut };
+        self.diagnosis.packet(&captured);
+    }
+
+    fn play(&mut self, events: &[(u64, Event)]) -> &mut Self {
+        for &(millis, event) in events {
+            let start = |n: u32| ISN.wrapping_add(1).wrapping_add((n - 1) * BYTES);
+            let block = |n| SackBlock { start: start(n), end: start(n + 1) };
+            match event {
+                Data(n) => self.put(millis, (true, Flags::ACK), (start(n), 8, BYTES), None),
+                Ack(n) => self.put(millis, (false, Flags::ACK), (8, start(n + 1), 0), None),
+                Duplicate(n, m) => {
+                    let ack = start(n + 1);
+                    self.put(millis, (false, Flags::ACK), (8, ack, 0), Some(block(m)));
+                }
+            }
+        }
+        self
+    }
+
+    fn report(&mut self) -> ConnectionReport {
+        self.diagnosis.finish();
+        self.diagnosis.poll().expect("a connection")
+    }
+}
+
+/// The reference timeline up to its timeout: eight segments are held, and the first times out.
+fn held() -> Vec<(u64, Event)> {
+    let mut events: Vec<(u64, Event)> = (1..=8).map(|n| (2000, Data(n))).collect();
+    events.push((4500, Data(1)));
+    events
+}
+
+/// What follows the timeout with go-back-N: each acknowledgment and what it sends.
+fn goes_back() -> Vec<(u64, Event)> {
+    let mut events = held();
+    let answers: [(u64, u32, &[u32]); 8] = [
+        (8100, 1, &[2, 3]),
+        (8200, 2, &[4, 5]),
+        (8300, 3, &[6, 7]),
+        (8400, 4, &[8]),
+        (8500, 5, &[9]),
+        (8600, 6, &[10]),
+        (8700, 7, &[11]),
+        (8800, 8, &[12, 13]),
+    ];
+    for (at, ack, sent) in answers {
+        events.push((at, Ack(ack)));
+        events.extend(sent.iter().map(|&n| (at, Data(n))));
+    }
+    events.push((8900, Ack(8)));
+    events.push((9200, Ack(8)));
+    events
+}
+
+fn triggers(report: &ConnectionReport) -> Vec<&'static str> {
+    report.retransmissions.iter().map(|resent| resent.trigger.name()).collect()
+}
+
+fn all_unneeded(report: &ConnectionReport) -> bool {
+    report.retransmissions.iter().all(|resent| resent.verdict == Verdict::Unneeded)
+}
+
+#[test]
+fn t_pc_1_go_back_n_is_told_by_what_it_repeats() {
+    let mut events = goes_back();
+    events.extend((0..6).map(|n| (9300 + n * 100, Ack(8))));
+    events.extend([(9900, Ack(9)), (10_000, Ack(10)), (10_100, Ack(11))]);
+    let report = Script::new(0, 1000, false).play(&events).report();
+    assert_eq!(report.vantage, Vantage::Sender);
+    let mut expected = vec!["timeout"];
+    expected.extend(["after-timeout"; 7]);
+    assert_eq!(triggers(&report), expected);
+    assert!(all_unneeded(&report), "{:#?}", report.retransmissions);
+    assert_eq!(report.timeouts[0].class, Class::Spurious);
+    assert!(report.habits.iter().any(|habit| habit.habit == "go-back-n"));
+}
+
+#[test]
+fn t_pc_1_a_spurious_fast_retransmit_in_the_wake_is_one() {
+    let mut events = goes_back();
+    events.extend([(9300, Ack(8)), (9300, Data(9))]);
+    events.extend((0..5).map(|n| (9400 + n * 100, Ack(8))));
+    events.extend([(9900, Ack(9)), (10_000, Ack(10)), (10_100, Ack(11))]);
+    let report = Script::new(0, 1000, false).play(&events).report();
+    assert_eq!(triggers(&report).last(), Some(&"fast"));
+    assert!(all_unneeded(&report), "{:#?}", report.retransmissions);
+    assert_eq!(report.episodes[0].cost.spurious_fast_retransmits, 1);
+}
+
+#[test]
+fn t_pc_1_frto_repeats_one_segment() {
+    let mut events = held();
+    events.extend([(8100, Ack(1)), (8100, Data(9)), (8100, Data(10))]);
+    events.extend((2..=8).map(|n| (8000 + u64::from(n) * 100, Ack(n))));
+    events.extend([(8900, Ack(8)), (9200, Ack(9)), (9300, Ack(10))]);
+    let report = Script::new(0, 1000, false).play(&events).report();
+    assert_eq!(triggers(&report), ["timeout"]);
+    assert_eq!(report.timeouts[0].class, Class::Spurious);
+    assert_eq!(report.timeouts[0].verdicts["frto"], "spurious");
+    assert!(report.habits.is_empty(), "{:?}", report.habits);
+}
+
+#[test]
+fn t_pc_1_eifel_is_told_by_timestamps() {
+    let mut script = Script::new(0, 1000, true);
+    script.echo = 2001;
+    let mut events = held();
+    events.extend([(8100, Ack(1)), (8100, Data(9)), (8200, Ack(2)), (8200, Data(10))]);
+    let report = script.play(&events).report();
+    assert_eq!(report.retransmissions[0].evidence[0].kind, Evidence::OlderTimestamp);
+    assert_eq!(report.timeouts[0].verdicts["eifel"], "spurious");
+    assert_eq!(report.timeouts[0].class, Class::Spurious);
+}
+
+#[test]
+fn t_pc_2_at_the_receiver_both_copies_are_seen_and_no_timer() {
+    let mut events: Vec<(u64, Event)> = Vec::new();
+    for n in 1..=8 {
+        events.extend([(6000 + u64::from(n) * 100, Data(n)), (6000 + u64::from(n) * 100, Ack(n))]);
+    }
+    events.extend([(6900, Data(1)), (6900, Ack(8)), (7200, Data(2)), (7200, Ack(8))]);
+    let report = Script::new(1000, 0, false).play(&events).report();
+    assert_eq!(report.vantage, Vantage::Receiver);
+    assert_eq!(triggers(&report), ["unknown", "unknown"]);
+    let kinds: Vec<_> =
+        report.retransmissions.iter().map(|resent| resent.evidence[0].kind).collect();
+    assert_eq!(kinds, [Evidence::BothCopiesSeen; 2]);
+    assert!(report.timeouts.is_empty());
+}
+
+#[test]
+fn t_pc_3_lost_acknowledgments_are_told_from_late_ones() {
+    let mut script = Script::new(0, 1000, true);
+    script.echo = 2001;
+    let mut events = held();
+    events.extend([(5500, Duplicate(8, 1)), (5500, Data(9))]);
+    let report = script.play(&events).report();
+    assert_eq!(report.retransmissions[0].verdict, Verdict::Unneeded);
+    assert_eq!(report.timeouts[0].class, Class::AckLost);
+    assert_eq!(report.timeouts[0].verdicts["eifel"], "spurious");
+    assert_eq!(report.timeouts[0].verdicts["eifel:rfc3522"], "genuine");
+}
+
+#[test]
+fn t_pc_4_a_packet_that_the_capture_missed_is_not_lost() {
+    let mut events: Vec<(u64, Event)> = [1, 2, 4, 5].map(|n| (2000 + u64::from(n), Data(n))).into();
+    events.extend((1..=5).map(|n| (3000 + u64::from(n), Ack(n))));
+    events.extend([(3100, Data(6)), (4100, Ack(6)), (4200, Ack(8)), (4300, Data(9))]);
+    let report = Script::new(0, 1000, false).play(&events).report();
+    assert_eq!(report.retransmissions.len(), 0);
+    assert_eq!(report.missed_bytes, 3 * u64::from(BYTES));
+}

@@ -1,0 +1,91 @@
+//! The straight way of most packets: one arrives at an end and becomes, where it lies, the one that
+//! leaves.
+
+use rtolab_link::CopyId;
+use rtolab_net::{Condition, Packet};
+use rtolab_record::Place;
+use rtolab_tcp::Reply;
+use rtolab_time::Instant;
+
+use super::{Entity, Sim};
+use crate::flow::{Flow, pair};
+use crate::transit::Slot;
+
+impl Sim {
+    /// The packet, which came out of a pipe, is where it was for.
+    #[inline(always)]
+    pub(super) fn answer(&mut self, slot: Slot) {
+        let packet = self.transit.packet_mut(slot);
+        let flow = &mut self.flows[packet.flow as usize];
+        if !self.is_unobserved || flow.attended || packet.condition != Condition::Sound {
+            return self.arrive_at_length(slot);
+        }
+        let (index, place) = (packet.flow as usize, packet.destination());
+        let data = packet.to_receiver && packet.segment.len > 0;
+        match flow.answer(packet, self.now) {
+            Reply::Untaken => return self.arrive_at_length(slot),
+            Reply::Taken => {
+                flow.under_way -= 1;
+                self.transit.drop(slot);
+                return self.drain(index, place);
+            }
+            Reply::Silence => {
+                flow.under_way -= 1;
+                self.transit.drop(slot);
+            }
+            Reply::Segment => {
+                packet.copy = CopyId(self.copies);
+                self.copies += 1;
+                let (bytes, step) = (packet.bytes, packet.step);
+                self.go_through(slot, (bytes, step));
+            }
+        }
+        self.counters.data_packets_delivered += u64::from(data);
+        let flow = &self.flows[index];
+        let Some(connection) = &flow.end(place).connection else { return };
+        if !connection.is_silent_on_course() {
+            return self.drain(index, place);
+        }
+        let timer = connection.next_timer_on_course();
+        self.wake_for_timer(Entity::Host(index, place), timer);
+    }
+
+    /// As a packet arrives that is not answered where it lies.
+    #[inline(never)]
+    fn arrive_at_length(&mut self, slot: Slot) {
+        let packet = self.transit.take(slot);
+        self.arrive(&packet);
+    }
+}
+
+impl Flow {
+    /// A packet arrives, undamaged, where it was for, and becomes the answer where it lies if that is
+    /// all that happens.
+    #[inline(always)]
+    fn answer(&mut self, packet: &mut Packet, at: Instant) -> Reply {
+        let place = packet.destination();
+        let (here, there) = pair(&mut self.ends, place);
+        let Some(connection) = &mut here.connection else { return Reply::Untaken };
+        let (seq, len) = (packet.segment.seq, packet.segment.len);
+        let answer = connection.answer(&mut packet.segment, at);
+        if answer == Reply::Untaken {
+            return answer;
+        }
+        if len > 0 {
+            there.copies.arrived(seq, packet.order);
+            here.count.read += u64::from(len);
+            if packet.to_receiver {
+                self.tally.delay.count(at.since(packet.sent));
+            }
+        }
+        if answer == Reply::Segment {
+            packet.order = 0;
+            here.note_sent_in_turn(&packet.segment);
+            packet.sent = at;
+            packet.bytes = Packet::size_of(&packet.segment);
+            packet.to_receiver = place == Place::Sender;
+            packet.step = self.way(place, at);
+        }
+        answer
+    }
+}
