@@ -1,0 +1,205 @@
+"""Which of the papers' problems are gone: a current kernel's sender in the papers' places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rtolab.experiments.arq2002.metrics import ACKED
+from rtolab.experiments.base import (
+    FAST_RETRANSMITS,
+    LOST,
+    TIME,
+    TIMEOUTS,
+    UNNEEDED,
+    Experiment,
+    Metric,
+    Variant,
+    taken,
+)
+from rtolab.experiments.minrto2007.transfers import GOODPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtolab.experiments.base import Check
+    from rtolab.experiments.measured import Runs
+
+RUNS = 100
+
+LINUX = {"receiver.profile": "linux", "receiver.buffer": "256 KiB"}
+"""The other end is a current kernel, too."""
+
+TODAY = (
+    Variant("linux", "Linux 6", set=LINUX),
+    Variant("linux", "Linux 6", "no timestamps", {**LINUX, "kernel.timestamps": "false"}),
+    Variant("linux", "Linux 6", "no F-RTO", {**LINUX, "kernel.frto": "0"}),
+    Variant("linux", "Linux 6", "no probes", {**LINUX, "kernel.early_retrans": "0"}),
+    Variant(
+        "linux",
+        "Linux 6",
+        "none of them",
+        {
+            **LINUX,
+            "kernel.timestamps": "false",
+            "kernel.frto": "0",
+            "kernel.early_retrans": "0",
+            "kernel.dsack": "false",
+        },
+    ),
+)
+
+
+def of_tcp(metric: Metric) -> Metric:
+    """The same of the connections of TCP alone, added up over those of a run."""
+
+    def total(runs: Runs) -> pl.Series:
+        return (
+            runs.connections.filter(pl.col("flow") != "background")
+            .group_by("run", maintain_order=True)
+            .agg(pl.col(metric.name).cast(pl.Float64).sum())[metric.name]
+        )
+
+    return Metric(metric.name, metric.label, metric.unit, total, metric.digits)
+
+
+COUNTS = tuple(
+    of_tcp(metric)
+    for metric in (
+        TIMEOUTS,
+        FAST_RETRANSMITS,
+        Metric("retransmissions", "Rexmits", "", TIMEOUTS.of),
+        UNNEEDED,
+        LOST,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a paper met a problem.
+
+    Attributes:
+        id: of the experiment, below `today`.
+        scenario: the paper's.
+        title: the problem.
+        source: where the paper tells of it.
+        says: what it found.
+        senders: of the paper: what had the problem, and what mended it.
+        speed: how fast it was.
+        endless: do its transfers last as long as the run?
+        runs: how many for each variant.
+        checks: what was found, held fast.
+        set: keys that the place needs for every sender.
+    """
+
+    id: str
+    scenario: str
+    title: str
+    source: str
+    says: str
+    senders: tuple[Variant, ...]
+    speed: Metric = TIME
+    endless: bool = False
+    runs: int = RUNS
+    checks: tuple[Check, ...] = ()
+    set: Mapping[str, str] = field(default_factory=dict)
+
+    def experiment(self) -> Experiment:
+        """With the senders of then and of now."""
+        return Experiment(
+            id=f"today/{self.id}",
+            title=self.title,
+            source=self.source,
+            says=self.says,
+            did="The paper's senders beside a current kernel's, whose receiver is a kernel's, too.",
+            scenario=self.scenario,
+            variants=self.senders + TODAY,
+            metrics=(self.speed, *COUNTS),
+            checks=self.checks,
+            assumptions=(
+                taken("senders", "profile linux", "as Linux 6 is set unless told otherwise"),
+            ),
+            runs=self.runs,
+            endless=self.endless,
+            ours=True,
+        )
+
+
+CONVENTIONAL = Variant("newreno:careful", "NewReno of 2002")
+SACK = Variant("sack", "SACK of 2002")
+FRTO = Variant("sack+frto", "SACK with F-RTO of 2002")
+EIFEL = Variant("sack+eifel:rfc3522+full", "SACK with Eifel of 2002")
+
+PLACES = (
+    Place(
+        "go-back-n",
+        "delays2001-hold",
+        "Ten seconds of silence, and all is sent again",
+        "Gurtov 2001, sections 4 and 5",
+        "What is outstanding is sent again after the timeout, and a needless fast retransmit follows.",
+        (
+            Variant("newreno:less-careful", "NewReno of Linux 2.2"),
+            Variant("newreno:careful", "NewReno of Linux 2.4"),
+        ),
+        runs=1,
+    ),
+    Place(
+        "delays",
+        "frto2002-delays",
+        "Sudden delays on a slow wireless link",
+        "report C-2002-07, table 1",
+        "Most retransmissions are needless; F-RTO and Eifel avoid them.",
+        (CONVENTIONAL, SACK, FRTO, EIFEL),
+    ),
+    Place(
+        "losses",
+        "frto2002-loss",
+        "Random losses of 5 %",
+        "report C-2002-07, table 2",
+        "F-RTO does no harm where packets are lost.",
+        (CONVENTIONAL, SACK, FRTO),
+    ),
+    Place(
+        "outages",
+        "frto2002-outages",
+        "Outages, in which all is lost",
+        "report C-2002-07, table 3",
+        "Timeouts are right here; lost acknowledgments make Eifel err.",
+        (CONVENTIONAL, SACK, FRTO, EIFEL),
+    ),
+    Place(
+        "local-retransmissions",
+        "arq2002-lan",
+        "A link that retransmits for itself, out of order",
+        "Pan, Mark and Shen 2002, figures 8 and 10",
+        "Overtaken packets are taken for lost, unless duplicates are reported and undone.",
+        (
+            Variant("reno", "Reno of 2002"),
+            Variant("sack:ns2", "SACK of 2002"),
+            Variant("sack:ns2+dsack:causes", "SACK with D-SACK of 2002"),
+        ),
+        speed=ACKED,
+        endless=True,
+        runs=20,
+    ),
+    Place(
+        "minimum-rto",
+        "minrto2007-a",
+        "A minimum timeout far above the round trip",
+        "Psaras and Tsaoussidis 2007, figure 7",
+        "After a loss that only the timer finds, a flow is idle for twenty round trips.",
+        (
+            Variant("sack+frto", "Linux of 2007"),
+            Variant("sack+frto+minrto", "with their minimum"),
+        ),
+        speed=GOODPUT,
+        endless=True,
+        runs=20,
+    ),
+)
+
+EXPERIMENTS = tuple(place.experiment() for place in PLACES)
+"""A place each; in a whole `reproduce` after the papers'."""
