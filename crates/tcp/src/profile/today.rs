@@ -129,7 +129,7 @@ const GVISOR_SENDS: &[Quirk] = &[
         c.window.halving = Halving::Segments;
     }),
     quirk("each timeout halves what is outstanding", "gVisor, reno.go: HandleRTOExpired", |c| {
-        c.window.repeated_timeout = RepeatedTimeout::Halves
+        c.window.repeated_timeout = RepeatedTimeout::Halves;
     }),
     quirk("a timeout forgets what was SACKed", "gVisor, snd.go: retransmitTimerExpired", |c| {
         c.recovery.sack.on_timeout = SackOnTimeout::Clear;
