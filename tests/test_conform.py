@@ -133,11 +133,13 @@ def test_times_are_the_clients() -> None:
 
 def test_a_link_that_becomes_slow_takes_longer_itself() -> None:
     # 1 s at 2 Mbit/s was done of 2.1 s less the round trip: 1 s more, at a quarter 4 s.
-    slow = Scenario("slow", Suite.STALLS, "slow", rates=((1.0, 500_000),))
+    slow = Scenario("slow", Suite.STALLS, "slow", 600_000, rates=((1.0, 500_000),))
     assert slow.slower_s(2.1) == pytest.approx(3.0)
     assert slow.slower_s(0.6) == 0
     assert slow.slower_s(2.1, late_s=0.5) == pytest.approx(4.5)
-    dip = Scenario("dip", Suite.STALLS, "dip", rates=((1.0, 500_000), (2.0, 2_000_000)))
+    # A client that lives on after its 600 kB, 2.52 s of the link, is not held up by that.
+    assert slow.slower_s(9.0) == pytest.approx(3 * (2.52 + 0.3 - 1))
+    dip = Scenario("dip", Suite.STALLS, "dip", 600_000, rates=((1.0, 500_000), (2.0, 2_000_000)))
     assert dip.slower_s(2.1) == pytest.approx(0.75)
     assert CLEAN.slower_s(2.1) == 0
 
@@ -154,6 +156,17 @@ def test_what_is_perfect_is_100_and_what_hangs_is_0() -> None:
     for ended in (Ended.HUNG, Ended.FAILED):
         assert scored(measured(ended=ended)).score == 0
     assert overall([scored(measured()), scored(measured(ended=Ended.HUNG))]) == 50
+
+
+def test_a_disturbance_that_is_missed_is_doubted() -> None:
+    stall = Scenario("stall", Suite.STALLS, "held", spans=((2.0, 3.0),))
+    assert scored(measured(took_s=8.0, held_s=3.0), stall).doubts == ()
+    assert (
+        "of 3.00 s in which the link was disturbed 1.00 s fell"
+        in (scored(measured(took_s=6.0, held_s=1.0), stall).doubts[0])
+    )
+    hold = Scenario("hold", Suite.STALLS, "held", spans=((-10.0, 10.7),))
+    assert hold.disturbed_s == pytest.approx(0.7)
 
 
 def test_without_tcp_bytes_are_compared_with_the_twins() -> None:

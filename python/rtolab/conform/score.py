@@ -92,9 +92,21 @@ def score(scenario: Scenario, run: Measured, twin: Twin) -> Score:
         link_s=link_s,
         sent_bytes=run.sent_bytes,
         unneeded_bytes=unneeded,
-        doubts=run.doubts,
+        doubts=(*run.doubts, *_missed(scenario, run)),
         said=run.said,
     )
+
+
+def _missed(scenario: Scenario, run: Measured) -> tuple[str, ...]:
+    """A doubt where the client began so late that most of the disturbance was over."""
+    due_s = scenario.disturbed_s
+    if run.ended is not Ended.RECOVERED or run.held_s >= due_s / 2:
+        return ()
+    told = (
+        f"of {due_s:.2f} s in which the link was disturbed {run.held_s:.2f} s fell into the "
+        f"transfer, which began {run.late_s:.2f} s after the client"
+    )
+    return (told,)
 
 
 def worth(run: Measured, twin_s: float, link_s: float, unneeded: int) -> float:

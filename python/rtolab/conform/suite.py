@@ -14,6 +14,8 @@ RATE_BPS = 2_000_000
 """What the path carries each way, headers included."""
 ROUND_TRIP_S = 0.1
 """How long a packet and its answer take at least."""
+HEADERS = 1.05
+"""Bytes on the link for each that is transferred."""
 QUEUE = 100_000
 """Bytes of the path's queue, each way."""
 BULK = 1_200_000
@@ -87,19 +89,27 @@ class Scenario:
             f"twin-{self.bytes // 1000}-kB", self.suite, "nothing disturbs it", self.bytes
         )
 
+    @property
+    def disturbed_s(self) -> float:
+        """How long the spans are together, as far as the client lives."""
+        return sum(at + length - max(at, 0.0) for at, length in self.spans)
+
     def slower_s(self, twin_s: float, late_s: float = 0.0) -> float:
         """By how much longer the link takes at its later rates for what the twin had still to do.
 
         Args:
-            twin_s: how long the undisturbed twin took, whose link was busy but for a round trip.
+            twin_s: how long the undisturbed twin took. Its link was idle for a round trip at the
+                end, and for three at most while it began; what is beyond the client took to end.
             late_s: how long after the client's beginning the transfer began.
         """
-        left, now, rate = (twin_s - ROUND_TRIP_S) * RATE_BPS, 0.0, RATE_BPS
+        least_s = self.bytes * HEADERS * 8 / RATE_BPS
+        busy_s = min(twin_s - ROUND_TRIP_S, least_s + 3 * ROUND_TRIP_S)
+        left, now, rate = busy_s * RATE_BPS, 0.0, RATE_BPS
         for begin, later in self.rates:
             at = max(begin - late_s, now)
             left -= min(left, (at - now) * rate)
             now, rate = at, later
-        return now + left / rate - (twin_s - ROUND_TRIP_S) if left > 0 else 0.0
+        return now + left / rate - busy_s if left > 0 else 0.0
 
 
 def suite(which: Suite = Suite.ALL, seed: int = 1) -> list[Scenario]:
