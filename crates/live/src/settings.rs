@@ -30,6 +30,9 @@ pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
         ("ipv4/tcp_frto", frto.to_string()),
         ("ipv4/tcp_recovery", recovery.to_string()),
         ("ipv4/tcp_early_retrans", early_retrans.to_string()),
+        ("ipv4/tcp_reordering", kernel.reordering.to_string()),
+        ("ipv4/tcp_ecn", kernel.ecn.to_string()),
+        ("ipv4/tcp_slow_start_after_idle", u8::from(kernel.slow_start_after_idle).to_string()),
         // Everything that an application has to send is there to be sent.
         ("ipv4/tcp_wmem", format!("4096\t{MEMORY}\t{}", 8 * MEMORY)),
     ];
@@ -184,6 +187,9 @@ mod tests {
             frto: 2,
             recovery: 1,
             early_retrans: 3,
+            reordering: 3,
+            ecn: 2,
+            slow_start_after_idle: true,
             rto_min: Duration::from_millis(200),
             window: Some(8192),
             mtu: 576,

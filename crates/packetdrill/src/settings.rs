@@ -5,11 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use rtolab_tcp::Config;
-use rtolab_tcp::config::{
-    AfterClose, Algorithm, Avoidance, FullAck, Halves, Halving, IdleRestart, Nagle, RackRoundTrip,
-    RackThreshold, ReorderingWindow, RepeatedTimeout, RtoFloor, SlowStart, Validation,
-};
-use rtolab_tcp::profile::Profile;
+use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::sum::{self, SumError};
 use rtolab_time::Duration;
 use thiserror::Error;
@@ -17,8 +13,8 @@ use thiserror::Error;
 /// The sender where none is named.
 const SENDER: &str = "linux";
 
-/// What stands in for it.
-const STOPGAP: &str = "rack+prr+cubic:linux+hystart:linux+frto:linux+undo:linux+linux";
+/// The room of a system for what arrives, in bytes.
+const BUFFER: u32 = 262_144;
 
 /// What `--so_flags` say: `key=value`, with commas between.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,9 +143,12 @@ impl Settings {
 
     /// The configuration of both halves, with the settings of the kernel as they are now.
     pub fn config(&self) -> Result<Config, SettingsError> {
-        let mut config = sender(&self.sender)?;
-        if let Some(folder) = &self.sysctl {
-            Kernel { folder }.apply(&mut config);
+        let kernel = self.sysctl.as_deref().map(|folder| Kernel { folder });
+        let sysctl = kernel.as_ref().map(Kernel::sysctl).unwrap_or_default();
+        let mut config = host(&self.sender, &sysctl)?;
+        let largest = kernel.and_then(|kernel| kernel.number("tcp_rmem"));
+        if let (Some(largest), None | Some(true)) = (largest, sysctl.window_scaling) {
+            config.window_scale = Some(scale_for(largest));
         }
         config.mss = self.mss.unwrap_or(config.mss);
         config.window_scale = self.window_scale.or(config.window_scale);
@@ -157,31 +156,20 @@ impl Settings {
     }
 }
 
-fn sender(name: &str) -> Result<Config, SumError> {
-    if name == SENDER && Profile::find(SENDER).is_none() {
-        return sum::sender(STOPGAP, &Config::default()).map(|mut config| {
-            config.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
-            config.rto.max = Duration::from_secs(120);
-            config.window.halving = Halving::Segments;
-            config.window.halves = Halves::Window;
-            config.window.slow_start = SlowStart::Delivered;
-            config.window.validation = Validation::Linux;
-            config.window.full_ack = FullAck::Ssthresh;
-            config.window.avoidance = Avoidance::ByteCounting;
-            config.window.repeated_timeout = RepeatedTimeout::OncePerWindow;
-            config.nagle = Nagle::Minshall;
-            config.connection.after_close = AfterClose::Resets;
-            config.recovery.rack.timer_slack = Duration::from_millis(2);
-            config.recovery.rack.round_trip = RackRoundTrip::LookedAtLast;
-            config.receiver.quick_acks = 16;
-            config.receiver.delayed_ack = Duration::from_millis(40);
-            (config.window_scale, config.timestamps) = (Some(7), true);
-            (config.sack, config.dsack) = (true, true);
-            config.receiver.buffer = 262_144;
-            config
-        });
+/// Both halves of the host that `name` sends as, whose kernel is set so: where it begins with a
+/// system, it receives as that does, too.
+fn host(name: &str, kernel: &Sysctl) -> Result<Config, SumError> {
+    let mut config = sum::sender_on(name, &Config::default(), kernel)?;
+    let system = name.split('+').next().and_then(Profile::find);
+    if let Some(system) = system {
+        system.apply_to_receiver(&mut config);
+        config.receiver.buffer = BUFFER;
     }
-    sum::sender(name, &Config::default())
+    if system.is_none_or(|system| system.kernel.is_none()) {
+        kernel.apply(&mut config);
+    }
+    kernel.apply_to_receiver(&mut config);
+    Ok(config)
 }
 
 /// The settings of a kernel, `net.ipv4.tcp_*`.
@@ -200,57 +188,23 @@ impl Kernel<'_> {
         self.number(name).map(|number| number == value)
     }
 
-    fn apply(&self, config: &mut Config) {
-        self.apply_options(config);
-        self.apply_recovery(config);
-        if let Some(restarts) = self.is("tcp_slow_start_after_idle", 0) {
-            config.window.idle_restart =
-                if restarts { IdleRestart::Off } else { IdleRestart::LastSent };
-        }
-        if let Some(floor) = self.number("tcp_rto_min_us") {
-            config.rto.floor = RtoFloor::Variance(Duration::from_micros(floor));
-        }
-    }
-
-    /// What is negotiated.
-    fn apply_options(&self, config: &mut Config) {
-        if let Some(without) = self.is("tcp_timestamps", 0) {
-            config.timestamps = !without;
-        }
-        config.sack &= self.is("tcp_sack", 0) != Some(true);
-        config.dsack &= self.is("tcp_dsack", 0) != Some(true);
-        // 1: asked for and granted; 2: granted.
-        if let Some(ecn) = self.number("tcp_ecn") {
-            config.ecn = ecn == 1 || ecn == 2;
-        }
-        if let Some(largest) = self.number("tcp_rmem") {
-            config.window_scale = Some(scale_for(largest));
-        }
-        if self.is("tcp_window_scaling", 0) == Some(true) {
-            config.window_scale = None;
-        }
-    }
-
-    fn apply_recovery(&self, config: &mut Config) {
-        if self.is("tcp_frto", 0) == Some(true) {
-            config.frto = None;
-        }
-        if let Some(dupthresh) = self.number("tcp_reordering") {
-            config.recovery.dupthresh = dupthresh as u32;
-        }
-        if let Some(probes) = self.number("tcp_early_retrans") {
-            config.recovery.rack.tail_loss_probe = matches!(probes, 3 | 4);
-        }
-        if let Some(bits) = self.number("tcp_recovery") {
-            if bits & 1 == 0 && config.recovery.algorithm == Algorithm::Rack {
-                config.recovery.algorithm = Algorithm::Sack;
-            }
-            if bits & 2 != 0 {
-                config.recovery.rack.reordering_window = ReorderingWindow::Static;
-            }
-            if bits & 4 != 0 {
-                config.recovery.rack.threshold = RackThreshold::TimeOnly;
-            }
+    fn sysctl(&self) -> Sysctl {
+        let number = |name| self.number(name).map(|number| number as u32);
+        let on = |name| self.is(name, 0).map(|off| !off);
+        Sysctl {
+            // A script says itself which it goes by.
+            congestion: None,
+            sack: on("tcp_sack"),
+            dsack: on("tcp_dsack"),
+            timestamps: on("tcp_timestamps"),
+            window_scaling: on("tcp_window_scaling"),
+            frto: number("tcp_frto"),
+            recovery: number("tcp_recovery"),
+            early_retrans: number("tcp_early_retrans"),
+            reordering: number("tcp_reordering"),
+            ecn: number("tcp_ecn"),
+            slow_start_after_idle: on("tcp_slow_start_after_idle"),
+            rto_min: self.number("tcp_rto_min_us").map(Duration::from_micros),
         }
     }
 }

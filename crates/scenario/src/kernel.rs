@@ -1,8 +1,9 @@
-//! How emulated hosts are set.
+//! How the kernels of hosts are set.
 
+use rtolab_tcp::profile::Sysctl;
 use rtolab_time::Duration;
 
-/// The settings of an emulated host's kernel.
+/// The settings of a host's kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
     /// The congestion control, as the kernel calls it.
@@ -19,6 +20,12 @@ pub struct Kernel {
     pub recovery: u32,
     /// `tcp_early_retrans`; 3 for tail loss probes, 0 for none.
     pub early_retrans: u32,
+    /// The duplicates that make a loss (`tcp_reordering`).
+    pub reordering: u32,
+    /// ECN (`tcp_ecn`): 0 for none, 1 where it is asked for, 2 where it is granted only.
+    pub ecn: u32,
+    /// Does a window begin anew when it was idle (`tcp_slow_start_after_idle`)?
+    pub slow_start_after_idle: bool,
     /// The least timeout.
     pub rto_min: Duration,
     /// The largest window that it announces, in bytes; `None`: what the kernel likes.
@@ -27,6 +34,28 @@ pub struct Kernel {
     pub mtu: u32,
     /// Does TCP hand over many segments as one (GSO)?
     pub offload: bool,
+}
+
+impl Kernel {
+    /// What of it a simulated host that is Linux is set to, too. Its largest window and packet are
+    /// those of the scenario's hosts.
+    pub fn sysctl(&self) -> Sysctl {
+        let Self { congestion, sack, dsack, timestamps, frto, recovery, early_retrans, .. } = self;
+        Sysctl {
+            congestion: Some(congestion.clone()),
+            sack: Some(*sack),
+            dsack: Some(*dsack),
+            timestamps: Some(*timestamps),
+            window_scaling: None,
+            frto: Some(*frto),
+            recovery: Some(*recovery),
+            early_retrans: Some(*early_retrans),
+            reordering: Some(self.reordering),
+            ecn: Some(self.ecn),
+            slow_start_after_idle: Some(self.slow_start_after_idle),
+            rto_min: Some(self.rto_min),
+        }
+    }
 }
 
 /// When a run on the wall clock can be believed.

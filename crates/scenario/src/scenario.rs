@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rtolab_link::{ChannelConfig, Direction, Distribution};
 use rtolab_tcp as tcp;
+use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::sum::SumError;
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -31,7 +32,7 @@ pub struct Scenario {
     pub measured: (Instant, Instant),
     /// The flows, at least one; a path joins the ends of each.
     pub flows: Vec<Flow>,
-    /// How the kernel of each node is set where a real one runs the scenario.
+    /// How the kernel of each node is set where it is Linux, real or simulated.
     pub kernels: Vec<Kernel>,
     /// When such a run can be believed.
     pub emulation: Emulation,
@@ -75,6 +76,8 @@ pub struct Flow {
     pub sender: String,
     /// Is `sender` the flow's own, whatever is asked for?
     pub own_sender: bool,
+    /// How the sending host's kernel is set, for a sender that is Linux.
+    pub kernel: Sysctl,
     /// How the sending host behaves, before the sum of policies is applied.
     pub tcp: tcp::Config,
     /// How the receiving host behaves.
@@ -178,7 +181,7 @@ impl Flow {
 
     /// How the sender behaves when `sum` is asked for; fails if that is no sum of policies.
     pub fn sender_config(&self, sum: Option<&str>) -> Result<tcp::Config, SumError> {
-        tcp::sum::sender(self.sender_name(sum), &self.tcp)
+        tcp::sum::sender_on(self.sender_name(sum), &self.tcp, &self.kernel)
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! A profile is data. Nothing asks for its name once its quirks are set.
 
+mod linux;
 mod receivers;
 
 use rtolab_time::Duration;
@@ -11,6 +12,7 @@ use crate::config::{
     Algorithm, Arithmetic, Avoidance, Bugfix, Config, FullAck, Halves, Halving, IdleRestart,
     InitialWindow, Reduction, RepeatedTimeout, RtoFloor, Sampling, SlowStart, TimerClock,
 };
+pub use linux::Sysctl;
 
 /// A system: its sender and its receiver, each of which may stand without the other.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,8 @@ pub struct Profile {
     pub quirks: &'static [Quirk],
     /// What its receiver does.
     pub receives: &'static [Quirk],
+    /// What the settings of its kernel change, where it has such settings.
+    pub kernel: Option<fn(&Sysctl, &mut Config)>,
 }
 
 /// One way in which a system is its own.
@@ -47,6 +51,14 @@ impl Profile {
     pub fn apply(&self, config: &mut Config) {
         for quirk in self.quirks {
             (quirk.set)(config);
+        }
+    }
+
+    /// Sets the knobs of a host that sends as the system does with these settings of its kernel.
+    pub fn apply_with(&self, kernel: &Sysctl, config: &mut Config) {
+        self.apply(config);
+        if let Some(set) = self.kernel {
+            set(kernel, config);
         }
     }
 
@@ -87,6 +99,7 @@ pub const PROFILES: &[Profile] = &[
             quirk("ssthresh in whole segments", LINUX, whole_segments),
         ],
         receives: receivers::LINUX_2_2_QUIRKS,
+        kernel: None,
     },
     Profile {
         name: "linux-2.4",
@@ -108,6 +121,7 @@ pub const PROFILES: &[Profile] = &[
             quirk("ssthresh in whole segments", LINUX, whole_segments),
         ],
         receives: receivers::LINUX_2_4_QUIRKS,
+        kernel: None,
     },
     Profile {
         name: "freebsd-4.1",
@@ -132,6 +146,7 @@ pub const PROFILES: &[Profile] = &[
             }),
         ],
         receives: receivers::FREEBSD_4_1_QUIRKS,
+        kernel: None,
     },
     Profile {
         name: "bsdi-3.0",
@@ -152,6 +167,7 @@ pub const PROFILES: &[Profile] = &[
             }),
         ],
         receives: receivers::BSDI_3_0_QUIRKS,
+        kernel: None,
     },
     Profile {
         name: "windows-98",
@@ -174,6 +190,7 @@ pub const PROFILES: &[Profile] = &[
             ),
         ],
         receives: receivers::WINDOWS_98_QUIRKS,
+        kernel: None,
     },
     Profile {
         name: "windows-nt",
@@ -189,6 +206,7 @@ pub const PROFILES: &[Profile] = &[
             quirk("an initial window of two segments", "assumed: as Windows 98", two_segments),
         ],
         receives: receivers::WINDOWS_NT_QUIRKS,
+        kernel: None,
     },
     Profile {
         name: "solaris-2007",
@@ -202,6 +220,7 @@ pub const PROFILES: &[Profile] = &[
             }),
         ],
         receives: receivers::SOLARIS_2007_QUIRKS,
+        kernel: None,
     },
     Profile {
         name: "windows-2007",
@@ -215,6 +234,7 @@ pub const PROFILES: &[Profile] = &[
             }),
         ],
         receives: receivers::WINDOWS_2007_QUIRKS,
+        kernel: None,
     },
     Profile {
         name: "ns2-2001",
@@ -239,6 +259,7 @@ pub const PROFILES: &[Profile] = &[
             }),
         ],
         receives: receivers::NS2_2001_QUIRKS,
+        kernel: None,
     },
     Profile {
         name: "ns2-2006",
@@ -263,7 +284,9 @@ pub const PROFILES: &[Profile] = &[
             }),
         ],
         receives: receivers::NS2_2006_QUIRKS,
+        kernel: None,
     },
+    linux::LINUX,
 ];
 
 const LINUX: &str = "Linux, net/ipv4/tcp_input.c; Sarolahti and Kuznetsov 2002";

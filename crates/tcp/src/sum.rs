@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use crate::config::{Config, Detectors, PathFact};
-use crate::profile::{PROFILES, Profile};
+use crate::profile::{PROFILES, Profile, Sysctl};
 
 pub use policies::POLICIES;
 
@@ -106,6 +106,17 @@ pub enum SumError {
         /// What it needs.
         needs: &'static str,
     },
+    /// The kernel's congestion control is none of the engine's.
+    #[error(
+        "sender `{sum}` has the kernel's congestion control `{found}`; the engine knows cubic and \
+         reno"
+    )]
+    Congestion {
+        /// The whole name.
+        sum: String,
+        /// The congestion control.
+        found: String,
+    },
     /// It does not begin with loss recovery.
     #[error("sender `{sum}` must begin with its loss recovery, such as `newreno` or `sack`")]
     NoRecovery {
@@ -122,12 +133,21 @@ pub fn terms() -> impl Iterator<Item = &'static str> {
 
 /// The settings of `base`, changed as the sum of policies `name` says.
 pub fn sender(name: &str, base: &Config) -> Result<Config, SumError> {
+    sender_on(name, base, &Sysctl::default())
+}
+
+/// The same on a host whose kernel is set so: where the sum begins with a system that has such
+/// settings, they come behind it and before the policies.
+pub fn sender_on(name: &str, base: &Config, kernel: &Sysctl) -> Result<Config, SumError> {
     let (first, rest) = name.split_once('+').map_or((name, None), |(a, b)| (a, Some(b)));
     let mut config = Config { frto: None, detectors: Detectors::default(), ..base.clone() };
     let profile = Profile::find(first);
     let chosen = policies(name, if profile.is_some() { rest } else { Some(name) }, profile)?;
     if let Some(profile) = profile {
-        profile.apply(&mut config);
+        if let (Some(found), Some(_)) = (kernel.unknown_congestion(), profile.kernel) {
+            return Err(SumError::Congestion { sum: name.to_string(), found: found.to_string() });
+        }
+        profile.apply_with(kernel, &mut config);
     }
     for policy in &chosen {
         (policy.set)(&mut config);

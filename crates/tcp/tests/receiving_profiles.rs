@@ -80,13 +80,14 @@ fn every_profile_is_as_its_sources_have_it() {
         ("linux-2.4", (2, bytes), millis(200), adaptive, 16),
         ("ns2-2001", (1, segments), millis(100), timer, 0),
         ("ns2-2006", (1, segments), millis(100), timer, 0),
+        ("linux", (2, bytes), millis(200), adaptive, 16),
     ] {
         let config = receiving(name, Config::default()).receiver;
         assert_eq!((config.ack_every, config.ack_counts), every, "{name}");
         assert_eq!((config.delayed_ack, config.ack_delay), (delay, when), "{name}");
         assert_eq!((config.quick_acks, config.rxt_echo), (quick, false), "{name}");
     }
-    assert_eq!(PROFILES.len(), 10, "a profile is missing above");
+    assert_eq!(PROFILES.len(), 11, "a profile is missing above");
 }
 
 #[test]
@@ -102,6 +103,7 @@ fn a_lone_segment_waits_as_the_system_has_it() {
         ("linux-2.4", 130),
         ("ns2-2001", 130),
         ("ns2-2006", 130),
+        ("linux", 130),
     ] {
         assert_eq!(acknowledged(&receiving(name, base()), &[130]), [when], "{name}");
     }
@@ -140,6 +142,7 @@ fn the_options_are_those_of_the_system() {
         ("linux-2.4", true, true),
         ("ns2-2001", true, true),
         ("ns2-2006", true, true),
+        ("linux", true, true),
     ] {
         let (mut sender, mut receiver) = hosts(&receiving(name, base()));
         sender.connection.write(u64::from(2 * SEGMENT));
@@ -150,7 +153,7 @@ fn the_options_are_those_of_the_system() {
     }
     let dsack = |name| receiving(name, base()).dsack;
     let with: Vec<_> = PROFILES.iter().map(|p| p.name).filter(|name| dsack(name)).collect();
-    assert_eq!(with, ["linux-2.4"]);
+    assert_eq!(with, ["linux-2.4", "linux"]);
 }
 
 #[test]

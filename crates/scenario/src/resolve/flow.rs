@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use rtolab_link::{ChannelConfig, Direction, Distribution, Limit};
 use rtolab_tcp::Config;
+use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::sum::{self, SumError};
 use rtolab_time::{Duration, Instant};
 
@@ -88,6 +89,7 @@ impl Base<'_> {
             access: access.transpose()?,
             sender: flow.sender.as_deref().or(self.sender).unwrap_or("sack").to_string(),
             own_sender: flow.sender.is_some(),
+            kernel: Sysctl::default(),
             tcp,
             receiver,
         };
@@ -262,5 +264,6 @@ pub(super) fn check_sender(sum: Option<&str>, config: &Config, at: &At<'_>) -> R
         SumError::Needs { sum, found, needs } => {
             format!("found {found:?} in {sum:?}; expected beside it {needs}")
         }
+        error @ SumError::Congestion { .. } => error.to_string(),
     }))
 }

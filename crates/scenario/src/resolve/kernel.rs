@@ -1,11 +1,11 @@
-//! The settings of emulated hosts.
+//! The settings of kernels.
 
 use rtolab_time::Duration;
 
 use super::HEADERS;
 use super::at::At;
 use super::topology::Topology;
-use crate::written::{self, value::Written};
+use crate::written::{self, Receiver, value::Written};
 use crate::{Error, Flow, Kernel};
 
 /// What a host's kernel is unless something else is written: Linux as it comes.
@@ -21,6 +21,9 @@ fn default(node: usize, flows: &[Flow]) -> Kernel {
         frto: 2,
         recovery: 1,
         early_retrans: 3,
+        reordering: 3,
+        ecn: 2,
+        slow_start_after_idle: true,
         rto_min: Duration::from_millis(200),
         window: receives.map(|flow| flow.receiver.receiver.buffer).max(),
         mtu: u32::from(mss) + HEADERS,
@@ -42,6 +45,10 @@ macro_rules! set {
         kernel.recovery = written.recovery.map_or(kernel.recovery, |number| number.0);
         let early = written.early_retrans.map_or(kernel.early_retrans, |number| number.0);
         kernel.early_retrans = early;
+        kernel.reordering = written.reordering.map_or(kernel.reordering, |number| number.0);
+        kernel.ecn = written.ecn.map_or(kernel.ecn, |number| number.0);
+        let restarts = written.slow_start_after_idle.unwrap_or(kernel.slow_start_after_idle);
+        kernel.slow_start_after_idle = restarts;
         kernel.rto_min = written.rto_min.map_or(kernel.rto_min, |Written(span)| span);
         kernel.window = written.window.map(|Written(size)| size).or(kernel.window);
         kernel.mtu = written.mtu.map_or(kernel.mtu, |Written(size)| size);
@@ -71,4 +78,21 @@ pub(super) fn kernels(
         set!(&mut kernels[node], host);
     }
     Ok(kernels)
+}
+
+/// Simulated hosts that are Linux are set as emulated ones are. A key of `receiver` itself stays.
+pub(super) fn set_flows(flows: &mut [Flow], receiver: &Receiver, kernels: &[Kernel]) {
+    let system = receiver.profile.as_ref().map(|Written(profile)| *profile);
+    let receives = system.is_some_and(|profile| profile.kernel.is_some());
+    for flow in flows {
+        flow.kernel = kernels[flow.from].sysctl();
+        if receives {
+            let config = &mut flow.receiver;
+            kernels[flow.to].sysctl().apply_to_receiver(config);
+            config.sack = receiver.sack.unwrap_or(config.sack);
+            config.dsack = receiver.dsack.unwrap_or(config.dsack);
+            config.timestamps = receiver.timestamps.unwrap_or(config.timestamps);
+            config.ecn = receiver.ecn.unwrap_or(config.ecn);
+        }
+    }
 }

@@ -74,10 +74,11 @@ pub(crate) fn scenario(
     let all = written.tcp.sender.as_deref();
     flow::check_sender(all, &sender, &at.key("tcp").key("sender"))?;
     let base = flow::Base { topology, run: &run, receiver: &receiver, sender: all };
-    let flows = base.flows(&written.flow, &at.key("flow"))?;
+    let mut flows = base.flows(&written.flow, &at.key("flow"))?;
     network::check_routes(&topology, &flows, &at.key("route"))?;
     let agents = network::agents(&written.agent, &topology, &flows, &at.key("agent"))?;
     let kernels = kernel::kernels(&written.kernel, &topology, &flows, &at.key("kernel"))?;
+    kernel::set_flows(&mut flows, &written.receiver, &kernels);
     routes.sort_by_key(|route| route.at);
     let title = written.title.clone();
     let lateness = written.emulation.lateness.map(|Written(span)| span);

@@ -1,4 +1,4 @@
-//! How the kernels of emulated hosts are set.
+//! How the kernels of hosts are set: of emulated ones, and of simulated ones that are Linux.
 
 use rtolab_time::Duration;
 use schemars::JsonSchema;
@@ -31,25 +31,34 @@ macro_rules! with_settings {
             pub recovery: Option<Whole<0, 7>>,
             /// Tail loss probes (tcp_early_retrans): 0 for none, 3 for them. Default: 3.
             pub early_retrans: Option<Whole<0, 4>>,
+            /// How many duplicates make a loss (tcp_reordering). Default: 3.
+            pub reordering: Option<Whole<1, 300>>,
+            /// Explicit congestion notification (tcp_ecn): 0 for none, 1 where it is asked for, 2
+            /// where it is granted only. Default: 2.
+            pub ecn: Option<Whole<0, 2>>,
+            /// Does a window begin anew when it was idle (tcp_slow_start_after_idle)? Default:
+            /// true.
+            pub slow_start_after_idle: Option<bool>,
             /// The least timeout. Default: 200 ms.
             #[schemars(example = &"1 s")]
             pub rto_min: Option<Written<Positive>>,
-            /// The largest window that it announces. Default: receiver.buffer where it receives,
-            /// else what the kernel likes.
+            /// The largest window that an emulated host announces. Default: receiver.buffer where
+            /// it receives, else what the kernel likes.
             #[schemars(example = &"65535 B")]
             pub window: Option<Written<Buffer>>,
-            /// The largest packet that it sends. Default: tcp.mss and 40 B of headers.
+            /// The largest packet that an emulated host sends. Default: tcp.mss and 40 B of headers.
             #[schemars(example = &"1500 B")]
             pub mtu: Option<Written<Size<88, 65_535>>>,
-            /// Does TCP hand over many segments as one (GSO), to be cut at the device? Default:
-            /// false.
+            /// Does TCP of an emulated host hand over many segments as one (GSO), to be cut at the
+            /// device? Default: false.
             pub offload: Option<bool>,
         }
     };
 }
 
 with_settings! {
-    /// How the kernels of emulated hosts are set. Defaults are those of Linux.
+    /// How the kernels of hosts are set: of emulated ones, and of simulated ones that send as
+    /// linux or receive as it does. Defaults are those of Linux.
     #[derive(Default)]
     Kernel {
         /// Hosts that are set otherwise.
@@ -59,7 +68,7 @@ with_settings! {
 }
 
 with_settings! {
-    /// How the kernel of one emulated host is set, where other than all.
+    /// How the kernel of one host is set, where other than all.
     KernelHost {
         /// The node.
         #[schemars(example = &"mobile")]

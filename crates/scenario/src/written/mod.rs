@@ -65,7 +65,7 @@ pub(crate) struct Scenario {
     /// How the receiving hosts behave.
     #[serde(default)]
     pub receiver: Receiver,
-    /// How the kernels of hosts are set where real ones run the scenario.
+    /// How the kernels of hosts are set that are Linux, real or simulated.
     #[serde(default)]
     pub kernel: Kernel,
     /// When such a run can be believed.

@@ -167,7 +167,7 @@ pub(super) const NS2_2006_QUIRKS: &[Quirk] = &[
 ];
 
 /// No system ever shipped it.
-const NO_RXT: Quirk =
+pub(super) const NO_RXT: Quirk =
     quirk("no echo of RXT", "assumed: draft-ludwig-tsvwg-tcp-rxt-flag-03 was a proposal", |c| {
         c.receiver.rxt_echo = false;
     });

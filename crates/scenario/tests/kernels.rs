@@ -1,0 +1,72 @@
+//! What `[kernel]` says of real kernels it says of simulated ones, too.
+
+use rtolab_scenario::{Flow, Scenario};
+use rtolab_tcp::Config;
+use rtolab_tcp::config::RtoFloor;
+use rtolab_time::Duration;
+
+const SCENARIO: &str = r#"
+title = "Two Linux hosts"
+duration = "10 s"
+[[link]]
+name = "line"
+between = ["left", "right"]
+rate = "1 Mbit/s"
+delay = "50 ms"
+[receiver]
+profile = "linux"
+[[flow]]
+name = "flow"
+from = "left"
+to = "right"
+bytes = "100 kB"
+"#;
+
+const LEFT: &str = r#"[{ name = "left", rto_min = "1 s" }]"#;
+const RIGHT: &str = r#"[{ name = "right", sack = false, rto_min = "1 s" }]"#;
+
+fn flow(set: &[(&str, &str)]) -> Flow {
+    let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    Scenario::parse(SCENARIO, "two.toml", &set).unwrap().flows.remove(0)
+}
+
+fn sender(flow: &Flow, sum: &str) -> Config {
+    flow.sender_config(Some(sum)).unwrap()
+}
+
+#[test]
+fn a_linux_sender_is_set_as_its_kernel_is() {
+    let set = [("kernel.frto", "0"), ("kernel.ecn", "1"), ("kernel.host", LEFT)];
+    let [plain, set] = [flow(&[]), flow(&set)].map(|flow| sender(&flow, "linux"));
+    assert!(plain.frto.is_some() && set.frto.is_none());
+    assert!(!plain.ecn && set.ecn);
+    assert_eq!(set.rto.floor, RtoFloor::Variance(Duration::from_secs(1)));
+    let other = flow(&[("kernel.host", RIGHT)]);
+    assert_eq!(sender(&other, "linux"), plain);
+}
+
+#[test]
+fn other_senders_are_not() {
+    let set = flow(&[("kernel.sack", "false"), ("kernel.rto_min", "1 s")]);
+    assert_eq!(sender(&set, "sack+frto"), sender(&flow(&[]), "sack+frto"));
+    assert!(!sender(&set, "linux").sack);
+}
+
+#[test]
+fn a_linux_receiver_is_set_as_its_kernel_is_but_for_its_own_keys() {
+    let set = [("kernel.host", RIGHT), ("kernel.timestamps", "false")];
+    let receiver = flow(&set).receiver;
+    assert_eq!((receiver.sack, receiver.timestamps, receiver.dsack), (false, false, true));
+    let own = flow(&[set[0], set[1], ("receiver.sack", "true")]).receiver;
+    assert_eq!((own.sack, own.timestamps), (true, false));
+    let other = flow(&[set[0], set[1], ("receiver.profile", "solaris-2007")]).receiver;
+    assert!(other.sack && other.timestamps);
+}
+
+#[test]
+fn a_congestion_control_that_only_kernels_have_is_named() {
+    let set = flow(&[("kernel.congestion", "bbr")]);
+    let error = set.sender_config(Some("linux")).unwrap_err().to_string();
+    assert!(error.contains("`bbr`; the engine knows cubic and reno"), "{error}");
+    assert!(set.sender_config(Some("sack")).is_ok());
+}

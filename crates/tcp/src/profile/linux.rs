@@ -1,0 +1,229 @@
+//! Linux 6, and the settings of its kernels.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use rtolab_time::Duration;
+
+use super::receivers::NO_RXT;
+use super::{Profile, Quirk, quirk};
+use crate::config::{
+    AckCounts, AckDelay, AfterClose, Algorithm, Avoidance, Config, Control, CubicGrowth, CubicUndo,
+    EchoRule, FullAck, Halves, Halving, IdleRestart, InitialWindow, Nagle, PrrBound, RackRoundTrip,
+    RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response, RtoFloor, SlowStart,
+    SlowStartExit, Validation,
+};
+use crate::spurious::{FrtoVariant, UndoLinux};
+
+const INPUT: &str = "Linux 6, net/ipv4/tcp_input.c";
+const OUTPUT: &str = "Linux 6, net/ipv4/tcp_output.c";
+const TIMER: &str = "Linux 6, include/net/tcp.h";
+const CUBIC: &str = "Linux 6, net/ipv4/tcp_cubic.c";
+
+/// Linux 6 with the settings that it comes with.
+pub(super) const LINUX: Profile = Profile {
+    name: "linux",
+    about: "Linux 6 as it comes: RACK-TLP, PRR, CUBIC, F-RTO and undoing",
+    source: "Linux 6, net/ipv4",
+    quirks: SENDS,
+    receives: RECEIVES,
+    kernel: Some(Sysctl::apply),
+};
+
+const SENDS: &[Quirk] = &[
+    quirk("SACK, D-SACK, timestamps and scaled windows", "Linux 6, tcp_syn_options", |c| {
+        (c.sack, c.dsack, c.timestamps, c.window_scale) = (true, true, true, Some(7));
+    }),
+    quirk("RACK with tail loss probes", "Linux 6, net/ipv4/tcp_recovery.c", |c| {
+        c.recovery.algorithm = Algorithm::Rack;
+        c.recovery.rack.tail_loss_probe = true;
+        c.recovery.rack.reordering_window = ReorderingWindow::Adaptive;
+        c.recovery.rack.threshold = RackThreshold::Dupthresh;
+        c.recovery.rack.max_ack_delay = Duration::from_millis(200);
+        c.recovery.rack.round_trip = RackRoundTrip::LookedAtLast;
+        c.recovery.limited_transmit = true;
+        c.recovery.dupthresh = 3;
+    }),
+    quirk(
+        "RACK's and the probe's timers run two ticks longer",
+        "Linux 6, TCP_TIMEOUT_MIN; assumed: a tick of 1 ms",
+        |c| c.recovery.rack.timer_slack = Duration::from_millis(2),
+    ),
+    quirk("PRR", "Linux 6, tcp_cwnd_reduction", |c| {
+        c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937);
+        c.window.full_ack = FullAck::Ssthresh;
+    }),
+    quirk("CUBIC with HyStart, whose curve no undo restores", CUBIC, |c| {
+        c.congestion.control = Control::Cubic;
+        c.congestion.cubic.undo = CubicUndo::Linux;
+        c.congestion.cubic.growth = CubicGrowth::Linux;
+        c.congestion.slow_start_exit = SlowStartExit::HyStart;
+    }),
+    quirk("the window is cut, not what is outstanding, to whole segments", CUBIC, |c| {
+        c.window.halves = Halves::Window;
+        c.window.halving = Halving::Segments;
+    }),
+    quirk("windows grow by what is delivered", "Linux 6, net/ipv4/tcp_cong.c", |c| {
+        c.window.slow_start = SlowStart::Delivered;
+        c.window.avoidance = Avoidance::ByteCounting;
+    }),
+    quirk("a window that was not filled does not grow", OUTPUT, |c| {
+        c.window.validation = Validation::Linux;
+    }),
+    quirk(
+        "an idle window begins anew",
+        "Linux 6, tcp_cwnd_restart; not modelled: it is halved for each timeout that it was idle",
+        |c| c.window.idle_restart = IdleRestart::LastSent,
+    ),
+    quirk("an initial window of ten segments", "Linux 6, TCP_INIT_CWND", |c| {
+        c.window.initial = InitialWindow::Segments(10);
+    }),
+    quirk("a floor of 200 ms on the variance, a ceiling of 120 s", TIMER, |c| {
+        c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
+        c.rto.max = Duration::from_secs(120);
+        c.rto.initial = Duration::from_secs(1);
+    }),
+    quirk("F-RTO, and undoing by timestamps and D-SACK", INPUT, |c| {
+        c.frto = Some(FrtoVariant::Linux);
+        c.detectors.add("undo:linux", || Box::new(UndoLinux::default()));
+    }),
+    quirk("what was undone is not less than before, nor than now", INPUT, |c| {
+        c.response = Some(Response::Linux);
+    }),
+    quirk("one cut for a window of data, undone as one", "Linux 6, tcp_enter_loss", |c| {
+        c.window.repeated_timeout = RepeatedTimeout::OncePerWindow;
+    }),
+    quirk("Nagle's algorithm as Minshall changed it", OUTPUT, |c| c.nagle = Nagle::Minshall),
+    quirk("what arrives behind a close resets", "Linux 6, net/ipv4/tcp.c", |c| {
+        c.connection.after_close = AfterClose::Resets;
+    }),
+];
+
+const RECEIVES: &[Quirk] = &[
+    quirk("SACK with D-SACK, and timestamps", INPUT, |c| {
+        (c.sack, c.dsack, c.timestamps) = (true, true, true);
+    }),
+    quirk("D-SACK for what is dropped as old", "Linux 6, tcp_send_dupack", |c| {
+        c.receiver.dsack_old = true;
+    }),
+    quirk(
+        "an ACK every two full segments, counted in bytes",
+        "Linux 6, __tcp_ack_snd_check",
+        |c| {
+            c.receiver.ack_every = 2;
+            c.receiver.ack_counts = AckCounts::Bytes;
+        },
+    ),
+    quirk(
+        "16 ACKs leave at once, as for a large window",
+        "Linux 6, tcp_incr_quickack; assumed: a window of 32 segments or more",
+        |c| c.receiver.quick_acks = 16,
+    ),
+    quirk(
+        "a delay from 40 to 200 ms, by the time between segments",
+        "Linux 6, tcp_send_delayed_ack",
+        |c| {
+            c.receiver.delayed_ack = Duration::from_millis(200);
+            c.receiver.ack_delay = AckDelay::Adaptive;
+        },
+    ),
+    quirk(
+        "a duplicate that ends at the last ACK has its timestamp echoed",
+        "Linux 6, tcp_sequence and tcp_replace_ts_recent",
+        |c| c.timestamp.echo = EchoRule::Linux,
+    ),
+    NO_RXT,
+];
+
+/// The settings of a kernel, by their names below `net.ipv4` without `tcp_`; `None`: as it comes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sysctl {
+    /// `congestion_control`: `cubic` or `reno`, see [`Self::unknown_congestion`].
+    pub congestion: Option<String>,
+    /// `sack`.
+    pub sack: Option<bool>,
+    /// `dsack`.
+    pub dsack: Option<bool>,
+    /// `timestamps`.
+    pub timestamps: Option<bool>,
+    /// `window_scaling`.
+    pub window_scaling: Option<bool>,
+    /// `frto`; 0 for none.
+    pub frto: Option<u32>,
+    /// The bits of `recovery`: 1 for RACK, 2 for a reordering window that stays, 4 for none that
+    /// waits for three duplicates.
+    pub recovery: Option<u32>,
+    /// `early_retrans`; 3 or 4 for tail loss probes.
+    pub early_retrans: Option<u32>,
+    /// `reordering`: the duplicates that make a loss.
+    pub reordering: Option<u32>,
+    /// `ecn`; 1 where it is asked for.
+    pub ecn: Option<u32>,
+    /// `slow_start_after_idle`.
+    pub slow_start_after_idle: Option<bool>,
+    /// `rto_min_us`, or the route's `rto_min`.
+    pub rto_min: Option<Duration>,
+}
+
+impl Sysctl {
+    /// The congestion control, where the engine has none of that name.
+    pub fn unknown_congestion(&self) -> Option<&str> {
+        self.congestion.as_deref().filter(|name| !matches!(*name, "cubic" | "reno"))
+    }
+
+    /// Sets the knobs of a host that sends as such a kernel does.
+    pub fn apply(&self, config: &mut Config) {
+        self.apply_options(config);
+        self.apply_recovery(config);
+        if self.congestion.as_deref() == Some("reno") {
+            config.congestion.control = Control::Reno;
+            config.congestion.slow_start_exit = SlowStartExit::Loss;
+        }
+        if let Some(restarts) = self.slow_start_after_idle {
+            config.window.idle_restart =
+                if restarts { IdleRestart::LastSent } else { IdleRestart::Off };
+        }
+        if let Some(floor) = self.rto_min {
+            config.rto.floor = RtoFloor::Variance(floor);
+        }
+    }
+
+    /// Sets the knobs of a host that receives as such a kernel does.
+    pub fn apply_to_receiver(&self, config: &mut Config) {
+        self.apply_options(config);
+        // Granted, too, where it is not asked for (2).
+        config.ecn = self.ecn.map_or(config.ecn, |ecn| ecn == 1 || ecn == 2);
+    }
+
+    /// What is negotiated.
+    fn apply_options(&self, config: &mut Config) {
+        config.timestamps = self.timestamps.unwrap_or(config.timestamps);
+        config.sack &= self.sack != Some(false);
+        config.dsack &= self.dsack != Some(false);
+        config.ecn = self.ecn.map_or(config.ecn, |ecn| ecn == 1);
+        if self.window_scaling == Some(false) {
+            config.window_scale = None;
+        }
+    }
+
+    fn apply_recovery(&self, config: &mut Config) {
+        if self.frto == Some(0) {
+            config.frto = None;
+        }
+        config.recovery.dupthresh = self.reordering.unwrap_or(config.recovery.dupthresh);
+        if let Some(probes) = self.early_retrans {
+            config.recovery.rack.tail_loss_probe = matches!(probes, 3 | 4);
+        }
+        if let Some(bits) = self.recovery {
+            if bits & 1 == 0 && config.recovery.algorithm == Algorithm::Rack {
+                config.recovery.algorithm = Algorithm::Sack;
+            }
+            if bits & 2 != 0 {
+                config.recovery.rack.reordering_window = ReorderingWindow::Static;
+            }
+            if bits & 4 != 0 {
+                config.recovery.rack.threshold = RackThreshold::TimeOnly;
+            }
+        }
+    }
+}

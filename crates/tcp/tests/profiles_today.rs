@@ -1,0 +1,102 @@
+//! Systems of today: `profile/` of the crate.
+
+use rtolab_tcp::Config;
+use rtolab_tcp::config::{Algorithm, Control, IdleRestart, RtoFloor, SlowStartExit};
+use rtolab_tcp::profile::{Profile, Sysctl};
+use rtolab_tcp::sum::{self, SumError};
+use rtolab_time::Duration;
+
+fn linux(kernel: &Sysctl) -> Config {
+    sum::sender_on("linux", &Config::default(), kernel).unwrap()
+}
+
+#[test]
+fn linux_is_the_sum_of_its_policies_and_more() {
+    let config = linux(&Sysctl::default());
+    let parts = "rack+prr+cubic:linux+hystart:linux+frto:linux+undo:linux+linux";
+    let sum = sum::sender(parts, &Config::default()).unwrap();
+    assert_eq!(
+        config.recovery,
+        rtolab_tcp::config::RecoveryConfig { rack: config.recovery.rack, ..sum.recovery }
+    );
+    assert_eq!((config.frto, &config.detectors), (sum.frto, &sum.detectors));
+    assert_eq!((config.congestion, config.response), (sum.congestion, sum.response));
+    assert_eq!(config.rto.floor, RtoFloor::Variance(Duration::from_millis(200)));
+}
+
+#[test]
+fn each_setting_of_a_kernel_changes_linux() {
+    let plain = linux(&Sysctl::default());
+    let none = Sysctl::default;
+    for kernel in [
+        Sysctl { congestion: Some("reno".into()), ..none() },
+        Sysctl { sack: Some(false), ..none() },
+        Sysctl { dsack: Some(false), ..none() },
+        Sysctl { timestamps: Some(false), ..none() },
+        Sysctl { window_scaling: Some(false), ..none() },
+        Sysctl { frto: Some(0), ..none() },
+        Sysctl { recovery: Some(0), ..none() },
+        Sysctl { recovery: Some(3), ..none() },
+        Sysctl { recovery: Some(5), ..none() },
+        Sysctl { early_retrans: Some(0), ..none() },
+        Sysctl { reordering: Some(5), ..none() },
+        Sysctl { ecn: Some(1), ..none() },
+        Sysctl { slow_start_after_idle: Some(false), ..none() },
+        Sysctl { rto_min: Some(Duration::from_secs(1)), ..none() },
+    ] {
+        assert_ne!(linux(&kernel), plain, "{kernel:?}");
+    }
+}
+
+#[test]
+fn the_settings_that_linux_comes_with_change_nothing() {
+    let kernel = Sysctl {
+        congestion: Some("cubic".into()),
+        sack: Some(true),
+        dsack: Some(true),
+        timestamps: Some(true),
+        window_scaling: Some(true),
+        frto: Some(2),
+        recovery: Some(1),
+        early_retrans: Some(3),
+        reordering: Some(3),
+        ecn: Some(2),
+        slow_start_after_idle: Some(true),
+        rto_min: Some(Duration::from_millis(200)),
+    };
+    assert_eq!(linux(&kernel), linux(&Sysctl::default()));
+}
+
+#[test]
+fn a_policy_has_the_last_word_and_other_systems_have_no_settings() {
+    let kernel = Sysctl { frto: Some(0), recovery: Some(0), ..Sysctl::default() };
+    let config = sum::sender_on("linux+frto:rfc5682", &Config::default(), &kernel).unwrap();
+    assert!(config.frto.is_some() && config.recovery.algorithm == Algorithm::Sack);
+    let floor = Sysctl { rto_min: Some(Duration::from_secs(9)), ..Sysctl::default() };
+    for name in ["sack+frto:linux", "linux-2.4"] {
+        let set = sum::sender_on(name, &Config::default(), &floor);
+        assert_eq!(set, sum::sender(name, &Config::default()));
+    }
+}
+
+#[test]
+fn linux_goes_by_a_congestion_control_that_is_known() {
+    let with = |name: &str| Sysctl { congestion: Some(name.into()), ..Sysctl::default() };
+    let reno = linux(&with("reno"));
+    assert_eq!(reno.congestion.control, Control::Reno);
+    assert_eq!(reno.congestion.slow_start_exit, SlowStartExit::Loss);
+    let error = sum::sender_on("linux", &Config::default(), &with("bbr")).unwrap_err();
+    assert!(matches!(&error, SumError::Congestion { found, .. } if found == "bbr"), "{error}");
+}
+
+#[test]
+fn linux_receives_as_a_kernel_is_set() {
+    let mut config = Config::default();
+    Profile::find("linux").unwrap().apply_to_receiver(&mut config);
+    assert!(config.sack && config.dsack && config.timestamps && config.receiver.dsack_old);
+    assert_eq!(config.window.idle_restart, IdleRestart::Off, "a receiver does not send");
+    let kernel =
+        Sysctl { sack: Some(false), timestamps: Some(false), ecn: Some(2), ..Sysctl::default() };
+    kernel.apply_to_receiver(&mut config);
+    assert_eq!((config.sack, config.timestamps, config.ecn), (false, false, true));
+}
