@@ -1,0 +1,236 @@
+"""What other senders would have done: the path of a capture is inferred and simulated."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rtolab import run
+from rtolab._rtolab import Error
+from rtolab.diagnosis.path import Inferred, infer
+from rtolab.diagnosis.scenario import undisturbed, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rtolab.diagnosis import Connection, Diagnosis
+
+    Settings = Mapping[str, object]
+
+SENDERS = (
+    *("reno", "newreno", "sack", "rack+prr"),
+    *("newreno+frto", "sack+frto", "sack+eifel", "sack+dualrtt", "sack+dsack+rfc4015"),
+)
+"""Textbook senders that take the captured one's place."""
+
+LINUX = "linux"
+
+KNOBS: tuple[tuple[str, str, tuple[object, ...]], ...] = (
+    ("tcp_timestamps", "kernel.timestamps", (True, False)),
+    ("tcp_frto", "kernel.frto", (2, 0)),
+    ("tcp_sack", "kernel.sack", (True, False)),
+    ("tcp_dsack", "kernel.dsack", (True, False)),
+    ("tcp_early_retrans", "kernel.early_retrans", (3, 0)),
+    ("tcp_congestion_control", "kernel.congestion", ("cubic", "reno")),
+    ("rto_min", "kernel.rto_min", ("200 ms", "1 s", "3 s")),
+)
+"""Settings of Linux by their own names, their keys, and their values, its own first."""
+
+OF_BOTH = {
+    "kernel.timestamps": "receiver.timestamps",
+    "kernel.sack": "receiver.sack",
+    "kernel.dsack": "receiver.dsack",
+}
+"""What only works where the receiver does it, too."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a sender makes of the path.
+
+    Attributes:
+        sender: its name.
+        set: what is set beside, by dotted key.
+        unneeded: retransmissions in vain.
+        needed: the others.
+        timeouts: how often its timer expired.
+        elapsed_s: from its first packet until all is acknowledged, in seconds; `None` if that is
+            never.
+        time_lost_s: how much longer that is than without what befell the path, in seconds.
+        detected_s: how long after a timeout it was first found spurious, in seconds.
+    """
+
+    sender: str
+    set: Settings
+    unneeded: int
+    needed: int
+    timeouts: int
+    elapsed_s: float | None
+    time_lost_s: float | None
+    detected_s: float | None
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What the capture shows of the sender that was captured."""
+
+    unneeded: int
+    needed: int
+    elapsed_s: float
+
+    def distance(self, other: Outcome) -> tuple[float, float]:
+        """How far another is from it: retransmissions, then time."""
+        elapsed = float("inf") if other.elapsed_s is None else other.elapsed_s
+        count = abs(other.unneeded - self.unneeded) + abs(other.needed - self.needed)
+        return (count, abs(elapsed - self.elapsed_s))
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """A connection's path with other senders.
+
+    Attributes:
+        scenario: the path and the transfer, as TOML.
+        captured: what the capture shows.
+        nearest: the sender of the simulator that comes nearest to it.
+        senders: others in its place.
+        knobs: Linux with one setting changed, by the setting's name and value; the first is as
+            captured.
+    """
+
+    scenario: str
+    captured: Captured
+    nearest: Outcome
+    senders: Sequence[Outcome]
+    knobs: Mapping[str, Outcome]
+
+    def document(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "scenario": self.scenario,
+            "captured": vars(self.captured),
+            "nearest": vars(self.nearest),
+            "senders": [vars(one) for one in self.senders],
+            "linux": [{"setting": name, **vars(one)} for name, one in self.knobs.items()],
+        }
+
+
+def what_if(found: Diagnosis, capture: str | None = None) -> dict[str, Any]:
+    """What other senders would have made of the path of the worst connection.
+
+    Args:
+        found: the diagnosis.
+        capture: the file, where `found` has another name for it.
+
+    Returns:
+        What `WhatIf.document` says and `connection`, its number; or `error`, why the capture does
+        not show it.
+    """
+    if not found.worst:
+        return {"error": "there is no connection"}
+    connection = found.worst[0]
+    number = {"connection": connection["number"]}
+    try:
+        return number | of_connection(capture or found.capture, connection).document()
+    except Error as error:
+        return number | {"error": str(error)}
+
+
+def of_connection(capture: str, connection: Connection) -> WhatIf:
+    """What other senders would have made of a connection's path.
+
+    Raises:
+        Error: the capture does not show enough of the path; see `infer`.
+    """
+    inferred = infer(capture, connection)
+    captured = _captured(connection, inferred)
+    scenario = written(inferred)
+    seen = _seen(inferred)
+    with tempfile.TemporaryDirectory() as folder:
+        laboratory = _Laboratory(Path(folder), scenario, written(undisturbed(inferred)))
+        guesses = [laboratory.run(*guess) for guess in _guesses(seen)]
+        nearest = min(guesses, key=captured.distance)
+        senders = [laboratory.run(sender, _set_for(sender, seen)) for sender in SENDERS]
+        base = dict(nearest.set) if nearest.sender == LINUX else dict(seen)
+        knobs = {name: laboratory.run(LINUX, set) for name, set in _knobs(base)}
+    return WhatIf(scenario, captured, nearest, senders, knobs)
+
+
+class _Laboratory:
+    """Runs senders over the path, with and without what befell it."""
+
+    def __init__(self, folder: Path, scenario: str, plain: str) -> None:
+        self.path, self.plain = folder / "path.toml", folder / "plain.toml"
+        self.path.write_text(scenario, encoding="utf-8")
+        self.plain.write_text(plain, encoding="utf-8")
+
+    def run(self, sender: str, set: Settings) -> Outcome:
+        result = run(self.path, sender=sender, set=set)
+        [row] = result.connections.to_dicts()
+        [plain] = run(self.plain, sender=sender, set=set, trace=False).connections.to_dicts()
+        elapsed = row["elapsed_s"] if row["completed"] else None
+        found = [
+            one["verdict_at_s"] - one["at_s"]
+            for one in result.timeouts.to_dicts()
+            if one["kind"] == "timeout" and one["verdict"] == "spurious"
+        ]
+        return Outcome(
+            sender=sender,
+            set=set,
+            unneeded=row["unneeded"],
+            needed=row["needed"],
+            timeouts=row["timeouts"],
+            elapsed_s=elapsed,
+            time_lost_s=None if elapsed is None else elapsed - plain["elapsed_s"],
+            detected_s=min(found, default=None),
+        )
+
+
+def _captured(connection: Connection, inferred: Inferred) -> Captured:
+    sender = connection["sender"]
+    resent = [one["verdict"] for one in connection["retransmissions"] if one["from"] == sender]
+    elapsed = inferred.transfer.end - inferred.transfer.start
+    return Captured(resent.count("unneeded"), resent.count("needed"), elapsed)
+
+
+def _seen(inferred: Inferred) -> dict[str, object]:
+    """The settings of Linux that the handshake shows."""
+    transfer = inferred.transfer
+    seen: dict[str, object] = {"kernel.timestamps": transfer.timestamps}
+    if not transfer.sack:
+        seen |= {"kernel.sack": False, "kernel.dsack": False}
+    return seen
+
+
+def _set_for(sender: str, seen: Settings) -> Settings:
+    """What of these settings a textbook sender has: timestamps, if it does not go by them."""
+    return {} if "eifel" in sender else {"tcp.timestamps": seen["kernel.timestamps"]}
+
+
+def _guesses(seen: Settings) -> Iterable[tuple[str, Settings]]:
+    """Who may have been captured: Linux with what does not show, or a textbook sender."""
+    for frto in (2, 0):
+        for congestion in ("cubic", "reno"):
+            for probes in (3, 0):
+                hidden = {"frto": frto, "congestion": congestion, "early_retrans": probes}
+                changed = {f"kernel.{name}": value for name, value in hidden.items()}
+                yield LINUX, {**seen, **changed}
+    for sender in SENDERS:
+        yield sender, _set_for(sender, seen)
+
+
+def _knobs(base: dict[str, object]) -> Iterable[tuple[str, Settings]]:
+    """Linux as it was, and with each setting changed alone."""
+    yield "as captured", base
+    for name, key, values in KNOBS:
+        own = base.get(key, values[0])
+        for value in values:
+            if value != own:
+                both = {OF_BOTH[key]: value} if key in OF_BOTH else {}
+                yield f"{name}={_shown(value)}", {**base, key: value, **both}
+
+
+def _shown(value: object) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)
