@@ -159,7 +159,7 @@ impl Lab {
     /// The run with `seed` at its beginning.
     pub fn start(&self, seed: u64, observe: Observe) -> Sim {
         let stream = Stream::new(seed);
-        let mut pipes = Vec::new();
+        let mut pipes = Vec::with_capacity(2 * self.plans.channels.len());
         let link = |(name, config): &(Arc<str>, Arc<ChannelConfig>)| {
             let mut channel = Channel::new(config, &stream.child(name));
             if observe.trace {

@@ -5,6 +5,7 @@
 
 mod linux;
 mod receivers;
+mod today;
 
 use rtolab_time::Duration;
 
@@ -287,6 +288,8 @@ pub const PROFILES: &[Profile] = &[
         kernel: None,
     },
     linux::LINUX,
+    today::FREEBSD_14,
+    today::GVISOR_NETSTACK,
 ];
 
 const LINUX: &str = "Linux, net/ipv4/tcp_input.c; Sarolahti and Kuznetsov 2002";

@@ -1,7 +1,7 @@
 //! Systems of today: `profile/` of the crate.
 
 use rtolab_tcp::Config;
-use rtolab_tcp::config::{Algorithm, Control, IdleRestart, RtoFloor, SlowStartExit};
+use rtolab_tcp::config::{Algorithm, Control, IdleRestart, Response, RtoFloor, SlowStartExit};
 use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::sum::{self, SumError};
 use rtolab_time::Duration;
@@ -99,4 +99,26 @@ fn linux_receives_as_a_kernel_is_set() {
         Sysctl { sack: Some(false), timestamps: Some(false), ecn: Some(2), ..Sysctl::default() };
     kernel.apply_to_receiver(&mut config);
     assert_eq!((config.sack, config.timestamps, config.ecn), (false, false, true));
+}
+
+#[test]
+fn freebsd_and_gvisor_wait_as_their_timers_have_it() {
+    for (name, floor, most) in [
+        ("freebsd-14", RtoFloor::Variance(Duration::from_millis(200)), 64),
+        ("gvisor", RtoFloor::Total(Duration::from_millis(200)), 120),
+    ] {
+        let rto = sum::sender(name, &Config::default()).unwrap().rto;
+        assert_eq!((rto.floor, rto.max), (floor, Duration::from_secs(most)), "{name}");
+        assert_eq!(rto.initial, Duration::from_secs(1), "{name}");
+    }
+}
+
+#[test]
+fn freebsd_takes_back_what_gvisor_only_counts() {
+    let [freebsd, gvisor] =
+        ["freebsd-14", "gvisor"].map(|name| sum::sender(name, &Config::default()).unwrap());
+    assert_eq!((freebsd.response, gvisor.response), (Some(Response::Bsd), Some(Response::None)));
+    assert!(freebsd.detectors.eifel.is_some() && gvisor.detectors.eifel.is_some());
+    assert_eq!(freebsd.recovery.algorithm, Algorithm::Sack);
+    assert_eq!(gvisor.recovery.algorithm, Algorithm::Rack);
 }

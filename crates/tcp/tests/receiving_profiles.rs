@@ -81,13 +81,15 @@ fn every_profile_is_as_its_sources_have_it() {
         ("ns2-2001", (1, segments), millis(100), timer, 0),
         ("ns2-2006", (1, segments), millis(100), timer, 0),
         ("linux", (2, bytes), millis(200), adaptive, 16),
+        ("freebsd-14", (2, bytes), millis(40), timer, 0),
+        ("gvisor", (1, segments), millis(200), timer, 0),
     ] {
         let config = receiving(name, Config::default()).receiver;
         assert_eq!((config.ack_every, config.ack_counts), every, "{name}");
         assert_eq!((config.delayed_ack, config.ack_delay), (delay, when), "{name}");
         assert_eq!((config.quick_acks, config.rxt_echo), (quick, false), "{name}");
     }
-    assert_eq!(PROFILES.len(), 11, "a profile is missing above");
+    assert_eq!(PROFILES.len(), 13, "a profile is missing above");
 }
 
 #[test]
@@ -104,6 +106,8 @@ fn a_lone_segment_waits_as_the_system_has_it() {
         ("ns2-2001", 130),
         ("ns2-2006", 130),
         ("linux", 130),
+        ("freebsd-14", 170),
+        ("gvisor", 130),
     ] {
         assert_eq!(acknowledged(&receiving(name, base()), &[130]), [when], "{name}");
     }
@@ -143,6 +147,8 @@ fn the_options_are_those_of_the_system() {
         ("ns2-2001", true, true),
         ("ns2-2006", true, true),
         ("linux", true, true),
+        ("freebsd-14", true, true),
+        ("gvisor", true, true),
     ] {
         let (mut sender, mut receiver) = hosts(&receiving(name, base()));
         sender.connection.write(u64::from(2 * SEGMENT));
@@ -153,7 +159,7 @@ fn the_options_are_those_of_the_system() {
     }
     let dsack = |name| receiving(name, base()).dsack;
     let with: Vec<_> = PROFILES.iter().map(|p| p.name).filter(|name| dsack(name)).collect();
-    assert_eq!(with, ["linux-2.4", "linux"]);
+    assert_eq!(with, ["linux-2.4", "linux", "freebsd-14"]);
 }
 
 #[test]

@@ -181,16 +181,16 @@ fn every_second_segment(config: &mut Config) {
     config.receiver.ack_counts = AckCounts::Segments;
 }
 
-fn every_two_counted(config: &mut Config) {
+pub(super) fn every_two_counted(config: &mut Config) {
     config.receiver.ack_every = 2;
     config.receiver.ack_counts = AckCounts::Bytes;
 }
 
-fn at_once(config: &mut Config) {
+pub(super) fn at_once(config: &mut Config) {
     config.receiver.gap_fill = GapFill::AtOnce;
 }
 
-fn plain_sack(config: &mut Config) {
+pub(super) fn plain_sack(config: &mut Config) {
     (config.sack, config.dsack, config.timestamps) = (true, false, true);
 }
 

@@ -1,0 +1,188 @@
+//! Systems of today other than Linux.
+
+use rtolab_time::Duration;
+
+use super::receivers::{NO_RXT, at_once, every_two_counted, plain_sack};
+use super::{Profile, Quirk, quirk};
+use crate::config::{
+    AckDelay, Algorithm, Avoidance, Config, Control, CubicGrowth, CubicUndo, EchoRule, EifelForm,
+    FullAck, Halves, Halving, History, IdleRestart, InitialWindow, PrrBound, RackThreshold,
+    Reduction, ReorderingWindow, RepeatedTimeout, Response, RtoFloor, SackOnTimeout, SackRules,
+    Sampling, SlowStart, SlowStartExit,
+};
+
+const FREEBSD: &str = "FreeBSD 14, sys/netinet";
+const GVISOR: &str = "gVisor, pkg/tcpip/transport/tcp";
+
+/// FreeBSD 14 with its default stack.
+pub(super) const FREEBSD_14: Profile = Profile {
+    name: "freebsd-14",
+    about: "FreeBSD 14, default stack: SACK by RFC 6675, PRR, CUBIC",
+    source: FREEBSD,
+    quirks: FREEBSD_14_SENDS,
+    receives: FREEBSD_14_RECEIVES,
+    kernel: None,
+};
+
+const FREEBSD_14_SENDS: &[Quirk] = &[
+    quirk("SACK and timestamps", FREEBSD, sack_and_timestamps),
+    quirk(
+        "SACK by RFC 6675",
+        "FreeBSD 14, tcp_sack.c: tcp_do_newsack; not modelled: its detection of lost \
+         retransmissions",
+        |c| {
+            c.recovery.algorithm = Algorithm::Sack;
+            c.recovery.sack.rules = SackRules::Rfc6675;
+            c.recovery.dupthresh = 3;
+            c.recovery.limited_transmit = true;
+        },
+    ),
+    quirk(
+        "PRR, its bound by what is newly lost",
+        "FreeBSD 14, tcp_do_prr_ack; assumed: its heuristic is that of RFC 9937",
+        |c| c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937),
+    ),
+    quirk(
+        "CUBIC without HyStart++, which the default stack does not allow",
+        "FreeBSD 14, cc/cc_cubic.c; not modelled: the first cut is by half; assumed: only other \
+         stacks set CCF_HYSTART_ALLOWED",
+        |c| {
+            c.congestion.control = Control::Cubic;
+            c.congestion.cubic.undo = CubicUndo::Rfc9438;
+            c.congestion.cubic.growth = CubicGrowth::Rfc9438;
+            c.congestion.slow_start_exit = SlowStartExit::Loss;
+            c.window.halves = Halves::Window;
+            c.window.full_ack = FullAck::FlightSize;
+        },
+    ),
+    quirk("slow start counts two segments at most", "FreeBSD 14, tcp_abc_l_var: 2", |c| {
+        c.window.slow_start = SlowStart::TwoSegments;
+    }),
+    quirk(
+        "an initial window of ten segments, and anew after an idle time",
+        "FreeBSD 14, tcp_initcwnd_segments and cc_after_idle",
+        |c| {
+            c.window.initial = InitialWindow::Rfc6928;
+            c.window.idle_restart = IdleRestart::LastReceived;
+        },
+    ),
+    quirk(
+        "200 ms of slop, a first timeout of 1 s, a ceiling of 64 s",
+        "FreeBSD 14, rexmit_slop, rexmit_initial and TCPTV_REXMTMAX; not modelled: the slop comes \
+         on top of the variance, which is 200 ms at least here",
+        |c| {
+            c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
+            c.rto.initial = Duration::from_secs(1);
+            c.rto.max = Duration::from_secs(64);
+        },
+    ),
+    quirk(
+        "a bad retransmission is known by its timestamp, and taken back",
+        "FreeBSD 14, t_badrxtwin; not modelled: without timestamps, half a round trip",
+        |c| {
+            c.detectors.eifel = Some(EifelForm::LudwigKatz);
+            c.response = Some(Response::Bsd);
+        },
+    ),
+];
+
+const FREEBSD_14_RECEIVES: &[Quirk] = &[
+    quirk("SACK with D-SACK, and timestamps", "FreeBSD 14, tcp_update_dsack_list", |c| {
+        (c.sack, c.dsack, c.timestamps) = (true, true, true);
+    }),
+    quirk("an ACK every two full segments, as the window moves", FREEBSD, every_two_counted),
+    quirk("a delay of 40 ms by a timer of its own", "FreeBSD 14, delacktime", |c| {
+        c.receiver.delayed_ack = Duration::from_millis(40);
+        c.receiver.ack_delay = AckDelay::Timer;
+    }),
+    quirk("at once while anything is queued", "FreeBSD 14, tcp_input.c", at_once),
+    quirk(
+        "a duplicate that ends at the last ACK has its timestamp echoed",
+        "FreeBSD 14, tcp_input.c",
+        |c| c.timestamp.echo = EchoRule::Bsd,
+    ),
+    NO_RXT,
+];
+
+/// gVisor's netstack.
+pub(super) const GVISOR_NETSTACK: Profile = Profile {
+    name: "gvisor",
+    about: "gVisor's netstack: RACK-TLP and Reno",
+    source: GVISOR,
+    quirks: GVISOR_SENDS,
+    receives: GVISOR_RECEIVES,
+    kernel: None,
+};
+
+const GVISOR_SENDS: &[Quirk] = &[
+    quirk("SACK and timestamps", "gVisor, protocol.go and connect.go", sack_and_timestamps),
+    quirk("RACK with tail loss probes", "gVisor, rack.go and protocol.go", |c| {
+        c.recovery.algorithm = Algorithm::Rack;
+        c.recovery.rack.tail_loss_probe = true;
+        c.recovery.rack.reordering_window = ReorderingWindow::Adaptive;
+        c.recovery.rack.threshold = RackThreshold::Dupthresh;
+        c.recovery.dupthresh = 3;
+    }),
+    quirk("the window is halved when recovery begins", "gVisor, reno.go", |c| {
+        c.recovery.reduction = Reduction::AtOnce;
+        c.window.halves = Halves::FlightSize;
+        c.window.halving = Halving::Segments;
+    }),
+    quirk("each timeout halves what is outstanding", "gVisor, reno.go: HandleRTOExpired", |c| {
+        c.window.repeated_timeout = RepeatedTimeout::Halves;
+    }),
+    quirk("a timeout forgets what was SACKed", "gVisor, snd.go: retransmitTimerExpired", |c| {
+        c.recovery.sack.on_timeout = SackOnTimeout::Clear;
+    }),
+    quirk(
+        "Reno, whose slow start grows by what is delivered",
+        "gVisor, reno.go; NewProtocolCUBIC has CUBIC",
+        |c| {
+            c.congestion.control = Control::Reno;
+            c.congestion.slow_start_exit = SlowStartExit::Loss;
+            c.window.slow_start = SlowStart::Delivered;
+            c.window.avoidance = Avoidance::ByteCounting;
+        },
+    ),
+    quirk("an initial window of ten segments", "gVisor, snd.go: InitialCwnd", |c| {
+        c.window.initial = InitialWindow::Segments(10);
+    }),
+    quirk("an idle window begins anew", "gVisor, snd.go: sendData", |c| {
+        c.window.idle_restart = IdleRestart::LastSent;
+    }),
+    quirk("a floor of 200 ms, a ceiling of 120 s", "gVisor, snd.go: MinRTO, MaxRTO", |c| {
+        c.rto.floor = RtoFloor::Total(Duration::from_millis(200));
+        c.rto.initial = Duration::from_secs(1);
+        c.rto.max = Duration::from_secs(120);
+    }),
+    quirk(
+        "each ACK gives a sample, and the history is that of windows",
+        "gVisor, snd.go: updateRTO, by RFC 7323 appendix G",
+        |c| {
+            c.rto.sampling = Sampling::EveryAck;
+            c.rto.history = History::Windows;
+        },
+    ),
+    quirk(
+        "what was spurious is counted, and nothing comes of it",
+        "gVisor, snd.go: its statistics SpuriousRecovery and SpuriousRTORecovery",
+        |c| {
+            c.detectors.eifel = Some(EifelForm::Rfc3522);
+            c.response = Some(Response::None);
+        },
+    ),
+];
+
+const GVISOR_RECEIVES: &[Quirk] = &[
+    quirk("SACK and timestamps without D-SACK", "gVisor, sack.go", plain_sack),
+    quirk(
+        "each segment is acknowledged",
+        "assumed: gVisor acknowledges what arrived together, and knows no delay",
+        |c| c.receiver.ack_every = 1,
+    ),
+    NO_RXT,
+];
+
+fn sack_and_timestamps(config: &mut Config) {
+    (config.sack, config.timestamps) = (true, true);
+}
