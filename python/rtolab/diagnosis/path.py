@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rtolab.diagnosis import Connection
 
 MOST_PACKETS = 100_000
-MOST_STALLS = 8
+MOST_STALLS = 32
 """What is read and inferred of a connection at most."""
 
 LATE = 0.25
@@ -27,6 +27,9 @@ LATE = 0.25
 
 NEARLY = 1.1
 """An explanation whose answers are off by so much more than the best one's is as good."""
+
+JUMP = 4
+"""An acknowledgment of so many times as much as most do follows others that were lost."""
 
 OUTAGE = 3
 """So many packets lost in a row, or a retransmission among them, are an outage."""
@@ -81,8 +84,13 @@ class Inferred:
     outages: tuple[Span, ...]
 
 
-def infer(capture: str, connection: Connection) -> Inferred:
+def infer(capture: str, connection: Connection, unknown: str = "needed") -> Inferred:
     """What befell a connection that was captured at its sender.
+
+    Args:
+        capture: the file.
+        connection: as it was diagnosed.
+        unknown: what retransmissions are taken for of which the capture does not tell.
 
     Raises:
         Error: the capture does not show it: it stands elsewhere, or lacks the handshake.
@@ -91,6 +99,7 @@ def infer(capture: str, connection: Connection) -> Inferred:
         raise Error(f"what if needs a capture at the sender; this one: {connection['vantage']}")
     if connection["options"] is None:
         raise Error("what if needs the handshake, which the capture lacks")
+    connection = _decided(connection, unknown)
     number = connection["number"]
     rows = json.loads(_rtolab.trace(capture, [number], MOST_PACKETS))[str(number)]
     sent, answers, edges = _sides(rows, connection)
@@ -99,10 +108,19 @@ def infer(capture: str, connection: Connection) -> Inferred:
     transfer = _transfer(connection, (sent, answers, edges))
     line = _line(sent, answers, transfer)
     line = _befallen(line, (sent, answers), _ack_lost(connection))
-    unneeded = {r["frame"] for r in connection["retransmissions"] if r["verdict"] != "needed"}
+    unneeded = {r["frame"] for r in connection["retransmissions"] if r["verdict"] == "unneeded"}
     drops, outages = _losses(sent, line, unneeded)
     line = replace(line, silent=[_within(span, outages) for span in line.silent])
     return Inferred(line, transfer, drops, outages)
+
+
+def _decided(connection: Connection, unknown: str) -> Connection:
+    """The connection with this verdict where there is none."""
+    decided = [
+        one | {"verdict": unknown} if one["verdict"] == "unknown" else one
+        for one in connection["retransmissions"]
+    ]
+    return {**connection, "retransmissions": decided}
 
 
 def _sides(
@@ -260,13 +278,19 @@ def _befallen(
             break
         index = late.index(True)
         before = answers[index - 1].t if index else sent[0].t
-        lost = any(before < t < answers[index].t for t in ack_lost)
+        lost = _jumps(answers, index) or any(before < t < answers[index].t for t in ack_lost)
         expected_in = Span(min(before, expected[index]), expected[index] - 1e-6)
         found = _explained(line, seen, (expected_in, index, lost))
         if found is None:
             break
         line = found
     return line
+
+
+def _jumps(answers: Sequence[Answer], index: int) -> bool:
+    """Does it acknowledge so much that others before it must have been lost?"""
+    steps = [after.ack - before.ack for before, after in pairwise(answers)]
+    return index > 0 and steps[index - 1] > JUMP * statistics.median(steps)
 
 
 def _explained(

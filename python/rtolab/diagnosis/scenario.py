@@ -24,8 +24,8 @@ duration = "{duration:.0f} s"
 [[link]]
 name = "path"
 between = ["sender", "receiver"]
-rate = "{rate:.0f} bit/s"            # each way
-delay = "{delay}"                    # each way
+rate = "{rate:.0f} bit/s"
+delay = "{delay}"
 {mishaps}
 [tcp]
 mss = "{mss} B"

@@ -46,10 +46,12 @@ def what_if(told: Mapping[str, Any]) -> RenderableType:
     captured, nearest = told["captured"], told["nearest"]
     agreement = (
         f"captured: {captured['unneeded']} unneeded and {captured['needed']} needed "
-        f"retransmissions, {captured['elapsed_s']:.3f} s. "
+        f"retransmissions, {captured['unknown']} unknown, {captured['elapsed_s']:.3f} s. "
         f"Simulated over the path inferred: {nearest['unneeded']} and {nearest['needed']}, "
         f"{_seconds(nearest['elapsed_s'])} s, by {_named(nearest)}."
     )
+    if not told["agrees"]:
+        agreement += " They do not agree: what follows is of another path than the capture's."
     title = Text(f"What if: connection #{told['connection']}", "bold")
     others = _outcomes("another sender", [(one["sender"], one) for one in told["senders"]])
     settings = [(one["setting"], one) for one in told["linux"]]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +16,7 @@ from rtolab.diagnosis.path import Inferred, infer
 from rtolab.diagnosis.scenario import undisturbed, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rtolab.diagnosis import Connection, Diagnosis
 
@@ -26,6 +29,12 @@ SENDERS = (
 """Textbook senders that take the captured one's place."""
 
 LINUX = "linux"
+
+UNCLEAR = 2
+"""Senders that differ by so many retransmissions are not told apart."""
+
+UNCLEAR_TIME = 0.03
+"""Nor by such a part of the time that they take."""
 
 KNOBS: tuple[tuple[str, str, tuple[object, ...]], ...] = (
     ("tcp_timestamps", "kernel.timestamps", (True, False)),
@@ -78,13 +87,26 @@ class Captured:
 
     unneeded: int
     needed: int
+    unknown: int
     elapsed_s: float
 
-    def distance(self, other: Outcome) -> tuple[float, float]:
-        """How far another is from it: retransmissions, then time."""
+    def distance(self, other: Outcome) -> tuple[float, ...]:
+        """How far another is from it: retransmissions, then time; Linux where that is unclear."""
+        count = _beyond(other.unneeded, self.unneeded, self.unknown)
+        count += _beyond(other.needed, self.needed, self.unknown)
         elapsed = float("inf") if other.elapsed_s is None else other.elapsed_s
-        count = abs(other.unneeded - self.unneeded) + abs(other.needed - self.needed)
-        return (count, abs(elapsed - self.elapsed_s))
+        late = abs(elapsed - self.elapsed_s) / self.elapsed_s
+        clear = (max(0, count - UNCLEAR), max(0.0, late - UNCLEAR_TIME))
+        return (*clear, other.sender != LINUX, count, late)
+
+    def agrees(self, other: Outcome) -> bool:
+        """Is another so near that it may be the same?"""
+        return self.distance(other)[:2] == (0, 0)
+
+
+def _beyond(count: int, least: int, more: int) -> int:
+    """How far a count is from being at least this, and at most so many more."""
+    return max(least - count, count - least - more, 0)
 
 
 @dataclass(frozen=True)
@@ -112,6 +134,7 @@ class WhatIf:
             "scenario": self.scenario,
             "captured": vars(self.captured),
             "nearest": vars(self.nearest),
+            "agrees": self.captured.agrees(self.nearest),
             "senders": [vars(one) for one in self.senders],
             "linux": [{"setting": name, **vars(one)} for name, one in self.knobs.items()],
         }
@@ -146,53 +169,65 @@ def of_connection(capture: str, connection: Connection) -> WhatIf:
     """
     inferred = infer(capture, connection)
     captured = _captured(connection, inferred)
-    scenario = written(inferred)
+    nearest = _replay(inferred, captured)
+    if captured.unknown and not captured.agrees(nearest):
+        # What the capture does not tell may have been sent in vain.
+        other = infer(capture, connection, unknown="unneeded")
+        replays = [(inferred, nearest), (other, _replay(other, captured))]
+        inferred, nearest = min(replays, key=lambda replay: captured.distance(replay[1]))
     seen = _seen(inferred)
-    with tempfile.TemporaryDirectory() as folder:
-        laboratory = _Laboratory(Path(folder), scenario, written(undisturbed(inferred)))
-        guesses = [laboratory.run(*guess) for guess in _guesses(seen)]
-        nearest = min(guesses, key=captured.distance)
-        senders = [laboratory.run(sender, _set_for(sender, seen)) for sender in SENDERS]
+    with _laboratory(inferred) as simulate:
+        senders = [simulate(sender, _set_for(sender, seen)) for sender in SENDERS]
         base = dict(nearest.set) if nearest.sender == LINUX else dict(seen)
-        knobs = {name: laboratory.run(LINUX, set) for name, set in _knobs(base)}
-    return WhatIf(scenario, captured, nearest, senders, knobs)
+        knobs = {name: simulate(LINUX, set) for name, set in _knobs(base)}
+    return WhatIf(written(inferred), captured, nearest, senders, knobs)
 
 
-class _Laboratory:
+def _replay(inferred: Inferred, captured: Captured) -> Outcome:
+    """The sender that comes nearest to the captured one."""
+    with _laboratory(inferred) as simulate:
+        guesses = [simulate(*guess) for guess in _guesses(_seen(inferred))]
+    return min(guesses, key=captured.distance)
+
+
+@contextmanager
+def _laboratory(inferred: Inferred) -> Iterator[Callable[[str, Settings], Outcome]]:
     """Runs senders over the path, with and without what befell it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, plain = Path(folder) / "path.toml", Path(folder) / "plain.toml"
+        path.write_text(written(inferred), encoding="utf-8")
+        plain.write_text(written(undisturbed(inferred)), encoding="utf-8")
+        yield partial(_simulated, (path, plain))
 
-    def __init__(self, folder: Path, scenario: str, plain: str) -> None:
-        self.path, self.plain = folder / "path.toml", folder / "plain.toml"
-        self.path.write_text(scenario, encoding="utf-8")
-        self.plain.write_text(plain, encoding="utf-8")
 
-    def run(self, sender: str, set: Settings) -> Outcome:
-        result = run(self.path, sender=sender, set=set)
-        [row] = result.connections.to_dicts()
-        [plain] = run(self.plain, sender=sender, set=set, trace=False).connections.to_dicts()
-        elapsed = row["elapsed_s"] if row["completed"] else None
-        found = [
-            one["verdict_at_s"] - one["at_s"]
-            for one in result.timeouts.to_dicts()
-            if one["kind"] == "timeout" and one["verdict"] == "spurious"
-        ]
-        return Outcome(
-            sender=sender,
-            set=set,
-            unneeded=row["unneeded"],
-            needed=row["needed"],
-            timeouts=row["timeouts"],
-            elapsed_s=elapsed,
-            time_lost_s=None if elapsed is None else elapsed - plain["elapsed_s"],
-            detected_s=min(found, default=None),
-        )
+def _simulated(paths: tuple[Path, Path], sender: str, set: Settings) -> Outcome:
+    result, plain = (run(path, sender=sender, set=set) for path in paths)
+    row, usual = (one.connections.row(0, named=True) for one in (result, plain))
+    elapsed = row["elapsed_s"] if row["completed"] else None
+    found = [
+        one["verdict_at_s"] - one["at_s"]
+        for one in result.timeouts.to_dicts()
+        if one["kind"] == "timeout" and one["verdict"] == "spurious"
+    ]
+    return Outcome(
+        sender=sender,
+        set=set,
+        unneeded=row["unneeded"],
+        needed=row["needed"],
+        timeouts=row["timeouts"],
+        elapsed_s=elapsed,
+        time_lost_s=None if elapsed is None else elapsed - usual["elapsed_s"],
+        detected_s=min(found, default=None),
+    )
 
 
 def _captured(connection: Connection, inferred: Inferred) -> Captured:
     sender = connection["sender"]
-    resent = [one["verdict"] for one in connection["retransmissions"] if one["from"] == sender]
+    counts = Counter(
+        one["verdict"] for one in connection["retransmissions"] if one["from"] == sender
+    )
     elapsed = inferred.transfer.end - inferred.transfer.start
-    return Captured(resent.count("unneeded"), resent.count("needed"), elapsed)
+    return Captured(counts["unneeded"], counts["needed"], counts["unknown"], elapsed)
 
 
 def _seen(inferred: Inferred) -> dict[str, object]:
