@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -44,8 +45,7 @@ def asked(file: Path) -> WhatIf:
     return of_connection(str(file), diagnose(file).worst[0])
 
 
-def named(outcomes: object, sender: str) -> Outcome:
-    assert isinstance(outcomes, list)
+def named(outcomes: Sequence[Outcome], sender: str) -> Outcome:
     return next(one for one in outcomes if one.sender == sender)
 
 
