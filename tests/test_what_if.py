@@ -10,13 +10,19 @@ import polars as pl
 import pytest
 
 import kernels
+import labelled
 from rtolab import Error, _rtolab
 from rtolab.diagnosis import diagnose
 from rtolab.diagnosis.path import Inferred, infer
 from rtolab.diagnosis.what_if import Outcome, WhatIf, of_connection
 from rtolab.run import find_scenario
 
-SHARED = Path(__file__).parents[2] / "shared" / "captures" / "kernel"
+KEPT = Path(__file__).parent / "captures"
+"""Of Linux 6.18 on emulated links, without F-RTO, at the sender."""
+
+WITH_FRTO = json.loads((KEPT / "with-frto.json").read_text())
+"""What the same kernel did over the same link with F-RTO."""
+
 NO_STALL = ("link.radio.stalls.scripted", "[]")
 FORWARD_OUTAGE = ("link.radio.forward.outages.scripted", '[{ at = "5 s", for = "2 s" }]')
 FORWARD_STALL = ("link.radio.forward.stalls.scripted", '[{ at = "5 s", for = "3 s" }]')
@@ -143,18 +149,20 @@ def with_frto(told: WhatIf) -> Outcome:
     return told.knobs.get("tcp_frto=2", told.knobs["as captured"])
 
 
-def test_of_kept_captures_without_frto_it_tells_what_frto_does() -> None:
-    """The kept transfer with F-RTO has timestamps, too; without SACK F-RTO needs none."""
-    if not SHARED.is_dir():
-        pytest.skip(f"{SHARED} is missing: captures with labels, kept beside the project")
-    for name in (
-        "A_stall_cubic_frto0_ts0_sack1_dsack1_r0",
-        "A_stall_reno_frto0_ts0_sack0_dsack0_r0",
-    ):
-        told = asked(SHARED / f"{name}.snd.pcap")
-        assert told.captured.agrees(told.nearest)
-        assert told.captured.unneeded >= 45
-        assert abs(with_frto(told).unneeded - 3) <= 2
+@pytest.mark.parametrize("name", WITH_FRTO)
+def test_of_kept_captures_without_frto_it_tells_what_frto_does(name: str) -> None:
+    told = asked(KEPT / f"{name}.pcapng.gz")
+    assert told.captured.agrees(told.nearest)
+    assert told.captured.unneeded > 10
+    assert with_frto(told).unneeded == pytest.approx(WITH_FRTO[name]["unneeded"], abs=2)
+    assert with_frto(told).elapsed_s == pytest.approx(WITH_FRTO[name]["elapsed_s"], rel=0.01)
+
+
+@pytest.mark.parametrize("name", WITH_FRTO)
+def test_of_kept_captures_nothing_is_found_that_is_not_so(name: str) -> None:
+    found = labelled.compared(KEPT, name)
+    assert found.total() > 10
+    assert not {key for key in found if key[2] != key[3]}
 
 
 def test_of_kernels_without_frto_it_tells_what_frto_does(tmp_path: Path) -> None:
