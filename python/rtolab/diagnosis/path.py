@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
     from rtolab.diagnosis import Connection
 
-MOST_PACKETS = 100_000
+MOST_PACKETS = 50_000
 MOST_STALLS = 32
 """What is read and inferred of a connection at most."""
+
+FEWEST_ANSWERS = 4
+"""From fewer acknowledgments no path is inferred."""
 
 LATE = 0.25
 """Answers later than this wait for more than a delayed acknowledgment, in seconds."""
@@ -36,6 +39,9 @@ OUTAGE = 3
 
 TIMESTAMPS = 12
 """What timestamps add to a header, in bytes."""
+
+OPENING = 20
+"""What a SYN's options add to it, about, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +105,14 @@ def infer(capture: str, connection: Connection, unknown: str = "needed") -> Infe
         raise Error(f"what if needs a capture at the sender; this one: {connection['vantage']}")
     if connection["options"] is None:
         raise Error("what if needs the handshake, which the capture lacks")
+    if connection["packets"] > MOST_PACKETS:
+        raise Error(f"what if takes {MOST_PACKETS} packets; this one has {connection['packets']}")
     connection = _decided(connection, unknown)
     number = connection["number"]
     rows = json.loads(_rtolab.trace(capture, [number], MOST_PACKETS))[str(number)]
     sent, answers, edges = _sides(rows, connection)
-    if len(answers) < OUTAGE:
-        raise Error("what if needs more acknowledgments than this connection has")
+    if len(answers) < FEWEST_ANSWERS:
+        raise Error(f"what if needs {FEWEST_ANSWERS} acknowledgments; this one has {len(answers)}")
     transfer = _transfer(connection, (sent, answers, edges))
     line = _line(sent, answers, transfer)
     line = _befallen(line, (sent, answers), _ack_lost(connection))
@@ -170,9 +178,10 @@ def _transfer(
     counts = [max(1, round((b.ack - a.ack) / payload)) for a, b in pairwise(answers) if a.ack > 1]
     single = [count == 1 for count in counts]
     every = 1 if statistics.fmean(single or [True]) > 2 / 3 else 2
+    opening = 0.0 if sent[0].seq == 0 else connection["min_rtt"] or 0.0
     quick = single.index(False) if every == 2 and False in single else 0
     return Transfer(
-        start=sent[0].t if sent[0].seq == 0 else max(0.0, sent[0].t - connection["min_rtt"]),
+        start=max(0.0, sent[0].t - opening),
         end=answers[-1].t,
         size=_size(connection),
         mss=mss,
@@ -196,7 +205,7 @@ def _size(connection: Connection) -> int:
 def _line(sent: Sequence[Packet], answers: Sequence[Answer], transfer: Transfer) -> Line:
     """Rate and delay: most acknowledgments come as fast as data passes the narrowest link."""
     overhead = BARE_ACK + TIMESTAMPS * transfer.timestamps
-    payload = transfer.mss - TIMESTAMPS * transfer.timestamps
+    payload = max(1, transfer.mss - TIMESTAMPS * transfer.timestamps)
     paces = []
     for before, after in pairwise(answers):
         acked = after.ack - before.ack
@@ -210,9 +219,11 @@ def _line(sent: Sequence[Packet], answers: Sequence[Answer], transfer: Transfer)
     trips = []
     for answer in answers:
         if answer.ack in first:
-            size = overhead + (payload if answer.ack > 1 else transfer.timestamps * 0 + 20)
+            size = overhead + (payload if answer.ack > 1 else OPENING)
             passing = line.transmission(size) + line.transmission(BARE_ACK)
             trips.append(answer.t - first[answer.ack] - passing)
+    if not trips:
+        raise Error("what if needs acknowledgments of whole packets, of which there are none")
     return replace(line, delay=max(0.0, min(trips) / 2))
 
 

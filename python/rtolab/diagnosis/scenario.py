@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 LARGEST_UNSCALED = 65_535
 """The largest window that needs no scale, in bytes."""
 
+APART = 2e-6
+"""Spans that touch within the digits that are written are one, in seconds."""
+
 SCENARIO = """\
 # Inferred from a capture at the sender. Rate and delay are taken to be the same both ways, and an
 # outage to end halfway between the last packet known to be lost and the first known to arrive.
@@ -87,8 +90,14 @@ def _section(name: str, lines: Sequence[str]) -> str:
 
 
 def _spans(key: str, spans: Sequence[Span]) -> str:
-    """Nothing if there are none."""
-    ordered = sorted(spans, key=lambda span: span.start)
+    """Nothing if there are none; those that overlap are one."""
+    ordered: list[Span] = []
+    for span in sorted(spans, key=lambda span: span.start):
+        if ordered and span.start <= ordered[-1].end + APART:
+            last = ordered.pop()
+            ordered.append(replace(last, end=max(last.end, span.end)))
+        elif span.length > APART:
+            ordered.append(span)
     each = [f'{{ at = "{_time(one.start)}", for = "{_time(one.length)}" }}' for one in ordered]
     return f"{key}.scripted = [{', '.join(each)}]" if each else ""
 
