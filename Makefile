@@ -9,7 +9,7 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin deve
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test bench bench-peers bench-check packetdrill lint lint-rust lint-python docs clean
+.PHONY: help demo test bench bench-peers bench-check packetdrill captures lint lint-rust lint-python docs clean
 
 help:
 	@echo 'make demo     the F-RTO report measured on this machine, beside what it published'
@@ -18,6 +18,7 @@ help:
 	@echo 'make bench-peers  how fast it is beside ns-2 and ns-3, where they are installed'
 	@echo 'make bench-check  how many instructions a packet takes, and whether more than before'
 	@echo 'make packetdrill PACKETDRILL=path  scripts of packetdrill, by its binary, on the engine'
+	@echo 'make captures  captures whose truth is known, and how much of it the diagnosis finds'
 	@echo 'make lint     formatting, lints and types'
 	@echo 'make docs     the documentation of the Rust crates'
 	@echo 'make clean    forget what was built'
@@ -46,6 +47,10 @@ packetdrill:
 	@test -n '$(PACKETDRILL)' || { echo 'PACKETDRILL=path of the packetdrill binary?' >&2; exit 2; }
 	@cargo build --release --quiet -p rtolab-packetdrill
 	@tools/packetdrill --tool '$(PACKETDRILL)' $(SCRIPTS)
+
+# As root a kernel makes some of them.
+captures: $(VENV)/dev
+	$(BIN)/python tools/captures out/captures
 
 lint: lint-rust lint-python
 

@@ -59,3 +59,39 @@ def stalls() -> Future[Emulated]:
     running = pool.submit(emulate, "kernel-stall", variants=variants, parallel=len(variants))
     pool.shutdown(wait=False)
     return running
+
+
+def _stalled(direction: str, at: str, length: str) -> dict[str, Any]:
+    both, span = "link.radio.stalls.scripted", f'[{{ at = "{at} s", for = "{length} s" }}]'
+    return {both: "[]"} | {f"link.radio.{direction}stalls.scripted": span}
+
+
+LINKS: dict[str, dict[str, Any]] = {
+    "short": _stalled("", "5", "1"),
+    "3 s": _stalled("", "5", "3"),
+    "long": _stalled("", "4", "6"),
+    "early": _stalled("", "1.5", "2"),
+    "forward": _stalled("forward.", "5", "3"),
+    "backward": _stalled("backward.", "5", "3"),
+    "fast": _stalled("", "3", "2")
+    | {"link.radio.rate": "4 Mbit/s", "link.radio.delay": "50 ms", "flow.transfer.bytes": "3 MB"},
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "timestamps": {},
+    "none but SACK": {"kernel.timestamps": False},
+    "none": {"kernel.timestamps": False, "kernel.sack": False, "kernel.dsack": False},
+}
+FRTO_PAIRS: dict[str, dict[str, Any]] = {
+    f"{link}, {options}, F-RTO {word}": LINKS[link] | OPTIONS[options] | {"kernel.frto": frto}
+    for link in LINKS
+    for options in OPTIONS
+    for word, frto in (("off", 0), ("on", 2))
+}
+"""The same transfer over the same link, without F-RTO and with it."""
+
+
+@cache
+def frto_pairs() -> Emulated:
+    """The transfers of `FRTO_PAIRS`, which take half a minute together."""
+    variants = [Variant(name, values) for name, values in FRTO_PAIRS.items()]
+    return emulate("kernel-stall", variants=variants, parallel=len(variants) // 2)

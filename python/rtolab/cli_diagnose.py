@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rtolab.diagnosis import Diagnosis
 
 
-def diagnose(
+def diagnose(  # noqa: PLR0913  (all but the first are options)
     capture: Annotated[
         list[str],
         typer.Argument(
@@ -55,6 +55,18 @@ def diagnose(
         list[str] | None,
         typer.Option(metavar="WHAT>N", help="Exit with 1 if there are more, such as spurious>0."),
     ] = None,
+    what_if: Annotated[
+        bool,
+        typer.Option(
+            "--what-if",
+            help="Infer the path of the worst connection, and simulate other senders on it, and "
+            "Linux with other settings.",
+        ),
+    ] = False,
+    scenario_out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the path that --what-if infers as a scenario."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document, nothing else.")
     ] = False,
@@ -66,10 +78,14 @@ def diagnose(
     """
     from rtolab.diagnosis import limits  # noqa: PLC0415
 
+    if scenario_out and len(capture) > 1:
+        complain("--scenario-out: one capture at a time", BAD_INPUT)
     allowed = limits(fail_on or [])
-    with _files(capture, again=bool(html or annotate)) as files:
+    with _files(capture, again=bool(html or annotate or what_if or scenario_out)) as files:
         found = [_diagnose(name, file) for name, file in files]
         written = _write(found, files, (html, annotate, parquet))
+        if what_if or scenario_out:
+            written += _what_if(found, files, scenario_out)
     if as_json:
         documents = [one.document for one in found]
         print_json(documents[0] if len(documents) == 1 else documents)
@@ -78,6 +94,8 @@ def diagnose(
 
         for one in found:
             stdout().print(tables.diagnosis(one, top))
+            if "what_if" in one.document:
+                stdout().print(tables.what_if(one.document["what_if"]))
         name_files(written)
     _finish(found, allowed)
 
@@ -129,6 +147,22 @@ def _write(
                 written.append(file)
         if parquet:
             written += one.write_parquet(parquet / stem if len(found) > 1 else parquet)
+    return written
+
+
+def _what_if(
+    found: Sequence[Diagnosis], files: Sequence[tuple[str, Path | str]], out: Path | None
+) -> list[Path]:
+    """Of each capture's worst connection; why not, where it does not show enough."""
+    from rtolab.diagnosis.what_if import what_if  # noqa: PLC0415
+
+    written = []
+    for one, (_, file) in zip(found, files, strict=True):
+        told = what_if(one, str(file))
+        one.document["what_if"] = told
+        if out and "scenario" in told:
+            out.write_text(told["scenario"], encoding="utf-8")
+            written.append(out)
     return written
 
 

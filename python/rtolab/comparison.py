@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 SENDER = "linux"
 """The engine's sender that is to be what a kernel is."""
 
+RECEIVER = {"receiver.profile": "linux"}
+"""Its receiver, but for what the scenario itself says of it."""
+
 TIME_SHARE = 0.05
 """By how much the engine may take longer or shorter than the kernel, in the median."""
 COUNT_SHARE = 0.1
@@ -143,7 +146,15 @@ def compare(
         EmulationError: something is missing, or a kernel is not as the scenario wants it.
         Error: the scenario, the sender, a key or a value is wrong.
     """
-    engine = run(scenario, sender=sender, seed=seed, runs=runs, set=set, trace=True, windows=True)
+    engine = run(
+        scenario,
+        sender=sender,
+        seed=seed,
+        runs=runs,
+        set={**RECEIVER, **(set or {})},
+        trace=True,
+        windows=True,
+    )
     kernel = emulate(
         scenario,
         variants=[Variant()],

@@ -82,6 +82,7 @@ fn the_smaller_window_is_halved_where_told() {
     assert_eq!(halved(Halves::FlightSize, 20), 2);
     assert_eq!(halved(Halves::Window, 20), 5);
     assert_eq!(halved(Halves::Window, 6), 3);
+    assert_eq!(halved(Halves::CongestionWindow, 6), 5);
 }
 
 #[test]

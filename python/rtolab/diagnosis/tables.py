@@ -39,6 +39,47 @@ def diagnosis(found: Diagnosis, top: int) -> RenderableType:
     return Group(*lines)
 
 
+def what_if(told: Mapping[str, Any]) -> RenderableType:
+    """What other senders would have done; or why that is not known."""
+    if "error" in told:
+        return Text(f"what if: {told['error']}")
+    captured, nearest = told["captured"], told["nearest"]
+    agreement = (
+        f"captured: {captured['unneeded']} unneeded and {captured['needed']} needed "
+        f"retransmissions, {captured['unknown']} unknown, {captured['elapsed_s']:.3f} s. "
+        f"Simulated over the path inferred: {nearest['unneeded']} and {nearest['needed']}, "
+        f"{_seconds(nearest['elapsed_s'])} s, by {_named(nearest)}."
+    )
+    if not told["agrees"]:
+        agreement += " They do not agree: what follows is of another path than the capture's."
+    title = Text(f"What if: connection #{told['connection']}", "bold")
+    others = _outcomes("another sender", [(one["sender"], one) for one in told["senders"]])
+    settings = [(one["setting"], one) for one in told["linux"]]
+    return Group(title, Text(agreement), others, _outcomes("Linux", settings))
+
+
+def _outcomes(what: str, rows: list[tuple[str, Mapping[str, Any]]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(what)
+    for name in ("unneeded", "needed", "timeouts", "all acked\n(s)", "time lost\n(s)"):
+        table.add_column(name, justify="right")
+    table.add_column("found spurious\n(s after timeout)", justify="right")
+    for name, one in rows:
+        counts = [str(one[key]) for key in ("unneeded", "needed", "timeouts")]
+        times = [_seconds(one[key]) for key in ("elapsed_s", "time_lost_s", "detected_s")]
+        table.add_row(name, *counts, *times)
+    return table
+
+
+def _named(outcome: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{key}={value}" for key, value in outcome["set"].items())
+    return f"{outcome['sender']} ({settings})" if settings else outcome["sender"]
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
 def _connections(shown: list[dict[str, Any]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("#", justify="right")

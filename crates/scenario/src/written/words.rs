@@ -178,6 +178,11 @@ impl Word for Halves {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("flight-size", Self::FlightSize, "What is outstanding (RFC 5681)."),
         ("window", Self::Window, "The smaller of both windows (RFC 2001), as in ns-2."),
+        (
+            "congestion-window",
+            Self::CongestionWindow,
+            "The congestion window, whatever of it is in use, as in Linux.",
+        ),
     ];
 }
 

@@ -55,6 +55,8 @@ pub enum Halves {
     FlightSize,
     /// The smaller of congestion window and offered window (RFC 2001 section 4), as in ns-2.
     Window,
+    /// The congestion window, whatever of it is in use, as in Linux.
+    CongestionWindow,
 }
 
 /// What becomes of `ssthresh` when one segment times out again.

@@ -60,7 +60,7 @@ const SENDS: &[Quirk] = &[
         c.congestion.slow_start_exit = SlowStartExit::HyStart;
     }),
     quirk("the window is cut, not what is outstanding, to whole segments", CUBIC, |c| {
-        c.window.halves = Halves::Window;
+        c.window.halves = Halves::CongestionWindow;
         c.window.halving = Halving::Segments;
     }),
     quirk("windows grow by what is delivered", "Linux 6, net/ipv4/tcp_cong.c", |c| {

@@ -314,6 +314,7 @@ impl Sender {
                 let offered = self.edge.since(self.flight.una());
                 self.recovery.deflated(self.window.cwnd).min(offered)
             }
+            Halves::CongestionWindow => self.recovery.deflated(self.window.cwnd),
         };
         self.cut(whole)
     }

@@ -373,7 +373,7 @@ pub const POLICIES: &[Policy] = &[
         c.congestion.control = Control::Cubic;
         c.congestion.cubic.undo = CubicUndo::Linux;
         c.congestion.cubic.growth = CubicGrowth::Linux;
-        c.window.halves = Halves::Window;
+        c.window.halves = Halves::CongestionWindow;
     }),
     slow_start("hystart", "HyStart++: a rise of round trips ends slow start", "RFC 9406", |c| {
         c.congestion.slow_start_exit = SlowStartExit::HyStartPlusPlus;

@@ -1,0 +1,182 @@
+"""What other senders would have done on the path that a capture shows."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import kernels
+import labelled
+from rtolab import Error, _rtolab
+from rtolab.diagnosis import diagnose
+from rtolab.diagnosis.path import Inferred, infer
+from rtolab.diagnosis.what_if import Outcome, WhatIf, of_connection
+from rtolab.run import find_scenario
+
+KEPT = Path(__file__).parent / "captures"
+"""Of Linux 6.18 on emulated links, without F-RTO, at the sender."""
+
+WITH_FRTO = json.loads((KEPT / "with-frto.json").read_text())
+"""What the same kernel did over the same link with F-RTO."""
+
+NO_STALL = ("link.radio.stalls.scripted", "[]")
+FORWARD_OUTAGE = ("link.radio.forward.outages.scripted", '[{ at = "5 s", for = "2 s" }]')
+FORWARD_STALL = ("link.radio.forward.stalls.scripted", '[{ at = "5 s", for = "3 s" }]')
+BACKWARD_STALL = ("link.radio.backward.stalls.scripted", '[{ at = "5 s", for = "3 s" }]')
+DROPS = ("link.radio.forward.drops", "[50, 120]")
+CLOSE = 0.03
+"""Within the time that two data packets take, in seconds."""
+
+
+def captured(
+    folder: Path, sender: str, *set: tuple[str, str], place: str = "sender"
+) -> tuple[Path, pl.DataFrame]:
+    """A capture of a simulated transfer, and the truth of its connection."""
+    path = str(find_scenario("kernel-stall"))
+    outcome = _rtolab.simulate(path, set=list(set), senders=[sender], seeds=[1], trace=True)
+    file = folder / "capture.pcapng"
+    file.write_bytes(outcome.pcapng(0, place))
+    return file, pl.DataFrame(outcome.connections)
+
+
+def inferred(file: Path) -> Inferred:
+    return infer(str(file), diagnose(file).worst[0])
+
+
+def asked(file: Path) -> WhatIf:
+    return of_connection(str(file), diagnose(file).worst[0])
+
+
+def named(outcomes: Sequence[Outcome], sender: str) -> Outcome:
+    return next(one for one in outcomes if one.sender == sender)
+
+
+@pytest.mark.parametrize("sender", ["sack", "newreno+frto", "linux"])
+def test_a_stall_of_both_directions_is_inferred(tmp_path: Path, sender: str) -> None:
+    found = inferred(captured(tmp_path, sender)[0])
+    assert found.line.rate == pytest.approx(1e6, rel=0.001)
+    assert found.line.delay == pytest.approx(0.2, abs=0.001)
+    for spans in (found.line.forward, found.line.backward):
+        [span] = spans
+        assert (span.start, span.end) == pytest.approx((5, 8), abs=CLOSE)
+    assert not found.drops
+    assert not found.outages
+    assert found.transfer.size == 1_000_000
+    assert found.transfer.window == 65_535
+
+
+@pytest.mark.parametrize(
+    ("set", "stalled"), [(FORWARD_STALL, (True, False)), (BACKWARD_STALL, (False, True))]
+)
+def test_a_stall_of_one_direction_is_told_from_one_of_the_other(
+    tmp_path: Path, set: tuple[str, str], stalled: tuple[bool, bool]
+) -> None:
+    line = inferred(captured(tmp_path, "sack", NO_STALL, set)[0]).line
+    assert (bool(line.forward), bool(line.backward)) == stalled
+    [span] = [*line.forward, *line.backward]
+    assert (span.start, span.end) == pytest.approx((5, 8), abs=CLOSE)
+
+
+def test_losses_and_outages_are_inferred(tmp_path: Path) -> None:
+    assert inferred(captured(tmp_path, "newreno", NO_STALL, DROPS)[0]).drops == (50, 120)
+    [outage] = inferred(captured(tmp_path, "sack", NO_STALL, FORWARD_OUTAGE)[0]).outages
+    assert outage.start == pytest.approx(5, abs=CLOSE)
+    # No packet came out between the outage's end and the next timeout.
+    assert outage.end == pytest.approx(7, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("sender", "set"),
+    [
+        ("sack", ()),
+        ("newreno+frto", ()),
+        ("linux", ()),
+        ("sack", (NO_STALL, FORWARD_OUTAGE)),
+        ("newreno", (NO_STALL, DROPS)),
+    ],
+)
+def test_the_replay_agrees_with_what_was_simulated(
+    tmp_path: Path, sender: str, set: tuple[tuple[str, str], ...]
+) -> None:
+    file, truth = captured(tmp_path, sender, *set)
+    told = asked(file)
+    assert told.captured.agrees(told.nearest)
+    assert told.nearest.unneeded == pytest.approx(truth["unneeded"][0], abs=2)
+    assert told.nearest.needed == pytest.approx(truth["needed"][0], abs=2)
+    assert told.nearest.elapsed_s == pytest.approx(truth["elapsed_s"][0], rel=0.03)
+
+
+@pytest.mark.parametrize("other", ["sack+eifel", "newreno+frto"])
+def test_others_are_as_they_are_on_the_path_itself(tmp_path: Path, other: str) -> None:
+    """Inferred from a capture of a sender that goes back, and told of one that does not."""
+    told = asked(captured(tmp_path, "sack")[0])
+    truth = captured(tmp_path, other)[1]
+    found = named(told.senders, other)
+    assert told.captured.unneeded > 40
+    assert found.unneeded == pytest.approx(truth["unneeded"][0], abs=2)
+    assert found.elapsed_s == pytest.approx(truth["elapsed_s"][0], rel=0.03)
+    assert found.detected_s is not None
+
+
+def test_what_captures_do_not_show_is_said(tmp_path: Path) -> None:
+    file, _ = captured(tmp_path, "sack", place="receiver")
+    with pytest.raises(Error, match="a capture at the sender"):
+        inferred(file)
+
+
+def test_the_command_tells_it_and_writes_the_scenario(tmp_path: Path) -> None:
+    file, _ = captured(tmp_path, "sack")
+    scenario = tmp_path / "path.toml"
+    command = [sys.executable, "-m", "rtolab.cli", "diagnose", str(file), "--what-if"]
+    done = subprocess.run([*command, "--json"], capture_output=True, check=True)
+    told = json.loads(done.stdout)["what_if"]
+    assert told["agrees"]
+    assert {one["sender"] for one in told["senders"]} >= {"sack", "sack+frto"}
+    assert {one["setting"] for one in told["linux"]} >= {"as captured", "tcp_timestamps=1"}
+    shown = subprocess.run(
+        [*command, "--scenario-out", str(scenario)], capture_output=True, text=True, check=True
+    ).stdout
+    assert "tcp_timestamps=1" in shown
+    assert scenario.read_text() == told["scenario"]
+    _rtolab.check(scenario)
+
+
+def with_frto(told: WhatIf) -> Outcome:
+    return told.knobs.get("tcp_frto=2", told.knobs["as captured"])
+
+
+@pytest.mark.parametrize("name", WITH_FRTO)
+def test_of_kept_captures_without_frto_it_tells_what_frto_does(name: str) -> None:
+    told = asked(KEPT / f"{name}.pcapng.gz")
+    assert told.captured.agrees(told.nearest)
+    assert told.captured.unneeded > 10
+    assert with_frto(told).unneeded == pytest.approx(WITH_FRTO[name]["unneeded"], abs=2)
+    assert with_frto(told).elapsed_s == pytest.approx(WITH_FRTO[name]["elapsed_s"], rel=0.01)
+
+
+@pytest.mark.parametrize("name", WITH_FRTO)
+def test_of_kept_captures_nothing_is_found_that_is_not_so(name: str) -> None:
+    found = labelled.compared(KEPT, name)
+    assert found.total() > 10
+    assert not {key for key in found if key[2] != key[3]}
+
+
+def test_of_kernels_without_frto_it_tells_what_frto_does(tmp_path: Path) -> None:
+    kernels.require()
+    result = kernels.frto_pairs()
+    real = {row["sender"]: row["unneeded"] for row in result.connections.to_dicts()}
+    wrong = []
+    for run, name in enumerate(kernels.FRTO_PAIRS):
+        if not name.endswith("off"):
+            continue
+        file = tmp_path / f"{run}.pcapng"
+        file.write_bytes(result.pcapng(run, "sender"))
+        predicted = with_frto(asked(file)).unneeded
+        sent = real[name.removesuffix("off") + "on"]
+        if abs(predicted - sent) > 2:
+            wrong.append(f"{name}: {predicted} predicted, {sent} sent")
+    assert len(wrong) <= len(kernels.FRTO_PAIRS) / 2 * 0.1, wrong
