@@ -15,6 +15,7 @@ import typer
 
 from rtolab import _rtolab, listing
 from rtolab._rtolab import Error, InternalError, SenderError
+from rtolab.cli_conform import conform
 from rtolab.cli_diagnose import diagnose
 from rtolab.cli_emulate import On, compare, emulate, on_kernel
 from rtolab.cli_sweep import sweep
@@ -294,6 +295,10 @@ app.command(epilog="Example: [bold]rtolab compare kernel-stall --runs 3[/bold]")
 app.command(
     epilog="Example: [bold]tcpdump -c 100000 -w - tcp | rtolab diagnose - --html page.html[/bold]"
 )(diagnose)
+
+app.command(epilog="Example: [bold]rtolab conform --set kernel.frto=0 --out out/conform[/bold]")(
+    conform
+)
 
 app.command(epilog="Example: [bold]rtolab sweep delays.toml --out out/delays[/bold]")(sweep)
 

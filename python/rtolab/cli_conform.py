@@ -1,0 +1,131 @@
+"""The command `rtolab conform`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rtolab._rtolab import Error
+from rtolab.conform.suite import Suite
+from rtolab.process import ends_in_order
+from rtolab.run import LARGEST_SEED
+from rtolab.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
+
+if TYPE_CHECKING:
+    from rtolab.conform.report import Report
+
+
+def conform(  # noqa: PLR0913  (all but the first are options)
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- CMD",
+            help="The client: {server} is an address, {bytes} how much to fetch. "
+            "Without it the kernel's own TCP is scored.",
+        ),
+    ] = None,
+    *,
+    server: Annotated[
+        str,
+        typer.Option(
+            metavar="CMD", help="The server; {files} is a folder of files named by their sizes."
+        ),
+    ] = "",
+    which: Annotated[Suite, typer.Option("--suite", help="Which scenarios.")] = Suite.ALL,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Only this scenario; again for more.")
+    ] = None,
+    name: Annotated[
+        str, typer.Option(help="What results call the stack.", show_default="kernel, or the client")
+    ] = "",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="key=value for every scenario, such as kernel.frto=0."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED // 2000, help="Of scenarios.")] = 1,
+    parallel: Annotated[
+        int, typer.Option(min=1, help="Scenarios at a time, on hosts of their own.")
+    ] = 10,
+    limit: Annotated[
+        float, typer.Option(min=1, metavar="SECONDS", help="Who takes longer hangs.")
+    ] = 60.0,
+    lead: Annotated[
+        float,
+        typer.Option(min=0, metavar="SECONDS", help="How long the server may take to listen."),
+    ] = 3.0,
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="An earlier result to compare with.")
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(min=0, help="By how much a score may fall short of it.")
+    ] = 5.0,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A result that the HTML matrix shows, too."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for conform.json, conform.xml and conform.html.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, nothing else.")
+    ] = False,
+) -> None:
+    """Score a stack on 50 scenarios of a path that delays and loses, in real time (Linux, root).
+
+    Exits with 1 if a transfer does not end, or if a score falls below the baseline's.
+    """
+    from rtolab.conform import Stack, changes, report, run, suite  # noqa: PLC0415
+
+    if bool(command) != bool(server):
+        raise Error("a client needs a server and a server a client: --server CMD -- CMD")
+    client = command or []
+    stack = Stack(
+        name or (client[0] if client else "kernel"),
+        pairs(set_, "--set"),
+        server,
+        client,
+        lead if client else 0.0,
+    )
+    known = report.earlier(report.read(baseline), baseline, seed) if baseline else {}
+    columns = [report.read(path) for path in beside or []]
+    scenarios = _chosen(suite(which, seed), only or [])
+    with ends_in_order(), progressing(f"scoring {stack.name}") as progress:
+        scores = run.conform(stack, scenarios, parallel=parallel, limit_s=limit, progress=progress)
+    words = {"server": server, "client": shlex.join(client)} if client else {}
+    compared = changes(scores, known, margin)
+    done = report.Report(stack.name, words, stack.set, seed, scores, compared)
+    files = _written(done, columns, out) if out else []
+    if as_json:
+        print_json(done.document() | {"files": [str(path) for path in files]})
+    else:
+        stdout().print(report.table(done))
+        name_files(files)
+    if done.broken or done.worse:
+        raise typer.Exit(SAYS_NO)
+
+
+def _chosen(scenarios: list[Any], only: list[str]) -> list[Any]:
+    known = {one.id: one for one in scenarios}
+    for one in only:
+        if one not in known:
+            raise Error(f"--only {one}: no such scenario; there are {', '.join(known)}")
+    return [one for one in scenarios if not only or one.id in only]
+
+
+def _written(done: Report, columns: list[dict[str, Any]], out: Path) -> list[Path]:
+    from rtolab.conform import page, report  # noqa: PLC0415
+
+    document = done.document()
+    made = {
+        "conform.json": json.dumps(document, indent=2) + "\n",
+        "conform.xml": report.junit(done),
+        "conform.html": page.page([document, *columns]),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in made.items():
+        (out / name).write_text(text, encoding="utf-8")
+    return [out / name for name in made]

@@ -1,0 +1,17 @@
+"""Any stack, scored on fifty scenarios of a path that delays and loses."""
+
+from rtolab.conform.run import Stack, conform
+from rtolab.conform.score import Change, Score, changes, overall
+from rtolab.conform.suite import Scenario, Suite, suite
+
+__all__ = [
+    "Change",
+    "Scenario",
+    "Score",
+    "Stack",
+    "Suite",
+    "changes",
+    "conform",
+    "overall",
+    "suite",
+]

@@ -1,0 +1,28 @@
+"""What a worker is told to run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be run.
+
+    Attributes:
+        scenario: the file.
+        seed: of what is random in the link.
+        server: a command line for `sh`.
+        client: program and arguments.
+        lead_s: how long the server may take to listen, before the client begins.
+        limit_s: how long the client may take.
+        set: keys and values that replace the scenario's.
+    """
+
+    scenario: str
+    seed: int
+    server: str
+    client: list[str]
+    lead_s: float
+    limit_s: float
+    set: list[tuple[str, str]]

@@ -1,0 +1,91 @@
+"""The matrix: scenarios by stacks, as one HTML page without anything from elsewhere."""
+
+from __future__ import annotations
+
+from html import escape
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PAGE = Template("""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Conformance: $stacks</title>
+<style>
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
+  color: #1a1a1a; background: #fff; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: left; }
+td.score { text-align: right; color: #111; }
+td.score small { display: block; opacity: .8; }
+thead th { position: sticky; top: 0; background: #fff; vertical-align: bottom; }
+tfoot td { font-weight: 600; }
+td.late { outline: 2px dashed #b26b00; outline-offset: -3px; }
+</style>
+</head>
+<body>
+<h1>How stacks recover</h1>
+<p>A score of 100: as fast as the link allows, nothing sent in vain. 0: the transfer did not end.
+Below it the time lost that the link did not take, and what was sent although it had arrived.
+Scenarios of seed $seed. A dashed frame: the machine was too slow for the links in that run.</p>
+<table>
+<thead><tr><th>scenario</th><th>what happens</th>$heads</tr></thead>
+<tbody>
+$rows
+</tbody>
+<tfoot><tr><td colspan="2">mean</td>$means</tr></tfoot>
+</table>
+$settings
+</body>
+</html>
+""")
+
+
+def page(documents: Sequence[Mapping[str, Any]]) -> str:
+    """The matrix of results, a column each, whose scenarios are those of the first.
+
+    Args:
+        documents: as `Report.document` gives them.
+    """
+    columns = [{one["id"]: one for one in document["scenarios"]} for document in documents]
+    rows = [
+        f"<tr><td>{escape(one['id'])}</td><td>{escape(one['says'])}</td>"
+        + "".join(_cell(column.get(one["id"])) for column in columns)
+        + "</tr>"
+        for one in documents[0]["scenarios"]
+    ]
+    names = [escape(str(document["stack"])) for document in documents]
+    return PAGE.substitute(
+        stacks=", ".join(names),
+        seed=documents[0]["seed"],
+        heads="".join(f"<th>{name}</th>" for name in names),
+        rows="\n".join(rows),
+        means="".join(f'<td class="score">{document["score"]:.1f}</td>' for document in documents),
+        settings="\n".join(_settings(document) for document in documents),
+    )
+
+
+def _cell(one: Mapping[str, Any] | None) -> str:
+    if one is None:
+        return "<td></td>"
+    score = one["score"]
+    details = f"{max(one['lost_s'] - one['link_s'], 0):.2f} s, {one['unneeded_bytes'] / 1e3:.0f} kB"
+    text = f"{score:.0f}" if one["ended"] == "recovered" else escape(one["ended"])
+    late = " late" if one["doubts"] else ""
+    colour = f"hsl({1.2 * score:.0f} 65% 78%)"
+    return (
+        f'<td class="score{late}" style="background: {colour}">{text}<small>{details}</small></td>'
+    )
+
+
+def _settings(document: Mapping[str, Any]) -> str:
+    """How a column was made."""
+    told = [f"{key}={value}" for key, value in document["set"].items()]
+    told += [f"{name}: {words}" for name, words in document["command"].items()]
+    name = escape(str(document["stack"]))
+    made = escape("; ".join(told)) or "as it comes"
+    return f"<p><b>{name}</b>: <code>{made}</code></p>"

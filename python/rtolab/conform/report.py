@@ -1,0 +1,180 @@
+"""A stack's scores as a document, as a table, as JUnit's XML, and beside an earlier result."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rtolab import _rtolab
+from rtolab._rtolab import Error
+from rtolab.conform.measure import Ended
+from rtolab.conform.score import Change, Score, Verdict, overall
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green", Verdict.UNDECIDABLE: "yellow"}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one call of `conform` found.
+
+    Attributes:
+        stack: its name.
+        command: its server and client, if it is not the kernel's own TCP.
+        set: values that replaced the scenarios'.
+        seed: of the scenarios.
+        scores: one a scenario.
+        changes: beside the earlier result, if there is one.
+    """
+
+    stack: str
+    command: Mapping[str, str]
+    set: Mapping[str, object]
+    seed: int
+    scores: list[Score]
+    changes: list[Change]
+
+    @property
+    def broken(self) -> list[Score]:
+        """The scenarios that hung or failed."""
+        return [one for one in self.scores if one.ended != Ended.RECOVERED]
+
+    @property
+    def worse(self) -> list[Change]:
+        """What became worse."""
+        return [one for one in self.changes if one.verdict is Verdict.WORSE]
+
+    def document(self) -> dict[str, Any]:
+        """All of it, for machines, and to compare with later."""
+        return {
+            "rtolab": _rtolab.__version__,
+            "stack": self.stack,
+            "command": dict(self.command),
+            "set": dict(self.set),
+            "seed": self.seed,
+            "score": overall(self.scores),
+            "good": not any(one.doubts for one in self.scores),
+            "scenarios": [asdict(one) for one in self.scores],
+            "changes": [asdict(one) for one in self.changes],
+        }
+
+
+def read(path: Path) -> dict[str, Any]:
+    """An earlier document.
+
+    Raises:
+        Error: the file holds something else.
+        OSError: it cannot be read.
+    """
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        scenarios = [(one["id"], float(one["score"]), one["ended"]) for one in found["scenarios"]]
+        named = (found["stack"], int(found["seed"]), float(found["score"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise Error(f"{path}: found no result of `rtolab conform --json` ({error})") from error
+    if not scenarios or not named[0]:
+        raise Error(f"{path}: found a result of no scenario")
+    return found
+
+
+def earlier(document: Mapping[str, Any], path: Path, seed: int) -> dict[str, float]:
+    """The scores of an earlier document, by scenario.
+
+    Raises:
+        Error: its scenarios were drawn from another seed.
+    """
+    if document["seed"] != seed:
+        raise Error(
+            f"{path} is of seed {document['seed']} and this of {seed}: the scenarios differ; "
+            f"compare with --seed {document['seed']}"
+        )
+    return {one["id"]: float(one["score"]) for one in document["scenarios"]}
+
+
+def table(report: Report) -> RenderableType:
+    """A row a scenario."""
+    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    rows.add_column("scenario", no_wrap=True)
+    for name in ("score", "time s", "lost s", "of it link s", "in vain kB", "sent kB"):
+        rows.add_column(name, justify="right", no_wrap=True)
+    rows.add_column("", no_wrap=True)
+    changed = {one.id: one for one in report.changes}
+    for one in report.scores:
+        rows.add_row(
+            one.id,
+            f"{one.score:.0f}",
+            *(f"{number:.2f}" for number in (one.took_s, one.lost_s, one.link_s)),
+            f"{one.unneeded_bytes / 1e3:.1f}",
+            f"{one.sent_bytes / 1e3:.0f}",
+            _note(one, changed.get(one.id)),
+        )
+    title = Text.assemble(
+        (f"{report.stack}  {overall(report.scores):.1f} of 100", "bold"),
+        f"  {len(report.scores)} scenarios of seed {report.seed}, "
+        f"{len(report.broken)} not recovered",
+    )
+    return Group(title, rows, *_doubted(report), *_compared(report))
+
+
+def _note(one: Score, change: Change | None) -> Text:
+    if one.ended != Ended.RECOVERED:
+        return Text(f"{one.ended} {one.said}"[:60].strip(), "bold red")
+    if change is not None and change.verdict is not Verdict.SAME:
+        return Text(f"{change.verdict} ({change.before:.0f})", STYLES[change.verdict])
+    return Text("late" if one.doubts else "", "yellow")
+
+
+def _doubted(report: Report) -> list[RenderableType]:
+    doubted = [one for one in report.scores if one.doubts]
+    if not doubted:
+        return [Text.assemble(("GOOD", "bold green"), "  the links kept their times in every run")]
+    told = f"  {len(doubted)} of {len(report.scores)} runs may be the machine's: {doubted[0].id}: "
+    return [Text.assemble(("NOT GOOD", "bold red"), told, doubted[0].doubts[0])]
+
+
+def _compared(report: Report) -> list[RenderableType]:
+    if not report.changes:
+        return []
+    counts = {verdict: sum(one.verdict is verdict for one in report.changes) for verdict in Verdict}
+    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    return [Text(f"beside the earlier result: {told}")]
+
+
+def junit(report: Report) -> str:
+    """For whoever shows test results: a scenario is a test case."""
+    worse = {one.id: one for one in report.worse}
+    failed = {one.id for one in report.broken} | set(worse)
+    top = ET.Element(
+        "testsuite",
+        name=f"rtolab conform {report.stack}",
+        tests=str(len(report.scores)),
+        failures=str(len(failed)),
+        errors="0",
+        time=f"{sum(one.took_s for one in report.scores):.3f}",
+    )
+    for one in report.scores:
+        case = ET.SubElement(
+            top, "testcase", classname="conform", name=one.id, time=f"{one.took_s:.3f}"
+        )
+        if one.id in failed:
+            ET.SubElement(case, "failure", message=_failure(one, worse.get(one.id)))
+        told = f"score {one.score:.1f}, {one.unneeded_bytes} B in vain, {one.lost_s:.3f} s lost"
+        ET.SubElement(case, "system-out").text = "\n".join((one.says, told, *one.doubts))
+    ET.indent(top)
+    return ET.tostring(top, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _failure(one: Score, change: Change | None) -> str:
+    if change is None or one.ended != Ended.RECOVERED:
+        return f"{one.ended} after {one.took_s:.1f} s {one.said}".strip()
+    return f"the score fell from {change.before:.1f} to {change.now:.1f}"

@@ -1,0 +1,175 @@
+"""What a stack is worth in a scenario, and whether it became worse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import fmean, median
+from typing import TYPE_CHECKING
+
+from rtolab.conform.measure import Ended, Measured
+from rtolab.conform.suite import QUEUE, RATE_BPS, ROUND_TRIP_S
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtolab.conform.suite import Scenario
+
+PATH = round(RATE_BPS / 8 * ROUND_TRIP_S) + QUEUE
+"""What the path holds, in bytes: a round trip at its rate, and a full queue."""
+
+
+@dataclass(frozen=True)
+class Twin:
+    """The undisturbed transfer: the medians of a few.
+
+    Attributes:
+        took_s: how long it took.
+        arrived_bytes: what arrived of the data's direction, with all headers.
+        tail: the number of the last packet with data.
+    """
+
+    took_s: float
+    arrived_bytes: int
+    tail: int
+
+    @classmethod
+    def of(cls, runs: Sequence[Measured]) -> Twin:
+        """The medians of runs that all came to their end."""
+        return cls(
+            median(run.took_s for run in runs),
+            round(median(run.arrived_bytes for run in runs)),
+            # The first that lost nothing would do; the least is never behind the end.
+            min(run.tail for run in runs),
+        )
+
+
+@dataclass(frozen=True)
+class Score:
+    """A scenario's outcome.
+
+    Attributes:
+        id: the scenario's.
+        says: what happens in it.
+        ended: recovered, hung or failed.
+        score: 0 to 100; see `worth`.
+        took_s: the transfer, in seconds.
+        lost_s: how much longer it took than the undisturbed twin.
+        link_s: the part of that which the link itself took: it held or lost all, or was slower.
+        sent_bytes: in the data's direction, with all headers.
+        unneeded_bytes: sent although it had arrived.
+        doubts: why this machine could have changed the result.
+        said: what a failed command said last.
+    """
+
+    id: str
+    says: str
+    ended: str
+    score: float
+    took_s: float
+    lost_s: float
+    link_s: float
+    sent_bytes: int
+    unneeded_bytes: int
+    doubts: tuple[str, ...] = ()
+    said: str = ""
+
+
+def score(scenario: Scenario, run: Measured, twin: Twin) -> Score:
+    """What a run is worth, beside its twin."""
+    unneeded = run.unneeded_bytes
+    if unneeded is None:
+        # What arrived beyond what arrives without disturbance was there already.
+        unneeded = max(run.arrived_bytes - twin.arrived_bytes, 0)
+    link_s = run.held_s + scenario.slower_s(twin.took_s, run.late_s)
+    return Score(
+        id=scenario.id,
+        says=scenario.says,
+        ended=run.ended.value,
+        score=worth(run, twin.took_s, link_s, unneeded),
+        took_s=run.took_s,
+        lost_s=run.took_s - twin.took_s,
+        link_s=link_s,
+        sent_bytes=run.sent_bytes,
+        unneeded_bytes=unneeded,
+        doubts=(*run.doubts, *_missed(scenario, run)),
+        said=run.said,
+    )
+
+
+def _missed(scenario: Scenario, run: Measured) -> tuple[str, ...]:
+    """A doubt where the client began so late that most of the disturbance was over."""
+    due_s = scenario.disturbed_s
+    if run.ended is not Ended.RECOVERED or run.held_s >= due_s / 2:
+        return ()
+    told = (
+        f"of {due_s:.2f} s in which the link was disturbed {run.held_s:.2f} s fell into the "
+        f"transfer, which began {run.late_s:.2f} s after the client"
+    )
+    return (told,)
+
+
+def worth(run: Measured, twin_s: float, link_s: float, unneeded: int) -> float:
+    """100 for who is as fast as the link allows and sends nothing in vain; 0 for who hangs.
+
+    The product of two shares: the twin's time in what the run took without what the link took, and
+    what the path holds in that and what was sent in vain. Who sends a whole path again has half.
+
+    Args:
+        run: what was measured.
+        twin_s: the time of the twin.
+        link_s: what the link took, in seconds.
+        unneeded: bytes.
+    """
+    if run.ended is not Ended.RECOVERED:
+        return 0.0
+    time = twin_s / max(run.took_s - link_s, twin_s)
+    return 100 * time * PATH / (PATH + unneeded)
+
+
+def overall(scores: Sequence[Score]) -> float:
+    """The mean: every scenario weighs the same."""
+    return fmean(one.score for one in scores) if scores else 0.0
+
+
+class Verdict(StrEnum):
+    """A scenario beside an earlier result."""
+
+    SAME = "same"
+    BETTER = "better"
+    WORSE = "worse"
+    UNDECIDABLE = "undecidable"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A scenario now and in an earlier result.
+
+    Attributes:
+        id: the scenario's.
+        before: its score then.
+        now: its score now.
+        verdict: `undecidable` where this machine was too slow for the links.
+    """
+
+    id: str
+    before: float
+    now: float
+    verdict: Verdict
+
+
+def changes(scores: Sequence[Score], before: Mapping[str, float], margin: float) -> list[Change]:
+    """Of every scenario that both have; what differs by no more than `margin` is the same."""
+    return [
+        Change(one.id, before[one.id], one.score, _verdict(one, before[one.id], margin))
+        for one in scores
+        if one.id in before
+    ]
+
+
+def _verdict(one: Score, before: float, margin: float) -> Verdict:
+    if one.doubts:
+        return Verdict.UNDECIDABLE
+    if one.score < before - margin:
+        return Verdict.WORSE
+    return Verdict.BETTER if one.score > before + margin else Verdict.SAME

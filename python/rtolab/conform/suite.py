@@ -1,0 +1,316 @@
+"""Fifty scenarios of one path that is disturbed, by seed, each with an undisturbed twin."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RATE_BPS = 2_000_000
+"""What the path carries each way, headers included."""
+ROUND_TRIP_S = 0.1
+"""How long a packet and its answer take at least."""
+HEADERS = 1.05
+"""Bytes on the link for each that is transferred."""
+QUEUE = 100_000
+"""Bytes of the path's queue, each way."""
+BULK = 1_200_000
+"""Bytes of a transfer: five seconds of the path."""
+SHORT = 20_000
+"""Bytes of a transfer that has a tail and little else."""
+SLOWED = 600_000
+"""Bytes of a transfer over a link that becomes slow."""
+SIZES = (SHORT, SLOWED, BULK)
+
+
+class Suite(StrEnum):
+    """Which scenarios."""
+
+    STALLS = "stalls"
+    LOSSES = "losses"
+    ALL = "all"
+
+
+class Way(StrEnum):
+    """Where a link is disturbed; the value is the link's table of that direction."""
+
+    BOTH = ""
+    DATA = "backward"
+    ACKS = "forward"
+
+
+class Spans(StrEnum):
+    """What happens in given spans: packets are held and go on in order, or they are lost."""
+
+    STALLS = "stalls"
+    OUTAGES = "outages"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A transfer from `server` to `client`, and what disturbs it.
+
+    Times count from the moment at which the client begins.
+
+    Attributes:
+        id: what results call it.
+        suite: `stalls` if nothing is lost, else `losses`.
+        says: what happens, in one line.
+        bytes: the transfer.
+        way: where the link is disturbed.
+        kind: what happens in `spans`.
+        spans: begin and length of each, in seconds.
+        keys: other keys of the link's table of that way, as TOML.
+        rates: (from when in seconds, bit/s) both ways.
+        tail: how many of the last data packets, counted in the undisturbed twin, are lost.
+        seed: of what is random in the link.
+    """
+
+    id: str
+    suite: Suite
+    says: str
+    bytes: int = BULK
+    way: Way = Way.BOTH
+    kind: Spans = Spans.STALLS
+    spans: tuple[tuple[float, float], ...] = ()
+    keys: Mapping[str, str] = field(default_factory=dict)
+    rates: tuple[tuple[float, int], ...] = ()
+    tail: int = 0
+    seed: int = 1
+
+    @property
+    def twin(self) -> Scenario:
+        """The same transfer, undisturbed."""
+        return Scenario(
+            f"twin-{self.bytes // 1000}-kB", self.suite, "nothing disturbs it", self.bytes
+        )
+
+    @property
+    def disturbed_s(self) -> float:
+        """How long the spans are together, as far as the client lives."""
+        return sum(at + length - max(at, 0.0) for at, length in self.spans)
+
+    def slower_s(self, twin_s: float, late_s: float = 0.0) -> float:
+        """By how much longer the link takes at its later rates for what the twin had still to do.
+
+        Args:
+            twin_s: how long the undisturbed twin took. Its link was idle for a round trip at the
+                end, and for three at most while it began; what is beyond the client took to end.
+            late_s: how long after the client's beginning the transfer began.
+        """
+        least_s = self.bytes * HEADERS * 8 / RATE_BPS
+        busy_s = min(twin_s - ROUND_TRIP_S, least_s + 3 * ROUND_TRIP_S)
+        left, now, rate = busy_s * RATE_BPS, 0.0, RATE_BPS
+        for begin, later in self.rates:
+            at = max(begin - late_s, now)
+            left -= min(left, (at - now) * rate)
+            now, rate = at, later
+        return now + left / rate - busy_s if left > 0 else 0.0
+
+
+def suite(which: Suite = Suite.ALL, seed: int = 1) -> list[Scenario]:
+    """The scenarios; what is random in them is drawn from the seed."""
+    draws = random.Random(seed)  # noqa: S311  (nothing secret)
+    made = [*_stalls(draws), *_holds(draws), *_slow(), *_reordering(), *_arq()]
+    made += [*_tails(), *_outages(draws), *_losses(), *_ack_losses(draws)]
+    seeded = [replace(one, seed=seed * 1000 + number) for number, one in enumerate(made)]
+    return [one for one in seeded if which in (Suite.ALL, one.suite)]
+
+
+def toml(scenario: Scenario, lead_s: float, limit_s: float, drops: tuple[int, ...] = ()) -> str:
+    """The scenario as a file.
+
+    Args:
+        scenario: which.
+        lead_s: when the client begins.
+        limit_s: how long it may take; the link itself goes on until what disturbs it is over.
+        drops: the packets of the data's direction that are lost, counted from 1.
+    """
+    over_s = max((at + length for at, length in scenario.spans), default=0.0) + 1
+    lines = [
+        f'title = "{scenario.says}"',
+        f'duration = "{lead_s + max(limit_s, over_s):.3f} s"',
+        "[[link]]",
+        'name = "path"',
+        'between = ["client", "server"]',
+        f'rate = "{RATE_BPS} bit/s"',
+        f'delay = "{ROUND_TRIP_S / 2:g} s"',
+        f'queue = "{QUEUE} B"',
+    ]
+    if scenario.rates:
+        later = (
+            f'{{ at = "{at + lead_s:.3f} s", rate = "{rate} bit/s" }}'
+            for at, rate in scenario.rates
+        )
+        lines.append(f"rate_changes = [{', '.join(later)}]")
+    prefix = f"{scenario.way}." if scenario.way else ""
+    lines += [f"{prefix}{key} = {value}" for key, value in scenario.keys.items()]
+    if scenario.spans:
+        lines.append(f"{prefix}{scenario.kind}.scripted = [{_written(scenario.spans, lead_s)}]")
+    if drops:
+        lines.append(f"backward.drops = {list(drops)}")
+    lines += ["[tcp]", 'sender = "sack"', "[receiver]", 'buffer = "65535 B"']
+    lines += ["[[flow]]", 'name = "transfer"', 'from = "server"', 'to = "client"']
+    lines += [f'bytes = "{scenario.bytes} B"', f'start = "{lead_s:g} s"']
+    return "\n".join(lines) + "\n"
+
+
+def _written(spans: tuple[tuple[float, float], ...], lead_s: float) -> str:
+    """Spans of the link's time; what would begin before the link does begins with it."""
+    moved = [(max(at + lead_s, 0.0), at + lead_s + length) for at, length in spans]
+    return ", ".join(f'{{ at = "{at:.3f} s", for = "{end - at:.3f} s" }}' for at, end in moved)
+
+
+def _middle(draws: random.Random) -> float:
+    """Some time in the middle of a transfer."""
+    return round(draws.uniform(2.0, 3.0), 3)
+
+
+def _stalls(draws: random.Random) -> list[Scenario]:
+    def stall(name: str, says: str, way: Way, *lengths: float) -> Scenario:
+        at, spans = _middle(draws), []
+        for length in lengths:
+            spans.append((at, length))
+            at += length + 0.8
+        return Scenario(name, Suite.STALLS, says, way=way, spans=tuple(spans))
+
+    lengths = (0.3, 0.5, 0.8, 1, 1.5, 2, 3, 4, 6, 8, 10, 12, 15)
+    made = [stall(f"stall-{s:g}s", f"all is held for {s:g} s", Way.BOTH, s) for s in lengths]
+    made.append(stall("stalls-3x1s", "all is held for 1 s, three times", Way.BOTH, 1, 1, 1))
+    made.append(stall("stalls-grow", "all is held for 0.5, 1 and 3 s", Way.BOTH, 0.5, 1, 3))
+    made += [stall(f"stall-data-{s}s", f"data is held for {s} s", Way.DATA, s) for s in (1, 3, 6)]
+    made += [
+        stall(f"stall-acks-{s}s", f"acknowledgments are held for {s} s", Way.ACKS, s)
+        for s in (1, 3, 6)
+    ]
+    turns = '{ good = { uniform = ["0.5 s", "2 s"] }, bad = { exponential = "0.7 s" }, '
+    return [
+        *made,
+        Scenario(
+            "stalls-random",
+            Suite.STALLS,
+            "stalls of 0.7 s in the mean at random times",
+            keys={"stalls.random": turns + "stationary = false }"},
+        ),
+    ]
+
+
+def _holds(draws: random.Random) -> list[Scenario]:
+    """The span begins before the client, however long that takes to start."""
+    made = []
+    for length in (0.7, 1.5, 3.0, 6.0):
+        drawn = round(length + draws.uniform(0, 0.2), 3)
+        says = f"the handshake is held for {length:g} s"
+        span = (-10.0, 10.0 + drawn)
+        made.append(Scenario(f"syn-hold-{length:g}s", Suite.STALLS, says, SHORT, spans=(span,)))
+    return made
+
+
+def _slow() -> list[Scenario]:
+    def slow(name: str, says: str, *rates: tuple[float, int]) -> Scenario:
+        return Scenario(name, Suite.STALLS, says, SLOWED, rates=rates)
+
+    return [
+        slow("rate-drop-4", "the rate falls to a quarter", (1.2, RATE_BPS // 4)),
+        slow("rate-drop-10", "the rate falls to a tenth", (1.2, RATE_BPS // 10)),
+        slow(
+            "rate-dip",
+            "the rate falls to a twentieth for three seconds",
+            *((1.0, RATE_BPS // 20), (4.0, RATE_BPS)),
+        ),
+    ]
+
+
+def _reordering() -> list[Scenario]:
+    def jitter(most: str) -> Scenario:
+        keys = {"jitter": f'{{ uniform = ["0 ms", "{most} ms"] }}', "order": '"free"'}
+        says = f"packets overtake each other by up to {most} ms"
+        return Scenario(f"reordering-{most}ms", Suite.STALLS, says, way=Way.DATA, keys=keys)
+
+    length = 'length = { uniform = ["200 ms", "800 ms"] }'
+    spikes = {"spikes": f'{{ probability = 0.005, {length}, holds = "delivery" }}'}
+    return [
+        *(jitter(most) for most in ("15", "60")),
+        Scenario(
+            "spikes",
+            Suite.STALLS,
+            "1 packet in 200 is late by 0.2 to 0.8 s, and all behind it wait",
+            way=Way.DATA,
+            keys=spikes,
+        ),
+    ]
+
+
+def _arq() -> list[Scenario]:
+    def arq(name: str, order: str, says: str) -> Scenario:
+        again = f'[{{ retries = 6, order = "{order}", timeout = "150 ms" }}]'
+        return Scenario(name, Suite.STALLS, says, keys={"loss": "0.05", "arq": again})
+
+    return [
+        arq("arq-in-order", "kept", "the link repeats what it loses (5 %), in order"),
+        arq("arq-free", "free", "the link repeats what it loses (5 %), out of order"),
+    ]
+
+
+def _tails() -> list[Scenario]:
+    return [
+        Scenario(
+            f"tail-{count}",
+            Suite.LOSSES,
+            f"the last {count} data packets are lost"
+            if count > 1
+            else "the last data packet is lost",
+            SHORT,
+            tail=count,
+        )
+        for count in (1, 2, 4, 8)
+    ]
+
+
+def _outages(draws: random.Random) -> list[Scenario]:
+    return [
+        Scenario(
+            f"outage-{length:g}s",
+            Suite.LOSSES,
+            f"everything is lost for {length:g} s",
+            kind=Spans.OUTAGES,
+            spans=((_middle(draws), length),),
+        )
+        for length in (0.3, 1, 2, 4, 8)
+    ]
+
+
+def _losses() -> list[Scenario]:
+    def loss(name: str, says: str, keys: Mapping[str, str]) -> Scenario:
+        return Scenario(name, Suite.LOSSES, says, way=Way.DATA, keys=keys)
+
+    return [
+        loss("loss-1", "1 % of the data packets are lost", {"loss": "0.01"}),
+        loss("loss-3", "3 % of the data packets are lost", {"loss": "0.03"}),
+        loss(
+            "loss-bursts",
+            "2 % of the data packets are lost, in bursts of three",
+            {"loss": "0.02", "loss_memory": "0.66"},
+        ),
+    ]
+
+
+def _ack_losses(draws: random.Random) -> list[Scenario]:
+    outages = [
+        Scenario(
+            f"ack-outage-{length:g}s",
+            Suite.LOSSES,
+            f"acknowledgments are lost for {length:g} s",
+            way=Way.ACKS,
+            kind=Spans.OUTAGES,
+            spans=((_middle(draws), length),),
+        )
+        for length in (0.5, 1, 3)
+    ]
+    thinned = {"loss": "0.3"}
+    says = "30 % of the acknowledgments are lost"
+    return [*outages, Scenario("ack-loss-30", Suite.LOSSES, says, way=Way.ACKS, keys=thinned)]

@@ -1,0 +1,320 @@
+"""Stacks scored on scenarios. One test needs Linux, root, /dev/net/tun and ip."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import kernels
+import rtolab
+from rtolab import cli
+from rtolab.conform import Scenario, Score, Stack, Suite, changes, conform, overall, suite
+from rtolab.conform.measure import Ended, Measured, _overlap
+from rtolab.conform.page import page
+from rtolab.conform.report import Report, earlier, junit, read
+from rtolab.conform.run import _check
+from rtolab.conform.score import PATH, Twin, Verdict, score
+from rtolab.conform.suite import toml
+from rtolab.conform.watch import datagrams
+
+CLEAN = Scenario("clean", Suite.STALLS, "nothing happens")
+TWIN = Twin(took_s=5.0, arrived_bytes=1_200_000, tail=800)
+SERVER = """
+import socket, sys
+with socket.create_server(("0.0.0.0", 8000)) as server:
+    while True:
+        with server.accept()[0] as connection:
+            connection.sendall(bytes(20_000))
+"""
+CLIENT = """
+import socket, sys
+with socket.create_connection((sys.argv[1], 8000)) as connection:
+    got = 0
+    while part := connection.recv(65536):
+        got += len(part)
+sys.exit(got != int(sys.argv[2]))
+"""
+
+
+@pytest.fixture
+def hosts(require_tool: object) -> None:
+    """What makes hosts of one machine."""
+    assert callable(require_tool)
+    require_tool("ip", "iproute2")
+    if kernels.missing() and os.environ.get("CI"):
+        pytest.fail(f"needs {kernels.missing()}")
+    if kernels.missing():
+        pytest.skip(f"needs {kernels.missing()}")
+
+
+def measured(
+    *,
+    took_s: float = 5.0,
+    held_s: float = 0.0,
+    unneeded: int | None = 0,
+    arrived: int = 1_200_000,
+    ended: Ended = Ended.RECOVERED,
+    doubts: tuple[str, ...] = (),
+) -> Measured:
+    return Measured(
+        ended=ended,
+        took_s=took_s,
+        late_s=0.0,
+        held_s=held_s,
+        sent_bytes=1_200_000,
+        arrived_bytes=arrived,
+        unneeded_bytes=unneeded,
+        tail=800,
+        doubts=doubts,
+    )
+
+
+def scored(run: Measured, scenario: Scenario = CLEAN) -> Score:
+    return score(scenario, run, TWIN)
+
+
+def test_there_are_fifty_scenarios_that_repeat_by_seed() -> None:
+    every = suite()
+    assert len({one.id for one in every}) == 50
+    assert every == suite()
+    assert [one.id for one in every] == [one.id for one in suite(seed=2)]
+    assert all(one.seed != other.seed for one, other in zip(every, suite(seed=2), strict=True))
+    stalls, losses = suite(Suite.STALLS), suite(Suite.LOSSES)
+    assert {one.id for one in stalls} | {one.id for one in losses} == {one.id for one in every}
+    lengths = [one.spans[0][1] for one in stalls if one.id.startswith("stall-")]
+    assert (min(lengths), max(lengths)) == (0.3, 15)
+
+
+@pytest.mark.parametrize("lead_s", [0.0, 3.0])
+def test_every_scenario_and_every_twin_can_be_run(tmp_path: Path, lead_s: float) -> None:
+    for one in suite():
+        again = sum(at + length for at, length in one.spans[-1:])
+        for number, each in enumerate((one, one.twin)):
+            path = tmp_path / f"{one.id}-{number}.toml"
+            path.write_text(toml(each, lead_s, 90, (14, 15) if each.tail else ()))
+            result = rtolab.run(path, seed=each.seed)
+            (row,) = result.connections.iter_rows(named=True)
+            assert row["completed"], each.id
+            assert row["start_s"] == lead_s
+            if number == 0 and one.spans and one.suite is Suite.STALLS:
+                # What holds everything goes on behind its end.
+                assert row["end_s"] > lead_s + again, one.id
+            if number == 1:
+                assert row["lost"] + row["retransmissions"] + row["timeouts"] == 0, one.id
+
+
+def test_only_losses_lose() -> None:
+    for one in suite(Suite.STALLS):
+        assert one.kind == "stalls"
+        assert not one.tail
+        assert "loss" not in one.keys or "arq" in one.keys
+    for one in suite(Suite.LOSSES):
+        assert one.kind == "outages" or not one.spans
+        assert one.tail or one.spans or "loss" in one.keys
+
+
+def test_times_are_the_clients() -> None:
+    (stall,) = [one for one in suite() if one.id == "stall-3s"]
+    (hold,) = [one for one in suite() if one.id == "syn-hold-3s"]
+    early, late = (tomllib.loads(toml(stall, lead_s, 60))["link"][0] for lead_s in (0, 2))
+    at = [float(one["stalls"]["scripted"][0]["at"].split()[0]) for one in (early, late)]
+    assert at[1] - at[0] == pytest.approx(2)
+    (span,) = tomllib.loads(toml(hold, 2, 60))["link"][0]["stalls"]["scripted"]
+    assert span["at"] == "0.000 s"
+    assert float(span["for"].split()[0]) == pytest.approx(5.1, abs=0.1)
+
+
+def test_a_link_that_becomes_slow_takes_longer_itself() -> None:
+    # 1 s at 2 Mbit/s was done of 2.1 s less the round trip: 1 s more, at a quarter 4 s.
+    slow = Scenario("slow", Suite.STALLS, "slow", 600_000, rates=((1.0, 500_000),))
+    assert slow.slower_s(2.1) == pytest.approx(3.0)
+    assert slow.slower_s(0.6) == 0
+    assert slow.slower_s(2.1, late_s=0.5) == pytest.approx(4.5)
+    # A client that lives on after its 600 kB, 2.52 s of the link, is not held up by that.
+    assert slow.slower_s(9.0) == pytest.approx(3 * (2.52 + 0.3 - 1))
+    dip = Scenario("dip", Suite.STALLS, "dip", 600_000, rates=((1.0, 500_000), (2.0, 2_000_000)))
+    assert dip.slower_s(2.1) == pytest.approx(0.75)
+    assert CLEAN.slower_s(2.1) == 0
+
+
+def test_what_is_perfect_is_100_and_what_hangs_is_0() -> None:
+    assert scored(measured()).score == 100
+    # What the link took is nobody's fault; nor is it anybody's merit to be faster than that.
+    held = scored(measured(took_s=8.0, held_s=3.0))
+    assert (held.score, held.lost_s, held.link_s) == (100, 3.0, 3.0)
+    assert scored(measured(took_s=7.5, held_s=3.0)).score == 100
+    assert scored(measured(took_s=13.0, held_s=3.0)).score == pytest.approx(50)
+    assert scored(measured(unneeded=PATH)).score == pytest.approx(50)
+    assert scored(measured(took_s=10.0, unneeded=PATH)).score == pytest.approx(25)
+    for ended in (Ended.HUNG, Ended.FAILED):
+        assert scored(measured(ended=ended)).score == 0
+    assert overall([scored(measured()), scored(measured(ended=Ended.HUNG))]) == 50
+
+
+def test_a_disturbance_that_is_missed_is_doubted() -> None:
+    stall = Scenario("stall", Suite.STALLS, "held", spans=((2.0, 3.0),))
+    assert scored(measured(took_s=8.0, held_s=3.0), stall).doubts == ()
+    assert (
+        "of 3.00 s in which the link was disturbed 1.00 s fell"
+        in (scored(measured(took_s=6.0, held_s=1.0), stall).doubts[0])
+    )
+    hold = Scenario("hold", Suite.STALLS, "held", spans=((-10.0, 10.7),))
+    assert hold.disturbed_s == pytest.approx(0.7)
+
+
+def test_without_tcp_bytes_are_compared_with_the_twins() -> None:
+    assert scored(measured(unneeded=None)).unneeded_bytes == 0
+    assert scored(measured(unneeded=None, arrived=1_230_000)).unneeded_bytes == 30_000
+    assert scored(measured(unneeded=None, arrived=1_190_000)).unneeded_bytes == 0
+
+
+def test_spans_of_both_directions_count_once() -> None:
+    assert _overlap([(1, 2), (1, 2)], (0, 9)) == 1
+    assert _overlap([(3, 5), (1, 4)], (0, 9)) == 4
+    assert _overlap([(0, 3), (8, 20)], (2, 9)) == 2
+    assert _overlap([], (0, 9)) == 0
+
+
+def test_datagrams_are_counted_by_name() -> None:
+    text = "Udp: InDatagrams NoPorts OutDatagrams\nUdp: 5 0 7\nUdpLite: InDatagrams\nUdpLite: 0\n"
+    assert datagrams(text) == 7
+
+
+def test_twins_are_medians_and_must_end() -> None:
+    runs = [measured(took_s=took_s) for took_s in (5.0, 9.0, 6.0)]
+    assert Twin.of(runs).took_s == 6.0
+    with pytest.raises(rtolab.Error, match="20000 B that nothing disturbs hung"):
+        _check(Scenario("t", Suite.STALLS, "", 20_000), measured(ended=Ended.HUNG))
+    with pytest.raises(rtolab.Error, match=r"of 20000 B .* 60 B passed the link"):
+        _check(Scenario("t", Suite.STALLS, "", 20_000), measured(arrived=60))
+
+
+def test_a_fall_beyond_the_margin_is_worse() -> None:
+    now = [scored(measured(took_s=10.0))]
+    before = {"clean": 56.0, "gone": 3.0}
+    (change,) = changes(now, before, 5.0)
+    assert (change.before, change.now, change.verdict) == (56.0, 50.0, Verdict.WORSE)
+    assert changes(now, before, 7.0)[0].verdict is Verdict.SAME
+    assert changes(now, {"clean": 40.0}, 5.0)[0].verdict is Verdict.BETTER
+    late = [scored(measured(took_s=10.0, doubts=("late",)))]
+    assert changes(late, before, 5.0)[0].verdict is Verdict.UNDECIDABLE
+    assert changes(now, {}, 5.0) == []
+
+
+def report(*scores: Score, before: dict[str, float] | None = None) -> Report:
+    return Report(
+        "a <stack>", {}, {"kernel.frto": 0}, 1, [*scores], changes(scores, before or {}, 5)
+    )
+
+
+def test_junit_fails_what_hangs_and_what_is_worse() -> None:
+    hung = score(Scenario("h", Suite.LOSSES, "is lost"), measured(ended=Ended.HUNG), TWIN)
+    top = ET.fromstring(junit(report(scored(measured(took_s=10.0)), hung, before={"clean": 99})))
+    assert (top.get("tests"), top.get("failures")) == ("2", "2")
+    messages = [one.get("message") for one in top.iter("failure")]
+    assert messages == ["the score fell from 99.0 to 50.0", "hung after 5.0 s"]
+    fine = ET.fromstring(junit(report(scored(measured()))))
+    assert fine.get("failures") == "0"
+    assert not list(fine.iter("failure"))
+
+
+def test_the_matrix_has_a_column_a_result() -> None:
+    one = report(scored(measured(unneeded=30_000, doubts=("late",)))).document()
+    hung = report(scored(measured(ended=Ended.HUNG))).document() | {"stack": "other"}
+    text = page([one, hung])
+    assert "<th>a &lt;stack&gt;</th><th>other</th>" in text
+    assert "kernel.frto=0" in text
+    assert (
+        '<td class="score late" style="background: hsl(97 65% 78%)">81<small>0.00 s, 30 kB' in text
+    )
+    assert ">hung<small>" in text
+    assert "http" not in text
+
+
+def test_earlier_results_are_checked(tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(report(scored(measured())).document()))
+    assert earlier(read(path), path, 1) == {"clean": 100.0}
+    with pytest.raises(rtolab.Error, match="compare with --seed 1"):
+        earlier(read(path), path, 2)
+    path.write_text("[]")
+    with pytest.raises(rtolab.Error, match="found no result"):
+        read(path)
+
+
+def test_wrong_arguments_are_explained(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words, told in (
+        (["--server", "x"], "a client needs a server and a server a client"),
+        (["--only", "stall-7s"], "--only stall-7s: no such scenario; there are stall-0.3s"),
+    ):
+        monkeypatch.setattr(sys, "argv", ["rtolab", "conform", *words])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert ended.value.code == 2
+        assert told in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_kernel_of_old_sends_in_vain() -> None:
+    stall = Scenario("stall", Suite.STALLS, "held", 200_000, spans=((0.6, 1.5),))
+    old = {"kernel.frto": 0, "kernel.timestamps": False}
+    (now,), (then,) = (conform(Stack(set=set_), [stall]) for set_ in ({}, old))
+    assert (now.ended, then.ended) == ("recovered", "recovered")
+    assert now.unneeded_bytes <= 6_000
+    assert then.unneeded_bytes >= 30_000
+    assert now.link_s == pytest.approx(1.5, abs=0.05)
+    assert now.lost_s == pytest.approx(1.5, abs=0.3)
+    assert now.score > then.score + 10
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_command_compares_and_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def called(*words: str) -> tuple[int, dict[str, Any]]:
+        argv = ["rtolab", "conform", "--only", "tail-2", "--json", "--out", str(tmp_path), *words]
+        monkeypatch.setattr(sys, "argv", argv)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return int(ended.value.code or 0), json.loads(capsys.readouterr().out)
+
+    code, found = called()
+    (tail,) = found["scenarios"]
+    assert (code, tail["ended"], tail["unneeded_bytes"]) == (0, "recovered", 0)
+    assert tail["lost_s"] > 0.2
+    stored = tmp_path / "stored.json"
+    better = {**found, "stack": "better", "scenarios": [{**tail, "score": 99.0}]}
+    stored.write_text(json.dumps(better))
+    code, found = called("--baseline", str(stored), "--beside", str(stored))
+    verdict = "worse" if found["good"] else "undecidable"
+    assert (found["changes"][0]["verdict"], code) == (verdict, int(found["good"]))
+    assert "<th>kernel</th><th>better</th>" in (tmp_path / "conform.html").read_text()
+    assert (tmp_path / "conform.xml").read_text().count("<failure") == code
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_client_and_a_server_are_scored(tmp_path: Path) -> None:
+    for name, text in (("server.py", SERVER), ("client.py", CLIENT)):
+        (tmp_path / name).write_text(text)
+    client = [sys.executable, str(tmp_path / "client.py"), "{server}", "{bytes}"]
+    stack = Stack("sockets", {}, f"exec {sys.executable} {tmp_path / 'server.py'}", client, 3.0)
+    done: list[tuple[int, int]] = []
+    hold = next(one for one in suite() if one.id == "syn-hold-1.5s")
+    (found,) = conform(stack, [hold], progress=lambda *told: done.append(told))
+    assert (found.ended, found.said) == ("recovered", "")
+    # A client that starts slowly meets the end of the hold alone, which outlasts it nevertheless.
+    assert 0 < found.link_s < 1.8
+    assert found.lost_s == pytest.approx(found.link_s, abs=0.4)
+    assert found.sent_bytes > 20_000
+    assert done[-1] == (4, 4)
+    mine = [path.name for path in Path("/run/netns").glob("rtolab-*")]
+    assert not any(name.startswith(f"rtolab-{os.getpid()}-") for name in mine)
