@@ -72,8 +72,8 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
     ),
     quirk(
         "200 ms of slop, a first timeout of 1 s, a ceiling of 64 s",
-        "assumed: from memory of FreeBSD 14, rexmit_slop, rexmit_initial and TCPTV_REXMTMAX; not \
-         modelled: the slop comes on top of the variance, which is 200 ms at least here",
+        "FreeBSD 13, TCPTV_CPU_VAR, TCPTV_RTOBASE and TCPTV_REXMTMAX; assumed: the same \
+         in 14; not modelled: the slop comes on top of the variance, which is 200 ms at least here",
         |c| {
             c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
             c.rto.initial = Duration::from_secs(1);
@@ -98,7 +98,7 @@ const FREEBSD_14_RECEIVES: &[Quirk] = &[
     quirk("an ACK every two full segments, as the window moves", FREEBSD, every_two_counted),
     quirk(
         "a delay of 40 ms by a timer of its own",
-        "assumed: from memory of FreeBSD 14, delacktime",
+        "assumed: from memory of FreeBSD 14, delacktime; 100 ms in 13",
         |c| {
             c.receiver.delayed_ack = Duration::from_millis(40);
             c.receiver.ack_delay = AckDelay::Timer;
