@@ -13,6 +13,7 @@ from rtolab.experiments import (
     dualrtt2004,
     frto2002,
     minrto2007,
+    today,
 )
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     + dualrtt2004.EXPERIMENTS
     + delays2001.EXPERIMENTS
     + detectors.EXPERIMENTS
+    + today.EXPERIMENTS
 )
 """Every experiment, in the order in which `rtolab reproduce` runs them."""
 

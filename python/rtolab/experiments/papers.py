@@ -116,6 +116,7 @@ PAPERS = (
         ),
     ),
     Paper("detectors", "The detector study", "this laboratory", 0, ""),
+    Paper("today", "A current kernel in the papers' places", "this laboratory", 0, ""),
 )
 """In the order in which their experiments are run."""
 

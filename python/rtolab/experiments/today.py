@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,11 +14,13 @@ from rtolab.experiments.base import (
     TIME,
     TIMEOUTS,
     UNNEEDED,
+    Bounds,
     Experiment,
     Metric,
     Variant,
     taken,
 )
+from rtolab.experiments.measured import mean, ratio
 from rtolab.experiments.minrto2007.transfers import GOODPUT
 
 if TYPE_CHECKING:
@@ -27,10 +29,10 @@ if TYPE_CHECKING:
     from rtolab.experiments.base import Check
     from rtolab.experiments.measured import Runs
 
-RUNS = 100
+RUNS, FEW = 100, 10
 
-LINUX = {"receiver.profile": "linux", "receiver.buffer": "256 KiB"}
-"""The other end is a current kernel, too."""
+LINUX = {"receiver.profile": "linux", "receiver.sack": "true", "receiver.dsack": "true"}
+"""The other end is a current kernel, too; its buffer is the paper's."""
 
 TODAY = (
     Variant("linux", "Linux 6", set=LINUX),
@@ -65,7 +67,7 @@ def of_tcp(metric: Metric) -> Metric:
     return Metric(metric.name, metric.label, metric.unit, total, metric.digits)
 
 
-COUNTS = tuple(
+EXPIRED, FAST, RESENT, VAIN, GONE = COUNTS = tuple(
     of_tcp(metric)
     for metric in (
         TIMEOUTS,
@@ -75,6 +77,17 @@ COUNTS = tuple(
         LOST,
     )
 )
+
+
+def has(key: str, metric: Metric, bounds: Bounds, runs: int = FEW) -> Check:
+    """A sender's mean lies within bounds, from so many runs on."""
+    return mean(f"{metric.label.lower()}, {key}", "count", (key, metric), {runs: bounds})
+
+
+def against(key: str, metric: Metric, bounds: Bounds) -> Check:
+    """A current kernel against a sender of the paper."""
+    name = f"{metric.label.lower()}, Linux 6 / {key}"
+    return ratio(name, metric, ("linux", key), {FEW: bounds})
 
 
 @dataclass(frozen=True)
@@ -88,10 +101,10 @@ class Place:
         source: where the paper tells of it.
         says: what it found.
         senders: of the paper: what had the problem, and what mended it.
+        checks: what was found here when it was first run, held fast.
         speed: how fast it was.
         endless: do its transfers last as long as the run?
         runs: how many for each variant.
-        checks: what was found, held fast.
         set: keys that the place needs for every sender.
     """
 
@@ -101,10 +114,10 @@ class Place:
     source: str
     says: str
     senders: tuple[Variant, ...]
+    checks: tuple[Check, ...]
     speed: Metric = TIME
     endless: bool = False
     runs: int = RUNS
-    checks: tuple[Check, ...] = ()
     set: Mapping[str, str] = field(default_factory=dict)
 
     def experiment(self) -> Experiment:
@@ -116,13 +129,17 @@ class Place:
             says=self.says,
             did="The paper's senders beside a current kernel's, whose receiver is a kernel's, too.",
             scenario=self.scenario,
-            variants=self.senders + TODAY,
+            variants=tuple(
+                replace(variant, set={**self.set, **variant.set})
+                for variant in self.senders + TODAY
+            ),
             metrics=(self.speed, *COUNTS),
             checks=self.checks,
             assumptions=(
                 taken("senders", "profile linux", "as Linux 6 is set unless told otherwise"),
             ),
             runs=self.runs,
+            quick_runs=2 if self.endless else FEW,
             endless=self.endless,
             ours=True,
         )
@@ -139,12 +156,18 @@ PLACES = (
         "delays2001-hold",
         "Ten seconds of silence, and all is sent again",
         "Gurtov 2001, sections 4 and 5",
-        "What is outstanding is sent again after the timeout, and a needless fast retransmit follows.",
+        "What is outstanding is sent again, and a needless fast retransmit follows.",
         (
             Variant("newreno:less-careful", "NewReno of Linux 2.2"),
             Variant("newreno:careful", "NewReno of Linux 2.4"),
         ),
         runs=1,
+        checks=(
+            has("linux", VAIN, Bounds(high=1), 1),
+            has("linux", FAST, Bounds(0, 0), 1),
+            has("linux @ no probes", VAIN, Bounds(high=1), 1),
+            has("linux @ none of them", VAIN, Bounds(low=15), 1),
+        ),
     ),
     Place(
         "delays",
@@ -153,6 +176,13 @@ PLACES = (
         "report C-2002-07, table 1",
         "Most retransmissions are needless; F-RTO and Eifel avoid them.",
         (CONVENTIONAL, SACK, FRTO, EIFEL),
+        checks=(
+            has("linux", VAIN, Bounds(high=8)),
+            has("linux @ none of them", VAIN, Bounds(low=20)),
+            has("linux", GONE, Bounds(low=30)),
+            against("sack", TIME, Bounds(high=1, strict=True)),
+            against("sack+frto", TIME, Bounds(low=1, strict=True)),
+        ),
     ),
     Place(
         "losses",
@@ -161,6 +191,10 @@ PLACES = (
         "report C-2002-07, table 2",
         "F-RTO does no harm where packets are lost.",
         (CONVENTIONAL, SACK, FRTO),
+        checks=(
+            has("linux", EXPIRED, Bounds(high=1)),
+            against("sack", TIME, Bounds(high=0.7)),
+        ),
     ),
     Place(
         "outages",
@@ -169,6 +203,11 @@ PLACES = (
         "report C-2002-07, table 3",
         "Timeouts are right here; lost acknowledgments make Eifel err.",
         (CONVENTIONAL, SACK, FRTO, EIFEL),
+        checks=(
+            against("newreno:careful", TIME, Bounds(0.75, 1.05)),
+            against("sack+eifel:rfc3522+full", TIME, Bounds(high=0.6)),
+            has("linux", EXPIRED, Bounds(low=3)),
+        ),
     ),
     Place(
         "local-retransmissions",
@@ -179,11 +218,24 @@ PLACES = (
         (
             Variant("reno", "Reno of 2002"),
             Variant("sack:ns2", "SACK of 2002"),
-            Variant("sack:ns2+dsack:causes", "SACK with D-SACK of 2002"),
+            Variant(
+                "sack:ns2+dsack:causes",
+                "SACK with D-SACK of 2002",
+                set={"receiver.dsack": "true"},
+            ),
         ),
         speed=ACKED,
         endless=True,
         runs=20,
+        set={
+            "link.wireless.delay": "100 ms",
+            "link.wireless.backward.delay": "200 ms",
+            "link.wireless.bad.loss": "0.5",
+        },
+        checks=(
+            against("sack:ns2", ACKED, Bounds(low=2)),
+            has("linux", FAST, Bounds(low=20)),
+        ),
     ),
     Place(
         "minimum-rto",
@@ -198,6 +250,10 @@ PLACES = (
         speed=GOODPUT,
         endless=True,
         runs=20,
+        checks=(
+            against("sack+frto", GOODPUT, Bounds(low=1.05)),
+            against("sack+frto", EXPIRED, Bounds(high=0.2)),
+        ),
     ),
 )
 

@@ -388,7 +388,7 @@ pub const POLICIES: &[Policy] = &[
     }),
     slow_start(
         "hystart:linux",
-        "HyStart: a rise of round trips or a train of ACKs ends slow start",
+        "HyStart: longer round trips or a train of ACKs end slow start",
         "Ha and Rhee 2011; Linux, tcp_cubic.c",
         |c| {
             c.congestion.slow_start_exit = SlowStartExit::HyStart;
