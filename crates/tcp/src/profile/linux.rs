@@ -117,7 +117,7 @@ const SENDS: &[Quirk] = &[
         c.window.repeated_timeout = RepeatedTimeout::OncePerWindow;
     }),
     quirk("Nagle's algorithm as Minshall changed it", "Linux 6, tcp_minshall_check", |c| {
-        c.nagle = Nagle::Minshall
+        c.nagle = Nagle::Minshall;
     }),
     quirk(
         "what arrives behind a close resets",
