@@ -20,7 +20,7 @@ fn run(name: &str, system: &str) -> (ConnectionRow, usize) {
     (recording.connections.remove(0), spurious)
 }
 
-const SYSTEMS: [&str; 3] = ["linux", "freebsd-14", "gvisor"];
+const SYSTEMS: [&str; 4] = ["linux", "freebsd-14", "gvisor", "smoltcp"];
 
 #[test]
 fn they_outlast_what_holds_stalls_fails_and_loses() {
@@ -39,6 +39,7 @@ fn who_takes_a_spurious_timeout_back_sends_less_in_vain() {
         assert!(spurious > 0, "{system}");
         connection.unneeded
     };
-    let [linux, freebsd, gvisor] = SYSTEMS.map(unneeded);
+    let [linux, freebsd, gvisor, smoltcp] = SYSTEMS.map(unneeded);
     assert!(linux < gvisor && freebsd < gvisor, "{linux} {freebsd} {gvisor}");
+    assert!(gvisor < smoltcp, "all of the window again at once: {gvisor} {smoltcp}");
 }

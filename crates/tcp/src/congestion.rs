@@ -32,6 +32,9 @@ pub struct Window {
 }
 
 impl Window {
+    /// What never limits: 1 GiB, which is more than a peer can offer (RFC 7323 section 2.3).
+    pub(crate) const UNLIMITED: u64 = 1 << 30;
+
     /// The window of a new connection with segments of `smss` bytes; one segment if its SYN was
     /// lost (RFC 5681 section 3.1).
     pub fn new(config: &WindowConfig, smss: u32, syn_lost: bool) -> Self {

@@ -290,6 +290,7 @@ pub const PROFILES: &[Profile] = &[
     linux::LINUX,
     today::FREEBSD_14,
     today::GVISOR_NETSTACK,
+    today::SMOLTCP,
 ];
 
 const LINUX: &str = "Linux, net/ipv4/tcp_input.c; Sarolahti and Kuznetsov 2002";

@@ -283,7 +283,7 @@ mod tests {
         assert!(message("frto").contains("must begin with its loss recovery"));
         assert!(message("linux-2.4+sack").contains("names both `linux-2.4` and `sack`"));
         assert!(message("sack+linux-2.4").contains("unknown policy `linux-2.4`"));
-        assert!(message("linux-2.5").ends_with("ns2-2006, linux, freebsd-14, gvisor"));
+        assert!(message("linux-2.5").ends_with("ns2-2006, linux, freebsd-14, gvisor, smoltcp"));
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Systems of today: `profile/` of the crate.
 
+mod script;
+
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{Algorithm, Control, IdleRestart, Response, RtoFloor, SlowStartExit};
 use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::sum::{self, SumError};
 use rtolab_time::Duration;
+use script::Script;
 
 fn linux(kernel: &Sysctl) -> Config {
     sum::sender_on("linux", &Config::default(), kernel).unwrap()
@@ -121,4 +124,53 @@ fn freebsd_takes_back_what_gvisor_only_counts() {
     assert!(freebsd.detectors.eifel.is_some() && gvisor.detectors.eifel.is_some());
     assert_eq!(freebsd.recovery.algorithm, Algorithm::Sack);
     assert_eq!(gvisor.recovery.algorithm, Algorithm::Rack);
+}
+
+#[test]
+fn a_timeout_of_smoltcp_sends_all_that_is_offered_again() {
+    let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
+    s.timeout().expect(1..=8).rto(2000);
+    s.ack(1).expect([9]);
+    s.ack(8).expect([10, 11, 12]);
+}
+
+#[test]
+fn a_third_duplicate_does_to_smoltcp_what_a_timeout_does() {
+    let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect_nothing();
+    s.ack(0).expect(1..=8).fast_retransmits(1);
+    for _ in 0..4 {
+        s.ack(0).expect_nothing();
+    }
+    // Nothing keeps it from doing so again once the window has moved.
+    s.ack(2).expect([9, 10]);
+    s.ack(2).expect_nothing();
+    s.ack(2).expect_nothing();
+    s.ack(2).expect(3..=10).fast_retransmits(2);
+}
+
+#[test]
+fn smoltcp_forgets_its_round_trip_after_three_timeouts() {
+    let config = sum::sender("smoltcp", &Config::default()).unwrap();
+    assert_eq!(config.congestion.control, Control::None);
+    let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
+    for rto in [2000, 4000, 8000] {
+        s.timeout().expect(1..=8).rto(rto);
+    }
+    s.ack(8).expect(9..=12).rto(8000);
+    // What is measured next is the first sample again: the handshake took no time.
+    let later = s.millis() + 600;
+    s.at(later).ack(12).rto(600 + 4 * 300);
+}
+
+#[test]
+fn any_recovery_goes_without_congestion_control() {
+    for recovery in ["tahoe", "newreno", "sack", "rack:no-tlp"] {
+        let sum = format!("{recovery}+no-control");
+        let mut s = Script::sender(&sum).segments(40).offered(8).sent(1..=8);
+        s.ack(2).expect([9, 10]);
+        s.timeout().take();
+        s.ack(10).expect(11..=18);
+    }
 }

@@ -83,13 +83,14 @@ fn every_profile_is_as_its_sources_have_it() {
         ("linux", (2, bytes), millis(200), adaptive, 16),
         ("freebsd-14", (2, bytes), millis(40), timer, 0),
         ("gvisor", (1, segments), millis(200), timer, 0),
+        ("smoltcp", (2, bytes), millis(10), timer, 0),
     ] {
         let config = receiving(name, Config::default()).receiver;
         assert_eq!((config.ack_every, config.ack_counts), every, "{name}");
         assert_eq!((config.delayed_ack, config.ack_delay), (delay, when), "{name}");
         assert_eq!((config.quick_acks, config.rxt_echo), (quick, false), "{name}");
     }
-    assert_eq!(PROFILES.len(), 13, "a profile is missing above");
+    assert_eq!(PROFILES.len(), 14, "a profile is missing above");
 }
 
 #[test]
@@ -108,6 +109,7 @@ fn a_lone_segment_waits_as_the_system_has_it() {
         ("linux", 130),
         ("freebsd-14", 170),
         ("gvisor", 130),
+        ("smoltcp", 140),
     ] {
         assert_eq!(acknowledged(&receiving(name, base()), &[130]), [when], "{name}");
     }
@@ -149,6 +151,7 @@ fn the_options_are_those_of_the_system() {
         ("linux", true, true),
         ("freebsd-14", true, true),
         ("gvisor", true, true),
+        ("smoltcp", true, false),
     ] {
         let (mut sender, mut receiver) = hosts(&receiving(name, base()));
         sender.connection.write(u64::from(2 * SEGMENT));

@@ -38,6 +38,7 @@ impl Word for Control {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("reno", Self::Reno, "By a segment a round trip, and cut by half (RFC 5681)."),
         ("cubic", Self::Cubic, "By a cubic function of time, and cut by 3/10 (RFC 9438)."),
+        ("none", Self::None, "Not at all: only the offered window limits, as in smoltcp."),
     ];
 }
 

@@ -20,6 +20,9 @@ pub enum Control {
     Reno,
     /// By a cubic function of the time since the last cut, and by three tenths (RFC 9438).
     Cubic,
+    /// Not at all: only what the peer offers limits what is outstanding, as in stacks that leave
+    /// congestion control out (smoltcp).
+    None,
 }
 
 /// Knobs of CUBIC (RFC 9438).

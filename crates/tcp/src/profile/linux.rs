@@ -16,7 +16,6 @@ use crate::config::{
 use crate::spurious::{FrtoVariant, UndoLinux};
 
 const INPUT: &str = "Linux 6, net/ipv4/tcp_input.c";
-const OUTPUT: &str = "Linux 6, net/ipv4/tcp_output.c";
 const TIMER: &str = "Linux 6, include/net/tcp.h";
 const CUBIC: &str = "Linux 6, net/ipv4/tcp_cubic.c";
 
@@ -31,19 +30,27 @@ pub(super) const LINUX: Profile = Profile {
 };
 
 const SENDS: &[Quirk] = &[
-    quirk("SACK, D-SACK, timestamps and scaled windows", "Linux 6, tcp_syn_options", |c| {
-        (c.sack, c.dsack, c.timestamps, c.window_scale) = (true, true, true, Some(7));
-    }),
-    quirk("RACK with tail loss probes", "Linux 6, net/ipv4/tcp_recovery.c", |c| {
-        c.recovery.algorithm = Algorithm::Rack;
-        c.recovery.rack.tail_loss_probe = true;
-        c.recovery.rack.reordering_window = ReorderingWindow::Adaptive;
-        c.recovery.rack.threshold = RackThreshold::Dupthresh;
-        c.recovery.rack.max_ack_delay = Duration::from_millis(200);
-        c.recovery.rack.round_trip = RackRoundTrip::LookedAtLast;
-        c.recovery.limited_transmit = true;
-        c.recovery.dupthresh = 3;
-    }),
+    quirk(
+        "SACK, D-SACK, timestamps and scaled windows",
+        "assumed: from memory of Linux 6, tcp_syn_options",
+        |c| {
+            (c.sack, c.dsack, c.timestamps, c.window_scale) = (true, true, true, Some(7));
+        },
+    ),
+    quirk(
+        "RACK with tail loss probes",
+        "Linux 6, tcp_rack_reo_wnd; assumed: from memory of its probes, tcp_output.c",
+        |c| {
+            c.recovery.algorithm = Algorithm::Rack;
+            c.recovery.rack.tail_loss_probe = true;
+            c.recovery.rack.reordering_window = ReorderingWindow::Adaptive;
+            c.recovery.rack.threshold = RackThreshold::Dupthresh;
+            c.recovery.rack.max_ack_delay = Duration::from_millis(200);
+            c.recovery.rack.round_trip = RackRoundTrip::LookedAtLast;
+            c.recovery.limited_transmit = true;
+            c.recovery.dupthresh = 3;
+        },
+    ),
     quirk(
         "RACK's and the probe's timers run two ticks longer",
         "Linux 6, TCP_TIMEOUT_MIN; assumed: a tick of 1 ms",
@@ -53,21 +60,29 @@ const SENDS: &[Quirk] = &[
         c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937);
         c.window.full_ack = FullAck::Ssthresh;
     }),
-    quirk("CUBIC with HyStart, whose curve no undo restores", CUBIC, |c| {
-        c.congestion.control = Control::Cubic;
-        c.congestion.cubic.undo = CubicUndo::Linux;
-        c.congestion.cubic.growth = CubicGrowth::Linux;
-        c.congestion.slow_start_exit = SlowStartExit::HyStart;
-    }),
+    quirk(
+        "CUBIC with HyStart, whose curve no undo restores",
+        "Linux 6, net/ipv4/tcp_cubic.c; assumed: from memory of its HyStart",
+        |c| {
+            c.congestion.control = Control::Cubic;
+            c.congestion.cubic.undo = CubicUndo::Linux;
+            c.congestion.cubic.growth = CubicGrowth::Linux;
+            c.congestion.slow_start_exit = SlowStartExit::HyStart;
+        },
+    ),
     quirk("the window is cut, not what is outstanding, to whole segments", CUBIC, |c| {
         c.window.halves = Halves::CongestionWindow;
         c.window.halving = Halving::Segments;
     }),
-    quirk("windows grow by what is delivered", "Linux 6, net/ipv4/tcp_cong.c", |c| {
-        c.window.slow_start = SlowStart::Delivered;
-        c.window.avoidance = Avoidance::ByteCounting;
-    }),
-    quirk("a window that was not filled does not grow", OUTPUT, |c| {
+    quirk(
+        "windows grow by what is delivered",
+        "assumed: from memory of Linux 6, net/ipv4/tcp_cong.c",
+        |c| {
+            c.window.slow_start = SlowStart::Delivered;
+            c.window.avoidance = Avoidance::ByteCounting;
+        },
+    ),
+    quirk("a window that was not filled does not grow", "Linux 6, tcp_cwnd_validate", |c| {
         c.window.validation = Validation::Linux;
     }),
     quirk(
@@ -83,20 +98,34 @@ const SENDS: &[Quirk] = &[
         c.rto.max = Duration::from_secs(120);
         c.rto.initial = Duration::from_secs(1);
     }),
-    quirk("F-RTO, and undoing by timestamps and D-SACK", INPUT, |c| {
-        c.frto = Some(FrtoVariant::Linux);
-        c.detectors.add("undo:linux", || Box::new(UndoLinux::default()));
-    }),
-    quirk("what was undone is not less than before, nor than now", INPUT, |c| {
-        c.response = Some(Response::Linux);
-    }),
+    quirk(
+        "F-RTO, and undoing by timestamps and D-SACK",
+        "Linux 6, tcp_process_loss and tcp_may_undo",
+        |c| {
+            c.frto = Some(FrtoVariant::Linux);
+            c.detectors.add("undo:linux", || Box::new(UndoLinux::default()));
+        },
+    ),
+    quirk(
+        "what was undone is not less than before, nor than now",
+        "Linux 6, tcp_undo_cwnd_reduction",
+        |c| {
+            c.response = Some(Response::Linux);
+        },
+    ),
     quirk("one cut for a window of data, undone as one", "Linux 6, tcp_enter_loss", |c| {
         c.window.repeated_timeout = RepeatedTimeout::OncePerWindow;
     }),
-    quirk("Nagle's algorithm as Minshall changed it", OUTPUT, |c| c.nagle = Nagle::Minshall),
-    quirk("what arrives behind a close resets", "Linux 6, net/ipv4/tcp.c", |c| {
-        c.connection.after_close = AfterClose::Resets;
+    quirk("Nagle's algorithm as Minshall changed it", "Linux 6, tcp_minshall_check", |c| {
+        c.nagle = Nagle::Minshall;
     }),
+    quirk(
+        "what arrives behind a close resets",
+        "assumed: from memory of Linux 6, net/ipv4/tcp.c",
+        |c| {
+            c.connection.after_close = AfterClose::Resets;
+        },
+    ),
 ];
 
 const RECEIVES: &[Quirk] = &[
@@ -129,7 +158,7 @@ const RECEIVES: &[Quirk] = &[
     ),
     quirk(
         "a duplicate that ends at the last ACK has its timestamp echoed",
-        "Linux 6, tcp_sequence and tcp_replace_ts_recent",
+        "Linux 6, tcp_replace_ts_recent; assumed: from memory of tcp_sequence",
         |c| c.timestamp.echo = EchoRule::Linux,
     ),
     NO_RXT,

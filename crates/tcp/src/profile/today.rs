@@ -5,10 +5,10 @@ use rtolab_time::Duration;
 use super::receivers::{NO_RXT, at_once, every_two_counted, plain_sack};
 use super::{Profile, Quirk, quirk};
 use crate::config::{
-    AckDelay, Algorithm, Avoidance, Config, Control, CubicGrowth, CubicUndo, EchoRule, EifelForm,
-    FullAck, Halves, Halving, History, IdleRestart, InitialWindow, PrrBound, RackThreshold,
-    Reduction, ReorderingWindow, RepeatedTimeout, Response, RtoFloor, SackOnTimeout, SackRules,
-    Sampling, SlowStart, SlowStartExit,
+    AckDelay, Algorithm, Arithmetic, Avoidance, Bugfix, Config, Control, CubicGrowth, CubicUndo,
+    EchoRule, EifelForm, FullAck, Halves, Halving, History, IdleRestart, InitialWindow, Nagle,
+    PrrBound, RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response, RtoFloor,
+    SackOnTimeout, SackRules, Sampling, SlowStart, SlowStartExit,
 };
 
 const FREEBSD: &str = "FreeBSD 14, sys/netinet";
@@ -39,7 +39,7 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
     ),
     quirk(
         "PRR, its bound by what is newly lost",
-        "FreeBSD 14, tcp_do_prr_ack; assumed: its heuristic is that of RFC 9937",
+        "assumed: from memory of FreeBSD 14, tcp_do_prr_ack; its heuristic is that of RFC 9937",
         |c| c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937),
     ),
     quirk(
@@ -55,12 +55,16 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
             c.window.full_ack = FullAck::FlightSize;
         },
     ),
-    quirk("slow start counts two segments at most", "FreeBSD 14, tcp_abc_l_var: 2", |c| {
-        c.window.slow_start = SlowStart::TwoSegments;
-    }),
+    quirk(
+        "slow start counts two segments at most",
+        "FreeBSD 12, tcp_input.c: tcp_abc_l_var; assumed: the same in 14",
+        |c| {
+            c.window.slow_start = SlowStart::TwoSegments;
+        },
+    ),
     quirk(
         "an initial window of ten segments, and anew after an idle time",
-        "FreeBSD 14, tcp_initcwnd_segments and cc_after_idle",
+        "assumed: from memory of FreeBSD 14, tcp_initcwnd_segments and cc_after_idle",
         |c| {
             c.window.initial = InitialWindow::Rfc6928;
             c.window.idle_restart = IdleRestart::LastReceived;
@@ -68,8 +72,8 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
     ),
     quirk(
         "200 ms of slop, a first timeout of 1 s, a ceiling of 64 s",
-        "FreeBSD 14, rexmit_slop, rexmit_initial and TCPTV_REXMTMAX; not modelled: the slop comes \
-         on top of the variance, which is 200 ms at least here",
+        "FreeBSD 13, TCPTV_CPU_VAR, TCPTV_RTOBASE and TCPTV_REXMTMAX; assumed: the same \
+         in 14; not modelled: the slop comes on top of the variance, which is 200 ms at least here",
         |c| {
             c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
             c.rto.initial = Duration::from_secs(1);
@@ -78,7 +82,8 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
     ),
     quirk(
         "a bad retransmission is known by its timestamp, and taken back",
-        "FreeBSD 14, t_badrxtwin; not modelled: without timestamps, half a round trip",
+        "FreeBSD 12, tcp_input.c: t_badrxtwin and CC_RTO_ERR; assumed: the same in 14; not \
+         modelled: without timestamps, half a round trip",
         |c| {
             c.detectors.eifel = Some(EifelForm::LudwigKatz);
             c.response = Some(Response::Bsd);
@@ -91,14 +96,18 @@ const FREEBSD_14_RECEIVES: &[Quirk] = &[
         (c.sack, c.dsack, c.timestamps) = (true, true, true);
     }),
     quirk("an ACK every two full segments, as the window moves", FREEBSD, every_two_counted),
-    quirk("a delay of 40 ms by a timer of its own", "FreeBSD 14, delacktime", |c| {
-        c.receiver.delayed_ack = Duration::from_millis(40);
-        c.receiver.ack_delay = AckDelay::Timer;
-    }),
+    quirk(
+        "a delay of 40 ms by a timer of its own",
+        "assumed: from memory of FreeBSD 14, delacktime; 100 ms in 13",
+        |c| {
+            c.receiver.delayed_ack = Duration::from_millis(40);
+            c.receiver.ack_delay = AckDelay::Timer;
+        },
+    ),
     quirk("at once while anything is queued", "FreeBSD 14, tcp_input.c", at_once),
     quirk(
         "a duplicate that ends at the last ACK has its timestamp echoed",
-        "FreeBSD 14, tcp_input.c",
+        "assumed: from memory of FreeBSD 14, tcp_input.c",
         |c| c.timestamp.echo = EchoRule::Bsd,
     ),
     NO_RXT,
@@ -116,18 +125,26 @@ pub(super) const GVISOR_NETSTACK: Profile = Profile {
 
 const GVISOR_SENDS: &[Quirk] = &[
     quirk("SACK and timestamps", "gVisor, protocol.go and connect.go", sack_and_timestamps),
-    quirk("RACK with tail loss probes", "gVisor, rack.go and protocol.go", |c| {
-        c.recovery.algorithm = Algorithm::Rack;
-        c.recovery.rack.tail_loss_probe = true;
-        c.recovery.rack.reordering_window = ReorderingWindow::Adaptive;
-        c.recovery.rack.threshold = RackThreshold::Dupthresh;
-        c.recovery.dupthresh = 3;
-    }),
-    quirk("the window is halved when recovery begins", "gVisor, reno.go", |c| {
-        c.recovery.reduction = Reduction::AtOnce;
-        c.window.halves = Halves::FlightSize;
-        c.window.halving = Halving::Segments;
-    }),
+    quirk(
+        "RACK with tail loss probes",
+        "assumed: from memory of gVisor, rack.go and protocol.go",
+        |c| {
+            c.recovery.algorithm = Algorithm::Rack;
+            c.recovery.rack.tail_loss_probe = true;
+            c.recovery.rack.reordering_window = ReorderingWindow::Adaptive;
+            c.recovery.rack.threshold = RackThreshold::Dupthresh;
+            c.recovery.dupthresh = 3;
+        },
+    ),
+    quirk(
+        "the window is halved when recovery begins",
+        "gVisor, reno.go: reduceSlowStartThreshold",
+        |c| {
+            c.recovery.reduction = Reduction::AtOnce;
+            c.window.halves = Halves::FlightSize;
+            c.window.halving = Halving::Segments;
+        },
+    ),
     quirk("each timeout halves what is outstanding", "gVisor, reno.go: HandleRTOExpired", |c| {
         c.window.repeated_timeout = RepeatedTimeout::Halves;
     }),
@@ -147,7 +164,7 @@ const GVISOR_SENDS: &[Quirk] = &[
     quirk("an initial window of ten segments", "gVisor, snd.go: InitialCwnd", |c| {
         c.window.initial = InitialWindow::Segments(10);
     }),
-    quirk("an idle window begins anew", "gVisor, snd.go: sendData", |c| {
+    quirk("an idle window begins anew", "assumed: from memory of gVisor, snd.go: sendData", |c| {
         c.window.idle_restart = IdleRestart::LastSent;
     }),
     quirk("a floor of 200 ms, a ceiling of 120 s", "gVisor, snd.go: MinRTO, MaxRTO", |c| {
@@ -165,7 +182,7 @@ const GVISOR_SENDS: &[Quirk] = &[
     ),
     quirk(
         "what was spurious is counted, and nothing comes of it",
-        "gVisor, snd.go: its statistics SpuriousRecovery and SpuriousRTORecovery",
+        "gVisor, snd.go: detectSpuriousRecovery",
         |c| {
             c.detectors.eifel = Some(EifelForm::Rfc3522);
             c.response = Some(Response::None);
@@ -174,12 +191,107 @@ const GVISOR_SENDS: &[Quirk] = &[
 ];
 
 const GVISOR_RECEIVES: &[Quirk] = &[
-    quirk("SACK and timestamps without D-SACK", "gVisor, sack.go", plain_sack),
+    quirk(
+        "SACK and timestamps without D-SACK",
+        "assumed: from memory of gVisor, sack.go",
+        plain_sack,
+    ),
     quirk(
         "each segment is acknowledged",
         "assumed: gVisor acknowledges what arrived together, and knows no delay",
         |c| c.receiver.ack_every = 1,
     ),
+    NO_RXT,
+];
+
+/// smoltcp with its default features.
+pub(super) const SMOLTCP: Profile = Profile {
+    name: "smoltcp",
+    about: "smoltcp 0.13 as it comes: go-back-N without congestion control",
+    source: "smoltcp 0.13, src/socket/tcp.rs",
+    quirks: SMOLTCP_SENDS,
+    receives: SMOLTCP_RECEIVES,
+    kernel: None,
+};
+
+const SMOLTCP_SENDS: &[Quirk] = &[
+    quirk(
+        "no congestion control",
+        "smoltcp 0.13, AnyController::new, where neither socket-tcp-reno nor socket-tcp-cubic is \
+         built in",
+        |c| {
+            c.congestion.control = Control::None;
+            c.congestion.slow_start_exit = SlowStartExit::Loss;
+        },
+    ),
+    quirk(
+        "the third duplicate sends all of the window again, as a timeout does",
+        "smoltcp 0.13, Socket::process and Socket::dispatch; not modelled: it backs off then, too",
+        |c| {
+            c.recovery.algorithm = Algorithm::Tahoe;
+            c.recovery.bugfix = Bugfix::None;
+            c.recovery.dupthresh = 3;
+            c.recovery.limited_transmit = false;
+            c.rto.restart_on_retransmit = true;
+        },
+    ),
+    quirk(
+        "no timestamps, and what is SACKed is not looked at",
+        "smoltcp 0.13, Socket::new and Socket::process; not modelled: its SYN permits SACK",
+        |c| (c.sack, c.dsack, c.timestamps) = (false, false, false),
+    ),
+    quirk(
+        "a first timeout and a floor of 1 s, a ceiling of 60 s",
+        "smoltcp 0.13, RTTE_INITIAL_RTO, RTTE_MIN_RTO and RTTE_MAX_RTO",
+        |c| {
+            c.rto.floor = RtoFloor::Total(Duration::from_secs(1));
+            c.rto.initial = Duration::from_secs(1);
+            c.rto.max = Duration::from_secs(60);
+        },
+    ),
+    quirk(
+        "four times the variance, 5 ms at least",
+        "smoltcp 0.13, RttEstimator::sample; not modelled: its clock shows milliseconds, and it \
+         rounds up",
+        |c| {
+            c.rto.arithmetic = Arithmetic::Exact;
+            c.rto.granularity = Duration::from_millis(5);
+            c.rto.k = 4;
+        },
+    ),
+    quirk(
+        "one segment at a time is timed, and a retransmission gives it up",
+        "smoltcp 0.13, RttEstimator::on_send and on_retransmit",
+        |c| c.rto.sampling = Sampling::OncePerWindow,
+    ),
+    quirk(
+        "the third back-off in a row has the round trip forgotten",
+        "smoltcp 0.13, RttEstimator::on_retransmit",
+        |c| c.rto.forget_after = Some(2),
+    ),
+    quirk("Nagle's algorithm", "smoltcp 0.13, Socket::seq_to_transmit", |c| {
+        c.nagle = Nagle::Rfc896;
+    }),
+];
+
+const SMOLTCP_RECEIVES: &[Quirk] = &[
+    quirk("SACK without D-SACK, no timestamps", "smoltcp 0.13, Socket::ack_reply", |c| {
+        (c.sack, c.dsack, c.timestamps) = (true, false, false);
+    }),
+    quirk("one SACK block", "smoltcp 0.13, Socket::ack_reply", |c| {
+        c.receiver.max_sack_blocks = 1;
+    }),
+    quirk(
+        "an ACK every two full segments, counted in bytes",
+        "smoltcp 0.13, Socket::immediate_ack_to_transmit; not modelled: any byte beyond one full \
+         segment is enough",
+        every_two_counted,
+    ),
+    quirk("a delay of 10 ms", "smoltcp 0.13, ACK_DELAY_DEFAULT", |c| {
+        c.receiver.delayed_ack = Duration::from_millis(10);
+        c.receiver.ack_delay = AckDelay::Timer;
+    }),
+    quirk("at once while anything is queued", "smoltcp 0.13, Socket::process", at_once),
     NO_RXT,
 ];
 

@@ -99,6 +99,7 @@ impl Sender {
         if self.rack.is_some() {
             self.restart_early_timers(&facts);
         }
+        self.open_window();
         self.calm = facts.is_new() && self.is_settled();
         if self.calm {
             self.flight.give_back_room();

@@ -84,5 +84,6 @@ impl Sender {
         }
         self.rtt.adopt(config.clone());
         self.config = config;
+        self.open_window();
     }
 }

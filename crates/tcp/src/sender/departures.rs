@@ -107,6 +107,7 @@ impl Sender {
         if idle && self.new_chunk().is_some() {
             let initial = self.window.initial(&self.config.window);
             self.window.cwnd = self.window.cwnd.min(initial);
+            self.open_window();
             self.tell_trains(Trains::slow_start);
         }
     }

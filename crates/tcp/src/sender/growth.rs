@@ -10,7 +10,7 @@ use crate::config::{self, CongestionConfig, SlowStart};
 use crate::congestion::{Acknowledged, Cubic, HyStart, Progress, Window};
 use crate::flight::AckFacts;
 
-/// What grows and cuts the window in place of Reno.
+/// What grows and cuts the window in place of Reno, or stands where nothing does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Control {
     cubic: Option<Cubic>,
@@ -23,16 +23,25 @@ impl Control {
     /// As `config` says; `None`: Reno alone.
     pub(super) fn of(config: &CongestionConfig) -> Option<Box<Self>> {
         let cubic = match config.control {
-            config::Control::Reno => None,
+            config::Control::Reno | config::Control::None => None,
             config::Control::Cubic => Some(Cubic::new(config.cubic)),
         };
         let hystart = HyStart::new(config.slow_start_exit);
-        let asked_for = cubic.is_some() || hystart.is_some();
+        let open = config.control == config::Control::None;
+        let asked_for = open || cubic.is_some() || hystart.is_some();
         asked_for.then(|| Box::new(Self { cubic, hystart, idle_since: None }))
     }
 }
 
 impl Sender {
+    /// Where there is no congestion control the window never limits, whatever cut it.
+    #[inline]
+    pub(super) fn open_window(&mut self) {
+        if self.config.congestion.control == config::Control::None {
+            self.window.cwnd = Window::UNLIMITED;
+        }
+    }
+
     /// New data are acknowledged, and nothing forbids that the window grows.
     #[inline]
     pub(super) fn grow_window(&mut self, facts: &AckFacts, credits: u64) {

@@ -214,6 +214,7 @@ impl Sender {
         self.window = Window::new(&self.config.window, smss, self.syn_timed_out);
         self.control = Control::of(&self.config.congestion);
         self.calm &= self.control.is_none();
+        self.open_window();
         self.burst = u32::MAX;
         if self.syn_timed_out {
             self.rtt.restart_after_syn();

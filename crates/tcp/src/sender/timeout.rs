@@ -149,6 +149,7 @@ impl Sender {
         self.permit = Permit::Windows;
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
+        self.open_window();
     }
 
     /// Has fast recovery cut the window, and is that enough of a cut?

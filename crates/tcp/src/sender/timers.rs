@@ -41,6 +41,7 @@ impl Sender {
             true => self.begin_where_lost(due, |sender| sender.on_reordering_timer(due)),
             false => self.on_probe_timer(due),
         }
+        self.open_window();
     }
 
     /// When the retransmission timer expires, whatever expires before.

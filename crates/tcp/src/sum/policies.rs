@@ -375,6 +375,14 @@ pub const POLICIES: &[Policy] = &[
         c.congestion.cubic.growth = CubicGrowth::Linux;
         c.window.halves = Halves::CongestionWindow;
     }),
+    congestion(
+        "no-control",
+        "no window but the one that is offered",
+        "smoltcp 0.13, NoControl",
+        |c| {
+            c.congestion.control = Control::None;
+        },
+    ),
     slow_start("hystart", "HyStart++: a rise of round trips ends slow start", "RFC 9406", |c| {
         c.congestion.slow_start_exit = SlowStartExit::HyStartPlusPlus;
     }),
