@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import rtolab
+
 HERE = Path(__file__).parent
 TOOL = os.environ.get("PACKETDRILL")
 SCRIPTS = sorted((HERE / "packetdrill").glob("*.pkt"))
@@ -34,3 +36,15 @@ def test_our_scripts_pass_on_the_engine() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == f"{len(SCRIPTS)} passed, 0 failed, 0 skipped"
+
+
+@pytest.mark.skipif(TOOL is None, reason="PACKETDRILL names no packetdrill binary")
+@pytest.mark.parametrize(("scenario", "sender"), [("stall", "sack+frto:linux"), ("tail", "linux")])
+def test_a_run_that_was_written_as_a_script_passes(
+    scenario: str, sender: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "run.pkt"
+    script.write_text(rtolab.run(scenario, sender=sender).packetdrill())
+    make = ["make", "--silent", "packetdrill", f"PACKETDRILL={TOOL}", f"SCRIPTS={script}"]
+    done = subprocess.run(make, check=False, cwd=HERE.parent, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "1 passed, 0 failed, 0 skipped", done.stdout

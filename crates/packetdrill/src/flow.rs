@@ -10,7 +10,7 @@ use rtolab_time::Instant;
 
 use crate::bytes::Bytes;
 use crate::frame::Frame;
-use crate::push::{Bounds, Push, SendQueue};
+use crate::push::{Bounds, Part, Push, SendQueue};
 use crate::reordering::Reordering;
 use crate::settings::PushRule;
 use crate::stamps::Stamps;
@@ -257,7 +257,11 @@ impl Flow {
         let unsent = offset(self.connection.sender().flight().max());
         let smss = self.connection.sender().window().smss;
         let end = self.outgoing.end();
-        let part = self.queue.part(bytes.len() as u64, (unsent, end), smss);
+        let all = bytes.len() as u64;
+        let part = match self.rule {
+            PushRule::Linux => self.queue.part(all, (unsent, end), smss),
+            PushRule::Writes => Part { bytes: all, appended: false, forced: false },
+        };
         let moves = part.appended && self.push.unmark(end) && continues;
         let count = part.bytes as usize;
         if moves || part.forced || count == bytes.len() {
