@@ -90,12 +90,14 @@ def test_captures_of_both_sides_hold_the_same_connection(
     captures = [path for path in files if path.suffix == ".pcapng"]
     assert len(captures) == 2
     for path in captures:
-        fields = ["-T", "fields", "-e", "tcp.seq", "-e", "tcp.len"]
+        fields = ["-T", "fields", "-e", "tcp.len", "-e", "tcp.flags"]
         shown = subprocess.run(
             [tshark, "-r", path, *fields], capture_output=True, text=True, check=True
         )
-        rows = [[int(cell) for cell in line.split()] for line in shown.stdout.splitlines()]
-        assert sum(length for _, length in rows) == 100_000
+        rows = [[int(cell, 0) for cell in line.split()] for line in shown.stdout.splitlines()]
+        assert sum(length for length, _ in rows) == 100_000
+        # No answer stands before what it answers: SYN, SYN and ACK, ACK.
+        assert [flags & 0x12 for _, flags in rows[:3]] == [0x02, 0x12, 0x10]
 
 
 WORKLOADS = """

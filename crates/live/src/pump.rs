@@ -94,7 +94,8 @@ impl<'a> Pump<'a> {
             let now = self.now();
             self.mark(now);
             self.hand_out(now);
-            let took = self.take_in(now).map_err(Error::system("read from a TUN device"))?;
+            // Later than what was handed out, for it may hold the answer to that.
+            let took = self.take_in(self.now()).map_err(Error::system("read from a TUN device"))?;
             match stop.wish() {
                 Wish::Go => {}
                 Wish::Stop => return Ok(()),
