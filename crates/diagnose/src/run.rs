@@ -12,12 +12,31 @@ use crate::{ConnectionReport, Diagnosis, Summary};
 pub struct Document {
     /// Counts.
     pub summary: Summary,
-    /// Packets that were passed over: not TCP, fragments, without a whole TCP header, without time.
-    pub skipped: [u64; 4],
+    /// Packets that were passed over, by why.
+    pub skipped: PassedOver,
     /// Why it was not read to its end.
     pub error: Option<String>,
     /// Connections, as they ended.
     pub connections: Vec<ConnectionReport>,
+}
+
+/// How many packets were passed over.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PassedOver {
+    /// Not TCP over IP.
+    pub other: u64,
+    /// Fragments of packets that did not become whole.
+    pub fragments: u64,
+    /// Fragments that overlap others, and those others.
+    pub overlapping: u64,
+    /// Without a whole TCP header.
+    pub malformed: u64,
+    /// Whose time was not kept.
+    pub untimed: u64,
+    /// Of interfaces whose link type is not known.
+    pub unknown_link: u64,
+    /// Those link types.
+    pub link_types: Vec<u16>,
 }
 
 /// So often the reader is asked how far it is.
@@ -31,25 +50,29 @@ pub fn diagnose<R: Read, E>(
 ) -> Result<Document, E> {
     let mut diagnosis = Diagnosis::new();
     let mut connections = Vec::new();
-    let mut skipped = Skipped::default();
+    let mut skipped = PassedOver::default();
     let error = match Reader::new(input) {
         Err(error) => Some(error),
         Ok(mut reader) => {
             let error = read(&mut reader, &mut diagnosis, &mut watch)?;
-            skipped = reader.skipped();
+            skipped = PassedOver::by(&reader);
             error
         }
     };
     let summary = diagnosis.finish();
     connections.extend(std::iter::from_fn(|| diagnosis.poll()));
     connections.sort_by_key(|connection: &ConnectionReport| connection.number);
-    let Skipped { other, fragments, malformed, untimed } = skipped;
-    Ok(Document {
-        summary,
-        skipped: [other, fragments, malformed, untimed],
-        error: error.map(|error| error.to_string()),
-        connections,
-    })
+    let error = error.map(|error| error.to_string());
+    Ok(Document { summary, skipped, error, connections })
+}
+
+impl PassedOver {
+    fn by<R: Read>(reader: &Reader<R>) -> Self {
+        let Skipped { other, fragments, overlapping, unknown_link, malformed, untimed } =
+            reader.skipped();
+        let link_types = reader.unknown_links().collect();
+        Self { other, fragments, overlapping, malformed, untimed, unknown_link, link_types }
+    }
 }
 
 fn read<R: Read, E>(

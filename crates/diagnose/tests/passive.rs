@@ -78,7 +78,8 @@ impl Script {
             comment: None,
             codepoint: rtolab_tcp::Codepoint::default(),
         };
-        let captured = Captured { number: self.number, packet, checksum: Checksum::Cut };
+        let captured =
+            Captured { number: self.number, packet, checksum: Checksum::Cut, offer: None };
         self.diagnosis.packet(&captured);
     }
 
