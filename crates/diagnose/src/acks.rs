@@ -21,6 +21,9 @@ const TOO_SOON: u64 = 75;
 /// A receiver may keep back an acknowledgment for about so long.
 const DELAYED_ACK: Duration = Duration::from_millis(250);
 
+/// Ranges overlap so many others at most, where the next one is looked for.
+const NEARBY: usize = 1024;
+
 /// An acknowledgment in its surroundings, just after the flight took it.
 pub(crate) struct Context<'a> {
     pub segment: &'a Segment,
@@ -278,7 +281,9 @@ pub(crate) fn chain(settled: &mut [Resent], trips: &RoundTrips) {
     for index in (0..settled.len()).rev() {
         let Some(next) = settled[index].next else { continue };
         let behind = settled.partition_point(|resent| resent.start <= next);
-        let found = settled[..behind].iter().rposition(|resent| resent.spans(next));
+        let nearby = behind.saturating_sub(NEARBY)..behind;
+        let found = settled[nearby.clone()].iter().rposition(|resent| resent.spans(next));
+        let found = found.map(|found| found + nearby.start);
         if let Some(other) = found.filter(|&other| other != index) {
             link(settled, (index, other), trips);
         }

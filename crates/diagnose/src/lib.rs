@@ -32,7 +32,8 @@ pub use report::{
     Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     Summary, TimeoutReport,
 };
-pub use run::{Document, diagnose};
+pub use run::{Document, PassedOver, diagnose};
+pub use stack::Guess;
 pub use trace::{Passed, trace};
 pub use trigger::Trigger;
 pub use vantage::Vantage;

@@ -14,6 +14,7 @@ import polars as pl
 
 from rtolab import _rtolab
 from rtolab.campaign import Figure
+from rtolab.diagnosis.tables import of_stack
 from rtolab.panels import DELAYED_S, Seen, View, sequence
 from rtolab.plot import _stacked, styled
 from rtolab.report import _bundle, _cells, _figure, _table
@@ -57,6 +58,7 @@ def _capture(found: Diagnosis) -> str:
     drawn = [one["number"] for one in shown[:DRAWN]]
     traces = json.loads(_rtolab.trace(found.capture, drawn, MOST_PACKETS)) if drawn else {}
     error = f"<p><b>{escape(found.error)}</b></p>" if found.error else ""
+    error += f"<p>{escape(found.passed_over)}</p>" if found.passed_over else ""
     sections = "\n".join(_connection(one, traces.get(str(one["number"]))) for one in shown)
     title = escape(Path(found.capture).name)
     return f'<header class="paper"><h2>{title}</h2>{error}</header>\n{sections}'
@@ -80,10 +82,11 @@ def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None) ->
         f"(frames {', '.join(map(str, habit['frames']))}).</li>"
         for habit in one["habits"]
     )
+    stack = f"<p>{escape('T' + of_stack(one)[1:])}.</p>" if one["stack"] else ""
     figure = _figure(_picture(one, packets)) if packets else ""
     return f"""<section><h3>{title}</h3>
 <p>The capture was made {where}; the {one["sender"]} sends.</p>
-<ul>{stories}{habits}</ul>{figure}
+{stack}<ul>{stories}{habits}</ul>{figure}
 <details><summary>{len(one["retransmissions"])} retransmissions</summary>{_rows(one)}</details>
 </section>"""
 

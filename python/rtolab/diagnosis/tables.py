@@ -31,6 +31,8 @@ def diagnosis(found: Diagnosis, top: int) -> RenderableType:
     )
     shown = [one for one in found.worst if one["retransmissions"] or one["habits"]][:top]
     lines: list[RenderableType] = [Text.assemble(title, "\n", (counts, "dim"))]
+    if found.passed_over:
+        lines.append(Text(found.passed_over, "dim"))
     if shown:
         lines.append(_connections(shown))
         lines += [_stories(one) for one in shown]
@@ -117,4 +119,14 @@ def _stories(one: Mapping[str, Any]) -> RenderableType:
         frames = ", ".join(str(frame) for frame in habit["frames"][:5])
         told = f"the {habit['from']} {habit['about']} (frames {frames})"
         lines.append(Text.assemble((f"#{one['number']} ", "bold"), told))
+    if one["stack"]:
+        lines.append(Text.assemble((f"#{one['number']} ", "bold"), of_stack(one)))
     return Padding(Group(*lines), (0, 0, 0, 2))
+
+
+def of_stack(one: Mapping[str, Any]) -> str:
+    """Which system the sender may be, and why."""
+    stack = one["stack"]
+    grounds = "; ".join(stack["grounds"])
+    sure = f"{100 * stack['confidence']:.0f} % sure"
+    return f"the {one['sender']} looks like {stack['system']} ({sure}, frame {stack['frame']}): {grounds}"
