@@ -6,6 +6,7 @@ use rtolab_tcp::wire::{Addresses, Payload, WireSegment, checksum_holds};
 use rtolab_time::Instant;
 
 use crate::ip::Ip;
+use crate::reader::Checksums;
 use crate::{Checksum, Offer, Packet};
 
 const HOP_LIMIT: u8 = 64;
@@ -112,12 +113,16 @@ fn untagged(mut ether_type: u16, mut bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// The segment in a whole IP packet; its time is left to the caller.
-pub(crate) fn segment(ip: &Ip<'_>) -> Result<(Packet, Checksum, Option<Offer>), NoSegment> {
+pub(crate) fn segment(
+    ip: &Ip<'_>,
+    checksums: Checksums,
+) -> Result<(Packet, Checksum, Option<Offer>), NoSegment> {
     if !ip.is_tcp() {
         return Err(NoSegment::Other);
     }
     let segment = WireSegment::parse(ip.payload, ip.length).map_err(|_| NoSegment::Malformed)?;
     let checksum = match ip.payload.get(..ip.length) {
+        _ if checksums == Checksums::Unread => Checksum::Unread,
         None => Checksum::Cut,
         Some(whole) if checksum_holds(whole, ip.head.addresses) => Checksum::Good,
         Some(_) => Checksum::Bad,

@@ -1,6 +1,7 @@
 //! A pcap or pcapng file, packet by packet.
 
 mod error;
+mod in_order;
 mod pcap;
 mod pcapng;
 mod source;
@@ -11,6 +12,7 @@ use std::io::Read;
 use rtolab_time::Instant;
 
 pub use error::ReadError;
+pub use in_order::InOrder;
 use pcap::Header;
 use pcapng::Section;
 use source::Source;
@@ -43,6 +45,15 @@ pub enum Checksum {
     Bad,
     /// Not all of the segment was captured.
     Cut,
+    /// Nobody asked: see [`Reader::without_checksums`].
+    Unread,
+}
+
+/// Are checksums of interest? They take a quarter of the time that long packets take to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checksums {
+    Read,
+    Unread,
 }
 
 /// How many packets of a file were passed over, and why.
@@ -95,6 +106,7 @@ pub struct Reader<R> {
     source: Source<R>,
     format: Format,
     number: u64,
+    checksums: Checksums,
     fragments: Fragments,
     skipped: Skipped,
     links: Links,
@@ -123,9 +135,22 @@ impl<R: Read> Reader<R> {
             true => Format::Pcapng(Section::default()),
             false => Format::Pcap(Header::read(&mut source, &magic)?),
         };
-        let (fragments, links) = (Fragments::default(), Links::default());
-        let skipped = Skipped::default();
-        Ok(Self { source, format, number: 0, fragments, skipped, links, is_over: false })
+        Ok(Self {
+            source,
+            format,
+            number: 0,
+            checksums: Checksums::Read,
+            fragments: Fragments::default(),
+            skipped: Skipped::default(),
+            links: Links::default(),
+            is_over: false,
+        })
+    }
+
+    /// The same, and no checksum is looked at.
+    #[must_use]
+    pub fn without_checksums(self) -> Self {
+        Self { checksums: Checksums::Unread, ..self }
     }
 
     /// The packets passed over so far.
@@ -171,7 +196,7 @@ impl<R: Read> Reader<R> {
                 self.skipped.unknown_link += 1;
                 continue;
             };
-            let found = captured(link, record, &mut self.fragments);
+            let found = captured((link, self.checksums), record, &mut self.fragments);
             match found {
                 Ok(Some(captured)) => {
                     return Ok(Some(Captured { number: self.number, ..captured }));
@@ -219,18 +244,18 @@ impl Links {
 
 /// The segment that a frame holds, or makes whole; it is numbered by the caller.
 fn captured(
-    link: Link,
+    (link, checksums): (Link, Checksums),
     record: Record<'_>,
     fragments: &mut Fragments,
 ) -> Result<Option<Captured>, NoSegment> {
     let ip = frame::ip(link, record.bytes, record.original)?;
     let (packet, checksum, offer) = match ip.fragment {
-        None => frame::segment(&ip)?,
+        None => frame::segment(&ip, checksums)?,
         Some(fragment) => match fragments.take(&ip, fragment, record.at) {
             Taken::Kept => return Ok(None),
             Taken::Whole => match fragments.whole(&ip, fragment) {
                 None => return Ok(None),
-                Some(whole) => frame::segment(&whole.behind_extensions()?)?,
+                Some(whole) => frame::segment(&whole.behind_extensions()?, checksums)?,
             },
         },
     };

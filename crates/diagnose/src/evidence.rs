@@ -46,6 +46,8 @@ pub enum Evidence {
     OriginalMissing,
     /// The range was reported missing, and its acknowledgment filled the gap.
     GapFilled,
+    /// A receiver that reports duplicates has reported none of it (RFC 2883).
+    NoDuplicateReported,
 }
 
 impl Evidence {
@@ -66,12 +68,13 @@ impl Evidence {
             Self::OvertakenCopies => "overtaken-copies",
             Self::OriginalMissing => "original-missing",
             Self::GapFilled => "gap-filled",
+            Self::NoDuplicateReported => "no-duplicate-reported",
         }
     }
 
     /// May something be concluded from what is concluded from it?
     pub const fn carries(self) -> bool {
-        !matches!(self, Self::NoGapReported)
+        !matches!(self, Self::NoGapReported | Self::NoDuplicateReported)
     }
 
     /// How far it can be trusted, between 0 and 1.
@@ -86,6 +89,7 @@ impl Evidence {
             Self::AnsweredDuplicate | Self::GapFilled => 0.9,
             Self::OriginalMissing => 0.85,
             Self::NoGapReported => 0.8,
+            Self::NoDuplicateReported => 0.75,
         }
     }
 }

@@ -179,9 +179,11 @@ fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
             Some(cover) if cover.duplicate => Class::AckLost,
             // It may be of a duplicate, where the receiver reports none (RFC 3522 section 3.3).
             Some(cover) if only_by_timestamp(judged) && resent.duplicates == 0 => {
+                let silent = |sign: &Sign| sign.evidence == Evidence::NoGapReported;
+                let weak = judged.evidence.iter().all(silent);
                 match acks::in_time(resent, trips) {
                     _ if cover.jumps => Class::AckLost,
-                    true if cover.all => Class::Unknown,
+                    true if cover.all || weak => Class::Unknown,
                     _ => Class::Spurious,
                 }
             }

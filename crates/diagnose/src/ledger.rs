@@ -100,6 +100,14 @@ impl Resent {
         }
     }
 
+    /// Was an older timestamp echoed than that of any copy but the first?
+    pub fn has_older_timestamp(&self) -> bool {
+        let first = Bound::AtMost(0);
+        self.signs
+            .iter()
+            .any(|sign| sign.evidence == Evidence::OlderTimestamp && sign.bound == first)
+    }
+
     pub fn spans(&self, seq: Seq) -> bool {
         self.start <= seq && seq < self.end
     }

@@ -14,6 +14,7 @@ mod episode;
 mod evidence;
 mod findings;
 mod habits;
+mod hindsight;
 mod ledger;
 mod report;
 mod rtt;

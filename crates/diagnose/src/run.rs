@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use rtolab_capture::{ReadError, Reader, Skipped};
+use rtolab_capture::{InOrder, ReadError, Reader, Skipped};
 use serde::Serialize;
 
 use crate::{ConnectionReport, Diagnosis, Summary};
@@ -53,9 +53,10 @@ pub fn diagnose<R: Read, E>(
     let mut skipped = PassedOver::default();
     let error = match Reader::new(input) {
         Err(error) => Some(error),
-        Ok(mut reader) => {
-            let error = read(&mut reader, &mut diagnosis, &mut watch)?;
-            skipped = PassedOver::by(&reader);
+        Ok(reader) => {
+            let mut packets = reader.without_checksums().in_order();
+            let error = read(&mut packets, &mut diagnosis, &mut watch)?;
+            skipped = PassedOver::by(packets.reader());
             error
         }
     };
@@ -76,12 +77,12 @@ impl PassedOver {
 }
 
 fn read<R: Read, E>(
-    reader: &mut Reader<R>,
+    packets: &mut InOrder<R>,
     diagnosis: &mut Diagnosis,
     watch: &mut impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Option<ReadError>, E> {
     let mut count = 0_u64;
-    while let Some(captured) = reader.next() {
+    while let Some(captured) = packets.next() {
         match captured {
             Ok(captured) => {
                 diagnosis.packet(&captured);
@@ -90,7 +91,7 @@ fn read<R: Read, E>(
         }
         count += 1;
         if count % WATCHED == 0 {
-            watch(reader.offset())?;
+            watch(packets.reader().offset())?;
         }
     }
     Ok(None)

@@ -8,6 +8,7 @@ use crate::acks;
 use crate::arrivals::{Arrival, Arrivals};
 use crate::episode::Episodes;
 use crate::habits::Habits;
+use crate::hindsight;
 use crate::ledger::{Again, Copy, Ledger, Resent};
 use crate::rtt::RoundTrips;
 use crate::trigger::{Pace, Trigger};
@@ -261,7 +262,16 @@ impl Sending {
             acks::at_end(resent, &self.trips, vantage);
         }
         if vantage != Vantage::Receiver {
-            acks::chain(&mut self.settled, &self.trips);
+            hindsight::chain(&mut self.settled, &self.trips);
+            if let Some(heard) = self.pace.last_ack().filter(|_| self.dsack_seen) {
+                let settled = self.settled.iter_mut();
+                settled.for_each(|resent| hindsight::unreported(resent, &self.trips, heard));
+            }
+            // Without SACK too little is known of what has not arrived.
+            if self.judges.flight().uses_sack() {
+                hindsight::overtaken_later(&mut self.settled, &self.trips);
+                hindsight::in_order_later(&mut self.settled, &self.trips);
+            }
         }
     }
 }

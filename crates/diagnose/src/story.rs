@@ -18,6 +18,7 @@ type Found<'a> = (&'a [RetransmissionReport], &'a [TimeoutReport]);
 
 /// What is told of an episode.
 struct Told<'a> {
+    from: &'static str,
     episode: &'a Episode,
     resent: &'a [RetransmissionReport],
     timeouts: &'a [TimeoutReport],
@@ -40,7 +41,7 @@ pub(crate) fn episodes(
         let timeouts = &timeouts[timeouts.partition_point(|one| one.frame < first)
             ..timeouts.partition_point(|one| one.frame < next)];
         let cost = cost(episode, resent, sending.trips.least);
-        let told = Told { episode, resent, timeouts, cost };
+        let told = Told { from, episode, resent, timeouts, cost };
         let stalled = |to: Instant| [episode.stalled_from.secs_f64(), to.secs_f64()];
         reports.push(EpisodeReport {
             from,
@@ -91,9 +92,10 @@ impl Told<'_> {
             None => "any more".to_string(),
         };
         if is_syn {
+            let syn = if self.from == "client" { "SYN" } else { "SYN-ACK" };
             return match self.cost.stall {
-                Some(_) => format!("The SYN was not answered {waited} and repeated {times}."),
-                None => format!("The SYN was never answered and repeated {times}."),
+                Some(_) => format!("The {syn} was not answered {waited} and repeated {times}."),
+                None => format!("The {syn} was never answered and repeated {times}."),
             };
         }
         let bytes = self.cost.flight[0];
@@ -104,34 +106,33 @@ impl Told<'_> {
             (_, _) => format!("{heard} packets came back, but acknowledged nothing new {waited}"),
         };
         format!(
-            "{what}, with {} outstanding, and the retransmission timer expired {times}.",
-            counted(bytes, "byte")
+            "{what}, with {} outstanding, and the retransmission timer expired {times}{}.",
+            counted(bytes, "byte"),
+            self.why()
         )
     }
 
-    /// What was sent needlessly, and why.
+    /// What was sent needlessly.
     fn waste(&self) -> String {
         let count =
             |verdict| self.resent.iter().filter(|resent| resent.verdict == verdict).count() as u64;
         let (unneeded, needed) = (count(Verdict::Unneeded), count(Verdict::Needed));
         let (unknown, all) = (count(Verdict::Unknown), self.resent.len() as u64);
-        let why = self.why();
         let bytes = match self.cost.unneeded_bytes {
             0 => String::new(),
             bytes => format!(" ({})", counted(bytes, "byte")),
         };
-        let subject = if all == 1 {
-            "What was sent again".into()
-        } else {
-            format!("All {all} retransmissions")
+        let (subject, verb) = match all {
+            1 => ("What was sent again".to_string(), "was"),
+            2 => ("Both retransmissions".to_string(), "were"),
+            _ => (format!("All {all} retransmissions"), "were"),
         };
-        let verb = if all == 1 { "was" } else { "were" };
         match (unneeded, needed, unknown) {
             (0, 0, _) => {
                 format!("Whether {} needed, the capture does not tell.", needed_whether(all))
             }
-            (_, 0, 0) => format!("{subject} {verb} unneeded{bytes}{why}."),
-            (0, _, 0) => format!("{subject} {verb} needed{why}."),
+            (_, 0, 0) => format!("{subject} {verb} unneeded{bytes}."),
+            (0, _, 0) => format!("{subject} {verb} needed."),
             _ => {
                 let mut parts = Vec::new();
                 if unneeded > 0 {
@@ -141,7 +142,7 @@ impl Told<'_> {
                     parts.push(format!("{needed} needed"));
                 }
                 let mut told =
-                    format!("Of {all} retransmissions {}{why}", were(&parts, unneeded, needed));
+                    format!("Of {all} retransmissions {}", were(&parts, unneeded, needed));
                 if unknown > 0 {
                     let _ = write!(told, "; of {unknown} the capture does not tell");
                 }
@@ -155,9 +156,9 @@ impl Told<'_> {
     fn why(&self) -> &'static str {
         let is = |class| self.timeouts.iter().any(|timeout| timeout.class == class);
         match (is(Class::Spurious), is(Class::AckLost), is(Class::Genuine)) {
-            (true, false, false) => ": the acknowledgments were only late",
-            (false, true, false) => ": the acknowledgments had been lost",
-            (false, false, true) => ": the data had been lost",
+            (true, false, false) => ", though acknowledgments were only late",
+            (false, true, false) => ", for acknowledgments had been lost",
+            (false, false, true) => ", for data had been lost",
             _ => "",
         }
     }
@@ -168,7 +169,8 @@ impl Told<'_> {
         let Some(end) = self.episode.end else {
             return "It is not acknowledged in what the capture shows.".into();
         };
-        let mut story = format!("All was acknowledged at {:.3} s", end.secs_f64());
+        let what = if self.episode.is_syn { "It was answered" } else { "All was acknowledged" };
+        let mut story = format!("{what} at {:.3} s", end.secs_f64());
         match self.cost.time_lost {
             Some(lost) if lost >= NO_TIME => {
                 let _ = write!(story, ", {lost:.3} s later than is usual on this path");

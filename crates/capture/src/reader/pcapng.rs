@@ -39,6 +39,10 @@ struct Interface {
 }
 
 impl Section {
+    pub(super) fn has_several_interfaces(&self) -> bool {
+        self.interfaces.len() > 1
+    }
+
     pub(super) fn step<'a, R: Read>(
         &mut self,
         source: &'a mut Source<R>,

@@ -117,3 +117,21 @@ fn a_syn_shows_its_options_in_their_order() {
         read(&Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &ip(&packet(0, V4, 9))));
     assert_eq!(captured[0].offer, None);
 }
+
+#[test]
+fn packets_of_several_interfaces_are_sorted_by_time_and_those_of_one_are_not() {
+    let bytes = ip(&packet(0, V4, 10));
+    let order = Order::Little;
+    let frames = [order.frame(0, 1, &bytes), order.frame(0, 4, &bytes), order.frame(1, 2, &bytes)];
+    let frames = [&frames.concat()[..], &order.frame(1, 3, &bytes), &[6, 0, 0, 0]].concat();
+    let numbers = |interfaces: usize| -> Vec<u64> {
+        let described = order.interface(101, &[]).repeat(interfaces);
+        let file = [order.section(), described, frames.clone()].concat();
+        let mut packets = Reader::new(&file[..]).expect("a capture").in_order();
+        let numbers = packets.by_ref().map_while(Result::ok).map(|one| one.number).collect();
+        assert!(packets.next().is_none(), "nothing follows the error");
+        numbers
+    };
+    assert_eq!(numbers(2), [1, 3, 4, 2]);
+    assert_eq!(numbers(1), [1, 2]);
+}
