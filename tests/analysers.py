@@ -71,7 +71,9 @@ def beside(folder: Path, names: list[str]) -> Iterable[str]:
         yield f"  {place}: {again} sent again, {unneeded} of them unneeded"
         yield f"    tcptrace: {counts[place, 'tcptrace', 'again']} called sent again"
         for tool in tools:
-            of = {what: counts[place, tool, what] for what in ("again", "wrong", "unneeded", "right")}
+            of = {
+                what: counts[place, tool, what] for what in ("again", "wrong", "unneeded", "right")
+            }
             yield (
                 f"    {tool}: {of['again']} found and {of['wrong']} that are none; "
                 f"{of['unneeded']} called unneeded, {of['right']} rightly"

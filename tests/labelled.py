@@ -26,7 +26,10 @@ SCENARIOS = (
     *("gprs-reselection", "hold", "lte-handover", "outage", "rate-drop"),
     *("satellite-handover", "stall", "tail", "wifi-suspension"),
 )
-SENDERS = ("newreno", "sack", "sack+frto", "sack+eifel", "sack+dsack+rfc4015", "linux")
+SENDERS: tuple[tuple[str, dict[str, object]], ...] = (
+    *((sender, {}) for sender in ("newreno", "sack", "sack+frto", "sack+eifel", "linux")),
+    ("sack", {"receiver.dsack": True}),
+)
 SEEDS = range(101, 103)
 """None of which the rules were made on."""
 
@@ -48,10 +51,9 @@ class Labelled:
 
 def runs() -> Iterator[Labelled]:
     """All, one after the other."""
-    for scenario, sender in product(SCENARIOS, SENDERS):
-        for seed in SEEDS:
-            result = run(scenario, sender=sender, seed=seed)
-            yield Labelled(f"{scenario}_{sender}_{seed}", result, 0)
+    for scenario, (sender, set), seed in product(SCENARIOS, SENDERS, SEEDS):
+        result = run(scenario, sender=sender, seed=seed, set=set)
+        yield Labelled(f"{scenario}_{sender}{'-dsack' * bool(set)}_{seed}", result, 0)
     if kernels.missing():
         return
     pairs = kernels.frto_pairs()
@@ -116,7 +118,9 @@ def compared(folder: Path, name: str) -> Counter[Key]:
     )
     # What is no retransmission of data at all: SYNs apart, nothing is to be called that.
     shown = {r["frame"] for c in connections for r in c["retransmissions"] if r["len"] > 0}
-    counts.update((at, what, "neither", said) for (what, at_), said in found.items() if at_ in shown)
+    counts.update(
+        (at, what, "neither", said) for (what, at_), said in found.items() if at_ in shown
+    )
     return counts
 
 
@@ -153,7 +157,7 @@ def _run_of(name: str) -> str:
 
 
 def is_of_first_half(name: str) -> bool:
-    """Was the capture there to set thresholds by? The name of its run decides, whatever it holds."""
+    """May thresholds be set by the capture? The name of its run decides, whatever it holds."""
     return sha256(_run_of(name).encode()).digest()[0] % 2 == 0
 
 

@@ -81,11 +81,10 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
     if scenario_out and len(capture) > 1:
         complain("--scenario-out: one capture at a time", BAD_INPUT)
     allowed = limits(fail_on or [])
-    with _files(capture, again=bool(html or annotate or what_if or scenario_out)) as files:
-        found, files, unread = _diagnosed(files)
-        written = _write(found, files, (html, annotate, parquet))
-        if what_if or scenario_out:
-            written += _what_if(found, files, scenario_out)
+    with _files(capture, again=bool(html or annotate or what_if or scenario_out)) as given:
+        found, files, unread = _diagnosed(given)
+        told = _what_if(found, files, scenario_out) if what_if or scenario_out else []
+        written = _write(found, files, (html, annotate, parquet)) + told
     if as_json:
         documents = [one.document for one in found]
         print_json(documents[0] if len(documents) == 1 else documents)
@@ -184,9 +183,7 @@ def _what_if(
     return written
 
 
-def _finish(
-    found: Sequence[Diagnosis], unread: Sequence[str], allowed: Mapping[str, int]
-) -> None:
+def _finish(found: Sequence[Diagnosis], unread: Sequence[str], allowed: Mapping[str, int]) -> None:
     """Say what is wrong, and exit by it."""
     damaged = [f"{one.document['capture']}: {one.error}" for one in found if one.error]
     errors = [*unread, *damaged]
