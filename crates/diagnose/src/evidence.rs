@@ -30,6 +30,8 @@ pub enum Evidence {
     /// The next range, sent before the retransmission, arrived later and by its original, so that this
     /// one's original came before it, too (the idea of F-RTO, RFC 5682).
     OriginalsInOrder,
+    /// Something sent before it arrived after the range did, so that it was not the copy that arrived.
+    ArrivedBefore,
     /// Ranges that had been acknowledged were sent again before this one, and the duplicate
     /// acknowledgments of these copies were still to come when it was acknowledged.
     DuplicatesToCome,
@@ -62,6 +64,7 @@ impl Evidence {
             Self::OwnTimestamp => "own-timestamp",
             Self::AckTooSoon => "ack-too-soon",
             Self::OriginalsInOrder => "originals-in-order",
+            Self::ArrivedBefore => "arrived-before",
             Self::DuplicatesToCome => "duplicates-to-come",
             Self::AnsweredDuplicate => "answered-duplicate",
             Self::NoGapReported => "no-gap-reported",
@@ -84,7 +87,7 @@ impl Evidence {
             Self::DSack => 0.995,
             Self::OlderTimestamp => 0.99,
             Self::OwnTimestamp | Self::FillsHole => 0.98,
-            Self::AckTooSoon | Self::OriginalsInOrder => 0.97,
+            Self::AckTooSoon | Self::OriginalsInOrder | Self::ArrivedBefore => 0.97,
             Self::OvertakenCopies | Self::DuplicatesToCome => 0.95,
             Self::AnsweredDuplicate | Self::GapFilled => 0.9,
             Self::OriginalMissing => 0.85,

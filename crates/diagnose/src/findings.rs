@@ -195,7 +195,7 @@ fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
 
 /// Does nothing say that it was an original's own acknowledgment that came?
 fn only_by_timestamp(judged: &Judged) -> bool {
-    let of_both = [Evidence::OlderTimestamp, Evidence::NoGapReported];
+    let of_both = [Evidence::OlderTimestamp, Evidence::NoGapReported, Evidence::ArrivedBefore];
     judged.evidence.iter().all(|sign| of_both.contains(&sign.evidence))
 }
 

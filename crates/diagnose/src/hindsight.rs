@@ -92,7 +92,7 @@ pub(crate) fn in_order_later(settled: &mut [Resent], trips: &RoundTrips) {
         if let Some((sent, frame)) = behind {
             let later = resent.copies.iter().position(|copy| copy.at > sent + reordering);
             if let Some(copy @ 1..) = later.filter(|_| !resent.is_syn) {
-                resent.note(Evidence::OriginalsInOrder, Bound::AtMost(copy - 1), frame);
+                resent.note(Evidence::ArrivedBefore, Bound::AtMost(copy - 1), frame);
             }
         }
         let frame = resent.cover.map_or(0, |cover| cover.frame);

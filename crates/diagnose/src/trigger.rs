@@ -264,7 +264,7 @@ impl Pace {
     /// Without SACK, do duplicate acknowledgments make the sender repeat nothing more? The segment was
     /// repeated in this recovery, or more came than lead to one.
     fn is_repaired(&self, flight: &Flight, since_ack: Option<Duration>) -> bool {
-        let repeated = flight.head().is_some_and(|head| head.was_retransmitted());
+        let repeated = flight.head().is_some_and(rtolab_tcp::Sent::was_retransmitted);
         let late = since_ack.is_some_and(|since| since > AT_THE_SAME_TIME);
         matches!(self.repair, Repair::Fast(_)) && repeated
             || self.duplicates > DUPLICATE_THRESHOLD && late

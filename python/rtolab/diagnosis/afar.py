@@ -24,6 +24,9 @@ NEAR = 0.1
 LATE = 0.25
 """An acknowledgment that the sender knows so much later than it could was held up, in seconds."""
 
+LEAST_DATA = 1
+"""What a FIN takes, in sequence numbers: data take more."""
+
 WRAP = 1 << 32
 
 
@@ -88,8 +91,12 @@ def _arrivals(
     answers: Sequence[Row], sent: tuple[Sequence[Row], Sequence[float]], trip: float
 ) -> list[float]:
     """Half a round trip later, or when the sender first shows that it knows it."""
-    # A SYN echoes nothing.
-    knows = [(row, t) for row, t in zip(*sent, strict=True) if row["stamps"][1]]
+    # A SYN echoes nothing; and a sender with nothing left to send shows nothing.
+    knows = [
+        (row, t)
+        for row, t in zip(*sent, strict=True)
+        if row["stamps"][1] and row["len"] > LEAST_DATA
+    ]
     data, left = [row for row, _ in knows], [t for _, t in knows]
     echoes = list(accumulate(_unwrapped([row["stamps"][1] for row in data]), max))
     stamps = _unwrapped([row["stamps"][0] for row in answers])
