@@ -70,6 +70,7 @@ export class Latest {
     this.waiting = null;
   }
 
+  /** Ask this after what is under way; what waited until now is forgotten. */
   offer(question) {
     this.waiting = question;
     if (!this.busy) this.#next();

@@ -121,7 +121,7 @@ export class Controls {
   }
 
   #knob(knob) {
-    const slider = h("input", { type: "range", id: knob.id, min: "0", max: String(STEPS), step: "1" });
+    const slider = h("input", { type: "range", id: knob.id, min: "0", max: String(STEPS), step: "1", value: "0" });
     const text = h("input", { type: "text", id: `${knob.id}-text`, "aria-label": `${knob.label}, as text`, autocomplete: "off", spellcheck: "false" });
     const back = h("button", { type: "button", class: "back", "aria-label": `${knob.label}: as the scenario has it`, title: "as the scenario has it" }, "↺");
     const fault = h("p", { class: "fault", hidden: true });
@@ -131,7 +131,8 @@ export class Controls {
       const number = knob.unit.parse(value);
       slider.disabled = this.link === null && knob.id !== "rto";
       if (document.activeElement !== text) text.value = value ?? "";
-      text.placeholder = "none";
+      text.placeholder = knob.id === "rto" || knob.id === "delay" ? "default" : "none";
+      if (value === null) slider.value = "0";
       if (number !== null) slider.value = String(Math.round(STEPS * knob.scale.from(number)));
       slider.setAttribute("aria-valuetext", value ?? "none");
       row.classList.toggle("unset", value === null);

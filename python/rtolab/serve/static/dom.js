@@ -9,7 +9,7 @@ export function h(tag, attributes = {}, ...children) {
     else if (name in element && typeof value !== "string") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
@@ -20,7 +20,11 @@ export function byId(id) {
 
 /** A table of texts and elements in a box that scrolls by itself where it is too wide. */
 export function table(caption, head, rows, attributes = {}) {
-  const cells = (row, tag) => row.map((cell) => (cell instanceof HTMLTableCellElement ? cell : h(tag, {}, cell)));
+  const cells = (row) => row.map((cell) => (cell instanceof HTMLTableCellElement ? cell : h("td", {}, cell)));
+  const lines = rows.map((row) => (row instanceof HTMLElement ? row : h("tr", {}, cells(row))));
+  // A heading stands over its numbers.
+  const isNumber = (at) => lines[0]?.cells[at]?.classList.contains("number");
+  const heading = (name, at) => h("th", { scope: "col", class: isNumber(at) ? "number" : null }, name);
   return h(
     "div",
     { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
@@ -28,8 +32,8 @@ export function table(caption, head, rows, attributes = {}) {
       "table",
       attributes,
       h("caption", {}, caption),
-      h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, rows.map((row) => (row instanceof HTMLElement ? row : h("tr", {}, cells(row, "td"))))),
+      h("thead", {}, h("tr", {}, head.map(heading))),
+      h("tbody", {}, lines),
     ),
   );
 }

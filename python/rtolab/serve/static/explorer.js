@@ -9,8 +9,11 @@ import { legend, Picture } from "./picture.js";
 import { question, read, written } from "./state.js";
 import { otherwise, timeouts, totals } from "./tables.js";
 import { themed } from "./theme.js";
+import { seconds } from "./units.js";
 
-const OTHERS = ["newreno", "newreno+frto", "sack", "sack+frto", "sack+eifel", "linux"];
+const PHONE = 720;
+/** Narrower pages begin with the sliders folded away, in px. */
+const OTHERS = ["reno", "newreno", "newreno+frto", "sack", "sack+frto", "sack+eifel", "sack+dualrtt", "linux"];
 
 const index = await look("api/index");
 let state = await read(location.hash, index);
@@ -26,25 +29,28 @@ let captured = [];
 themed(() => [picture, ...captured].forEach((one) => one.draw()));
 
 const runs = new Latest(run);
+const loads = new Latest(load);
 
 /** Something of the state is another: run again. */
-async function changed(why) {
+function changed(why) {
   changedAt ??= performance.now();
-  if (why === "scenario") await load();
-  else runs.offer();
+  if (why === "scenario") loads.offer(true);
+  else runs.offer(true);
   remember();
 }
 
-/** The scenario of the state, as text and as what sliders begin with. */
+/** The scenario of the state, as text and as what sliders begin with; run if nothing is wrong. */
 async function load() {
   try {
     const found = await (await ask("api/scenario", question(state))).json();
     controls.take(state, found);
     if (document.activeElement !== byId("toml")) byId("toml").value = found.toml;
+    await ask("api/check", question(state));
+    runs.offer(true);
   } catch (error) {
+    if (!(error instanceof Fault)) throw error;
     blame(error);
   }
-  runs.offer();
 }
 
 async function run() {
@@ -52,7 +58,8 @@ async function run() {
   changedAt = null;
   document.body.classList.add("running");
   try {
-    const result = unpack(await (await ask("api/run", question(state))).arrayBuffer());
+    const asked = question(state, isCut ? state.view : null);
+    const result = unpack(await (await ask("api/run", asked)).arrayBuffer());
     show(result);
     blame(null);
     if (began !== null) performance.measure("drag to picture", { start: began, end: performance.now() });
@@ -63,8 +70,15 @@ async function run() {
   document.body.classList.remove("running");
 }
 
+/** Does the picture end before the run does, for it has too many packets? */
+let isCut = false;
+
 function show(result) {
   picture.show(result, state.view);
+  isCut = picture.isCut;
+  const end = Math.min(...result.senders.map((sender) => sender.shown[1]));
+  byId("cut").hidden = !isCut;
+  byId("cut").textContent = `There are more packets than are drawn at once: these are drawn until ${seconds(end)} s. Zoom in, and those that you look at are drawn.`;
   controls.flows(result.flows, result.flow);
   byId("totals").replaceChildren(totals(result));
   byId("timeouts").replaceChildren(timeouts(result, whatIf));
@@ -113,16 +127,21 @@ async function arrive() {
   if (location.hash === ours) return;
   ours = location.hash;
   state = await read(location.hash, index);
-  await load();
+  loads.offer(true);
 }
 
 picture.onview = (axis) => {
   state.view = axis.isWhole ? null : [...axis.view];
   picture.view = state.view;
+  if (picture.misses()) changed("view");
   remember();
 };
 byId("toml").addEventListener("input", () => {
   state.toml = byId("toml").value;
+  changed("scenario");
+});
+byId("as-shipped").addEventListener("click", () => {
+  state.toml = null;
   changed("scenario");
 });
 byId("zoom-in").addEventListener("click", () => picture.axis.zoom(0.6));
@@ -200,5 +219,6 @@ addEventListener("drop", (event) => {
   if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
 });
 
+byId("controls").open = innerWidth > PHONE;
 changedAt = null;
-await load();
+loads.offer(true);

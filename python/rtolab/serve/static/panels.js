@@ -5,7 +5,7 @@ import { cross, mark } from "./looks.js";
 import { Panel } from "./panel.js";
 
 const NEAR = 14;
-const FINE = new Set(["delivered", "underway"]);
+const FINE = new Set(["delivered", "underway", "does not show"]);
 
 /** Sequence numbers over time at one host: packets, acknowledgments, SACK blocks. */
 export class Sequence extends Panel {

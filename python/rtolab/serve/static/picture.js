@@ -52,6 +52,17 @@ export class Picture {
     return [...found.values()];
   }
 
+  /** Was some of it left out, for there is too much? */
+  get isCut() {
+    return this.result.senders.some(({ shown, end_s }) => shown && (shown[0] > 0 || shown[1] < end_s));
+  }
+
+  /** Is some of what is looked at among that? */
+  misses() {
+    const [from, to] = this.axis.view;
+    return this.result.senders.some(({ shown, end_s }) => shown && (Math.max(from, 0) < shown[0] || Math.min(to, end_s) > shown[1]));
+  }
+
   #build(result, names) {
     this.names = names;
     this.figures.replaceChildren();
@@ -123,9 +134,7 @@ export class Picture {
         this.show(this.result, this.view);
       });
     }
-    canvas.addEventListener("pointerleave", () => {
-      this.tip.hidden = true;
-    });
+    canvas.addEventListener("pointerleave", () => this.#choose(panel, null));
     canvas.addEventListener("dblclick", () => this.axis.reset());
     canvas.addEventListener("wheel", (event) => this.#wheel(panel, event), { passive: false });
     canvas.addEventListener("keydown", (event) => this.#key(panel, event));

@@ -15,10 +15,10 @@ export function initial(index) {
   };
 }
 
-/** What the server is asked for a state. */
-export function question(state) {
+/** What the server is asked for a state, and for which part of the time packets are wanted. */
+export function question(state, between = null) {
   const { scenario, toml, set, senders, seed, flow, place } = state;
-  return { scenario, toml, set, senders, seed, flow, place, between: null };
+  return { scenario, toml, set, senders, seed, flow, place, between };
 }
 
 /** The part of an address behind #: names as the command line has them. */

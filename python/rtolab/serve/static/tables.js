@@ -64,7 +64,7 @@ function row(sender, one, width, whatIf) {
     h("td", {}, verdict(one.truth ?? "–")),
     h("td", {}, one.verdict ? [verdict(one.verdict), ` by ${one.detector}, after ${seconds(one.verdict_at_s - one.at_s)} s`] : "–"),
     h("td", {}, cost(one)),
-    h("td", {}, detectors(one.verdicts)),
+    h("td", { class: "said" }, detectors(one.verdicts)),
     h("td", {}, one.kind === "timeout" && whatIf ? button : ""),
   ];
   return [h("tr", {}, cells), below];
@@ -98,12 +98,24 @@ export function otherwise(sender, found) {
     found.cost_s === null
       ? `Had it not fired: nothing would have come that acknowledges the segment (${found.truth}). ${had}`
       : `Had it not fired: the transfer would have ended ${seconds(found.cost_s)} s sooner, with ${found.cost_segments} segments fewer. ${had}`;
-  const rows = found.others.map((one) => {
-    if (one.error) return h("tr", {}, h("th", { scope: "row" }, one.sender), h("td", { colspan: "3" }, one.error));
+  const rows = found.others.filter((one) => !one.error).map((one) => {
     const sooner = one.time_s === null ? "does not end" : signed(one.time_s);
     return h("tr", {}, h("th", { scope: "row" }, one.sender), h("td", { class: "number" }, seconds(one.end_s)), h("td", { class: "number" }, sooner), h("td", { class: "number" }, one.segments > 0 ? `+${one.segments}` : String(one.segments)));
   });
-  return [h("p", {}, not), table(`Had another sender gone on from there in place of ${sender}`, ["Sender", "Ends at (s)", "Difference (s)", "Segments"], rows)];
+  const title = `Had another sender gone on from there in place of ${sender}`;
+  const others = table(title, ["Sender", "Ends at (s)", "Difference (s)", "Segments"], rows);
+  return [h("p", {}, not), rows.length > 0 ? others : null, ...unable(found.others)].filter(Boolean);
+}
+
+/** Who could not go on, by what they lack. */
+function unable(others) {
+  const reasons = new Map();
+  for (const { sender, error } of others) {
+    if (!error) continue;
+    const reason = error.replace(/^`[^`]*` cannot go on from `[^`]*`: /, "");
+    reasons.set(reason, [...(reasons.get(reason) ?? []), sender]);
+  }
+  return [...reasons].map(([reason, senders]) => h("p", { class: "note" }, `Not from there: ${senders.join(", ")}. ${reason}.`));
 }
 
 function signed(value) {
