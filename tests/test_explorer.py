@@ -297,7 +297,7 @@ def test_a_wrong_sender_and_a_wrong_value_are_told_where_they_are(page: Page) ->
     wrong.wait_for(state="hidden")
 
 
-def test_a_capture_is_dropped_and_diagnosed(page: Page) -> None:
+def test_a_capture_is_dropped_and_diagnosed(page: Page, tmp_path: Path) -> None:
     content = base64.b64encode(CAPTURE.read_bytes()).decode()
     transfer = page.evaluate_handle(
         """([content, name]) => {
@@ -313,9 +313,8 @@ def test_a_capture_is_dropped_and_diagnosed(page: Page) -> None:
     assert page.locator("#diagnosis canvas").count() == 1
     assert "spurious" in page.locator("#diagnosis [data-timeouts]").inner_text()
     keep(page, "capture")
-    page.locator("#file").set_input_files(
-        files=[{"name": "a.txt", "mimeType": "", "buffer": b"no"}]
-    )
+    (tmp_path / "a.txt").write_text("no", encoding="ascii")
+    page.locator("#file").set_input_files(tmp_path / "a.txt")
     page.get_by_text("neither pcap nor pcapng").wait_for()
 
 

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shlex
 import subprocess
 import sys
+import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
 
 import numpy as np
 import polars as pl
@@ -18,10 +22,12 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from rtolab import run, sweep
+from rtolab.campaign import Campaign, Settings
+from rtolab.experiments import find
 from rtolab.run import shipped_scenarios
 from rtolab.serve.app import Explorer
 from rtolab.serve.limits import Limits
-from serving import HOLD, server, unpack
+from serving import HOLD, resident, server, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,28 +151,36 @@ def test_sliders_begin_where_the_scenario_stands(client: TestClient) -> None:
     found = client.post("/api/scenario", json={"scenario": "hold"}).json()
     stall = {"at": "1 s", "for": "2 s"}
     link = {"name": "radio", "rate": "1 Mbit/s", "delay": "100 ms", "loss": None, "stall": stall}
-    assert found["links"] == [link | {"troubled": True}]
+    keys = {name: name for name in ("rate", "delay", "loss", "stalls")}
+    assert found["links"] == [link | {"keys": keys, "troubled": True}]
+    # Where data has values of its own, those are dragged.
+    own = client.post("/api/scenario", json={"scenario": "stall"}).json()["links"][0]
+    assert (own["keys"]["stalls"], own["keys"]["rate"]) == ("forward.stalls", "rate")
 
 
 @pytest.mark.parametrize(
-    ("asked", "where", "line", "key", "words"),
+    ("asked", "place", "words"),
     [
-        ({"toml": "title = "}, "scenario", 1, None, "expected"),
-        ({"toml": "duration = 3\n"}, "scenario", 1, None, "without a unit"),
-        ({"set": {"link.radio.rate": "fast"}}, "set", None, "link.radio.rate", "28.8 kbit/s"),
-        ({"set": {"link.moon.rate": "1 Mbit/s"}}, "set", None, "link.moon.rate", "radio"),
-        ({"senders": ["newrino"]}, "sender", None, None, "newreno"),
-        ({"toml": HEAVY.replace('to = "b"', 'to = "c"')}, "scenario", 14, None, "flow.endless.to"),
+        ({"toml": "title = "}, ("scenario", 1, None), "expected"),
+        ({"toml": "duration = 3\n"}, ("scenario", 1, None), "without a unit"),
+        ({"set": {"link.radio.rate": "fast"}}, ("set", None, "link.radio.rate"), "28.8 kbit/s"),
+        ({"set": {"link.moon.rate": "1 Mbit/s"}}, ("set", None, "link.moon.rate"), "radio"),
+        ({"senders": ["newrino"]}, ("sender", None, None), "newreno"),
+        (
+            {"toml": HEAVY.replace('to = "b"', 'to = "c"')},
+            ("scenario", 14, None),
+            "flow.endless.to",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_where_it_is(
-    client: TestClient, asked: dict[str, Any], where: str, line: int, key: str, words: str
+    client: TestClient, asked: dict[str, Any], place: tuple[str, int, str], words: str
 ) -> None:
     for path in ("check", "run"):
         response = client.post(f"/api/{path}", json=HOLD | asked)
         assert response.status_code == 422
         error = told(response)
-        assert (error["where"], error["line"], error["key"]) == (where, line, key), error
+        assert (error["where"], error["line"], error["key"]) == place, error
         assert words in error["message"]
         assert "/tmp" not in error["message"]
 
@@ -418,8 +432,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     out = tmp_path_factory.mktemp("results")
     (out / "delays.toml").write_text(SWEEP, encoding="utf-8")
     sweep.run(sweep.load(out / "delays.toml"), out / "delays", sweep.Threads(1))
-    command = ["reproduce", "frto2002/fig1", "--quick", "--out", str(out / "report")]
-    subprocess.run([sys.executable, "-m", "rtolab.cli", *command], check=False, capture_output=True)
+    campaign = Campaign(out / "report", Settings(quick=True))
+    campaign.run(find(["frto2002/fig1"])[0])
     with TestClient(Explorer(Limits(), [out]).app(), base_url=HOST) as client:
         yield client
 
@@ -520,3 +534,41 @@ def test_a_folder_without_results_is_told(tmp_path: Path) -> None:
     )
     assert again.returncode == 2
     assert "found no results" in again.stderr
+
+
+LOAD_S = float(os.environ.get("RTOLAB_LOAD_S", "5"))
+CLIENTS = 20
+
+
+def test_twenty_clients_at_once_are_answered_in_less_than_a_gigabyte() -> None:
+    with server() as (address, pid):
+        end = time.monotonic() + LOAD_S
+        with ThreadPoolExecutor(CLIENTS) as threads:
+            clients = [threads.submit(drags, address, number, end) for number in range(CLIENTS)]
+            most = 0.0
+            while not all(client.done() for client in clients):
+                most = max(most, sum(resident(pid).values()))
+                time.sleep(0.1)
+        answers = [answer for client in clients for answer in client.result()]
+    assert len(answers) >= CLIENTS
+    assert {status for status, _ in answers} == {200}
+    waits = sorted(wait for _, wait in answers)
+    print(  # noqa: T201
+        f"{len(answers)} answers in {LOAD_S:g} s; {1000 * waits[len(waits) // 2]:.0f} ms at the "
+        f"median, {1000 * waits[-1]:.0f} ms at most; {most:.0f} MB in all processes"
+    )
+    assert most < 1000
+
+
+def drags(address: str, number: int, end: float) -> list[tuple[int, float]]:
+    """A client that drags the stall until the end: each answer's status, and the wait for it."""
+    answers: list[tuple[int, float]] = []
+    while time.monotonic() < end or not answers:
+        length = f"{1 + (number + len(answers)) % 60 / 10} s"
+        stall = {"link.radio.stalls.scripted": f'[{{ at = "1 s", for = "{length}" }}]'}
+        content = json.dumps(HOLD | {"set": stall}).encode()
+        began = time.monotonic()
+        with urlopen(Request(f"{address}api/run", content, JSON)) as response:
+            response.read()
+            answers.append((response.status, time.monotonic() - began))
+    return answers

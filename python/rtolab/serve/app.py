@@ -68,6 +68,17 @@ class Explorer:
     def __post_init__(self) -> None:
         self._uploads = 0
         self.shelf = Shelf.of(self.folders)
+        self._index = {
+            "version": _rtolab.__version__,
+            "scenarios": [
+                {"name": name, "title": scenario_title(path)}
+                for name, path in shipped_scenarios().items()
+            ],
+            "senders": _rtolab.policies(),
+            "default": {"scenario": DEFAULT, "senders": SENDERS},
+            "results": self.shelf.titles(),
+            "limits": {"capture": self.limits.capture, "senders": self.limits.senders},
+        }
 
     def app(self) -> Starlette:
         """As ASGI has it."""
@@ -113,16 +124,7 @@ class Explorer:
 
     async def index(self, _: Request) -> Response:
         """What there is to choose from."""
-        scenarios = shipped_scenarios().items()
-        document = {
-            "version": _rtolab.__version__,
-            "scenarios": [{"name": n, "title": scenario_title(p)} for n, p in scenarios],
-            "senders": _rtolab.policies(),
-            "default": {"scenario": DEFAULT, "senders": SENDERS},
-            "results": self.shelf.titles(),
-            "limits": {"capture": self.limits.capture, "senders": self.limits.senders},
-        }
-        return JSONResponse(document)
+        return JSONResponse(self._index)
 
     async def scenario(self, request: Request) -> Response:
         """A scenario's text, and what its sliders begin with."""

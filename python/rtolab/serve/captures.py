@@ -30,7 +30,6 @@ PACKETS: dict[str, Any] = {
     "seq": pl.Float64,
     "len": pl.Float64,
     "ack": pl.Float64,
-    "window_edge": pl.Float64,
     "is_data": pl.Boolean,
     "is_ack": pl.Boolean,
     "kind": pl.String,
@@ -116,7 +115,7 @@ def _connection(one: Mapping[str, Any], packets: Sequence[Row], packing: Packing
             "cause": packing.codes(data["cause"], REASONS),
             "fate": packing.codes(pl.repeat(FATES[0], data.height, eager=True), FATES),
         },
-        "acks": numbers(acks, ("at_s", "ack", "window_edge"), packing),
+        "acks": numbers(acks, ("at_s", "ack"), packing),
         "sacks": numbers(_blocks(acks), ("at_s", "start", "end"), packing),
         "windows": {
             name: packing.numbers(nothing)
@@ -148,7 +147,6 @@ def _packet(packet: Row, sender: str, resent: Mapping[int, Row]) -> Row:
         "seq": packet["seq"],
         "len": packet["len"],
         "ack": packet["ack"],
-        "window_edge": packet["edge"],
         "is_data": is_mine and packet["len"] > 0,
         "is_ack": not is_mine and packet["ack"] is not None,
         "kind": again["verdict"] if again else "first",

@@ -18,7 +18,7 @@ from rtolab.result import PLACES, file_name
 from rtolab.serve import captures
 from rtolab.serve.assets import assets
 from rtolab.serve.faults import FILE
-from rtolab.serve.runs import detectors, pack, simulate
+from rtolab.serve.runs import detectors, run, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,13 +42,13 @@ def download(asked: Asked) -> bytes:
     Raises:
         Error: what is wrong.
     """
-    result = simulate(asked, asked["senders"], judges=detectors())
-    return KINDS[asked["kind"]](result, asked)
+    return KINDS[asked["kind"]](asked)
 
 
-def html(result: Result, asked: Asked) -> bytes:
+def html(asked: Asked) -> bytes:
     """A page with the pictures and tables of the run, which asks nobody for anything."""
-    return page(f"{result.scenario}, seed {asked['seed']}", pack(result, asked))
+    edited = ", edited" if asked["toml"] is not None else ""
+    return page(f"{asked['scenario']}{edited}, seed {asked['seed']}", run(asked))
 
 
 def diagnosis(asked: Asked) -> bytes:
@@ -80,32 +80,38 @@ def bundle() -> str:
     return "\n" + "\n".join(EXPORT.sub("", IMPORT.sub("", part)) for part in parts) + "\n"
 
 
-def parquet(result: Result, asked: Asked) -> bytes:
+def parquet(asked: Asked) -> bytes:
     """All tables, each a Parquet file, with the scenario."""
-    with TemporaryDirectory(dir=".") as folder:
-        files = result.write_tables(folder)
-        return _zipped({path.name: path.read_bytes() for path in files} | _scenario(asked))
+    return _zipped(_tables(_result(asked)) | _scenario(asked))
 
 
-def pcapng(result: Result, asked: Asked) -> bytes:
+def pcapng(asked: Asked) -> bytes:
     """The captures of every sender at both hosts."""
-    return _zipped(_captures(result) | _scenario(asked))
+    return _zipped(_captures(_result(asked)) | _scenario(asked))
 
 
-def everything(result: Result, asked: Asked) -> bytes:
+def everything(asked: Asked) -> bytes:
     """Page, tables, captures and scenario."""
-    with TemporaryDirectory(dir=".") as folder:
-        tables = {path.name: path.read_bytes() for path in result.write_tables(folder)}
-    page = {"report.html": html(result, asked)}
-    return _zipped(page | tables | _captures(result) | _scenario(asked))
+    page = {"report.html": html(asked)}
+    result = _result(asked)
+    return _zipped(page | _tables(result) | _captures(result) | _scenario(asked))
 
 
-KINDS: dict[str, Callable[[Result, Asked], bytes]] = {
+KINDS: dict[str, Callable[[Asked], bytes]] = {
     "html": html,
     "parquet": parquet,
     "pcapng": pcapng,
     "everything": everything,
 }
+
+
+def _result(asked: Asked) -> Result:
+    return simulate(asked, asked["senders"], judges=detectors())
+
+
+def _tables(result: Result) -> dict[str, bytes]:
+    with TemporaryDirectory(dir=".") as folder:
+        return {path.name: path.read_bytes() for path in result.write_tables(folder)}
 
 
 def _captures(result: Result) -> dict[str, bytes]:

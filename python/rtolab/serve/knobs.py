@@ -39,25 +39,28 @@ def written(text: str) -> dict[str, Any]:
 
 
 def _link(link: dict[str, Any]) -> dict[str, Any]:
+    """A link's values, and by which keys they are set."""
+    keys = {name: _key(link, name) for name in ("rate", "delay", "loss", "stalls")}
+    troubles = ("stalls", "outages", "spikes", "loss")
     return {
         "name": str(link.get("name", "")),
-        "rate": _text(_either(link, "rate")),
-        "delay": _text(_either(link, "delay")),
-        "loss": _text(_either(link, "loss")),
-        "stall": _stall(link),
-        "troubled": any(_either(link, key) for key in ("stalls", "outages", "spikes", "loss")),
+        "rate": _text(_at(link, *keys["rate"])),
+        "delay": _text(_at(link, *keys["delay"])),
+        "loss": _text(_at(link, *keys["loss"])),
+        "stall": _stall(_at(link, *keys["stalls"])),
+        "keys": {name: ".".join(key) for name, key in keys.items()},
+        "troubled": any(_at(link, *_key(link, name)) for name in troubles),
     }
 
 
-def _either(link: dict[str, Any], key: str) -> object:
-    """As it is for both directions, else for data's."""
-    both = link.get(key)
-    return both if both is not None else _at(link, "forward", key)
+def _key(link: dict[str, Any], name: str) -> tuple[str, ...]:
+    """Data's own key where it has one: that of both directions then says nothing of data."""
+    return (name,) if _at(link, "forward", name) is None else ("forward", name)
 
 
-def _stall(link: dict[str, Any]) -> dict[str, str] | None:
+def _stall(stalls: object) -> dict[str, str] | None:
     """The first stall that is written, if it has a time."""
-    scripted = _list(_at(_dict(_either(link, "stalls")), "scripted"))
+    scripted = _list(_at(stalls, "scripted"))
     first = _dict(scripted[0]) if scripted else {}
     if not {"at", "for"} <= set(first):
         return None

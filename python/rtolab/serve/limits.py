@@ -16,7 +16,7 @@ class Limits:
         queue: how many more may wait for one of these.
         run_s: a run that takes longer is ended, in seconds.
         capture_s: likewise of a capture's diagnosis.
-        memory: what a process may take for a request, in bytes.
+        memory: address space that a process may take for a request, in bytes.
         spent: a process that has grown so large is replaced, in bytes.
         request: a request's body, in bytes.
         uploads: captures that may be on their way at a time.
@@ -30,7 +30,7 @@ class Limits:
     queue: int = 40
     run_s: float = 10.0
     capture_s: float = 60.0
-    memory: int = 1000 * MEGABYTE
+    memory: int = 1600 * MEGABYTE
     spent: int = 350 * MEGABYTE
     request: int = 256_000
     uploads: int = 4

@@ -26,6 +26,18 @@ FATES = (
 KINDS = ("first", "needed", "unneeded")
 
 
+SEGMENTS = (
+    *("flow", "at_s", "place", "event", "copy", "seq", "len", "ack"),
+    *(f"sack_{block}_{end}" for block in range(1, 5) for end in ("start", "end")),
+    *("retransmission", "unneeded", "fate", "fate_at_s", "held_s"),
+)
+"""What is looked at of a trace, which may be long."""
+OF_DATA = (
+    *("at_s", "copy", "seq", "len", "retransmission", "unneeded", "fate", "fate_at_s", "held_s"),
+)
+OF_ACKS = ("at_s", "ack", *(name for name in SEGMENTS if name.startswith("sack")))
+
+
 @dataclass(frozen=True)
 class Trace:
     """The tables of one flow of a run."""
@@ -64,7 +76,7 @@ def seen(trace: Trace, asked: Mapping[str, Any], packing: Packing) -> dict[str, 
             "cause": packing.codes(packets["cause"], REASONS),
             "fate": packing.codes(packets["fate"], FATES),
         },
-        "acks": numbers(acks, ("at_s", "ack", "window_edge"), packing),
+        "acks": numbers(acks, ("at_s", "ack"), packing),
         "sacks": numbers(_blocks(acks), ("at_s", "start", "end"), packing),
         "windows": numbers(windows, ("at_s", "cwnd", "ssthresh", "srtt_s", "rto_s"), packing),
         "names": {"kind": KINDS, "cause": REASONS, "fate": FATES},
@@ -78,15 +90,23 @@ def numbers(frame: pl.DataFrame, columns: tuple[str, ...], packing: Packing) -> 
 
 def _at(trace: Trace, place: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Data segments and the ACKs that answer them, as a host sees them."""
-    data = trace.segments.filter(pl.col("len") > 0)
-    sent = data.filter((pl.col("place") == "sender") & (pl.col("event") == "sent"))
+    data = pl.col("len") > 0
+    sent = _where(trace, OF_DATA, ("sender", "sent"), data)
     told = _with_causes(sent.sort("at_s", maintain_order=True), trace.timeouts)
     if place == "receiver":
-        arrived = data.filter((pl.col("place") == "receiver") & (pl.col("event") == "received"))
-        told = arrived.select("at_s", "copy").join(told.drop("at_s"), on="copy")
-    back = pl.col("event") == ("received" if place == "sender" else "sent")
-    acks = trace.segments.filter((pl.col("place") == place) & back & pl.col("ack").is_not_null())
-    return told, acks
+        arrived = _where(trace, ("at_s", "copy"), ("receiver", "received"), data)
+        told = arrived.join(told.drop("at_s"), on="copy")
+    back = "received" if place == "sender" else "sent"
+    return told, _where(trace, OF_ACKS, (place, back), pl.col("ack").is_not_null())
+
+
+def _where(
+    trace: Trace, columns: tuple[str, ...], seen: tuple[str, str], what: pl.Expr
+) -> pl.DataFrame:
+    """Some columns of the packets that were seen to be sent or received at a place."""
+    place, event = seen
+    here = (pl.col("place") == place) & (pl.col("event") == event) & what
+    return trace.segments.lazy().filter(here).select(columns).collect()
 
 
 def _with_causes(sent: pl.DataFrame, timeouts: pl.DataFrame) -> pl.DataFrame:

@@ -169,9 +169,13 @@ class _Worker:
 
     async def ready(self) -> None:
         """Wait until it has said that it is ready; that takes no time of a request's."""
-        if not self.is_ready:
+        if self.is_ready:
+            return
+        try:
             await asyncio.wait_for(self.reader.readexactly(LENGTH), START_S)
-            self.is_ready = True
+        except (TimeoutError, asyncio.IncompleteReadError):
+            raise StoppedError("a process for this could not be started; try again") from None
+        self.is_ready = True
 
     async def end(self) -> None:
         with suppress(ProcessLookupError):

@@ -14,7 +14,7 @@ from rtolab.judging import differences
 from rtolab.result import Result
 from rtolab.run import shipped_scenarios
 from rtolab.serve.faults import FILE
-from rtolab.serve.packets import Trace, seen
+from rtolab.serve.packets import SEGMENTS, Trace, seen
 from rtolab.serve.packing import Packing
 
 if TYPE_CHECKING:
@@ -50,26 +50,31 @@ def run(asked: Asked) -> bytes:
     Raises:
         Error: what is wrong.
     """
-    result = simulate(asked, asked["senders"], judges=detectors())
-    return pack(result, asked)
-
-
-def pack(result: Result, asked: Asked) -> bytes:
-    """A result as the page draws it; see `packing`."""
     packing = Packing()
-    flows = list(dict.fromkeys(result.connections["flow"]))
-    flow = asked["flow"] if asked["flow"] in flows else flows[0]
-    senders = [_sender(result, number, (flow, asked), packing) for number in range(result.runs)]
+    # One after another: the packets of all of them together would take much memory.
+    runs = [_run(asked, sender, packing) for sender in asked["senders"] or [None]]
     head = {
+        **{name: runs[0][name] for name in ("flow", "flows", "disturbances")},
         "seed": asked["seed"],
-        "flow": flow,
-        "flows": flows,
         "place": asked["place"],
-        "end_s": max(sender["end_s"] for sender in senders),
-        "disturbances": _disturbances(result),
-        "senders": senders,
+        "end_s": max(run["sender"]["end_s"] for run in runs),
+        "senders": [run["sender"] for run in runs],
     }
     return packing.answer(head)
+
+
+def _run(asked: Asked, sender: str | None, packing: Packing) -> Row:
+    result = simulate(asked, [sender] if sender else [], judges=detectors())
+    flows = list(dict.fromkeys(result.connections["flow"]))
+    if not flows:
+        raise Error("no connection begins within the run; let one start earlier, or it last longer")
+    flow = asked["flow"] if asked["flow"] in flows else flows[0]
+    return {
+        "flow": flow,
+        "flows": flows,
+        "disturbances": _disturbances(result),
+        "sender": _sender(result, (flow, asked), packing),
+    }
 
 
 def write(asked: Asked) -> str:
@@ -110,12 +115,14 @@ def detectors() -> list[str]:
     return [detector["name"] for detector in _rtolab.detectors()]
 
 
-def _sender(result: Result, run: int, shown: tuple[str, Asked], packing: Packing) -> Row:
+def _sender(result: Result, shown: tuple[str, Asked], packing: Packing) -> Row:
     flow, asked = shown
-    mine = (pl.col("run") == run) & (pl.col("flow") == flow)
+    mine = pl.col("flow") == flow
     connection = result.connections.filter(mine).row(0, named=True)
     timeouts = result.timeouts.filter(mine & (pl.col("end") == "sender"))
-    trace = Trace(result.segments.filter(mine), timeouts, result.windows.filter(mine))
+    trace = Trace(
+        result.segments.select(SEGMENTS).filter(mine), timeouts, result.windows.filter(mine)
+    )
     return {
         "name": connection["flow_sender"],
         "end_s": trace.end_s(),

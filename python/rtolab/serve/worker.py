@@ -12,6 +12,7 @@ import os
 import resource
 import signal
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -62,6 +63,10 @@ def _answer(request: dict[str, Any]) -> tuple[Kind, bytes]:
         return Kind.WRONG, Fault.of(error).encoded()
     except MemoryError:
         sys.exit("out of memory")
+    except Exception as error:
+        traceback.print_exc()
+        told = f"a defect in rtolab, please report it: {error!r}"
+        return Kind.DEFECT, Fault("request", told).encoded()
 
 
 def _send(out: BinaryIO, answer: bytes) -> None:

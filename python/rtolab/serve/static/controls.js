@@ -14,20 +14,25 @@ const power = (high, exponent) => ({
   from: (value) => (Math.min(Math.max(value, 0), high) / high) ** (1 / exponent),
 });
 
+const SUMS = [
+  ...["newreno", "newreno+frto", "sack", "sack+frto", "sack+frto+rfc4015", "sack+eifel", "sack+eifel:rfc4015"],
+  ...["sack+dualrtt", "sack+dsack", "rack+prr", "linux", "freebsd-14"],
+];
+
 /** What can be dragged. `keys` are the scenario's; the stall's two knobs share one. */
 const KNOBS = [
   { id: "stall-at", label: "Stall begins", unit: time, scale: power(60, 2), digits: 2 },
   { id: "stall-for", label: "Stall lasts", unit: time, scale: power(30, 2), digits: 2 },
-  { id: "rate", label: "Rate", unit: rate, scale: log(9600, 1e8), keys: (link) => [`link.${link}.rate`] },
-  { id: "delay", label: "Delay, one way", unit: time, scale: log(1e-3, 2), keys: (link) => [`link.${link}.delay`] },
-  { id: "loss", label: "Loss", unit: chance, scale: power(0.3, 3), keys: (link) => [`link.${link}.loss`] },
+  { id: "rate", label: "Rate", unit: rate, scale: log(9600, 1e8), keys: (link) => [`link.${link?.name}.${link?.keys.rate}`] },
+  { id: "delay", label: "Delay, one way", unit: time, scale: log(1e-3, 2), keys: (link) => [`link.${link?.name}.${link?.keys.delay}`] },
+  { id: "loss", label: "Loss", unit: chance, scale: power(0.3, 3), keys: (link) => [`link.${link?.name}.${link?.keys.loss}`] },
   { id: "rto", label: "RTO floor", unit: time, scale: log(5e-3, 5), keys: () => ["tcp.rto.min", "kernel.rto_min"] },
 ];
 
 export class Controls {
-  /** `changed(why)` is called whenever a person has changed the state. */
-  constructor(index, changed) {
-    Object.assign(this, { index, changed });
+  /** `changed(why)` is called whenever a person has changed the state; `say` tells of senders. */
+  constructor(index, changed, say) {
+    Object.assign(this, { index, changed, say });
     this.written = { links: [], rto_min: null };
     this.knobs = KNOBS.map((knob) => this.#knob(knob));
     byId("knobs").replaceChildren(...this.knobs.map((knob) => knob.row));
@@ -57,14 +62,20 @@ export class Controls {
   }
 
   #senders() {
-    byId("known-senders").replaceChildren(...this.index.senders.map((one) => h("option", { value: one.name }, one.about)));
+    const sums = SUMS.map((name) => h("option", { value: name }));
+    byId("known-senders").replaceChildren(...sums, ...this.index.senders.map((one) => h("option", { value: one.name }, one.about)));
     byId("add-sender").addEventListener("submit", (event) => {
       event.preventDefault();
       const input = byId("new-sender");
       const name = input.value.trim();
       if (!name) return;
       input.value = "";
-      if (this.state.senders.includes(name) || this.state.senders.length >= this.index.limits.senders) return;
+      if (this.state.senders.includes(name)) return;
+      const most = this.index.limits.senders;
+      if (this.state.senders.length >= most) {
+        this.say(`At most ${most} senders at a time; remove one first.`);
+        return;
+      }
       this.#change(() => this.state.senders.push(name));
     });
   }
@@ -151,11 +162,11 @@ export class Controls {
   }
 
   #keys(knob) {
-    return knob.keys ? knob.keys(this.link?.name) : [this.stallKey];
+    return knob.keys ? knob.keys(this.link) : [this.stallKey];
   }
 
   get stallKey() {
-    return `link.${this.link?.name}.stalls.scripted`;
+    return `link.${this.link?.name}.${this.link?.keys.stalls}.scripted`;
   }
 
   #isSet(knob) {

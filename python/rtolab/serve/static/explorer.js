@@ -19,7 +19,10 @@ const index = await look("api/index");
 let state = await read(location.hash, index);
 let changedAt = null;
 
-const controls = new Controls(index, changed);
+const controls = new Controls(index, changed, (message) => {
+  byId("sender-fault").textContent = message;
+  byId("sender-fault").hidden = false;
+});
 const picture = new Picture(byId("picture"), {
   handle: { stall: () => controls.stallSpan(), drag: (grip, by) => controls.dragStall(grip, by) },
 });
@@ -82,8 +85,17 @@ function show(result) {
   controls.flows(result.flows, result.flow);
   byId("totals").replaceChildren(totals(result));
   byId("timeouts").replaceChildren(timeouts(result, whatIf));
+  byId("status").textContent = result.senders.map(inWords).join("; ");
   document.body.dataset.runs = String(Number(document.body.dataset.runs ?? 0) + 1);
 }
+
+/** A sender's totals, for who does not see the table change. */
+function inWords({ name, totals: own }) {
+  const end = own.completed ? `${seconds(own.elapsed_s)} s` : "not finished";
+  return `${name}: ${end}, ${own.unneeded} unneeded, ${own.timeouts} timeouts`;
+}
+
+let faultyLine = null;
 
 /** Says what is wrong, where it is; nothing if nothing is. */
 function blame(fault) {
@@ -93,6 +105,8 @@ function blame(fault) {
     byId(id).textContent = own ? message : "";
     byId(id).hidden = !own;
   }
+  byId("to-line").hidden = !(fault?.where === "scenario" && fault.line);
+  faultyLine = fault?.line;
   byId("toml").setAttribute("aria-invalid", String(fault?.where === "scenario"));
   const rest = fault && !isShown && !["scenario", "sender"].includes(fault.where);
   byId("fault").textContent = rest ? message : "";
@@ -139,6 +153,15 @@ picture.onview = (axis) => {
 byId("toml").addEventListener("input", () => {
   state.toml = byId("toml").value;
   changed("scenario");
+});
+byId("to-line").addEventListener("click", () => {
+  const editor = byId("toml");
+  const lines = editor.value.split("\n");
+  const start = lines.slice(0, faultyLine - 1).reduce((sum, line) => sum + line.length + 1, 0);
+  byId("editor").open = true;
+  editor.focus();
+  editor.setSelectionRange(start, start + (lines[faultyLine - 1] ?? "").length);
+  editor.scrollTop = (editor.scrollHeight / lines.length) * Math.max(faultyLine - 5, 0);
 });
 byId("as-shipped").addEventListener("click", () => {
   state.toml = null;

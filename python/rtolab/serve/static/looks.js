@@ -2,7 +2,7 @@
 // matters differs in shape too. The style sheet has them, once for light and once for dark.
 
 const NAMES = [
-  "ink", "faint", "grid", "paper", "first", "needed", "unneeded", "lost", "ack", "sack", "edge",
+  "ink", "faint", "grid", "paper", "first", "needed", "unneeded", "lost", "ack", "sack", "unknown",
   "stall", "outage", "spike", "timeout", "fast", "probe",
 ];
 
@@ -23,7 +23,7 @@ export const EVENTS = {
 
 /** A packet's mark at a place of a drawing. */
 export function mark(context, kind, x, y, palette) {
-  context.fillStyle = palette[kind === "unknown" ? "edge" : kind];
+  context.fillStyle = palette[kind];
   if (kind === "first") {
     context.fillRect(x - 1.75, y - 1.75, 3.5, 3.5);
     return;

@@ -32,7 +32,7 @@ export function timeouts(result, whatIf) {
 function ofSender(sender, whatIf) {
   const title = `Timeouts and fast retransmits of ${sender.name}`;
   if (sender.timeouts.length === 0) return h("p", {}, `${sender.name}: no timeouts and no fast retransmits.`);
-  const head = ["At (s)", "What", "Segment", "RTO (s)", "Truth", "The sender", "Cost", "Detectors", "What if?"];
+  const head = ["At (s)", "What", "Segment", "RTO (s)", "Truth", "Sender's verdict", "Cost", "Detectors", "What if?"];
   const rows = sender.timeouts.flatMap((one) => row(sender, one, head.length, whatIf));
   const more = sender.all_timeouts - sender.timeouts.length;
   const rest = more > 0 ? h("p", {}, `and ${more} more; make the run shorter to see them.`) : null;
