@@ -124,15 +124,33 @@ def test_packets_are_seen_at_either_host(client: TestClient) -> None:
     assert set(arrived["sent_s"]) <= set(at_sender["packets"]["at_s"])
 
 
-def test_too_many_packets_are_cut_off_in_time(strict: TestClient) -> None:
-    whole = unpack(strict.post("/api/run", json=HOLD).content)["senders"][0]
-    # Those that leave at one instant stay together.
-    assert 100 <= len(whole["packets"]["at_s"]) < 120
-    start, end = whole["shown"]
-    assert start == 0
-    later = unpack(strict.post("/api/run", json=HOLD | {"between": [end, end + 1]}).content)
-    assert later["senders"][0]["packets"]["at_s"][0] >= end
-    assert later["senders"][0]["shown"][0] == end
+def test_of_too_many_packets_some_are_left_out_until_one_looks_closer(
+    client: TestClient, strict: TestClient
+) -> None:
+    whole = unpack(client.post("/api/run", json=HOLD).content)["senders"][0]
+    thin = unpack(strict.post("/api/run", json=HOLD).content)["senders"][0]
+    assert (whole["every"], thin["every"]) == (1, 8)
+    assert len(thin["packets"]["at_s"]) < 130
+    # Nothing that is left is told otherwise than in the whole.
+    known = dict(zip(whole["packets"]["at_s"], whole["packets"]["acked_s"], strict=True))
+    for at, acked in zip(thin["packets"]["at_s"], thin["packets"]["acked_s"], strict=True):
+        if list(whole["packets"]["at_s"]).count(at) == 1:
+            assert acked == known[at]
+    kinds = thin["packets"]["kind"].tolist()
+    assert kinds.count(thin["names"]["kind"].index("unneeded")) > 31 / 4
+    near = unpack(strict.post("/api/run", json=HOLD | {"between": [2, 3.2]}).content)["senders"][0]
+    assert near["every"] == 1
+    inside = (whole["packets"]["at_s"] >= 2) & (whole["packets"]["at_s"] <= 3.2)
+    assert near["packets"]["at_s"].tolist() == whole["packets"]["at_s"][inside].tolist()
+
+
+def test_a_packet_knows_when_it_was_acknowledged(client: TestClient) -> None:
+    sender = unpack(client.post("/api/run", json=HOLD).content)["senders"][0]
+    packets, acks = sender["packets"], sender["acks"]
+    for number in range(0, len(packets["at_s"]), 7):
+        end = packets["seq"][number] + packets["len"][number]
+        by_hand = next(at for at, ack in zip(acks["at_s"], acks["ack"], strict=True) if ack >= end)
+        assert packets["acked_s"][number] == by_hand
 
 
 @pytest.mark.parametrize("name", sorted(shipped_scenarios()))

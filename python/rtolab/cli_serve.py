@@ -35,7 +35,7 @@ def serve(
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default 2.")] = None,
     time_limit: Annotated[
         float, typer.Option(min=0.1, max=3600, help="A run that takes longer is ended, in s.")
-    ] = 10.0,
+    ] = 20.0,
 ) -> None:
     """The explorer: scenarios, senders and captures in the browser, on this machine alone."""
     missing = [name for name in NEEDED if find_spec(name) is None]

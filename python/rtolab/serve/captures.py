@@ -11,7 +11,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error, InternalError
 from rtolab.diagnosis import Diagnosis
 from rtolab.diagnosis import diagnose as read
-from rtolab.serve.packets import KINDS, REASONS, numbers
+from rtolab.serve.packets import KINDS, REASONS, acknowledged, numbers
 from rtolab.serve.packing import Packing
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def _connection(one: Mapping[str, Any], packets: Sequence[Row], packing: Packing
         "all_timeouts": len(timeouts),
         "packets": {
             **numbers(data, ("at_s", "seq", "len", "cause_s"), packing),
+            "acked_s": packing.numbers(acknowledged(data, acks)),
             "sent_s": packing.numbers(data["at_s"]),
             "fate_at_s": packing.numbers(unseen),
             "held_s": packing.numbers(unseen),

@@ -28,7 +28,7 @@ class Limits:
 
     at_once: int = 2
     queue: int = 40
-    run_s: float = 10.0
+    run_s: float = 20.0
     capture_s: float = 60.0
     memory: int = 1600 * MEGABYTE
     spent: int = 350 * MEGABYTE

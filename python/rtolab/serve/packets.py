@@ -53,25 +53,27 @@ class Trace:
 
 
 def seen(trace: Trace, asked: Mapping[str, Any], packing: Packing) -> dict[str, Any]:
-    """Packets, acknowledgments and windows, within the time asked for and as many as allowed."""
+    """Packets, acknowledgments and windows within the time asked for; of many, every so many."""
     most = asked["packets"]
     start, end = asked["between"] or (0.0, trace.end_s())
     packets, acks = _at(trace, asked["place"])
+    packets = packets.with_columns(acked_s=acknowledged(packets, acks))
     packets, acks, windows = (
         frame.filter(pl.col("at_s").is_between(start, end))
         for frame in (packets, acks, trace.windows)
     )
-    for frame in (packets, acks, windows):
-        if frame.height > most:
-            end = min(end, frame["at_s"][most])
-    packets, acks, windows = (
-        frame.filter(pl.col("at_s") <= end) for frame in (packets, acks, windows)
-    )
+    every = -(-max(packets.height, acks.height, windows.height, 1) // most)
+    if every > 1:
+        # What stands out is kept, unless there is too much of that, too.
+        odd = (pl.col("kind") != "first") | ~pl.col("fate").is_in(("delivered", "underway"))
+        packets = _thinned(packets, every, odd & (pl.int_range(pl.len()) % (every // 8 + 1) == 0))
+        acks, windows = _thinned(acks, every), _thinned(windows, every)
     return {
         "shown": [start, end],
+        "every": every,
         "packets": {
             **numbers(packets, ("at_s", "seq", "len", "sent_s", "cause_s"), packing),
-            **numbers(packets, ("fate_at_s", "held_s"), packing),
+            **numbers(packets, ("fate_at_s", "held_s", "acked_s"), packing),
             "kind": packing.codes(packets["kind"], KINDS),
             "cause": packing.codes(packets["cause"], REASONS),
             "fate": packing.codes(packets["fate"], FATES),
@@ -81,6 +83,19 @@ def seen(trace: Trace, asked: Mapping[str, Any], packing: Packing) -> dict[str, 
         "windows": numbers(windows, ("at_s", "cwnd", "ssthresh", "srtt_s", "rto_s"), packing),
         "names": {"kind": KINDS, "cause": REASONS, "fate": FATES},
     }
+
+
+def acknowledged(packets: pl.DataFrame, acks: pl.DataFrame) -> pl.Series:
+    """When each packet was first acknowledged, with all before it; null if it never was."""
+    ascending = acks["ack"].cum_max()
+    first = ascending.search_sorted(packets["seq"] + packets["len"], side="left")
+    return pl.Series("acked_s", [*acks["at_s"], None], dtype=pl.Float64).gather(first)
+
+
+def _thinned(frame: pl.DataFrame, every: int, kept: pl.Expr | None = None) -> pl.DataFrame:
+    """One row of so many, and those that must not be missed."""
+    chosen = pl.int_range(pl.len()) % every == 0
+    return frame.filter(chosen if kept is None else chosen | kept)
 
 
 def numbers(frame: pl.DataFrame, columns: tuple[str, ...], packing: Packing) -> dict[str, Any]:
@@ -97,7 +112,8 @@ def _at(trace: Trace, place: str) -> tuple[pl.DataFrame, pl.DataFrame]:
         arrived = _where(trace, ("at_s", "copy"), ("receiver", "received"), data)
         told = arrived.join(told.drop("at_s"), on="copy")
     back = "received" if place == "sender" else "sent"
-    return told, _where(trace, OF_ACKS, (place, back), pl.col("ack").is_not_null())
+    acks = _where(trace, OF_ACKS, (place, back), pl.col("ack").is_not_null())
+    return told, acks.sort("at_s", maintain_order=True)
 
 
 def _where(

@@ -61,7 +61,7 @@ async function run() {
   changedAt = null;
   document.body.classList.add("running");
   try {
-    const asked = question(state, isCut ? state.view : null);
+    const asked = question(state, isLarge ? picture.around : null);
     const result = unpack(await (await ask("api/run", asked)).arrayBuffer());
     show(result);
     blame(null);
@@ -73,15 +73,14 @@ async function run() {
   document.body.classList.remove("running");
 }
 
-/** Does the picture end before the run does, for it has too many packets? */
-let isCut = false;
+/** Has the run too many packets to be drawn as a whole? */
+let isLarge = false;
 
 function show(result) {
   picture.show(result, state.view);
-  isCut = picture.isCut;
-  const end = Math.min(...result.senders.map((sender) => sender.shown[1]));
-  byId("cut").hidden = !isCut;
-  byId("cut").textContent = `There are more packets than are drawn at once: these are drawn until ${seconds(end)} s. Zoom in, and those that you look at are drawn.`;
+  isLarge = picture.every > 1 || result.senders.some(({ shown, end_s }) => shown[1] - shown[0] < end_s);
+  byId("cut").hidden = picture.every === 1;
+  byId("cut").textContent = `There are very many packets: one of ${picture.every} is drawn, and of those that were lost or sent again more. Zoom in to see all.`;
   controls.flows(result.flows, result.flow);
   byId("totals").replaceChildren(totals(result));
   byId("timeouts").replaceChildren(timeouts(result, whatIf));

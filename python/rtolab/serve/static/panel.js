@@ -39,7 +39,7 @@ export class Panel {
     return this.plotBottom - ((value - low) / (high - low)) * (this.plotBottom - TOP);
   }
 
-  draw(palette) {
+  draw(palette, scale) {
     const { canvas, context, height } = this;
     const ratio = window.devicePixelRatio || 1;
     this.width = canvas.clientWidth;
@@ -50,7 +50,7 @@ export class Panel {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = palette.paper;
     context.fillRect(0, 0, this.width, height);
-    this.scale = this.range();
+    this.scale = scale;
     this.#frame(palette);
     context.save();
     context.beginPath();

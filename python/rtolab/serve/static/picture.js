@@ -52,15 +52,26 @@ export class Picture {
     return [...found.values()];
   }
 
-  /** Was some of it left out, for there is too much? */
-  get isCut() {
-    return this.result.senders.some(({ shown, end_s }) => shown && (shown[0] > 0 || shown[1] < end_s));
+  /** Of how many packets one is drawn, where there are too many for all. */
+  get every() {
+    return Math.max(...this.result.senders.map((sender) => sender.every ?? 1));
   }
 
-  /** Is some of what is looked at among that? */
+  /** Would a new answer have more of what is looked at? */
   misses() {
     const [from, to] = this.axis.view;
-    return this.result.senders.some(({ shown, end_s }) => shown && (Math.max(from, 0) < shown[0] || Math.min(to, end_s) > shown[1]));
+    return this.result.senders.some(({ shown, end_s, every }) => {
+      if (!shown) return false;
+      const isOutside = Math.max(from, 0) < shown[0] - 1e-9 || Math.min(to, end_s) > shown[1] + 1e-9;
+      return isOutside || (every > 1 && to - from < (shown[1] - shown[0]) / 2.5);
+    });
+  }
+
+  /** What is worth asking for: what is looked at and half as much beside it; null for all. */
+  get around() {
+    if (this.axis.isWhole) return null;
+    const [from, to] = this.axis.view;
+    return [Math.max(0, from - (to - from) / 2), to + (to - from) / 2];
   }
 
   #build(result, names) {
@@ -98,7 +109,11 @@ export class Picture {
   draw() {
     if (!this.result || this.figures.clientWidth === 0) return;
     const palette = colors();
-    for (const panel of [...this.panels, ...this.lines]) panel.draw(palette);
+    // Senders are compared: what one sent is as high as what another sent.
+    const ranges = this.panels.map((panel) => panel.range());
+    const common = [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
+    for (const panel of this.panels) panel.draw(palette, common);
+    for (const panel of this.lines) panel.draw(palette, panel.range());
   }
 
   #listen(panel) {

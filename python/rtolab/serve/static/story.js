@@ -1,7 +1,6 @@
 // What happened to a packet, in words.
 
 import { h } from "./dom.js";
-import { lowerBound } from "./axis.js";
 import { seconds } from "./units.js";
 
 const CAUSES = {
@@ -73,12 +72,8 @@ function arrival(packets, i, fate) {
   return `${text}${at}${held}`;
 }
 
-function acknowledged(sender, i) {
-  const { packets, acks } = sender;
-  const end = packets.seq[i] + packets.len[i];
-  let first = lowerBound(acks.at_s, packets.sent_s[i]);
-  const known = first > 0 && acks.ack[first - 1] >= end;
-  if (known) return `already, before it was sent`;
-  while (first < acks.ack.length && acks.ack[first] < end) first += 1;
-  return first < acks.ack.length ? `${seconds(acks.at_s[first])} s` : "not in what is shown";
+function acknowledged({ packets }, i) {
+  const at = packets.acked_s[i];
+  if (Number.isNaN(at)) return "never";
+  return at < packets.sent_s[i] ? `at ${seconds(at)} s, before it was sent` : `at ${seconds(at)} s`;
 }
