@@ -4,6 +4,7 @@ import io
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -21,7 +22,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from rtolab import run, sweep
+from rtolab import cli_serve, run, sweep
+from rtolab._rtolab import Error
 from rtolab.campaign import Campaign, Settings
 from rtolab.experiments import find
 from rtolab.run import shipped_scenarios
@@ -590,3 +592,26 @@ def drags(address: str, number: int, end: float) -> list[tuple[int, float]]:
             response.read()
             answers.append((response.status, time.monotonic() - began))
     return answers
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli_serve, "find_spec", lambda _: None)
+    with pytest.raises(Error, match=r"pip install 'rtolab\[serve\]'"):
+        cli_serve.serve()
+
+
+def test_a_process_that_somebody_kills_is_replaced() -> None:
+    explorer = Explorer(Limits(at_once=1))
+    with TestClient(explorer.app(), base_url=HOST) as client:
+        assert client.post("/api/run", json=HOLD).is_success
+        (worker,) = explorer.pool._all
+        os.kill(worker.process.pid, signal.SIGKILL)
+        time.sleep(0.3)
+        assert client.post("/api/run", json=HOLD).is_success
+
+
+def test_nothing_is_left_when_the_server_ends() -> None:
+    with server() as (_, pid):
+        workers = set(resident(pid)) - {pid}
+        assert workers
+    assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]

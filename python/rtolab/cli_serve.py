@@ -89,6 +89,6 @@ def _run(listener: socket.socket, limits: Limits, browse: list[Path], *, opens: 
 
     app = Explorer(limits, browse).app()
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=30
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=3
     )
     Server(config).run(sockets=[listener])

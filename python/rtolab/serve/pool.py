@@ -87,7 +87,7 @@ class Pool:
             raise BusyError("the server is busy: too many requests wait already; try again soon")
         self._waiting += 1
         try:
-            worker = await self._idle.get()
+            worker = await self._one()
         finally:
             self._waiting -= 1
         keeps = False
@@ -106,6 +106,14 @@ class Pool:
                 self._idle.put_nowait(worker)
             else:
                 await asyncio.shield(self._replace(worker))
+
+    async def _one(self) -> _Worker:
+        """The next that is free; one that somebody has killed meanwhile is replaced."""
+        worker = await self._idle.get()
+        while worker.process.returncode is not None:
+            await self._replace(worker)
+            worker = await self._idle.get()
+        return worker
 
     async def _replace(self, worker: _Worker) -> None:
         await self._end(worker)

@@ -98,7 +98,7 @@ export class Picture {
 
   #canvas(name, height, label, number, parts = []) {
     const help = "Arrow keys move, + and - zoom, 0 shows all, n and p tell the next and previous packet";
-    const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": `${label}. ${help}.` });
+    const canvas = h("canvas", { tabindex: "0", role: "application", "aria-roledescription": "plot", "aria-label": `${label}. ${help}.` });
     canvas.style.height = `${height}px`;
     const swatch = number === null ? null : h("span", { class: `swatch sender-${number + 1}` });
     const caption = h("figcaption", {}, swatch, number === null ? parts.join(", ") : name);
