@@ -322,11 +322,13 @@ def test_a_report_is_kept_and_opens_without_a_server(
     page: Page, browser: Browser, tmp_path: Path
 ) -> None:
     with page.expect_download() as kept:
-        page.locator("#download").select_option("html")
+        page.locator("#download summary").click()
+        page.get_by_role("button", name="Page (HTML)").click()
     path = tmp_path / "report.html"
     kept.value.save_as(path)
     with page.expect_download() as picture:
-        page.locator("#download").select_option("png")
+        page.locator("#download summary").click()
+        page.get_by_role("button", name="Picture (PNG)").click()
     picture.value.save_as(tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
     alone = browser.new_context(offline=True).new_page()

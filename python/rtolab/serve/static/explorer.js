@@ -181,16 +181,32 @@ byId("share").addEventListener("click", async () => {
 });
 
 // Downloads: the server runs the same again, but for the picture, which is the one that is shown.
-byId("download").addEventListener("change", async (event) => {
-  const kind = event.target.value;
-  event.target.value = "";
+async function download(kind) {
   const name = `rtolab-${state.scenario}-seed-${state.seed}`;
   try {
-    if (kind === "png") keep(`${name}.png`, await picture.png(`${state.scenario}, seed ${state.seed}`));
-    else keep(`${name}.${kind === "html" ? "html" : `${kind}.zip`}`, await (await ask(`api/download/${kind}`, question(state))).blob());
+    if (kind === "png") {
+      keep(`${name}.png`, await picture.png(`${state.scenario}, seed ${state.seed}`));
+    } else {
+      const answer = await ask(`api/download/${kind}`, question(state));
+      keep(`${name}.${kind === "html" ? "html" : `${kind}.zip`}`, await answer.blob());
+    }
   } catch (error) {
     blame(error);
   }
+}
+for (const button of document.querySelectorAll("[data-download]")) {
+  button.addEventListener("click", () => {
+    byId("download").open = false;
+    download(button.dataset.download);
+  });
+}
+addEventListener("click", (event) => {
+  if (!byId("download").contains(event.target)) byId("download").open = false;
+});
+byId("download").addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  byId("download").open = false;
+  byId("download").querySelector("summary").focus();
 });
 
 // What is looked at: a run, a capture, or results.

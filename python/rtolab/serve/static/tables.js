@@ -7,11 +7,11 @@ const VERDICTS = ["spurious", "genuine", "open", "blind"];
 
 /** A row a sender: what its transfer took. */
 export function totals(result) {
-  const head = ["Sender", "Time (s)", "Segments", "Sent again", "Unneeded", "Lost", "Timeouts", "Spurious", "Fast retransmits", "Undone"];
+  const head = ["Sender", "Time (s)", "Unneeded", "Sent again", "Timeouts", "Spurious", "Undone", "Fast retransmits", "Lost", "Segments"];
   const rows = result.senders.map(({ name, totals: own }, number) => {
     const numbers = [
       own.completed ? seconds(own.elapsed_s) : "not finished",
-      ...[own.segments, own.retransmissions, own.unneeded, own.lost, own.timeouts, own.spurious_timeouts, own.fast_retransmits, own.found_spurious].map(count),
+      ...[own.unneeded, own.retransmissions, own.timeouts, own.spurious_timeouts, own.found_spurious, own.fast_retransmits, own.lost, own.segments].map(count),
     ];
     const title = h("th", { scope: "row" }, h("span", { class: `swatch sender-${number + 1}` }), name);
     return h("tr", { "data-sender": name }, title, numbers.map((text, at) => h("td", { class: "number", "data-total": head[at + 1] }, text)));
