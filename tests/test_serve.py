@@ -66,7 +66,7 @@ def client() -> Iterator[TestClient]:
 @pytest.fixture(scope="module")
 def strict() -> Iterator[TestClient]:
     """A server that allows little."""
-    limits = Limits(at_once=1, run_s=1.5, capture=10_000, request=20_000, packets=100)
+    limits = Limits(at_once=1, run_s=3, capture=10_000, request=20_000, packets=100)
     with TestClient(Explorer(limits).app(), base_url=HOST) as client:
         yield client
 

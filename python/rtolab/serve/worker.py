@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from rtolab._rtolab import Error, InternalError
 from rtolab.run import shipped_scenarios
 from rtolab.serve import browse, captures, downloads, knobs, runs
+from rtolab.serve.asked import Asked
 from rtolab.serve.faults import Fault
+from rtolab.serve.limits import Limits
 from rtolab.serve.pool import LENGTH, Kind
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ JOBS: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "diagnosis_page": downloads.diagnosis,
     "sweep": browse.sweep,
 }
+FIRST = "tail"
+"""A small scenario."""
 GRACE_S = 5
 """A worker whose server is gone ends by itself so long after its time, in seconds."""
 
@@ -44,6 +48,7 @@ def main() -> None:
     folder, memory, spent = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     out = _own_output()
     _settle(folder)
+    _warm_up()
     _limit_memory(memory)
     _send(out, b"")  # It is ready.
     while (request := _read(sys.stdin.buffer)) is not None:
@@ -86,6 +91,12 @@ def _settle(folder: Path) -> None:
     shipped = next(iter(shipped_scenarios().values())).parent / "traces"
     (folder / "traces").symlink_to(shipped.resolve(), target_is_directory=True)
     os.chdir(folder)
+
+
+def _warm_up() -> None:
+    """Load what the first run would load, and would wait for."""
+    limits = Limits()
+    runs.run(Asked(FIRST, senders=("newreno",)).document(limits))
 
 
 def _limit_memory(memory: int) -> None:
