@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import sys
-import webbrowser
 from importlib.util import find_spec
 from pathlib import Path  # noqa: TC003  (typer reads the annotation)
 from typing import TYPE_CHECKING, Annotated
@@ -85,6 +84,8 @@ def _run(listener: socket.socket, limits: Limits, browse: list[Path], *, opens: 
                 sys.stdout.write(f"The explorer is at {address}  (Ctrl-C ends it)\n")
                 sys.stdout.flush()
                 if opens:
+                    import webbrowser  # noqa: PLC0415
+
                     webbrowser.open(address)
 
     app = Explorer(limits, browse).app()
