@@ -115,7 +115,7 @@ function unable(others) {
     const reason = error.replace(/^`[^`]*` cannot go on from `[^`]*`: /, "");
     reasons.set(reason, [...(reasons.get(reason) ?? []), sender]);
   }
-  return [...reasons].map(([reason, senders]) => h("p", { class: "note" }, `Not from there: ${senders.join(", ")}. ${reason}.`));
+  return [...reasons].map(([reason, senders]) => h("p", { class: "note" }, `Not from there: ${senders.join(", ")} (${reason}).`));
 }
 
 function signed(value) {
