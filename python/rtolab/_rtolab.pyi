@@ -226,6 +226,7 @@ def check(
     path: str | PathLike[str],
     set: Sequence[tuple[str, str]] = ...,
     senders: Sequence[str] = ...,
+    confined: bool = False,
 ) -> None:
     """Raise what `simulate` would raise for this scenario and these senders, without running it.
 
@@ -233,6 +234,7 @@ def check(
         path: the scenario, a TOML file.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
         senders: sums of policies.
+        confined: must all files that the scenario names lie within its folder?
 
     Raises:
         ScenarioError: the scenario is wrong, or a replacement.
@@ -251,6 +253,7 @@ def simulate(
     what_if: Sequence[str] = ...,
     jobs: int = 0,
     progress: Callable[[int, int], object] | None = None,
+    confined: bool = False,
 ) -> Outcome:
     """Run a scenario with each sender on each seed, on several threads.
 
@@ -268,6 +271,7 @@ def simulate(
         jobs: how many threads; 0 for one a processor.
         progress: called about 20 times a second with the runs done and the runs there are; what
             it raises ends the whole.
+        confined: must all files that the scenario names lie within its folder?
 
     Raises:
         ScenarioError: the scenario is wrong, a replacement, or a run cannot be made of it.

@@ -37,9 +37,15 @@ fn schema() -> PyResult<String> {
 
 /// Raises what `simulate` would raise for this scenario and these senders.
 #[pyfunction]
-#[pyo3(signature = (path, set=Vec::new(), senders=Vec::new()))]
-fn check(path: PathBuf, set: Vec<(String, String)>, senders: Vec<String>) -> PyResult<()> {
-    guard(|| simulate::labs(&path, &set, &senders, &Asked::default()).map(drop))
+#[pyo3(signature = (path, set=Vec::new(), senders=Vec::new(), confined=false))]
+fn check(
+    path: PathBuf,
+    set: Vec<(String, String)>,
+    senders: Vec<String>,
+    confined: bool,
+) -> PyResult<()> {
+    let file = (&*path, simulate::reach(confined));
+    guard(|| simulate::labs(file, &set, &senders, &Asked::default()).map(drop))
 }
 
 #[pymodule]
