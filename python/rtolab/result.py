@@ -45,6 +45,15 @@ class Result:
         self.traced = traced
         self._outcome = outcome
 
+    def __repr__(self) -> str:
+        return f"<Result of {self.scenario}: {self.runs} runs>"
+
+    def _repr_html_(self) -> str:
+        from rtolab import show  # noqa: PLC0415  (only notebooks ask)
+        from rtolab.notebook import html  # noqa: PLC0415
+
+        return html(show.runs(self))
+
     @property
     def effort(self) -> dict[str, float | None]:
         """What all runs took together: `set_up_s`, `run_s`, `events` and so on."""
