@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,6 +16,8 @@ from rtolab.judging import confusions
 from rtolab.prototype import Source, load
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rtolab._rtolab import Ack, Episode, Sent
 
 SCENARIOS = ["frto2002-delays", "frto2002-outages", "stall", "lte-handover"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -71,8 +72,7 @@ def _inline(shown: RenderableType) -> str:
     found = []
     for line in shown.split("\n"):
         ends = sorted({0, len(line), *(end for span in line.spans for end in span[:2])})
-        runs = zip(ends, ends[1:], strict=False)
-        found.append("".join(_run(line, begin, end) for begin, end in runs))
+        found.append("".join(_run(line, begin, end) for begin, end in pairwise(ends)))
     return "<br>".join(found).removeprefix("<br>")
 
 

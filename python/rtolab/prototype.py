@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from rtolab._rtolab import Error, PrototypeError
 
@@ -70,7 +70,7 @@ class Detector:
         >>> result = rtolab.run("frto2002-delays", runs=20, judge=[Early, "eifel"])
     """
 
-    name: ClassVar[str]
+    name: str
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -120,7 +120,7 @@ def made(prototypes: Iterable[type[Detector] | Detector]) -> list[Made]:
 
 
 def _made(given: type[Detector] | Detector) -> Made:
-    kind = given if isinstance(given, type) else type(given)
+    kind: type = given if isinstance(given, type) else type(given)
     if not issubclass(kind, Detector) or kind.on_ack is Detector.on_ack:
         expected = "expected a subclass of rtolab.Detector with a method on_ack"
         raise PrototypeError(f"{_shown(given)}: {expected}")

@@ -123,17 +123,15 @@ impl PyDetector {
         Ok(self.state.insert(Arc::new(object)).bind(py).clone())
     }
 
+    /// What ends a process, such as Ctrl-C, stays what it is.
     fn keep(&self, py: Python<'_>, method: &str, error: PyErr) {
-        let raised = match error.is_instance_of::<PyException>(py) {
-            false => error,
-            true => {
-                let place = place(py, &error).map_or(String::new(), |place| format!(" ({place})"));
-                let told = format!("{}.{method}: {error}{place}", self.kind.name);
-                let raised = PrototypeError::new_err(told);
-                raised.set_cause(py, Some(error));
-                raised
-            }
-        };
+        if !error.is_instance_of::<PyException>(py) {
+            return RAISED.set(Some(error));
+        }
+        let place = place(py, &error).map_or(String::new(), |place| format!(" ({place})"));
+        let raised =
+            PrototypeError::new_err(format!("{}.{method}: {error}{place}", self.kind.name));
+        raised.set_cause(py, Some(error));
         RAISED.set(Some(raised));
     }
 }

@@ -115,10 +115,8 @@ class Done:
     def told(self) -> list[str]:
         """What came of it, in a few lines."""
         kept = len(self.pieces) - self.computed
-        lines = [
-            f"{len(self.pieces)} chunks are finished: {self.computed} computed, {kept} kept from "
-            "before"
-        ]
+        finished = f"{len(self.pieces)} chunks are finished"
+        lines = [f"{finished}: {self.computed} computed, {kept} kept from before"]
         if self.settled:
             narrow = sum(settled.narrow for settled in self.settled.values())
             lines.append(f"{narrow} of {len(self.settled)} cells are as precise as asked")
