@@ -1,12 +1,13 @@
 """Manual and completions, which the wheel brings along."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from conftest import RequireTool
 
 ROOT = Path(__file__).parent.parent
 SHARE = ROOT / "wheel" / "data" / "share"
@@ -29,10 +30,8 @@ def test_the_manual_is_what_the_command_line_says_now() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_manual_is_what_roff_takes() -> None:
-    groff = shutil.which("groff")
-    if groff is None:
-        pytest.skip("groff is missing; install it:  sudo apt-get install groff")
+def test_the_manual_is_what_roff_takes(require_tool: RequireTool) -> None:
+    groff = require_tool("groff", "groff-base")
     for page in SHARE.glob("man/man1/*.1"):
         done = subprocess.run(
             [groff, "-man", "-Tutf8", "-ww", "-z", page],

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     Schema = dict[str, Any]
 
+FIRST = ("title", "duration", "link", "flow")
 TYPES = {pl.String: "text", pl.Boolean: "boolean", pl.Null: "nothing"}
 
 
@@ -68,27 +69,36 @@ def _scenario() -> Iterator[str]:
     yield ""
     schema = json.loads(_rtolab.schema())
     yield schema.get("description", "")
-    yield from _object("", schema)
+    yield from _object("", schema, {})
 
 
-def _object(path: str, schema: Schema) -> Iterator[str]:
-    """A table of keys, then the tables within it."""
+def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
+    """A table of keys, then the tables within it; what is told elsewhere is not told again."""
     inner: list[tuple[str, Schema]] = []
     rows = []
-    for key, value in schema.get("properties", {}).items():
-        here = f"{path}.{key}" if path else key
-        tables = list(_within(value))
-        if tables:
-            inner += [(here + ("" if value.get("type") == "object" else "[]"), tables[0])]
+    for key, value in sorted(schema["properties"].items(), key=lambda item: _place(item[0])):
+        kind = _kind(value)
+        for table in list(_within(value))[:1]:
+            here = ".".join(filter(None, (path, key))) + "[]" * (value.get("type") == "array")
+            told = seen.setdefault(json.dumps(table["properties"], sort_keys=True), here)
+            if told == here:
+                inner.append((here, table))
+            else:
+                kind = f"{kind}, as `{told}`"
         shown = f"**`{key}`**" if key in schema.get("required", ()) else _code(key)
-        rows.append((shown, _kind(value), value.get("description", ""), _examples(value)))
+        rows.append((shown, kind, value.get("description", ""), _examples(value)))
     if path:
         yield f"## `{path}`"
         yield ""
         yield schema.get("description", "")
     yield from _table(("key", "value", "meaning", "such as"), rows)
     for here, table in inner:
-        yield from _object(here, table)
+        yield from _object(here, table, seen)
+
+
+def _place(key: str) -> int:
+    """Links come first, for flows and hosts have parts of them."""
+    return FIRST.index(key) if key in FIRST else len(FIRST)
 
 
 def _within(value: Schema) -> Iterator[Schema]:

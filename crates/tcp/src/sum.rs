@@ -289,10 +289,13 @@ impl Policy {
 
 #[cfg(test)]
 mod tests {
+    use core::slice::from_ref;
+
     use rtolab_time::Duration;
 
     use super::*;
     use crate::config::{Algorithm, Bugfix, FrtoVariant, Parity, RtoFloor};
+    use crate::spurious::detector;
 
     #[test]
     fn a_sum_sets_what_its_policies_say_and_nothing_else() {
@@ -340,6 +343,23 @@ mod tests {
             let others = &POLICIES[index + 1..];
             assert!(others.iter().all(|other| other.name != policy.name), "{}", policy.name);
         }
+    }
+
+    #[test]
+    fn a_sum_may_name_what_no_table_lists() {
+        let own = Prototype { name: "own", ..Prototype::from(detector("dualrtt").unwrap()) };
+        let base = Config::default();
+        let with = |name| sender_with(name, &base, &Sysctl::default(), from_ref(&own));
+        let acting = with("sack+own:rfc4015").unwrap();
+        assert_eq!(acting.detectors.others, [own.clone()]);
+        assert_eq!(acting, with("sack+own+rfc4015").unwrap());
+        assert_eq!(acting.response, sender("sack+eifel:rfc4015", &base).unwrap().response);
+        assert_eq!(with("linux+own").unwrap().detectors.others.len(), 2);
+        let message = |name| with(name).unwrap_err().to_string();
+        assert!(message("own+sack").contains("must begin with its loss recovery"));
+        assert!(message("sack+own+own").contains("names both `own` and `own`"));
+        assert!(message("sack+other").ends_with("smoltcp, own"));
+        assert!(sender("sack+own", &base).is_err());
     }
 
     #[test]
