@@ -1,13 +1,17 @@
 """Manual and completions, which the wheel brings along."""
 
+from __future__ import annotations
+
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import RequireTool
+if TYPE_CHECKING:
+    from conftest import RequireTool
 
 ROOT = Path(__file__).parent.parent
 SHARE = ROOT / "wheel" / "data" / "share"

@@ -8,11 +8,16 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 from rtolab import _rtolab
+
+if TYPE_CHECKING:
+    from conftest import RequireTool
 
 ROOT = Path(__file__).parent.parent
 LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
@@ -83,6 +88,25 @@ def test_nothing_is_asked_of_other_hosts(site: Path, pages: dict[Path, Page]) ->
         assert not [link for link in page.loaded if elsewhere.match(link)], path
     for style in site.rglob("*.css"):
         assert not re.search(r"url\([\"']?(https?:)?//|@import", style.read_text()), style
+
+
+def test_a_browser_asks_nobody_and_complains_of_nothing(
+    site: Path, require_tool: RequireTool
+) -> None:
+    asked, complaints = [], []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=require_tool("chromium", "chromium"), args=["--no-sandbox"]
+        )
+        page = browser.new_page(color_scheme="dark")
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda said: complaints.append(said.text))
+        for name in ("index", "why", "tutorial", "reference/python", "notebooks/write-a-detector"):
+            page.goto(f"file://{site}/{name}.html")
+            page.wait_for_selector("h1")
+        browser.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert complaints == []
 
 
 def test_the_reference_has_all_that_there_is(site: Path) -> None:
