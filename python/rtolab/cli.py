@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
+import traceback
 from dataclasses import asdict
 from enum import StrEnum
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rtolab import _rtolab, listing
-from rtolab._rtolab import Error, InternalError, SenderError
+from rtolab._rtolab import Error, InternalError, PrototypeError, SenderError
 from rtolab.cli_conform import conform
 from rtolab.cli_diagnose import diagnose
 from rtolab.cli_emulate import On, compare, emulate, on_kernel
@@ -158,6 +159,12 @@ def run(  # noqa: PLR0913  (all but the first are options)
         list[str] | None,
         typer.Option(metavar="SENDER", help="Go on with this sender from each timeout, too."),
     ] = None,
+    prototype: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE.py:CLASS", help="Your own detector, for --judge and --sender by its name."
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for tables, and for one run captures and pictures.")
     ] = None,
@@ -169,6 +176,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
 ) -> None:
     """Run one scenario, with one or more senders, on one or more seeds."""
     from rtolab import judging  # noqa: PLC0415
+    from rtolab.prototype import load  # noqa: PLC0415
 
     senders = sender or []
     pictured = out is not None and runs == 1
@@ -184,6 +192,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
             windows=pictured,
             judge=judge or (),
             what_if=what_if or (),
+            prototypes=[load(place) for place in prototype or ()],
             jobs=jobs,
             progress=progress,
         )
@@ -324,6 +333,11 @@ def main() -> None:
         app()
     except InternalError as error:
         complain(str(error), DEFECT)
+    except PrototypeError as error:
+        if error.__cause__:
+            # The user's own program: where in it is what they want to know.
+            sys.stderr.write("".join(traceback.format_exception(error.__cause__)))
+        complain(str(error), BAD_INPUT)
     except SenderError as error:
         complain(f"{error}\n`rtolab list senders` explains how senders are put together", BAD_INPUT)
     except Error as error:

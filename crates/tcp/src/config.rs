@@ -30,8 +30,8 @@ pub use rto::{
     TimerClock,
 };
 pub use spurious::{
-    Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, OtherDetector,
-    PathFact, Response, Threshold, WindowLimited,
+    Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, PathFact,
+    Response, Threshold, WindowLimited,
 };
 pub use window::{
     Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout, SlowStart,
