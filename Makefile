@@ -9,7 +9,8 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin deve
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test bench bench-peers bench-check packetdrill captures lint lint-rust lint-python docs clean
+.PHONY: help demo test bench bench-peers bench-check packetdrill captures lint lint-rust lint-python audit \
+        docs clean
 
 help:
 	@echo 'make demo     the F-RTO report measured on this machine, beside what it published'
@@ -20,6 +21,7 @@ help:
 	@echo 'make packetdrill PACKETDRILL=path  scripts of packetdrill, by its binary, on the engine'
 	@echo 'make captures  captures whose truth is known, and how much of it the diagnosis finds'
 	@echo 'make lint     formatting, lints and types'
+	@echo 'make audit    what is known of the dependencies: licences, sources, faults'
 	@echo 'make docs     the documentation of the Rust crates'
 	@echo 'make clean    forget what was built'
 
@@ -65,6 +67,14 @@ lint-python: $(VENV)/dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/stubtest rtolab._rtolab
+
+# Asks the databases of advisories, so that it needs the network; what is not installed is named.
+audit: $(VENV)/dev
+	@command -v cargo-deny >/dev/null || \
+	    { echo 'Install cargo-deny:  cargo install --locked cargo-deny' >&2; exit 2; }
+	cargo deny check
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --skip-editable
 
 docs:
 	@tools/prerequisites >/dev/null
