@@ -98,6 +98,11 @@ impl Receiver {
     fn divides(&mut self, liar: &mut Liar, segment: &mut Segment) {
         let told = liar.told.max(Seq::FIRST + 1);
         let rest = self.nxt.since(told);
+        // Who closes before all is said leaves its peer without an answer.
+        if self.finished() {
+            segment.ack = self.nxt;
+            return;
+        }
         if self.nxt > liar.nxt && rest > 1 {
             liar.following = PIECES.min(rest as u32) - 1;
             self.released += liar.following;
