@@ -7,10 +7,12 @@ simulator makes most; a kernel makes the rest where root, /dev/net/tun and iprou
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -24,9 +26,18 @@ SCENARIOS = (
     *("gprs-reselection", "hold", "lte-handover", "outage", "rate-drop"),
     *("satellite-handover", "stall", "tail", "wifi-suspension"),
 )
-SENDERS = ("newreno", "sack", "sack+frto", "sack+eifel", "linux")
+SENDERS: tuple[tuple[str, dict[str, object]], ...] = (
+    *((sender, {}) for sender in ("newreno", "sack", "sack+frto", "sack+eifel", "linux")),
+    ("sack", {"receiver.dsack": True}),
+)
 SEEDS = range(101, 103)
 """None of which the rules were made on."""
+
+EVIDENCE = ("timestamps", "D-SACK", "SACK alone", "none of these")
+"""What a capture may hold for its diagnosis, the strongest that it does."""
+
+Key = tuple[str, str, str, str]
+"""Place and evidence; what; truth; what was found."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +51,9 @@ class Labelled:
 
 def runs() -> Iterator[Labelled]:
     """All, one after the other."""
-    for scenario, sender in product(SCENARIOS, SENDERS):
-        for seed in SEEDS:
-            result = run(scenario, sender=sender, seed=seed)
-            yield Labelled(f"{scenario}_{sender}_{seed}", result, 0)
+    for scenario, (sender, set), seed in product(SCENARIOS, SENDERS, SEEDS):
+        result = run(scenario, sender=sender, seed=seed, set=set)
+        yield Labelled(f"{scenario}_{sender}{'-dsack' * bool(set)}_{seed}", result, 0)
     if kernels.missing():
         return
     pairs = kernels.frto_pairs()
@@ -82,45 +92,82 @@ def make(folder: Path) -> list[str]:
     return names
 
 
-def compared(folder: Path, name: str) -> Counter[tuple[str, str, str, str]]:
-    """How often what is known and what was found go together: place, what, truth, found."""
+def known(folder: Path, name: str) -> pl.DataFrame:
+    """The labels of a capture."""
+    return pl.read_parquet(folder / f"{name}.labels.parquet")
+
+
+def file(folder: Path, name: str) -> Path:
+    """A capture."""
+    [found] = folder.glob(f"{name}.pcapng*")
+    return found
+
+
+def compared(folder: Path, name: str) -> Counter[Key]:
+    """How often what is known and what was found go together."""
     place = name.rsplit(".", 1)[-1]
-    [capture] = folder.glob(f"{name}.pcapng*")
-    connections = diagnose(capture).document["connections"]
+    connections = diagnose(file(folder, name)).document["connections"]
     found = {
         ("verdict", r["frame"]): r["verdict"] for c in connections for r in c["retransmissions"]
     }
     found |= {("timeout", t["frame"]): t["class"] for c in connections for t in c["timeouts"]}
-    known = pl.read_parquet(folder / f"{name}.labels.parquet")
-    return Counter(
-        (place, what, truth, found.get((what, frame), "missed"))
-        for frame, what, truth in known.iter_rows()
+    at = f"{place}, {evidence(connections)}" if place == "sender" else place
+    counts = Counter(
+        (at, what, truth, found.pop((what, frame), "missed"))
+        for frame, what, truth in known(folder, name).iter_rows()
     )
+    # What is no retransmission of data at all: SYNs apart, nothing is to be called that.
+    shown = {r["frame"] for c in connections for r in c["retransmissions"] if r["len"] > 0}
+    counts.update(
+        (at, what, "neither", said) for (what, at_), said in found.items() if at_ in shown
+    )
+    return counts
 
 
-def table(counts: Counter[tuple[str, str, str, str]]) -> Iterable[str]:
+def evidence(connections: Sequence[dict[str, Any]]) -> str:
+    """The strongest evidence that acknowledgments of the capture carry."""
+    options = [one["options"] for one in connections if one["options"]]
+    for name, key in zip(EVIDENCE, ("timestamps", "dsack", "sack"), strict=False):
+        if any(one[key] for one in options):
+            return name
+    return EVIDENCE[-1]
+
+
+def table(counts: Counter[Key]) -> Iterable[str]:
     """Precision and recall, a line each of what can be true."""
-    for place, what, truth in sorted({key[:3] for key in counts}):
+    for place, what, truth in sorted({key[:3] for key in counts} - {None}):
+        if truth == "neither":
+            continue
         right = counts[place, what, truth, truth]
         all_ = sum(n for key, n in counts.items() if key[:3] == (place, what, truth))
         said = sum(n for (p, w, _, f), n in counts.items() if (p, w, f) == (place, what, truth))
         unknown = counts[place, what, truth, "unknown"]
-        title = f"{place} {what} {truth}"
-        shares = f"precision {right:5} of {said:5}  recall {right:5} of {all_:5}"
-        yield f"  {title:30} {shares}  unknown {unknown}"
+        title = f"{place}: {what} {truth}"
+        shares = f"precision {_share(right, said)}  recall {_share(right, all_)}"
+        yield f"  {title:42} {shares}  unknown {unknown}"
+
+
+def _share(part: int, whole: int) -> str:
+    share = f"{100 * part / whole:5.1f} %" if whole else "      -"
+    return f"{part:6} of {whole:6} {share}"
 
 
 def _run_of(name: str) -> str:
     return name.rsplit(".", 1)[0]
 
 
+def is_of_first_half(name: str) -> bool:
+    """May thresholds be set by the capture? The name of its run decides, whatever it holds."""
+    return sha256(_run_of(name).encode()).digest()[0] % 2 == 0
+
+
 def parts(names: list[str]) -> dict[str, list[str]]:
-    """Every other run, those between them, and the kernel's."""
-    one_half = set(sorted({_run_of(name) for name in names})[::2])
+    """The half that thresholds may be set by, the half that judges them, and the kernel's."""
+    judging = [name for name in names if not is_of_first_half(name)]
     return {
-        "one half": [name for name in names if _run_of(name) in one_half],
-        "the other half": [name for name in names if _run_of(name) not in one_half],
-        "kernels alone": [name for name in names if name.startswith("kernel_")],
+        "half that thresholds were set by": [name for name in names if is_of_first_half(name)],
+        "half that judges them": judging,
+        "of these the kernel's alone": [name for name in judging if name.startswith("kernel_")],
     }
 
 

@@ -13,6 +13,7 @@ import kernels
 import labelled
 from rtolab import Error, _rtolab
 from rtolab.diagnosis import diagnose
+from rtolab.diagnosis.line import Change, Line, Packet, Span
 from rtolab.diagnosis.path import Inferred, infer
 from rtolab.diagnosis.what_if import Outcome, WhatIf, of_connection
 from rtolab.run import find_scenario
@@ -124,8 +125,58 @@ def test_others_are_as_they_are_on_the_path_itself(tmp_path: Path, other: str) -
 
 def test_what_captures_do_not_show_is_said(tmp_path: Path) -> None:
     file, _ = captured(tmp_path, "sack", place="receiver")
-    with pytest.raises(Error, match="a capture at the sender"):
+    with pytest.raises(Error, match="at the receiver needs timestamps"):
         inferred(file)
+
+
+@pytest.mark.parametrize("sender", ["sack+eifel", "linux"])
+def test_with_timestamps_a_stall_is_inferred_from_a_capture_at_the_receiver(
+    tmp_path: Path, sender: str
+) -> None:
+    stamps = ("kernel.timestamps", "true") if sender == "linux" else ("tcp.timestamps", "true")
+    file, _ = captured(tmp_path, sender, stamps, place="receiver")
+    line = inferred(file).line
+    assert line.rate == pytest.approx(1e6, rel=0.01)
+    assert line.delay == pytest.approx(0.2, abs=0.005)
+    spans = [*line.forward, *line.backward]
+    assert spans
+    assert max(span.end for span in spans) == pytest.approx(8, abs=0.1)
+    told = asked(file)
+    near = asked(captured(tmp_path, sender, stamps)[0])
+    for other in ("sack", "sack+frto", "sack+eifel"):
+        here, there = named(told.senders, other), named(near.senders, other)
+        assert here.unneeded == pytest.approx(there.unneeded, abs=2), other
+        assert here.elapsed_s == pytest.approx(there.elapsed_s, rel=0.03), other
+
+
+def test_a_change_of_the_rate_is_inferred(tmp_path: Path) -> None:
+    outcome = _rtolab.simulate(
+        str(find_scenario("rate-drop")), senders=["sack+frto"], seeds=[1], trace=True
+    )
+    file = tmp_path / "capture.pcapng"
+    file.write_bytes(outcome.pcapng(0, "sender"))
+    line = infer(str(file), diagnose(file).worst[0], steady=False).line
+    assert line.rate == pytest.approx(1e6, rel=0.01)
+    [change] = line.changes
+    assert change.at == pytest.approx(5, abs=0.2)
+    assert change.rate == pytest.approx(28_800, rel=0.01)
+    assert line.delay == pytest.approx(0.1, abs=0.002)
+
+
+def test_a_steady_link_has_no_change_of_its_rate(tmp_path: Path) -> None:
+    for sender in ("sack", "newreno+frto"):
+        file, _ = captured(tmp_path, sender)
+        assert not infer(str(file), diagnose(file).worst[0], steady=False).line.changes
+
+
+def test_a_line_transmits_at_the_rate_of_the_time() -> None:
+    line = Line(8000, 0.0, 0, changes=[Change(1.0, 800), Change(3.0, 80_000)])
+    sent = [Packet(0.5, 0, 500, 1), Packet(0.5, 500, 700, 2), Packet(10, 700, 1700, 3)]
+    # Of 1600 bits 800 leave in the last tenth of the first second, and 800 in the next second.
+    assert line.departures([Packet(0.9, 0, 200, 1)]) == pytest.approx([2.0])
+    assert line.departures(sent) == pytest.approx([1.0, 3.0, 10.1])
+    stalled = line.stalled(Span(0.6, 0.8), forward=True, backward=False)
+    assert stalled.departures(sent[:1]) == pytest.approx([3.0])
 
 
 def test_the_command_tells_it_and_writes_the_scenario(tmp_path: Path) -> None:

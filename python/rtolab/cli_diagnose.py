@@ -81,11 +81,10 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
     if scenario_out and len(capture) > 1:
         complain("--scenario-out: one capture at a time", BAD_INPUT)
     allowed = limits(fail_on or [])
-    with _files(capture, again=bool(html or annotate or what_if or scenario_out)) as files:
-        found = [_diagnose(name, file) for name, file in files]
-        written = _write(found, files, (html, annotate, parquet))
-        if what_if or scenario_out:
-            written += _what_if(found, files, scenario_out)
+    with _files(capture, again=bool(html or annotate or what_if or scenario_out)) as given:
+        found, files, unread = _diagnosed(given)
+        told = _what_if(found, files, scenario_out) if what_if or scenario_out else []
+        written = _write(found, files, (html, annotate, parquet)) + told
     if as_json:
         documents = [one.document for one in found]
         print_json(documents[0] if len(documents) == 1 else documents)
@@ -97,7 +96,25 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
             if "what_if" in one.document:
                 stdout().print(tables.what_if(one.document["what_if"]))
         name_files(written)
-    _finish(found, allowed)
+    _finish(found, unread, allowed)
+
+
+def _diagnosed(
+    files: Sequence[tuple[str, Path | str]],
+) -> tuple[list[Diagnosis], list[tuple[str, Path | str]], list[str]]:
+    """What the captures hold, those that can be read at all, and of the others why not."""
+    from rtolab import Error  # noqa: PLC0415
+
+    found, read, unread = [], [], []
+    for name, file in files:
+        try:
+            found.append(_diagnose(name, file))
+            read.append((name, file))
+        except Error as error:
+            unread.append(str(error))
+    if not found:
+        complain("\n".join(unread), BAD_INPUT)
+    return found, read, unread
 
 
 def _diagnose(name: str, file: Path | str) -> Diagnosis:
@@ -166,9 +183,10 @@ def _what_if(
     return written
 
 
-def _finish(found: Sequence[Diagnosis], allowed: Mapping[str, int]) -> None:
+def _finish(found: Sequence[Diagnosis], unread: Sequence[str], allowed: Mapping[str, int]) -> None:
     """Say what is wrong, and exit by it."""
-    errors = [f"{one.document['capture']}: {one.error}" for one in found if one.error]
+    damaged = [f"{one.document['capture']}: {one.error}" for one in found if one.error]
+    errors = [*unread, *damaged]
     if errors:
         complain("\n".join(errors), BAD_INPUT)
     over = []

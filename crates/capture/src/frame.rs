@@ -1,13 +1,13 @@
 //! One packet as bytes: IP around TCP, and what a link puts before it.
 
-use etherparse::{
-    EtherType, IpEcn, IpNumber, Ipv4Header, Ipv6Header, LaxNetSlice, LaxSlicedPacket,
-};
-use rtolab_tcp::Codepoint;
+use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6Header};
+use rtolab_tcp::Flags;
 use rtolab_tcp::wire::{Addresses, Payload, WireSegment, checksum_holds};
 use rtolab_time::Instant;
 
-use crate::{Checksum, Packet};
+use crate::ip::Ip;
+use crate::reader::Checksums;
+use crate::{Checksum, Offer, Packet};
 
 const HOP_LIMIT: u8 = 64;
 
@@ -32,7 +32,7 @@ impl Link {
          108) and Linux cooked (113, 276)";
 
     /// By the number that a file gives it.
-    pub(crate) const fn numbered(link_type: i32) -> Option<Self> {
+    pub(crate) const fn numbered(link_type: u16) -> Option<Self> {
         match link_type {
             0 | 108 => Some(Self::Loopback),
             1 => Some(Self::Ethernet),
@@ -50,8 +50,6 @@ impl Link {
 pub(crate) enum NoSegment {
     /// It is not TCP over IP.
     Other,
-    /// It is a fragment of an IP packet.
-    Fragment,
     /// It has no whole TCP header.
     Malformed,
 }
@@ -87,92 +85,56 @@ pub(crate) fn headers(packet: &Packet) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The segment in a frame of which `bytes` were captured and which had `original` bytes; its time
-/// is left to the caller.
-pub(crate) fn packet(
-    link: Link,
-    bytes: &[u8],
-    original: usize,
-) -> Result<(Packet, Checksum), NoSegment> {
-    let net = net_of(link, bytes).ok_or(NoSegment::Other)?;
-    let ip = IpPacket::new(&net, bytes, original).ok_or(NoSegment::Other)?;
-    let payload = net.ip_payload_ref().ok_or(NoSegment::Other)?;
-    if payload.fragmented {
-        return Err(NoSegment::Fragment);
+/// The IP packet in a frame of which `bytes` were captured and which had `original` bytes.
+pub(crate) fn ip(link: Link, bytes: &[u8], original: usize) -> Result<Ip<'_>, NoSegment> {
+    let packet = network(link, bytes).ok_or(NoSegment::Other)?;
+    let header = bytes.len() - packet.len();
+    Ip::parse(packet, original.saturating_sub(header))
+}
+
+/// What is behind the header of the link, if it is IP.
+fn network(link: Link, bytes: &[u8]) -> Option<&[u8]> {
+    let ether_type = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
+    match link {
+        Link::Raw => Some(bytes),
+        Link::Loopback => bytes.get(4..),
+        Link::Ethernet => untagged(ether_type(12)?, bytes.get(14..)?),
+        Link::Cooked => untagged(ether_type(14)?, bytes.get(16..)?),
+        Link::Cooked2 => untagged(ether_type(0)?, bytes.get(20..)?),
     }
-    if payload.ip_number != IpNumber::TCP {
+}
+
+/// Past the tags of VLANs (IEEE 802.1Q, and what came before 802.1ad).
+fn untagged(mut ether_type: u16, mut bytes: &[u8]) -> Option<&[u8]> {
+    while let (0x8100 | 0x88a8 | 0x9100, [_, _, high, low, rest @ ..]) = (ether_type, bytes) {
+        (ether_type, bytes) = (u16::from_be_bytes([*high, *low]), rest);
+    }
+    matches!(ether_type, 0x0800 | 0x86dd).then_some(bytes)
+}
+
+/// The segment in a whole IP packet; its time is left to the caller.
+pub(crate) fn segment(
+    ip: &Ip<'_>,
+    checksums: Checksums,
+) -> Result<(Packet, Checksum, Option<Offer>), NoSegment> {
+    if !ip.is_tcp() {
         return Err(NoSegment::Other);
     }
-    let header = payload.payload.as_ptr().addr() - ip.start;
-    let length = ip.length.checked_sub(header).ok_or(NoSegment::Malformed)?;
-    let segment = WireSegment::parse(payload.payload, length).map_err(|_| NoSegment::Malformed)?;
-    let checksum = match payload.payload.get(..length) {
+    let segment = WireSegment::parse(ip.payload, ip.length).map_err(|_| NoSegment::Malformed)?;
+    let checksum = match ip.payload.get(..ip.length) {
+        _ if checksums == Checksums::Unread => Checksum::Unread,
         None => Checksum::Cut,
-        Some(whole) if checksum_holds(whole, ip.addresses) => Checksum::Good,
+        Some(whole) if checksum_holds(whole, ip.head.addresses) => Checksum::Good,
         Some(_) => Checksum::Bad,
     };
+    let offer = segment.flags.has(Flags::SYN).then(|| Offer::of(ip));
     let packet = Packet {
         at: Instant::START,
-        addresses: ip.addresses,
-        identification: ip.identification,
-        codepoint: ip.codepoint,
+        addresses: ip.head.addresses,
+        identification: ip.head.identification,
+        codepoint: ip.head.codepoint,
         segment,
         comment: None,
     };
-    Ok((packet, checksum))
-}
-
-fn net_of(link: Link, bytes: &[u8]) -> Option<LaxNetSlice<'_>> {
-    let by_type = |type_at: usize, header: usize| {
-        let ether_type = u16::from_be_bytes([*bytes.get(type_at)?, *bytes.get(type_at + 1)?]);
-        Some(LaxSlicedPacket::from_ether_type(EtherType(ether_type), bytes.get(header..)?))
-    };
-    let sliced = match link {
-        Link::Ethernet => LaxSlicedPacket::from_ethernet(bytes).ok()?,
-        Link::Raw => LaxSlicedPacket::from_ip(bytes).ok()?,
-        Link::Loopback => LaxSlicedPacket::from_ip(bytes.get(4..)?).ok()?,
-        Link::Cooked => by_type(14, 16)?,
-        Link::Cooked2 => by_type(0, 20)?,
-    };
-    sliced.net
-}
-
-/// What the IP header says.
-struct IpPacket {
-    addresses: Addresses,
-    identification: u16,
-    codepoint: Codepoint,
-    /// The address in memory of the header's first byte.
-    start: usize,
-    /// With its header, in bytes.
-    length: usize,
-}
-
-impl IpPacket {
-    /// A length of zero is left to the network card by the host that sends: then the frame tells.
-    fn new(net: &LaxNetSlice<'_>, frame: &[u8], original: usize) -> Option<Self> {
-        let (addresses, identification, ecn, start, told) = match net {
-            LaxNetSlice::Ipv4(ip) => {
-                let header = ip.header();
-                let (from, to) = (header.source_addr(), header.destination_addr());
-                let told = Some(usize::from(header.total_len())).filter(|&length| length > 0);
-                let start = header.slice().as_ptr().addr();
-                let ecn = header.ecn().value();
-                (Addresses::V4 { from, to }, header.identification(), ecn, start, told)
-            }
-            LaxNetSlice::Ipv6(ip) => {
-                let header = ip.header();
-                let (from, to) = (header.source_addr(), header.destination_addr());
-                let told = Some(usize::from(header.payload_length())).filter(|&len| len > 0);
-                let told = told.map(|payload| payload + Ipv6Header::LEN);
-                let start = header.slice().as_ptr().addr();
-                (Addresses::V6 { from, to }, 0, header.traffic_class(), start, told)
-            }
-            LaxNetSlice::Arp(_) => return None,
-        };
-        let before = start - frame.as_ptr().addr();
-        let length = told.unwrap_or(original.saturating_sub(before));
-        let codepoint = Codepoint::from_bits(ecn);
-        Some(Self { addresses, identification, codepoint, start, length })
-    }
+    Ok((packet, checksum, offer))
 }

@@ -31,7 +31,10 @@
 
 mod annotate;
 mod conversation;
+mod fragments;
 mod frame;
+mod ip;
+mod offer;
 mod reader;
 mod script;
 mod unpack;
@@ -46,7 +49,8 @@ use rtolab_time::Instant;
 
 pub use annotate::{AnnotateError, annotated};
 pub use conversation::{Conversation, End};
-pub use reader::{Captured, Checksum, ReadError, Reader, Skipped};
+pub use offer::Offer;
+pub use reader::{Captured, Checksum, InOrder, ReadError, Reader, Skipped};
 pub use script::{Step, Way, packetdrill};
 pub use unpack::unpacked;
 pub use writer::{Interface, WriteError, Writer};

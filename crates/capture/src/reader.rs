@@ -1,6 +1,7 @@
 //! A pcap or pcapng file, packet by packet.
 
 mod error;
+mod in_order;
 mod pcap;
 mod pcapng;
 mod source;
@@ -11,23 +12,28 @@ use std::io::Read;
 use rtolab_time::Instant;
 
 pub use error::ReadError;
+pub use in_order::InOrder;
 use pcap::Header;
 use pcapng::Section;
 use source::Source;
 
-use crate::Packet;
+use crate::fragments::{Fragments, Taken};
 use crate::frame::{self, Link, NoSegment};
+use crate::{Offer, Packet};
 
 /// A TCP packet of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// Which of the file's packets this is, of any protocol, counted from 1 as analysers do.
+    /// Which of the file's packets this is, of any protocol, counted from 1 as analysers do; of one
+    /// that came in fragments, the one that made it whole.
     pub number: u64,
     /// The packet.
     pub packet: Packet,
     /// Does TCP's checksum hold? In a capture made at the sending host it often does not: the
     /// network card was to fill it in.
     pub checksum: Checksum,
+    /// Of a SYN, how it looks.
+    pub offer: Option<Offer>,
 }
 
 /// What the checksum of a segment says.
@@ -39,6 +45,15 @@ pub enum Checksum {
     Bad,
     /// Not all of the segment was captured.
     Cut,
+    /// Nobody asked: see [`Reader::without_checksums`].
+    Unread,
+}
+
+/// Are checksums of interest? They take a quarter of the time that long packets take to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checksums {
+    Read,
+    Unread,
 }
 
 /// How many packets of a file were passed over, and why.
@@ -46,8 +61,14 @@ pub enum Checksum {
 pub struct Skipped {
     /// Not TCP over IPv4 or IPv6.
     pub other: u64,
-    /// Fragments of IP packets.
+    /// Fragments of IP packets of which others were not seen within a minute, or whose number went
+    /// beyond what is kept.
     pub fragments: u64,
+    /// Fragments that overlap others of their packet, or do not end where they must: all of these are
+    /// refused (RFC 5722).
+    pub overlapping: u64,
+    /// Of an interface whose link type is not known here.
+    pub unknown_link: u64,
     /// TCP without a whole header.
     pub malformed: u64,
     /// In a block that keeps no time.
@@ -57,7 +78,8 @@ pub struct Skipped {
 /// A frame as the file holds it.
 pub(crate) struct Record<'a> {
     pub(crate) at: Instant,
-    link: Link,
+    /// Where its record begins in the file.
+    offset: u64,
     /// The number of the link's type, and which of the file's interfaces it is.
     pub(crate) interface: (u16, u32),
     /// What was captured of it.
@@ -84,8 +106,19 @@ pub struct Reader<R> {
     source: Source<R>,
     format: Format,
     number: u64,
+    checksums: Checksums,
+    fragments: Fragments,
     skipped: Skipped,
+    links: Links,
     is_over: bool,
+}
+
+/// Which links the frames so far were of.
+#[derive(Debug, Default)]
+struct Links {
+    any_known: bool,
+    /// Types not known here, and where the first frame of each stands in the file.
+    unknown: Vec<(u16, u64)>,
 }
 
 #[derive(Debug)]
@@ -102,21 +135,39 @@ impl<R: Read> Reader<R> {
             true => Format::Pcapng(Section::default()),
             false => Format::Pcap(Header::read(&mut source, &magic)?),
         };
-        Ok(Self { source, format, number: 0, skipped: Skipped::default(), is_over: false })
+        Ok(Self {
+            source,
+            format,
+            number: 0,
+            checksums: Checksums::Read,
+            fragments: Fragments::default(),
+            skipped: Skipped::default(),
+            links: Links::default(),
+            is_over: false,
+        })
+    }
+
+    /// The same, and no checksum is looked at.
+    #[must_use]
+    pub fn without_checksums(self) -> Self {
+        Self { checksums: Checksums::Unread, ..self }
     }
 
     /// The packets passed over so far.
     pub const fn skipped(&self) -> Skipped {
-        self.skipped
+        let Fragments { given_up: fragments, overlapping, .. } = self.fragments;
+        Skipped { fragments, overlapping, ..self.skipped }
+    }
+
+    /// The link types of [`Skipped::unknown_link`], in the order of their first packets.
+    pub fn unknown_links(&self) -> impl Iterator<Item = u16> {
+        self.links.unknown.iter().map(|&(link_type, _)| link_type)
     }
 
     /// The next record, whatever it is; packets are counted.
     pub(crate) fn record(&mut self) -> Result<(u64, Step<'_>), ReadError> {
         self.source.next_record();
-        let step = match &mut self.format {
-            Format::Pcap(header) => header.step(&mut self.source)?,
-            Format::Pcapng(section) => section.step(&mut self.source)?,
-        };
+        let step = self.format.step(&mut self.source)?;
         self.number += u64::from(matches!(step, Step::Frame(_) | Step::Untimed));
         Ok((self.number, step))
     }
@@ -129,32 +180,87 @@ impl<R: Read> Reader<R> {
     /// The next packet; `None` at the file's end.
     fn advance(&mut self) -> Result<Option<Captured>, ReadError> {
         loop {
-            let (number, step) = self.record()?;
-            let skipped = match step {
-                Step::End => return Ok(None),
+            self.source.next_record();
+            let step = self.format.step(&mut self.source)?;
+            self.number += u64::from(matches!(step, Step::Frame(_) | Step::Untimed));
+            let record = match step {
+                Step::End => return self.links.at_end().map(|()| None),
                 Step::Other => continue,
                 Step::Untimed => {
                     self.skipped.untimed += 1;
                     continue;
                 }
-                Step::Frame(record) => {
-                    match frame::packet(record.link, record.bytes, record.original) {
-                        Ok((packet, checksum)) => {
-                            let packet =
-                                Packet { at: record.at, comment: record.comment, ..packet };
-                            return Ok(Some(Captured { number, packet, checksum }));
-                        }
-                        Err(why) => why,
-                    }
-                }
+                Step::Frame(record) => record,
             };
-            match skipped {
-                NoSegment::Other => self.skipped.other += 1,
-                NoSegment::Fragment => self.skipped.fragments += 1,
-                NoSegment::Malformed => self.skipped.malformed += 1,
+            let Some(link) = self.links.of(&record, &self.format)? else {
+                self.skipped.unknown_link += 1;
+                continue;
+            };
+            let found = captured((link, self.checksums), record, &mut self.fragments);
+            match found {
+                Ok(Some(captured)) => {
+                    return Ok(Some(Captured { number: self.number, ..captured }));
+                }
+                Ok(None) => {}
+                Err(NoSegment::Other) => self.skipped.other += 1,
+                Err(NoSegment::Malformed) => self.skipped.malformed += 1,
             }
         }
     }
+}
+
+impl Format {
+    fn step<'a, R: Read>(&mut self, source: &'a mut Source<R>) -> Result<Step<'a>, ReadError> {
+        match self {
+            Self::Pcap(header) => header.step(source),
+            Self::Pcapng(section) => section.step(source),
+        }
+    }
+}
+
+impl Links {
+    /// That of a frame, if it is known. A file in which all have the same ends there if it is not.
+    fn of(&mut self, record: &Record<'_>, format: &Format) -> Result<Option<Link>, ReadError> {
+        let (link_type, _) = record.interface;
+        let known = Link::numbered(link_type);
+        self.any_known |= known.is_some();
+        if known.is_none() && !self.unknown.iter().any(|&(unknown, _)| unknown == link_type) {
+            self.unknown.push((link_type, record.offset));
+        }
+        if known.is_none() && matches!(format, Format::Pcap(_)) {
+            self.at_end()?;
+        }
+        Ok(known)
+    }
+
+    /// A file none of whose links is known cannot be read.
+    fn at_end(&self) -> Result<(), ReadError> {
+        match self.unknown[..] {
+            [(found, offset), ..] if !self.any_known => Err(ReadError::LinkType { offset, found }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The segment that a frame holds, or makes whole; it is numbered by the caller.
+fn captured(
+    (link, checksums): (Link, Checksums),
+    record: Record<'_>,
+    fragments: &mut Fragments,
+) -> Result<Option<Captured>, NoSegment> {
+    let ip = frame::ip(link, record.bytes, record.original)?;
+    let (packet, checksum, offer) = match ip.fragment {
+        None => frame::segment(&ip, checksums)?,
+        Some(fragment) => match fragments.take(&ip, fragment, record.at) {
+            Taken::Kept => return Ok(None),
+            Taken::Whole => match fragments.whole(&ip, fragment) {
+                None => return Ok(None),
+                Some(whole) => frame::segment(&whole.behind_extensions()?, checksums)?,
+            },
+        },
+    };
+    let packet = Packet { at: record.at, comment: record.comment, ..packet };
+    Ok(Some(Captured { number: 0, packet, checksum, offer }))
 }
 
 impl<R: Read> Iterator for Reader<R> {
@@ -166,6 +272,9 @@ impl<R: Read> Iterator for Reader<R> {
         }
         let next = self.advance().transpose();
         self.is_over = !matches!(next, Some(Ok(_)));
+        if self.is_over {
+            self.fragments.finish();
+        }
         next
     }
 }

@@ -48,7 +48,7 @@ const FIELDS: [&str; 20] = [
 
 /// The same as the reader has it.
 fn fields(captured: &Captured) -> [String; FIELDS.len()] {
-    let Captured { number, packet, checksum } = captured;
+    let Captured { number, packet, checksum, .. } = captured;
     let segment = &packet.segment;
     let (from, to) = (packet.addresses.from(), packet.addresses.to());
     let at = packet.at.nanos();
@@ -77,7 +77,7 @@ fn fields(captured: &Captured) -> [String; FIELDS.len()] {
         match checksum {
             Checksum::Bad => "0".into(),
             Checksum::Good => "1".into(),
-            Checksum::Cut => "2".into(),
+            Checksum::Cut | Checksum::Unread => "2".into(),
         },
     ]
 }

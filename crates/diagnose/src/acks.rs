@@ -16,10 +16,13 @@ use crate::vantage::Vantage;
 
 /// An acknowledgment that comes within this part of the smallest round trip is too soon to answer,
 /// in percent.
-const TOO_SOON: u64 = 75;
+pub(crate) const TOO_SOON: u64 = 75;
 
 /// A receiver may keep back an acknowledgment for about so long.
-const DELAYED_ACK: Duration = Duration::from_millis(250);
+pub(crate) const DELAYED_ACK: Duration = Duration::from_millis(250);
+
+/// No acknowledgment may be kept back longer (RFC 9293 section 3.8.6.3).
+const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(500);
 
 /// An acknowledgment in its surroundings, just after the flight took it.
 pub(crate) struct Context<'a> {
@@ -90,7 +93,9 @@ fn cover(resent: &mut Resent, context: &Context<'_>) {
     let all = context.next_sent().is_none_or(|sent| sent >= again);
     let jumps = facts.advanced > 2 * resent.end.since(resent.start);
     resent.cover = Some(Cover { at: facts.at, frame: context.frame, duplicate, all, jumps });
-    resent.due = facts.at + context.trips.patience();
+    // Where a queue has grown, duplicates take as long as what they are of.
+    let waited = facts.at.since(again.min(facts.at));
+    resent.due = facts.at + context.trips.patience().max(waited * 2);
     if resent.end > facts.ack {
         return;
     }
@@ -103,11 +108,12 @@ fn cover(resent: &mut Resent, context: &Context<'_>) {
     resent.watched = true;
 }
 
-/// RFC 3522: what timestamp does it echo? Only of the range at SND.UNA it is certain that its arrival
-/// would have changed the echo.
+/// RFC 3522: what timestamp does it echo? Of the range at SND.UNA it is certain that its arrival would
+/// have changed the echo.
 fn echoed(resent: &mut Resent, context: &Context<'_>) {
     let Some(echo) = context.facts.echo else { return };
     if resent.start > context.facts.una_before {
+        echoed_alone(resent, echo, context.frame);
         return;
     }
     let stamps = resent.copies.iter().enumerate().skip(1);
@@ -126,6 +132,18 @@ fn echoed(resent: &mut Resent, context: &Context<'_>) {
     }
     if let (Some(index), true) = (own, first != Some(echo)) {
         resent.note(Evidence::OwnTimestamp, Bound::AtLeast(index), context.frame);
+    }
+}
+
+/// Of a range further on, its arrival may share an acknowledgment with what came just before, which is
+/// then the one echoed (RFC 7323 section 4.3). Not so a copy that was sent long after what is echoed.
+fn echoed_alone(resent: &mut Resent, echo: u32, frame: u64) {
+    let (original, again) = (resent.copies[0], resent.copies[1]);
+    let is_before = |stamp: u32| (echo.wrapping_sub(stamp) as i32) < 0;
+    let of_before = original.timestamp.is_some_and(|stamp| stamp == echo || is_before(stamp));
+    let late = again.at.since(original.at) > LONGEST_DELAYED_ACK;
+    if of_before && late && again.timestamp.is_some_and(is_before) {
+        resent.note(Evidence::OlderTimestamp, Bound::AtMost(0), frame);
     }
 }
 
@@ -182,8 +200,13 @@ fn delivered_original(context: &Context<'_>) -> Option<Instant> {
     newest.max(highest)
 }
 
+/// Packets may overtake others that were sent by so much before them.
+pub(crate) fn reordering(trips: &RoundTrips) -> Duration {
+    trips.least.map_or(Duration::from_millis(50), |least| least / 4)
+}
+
 /// When the copy of a range was sent that must have been the one to arrive.
-fn delivered_copy(resent: &Resent) -> Option<Instant> {
+pub(crate) fn delivered_copy(resent: &Resent) -> Option<Instant> {
     let (most, least) = resent.bounds();
     let last = resent.copies.len() - 1;
     (least == last && most.is_none_or(|most| most >= last)).then(|| resent.copies[last].at)
@@ -200,7 +223,7 @@ struct Delivered {
 
 /// RFC 8985: copies that were sent before something that arrived, and have not arrived, are lost.
 fn overtaken(ledger: &mut Ledger, context: &Context<'_>, delivered: Delivered) {
-    let reordering = context.trips.least.map_or(Duration::from_millis(50), |least| least / 4);
+    let reordering = reordering(context.trips);
     let now = context.facts.at;
     for resent in ledger.iter_mut() {
         let told_now = resent.cover.is_some_and(|cover| cover.at == now);
@@ -228,16 +251,21 @@ fn duplicates_to_come(ledger: &mut Ledger, context: &Context<'_>) {
         return;
     }
     let since = ledger.last_duplicate();
-    let in_vain = |resent: &&Resent| {
-        let known = resent.cover.is_some_and(|cover| cover.at < facts.at) && !resent.is_syn;
-        known
-            && (resent.original() == Original::Arrived || soonest(resent, context.trips) == Some(0))
+    let in_vain = |resent: &&Resent| match resent.cover {
+        _ if resent.is_syn => false,
+        // An echo says that none of its copies had come yet.
+        Some(cover) if cover.at == facts.at => resent.has_older_timestamp(),
+        Some(_) => {
+            resent.original() == Original::Arrived || soonest(resent, context.trips) == Some(0)
+        }
+        None => false,
     };
     let copies = ledger.iter().filter(in_vain).flat_map(|resent| resent.copies.iter().skip(1));
     let first = copies.map(|copy| copy.at).filter(|&at| since.is_none_or(|since| at > since)).min();
     let Some(first) = first else { return };
     for resent in ledger.iter_mut() {
-        if !resent.cover.is_some_and(|cover| cover.at == facts.at && resent.end <= facts.ack) {
+        let covered = resent.cover.is_some_and(|cover| cover.at == facts.at);
+        if !covered || resent.end > facts.ack || resent.has_older_timestamp() {
             continue;
         }
         let after = resent.copies.iter().skip(1).position(|copy| copy.at > first);
@@ -264,40 +292,10 @@ fn in_order(ledger: &mut Ledger, context: &Context<'_>) {
 
 /// The next original was sent before some of the copies, and arrived after the range did: they did
 /// not make the range arrive.
-fn order(resent: &mut Resent, sent: Instant, frame: u64) {
+pub(crate) fn order(resent: &mut Resent, sent: Instant, frame: u64) {
     let later = resent.copies.iter().position(|copy| copy.at > sent);
     if let Some(copy @ 1..) = later {
         resent.note(Evidence::OriginalsInOrder, Bound::AtMost(copy - 1), frame);
-    }
-}
-
-/// What became of the ranges that acknowledgments expected next, where these were sent again, too: the
-/// last one first, for each says something of the one before it.
-pub(crate) fn chain(settled: &mut [Resent], trips: &RoundTrips) {
-    settled.sort_by_key(|resent| (resent.start, resent.copies.len()));
-    for index in (0..settled.len()).rev() {
-        let Some(next) = settled[index].next else { continue };
-        let behind = settled.partition_point(|resent| resent.start <= next);
-        let found = settled[..behind].iter().rposition(|resent| resent.spans(next));
-        if let Some(other) = found.filter(|&other| other != index) {
-            link(settled, (index, other), trips);
-        }
-    }
-}
-
-/// The range at `index` and the one behind it.
-fn link(settled: &mut [Resent], (index, other): (usize, usize), trips: &RoundTrips) {
-    let (Some(cover), Some(next)) = (settled[index].cover, settled[other].cover) else { return };
-    let originals = [index, other].map(|at| settled[at].copies[0].at);
-    if settled[other].original() == Original::Unknown && originals[0] > Instant::START {
-        let apart = originals[1].since(originals[0]);
-        let wait = trips.least.map(|least| (least * TOO_SOON / 100).max(DELAYED_ACK));
-        if wait.is_some_and(|wait| next.at.since(cover.at) >= wait && apart < wait) {
-            settled[other].note(Evidence::OriginalMissing, Bound::AtLeast(1), next.frame);
-        }
-    }
-    if settled[other].original() == Original::Arrived && next.at > cover.at {
-        order(&mut settled[index], originals[1], next.frame);
     }
 }
 

@@ -1,18 +1,19 @@
 //! One connection of a capture, both directions.
 
-use rtolab_capture::{Conversation, End, Packet};
+use rtolab_capture::{Captured, Conversation, End, Packet};
 use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use crate::duplicates::Recent;
 use crate::sending::{Frame, Sending};
+use crate::stack::Opening;
 use crate::vantage::{Turnarounds, Vantage};
 
 /// What a handshake agreed on.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Handshake {
-    /// The SYN of client and server.
-    pub syns: [Option<Segment>; 2],
+    /// The SYN of client and server, the last of each.
+    pub openings: [Option<Opening>; 2],
 }
 
 /// A connection as far as the capture has shown it.
@@ -62,7 +63,9 @@ impl Connection {
     }
 
     /// The next packet of the connection. `false` if it does not belong here.
-    pub fn packet(&mut self, packet: &Packet, number: u64, at: Instant) {
+    pub fn packet(&mut self, captured: &Captured, at: Instant) {
+        let Captured { number, packet, offer, .. } = captured;
+        let number = *number;
         self.packets += 1;
         let Some((from, segment)) = self.conversation.segment(packet) else { return };
         if self.recent[from as usize].is_copy(packet, at) {
@@ -74,7 +77,9 @@ impl Connection {
             Frame { number, at, identification: packet.identification, raw: packet.segment.seq };
         self.turnarounds.pass(from, &segment, at);
         if segment.flags.has(Flags::SYN) {
-            self.handshake.syns[from as usize] = Some(segment);
+            let offer = offer.clone().unwrap_or_default();
+            let opening = Opening { syn: segment, offer, frame: number };
+            self.handshake.openings[from as usize] = Some(opening);
         }
         if segment.flags.has(Flags::RST) {
             self.over = Over::Closed;

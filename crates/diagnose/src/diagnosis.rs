@@ -15,12 +15,17 @@ use crate::report::{ConnectionReport, Summary};
 const IDLE: Duration = Duration::from_secs(3 * 3600);
 /// A closed connection may still repeat its last segments for so long.
 const LINGER: Duration = Duration::from_secs(60);
+/// So many connections are followed at once: beyond, the quarter that has been idle longest is taken
+/// to be over.
+const MOST_OPEN: usize = 1 << 17;
 /// So often the table is searched for what is over.
 const SWEEP: u64 = 1 << 16;
 /// No capture takes longer, whatever its clock says.
 const LONGEST: u64 = 1 << 58;
 /// So many connections without a retransmission are told of one by one.
 const MOST_CLEAN: u64 = 10_000;
+/// So many retransmissions are told of one by one.
+const MOST_TOLD: u64 = 2_000_000;
 
 /// The two ends of a connection, the lower first.
 type Key = (SocketAddr, SocketAddr);
@@ -59,16 +64,19 @@ impl Diagnosis {
         let key = if from <= to { (from, to) } else { (to, from) };
         if let Some(connection) = self.open.get_mut(&key) {
             if !connection.is_followed_by(packet, at) {
-                connection.packet(packet, captured.number, at);
+                connection.packet(captured, at);
                 return connection.number;
             }
         }
         if let Some(connection) = self.open.remove(&key) {
             self.close(connection);
         }
+        if self.open.len() >= MOST_OPEN {
+            self.make_room();
+        }
         self.summary.connections += 1;
         let mut connection = Connection::begun_by(packet, self.summary.connections, at);
-        connection.packet(packet, captured.number, at);
+        connection.packet(captured, at);
         self.open.insert(key, connection);
         self.summary.connections
     }
@@ -96,7 +104,21 @@ impl Diagnosis {
             idle > IDLE || connection.over == Over::Closed && idle > LINGER
         };
         let over = self.open.iter().filter(|(_, connection)| is_over(connection));
-        let mut over: Vec<(u64, Key)> = over.map(|(key, known)| (known.number, *key)).collect();
+        let over = over.map(|(key, connection)| (connection.number, *key)).collect();
+        self.close_all(over);
+    }
+
+    fn make_room(&mut self) {
+        let mut idle: Vec<(Instant, u64, Key)> =
+            self.open.iter().map(|(key, one)| (one.last, one.number, *key)).collect();
+        idle.sort_unstable();
+        idle.truncate(MOST_OPEN / 4);
+        self.summary.given_up += idle.len() as u64;
+        self.close_all(idle.into_iter().map(|(_, number, key)| (number, key)).collect());
+    }
+
+    /// Closes these in the order of their numbers.
+    fn close_all(&mut self, mut over: Vec<(u64, Key)>) {
         over.sort_unstable();
         for (_, key) in over {
             if let Some(connection) = self.open.remove(&key) {
@@ -108,13 +130,14 @@ impl Diagnosis {
     fn close(&mut self, mut connection: Connection) {
         connection.finish();
         let report = findings::report(&connection);
-        let clean = report.retransmissions.is_empty();
-        self.clean += u64::from(clean);
-        self.summary.retransmissions += report.retransmissions.len() as u64;
-        if clean && self.clean > MOST_CLEAN {
-            self.summary.left_out += 1;
-        } else {
+        let count = report.retransmissions.len() as u64;
+        self.clean += u64::from(count == 0);
+        let told = self.summary.retransmissions <= MOST_TOLD;
+        self.summary.retransmissions += count;
+        if told && (count > 0 || self.clean <= MOST_CLEAN) {
             self.done.push_back(report);
+        } else {
+            self.summary.left_out += 1;
         }
     }
 }

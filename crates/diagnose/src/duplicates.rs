@@ -7,7 +7,7 @@ use rtolab_tcp::wire::WireSegment;
 use rtolab_time::{Duration, Instant};
 
 /// So many packets of a direction are compared with.
-const REMEMBERED: usize = 8;
+const REMEMBERED: usize = 16;
 /// A copy with the same identification comes within this time.
 const COUNTED: Duration = Duration::from_millis(50);
 /// One of a sender that does not count its packets.

@@ -1,7 +1,5 @@
 //! Episodes: from the first timeout until all is acknowledged that was outstanding then.
 
-use std::collections::VecDeque;
-
 use rtolab_tcp::{AckFacts, Flight, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
@@ -9,8 +7,8 @@ use crate::ledger::Again;
 use crate::sending::Frame;
 use crate::trigger::Trigger;
 
-/// So many acknowledgments tell the rate at which a path delivers.
-const PROGRESS: usize = 32;
+/// So many episodes of a direction are told of.
+const MOST_EPISODES: usize = 1 << 14;
 
 /// A timeout and what came of it.
 #[derive(Clone, Debug)]
@@ -21,67 +19,81 @@ pub(crate) struct Episode {
     pub end: Option<Instant>,
     /// The frames of the first timeout and of the last acknowledgment.
     pub frames: (u64, u64),
-    /// When something was last acknowledged before.
-    pub stalled_from: Option<Instant>,
+    /// Since when something waited for its acknowledgment, and none came.
+    pub stalled_from: Instant,
     /// When something was acknowledged first again.
     pub stalled_to: Option<Instant>,
     /// What is to be acknowledged.
     pub high: Seq,
     /// Until this is acknowledged, what is sent again counts as a consequence.
     wake: Seq,
-    pub una: Seq,
     pub timeouts: u32,
     pub fast_retransmits: u32,
     pub resent: u32,
     /// FlightSize before and after, in bytes.
     pub flight: (u64, u64),
-    /// How fast the path delivered before, in bytes a second.
-    pub rate: Option<f64>,
+    /// When the last of what is to be acknowledged was sent first.
+    pub sent: Instant,
+    /// How long that usually took, if it had been measured.
+    pub usual: Option<Duration>,
+    /// Packets of the other end during the stall; only some captures show both directions.
+    pub heard: u32,
     pub is_syn: bool,
 }
 
 impl Episode {
     /// How long nothing was acknowledged.
     pub fn stall(&self) -> Option<Duration> {
-        Some(self.stalled_to?.since(self.stalled_from?))
+        Some(self.stalled_to?.since(self.stalled_from))
     }
 
-    /// Against a path that had gone on as before.
-    pub fn time_lost(&self) -> Option<f64> {
-        let elapsed = self.end?.since(self.stalled_from?).secs_f64();
-        let bytes = self.high.since(self.una) as f64;
-        let due = self.rate.filter(|rate| *rate > 0.0).map_or(0.0, |rate| bytes / rate);
-        Some((elapsed - due).max(0.0))
+    /// Against a path that had gone on as before: all would have been acknowledged a round trip after
+    /// the last of it was sent. `least` is the shortest round trip of the connection.
+    pub fn time_lost(&self, least: Option<Duration>) -> Option<Duration> {
+        let usual = self.usual.or(least)?;
+        let due = (self.sent + usual).max(self.stalled_from);
+        Some(self.end?.since(due))
     }
 }
 
 /// The episodes of one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Episodes {
-    progress: VecDeque<(Instant, Seq)>,
+    progress: Option<Instant>,
+    /// Packets of the other end since then.
+    heard: u32,
     open: Option<Episode>,
     pub closed: Vec<Episode>,
 }
 
 impl Episodes {
-    /// Something is sent again.
-    pub fn resent(&mut self, segment: &Segment, again: &Again, flight: &Flight, at: Instant) {
+    /// Something is sent again; `usual` is how long acknowledgments took before.
+    pub fn resent(
+        &mut self,
+        segment: &Segment,
+        (again, usual): (&Again, Option<Duration>),
+        flight: &Flight,
+        at: Instant,
+    ) {
         let timeout = matches!(again.trigger, Trigger::Timeout(_) | Trigger::Syn(_));
         if self.open.is_none() && timeout {
+            let waits = flight.head().map_or(at, |head| head.first_sent);
+            let newest = flight.segment_at(flight.max() - 1).map_or(at, |sent| sent.first_sent);
             self.open = Some(Episode {
                 start: at,
                 end: None,
                 frames: (again.frame, again.frame),
-                stalled_from: self.progress.back().map(|progress| progress.0),
+                stalled_from: self.progress.map_or(waits, |progress| progress.max(waits)),
                 stalled_to: None,
                 high: flight.max(),
                 wake: flight.max(),
-                una: flight.una(),
                 timeouts: 0,
                 fast_retransmits: 0,
                 resent: 0,
                 flight: (flight.size(), 0),
-                rate: self.rate(),
+                sent: newest,
+                usual,
+                heard: 0,
                 is_syn: segment.flags.has(rtolab_tcp::Flags::SYN),
             });
         }
@@ -92,35 +104,41 @@ impl Episodes {
         episode.wake = flight.max();
     }
 
+    /// The other end sends something.
+    pub const fn heard(&mut self) {
+        self.heard = self.heard.saturating_add(1);
+    }
+
     /// Something is acknowledged.
     pub fn acked(&mut self, facts: &AckFacts, flight: &Flight, frame: &Frame) {
         if !facts.is_new() {
             return;
         }
-        if self.progress.len() == PROGRESS {
-            self.progress.pop_front();
-        }
-        self.progress.push_back((frame.at, facts.ack));
+        self.progress = Some(frame.at);
+        // The one that acknowledges is not of those that did not.
+        let heard = std::mem::take(&mut self.heard).saturating_sub(1);
         let Some(episode) = &mut self.open else { return };
-        episode.stalled_to = episode.stalled_to.or(Some(frame.at));
+        if episode.stalled_to.is_none() {
+            (episode.stalled_to, episode.heard) = (Some(frame.at), heard);
+        }
         if facts.ack >= episode.high && episode.end.is_none() {
             episode.end = Some(frame.at);
             episode.frames.1 = frame.number;
             episode.flight.1 = flight.size();
         }
         if facts.ack >= episode.wake {
-            self.closed.extend(self.open.take());
+            let over = self.open.take().filter(|_| self.closed.len() < MOST_EPISODES);
+            self.closed.extend(over);
         }
     }
 
     /// The capture ends.
     pub fn finish(&mut self) {
-        self.closed.extend(self.open.take());
-    }
-
-    fn rate(&self) -> Option<f64> {
-        let (first, last) = (self.progress.front()?, self.progress.back()?);
-        let time = last.0.since(first.0);
-        (!time.is_zero()).then(|| last.1.since(first.1) as f64 / time.secs_f64())
+        if let Some(mut episode) = self.open.take() {
+            if episode.stalled_to.is_none() {
+                episode.heard = self.heard;
+            }
+            self.closed.push(episode);
+        }
     }
 }

@@ -30,6 +30,8 @@ pub enum Evidence {
     /// The next range, sent before the retransmission, arrived later and by its original, so that this
     /// one's original came before it, too (the idea of F-RTO, RFC 5682).
     OriginalsInOrder,
+    /// Something sent before it arrived after the range did, so that it was not the copy that arrived.
+    ArrivedBefore,
     /// Ranges that had been acknowledged were sent again before this one, and the duplicate
     /// acknowledgments of these copies were still to come when it was acknowledged.
     DuplicatesToCome,
@@ -46,6 +48,8 @@ pub enum Evidence {
     OriginalMissing,
     /// The range was reported missing, and its acknowledgment filled the gap.
     GapFilled,
+    /// A receiver that reports duplicates has reported none of it (RFC 2883).
+    NoDuplicateReported,
 }
 
 impl Evidence {
@@ -60,18 +64,20 @@ impl Evidence {
             Self::OwnTimestamp => "own-timestamp",
             Self::AckTooSoon => "ack-too-soon",
             Self::OriginalsInOrder => "originals-in-order",
+            Self::ArrivedBefore => "arrived-before",
             Self::DuplicatesToCome => "duplicates-to-come",
             Self::AnsweredDuplicate => "answered-duplicate",
             Self::NoGapReported => "no-gap-reported",
             Self::OvertakenCopies => "overtaken-copies",
             Self::OriginalMissing => "original-missing",
             Self::GapFilled => "gap-filled",
+            Self::NoDuplicateReported => "no-duplicate-reported",
         }
     }
 
     /// May something be concluded from what is concluded from it?
     pub const fn carries(self) -> bool {
-        !matches!(self, Self::NoGapReported)
+        !matches!(self, Self::NoGapReported | Self::NoDuplicateReported)
     }
 
     /// How far it can be trusted, between 0 and 1.
@@ -81,11 +87,12 @@ impl Evidence {
             Self::DSack => 0.995,
             Self::OlderTimestamp => 0.99,
             Self::OwnTimestamp | Self::FillsHole => 0.98,
-            Self::AckTooSoon | Self::OriginalsInOrder => 0.97,
+            Self::AckTooSoon | Self::OriginalsInOrder | Self::ArrivedBefore => 0.97,
             Self::OvertakenCopies | Self::DuplicatesToCome => 0.95,
             Self::AnsweredDuplicate | Self::GapFilled => 0.9,
             Self::OriginalMissing => 0.85,
             Self::NoGapReported => 0.8,
+            Self::NoDuplicateReported => 0.75,
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::report::{
 };
 use crate::rtt::RoundTrips;
 use crate::sending::Sending;
+use crate::stack;
 use crate::story;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -38,15 +39,21 @@ pub(crate) fn report(connection: &Connection) -> ConnectionReport {
         let vantage = connection.turnarounds.vantage(end);
         let (retransmissions, timeouts) = judged(sending, name(end), vantage);
         if vantage != Vantage::Receiver {
-            report.episodes.extend(story::episodes(sending, &retransmissions, name(end)));
+            let found = (&retransmissions[..], &timeouts[..]);
+            report.episodes.extend(story::episodes(sending, found, name(end)));
         }
         report.habits.extend(habits(sending, (&retransmissions, &timeouts), name(end)));
         report.retransmissions.extend(retransmissions);
         report.timeouts.extend(timeouts);
         report.missed_bytes += sending.arrivals.missed;
+        report.untold += sending.untold;
     }
     report.retransmissions.sort_by_key(|resent| resent.frame);
     report.timeouts.sort_by_key(|timeout| timeout.frame);
+    let own = |from: &str| from == name(sender);
+    let resent = report.retransmissions.iter().filter(|resent| own(resent.from));
+    let timeouts = report.timeouts.iter().filter(|timeout| own(timeout.from));
+    report.stack = stack::guess(connection, sender, resent.map(|one| one.trigger), timeouts);
     report
 }
 
@@ -70,10 +77,11 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         packets: connection.packets,
         captured_twice: connection.copies,
         missed_bytes: 0,
+        untold: 0,
         bytes: [bytes(End::Client), bytes(End::Server)],
         options: options(connection),
         min_rtt: of(sender).and_then(|s| s.trips.least).map(rtolab_time::Duration::secs_f64),
-        stack: crate::stack::guess(connection, sender),
+        stack: None,
         retransmissions: Vec::new(),
         timeouts: Vec::new(),
         episodes: Vec::new(),
@@ -82,7 +90,8 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
 }
 
 fn options(connection: &Connection) -> Option<Options> {
-    let [Some(client), Some(server)] = connection.handshake.syns else { return None };
+    let [Some(client), Some(server)] = &connection.handshake.openings else { return None };
+    let [client, server] = [client.syn, server.syn];
     let offers = [client.syn_options(), server.syn_options()];
     let both = |has: [bool; 2]| has[0] && has[1];
     let scaled = both(offers.map(|offer| offer.window_scale.is_some()));
@@ -100,6 +109,7 @@ type Findings = (Vec<RetransmissionReport>, Vec<TimeoutReport>);
 fn judged(sending: &Sending, from: &'static str, vantage: Vantage) -> Findings {
     let mut retransmissions = Vec::new();
     let mut timeouts = Vec::new();
+    let said = verdicts(&sending.judgments);
     for resent in &sending.settled {
         for (index, copy, again) in resent.retransmissions() {
             let judged = weigh(&resent.signs, index);
@@ -119,7 +129,11 @@ fn judged(sending: &Sending, from: &'static str, vantage: Vantage) -> Findings {
                     handshake: resent.is_syn,
                     class,
                     confidence: if class == Class::Unknown { 0.0 } else { judged.confidence },
-                    verdicts: verdicts(&sending.judgments, again.judged),
+                    verdicts: again
+                        .judged
+                        .and_then(|of| said.get(&of))
+                        .cloned()
+                        .unwrap_or_default(),
                 });
             }
             retransmissions.push(retransmission((copy, again), judged, from));
@@ -165,9 +179,11 @@ fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
             Some(cover) if cover.duplicate => Class::AckLost,
             // It may be of a duplicate, where the receiver reports none (RFC 3522 section 3.3).
             Some(cover) if only_by_timestamp(judged) && resent.duplicates == 0 => {
+                let silent = |sign: &Sign| sign.evidence == Evidence::NoGapReported;
+                let weak = judged.evidence.iter().all(silent);
                 match acks::in_time(resent, trips) {
                     _ if cover.jumps => Class::AckLost,
-                    true if cover.all => Class::Unknown,
+                    true if cover.all || weak => Class::Unknown,
                     _ => Class::Spurious,
                 }
             }
@@ -179,14 +195,19 @@ fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
 
 /// Does nothing say that it was an original's own acknowledgment that came?
 fn only_by_timestamp(judged: &Judged) -> bool {
-    let of_both = [Evidence::OlderTimestamp, Evidence::NoGapReported];
+    let of_both = [Evidence::OlderTimestamp, Evidence::NoGapReported, Evidence::ArrivedBefore];
     judged.evidence.iter().all(|sign| of_both.contains(&sign.evidence))
 }
 
-fn verdicts(judgments: &[Judgment], episode: Option<u32>) -> BTreeMap<&'static str, &'static str> {
-    let Some(episode) = episode else { return BTreeMap::new() };
-    let of_episode = judgments.iter().filter(|judgment| judgment.episode == episode);
-    of_episode.map(|judgment| (judgment.detector, judgment.verdict.name())).collect()
+type Verdicts = BTreeMap<&'static str, &'static str>;
+
+/// What the detectors said, by episode.
+fn verdicts(judgments: &[Judgment]) -> BTreeMap<u32, Verdicts> {
+    let mut said: BTreeMap<u32, Verdicts> = BTreeMap::new();
+    for Judgment { episode, detector, verdict, .. } in judgments {
+        said.entry(*episode).or_default().insert(*detector, verdict.name());
+    }
+    said
 }
 
 /// What only the verdicts show.

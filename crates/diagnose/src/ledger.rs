@@ -12,6 +12,9 @@ use crate::trigger::Trigger;
 /// So many ranges are followed at once; beyond it the oldest is settled with what is known of it.
 const MOST_RANGES: usize = 4096;
 
+/// So many copies of a range are followed; the next is taken for the first of another range.
+const MOST_COPIES: usize = 256;
+
 /// One sending of a range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copy {
@@ -97,6 +100,14 @@ impl Resent {
         }
     }
 
+    /// Was an older timestamp echoed than that of any copy but the first?
+    pub fn has_older_timestamp(&self) -> bool {
+        let first = Bound::AtMost(0);
+        self.signs
+            .iter()
+            .any(|sign| sign.evidence == Evidence::OlderTimestamp && sign.bound == first)
+    }
+
     pub fn spans(&self, seq: Seq) -> bool {
         self.start <= seq && seq < self.end
     }
@@ -178,11 +189,12 @@ impl Ledger {
         copy: Copy,
         original: Option<&Sent>,
     ) -> &mut Resent {
-        let known = self.ranges.iter().position(|r| r.start == start && r.end == end);
+        let same = |r: &Resent| r.start == start && r.end == end && r.copies.len() < MOST_COPIES;
+        let known = self.ranges.iter().position(same);
         let index = known.unwrap_or_else(|| {
             let whole = |resent: &&Resent| resent.start <= start && end <= resent.end;
             let mut copies = match self.ranges.iter().find(whole) {
-                Some(resent) => resent.copies.clone(),
+                Some(resent) => resent.copies.iter().take(MOST_COPIES / 2).copied().collect(),
                 None => vec![first_copy(original)],
             };
             // They are retransmissions of the other range, and told there.

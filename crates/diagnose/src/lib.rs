@@ -14,6 +14,7 @@ mod episode;
 mod evidence;
 mod findings;
 mod habits;
+mod hindsight;
 mod ledger;
 mod report;
 mod rtt;
@@ -32,7 +33,8 @@ pub use report::{
     Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     Summary, TimeoutReport,
 };
-pub use run::{Document, diagnose};
+pub use run::{Document, PassedOver, diagnose};
+pub use stack::Guess;
 pub use trace::{Passed, trace};
 pub use trigger::Trigger;
 pub use vantage::Vantage;

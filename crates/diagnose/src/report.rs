@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::evidence::{Evidence, Verdict};
 use crate::habits::Habit;
+use crate::stack::Guess;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
@@ -30,6 +31,8 @@ pub struct ConnectionReport {
     pub captured_twice: u64,
     /// Bytes that were acknowledged and that the capture lacks.
     pub missed_bytes: u64,
+    /// Ranges sent more than once that are not told of: there are too many.
+    pub untold: u64,
     /// Payload that either end sent, in bytes, repetitions included.
     pub bytes: [u64; 2],
     /// What the ends agreed on; `None` where the handshake is not in the capture.
@@ -37,7 +40,7 @@ pub struct ConnectionReport {
     /// The smallest round trip from the capture to the receiver and back, in seconds.
     pub min_rtt: Option<f64>,
     /// A guess at the sender's system.
-    pub stack: Option<&'static str>,
+    pub stack: Option<Guess>,
     /// Everything that was sent more than once.
     pub retransmissions: Vec<RetransmissionReport>,
     /// Everything that a retransmission timer sent.
@@ -187,8 +190,11 @@ pub struct Summary {
     pub packets: u64,
     /// Connections.
     pub connections: u64,
-    /// Connections without a retransmission that are left out.
+    /// Connections that are left out: those without a retransmission behind the first ten thousand,
+    /// and all behind the first two million retransmissions.
     pub left_out: u64,
+    /// Connections that were taken to be over because too many were open at once.
+    pub given_up: u64,
     /// Retransmissions.
     pub retransmissions: u64,
 }

@@ -8,6 +8,7 @@ use crate::acks;
 use crate::arrivals::{Arrival, Arrivals};
 use crate::episode::Episodes;
 use crate::habits::Habits;
+use crate::hindsight;
 use crate::ledger::{Again, Copy, Ledger, Resent};
 use crate::rtt::RoundTrips;
 use crate::trigger::{Pace, Trigger};
@@ -16,6 +17,11 @@ use crate::vantage::Vantage;
 /// What is outstanding at most before the oldest is given up: the capture then lacks the other
 /// direction, or acknowledgments.
 const MOST_OUTSTANDING: usize = 1 << 16;
+
+/// So many ranges are told of that were sent more than once, and so many words of detectors, of one
+/// direction: what comes behind is counted.
+const MOST_SETTLED: usize = 1 << 18;
+const MOST_JUDGMENTS: usize = 1 << 20;
 
 /// A packet as the capture numbers it.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +45,8 @@ pub(crate) struct Sending {
     pub habits: Habits,
     /// Ranges about which all is said.
     pub settled: Vec<Resent>,
+    /// How many more there are.
+    pub untold: u64,
     pub judgments: Vec<Judgment>,
     /// Has the peer ever reported a duplicate?
     pub dsack_seen: bool,
@@ -59,6 +67,7 @@ impl Sending {
             episodes: Episodes::default(),
             habits: Habits::default(),
             settled: Vec::new(),
+            untold: 0,
             judgments: Vec::new(),
             dsack_seen: false,
             bytes: 0,
@@ -137,7 +146,8 @@ impl Sending {
         self.note_resent(segment, again, frame.at);
         let known = (self.judges.flight(), self.trips.smoothed);
         self.habits.resent(&again, self.pace.duplicates(), known);
-        self.episodes.resent(segment, &again, self.judges.flight(), frame.at);
+        let again = (&again, self.trips.smoothed);
+        self.episodes.resent(segment, again, self.judges.flight(), frame.at);
     }
 
     fn note_resent(&mut self, segment: &Segment, again: Again, at: Instant) {
@@ -192,6 +202,7 @@ impl Sending {
             self.unseen(segment.ack, frame.at);
             self.arrivals.missed(segment.ack);
         }
+        self.episodes.heard();
         let duplicates = self.pace.duplicates();
         let facts = self.judges.acked(segment, frame.at);
         self.pace.acked(segment, facts.as_ref(), frame.at);
@@ -208,9 +219,7 @@ impl Sending {
 
     /// What the acknowledgment says of what was sent again.
     fn judge(&mut self, segment: &Segment, facts: &AckFacts, (frame, duplicates): (&Frame, u32)) {
-        while let Some(judgment) = self.judges.poll() {
-            self.judgments.push(judgment);
-        }
+        self.take_judgments();
         if self.ledger.is_empty() {
             return;
         }
@@ -224,22 +233,45 @@ impl Sending {
             gap: self.pace.gap(),
         };
         acks::on_ack(&mut self.ledger, &context);
-        self.settled.extend(self.ledger.settled(frame.at));
+        let settled = self.ledger.settled(frame.at);
+        self.settle(settled);
+    }
+
+    fn settle(&mut self, settled: Vec<Resent>) {
+        let room = MOST_SETTLED.saturating_sub(self.settled.len());
+        self.untold += settled.len().saturating_sub(room) as u64;
+        self.settled.extend(settled.into_iter().take(room));
+    }
+
+    fn take_judgments(&mut self) {
+        while let Some(judgment) = self.judges.poll() {
+            if self.judgments.len() < MOST_JUDGMENTS {
+                self.judgments.push(judgment);
+            }
+        }
     }
 
     /// Nothing more will come.
     pub fn finish(&mut self, at: Instant, vantage: Vantage) {
         self.judges.finish(at);
-        while let Some(judgment) = self.judges.poll() {
-            self.judgments.push(judgment);
-        }
-        self.settled.extend(self.ledger.take_all());
+        self.take_judgments();
+        let left = self.ledger.take_all();
+        self.settle(left);
         self.episodes.finish();
         for resent in &mut self.settled {
             acks::at_end(resent, &self.trips, vantage);
         }
         if vantage != Vantage::Receiver {
-            acks::chain(&mut self.settled, &self.trips);
+            hindsight::chain(&mut self.settled, &self.trips);
+            if let Some(heard) = self.pace.last_ack().filter(|_| self.dsack_seen) {
+                let settled = self.settled.iter_mut();
+                settled.for_each(|resent| hindsight::unreported(resent, &self.trips, heard));
+            }
+            // Without SACK too little is known of what has not arrived.
+            if self.judges.flight().uses_sack() {
+                hindsight::overtaken_later(&mut self.settled, &self.trips);
+                hindsight::in_order_later(&mut self.settled, &self.trips);
+            }
         }
     }
 }

@@ -1,24 +1,272 @@
-//! A guess at the system that sends, by what it offers when a connection opens.
+//! A guess at the system that sends, by how its SYN looks and what it does.
+//!
+//! Every system lays out the options of its SYN in its own way, begins with one of three hop limits,
+//! and has its own windows and shifts.
 
-use rtolab_capture::End;
+use rtolab_capture::{End, Offer};
+use rtolab_tcp::{Flags, Segment};
+use rtolab_time::Duration;
+use serde::Serialize;
 
 use crate::connection::Connection;
+use crate::report::{Class, TimeoutReport};
+use crate::trigger::Trigger;
+
+/// Packets seldom pass more routers than this.
+const MOST_HOPS: u8 = 40;
+/// How much of the confidence each ground is worth: layout, order alone, hop limit, window, shift.
+const LAYOUT: f64 = 0.5;
+const ORDER: f64 = 0.25;
+const HOPS: f64 = 0.15;
+const WINDOW: f64 = 0.2;
+const SHIFT: f64 = 0.1;
+/// A guess below this is none.
+const LEAST: f64 = 0.5;
+/// What a system does that others do not makes a guess surer, or less sure, by this.
+const BEHAVIOUR: f64 = 0.05;
+
+/// A system that a sender may be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Guess {
+    /// Its name.
+    pub system: &'static str,
+    /// How sure that is, between 0 and 1.
+    pub confidence: f64,
+    /// What speaks for it, and what against.
+    pub grounds: Vec<String>,
+    /// The frame of its SYN.
+    pub frame: u64,
+}
+
+/// The SYN of an end, and how it looks.
+#[derive(Clone, Debug)]
+pub(crate) struct Opening {
+    pub syn: Segment,
+    pub offer: Offer,
+    pub frame: u64,
+}
+
+/// What is known of a system.
+struct System {
+    name: &'static str,
+    /// The kinds of the options of its SYNs: 1 pads, 2 MSS, 3 window scale, 4 SACK permitted,
+    /// 8 timestamps, 0 the end.
+    layouts: &'static [&'static [u8]],
+    /// The hop limit that it begins with.
+    hops: u8,
+    window: Window,
+    /// The shifts that it offers.
+    shifts: std::ops::RangeInclusive<u8>,
+    /// The shortest time after which its timer expires.
+    least_timeout: Duration,
+}
+
+/// The window in a system's SYN.
+enum Window {
+    /// One of these.
+    One(&'static [u32]),
+    /// A whole number of segments, or of segments with timestamps, between these.
+    Segments(std::ops::RangeInclusive<u32>),
+    /// Anything up to this.
+    Small(u32),
+}
+
+const SYSTEMS: [System; 9] = [
+    System {
+        name: "linux",
+        layouts: &[&[2, 4, 8, 1, 3], &[2, 1, 1, 4, 1, 3], &[2, 1, 1, 8, 1, 3], &[2, 1, 3], &[2]],
+        hops: 64,
+        window: Window::Segments(10..=45),
+        shifts: 5..=14,
+        least_timeout: Duration::from_millis(200),
+    },
+    System {
+        name: "windows",
+        layouts: &[&[2, 1, 3, 1, 1, 4], &[2, 1, 3, 4, 8], &[2, 1, 3, 1, 1, 8, 4]],
+        hops: 128,
+        window: Window::One(&[8192, 64_240, 65_535]),
+        shifts: 2..=8,
+        least_timeout: Duration::from_millis(20),
+    },
+    System {
+        name: "windows xp",
+        layouts: &[&[2, 1, 1, 4]],
+        hops: 128,
+        window: Window::One(&[16_384, 64_240, 65_535]),
+        shifts: 0..=0,
+        least_timeout: Duration::from_millis(200),
+    },
+    System {
+        name: "macos or ios",
+        layouts: &[&[2, 1, 3, 1, 1, 8, 4, 0], &[2, 1, 3, 1, 1, 8, 4]],
+        hops: 64,
+        window: Window::One(&[65_535]),
+        shifts: 1..=8,
+        least_timeout: Duration::from_millis(200),
+    },
+    System {
+        name: "freebsd",
+        layouts: &[&[2, 1, 3, 4, 8], &[2, 1, 3, 4, 0]],
+        hops: 64,
+        window: Window::One(&[65_535, 65_228]),
+        shifts: 3..=9,
+        least_timeout: Duration::from_millis(200),
+    },
+    System {
+        name: "openbsd",
+        layouts: &[&[2, 1, 1, 4, 1, 3, 1, 1, 8]],
+        hops: 64,
+        window: Window::One(&[16_384]),
+        shifts: 0..=6,
+        least_timeout: Duration::from_millis(500),
+    },
+    System {
+        name: "solaris",
+        layouts: &[&[4, 8, 2, 1, 3], &[2, 1, 3, 1, 1, 4, 0]],
+        hops: 64,
+        window: Window::Segments(20..=45),
+        shifts: 0..=5,
+        least_timeout: Duration::from_millis(200),
+    },
+    System {
+        name: "lwip",
+        layouts: &[&[2], &[2, 1, 3], &[2, 1, 1, 4]],
+        hops: 255,
+        window: Window::Small(16_384),
+        shifts: 0..=4,
+        least_timeout: Duration::from_millis(250),
+    },
+    System {
+        name: "rtolab",
+        layouts: &[&[2, 1, 3, 1, 1, 4, 1, 1, 8], &[2, 1, 3, 1, 1, 8]],
+        hops: 64,
+        window: Window::Small(u32::MAX),
+        shifts: 0..=14,
+        least_timeout: Duration::ZERO,
+    },
+];
 
 /// The sender's system, if its SYN is like that of one.
-pub(crate) fn guess(connection: &Connection, sender: End) -> Option<&'static str> {
-    let syn = connection.handshake.syns[sender as usize]?;
-    let offer = syn.syn_options();
-    let timestamps = syn.timestamps().is_some();
-    match (offer.window_scale, timestamps, syn.window) {
-        // Windows offers no timestamps, and shifts by eight (Windows Vista and later).
-        (Some(8), false, 8192 | 64_240 | 65_535) => Some("windows"),
-        // The BSDs and Apple's systems open with the largest window without a shift.
-        (Some(6), true, 65_535) => Some("freebsd or macos"),
-        (Some(3..=5), true, 65_535) => Some("macos or ios"),
-        // Linux offers ten to forty-four segments of its own size.
-        (Some(5..=14), _, 26_000..=29_200 | 42_000..=65_160) if offer.sack_permitted => {
-            Some("linux")
-        }
-        _ => None,
+pub(crate) fn guess<'a>(
+    connection: &Connection,
+    sender: End,
+    triggers: impl Iterator<Item = Trigger>,
+    timeouts: impl Iterator<Item = &'a TimeoutReport>,
+) -> Option<Guess> {
+    let opening = connection.handshake.openings[sender as usize].as_ref()?;
+    let guesses = SYSTEMS.iter().map(|system| system.like(opening));
+    // The first of equals is the more common one.
+    let best = guesses.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
+    let (mut confidence, mut grounds, system) = best;
+    if confidence < LEAST {
+        return None;
     }
+    system.behaves((&mut confidence, &mut grounds), triggers, timeouts);
+    let confidence = confidence.clamp(0.0, 0.95);
+    Some(Guess { system: system.name, confidence, grounds, frame: opening.frame })
+}
+
+impl System {
+    fn like(&self, opening: &Opening) -> (f64, Vec<String>, &Self) {
+        let mut confidence = 0.0;
+        let mut grounds = Vec::new();
+        let mut hold = |holds: bool, worth: f64, ground: String| match holds {
+            true => {
+                confidence += worth;
+                grounds.push(ground);
+            }
+            false => grounds.push(format!("against it: {ground}")),
+        };
+        let Opening { syn, offer, .. } = opening;
+        let named = list(&offer.options);
+        match self.layouts.contains(&&offer.options[..]) {
+            true => hold(true, LAYOUT, format!("options laid out as {named}")),
+            false => hold(self.orders(syn, offer), ORDER, format!("options in the order {named}")),
+        }
+        let away = self.hops.checked_sub(offer.hops).filter(|&away| away < MOST_HOPS);
+        let begun = begun_with(offer.hops);
+        let hops = format!("a hop limit of {}, {begun} at first", offer.hops);
+        hold(away.is_some() && begun == self.hops, HOPS, hops);
+        hold(self.window.is_like(syn), WINDOW, format!("a window of {}", syn.window));
+        let shift = syn.syn_options().window_scale.unwrap_or(0);
+        hold(self.shifts.contains(&shift), SHIFT, format!("a window scale of {shift}"));
+        (confidence, grounds, self)
+    }
+
+    /// A SYN-ACK has only those options that the SYN had: do these come in the same order?
+    fn orders(&self, syn: &Segment, offer: &Offer) -> bool {
+        let told = |kinds: &[u8]| -> Vec<u8> {
+            kinds.iter().copied().filter(|kind| !matches!(kind, 0 | 1)).collect()
+        };
+        let own = told(&offer.options);
+        syn.flags.has(Flags::ACK)
+            && self.layouts.iter().any(|layout| {
+                let mut layout = told(layout).into_iter();
+                own.iter().all(|kind| layout.any(|other| other == *kind))
+            })
+    }
+
+    /// What it does fits the system, or does not.
+    fn behaves<'a>(
+        &self,
+        (confidence, grounds): (&mut f64, &mut Vec<String>),
+        mut triggers: impl Iterator<Item = Trigger>,
+        timeouts: impl Iterator<Item = &'a TimeoutReport>,
+    ) {
+        if triggers.any(|trigger| trigger == Trigger::TailLossProbe) {
+            let probes = matches!(self.name, "linux" | "windows" | "macos or ios" | "freebsd");
+            *confidence += if probes { BEHAVIOUR } else { -BEHAVIOUR };
+            let which = if probes { "" } else { "against it: " };
+            grounds.push(format!("{which}it sends tail loss probes"));
+        }
+        let expired = timeouts.filter(|timeout| timeout.class != Class::Unknown);
+        let shortest = expired.map(|timeout| timeout.after).reduce(f64::min);
+        let Some(shortest) = shortest.filter(|_| !self.least_timeout.is_zero()) else { return };
+        let fits = shortest >= self.least_timeout.secs_f64();
+        *confidence += if fits { 0.0 } else { -BEHAVIOUR };
+        let which = if fits { "" } else { "against it: " };
+        grounds.push(format!("{which}its shortest timeout took {shortest:.3} s"));
+    }
+}
+
+impl Window {
+    fn is_like(&self, syn: &Segment) -> bool {
+        match self {
+            Self::One(windows) => windows.contains(&syn.window),
+            Self::Small(most) => syn.window <= *most,
+            Self::Segments(count) => {
+                let mss = u32::from(syn.syn_options().mss.unwrap_or(536)).max(1);
+                let sizes = [mss, mss.saturating_sub(12).max(1)];
+                let whole =
+                    |size: &u32| syn.window % size == 0 && count.contains(&(syn.window / size));
+                // Linux offers no more than 64 kB, less what would not be a whole segment.
+                sizes.iter().any(whole) || syn.window == 65_535 && *count.end() > 44
+            }
+        }
+    }
+}
+
+/// The hop limit that a packet begins with which has this one left.
+const fn begun_with(hops: u8) -> u8 {
+    match hops {
+        0..=64 => 64,
+        65..=128 => 128,
+        129.. => 255,
+    }
+}
+
+fn list(kinds: &[u8]) -> String {
+    let named = kinds.iter().map(|kind| match kind {
+        0 => "end".into(),
+        1 => "NOP".into(),
+        2 => "MSS".into(),
+        3 => "window scale".into(),
+        4 => "SACK permitted".into(),
+        8 => "timestamps".into(),
+        34 => "fast open".into(),
+        30 => "multipath".into(),
+        other => format!("kind {other}"),
+    });
+    let named: Vec<String> = named.collect();
+    if named.is_empty() { "none".into() } else { named.join(", ") }
 }

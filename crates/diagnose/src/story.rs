@@ -2,48 +2,66 @@
 
 use std::fmt::Write;
 
+use rtolab_time::{Duration, Instant};
+
 use crate::episode::Episode;
 use crate::evidence::Verdict;
-use crate::report::{Cost, EpisodeReport, RetransmissionReport};
+use crate::report::{Class, Cost, EpisodeReport, RetransmissionReport, TimeoutReport};
 use crate::sending::Sending;
 use crate::trigger::Trigger;
+
+/// Less time than this is not worth telling of, in seconds.
+const NO_TIME: f64 = 0.001;
+
+/// What was found of a direction.
+type Found<'a> = (&'a [RetransmissionReport], &'a [TimeoutReport]);
+
+/// What is told of an episode.
+struct Told<'a> {
+    from: &'static str,
+    episode: &'a Episode,
+    resent: &'a [RetransmissionReport],
+    timeouts: &'a [TimeoutReport],
+    cost: Cost,
+}
 
 /// The episodes of a direction, with what they cost.
 pub(crate) fn episodes(
     sending: &Sending,
-    retransmissions: &[RetransmissionReport],
+    (retransmissions, timeouts): Found<'_>,
     from: &'static str,
 ) -> Vec<EpisodeReport> {
     let mut episodes = sending.episodes.closed.iter().peekable();
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     while let Some(episode) = episodes.next() {
-        let start = episode.start.secs_f64();
-        let until = episodes.peek().map_or(f64::INFINITY, |next| next.start.secs_f64());
-        let mine = |resent: &&RetransmissionReport| resent.t >= start && resent.t < until;
-        let mine: Vec<&RetransmissionReport> = retransmissions.iter().filter(mine).collect();
-        let cost = cost(episode, &mine);
-        told.push(EpisodeReport {
+        let (first, next) =
+            (episode.frames.0, episodes.peek().map_or(u64::MAX, |next| next.frames.0));
+        let resent = &retransmissions[retransmissions.partition_point(|one| one.frame < first)
+            ..retransmissions.partition_point(|one| one.frame < next)];
+        let timeouts = &timeouts[timeouts.partition_point(|one| one.frame < first)
+            ..timeouts.partition_point(|one| one.frame < next)];
+        let cost = cost(episode, resent, sending.trips.least);
+        let told = Told { from, episode, resent, timeouts, cost };
+        let stalled = |to: Instant| [episode.stalled_from.secs_f64(), to.secs_f64()];
+        reports.push(EpisodeReport {
             from,
-            start,
-            end: episode.end.map(rtolab_time::Instant::secs_f64),
+            start: episode.start.secs_f64(),
+            end: episode.end.map(Instant::secs_f64),
             frames: [episode.frames.0, episode.frames.1],
-            stalled: episode
-                .stalled_from
-                .zip(episode.stalled_to)
-                .map(|(from, to)| [from.secs_f64(), to.secs_f64()]),
-            story: story(episode, &mine, &cost),
+            stalled: episode.stalled_to.map(stalled),
+            story: told.story(),
             cost,
         });
     }
-    told
+    reports
 }
 
-fn cost(episode: &Episode, resent: &[&RetransmissionReport]) -> Cost {
+fn cost(episode: &Episode, resent: &[RetransmissionReport], least: Option<Duration>) -> Cost {
     let unneeded = resent.iter().filter(|resent| resent.verdict == Verdict::Unneeded);
     let fast = unneeded.clone().filter(|resent| resent.trigger == Trigger::Fast);
     Cost {
-        stall: episode.stall().map(rtolab_time::Duration::secs_f64),
-        time_lost: episode.time_lost(),
+        stall: episode.stall().map(Duration::secs_f64),
+        time_lost: episode.time_lost(least).map(Duration::secs_f64),
         unneeded_bytes: unneeded.map(|resent| u64::from(resent.len)).sum(),
         timeouts: episode.timeouts,
         spurious_fast_retransmits: fast.count() as u32,
@@ -51,42 +69,148 @@ fn cost(episode: &Episode, resent: &[&RetransmissionReport]) -> Cost {
     }
 }
 
-fn story(episode: &Episode, resent: &[&RetransmissionReport], cost: &Cost) -> String {
-    let mut story = String::new();
-    let what = if episode.is_syn { "the handshake" } else { "the transfer" };
-    match (cost.stall, episode.end) {
-        (Some(stall), _) => {
-            let _ = write!(story, "No acknowledgment advanced {what} for {stall:.3} s");
+impl Told<'_> {
+    fn story(&self) -> String {
+        let mut story = self.stall();
+        story.push(' ');
+        story.push_str(&self.waste());
+        story.push(' ');
+        story.push_str(&self.outcome());
+        story
+    }
+
+    /// What stalled, and how long.
+    fn stall(&self) -> String {
+        let Episode { is_syn, heard, .. } = *self.episode;
+        let times = match self.cost.timeouts {
+            1 => "once".to_string(),
+            2 => "twice".to_string(),
+            count => format!("{count} times"),
+        };
+        let waited = match self.cost.stall {
+            Some(stall) => format!("for {stall:.3} s"),
+            None => "any more".to_string(),
+        };
+        if is_syn {
+            let syn = if self.from == "client" { "SYN" } else { "SYN-ACK" };
+            return match self.cost.stall {
+                Some(_) => format!("The {syn} was not answered {waited} and repeated {times}."),
+                None => format!("The {syn} was never answered and repeated {times}."),
+            };
         }
-        (None, None) => {
-            let _ = write!(story, "Nothing was acknowledged any more");
-        }
-        (None, Some(_)) => {
-            let _ = write!(story, "Nothing had been acknowledged before");
+        let bytes = self.cost.flight[0];
+        let what = match (heard, self.cost.stall) {
+            (0, Some(_)) => format!("Nothing came back {waited}"),
+            (0, None) => "Nothing came back any more".to_string(),
+            (1, _) => format!("One packet came back, but acknowledged nothing new {waited}"),
+            (_, _) => format!("{heard} packets came back, but acknowledged nothing new {waited}"),
+        };
+        format!(
+            "{what}, with {} outstanding, and the retransmission timer expired {times}{}.",
+            counted(bytes, "byte"),
+            self.why()
+        )
+    }
+
+    /// What was sent needlessly.
+    fn waste(&self) -> String {
+        let count =
+            |verdict| self.resent.iter().filter(|resent| resent.verdict == verdict).count() as u64;
+        let (unneeded, needed) = (count(Verdict::Unneeded), count(Verdict::Needed));
+        let (unknown, all) = (count(Verdict::Unknown), self.resent.len() as u64);
+        let bytes = match self.cost.unneeded_bytes {
+            0 => String::new(),
+            bytes => format!(" ({})", counted(bytes, "byte")),
+        };
+        let (subject, verb) = match all {
+            1 => ("What was sent again".to_string(), "was"),
+            2 => ("Both retransmissions".to_string(), "were"),
+            _ => (format!("All {all} retransmissions"), "were"),
+        };
+        match (unneeded, needed, unknown) {
+            (0, 0, _) => {
+                format!("Whether {} needed, the capture does not tell.", needed_whether(all))
+            }
+            (_, 0, 0) => format!("{subject} {verb} unneeded{bytes}."),
+            (0, _, 0) => format!("{subject} {verb} needed."),
+            _ => {
+                let mut parts = Vec::new();
+                if unneeded > 0 {
+                    parts.push(format!("{unneeded} unneeded{bytes}"));
+                }
+                if needed > 0 {
+                    parts.push(format!("{needed} needed"));
+                }
+                let mut told =
+                    format!("Of {all} retransmissions {}", were(&parts, unneeded, needed));
+                if unknown > 0 {
+                    let _ = write!(told, "; of {unknown} the capture does not tell");
+                }
+                told.push('.');
+                told
+            }
         }
     }
-    let timeouts = cost.timeouts;
-    let times = if timeouts == 1 { "once".to_string() } else { format!("{timeouts} times") };
-    let _ = write!(story, ", and the retransmission timer expired {times}. ");
-    let count = |verdict| resent.iter().filter(|resent| resent.verdict == verdict).count();
-    let (unneeded, needed) = (count(Verdict::Unneeded), count(Verdict::Needed));
-    let _ = write!(
-        story,
-        "Of {} retransmissions {unneeded} were unneeded ({} bytes) and {needed} needed",
-        resent.len(),
-        cost.unneeded_bytes
-    );
-    match count(Verdict::Unknown) {
-        0 => story.push('.'),
-        unknown => {
-            let _ = write!(story, "; of {unknown} the capture does not tell.");
+
+    /// What the timeouts were, if all that is known of them is one thing.
+    fn why(&self) -> &'static str {
+        let is = |class| self.timeouts.iter().any(|timeout| timeout.class == class);
+        match (is(Class::Spurious), is(Class::AckLost), is(Class::Genuine)) {
+            (true, false, false) => ", though acknowledgments were only late",
+            (false, true, false) => ", for acknowledgments had been lost",
+            (false, false, true) => ", for data had been lost",
+            _ => "",
         }
     }
-    if let Some(lost) = cost.time_lost {
-        let _ =
-            write!(story, " It cost about {lost:.3} s against a path that had gone on as before.");
-    } else {
-        story.push_str(" The capture ends before it recovers.");
+
+    /// When it was over, what it had cost, and what came in its wake.
+    fn outcome(&self) -> String {
+        let [before, after] = self.cost.flight;
+        let Some(end) = self.episode.end else {
+            return "It is not acknowledged in what the capture shows.".into();
+        };
+        let what = if self.episode.is_syn { "It was answered" } else { "All was acknowledged" };
+        let mut story = format!("{what} at {:.3} s", end.secs_f64());
+        match self.cost.time_lost {
+            Some(lost) if lost >= NO_TIME => {
+                let _ = write!(story, ", {lost:.3} s later than is usual on this path");
+            }
+            Some(_) => story.push_str(", no later than is usual on this path"),
+            None => {}
+        }
+        if !self.episode.is_syn && before > 0 && after > 0 {
+            let _ = write!(story, "; then {} were outstanding", counted(after, "byte"));
+        }
+        match self.cost.spurious_fast_retransmits {
+            0 => {}
+            1 => story.push_str("; a fast retransmit in its wake was unneeded"),
+            count => {
+                let _ = write!(story, "; {count} fast retransmits in its wake were unneeded");
+            }
+        }
+        story.push('.');
+        story
     }
-    story
+}
+
+fn needed_whether(all: u64) -> String {
+    match all {
+        1 => "what was sent again was".into(),
+        _ => format!("the {all} retransmissions were"),
+    }
+}
+
+fn were(parts: &[String], unneeded: u64, needed: u64) -> String {
+    let verb = if unneeded + needed == 1 { "was" } else { "were" };
+    let joined = parts.join(" and ");
+    // "3 were unneeded and 28 needed".
+    match joined.split_once(' ') {
+        Some((count, rest)) => format!("{count} {verb} {rest}"),
+        None => joined,
+    }
+}
+
+/// A number of things.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -30,6 +30,8 @@ pub struct Passed {
     pub edge: Option<i64>,
     /// The ranges that it acknowledges selectively.
     pub sack: Vec<[i64; 2]>,
+    /// Its timestamp, and the one that it echoes.
+    pub stamps: Option<[u32; 2]>,
 }
 
 /// The packets of the connections with these numbers, as [`crate::diagnose`] counts them, at most
@@ -40,7 +42,7 @@ pub fn trace<R: Read>(input: R, numbers: &[u64], limit: usize) -> HashMap<u64, V
     let mut diagnosis = Diagnosis::new();
     let mut origin = None;
     let Ok(reader) = Reader::new(input) else { return HashMap::new() };
-    for captured in reader.map_while(Result::ok) {
+    for captured in reader.without_checksums().in_order().map_while(Result::ok) {
         let number = diagnosis.packet(&captured);
         while diagnosis.poll().is_some() {}
         let at =
@@ -70,5 +72,6 @@ fn row(captured: &Captured, at: Instant, from: End, segment: &Segment) -> Passed
         ack: acks.then_some(segment.ack.relative()),
         edge: acks.then_some(edge),
         sack: ranges.map(|range| [range.start.relative(), range.end.relative()]).collect(),
+        stamps: segment.timestamps().map(|stamps| [stamps.value, stamps.echo]),
     }
 }

@@ -64,6 +64,8 @@ impl Serialize for Trigger {
 
 /// A sender answers an acknowledgment within this time, beside what the way to it takes.
 const AT_ONCE: Duration = Duration::from_millis(3);
+/// What answers one acknowledgment leaves within this time.
+const AT_THE_SAME_TIME: Duration = Duration::from_micros(500);
 /// No timer of a sender runs shorter than this; recovery may pace what it sends.
 const SHORTEST_TIMER: Duration = Duration::from_millis(100);
 
@@ -108,6 +110,11 @@ impl Pace {
     /// Duplicate acknowledgments since the last new one.
     pub const fn duplicates(&self) -> u32 {
         self.duplicates
+    }
+
+    /// When something last came from the other end.
+    pub const fn last_ack(&self) -> Option<Instant> {
+        self.last_ack
     }
 
     /// When an acknowledgment last told of a gap.
@@ -220,12 +227,17 @@ impl Pace {
         let slack = turnaround + turnaround / 2 + AT_ONCE;
         let answers = since_ack.is_some_and(|since| since <= slack);
         let is_head = segment.seq <= flight.una();
+        let is_over = self.has_answered(at) || before > 0 && !answers;
+        let is_over = is_over || !flight.uses_sack() && self.is_repaired(flight, since_ack);
+        if is_head && is_over && self.expires(at, trips) {
+            return Trigger::Timeout(before);
+        }
         if answers || (!is_head && self.repairs_on(since_ack)) {
             return self.answer(flight);
         }
         if is_head {
             let only = segment.end() >= flight.max();
-            let early = trips.timeout().is_some_and(|rto| self.idle(at) * 10 < rto * 9);
+            let early = trips.samples > 0 && !self.expires(at, trips);
             return match only && early && !self.probed && before == 0 {
                 true => Trigger::TailLossProbe,
                 false if self.repair != Repair::Nothing && self.repairs_on(since_ack) => {
@@ -241,6 +253,26 @@ impl Pace {
             Repair::Nothing if flight.sacked() > 0 => Trigger::Fast,
             Repair::Nothing => Trigger::Unknown,
         }
+    }
+
+    /// Was something sent since the last acknowledgment, and is that over?
+    fn has_answered(&self, at: Instant) -> bool {
+        self.last_ack.is_some_and(|last| last <= self.last_sent)
+            && at.since(self.last_sent) > AT_THE_SAME_TIME
+    }
+
+    /// Without SACK, do duplicate acknowledgments make the sender repeat nothing more? The segment was
+    /// repeated in this recovery, or more came than lead to one.
+    fn is_repaired(&self, flight: &Flight, since_ack: Option<Duration>) -> bool {
+        let repeated = flight.head().is_some_and(rtolab_tcp::Sent::was_retransmitted);
+        let late = since_ack.is_some_and(|since| since > AT_THE_SAME_TIME);
+        matches!(self.repair, Repair::Fast(_)) && repeated
+            || self.duplicates > DUPLICATE_THRESHOLD && late
+    }
+
+    /// Is a retransmission timer due, without back-off?
+    fn expires(&self, at: Instant, trips: &RoundTrips) -> bool {
+        trips.timeout().is_some_and(|timeout| self.idle(at) * 10 >= timeout * 9)
     }
 
     /// Is a repair under way that something recent keeps going?

@@ -54,7 +54,7 @@ fn captured(number: u64, at: Instant, (forward, segment): (bool, WireSegment)) -
         comment: None,
         codepoint: rtolab_tcp::Codepoint::default(),
     };
-    Captured { number, packet, checksum: Checksum::Cut }
+    Captured { number, packet, checksum: Checksum::Cut, offer: None }
 }
 
 /// A small capture of one connection.

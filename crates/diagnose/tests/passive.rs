@@ -78,7 +78,8 @@ impl Script {
             comment: None,
             codepoint: rtolab_tcp::Codepoint::default(),
         };
-        let captured = Captured { number: self.number, packet, checksum: Checksum::Cut };
+        let captured =
+            Captured { number: self.number, packet, checksum: Checksum::Cut, offer: None };
         self.diagnosis.packet(&captured);
     }
 
@@ -230,4 +231,33 @@ fn t_pc_4_a_packet_that_the_capture_missed_is_not_lost() {
     let report = Script::new(0, 1000, false).play(&events).report();
     assert_eq!(report.retransmissions.len(), 0);
     assert_eq!(report.missed_bytes, 3 * u64::from(BYTES));
+}
+
+#[test]
+fn a_timer_that_expires_amid_duplicate_acknowledgments_is_a_timeout() {
+    let mut events: Vec<(u64, Event)> = (1..=8).map(|n| (2000, Data(n))).collect();
+    events.extend([
+        (3000, Ack(1)),
+        (3001, Ack(1)),
+        (3002, Ack(1)),
+        (3003, Ack(1)),
+        (3003, Data(2)),
+    ]);
+    // The acknowledgment before it was answered already.
+    events.extend([(6298, Ack(1)), (6298, Data(9)), (6300, Data(2)), (7300, Ack(9))]);
+    let report = Script::new(0, 1000, false).play(&events).report();
+    assert_eq!(triggers(&report), ["fast", "timeout"]);
+    assert_eq!(report.timeouts[0].backoff, 0);
+}
+
+#[test]
+fn an_episode_begins_when_something_waits_and_not_when_something_was_last_acknowledged() {
+    let mut events = vec![(2000, Data(1)), (3000, Ack(1))];
+    // A minute later, and nothing was outstanding meanwhile.
+    events.extend([(63_000, Data(2)), (66_000, Data(2)), (67_000, Ack(2))]);
+    let report = Script::new(0, 1000, false).play(&events).report();
+    assert_eq!(report.episodes[0].stalled, Some([63.0, 67.0]));
+    let cost = report.episodes[0].cost;
+    assert_eq!((cost.stall, cost.time_lost), (Some(4.0), Some(3.0)));
+    assert!(report.episodes[0].story.starts_with("Nothing came back for 4.000 s"));
 }

@@ -57,6 +57,21 @@ class Diagnosis:
         error: str | None = self.document["error"]
         return error
 
+    @property
+    def passed_over(self) -> str:
+        """What of the capture could not be used, though it may be of TCP; empty if all was."""
+        skipped = self.document["skipped"]
+        links = ", ".join(map(str, skipped["link_types"]))
+        reasons = {
+            "fragments": "fragments of IP packets that never became whole",
+            "overlapping": "fragments of IP packets in which some overlap",
+            "malformed": "packets without a whole TCP header",
+            "untimed": "packets without a time",
+            "unknown_link": f"packets of interfaces with unknown link types ({links})",
+        }
+        told = [f"{skipped[key]} {reason}" for key, reason in reasons.items() if skipped[key]]
+        return "passed over: " + ", ".join(told) if told else ""
+
     @cached_property
     def worst(self) -> list[Connection]:
         """The connections, those that suffered most first."""
@@ -111,10 +126,13 @@ def diagnose(
         progress: called now and then with the bytes read, and all of the file.
 
     Raises:
-        Error: the file cannot be opened. What a damaged one holds before the damage is diagnosed;
-            see `Diagnosis.error`.
+        Error: the file cannot be opened, or nothing can be read of it. What a damaged one holds
+            before the damage is diagnosed; see `Diagnosis.error`.
     """
     document = json.loads(_rtolab.diagnose(capture, progress=progress))
+    read = document["summary"]["packets"] or any(document["skipped"].values())
+    if document["error"] and not read:
+        raise Error(f"{capture}: {document['error']}")
     return Diagnosis(str(capture), {"capture": str(capture), **document})
 
 

@@ -54,16 +54,25 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Change:
+    """From when on a link has another rate: in seconds, and bit/s."""
+
+    at: float
+    rate: float
+
+
+@dataclass(frozen=True)
 class Line:
     """A link that is first in, first out, and what befell it.
 
     Attributes:
-        rate: in bit/s, either way.
+        rate: in bit/s, either way, at its beginning.
         delay: of propagation, one way, in seconds.
         overhead: headers of a data packet, in bytes.
         forward: when no data was transmitted.
         backward: when no acknowledgment was.
         silent: when acknowledgments were lost.
+        changes: of its rate, the earlier first.
     """
 
     rate: float
@@ -72,10 +81,15 @@ class Line:
     forward: Sequence[Span] = ()
     backward: Sequence[Span] = ()
     silent: Sequence[Span] = ()
+    changes: Sequence[Change] = ()
 
-    def transmission(self, size: int) -> float:
+    def rate_at(self, t: float) -> float:
+        """In bit/s."""
+        return next((one.rate for one in reversed(self.changes) if one.at <= t), self.rate)
+
+    def transmission(self, size: int, at: float = 0.0) -> float:
         """Of so many bytes, in seconds."""
-        return size * BITS / self.rate
+        return size * BITS / self.rate_at(at)
 
     def stalled(self, span: Span, *, forward: bool, backward: bool) -> Line:
         """The same with one more span in which nothing moved in these directions."""
@@ -87,19 +101,18 @@ class Line:
 
     def departures(self, sent: Sequence[Packet]) -> list[float]:
         """When each packet's transmission ends."""
-        data = _Transmitter(self.forward)
-        sizes = ((one.t, one.end - one.seq + self.overhead) for one in sent)
-        return [data.transmit(t, self.transmission(size)) for t, size in sizes]
+        data = _Transmitter(self, self.forward)
+        return [data.transmit(one.t, one.end - one.seq + self.overhead) for one in sent]
 
     def answers(self, sent: Sequence[Packet]) -> list[Answer]:
         """The acknowledgments, were there one for each packet that arrives, and at once."""
-        acks, receiver = _Transmitter(self.backward), _Receiver()
+        acks, receiver = _Transmitter(self, self.backward), _Receiver()
         found = []
         for packet, done in zip(sent, self.departures(sent), strict=True):
             if packet.lost:
                 continue
             ack = receiver.take(packet)
-            leaves = acks.transmit(done + self.delay, self.transmission(BARE_ACK))
+            leaves = acks.transmit(done + self.delay, BARE_ACK)
             if not any(span.start <= leaves < span.end for span in self.silent):
                 found.append(Answer(leaves + self.delay, ack))
         return found
@@ -109,22 +122,39 @@ class Line:
 class _Transmitter:
     """One packet at a time, none in stalls."""
 
+    line: Line
     stalls: Sequence[Span]
     free: float = 0.0
 
-    def transmit(self, at: float, takes: float) -> float:
-        """When what came at `at` has left."""
-        now = max(at, self.free)
-        left = takes
+    def transmit(self, at: float, size: int) -> float:
+        """When as many bytes as came at `at` have left."""
+        now, bits = max(at, self.free), float(size * BITS)
+        edges = [one.at for one in self.line.changes]
         for stall in sorted(self.stalls, key=lambda span: span.start):
             if stall.end <= now:
                 continue
-            if stall.start >= now + left:
+            now, bits = self._until((now, bits), stall.start, edges)
+            if bits <= 0:
                 break
-            left -= max(0.0, stall.start - now)
-            now = stall.end
-        self.free = now + left
+            now = max(now, stall.end)
+        if bits > 0:
+            now, _ = self._until((now, bits), float("inf"), edges)
+        self.free = now
         return self.free
+
+    def _until(
+        self, left: tuple[float, float], end: float, edges: Sequence[float]
+    ) -> tuple[float, float]:
+        """The time and the bits that are left when all is sent, or this end has come."""
+        now, bits = left
+        while bits > 0 and now < end:
+            edge = min([one for one in edges if one > now], default=float("inf"))
+            rate, stop = self.line.rate_at(now), min(end, edge)
+            if now + bits / rate <= stop:
+                return now + bits / rate, 0.0
+            bits -= (stop - now) * rate
+            now = stop
+        return now, bits
 
 
 @dataclass

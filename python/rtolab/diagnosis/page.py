@@ -14,6 +14,8 @@ import polars as pl
 
 from rtolab import _rtolab
 from rtolab.campaign import Figure
+from rtolab.diagnosis import CLASSES, VERDICTS
+from rtolab.diagnosis.tables import NAMES_OF_OUTCOMES, agreement, of_stack, outcomes
 from rtolab.panels import DELAYED_S, Seen, View, sequence
 from rtolab.plot import _stacked, styled
 from rtolab.report import _bundle, _cells, _figure, _table
@@ -27,6 +29,8 @@ DRAWN = 12
 """Connections that get a picture, the worst first."""
 MOST_PACKETS = 40_000
 """Packets of a connection in its picture."""
+MOST_ROWS = 50
+"""Connections in the table on top."""
 
 
 def write(found: Sequence[Diagnosis], file: Path) -> Path:
@@ -47,22 +51,78 @@ def page(found: Sequence[Diagnosis]) -> str:
     head, rest = frame.split("<body>")
     script = rest[rest.index("<script>$bundle") :]
     head = head.replace("published and measured", "what was sent again, and why")
-    body = "\n".join(_capture(one) for one in found)
+    body = "\n".join(_capture(one, f"capture-{at}") for at, one in enumerate(found, 1))
     template = Template(f"{head}<body>\n<h1>What was sent again, and why</h1>\n$body\n{script}")
     return template.substitute(body=body, bundle=_bundle())
 
 
-def _capture(found: Diagnosis) -> str:
+def _capture(found: Diagnosis, name: str) -> str:
     shown = [one for one in found.worst if one["retransmissions"]]
     drawn = [one["number"] for one in shown[:DRAWN]]
     traces = json.loads(_rtolab.trace(found.capture, drawn, MOST_PACKETS)) if drawn else {}
     error = f"<p><b>{escape(found.error)}</b></p>" if found.error else ""
-    sections = "\n".join(_connection(one, traces.get(str(one["number"]))) for one in shown)
+    error += f"<p>{escape(found.passed_over)}</p>" if found.passed_over else ""
+    sections = [
+        _connection(one, traces.get(str(one["number"])), f"{name}-{one['number']}") for one in shown
+    ]
+    if "what_if" in found.document:
+        # It is of the worst connection, which comes first.
+        sections.insert(1, _what_if(found.document["what_if"]))
     title = escape(Path(found.capture).name)
-    return f'<header class="paper"><h2>{title}</h2>{error}</header>\n{sections}'
+    summary = found.document["summary"]
+    counts = (
+        f"<p>TCP packets: {summary['packets']}; connections: {summary['connections']}; "
+        f"retransmissions: {summary['retransmissions']}.</p>"
+    )
+    overview = _overview(shown, name) if shown else "<p>Nothing was sent again.</p>"
+    head = f'<header class="paper"><h2>{title}</h2>{error}{counts}{overview}</header>'
+    return "\n".join([head, *sections])
 
 
-def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None) -> str:
+def _overview(shown: Sequence[Mapping[str, Any]], name: str) -> str:
+    """A row a connection, the worst first."""
+    counted = ("sent again: " + ", ".join(VERDICTS), "timeouts: " + ", ".join(CLASSES))
+    names = ("#", "client", "server", "seen at", *counted, "time lost (s)")
+    body = "".join(
+        _cells(
+            f'<a href="#{name}-{one["number"]}">{one["number"]}</a>',
+            escape(one["client"]),
+            escape(one["server"]),
+            one["vantage"],
+            _counts(one["retransmissions"], "verdict", VERDICTS),
+            _counts(one["timeouts"], "class", CLASSES),
+            f"{sum(episode['cost']['time_lost'] or 0.0 for episode in one['episodes']):.3f}",
+        )
+        for one in shown[:MOST_ROWS]
+    )
+    left = len(shown) - MOST_ROWS
+    more = f"<p>And {left} more connections, below.</p>" if left > 0 else ""
+    return _table(names, body) + more
+
+
+def _counts(rows: Sequence[Mapping[str, Any]], key: str, names: Sequence[str]) -> str:
+    return ", ".join(str(sum(row[key] == name for row in rows)) for name in names)
+
+
+def _what_if(told: Mapping[str, Any]) -> str:
+    """Other senders, and Linux with other settings, on the path of the worst connection."""
+    if "error" in told:
+        return f"<section><h3>What if</h3><p>{escape(told['error'])}.</p></section>"
+    senders = [(one["sender"], one) for one in told["senders"]]
+    settings = [(one["setting"], one) for one in told["linux"]]
+    tables = "".join(
+        _table(
+            (what, *NAMES_OF_OUTCOMES), "".join(_cells(*row) for row in outcomes(rows)), "numbers"
+        )
+        for what, rows in (("another sender", senders), ("Linux", settings))
+    )
+    return (
+        f"<section><h3>What if: connection {told['connection']}</h3>"
+        f"<p>{escape(agreement(told))}</p>{tables}</section>"
+    )
+
+
+def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None, anchor: str) -> str:
     title = f"{one['number']}: {escape(one['client'])} and {escape(one['server'])}"
     where = {
         "sender": "at the sender",
@@ -80,10 +140,11 @@ def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None) ->
         f"(frames {', '.join(map(str, habit['frames']))}).</li>"
         for habit in one["habits"]
     )
+    stack = f"<p>{escape('T' + of_stack(one)[1:])}.</p>" if one["stack"] else ""
     figure = _figure(_picture(one, packets)) if packets else ""
-    return f"""<section><h3>{title}</h3>
+    return f"""<section id="{anchor}"><h3>{title}</h3>
 <p>The capture was made {where}; the {one["sender"]} sends.</p>
-<ul>{stories}{habits}</ul>{figure}
+{stack}<ul>{stories}{habits}</ul>{figure}
 <details><summary>{len(one["retransmissions"])} retransmissions</summary>{_rows(one)}</details>
 </section>"""
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
+from rtolab.diagnosis.afar import at_sender
 from rtolab.diagnosis.line import BARE_ACK, BITS, Answer, Line, Packet, Span
+from rtolab.diagnosis.pace import Pace, changes, median, paces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,19 +92,23 @@ class Inferred:
     outages: tuple[Span, ...]
 
 
-def infer(capture: str, connection: Connection, unknown: str = "needed") -> Inferred:
-    """What befell a connection that was captured at its sender.
+def infer(
+    capture: str, connection: Connection, unknown: str = "needed", *, steady: bool = True
+) -> Inferred:
+    """What befell a connection that was captured at its sender, or with timestamps at its receiver.
 
     Args:
         capture: the file.
         connection: as it was diagnosed.
         unknown: what retransmissions are taken for of which the capture does not tell.
+        steady: whether the rate is taken to be the same all the time.
 
     Raises:
         Error: the capture does not show it: it stands elsewhere, or lacks the handshake.
     """
-    if connection["vantage"] != "sender":
-        raise Error(f"what if needs a capture at the sender; this one: {connection['vantage']}")
+    if connection["vantage"] not in ("sender", "receiver"):
+        where = connection["vantage"]
+        raise Error(f"what if needs a capture at the sender or the receiver; this one: {where}")
     if connection["options"] is None:
         raise Error("what if needs the handshake, which the capture lacks")
     if connection["packets"] > MOST_PACKETS:
@@ -110,11 +116,14 @@ def infer(capture: str, connection: Connection, unknown: str = "needed") -> Infe
     connection = _decided(connection, unknown)
     number = connection["number"]
     rows = json.loads(_rtolab.trace(capture, [number], MOST_PACKETS))[str(number)]
+    if connection["vantage"] == "receiver":
+        rows, trip = at_sender(rows, connection)
+        connection = {**connection, "start": rows[0]["t"], "min_rtt": trip}
     sent, answers, edges = _sides(rows, connection)
     if len(answers) < FEWEST_ANSWERS:
         raise Error(f"what if needs {FEWEST_ANSWERS} acknowledgments; this one has {len(answers)}")
     transfer = _transfer(connection, (sent, answers, edges))
-    line = _line(sent, answers, transfer)
+    line = _line(sent, answers, transfer, steady=steady)
     line = _befallen(line, (sent, answers), _ack_lost(connection))
     unneeded = {r["frame"] for r in connection["retransmissions"] if r["verdict"] == "unneeded"}
     drops, outages = _losses(sent, line, unneeded)
@@ -202,39 +211,36 @@ def _size(connection: Connection) -> int:
     return total - int(again)
 
 
-def _line(sent: Sequence[Packet], answers: Sequence[Answer], transfer: Transfer) -> Line:
+def _line(
+    sent: Sequence[Packet], answers: Sequence[Answer], transfer: Transfer, *, steady: bool
+) -> Line:
     """Rate and delay: most acknowledgments come as fast as data passes the narrowest link."""
     overhead = BARE_ACK + TIMESTAMPS * transfer.timestamps
     payload = max(1, transfer.mss - TIMESTAMPS * transfer.timestamps)
-    paces = []
-    for before, after in pairwise(answers):
-        acked = after.ack - before.ack
-        packets = -(-acked // payload)
-        if before.ack > 1 and after.t > before.t:
-            bits = BITS * (acked + packets * overhead)
-            paces.append((bits / (after.t - before.t), acked))
-    rate = _median(paces)
+    seen = paces(answers, payload, overhead)
+    line = _paced(seen, overhead, steady=steady)
     first = {one.end: one.t for one in reversed(sent)}
-    line = Line(rate, 0.0, overhead)
     trips = []
     for answer in answers:
         if answer.ack in first:
             size = overhead + (payload if answer.ack > 1 else OPENING)
-            passing = line.transmission(size) + line.transmission(BARE_ACK)
-            trips.append(answer.t - first[answer.ack] - passing)
+            left = first[answer.ack]
+            fast = max(line.rate_at(t) for t in (left, answer.t))
+            trips.append(answer.t - left - BITS * (size + BARE_ACK) / fast)
     if not trips:
         raise Error("what if needs acknowledgments of whole packets, of which there are none")
-    return replace(line, delay=max(0.0, min(trips) / 2))
+    delay = max(0.0, min(trips) / 2)
+    # A change is seen when an acknowledgment has come back.
+    changed = [replace(one, at=max(0.0, one.at - delay)) for one in line.changes]
+    return replace(line, delay=delay, changes=changed)
 
 
-def _median(weighted: list[tuple[float, int]]) -> float:
-    """Half of all bytes were acknowledged no faster."""
-    half = sum(weight for _, weight in weighted) / 2
-    for value, weight in sorted(weighted):
-        half -= weight
-        if half <= 0:
-            return value
-    raise Error("what if needs acknowledgments that advance, of which there are none")
+def _paced(seen: Sequence[Pace], overhead: int, *, steady: bool) -> Line:
+    """A link without delay that is as fast as acknowledgments came."""
+    if steady:
+        return Line(median(seen), 0.0, overhead)
+    first, *others = changes(seen)
+    return Line(first.rate, 0.0, overhead, changes=others)
 
 
 def _losses(

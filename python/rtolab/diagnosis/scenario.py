@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtolab.diagnosis.line import Span
+    from rtolab.diagnosis.line import Change, Span
     from rtolab.diagnosis.path import Inferred
 
 LARGEST_UNSCALED = 65_535
@@ -29,7 +29,7 @@ name = "path"
 between = ["sender", "receiver"]
 rate = "{rate:.0f} bit/s"
 delay = "{delay}"
-{mishaps}
+{changes}{mishaps}
 [tcp]
 mss = "{mss} B"
 timestamps = {timestamps}
@@ -64,6 +64,7 @@ def written(inferred: Inferred) -> str:
         duration=10 * transfer.end + 60,
         rate=line.rate,
         delay=_time(line.delay),
+        changes=_changes(line.changes),
         mishaps=forward + backward,
         mss=transfer.mss,
         timestamps=_truth(transfer.timestamps),
@@ -87,6 +88,11 @@ def undisturbed(inferred: Inferred) -> Inferred:
 def _section(name: str, lines: Sequence[str]) -> str:
     kept = [line for line in lines if line]
     return "\n".join(["", f"[{name}]", *kept, ""]) if kept else ""
+
+
+def _changes(changes: Sequence[Change]) -> str:
+    each = [f'{{ at = "{_time(one.at)}", rate = "{one.rate:.0f} bit/s" }}' for one in changes]
+    return f"rate_changes = [{', '.join(each)}]\n" if each else ""
 
 
 def _spans(key: str, spans: Sequence[Span]) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 from rtolab.diagnosis import CLASSES, VERDICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rtolab.diagnosis import Diagnosis
 
@@ -31,6 +31,8 @@ def diagnosis(found: Diagnosis, top: int) -> RenderableType:
     )
     shown = [one for one in found.worst if one["retransmissions"] or one["habits"]][:top]
     lines: list[RenderableType] = [Text.assemble(title, "\n", (counts, "dim"))]
+    if found.passed_over:
+        lines.append(Text(found.passed_over, "dim"))
     if shown:
         lines.append(_connections(shown))
         lines += [_stories(one) for one in shown]
@@ -42,32 +44,48 @@ def diagnosis(found: Diagnosis, top: int) -> RenderableType:
 def what_if(told: Mapping[str, Any]) -> RenderableType:
     """What other senders would have done; or why that is not known."""
     if "error" in told:
-        return Text(f"what if: {told['error']}")
+        return Text(told["error"])
+    title = Text(f"What if: connection #{told['connection']}", "bold")
+    others = _outcomes("another sender", [(one["sender"], one) for one in told["senders"]])
+    settings = [(one["setting"], one) for one in told["linux"]]
+    return Group(title, Text(agreement(told)), others, _outcomes("Linux", settings))
+
+
+def agreement(told: Mapping[str, Any]) -> str:
+    """How well the simulation repeats what was captured."""
     captured, nearest = told["captured"], told["nearest"]
-    agreement = (
-        f"captured: {captured['unneeded']} unneeded and {captured['needed']} needed "
+    said = (
+        f"Captured: {captured['unneeded']} unneeded and {captured['needed']} needed "
         f"retransmissions, {captured['unknown']} unknown, {captured['elapsed_s']:.3f} s. "
         f"Simulated over the path inferred: {nearest['unneeded']} and {nearest['needed']}, "
         f"{_seconds(nearest['elapsed_s'])} s, by {_named(nearest)}."
     )
     if not told["agrees"]:
-        agreement += " They do not agree: what follows is of another path than the capture's."
-    title = Text(f"What if: connection #{told['connection']}", "bold")
-    others = _outcomes("another sender", [(one["sender"], one) for one in told["senders"]])
-    settings = [(one["setting"], one) for one in told["linux"]]
-    return Group(title, Text(agreement), others, _outcomes("Linux", settings))
+        said += " They do not agree: what follows is of another path than the capture's."
+    return said
+
+
+NAMES_OF_OUTCOMES = (
+    *("unneeded", "needed", "timeouts", "all acked (s)", "time lost (s)"),
+    "found spurious (s after timeout)",
+)
+
+
+def outcomes(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, ...]]:
+    """A row each of what senders would have done."""
+    for name, one in rows:
+        counts = [str(one[key]) for key in ("unneeded", "needed", "timeouts")]
+        times = [_seconds(one[key]) for key in ("elapsed_s", "time_lost_s", "detected_s")]
+        yield (name, *counts, *times)
 
 
 def _outcomes(what: str, rows: list[tuple[str, Mapping[str, Any]]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column(what)
-    for name in ("unneeded", "needed", "timeouts", "all acked\n(s)", "time lost\n(s)"):
-        table.add_column(name, justify="right")
-    table.add_column("found spurious\n(s after timeout)", justify="right")
-    for name, one in rows:
-        counts = [str(one[key]) for key in ("unneeded", "needed", "timeouts")]
-        times = [_seconds(one[key]) for key in ("elapsed_s", "time_lost_s", "detected_s")]
-        table.add_row(name, *counts, *times)
+    for name in NAMES_OF_OUTCOMES:
+        table.add_column(name.replace(" (", "\n("), justify="right")
+    for row in outcomes(rows):
+        table.add_row(*row)
     return table
 
 
@@ -117,4 +135,15 @@ def _stories(one: Mapping[str, Any]) -> RenderableType:
         frames = ", ".join(str(frame) for frame in habit["frames"][:5])
         told = f"the {habit['from']} {habit['about']} (frames {frames})"
         lines.append(Text.assemble((f"#{one['number']} ", "bold"), told))
+    if one["stack"]:
+        lines.append(Text.assemble((f"#{one['number']} ", "bold"), of_stack(one)))
     return Padding(Group(*lines), (0, 0, 0, 2))
+
+
+def of_stack(one: Mapping[str, Any]) -> str:
+    """Which system the sender may be, and why."""
+    stack = one["stack"]
+    grounds = "; ".join(stack["grounds"])
+    sure = f"{100 * stack['confidence']:.0f} % sure"
+    system = f"{stack['system']} ({sure}, frame {stack['frame']})"
+    return f"the {one['sender']} looks like {system}: {grounds}"

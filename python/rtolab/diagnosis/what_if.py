@@ -170,11 +170,15 @@ def of_connection(capture: str, connection: Connection) -> WhatIf:
     inferred = infer(capture, connection)
     captured = _captured(connection, inferred)
     nearest = _replay(inferred, captured)
-    if captured.unknown and not captured.agrees(nearest):
-        # What the capture does not tell may have been sent in vain.
-        other = infer(capture, connection, unknown="unneeded")
-        replays = [(inferred, nearest), (other, _replay(other, captured))]
-        inferred, nearest = min(replays, key=lambda replay: captured.distance(replay[1]))
+    # What the capture does not tell may have been sent in vain; the rate may have changed.
+    readings = [("unneeded", True)] if captured.unknown else []
+    for unknown, steady in (*readings, ("needed", False)):
+        if captured.agrees(nearest):
+            break
+        other = infer(capture, connection, unknown, steady=steady)
+        if steady or other.line.changes:
+            replays = [(inferred, nearest), (other, _replay(other, captured))]
+            inferred, nearest = min(replays, key=lambda replay: captured.distance(replay[1]))
     seen = _seen(inferred)
     with _laboratory(inferred) as simulate:
         senders = [simulate(sender, _set_for(sender, seen)) for sender in SENDERS]

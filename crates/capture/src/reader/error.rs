@@ -48,7 +48,7 @@ pub enum ReadError {
         /// Where the packet's record begins.
         offset: u64,
         /// Its link type.
-        found: i32,
+        found: u16,
     },
 }
 

@@ -8,7 +8,6 @@ use pcap_parser::{
 use rtolab_time::Instant;
 
 use super::{ReadError, Record, Source, Step};
-use crate::frame::Link;
 
 const LENGTH: usize = 24;
 
@@ -53,14 +52,12 @@ impl Header {
         let (_, frame) = parsed.map_err(|_| ReadError::damaged(offset, "its lengths disagree"))?;
         // The upper half of the link type tells of frame check sequences.
         let link_type = header.network.0 & 0xffff;
-        let link =
-            Link::numbered(link_type).ok_or(ReadError::LinkType { offset, found: link_type })?;
         let fraction_ns = if header.is_nanosecond_precision() { 1 } else { 1_000 };
         let nanos =
             u64::from(frame.ts_sec) * 1_000_000_000 + u64::from(frame.ts_usec) * fraction_ns;
         Ok(Step::Frame(Record {
             at: Instant::from_nanos(nanos),
-            link,
+            offset,
             interface: (link_type as u16, 0),
             bytes: frame.data,
             original: frame.data.len().max(frame.origlen as usize),

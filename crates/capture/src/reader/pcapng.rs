@@ -10,7 +10,6 @@ use pcap_parser::pcapng::{
 use rtolab_time::Instant;
 
 use super::{ReadError, Record, Source, Step};
-use crate::frame::Link;
 
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
@@ -33,13 +32,17 @@ pub(super) struct Section {
 
 #[derive(Debug)]
 struct Interface {
-    link_type: i32,
+    link_type: u16,
     ticks_per_second: u64,
     /// What is to be added to its times, in seconds.
     offset_s: i64,
 }
 
 impl Section {
+    pub(super) fn has_several_interfaces(&self) -> bool {
+        self.interfaces.len() > 1
+    }
+
     pub(super) fn step<'a, R: Read>(
         &mut self,
         source: &'a mut Source<R>,
@@ -65,13 +68,10 @@ impl Section {
         let record = source.rest(rest)?;
         let parse = if self.big_endian { parse_block_be } else { parse_block_le };
         let (_, block) = parse(record).map_err(|_| damaged("its lengths disagree".into()))?;
-        self.block(block).map_err(|problem| match problem {
-            Problem::Damage(what) => damaged(what),
-            Problem::LinkType(found) => ReadError::LinkType { offset, found },
-        })
+        self.block(block, offset).map_err(|Damage(what)| damaged(what))
     }
 
-    fn block<'a>(&mut self, block: Block<'a>) -> Result<Step<'a>, Problem> {
+    fn block<'a>(&mut self, block: Block<'a>, offset: u64) -> Result<Step<'a>, Damage> {
         match block {
             Block::InterfaceDescription(block) => {
                 self.interfaces.push(Interface::described(&block, self.big_endian)?);
@@ -80,8 +80,8 @@ impl Section {
             Block::EnhancedPacket(block) => {
                 let count = self.interfaces.len();
                 match self.interfaces.get(block.if_id as usize) {
-                    Some(interface) => interface.frame(&block).map(Step::Frame),
-                    None => Err(Problem::Damage(format!(
+                    Some(interface) => interface.frame(&block, offset).map(Step::Frame),
+                    None => Err(Damage(format!(
                         "a packet of interface {}, {count} are described",
                         block.if_id
                     ))),
@@ -95,14 +95,11 @@ impl Section {
 }
 
 /// What is wrong with a block, wherever it stands.
-enum Problem {
-    Damage(String),
-    LinkType(i32),
-}
+struct Damage(String);
 
 impl Interface {
     /// The library reads no powers of two, and offsets only in little-endian: both are read here.
-    fn described(block: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Result<Self, Problem> {
+    fn described(block: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Result<Self, Damage> {
         let resolution = block.if_tsresol;
         let exponent = u32::from(resolution & 0x7f);
         let ticks_per_second = match resolution {
@@ -110,7 +107,7 @@ impl Interface {
             _ => 10_u64.checked_pow(exponent),
         };
         let Some(ticks_per_second) = ticks_per_second else {
-            return Err(Problem::Damage(format!("a time resolution of {resolution:#04x}")));
+            return Err(Damage(format!("a time resolution of {resolution:#04x}")));
         };
         let offset_s = option(&block.options, OptionCode::IfTsoffset);
         let offset_s = match offset_s.and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()) {
@@ -118,20 +115,23 @@ impl Interface {
             Some(bytes) if big_endian => i64::from_be_bytes(bytes),
             Some(bytes) => i64::from_le_bytes(bytes),
         };
-        Ok(Self { link_type: block.linktype.0, ticks_per_second, offset_s })
+        Ok(Self { link_type: block.linktype.0 as u16, ticks_per_second, offset_s })
     }
 
-    fn frame<'a>(&self, block: &EnhancedPacketBlock<'a>) -> Result<Record<'a>, Problem> {
-        let link = Link::numbered(self.link_type).ok_or(Problem::LinkType(self.link_type))?;
+    fn frame<'a>(
+        &self,
+        block: &EnhancedPacketBlock<'a>,
+        offset: u64,
+    ) -> Result<Record<'a>, Damage> {
         let Some(bytes) = block.data.get(..block.caplen as usize) else {
-            return Err(Problem::Damage("its lengths disagree".into()));
+            return Err(Damage("its lengths disagree".into()));
         };
         let comment = option(&block.options, OptionCode::Comment)
             .map(|text| Cow::Owned(String::from_utf8_lossy(text).into_owned()));
         Ok(Record {
             at: self.time(u64::from(block.ts_high) << 32 | u64::from(block.ts_low)),
-            link,
-            interface: (self.link_type as u16, block.if_id),
+            offset,
+            interface: (self.link_type, block.if_id),
             bytes,
             original: bytes.len().max(block.origlen as usize),
             comment,

@@ -6,6 +6,8 @@ use super::ReadError;
 
 /// Longer records than this are damage: no link has packets of more than 128 MB.
 const MAX_RECORD: u32 = 128 << 20;
+/// So many bytes are read at once.
+const BUFFER: usize = 1 << 18;
 
 /// A file being read.
 #[derive(Debug)]
@@ -20,7 +22,7 @@ pub(super) struct Source<R> {
 impl<R: Read> Source<R> {
     /// The file before its first record, and its first four bytes, if it has so many.
     pub(super) fn open(input: R) -> Result<(Self, Vec<u8>), ReadError> {
-        let mut input = BufReader::new(input);
+        let mut input = BufReader::with_capacity(BUFFER, input);
         let mut magic = Vec::new();
         match (&mut input).take(4).read_to_end(&mut magic) {
             Err(source) => Err(ReadError::Io { offset: magic.len() as u64, source }),

@@ -6,6 +6,8 @@ use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
 
 mod by_hand;
+mod fragmented;
+mod links;
 
 use by_hand::Order;
 
@@ -159,32 +161,6 @@ fn each_section_has_its_own_order_and_interfaces() {
 }
 
 #[test]
-fn frames_of_every_link() {
-    for (addresses, ether_type) in [(V4, [0x08, 0x00]), (V6, [0x86, 0xdd])] {
-        let bytes = ip(&packet(0, addresses, 10));
-        let ethernet = [&[7; 12][..], &ether_type].concat();
-        let vlan = [&[7; 12][..], &[0x81, 0x00, 0x00, 0x05], &ether_type].concat();
-        let cooked = [&[0; 14][..], &ether_type].concat();
-        let cooked2 = [&ether_type[..], &[0; 18]].concat();
-        for (link_type, header) in [
-            (1, ethernet),
-            (1, vlan),
-            (101, vec![]),
-            (12, vec![]),
-            (0, vec![2, 0, 0, 0]),
-            (108, vec![0, 0, 0, 2]),
-            (113, cooked),
-            (276, cooked2),
-        ] {
-            // Short Ethernet frames are filled up: what is behind the IP packet is none of it.
-            let frame = [&header[..], &bytes, &[0xee; 6]].concat();
-            let file = Order::Little.pcap(0xa1b2_c3d4, link_type, [0, 0], &frame);
-            assert_eq!(read_whole(&file), [packet(0, addresses, 10)], "link type {link_type}");
-        }
-    }
-}
-
-#[test]
 fn a_length_left_to_the_network_card_is_that_of_the_frame() {
     for (addresses, ether_type, length_at) in [(V4, [0x08, 0x00], 2), (V6, [0x86, 0xdd], 4)] {
         let mut bytes = ip(&packet(0, addresses, 5000));
@@ -216,8 +192,8 @@ fn what_is_no_segment_is_counted() {
         with(&|ip| ip[9] = 17),               // UDP
         with(&|ip| ip[0] = 0x55),             // no version of IP
         with(&|ip| ip.truncate(10)),          // half an IP header
-        with(&|ip| ip[6] = 0x20),             // the first fragment
-        with(&|ip| ip[7] = 9),                // another fragment
+        with(&|ip| ip[6] = 0x20),             // a fragment of no whole units
+        with(&|ip| (ip[4], ip[7]) = (7, 9)),  // a fragment of another
         with(&|ip| ip.truncate(39)),          // half a TCP header
         with(&|ip| ip[32] = 0x40),            // a TCP header of 16 bytes
         with(&|ip| (ip[2], ip[3]) = (0, 39)), // an IP packet that ends in the TCP header
@@ -231,7 +207,17 @@ fn what_is_no_segment_is_counted() {
     file.extend(Order::Little.frame(0, 0, &whole));
     let (captured, error, skipped) = read(&file);
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(skipped, Skipped { other: 3, fragments: 2, malformed: 3, untimed: 2 });
+    assert_eq!(
+        skipped,
+        Skipped {
+            other: 3,
+            fragments: 1,
+            overlapping: 1,
+            malformed: 3,
+            untimed: 2,
+            unknown_link: 0
+        }
+    );
     assert!(captured.iter().map(|captured| captured.number).eq([9, 12]));
 }
 
@@ -298,21 +284,6 @@ fn damage_is_told_with_its_place() {
     assert_eq!(
         message(&orderless),
         "the record at byte 0 is damaged: a section header without a byte order"
-    );
-}
-
-#[test]
-fn an_unknown_link_is_told() {
-    let known = "known are Ethernet (1), raw IP (101, 228, 229), loopback (0, 108) and Linux \
-                 cooked (113, 276)";
-    assert_eq!(
-        message(&Order::Little.pcap(0xa1b2_c3d4, 105, [0, 0], &[0; 40])),
-        format!("the packet at byte 24 has link type 105; {known}")
-    );
-    let file = [Order::Big.section(), Order::Big.interface(105, &[]), Order::Big.frame(0, 0, &[])];
-    assert_eq!(
-        message(&file.concat()),
-        format!("the packet at byte 48 has link type 105; {known}")
     );
 }
 

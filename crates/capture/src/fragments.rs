@@ -1,0 +1,214 @@
+//! Fragments of IP packets, put together (RFC 791 section 3.2, RFC 8200 section 4.5).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use rtolab_tcp::wire::Addresses;
+use rtolab_time::{Duration, Instant};
+
+use crate::ip::{Fragment, Head, Ip};
+
+/// What has not become whole after so long never will (RFC 8200 section 4.5).
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// So many packets are put together at once, and so many bytes kept of them: beyond, the oldest is
+/// given up.
+const MOST_PACKETS: usize = 1024;
+const MOST_BYTES: usize = 16 << 20;
+/// What a fragment takes beside its bytes.
+const KEPT_BESIDE: usize = 64;
+/// No IP packet has a longer payload.
+const LONGEST: usize = 65_535;
+
+/// What tells the fragments of one packet from those of others: addresses, protocol of IPv4 and
+/// identification. The addresses as octets, for they have an order.
+type Key = ([[u8; 16]; 2], u8, u32);
+
+/// What became of a fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It waits for others, or is of no use.
+    Kept,
+    /// All are there: see [`Fragments::whole`].
+    Whole,
+}
+
+/// Packets of which some fragments have been seen.
+#[derive(Debug, Default)]
+pub(crate) struct Fragments {
+    open: BTreeMap<Key, Pieces>,
+    /// In the order of their first fragments; what is not open any more is passed over.
+    order: VecDeque<(Instant, Key)>,
+    bytes: usize,
+    /// What was put together last.
+    whole: Vec<u8>,
+    /// Fragments of packets that never became whole.
+    pub given_up: u64,
+    /// Those of packets that were refused, because some of them overlap (RFC 5722).
+    pub overlapping: u64,
+}
+
+/// The fragments of one packet so far.
+#[derive(Debug)]
+struct Pieces {
+    since: Instant,
+    /// Of the fragment with the first byte.
+    head: Option<(Head, u8)>,
+    /// By their first byte: what was captured, and their length.
+    parts: BTreeMap<usize, (Vec<u8>, usize)>,
+    /// Of the whole, once the last was seen.
+    length: Option<usize>,
+    /// How much of it was seen.
+    seen: usize,
+    /// The memory that the parts take.
+    bytes: usize,
+    /// Fragments seen, those too that came again.
+    count: u64,
+    /// As many of them, once two contradicted each other.
+    refused: u64,
+}
+
+impl Fragments {
+    /// Takes a fragment that was seen at this time.
+    pub fn take(&mut self, ip: &Ip<'_>, fragment: Fragment, at: Instant) -> Taken {
+        self.expire(at);
+        self.make_room(ip.payload.len() + KEPT_BESIDE);
+        let key = key(ip, fragment);
+        if !self.open.contains_key(&key) {
+            self.order.push_back((at, key));
+        }
+        let pieces = self.open.entry(key).or_insert_with(|| Pieces::begun(at));
+        let before = (pieces.bytes, pieces.refused);
+        let taken = pieces.take(ip, fragment);
+        self.bytes = self.bytes + pieces.bytes - before.0;
+        self.overlapping += pieces.refused - before.1;
+        taken
+    }
+
+    /// The packet that this fragment made whole; what was not captured of it ends it early.
+    pub fn whole(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Option<Ip<'_>> {
+        let pieces = self.remove(&key(ip, fragment))?;
+        let ((head, protocol), length) = (pieces.head?, pieces.length?);
+        self.whole.clear();
+        for (start, (bytes, _)) in &pieces.parts {
+            if *start != self.whole.len() {
+                break;
+            }
+            self.whole.extend(bytes);
+        }
+        Some(Ip { head, protocol, fragment: None, payload: &self.whole, length })
+    }
+
+    /// Nothing more will come.
+    pub fn finish(&mut self) {
+        for (_, pieces) in std::mem::take(&mut self.open) {
+            self.given_up += pieces.waiting();
+        }
+        self.order.clear();
+        self.bytes = 0;
+    }
+
+    fn expire(&mut self, at: Instant) {
+        while self.order.front().is_some_and(|(since, _)| at.since(*since) > TIMEOUT) {
+            self.give_up_oldest();
+        }
+    }
+
+    fn make_room(&mut self, bytes: usize) {
+        while self.open.len() >= MOST_PACKETS || self.bytes + bytes > MOST_BYTES {
+            self.give_up_oldest();
+        }
+        if self.order.len() >= 2 * MOST_PACKETS {
+            let Self { open, order, .. } = self;
+            order.retain(|(since, key)| open.get(key).is_some_and(|one| one.since == *since));
+        }
+    }
+
+    fn give_up_oldest(&mut self) {
+        let Some((since, key)) = self.order.pop_front() else { return };
+        if self.open.get(&key).is_some_and(|pieces| pieces.since == since) {
+            let pieces = self.remove(&key);
+            self.given_up += pieces.map_or(0, |pieces| pieces.waiting());
+        }
+    }
+
+    fn remove(&mut self, key: &Key) -> Option<Pieces> {
+        let pieces = self.open.remove(key)?;
+        self.bytes -= pieces.bytes;
+        Some(pieces)
+    }
+}
+
+impl Pieces {
+    const fn begun(since: Instant) -> Self {
+        Self {
+            since,
+            head: None,
+            parts: BTreeMap::new(),
+            length: None,
+            seen: 0,
+            bytes: 0,
+            count: 0,
+            refused: 0,
+        }
+    }
+
+    /// What is lost if no more come; those refused were told of already.
+    const fn waiting(&self) -> u64 {
+        self.count - self.refused
+    }
+
+    fn take(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Taken {
+        let (start, end) = (fragment.offset, fragment.offset + ip.length);
+        self.count += 1;
+        let known = self.parts.get(&start);
+        if known.is_some_and(|(bytes, length)| *length == ip.length && bytes == ip.payload) {
+            // As packets do that a capture holds twice.
+            return Taken::Kept;
+        }
+        if self.refused > 0 || !self.fits(start, end, fragment.is_last) {
+            self.refused = self.count;
+            self.parts.clear();
+            self.bytes = 0;
+            return Taken::Kept;
+        }
+        if fragment.is_last {
+            self.length = Some(end);
+        }
+        if start == 0 {
+            self.head = Some((ip.head, ip.protocol));
+        }
+        self.seen += ip.length;
+        self.bytes += ip.payload.len() + KEPT_BESIDE;
+        self.parts.insert(start, (ip.payload.to_vec(), ip.length));
+        let is_whole = self.head.is_some() && self.length == Some(self.seen);
+        if is_whole { Taken::Whole } else { Taken::Kept }
+    }
+
+    fn fits(&self, start: usize, end: usize, is_last: bool) -> bool {
+        let before = self.parts.range(..=start).next_back();
+        let free = before.is_none_or(|(at, (_, length))| at + length <= start && *at != start);
+        let behind = self.parts.range(start..).next();
+        let ends = behind.is_none_or(|(at, _)| end <= *at);
+        let highest = self.parts.iter().next_back().map_or(0, |(at, (_, length))| at + length);
+        let in_bounds = match (self.length, is_last) {
+            (Some(length), true) => length == end,
+            (Some(length), false) => end <= length,
+            (None, true) => highest <= end,
+            (None, false) => (end - start) % 8 == 0,
+        };
+        free && ends && in_bounds && start < end && end <= LONGEST
+    }
+}
+
+/// IPv6 tells the fragments of a packet by addresses and identification alone.
+fn key(ip: &Ip<'_>, fragment: Fragment) -> Key {
+    let (addresses, protocol) = match ip.head.addresses {
+        Addresses::V4 { from, to } => {
+            ([from, to].map(|one| one.to_ipv6_mapped().octets()), ip.protocol)
+        }
+        Addresses::V6 { from, to } => ([from, to].map(|one| one.octets()), 0),
+    };
+    (addresses, protocol, fragment.identification)
+}
+
+#[cfg(test)]
+mod tests;

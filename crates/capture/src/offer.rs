@@ -1,0 +1,45 @@
+//! How a SYN looks beside what it says: systems are told apart by that.
+
+use arrayvec::ArrayVec;
+
+use crate::ip::Ip;
+
+/// TCP's header without options, in bytes.
+const FIXED: usize = 20;
+const DATA_OFFSET_AT: usize = 12;
+/// So many options are noted.
+const MOST_OPTIONS: usize = 12;
+
+/// How a SYN looks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// Time to live, or hop limit, as it passed the capture.
+    pub hops: u8,
+    /// The kinds of its options in their order
+    /// (<https://www.iana.org/assignments/tcp-parameters>); 0 ends the list, 1 pads.
+    pub options: ArrayVec<u8, MOST_OPTIONS>,
+}
+
+impl Offer {
+    pub(crate) fn of(ip: &Ip<'_>) -> Self {
+        let header = ip.payload.get(DATA_OFFSET_AT).map_or(0, |byte| usize::from(byte >> 4) * 4);
+        let options = ip.payload.get(FIXED..header.min(ip.payload.len())).unwrap_or_default();
+        Self { hops: ip.head.hops, options: kinds(options) }
+    }
+}
+
+fn kinds(mut options: &[u8]) -> ArrayVec<u8, MOST_OPTIONS> {
+    let mut kinds = ArrayVec::new();
+    while let [kind, rest @ ..] = options {
+        if kinds.try_push(*kind).is_err() || *kind == 0 {
+            break;
+        }
+        let length = match (kind, rest) {
+            (1, _) => 1,
+            (_, [length, ..]) => usize::from(*length).max(2),
+            _ => break,
+        };
+        options = options.get(length..).unwrap_or_default();
+    }
+    kinds
+}

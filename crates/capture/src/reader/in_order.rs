@@ -1,0 +1,84 @@
+//! Packets of several interfaces in the order of their times: a file may hold them in batches.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::io::Read;
+
+use super::{Captured, Format, ReadError, Reader};
+
+/// So many packets are kept back at most, to see whether an earlier one follows.
+const MOST_WAITING: usize = 4096;
+
+/// The packets of a file, sorted by time where several interfaces wrote it. Those of one interface
+/// keep their order, whatever its clock did.
+#[derive(Debug)]
+pub struct InOrder<R> {
+    reader: Reader<R>,
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    error: Option<ReadError>,
+    is_over: bool,
+}
+
+/// A packet, by its time and its number.
+#[derive(Debug, PartialEq, Eq)]
+struct Waiting(Captured);
+
+impl<R: Read> InOrder<R> {
+    pub(super) fn of(reader: Reader<R>) -> Self {
+        Self { reader, waiting: BinaryHeap::new(), error: None, is_over: false }
+    }
+
+    /// What reads: see [`Reader::skipped`] and [`Reader::offset`].
+    pub const fn reader(&self) -> &Reader<R> {
+        &self.reader
+    }
+
+    /// Reads until a packet may be given.
+    fn fill(&mut self) {
+        while !self.is_over && self.waiting.len() < MOST_WAITING {
+            match self.reader.next() {
+                Some(Ok(captured)) => self.waiting.push(Reverse(Waiting(captured))),
+                Some(Err(error)) => (self.error, self.is_over) = (Some(error), true),
+                None => self.is_over = true,
+            }
+        }
+    }
+}
+
+impl<R: Read> Iterator for InOrder<R> {
+    type Item = Result<Captured, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.waiting.is_empty() && !self.is_over && !self.reader.has_several_interfaces() {
+            return self.reader.next();
+        }
+        self.fill();
+        match self.waiting.pop() {
+            Some(Reverse(Waiting(captured))) => Some(Ok(captured)),
+            None => self.error.take().map(Err),
+        }
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.0.packet.at, self.0.number).cmp(&(other.0.packet.at, other.0.number))
+    }
+}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// The same, sorted by time where several interfaces wrote the file.
+    pub fn in_order(self) -> InOrder<R> {
+        InOrder::of(self)
+    }
+
+    fn has_several_interfaces(&self) -> bool {
+        matches!(&self.format, Format::Pcapng(section) if section.has_several_interfaces())
+    }
+}

@@ -1,0 +1,78 @@
+//! What is kept is bounded, whatever a capture holds.
+
+use std::net::Ipv4Addr;
+
+use arrayvec::ArrayVec;
+use rtolab_capture::{Captured, Checksum, Packet, RUN_START};
+use rtolab_diagnose::Diagnosis;
+use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
+use rtolab_tcp::{Codepoint, Flags, SynOptions};
+use rtolab_time::Duration;
+
+fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) -> Captured {
+    let from = Ipv4Addr::from(0x0a00_0000 + client);
+    let segment = WireSegment {
+        ports: Ports { from: 1000, to: 80 },
+        seq,
+        ack: 1,
+        len,
+        window: 1000,
+        flags,
+        syn: SynOptions::default(),
+        timestamps: None,
+        sack: ArrayVec::new(),
+    };
+    let packet = Packet {
+        at: RUN_START + Duration::from_micros(number * 100),
+        addresses: Addresses::V4 { from, to: Ipv4Addr::new(192, 0, 2, 1) },
+        identification: number as u16,
+        codepoint: Codepoint::default(),
+        segment,
+        comment: None,
+    };
+    Captured { number, packet, checksum: Checksum::Cut, offer: None }
+}
+
+/// In kB.
+fn memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// One after the other, for they look at the memory of the process.
+#[test]
+fn memory_is_bounded() {
+    connections_that_are_only_opened_are_given_up_where_they_are_too_many();
+    one_segment_over_and_over_is_followed_in_bounded_memory();
+}
+
+fn connections_that_are_only_opened_are_given_up_where_they_are_too_many() {
+    let mut diagnosis = Diagnosis::new();
+    for client in 0..160_000_u32 {
+        diagnosis.packet(&packet(u64::from(client) + 1, client, Flags::SYN, (1, 0)));
+        while diagnosis.poll().is_some() {}
+    }
+    let kept = memory();
+    let summary = diagnosis.finish();
+    assert_eq!(summary.connections, 160_000);
+    assert!(summary.given_up >= 160_000 - (1 << 17), "{summary:?}");
+    assert!(kept.is_none_or(|kept| kept < 1_500_000), "{kept:?} kB");
+}
+
+fn one_segment_over_and_over_is_followed_in_bounded_memory() {
+    let mut diagnosis = Diagnosis::new();
+    diagnosis.packet(&packet(1, 1, Flags::ACK, (1, 1000)));
+    let mut early = None;
+    for number in 2..80_000_u64 {
+        diagnosis.packet(&packet(number, 1, Flags::ACK, (1, 1000)));
+        if number == 20_000 {
+            early = memory();
+        }
+    }
+    let grown = memory().zip(early).map(|(late, early)| late.saturating_sub(early));
+    let report = (diagnosis.finish(), diagnosis.poll().expect("a connection"));
+    assert_eq!(report.0.packets, 79_999);
+    assert!(!report.1.retransmissions.is_empty());
+    assert!(grown.is_none_or(|grown| grown < 200_000), "{grown:?} kB");
+}

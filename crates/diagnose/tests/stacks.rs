@@ -1,0 +1,85 @@
+//! SYNs as systems send them, and what is made of them.
+
+use std::net::Ipv4Addr;
+
+use arrayvec::ArrayVec;
+use rtolab_capture::{Captured, Checksum, Offer, Packet, RUN_START};
+use rtolab_diagnose::{Diagnosis, Guess};
+use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
+use rtolab_tcp::{Codepoint, Flags, SynOptions};
+
+/// A SYN: the kinds of its options, hop limit, window, MSS and shift.
+struct Syn(&'static [u8], u8, u16, u16, Option<u8>);
+
+fn guess(syn: &Syn, flags: Flags) -> Option<Guess> {
+    let Syn(options, hops, window, mss, window_scale) = *syn;
+    let sack_permitted = options.contains(&4);
+    let segment = WireSegment {
+        ports: Ports { from: 1000, to: 80 },
+        seq: 1,
+        ack: 0,
+        len: 0,
+        window,
+        flags,
+        syn: SynOptions { mss: Some(mss), window_scale, sack_permitted },
+        timestamps: None,
+        sack: ArrayVec::new(),
+    };
+    let (from, to) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+    let packet = Packet {
+        at: RUN_START,
+        addresses: Addresses::V4 { from, to },
+        identification: 1,
+        codepoint: Codepoint::default(),
+        segment,
+        comment: None,
+    };
+    let offer = Some(Offer { hops, options: options.iter().copied().collect() });
+    let mut diagnosis = Diagnosis::new();
+    diagnosis.packet(&Captured { number: 7, packet, checksum: Checksum::Cut, offer });
+    diagnosis.finish();
+    let report = diagnosis.poll().expect("a connection");
+    let other = report.sender == "server";
+    assert!(!other || flags.has(Flags::ACK));
+    report.stack
+}
+
+#[test]
+fn systems_are_told_apart_by_their_syns() {
+    for (syn, system) in [
+        (Syn(&[2, 4, 8, 1, 3], 64, 64_240, 1460, Some(7)), "linux"),
+        (Syn(&[2, 4, 8, 1, 3], 51, 29_200, 1460, Some(7)), "linux"),
+        (Syn(&[2, 1, 1, 4, 1, 3], 63, 14_600, 1460, Some(5)), "linux"),
+        (Syn(&[2, 1, 3, 1, 1, 4], 128, 64_240, 1460, Some(8)), "windows"),
+        (Syn(&[2, 1, 3, 1, 1, 4], 117, 8192, 1460, Some(2)), "windows"),
+        (Syn(&[2, 1, 1, 4], 127, 65_535, 1460, None), "windows xp"),
+        (Syn(&[2, 1, 3, 1, 1, 8, 4, 0], 64, 65_535, 1460, Some(6)), "macos or ios"),
+        (Syn(&[2, 1, 3, 4, 8], 60, 65_535, 1460, Some(6)), "freebsd"),
+        (Syn(&[2, 1, 1, 4, 1, 3, 1, 1, 8], 64, 16_384, 1460, Some(6)), "openbsd"),
+        (Syn(&[2], 255, 2144, 536, None), "lwip"),
+        (Syn(&[2, 1, 3, 1, 1, 4, 1, 1, 8], 64, 65_535, 1460, Some(7)), "rtolab"),
+    ] {
+        let guess = guess(&syn, Flags::SYN).expect("one of them");
+        assert_eq!((guess.system, guess.frame), (system, 7), "{guess:?}");
+        assert!(guess.confidence > 0.8, "{guess:?}");
+        assert!(guess.grounds.iter().all(|ground| !ground.starts_with("against")), "{guess:?}");
+    }
+}
+
+#[test]
+fn what_contradicts_is_said_and_makes_it_less_sure() {
+    let usual = Syn(&[2, 4, 8, 1, 3], 64, 64_240, 1460, Some(7));
+    let far = Syn(&[2, 4, 8, 1, 3], 128, 1000, 1460, Some(7));
+    let [usual, far] = [usual, far].map(|syn| guess(&syn, Flags::SYN).expect("linux all the same"));
+    assert_eq!(far.system, "linux");
+    assert!(far.confidence < usual.confidence);
+    let against: Vec<_> =
+        far.grounds.iter().filter(|ground| ground.starts_with("against it: ")).collect();
+    assert_eq!(against.len(), 2, "{far:?}");
+}
+
+#[test]
+fn a_syn_like_that_of_no_system_gives_no_guess() {
+    assert_eq!(guess(&Syn(&[8, 2, 1, 1, 200], 40, 777, 1460, None), Flags::SYN), None);
+    assert_eq!(guess(&Syn(&[], 64, 512, 536, None), Flags::SYN), None);
+}
