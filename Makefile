@@ -10,7 +10,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help demo test bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
-        docs docs-rust shell dist clean
+        soak audit docs docs-rust shell dist clean
 
 help:
 	@echo 'make demo     the F-RTO report measured on this machine, beside what it published'
@@ -21,6 +21,8 @@ help:
 	@echo 'make packetdrill PACKETDRILL=path  scripts of packetdrill, by its binary, on the engine'
 	@echo 'make captures  captures whose truth is known, and how much of it the diagnosis finds'
 	@echo 'make lint     formatting, lints and types'
+	@echo 'make soak     what takes hours: many seeds, many packets, arbitrary input'
+	@echo 'make audit    what is known of the dependencies: licences, sources, faults'
 	@echo 'make docs     the guide, as a site in site/'
 	@echo 'make docs-rust  the documentation of the Rust crates'
 	@echo 'make shell    manual pages and completions, which the wheel brings along'
@@ -69,6 +71,17 @@ lint-python: $(VENV)/dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/stubtest rtolab._rtolab
+
+soak: $(VENV)/dev
+	tools/soak
+
+# Asks the databases of advisories, so that it needs the network; what is not installed is named.
+audit: $(VENV)/dev
+	@command -v cargo-deny >/dev/null || \
+	    { echo 'Install cargo-deny:  cargo install --locked cargo-deny' >&2; exit 2; }
+	cargo deny check
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --skip-editable
 
 # Its figures are runs, its notebooks are executed, its reference is what rtolab knows of itself.
 docs: $(VENV)/dev

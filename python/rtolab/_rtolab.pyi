@@ -437,6 +437,7 @@ def check(
     set: Sequence[tuple[str, str]] = ...,
     senders: Sequence[str] = ...,
     prototypes: Sequence[Prototype] = ...,
+    confined: bool = False,
 ) -> None:
     """Raise what `simulate` would raise for this scenario and these senders, without running it.
 
@@ -445,6 +446,7 @@ def check(
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
         senders: sums of policies.
         prototypes: detectors that they may name, too.
+        confined: must all files that the scenario names lie within its folder?
 
     Raises:
         ScenarioError: the scenario is wrong, or a replacement.
@@ -465,6 +467,7 @@ def simulate(
     prototypes: Sequence[Prototype] = ...,
     jobs: int = 0,
     progress: Callable[[int, int], object] | None = None,
+    confined: bool = False,
 ) -> Outcome:
     """Run a scenario with each sender on each seed, on several threads.
 
@@ -483,6 +486,7 @@ def simulate(
         jobs: how many threads; 0 for one a processor.
         progress: called about 20 times a second with the runs done and the runs there are; what
             it raises ends the whole.
+        confined: must all files that the scenario names lie within its folder?
 
     Raises:
         ScenarioError: the scenario is wrong, a replacement, or a run cannot be made of it.

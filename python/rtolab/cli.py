@@ -19,6 +19,7 @@ from rtolab._rtolab import Error, InternalError, PrototypeError, SenderError
 from rtolab.cli_conform import conform
 from rtolab.cli_diagnose import diagnose
 from rtolab.cli_emulate import On, compare, emulate, on_kernel
+from rtolab.cli_serve import serve
 from rtolab.cli_sweep import sweep
 from rtolab.run import run as run_scenario
 from rtolab.terminal import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from rtolab.campaign import Campaign, Part
 
 LISTED = 200
-EXTRAS = {"dask": "distributed"}
+EXTRAS = {"dask": "distributed", "serve": "uvicorn"}
 DEMO = [f"frto2002/{name}" for name in ("table1", "table2", "table3", "fig1", "fig2")]
 
 app = typer.Typer(
@@ -310,6 +311,8 @@ app.command(epilog="Example: [bold]rtolab conform --set kernel.frto=0 --out out/
 )
 
 app.command(epilog="Example: [bold]rtolab sweep delays.toml --out out/delays[/bold]")(sweep)
+
+app.command(epilog="Example: [bold]rtolab serve --open --browse out/delays[/bold]")(serve)
 
 
 @app.command(epilog="Example: [bold]rtolab schema > scenario.schema.json[/bold]")

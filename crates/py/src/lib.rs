@@ -39,15 +39,17 @@ fn schema() -> PyResult<String> {
 
 /// Raises what `simulate` would raise for this scenario and these senders.
 #[pyfunction]
-#[pyo3(signature = (path, set=Vec::new(), senders=Vec::new(), prototypes=Vec::new()))]
+#[pyo3(signature = (path, set=Vec::new(), senders=Vec::new(), prototypes=Vec::new(), confined=false))]
 fn check(
     path: PathBuf,
     set: Vec<(String, String)>,
     senders: Vec<String>,
     prototypes: Vec<Class>,
+    confined: bool,
 ) -> PyResult<()> {
     let asked = Asked { prototypes: Class::all(prototypes)?, ..Asked::default() };
-    guard(|| simulate::labs(&path, &set, &senders, &asked).map(drop))
+    let file = (&*path, simulate::reach(confined));
+    guard(|| simulate::labs(file, &set, &senders, &asked).map(drop))
 }
 
 #[pymodule]

@@ -6,7 +6,7 @@ use std::time::Instant;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rtolab_record::Recording;
-use rtolab_scenario::Scenario;
+use rtolab_scenario::{Reach, Scenario};
 use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::spurious::Prototype;
@@ -25,7 +25,7 @@ use crate::prototype::{Class, unless_raised};
 #[pyfunction]
 #[pyo3(signature = (path, *, set=Vec::new(), senders=Vec::new(), seeds, trace=false, windows=false,
                     judges=Vec::new(), what_if=Vec::new(), prototypes=Vec::new(), jobs=0,
-                    progress=None))]
+                    progress=None, confined=false))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords with defaults in Python")]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -40,12 +40,14 @@ pub(crate) fn simulate(
     prototypes: Vec<Class>,
     jobs: usize,
     progress: Option<Py<PyAny>>,
+    confined: bool,
 ) -> PyResult<Outcome> {
     guard(|| {
         let prototypes = Class::all(prototypes)?;
         py.detach(|| {
             let began = Instant::now();
-            let labs = labs(&path, &set, &senders, &Asked { judges, what_if, prototypes })?;
+            let asked = Asked { judges, what_if, prototypes };
+            let labs = labs((&path, reach(confined)), &set, &senders, &asked)?;
             let ready = Effort { set_up: began.elapsed(), ..Effort::default() };
             let observe = Observe { trace, windows };
             let one = |run: usize| {
@@ -87,14 +89,23 @@ pub(crate) struct Asked {
     pub prototypes: Vec<Prototype>,
 }
 
+/// Which files a scenario may name.
+pub(crate) const fn reach(confined: bool) -> Reach {
+    match confined {
+        true => Reach::Within,
+        false => Reach::Anywhere,
+    }
+}
+
 /// The scenario made ready for each sender, or for its own if there are none.
 pub(crate) fn labs(
-    path: &Path,
+    (path, reach): (&Path, Reach),
     set: &[(String, String)],
     senders: &[String],
     asked: &Asked,
 ) -> PyResult<Vec<Lab>> {
-    let scenario = Scenario::load(path, set).map_err(|error| raise::<ScenarioError>(&error))?;
+    let scenario = Scenario::load_within(path, set, reach);
+    let scenario = scenario.map_err(|error| raise::<ScenarioError>(&error))?;
     if senders.is_empty() {
         return Ok(vec![lab(&scenario, None, asked)?]);
     }

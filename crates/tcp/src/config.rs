@@ -20,7 +20,7 @@ pub use connection::{
     TimeWaitReset,
 };
 pub use rack::{RackConfig, RackRoundTrip, RackThreshold, ReorderingWindow};
-pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
+pub use receiver::{AckCounts, AckDelay, GapFill, Lie, ReceiverConfig, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
     RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
@@ -214,6 +214,7 @@ impl Default for Config {
                 max_sack_blocks: 4,
                 delayed_dupacks: None,
                 dsack_old: false,
+                lie: None,
             },
             connection: ConnectionConfig::default(),
             nagle: Nagle::default(),
