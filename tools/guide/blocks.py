@@ -33,7 +33,6 @@ REASONS = (
     "compiled by the tests of the crates",
     "in place of what is yours",
     "writes into the checkout",
-    "serves until it is interrupted",
 )
 """Why a block may not be run, at its beginning; more may follow behind a comma."""
 RUNS = ("sh", "python", "toml")
