@@ -11,6 +11,7 @@ create_exception!(rtolab, Error, PyException, "The base of every error that rtol
 create_exception!(rtolab, ScenarioError, Error, "The scenario cannot be read, or cannot be run.");
 create_exception!(rtolab, SenderError, Error, "A sender's name is no sum of known policies.");
 create_exception!(rtolab, EmulationError, Error, "A link cannot be emulated here.");
+create_exception!(rtolab, GatewayError, Error, "There can be no such gateway here.");
 create_exception!(rtolab, CaptureError, Error, "A capture cannot be read, or a copy not written.");
 create_exception!(rtolab, InternalError, Error, "A defect in rtolab itself. Please report it.");
 
@@ -21,6 +22,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", py.get_type::<ScenarioError>())?;
     module.add("SenderError", py.get_type::<SenderError>())?;
     module.add("EmulationError", py.get_type::<EmulationError>())?;
+    module.add("GatewayError", py.get_type::<GatewayError>())?;
     module.add("CaptureError", py.get_type::<CaptureError>())?;
     module.add("InternalError", py.get_type::<InternalError>())
 }
