@@ -1,7 +1,7 @@
 """The ends of connections through a gateway: servers behind it, and what clients before it do.
 
-Run inside of network namespaces, as `python gateway_ends.py WHAT ARGUMENT...`; clients print what they
-saw. The first byte of a connection says what the server does with it.
+Run inside of network namespaces, as `python gateway_ends.py WHAT ARGUMENT...`; clients print what
+they saw. The first byte of a connection says what the server does with it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import time
 
 PORT, REFUSING = 7000, 7001
 """Where the server listens, and where nobody does."""
-BLOCK = random.Random(1).randbytes(1 << 20)  # noqa: S311  (the same bytes in every process)
+BLOCK = random.Random(1).randbytes(1 << 20)
+"""The same bytes in every process."""
 RESET = struct.pack("ii", 1, 0)
 CHUNK = 1 << 16
 
@@ -25,6 +26,11 @@ CHUNK = 1 << 16
 def stream(length: int) -> bytes:
     """The bytes that a server sends and a client expects."""
     return (BLOCK * (length // len(BLOCK) + 1))[:length]
+
+
+def say(*words: object) -> None:
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+    sys.stdout.flush()
 
 
 def digest(content: bytes) -> str:
@@ -39,7 +45,7 @@ def serve() -> None:
     with socket.create_server(
         ("::", PORT), family=socket.AF_INET6, dualstack_ipv6=True, backlog=1000
     ) as server:
-        print("listening", flush=True)
+        say("listening")
         while True:
             connection, _ = server.accept()
             threading.Thread(target=_serve_one, args=(connection,), daemon=True).start()
@@ -50,7 +56,7 @@ def _serve_one(connection: socket.socket) -> None:
         try:
             _obey(connection)
         except OSError as error:
-            print(f"broken: {error.strerror}", flush=True)
+            say(f"broken: {error.strerror}")
 
 
 def _obey(connection: socket.socket) -> None:
@@ -64,7 +70,7 @@ def _obey(connection: socket.socket) -> None:
             connection.sendall(part)
     elif what == b"h":  # half-close: ends at once, and tells what came afterwards
         connection.shutdown(socket.SHUT_WR)
-        print(f"got {digest(_until_end(connection))}", flush=True)
+        say(f"got {digest(_until_end(connection))}")
     elif what == b"r":  # reset
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
     elif what == b"s":  # sleep: takes nothing, for a while
@@ -101,14 +107,14 @@ def wanted(length: int) -> bytes:
 def download(host: str, length: str) -> None:
     with connect(host, wanted(int(length))) as connection:
         got = _until_end(connection)
-    print("equal" if got == stream(int(length)) else f"different: {len(got)} bytes")
+    say("equal" if got == stream(int(length)) else f"different: {len(got)} bytes")
 
 
 def upload(host: str, length: str) -> None:
     with connect(host, b"u") as connection:
         connection.sendall(stream(int(length)))
         connection.shutdown(socket.SHUT_WR)
-        print("equal" if _until_end(connection) == digest(stream(int(length))).encode() else "no")
+        say("equal" if _until_end(connection) == digest(stream(int(length))).encode() else "no")
 
 
 def late_upload(host: str, length: str) -> None:
@@ -116,22 +122,22 @@ def late_upload(host: str, length: str) -> None:
     with connect(host, b"h") as connection:
         assert connection.recv(1) == b""
         connection.sendall(stream(int(length)))
-    print(digest(stream(int(length))))
+    say(digest(stream(int(length))))
 
 
 def refused(host: str) -> None:
     try:
         socket.create_connection((host, REFUSING), timeout=10)
     except OSError as error:
-        print(type(error).__name__)
+        say(type(error).__name__)
 
 
 def is_reset(host: str) -> None:
     with connect(host, b"r") as connection:
         try:
-            print(f"read {connection.recv(1)!r}")
+            say(f"read {connection.recv(1)!r}")
         except OSError as error:
-            print(type(error).__name__)
+            say(type(error).__name__)
 
 
 def resets(host: str) -> None:
@@ -144,9 +150,9 @@ def resets(host: str) -> None:
 def waits(host: str) -> None:
     connection = _echo(host)
     try:
-        print(f"read {connection.recv(1)!r}")
+        say(f"read {connection.recv(1)!r}")
     except OSError as error:
-        print(type(error).__name__)
+        say(type(error).__name__)
 
 
 def slow_reader(host: str, length: str) -> None:
@@ -159,7 +165,7 @@ def slow_reader(host: str, length: str) -> None:
         connection.sendall(wanted(int(length)))
         time.sleep(2)
         got = _until_end(connection)
-    print("equal" if got == stream(int(length)) else f"different: {len(got)} bytes")
+    say("equal" if got == stream(int(length)) else f"different: {len(got)} bytes")
 
 
 def deaf_reader(host: str) -> None:
@@ -167,7 +173,7 @@ def deaf_reader(host: str) -> None:
     with connect(host, wanted(1 << 22)) as connection:
         connection.settimeout(60)
         time.sleep(1)
-        os.system("ip link set rto0 down")  # noqa: S605, S607
+        os.system("ip link set rto0 down")
         time.sleep(1)
 
 
@@ -181,7 +187,7 @@ def pushes(host: str) -> None:
                 sent += connection.send(block)
         except TimeoutError:
             pass
-        print(sent)
+        say(sent)
 
 
 def many(host: str, count: str, length: str) -> None:
@@ -192,21 +198,30 @@ def many(host: str, count: str, length: str) -> None:
     good = sum(_until_end(connection) == stream(int(length)) for connection in open_ones)
     for connection in open_ones:
         connection.close()
-    print(good)
+    say(good)
 
 
 def limited(host: str, count: str) -> None:
     """How many connections there may be, and that one more may be when one has gone."""
-    held = []
+    held: list[socket.socket] = []
     try:
-        for _ in range(int(count)):
+        while len(held) < int(count):
             held.append(_echo(host))
     except OSError as error:
-        print(len(held), type(error).__name__)
+        say(len(held), type(error).__name__)
     held.pop().close()
     time.sleep(0.5)
     _echo(host).close()
-    print("again")
+    say("again")
+
+
+def patient(host: str, count: str) -> None:
+    """One connection more than there may be, which nobody answers until another has gone."""
+    held = [_echo(host) for _ in range(int(count))]
+    threading.Timer(0.3, held.pop().close).start()
+    began = time.monotonic()
+    _echo(host).close()
+    say("in" if time.monotonic() - began > 0.3 else "too soon")
 
 
 def _echo(host: str) -> socket.socket:
@@ -226,7 +241,7 @@ def flooded(host: str, count: str) -> None:
         good += _exactly(connection, 4) == b"ping"
     download(host, "100000")
     connection.close()
-    print("echoed", "always" if good > 0 else "never")
+    say("echoed", "always" if good > 0 else "never")
 
 
 def _flood(host: str, count: int) -> None:
@@ -251,7 +266,7 @@ def _syn(number: int, host: str) -> bytes:
 
 
 def _checksum(content: bytes) -> int:
-    total = sum(struct.unpack(f"!{len(content) // 2}H", content))
+    total: int = sum(struct.unpack(f"!{len(content) // 2}H", content))
     while total > 0xFFFF:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

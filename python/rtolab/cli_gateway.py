@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ipaddress
+import signal
 import socket
 import sys
-from pathlib import Path
+from contextlib import contextmanager
+from pathlib import Path  # noqa: TC003  (typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.process import ends_in_order
 from rtolab.run import find_scenario
 from rtolab.terminal import pairs, print_json, stdout
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rtolab._rtolab import GatewayCounts
 
 MB = 10**6
@@ -134,12 +137,35 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         sys.stderr.write(f"rtolab: gateway on {device}{place}; Ctrl-C ends it\n")
         sys.stderr.flush()
 
-    with ends_in_order():
+    with _told_to_end() as told:
         counts = _rtolab.gateway(asked, ready=ready)
     if as_json:
         print_json(counts)
     else:
-        stdout().print(_told(counts), highlight=False)
+        stdout().print(_told(counts), highlight=False, soft_wrap=True)
+    if told:
+        raise typer.Exit(128 + told[0])
+
+
+@contextmanager
+def _told_to_end() -> Iterator[list[int]]:
+    """SIGTERM and SIGHUP end a gateway as Ctrl-C does: all is told. Gives which of them came."""
+    came: list[int] = []
+
+    def leave(number: int, _: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    asked = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # Who runs us under nohup has the signal ignored.
+    handled = [number for number in asked if signal.getsignal(number) == signal.SIG_DFL]
+    for number in handled:
+        signal.signal(number, leave)
+    try:
+        yield came
+    finally:
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _interface(text: str) -> tuple[str, int]:
@@ -173,21 +199,28 @@ def _endpoint(text: str) -> tuple[str, int]:
 def _told(counts: GatewayCounts) -> str:
     """What a gateway has done, in a few lines."""
     turned_away = counts["over_connections"] + counts["over_memory"] + counts["over_sockets"]
-    lines = [
+    began = (
         f"{counts['established']} connections of {counts['opened']} that clients asked for, "
         f"at most {counts['most_connections']} at once; {turned_away} turned away, "
-        f"{counts['overrun']} half-open ones overrun",
+        f"{counts['overrun']} half-open ones overrun"
+    )
+    ended = (
         f"{counts['closed']} closed, {counts['reset_by_client']} reset by clients, "
         f"{counts['reset_by_server']} by servers, {counts['refused_by_server']} refused by "
-        f"servers, {counts['timed_out']} timed out, {counts['idle']} idle, {counts['cut']} cut off",
+        f"servers, {counts['timed_out']} timed out, {counts['idle']} idle, {counts['cut']} cut off"
+    )
+    carried = (
         f"{counts['bytes_up']} bytes to servers, {counts['bytes_down']} to clients, at most "
-        f"{counts['most_kept']} kept",
+        f"{counts['most_kept']} kept"
+    )
+    recovered = (
         f"{counts['segments_in']} segments in, {counts['segments_out']} out, "
         f"{counts['retransmissions']} of them again: {counts['timeouts']} timeouts, "
         f"{counts['spurious_timeouts']} found spurious; {counts['fast_retransmits']} fast "
         f"retransmits, {counts['spurious_fast_retransmits']} found spurious; "
-        f"{counts['undone']} undone; {counts['probes']} probes",
-    ]
+        f"{counts['undone']} undone; {counts['probes']} probes"
+    )
+    lines = [began, ended, carried, recovered]
     dropped = {
         "no TCP": "not_tcp",
         "fragments": "fragments",

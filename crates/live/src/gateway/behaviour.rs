@@ -48,6 +48,8 @@ fn of_system(name: &str) -> Result<Config, SumError> {
         system.apply_to_receiver(&mut config);
     }
     config.receiver.buffer = BUFFER;
+    // As much as the device's packets have room for.
+    config.mss = u16::MAX;
     config.window_scale = Some(0);
     Ok(config)
 }

@@ -212,3 +212,103 @@ fn sum(header: &[u8]) -> u16 {
     }
     sum as u16
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use rtolab_tcp::{Flags, SynOptions};
+
+    use super::*;
+
+    fn segment(len: u32) -> WireSegment {
+        WireSegment {
+            ports: Ports { from: 1000, to: 80 },
+            seq: 7,
+            ack: 9,
+            len,
+            window: 100,
+            flags: Flags::ACK | Flags::PSH,
+            syn: SynOptions::default(),
+            timestamps: None,
+            sack: <_>::default(),
+        }
+    }
+
+    fn v4(from: [u8; 4], to: [u8; 4]) -> Addresses {
+        Addresses::V4 { from: from.into(), to: to.into() }
+    }
+
+    fn v6(from: &str, to: &str) -> Addresses {
+        Addresses::V6 { from: from.parse().unwrap(), to: to.parse().unwrap() }
+    }
+
+    fn packet(addresses: Addresses, payload: &[u8]) -> Vec<u8> {
+        let segment = segment(payload.len() as u32);
+        let way = Way { addresses, ports: segment.ports };
+        let mut packet = vec![0; headers(&way, 20)];
+        packet.extend(payload);
+        complete(&mut packet, &way, (&segment, Codepoint::Ect0));
+        packet
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        for addresses in [v4([10, 0, 0, 1], [10, 0, 0, 2]), v6("fd00::1", "fd00::2")] {
+            let packet = packet(addresses, b"payload");
+            let arrived = Arrived::read(&packet).unwrap();
+            assert_eq!((arrived.way.addresses, arrived.payload), (addresses, &b"payload"[..]));
+            assert_eq!((arrived.segment, arrived.codepoint), (segment(7), Codepoint::Ect0));
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_or_for_nobody_is_dropped() {
+        let read = |packet: &[u8]| Arrived::read(packet).map(drop).unwrap_err();
+        let good = packet(v4([10, 0, 0, 1], [10, 0, 0, 2]), b"payload");
+        for at in [8, 12, 25, 45] {
+            let mut damaged = good.clone();
+            damaged[at] ^= 1;
+            assert_eq!(read(&damaged), Unfit::Damaged, "{at}");
+        }
+        assert_eq!(read(&good[..30]), Unfit::Damaged);
+        for to in [[127, 0, 0, 1], [0, 0, 0, 0], [224, 0, 0, 1], [255; 4], [0, 1, 2, 3]] {
+            assert_eq!(read(&packet(v4([10, 0, 0, 1], to), b"")), Unfit::Martian, "{to:?}");
+        }
+        for to in ["::1", "::", "ff02::1", "::ffff:127.0.0.1"] {
+            assert_eq!(read(&packet(v6("fd00::1", to), b"")), Unfit::Martian, "{to}");
+        }
+    }
+
+    #[test]
+    fn a_fragment_is_one_and_headers_before_tcp_are_passed() {
+        let mut fragment = packet(v4([10, 0, 0, 1], [10, 0, 0, 2]), b"payload");
+        fragment[6] = 0x20;
+        let checksum = {
+            fragment[10..12].fill(0);
+            !sum(&fragment[..20])
+        };
+        fragment[10..12].copy_from_slice(&checksum.to_be_bytes());
+        assert_eq!(Arrived::read(&fragment).map(drop), Err(Unfit::Fragment));
+
+        let plain = packet(v6("fd00::1", "fd00::2"), b"payload");
+        let mut extended = plain.clone();
+        // Destination options of eight bytes: six of padding.
+        extended.splice(40..40, [TCP, 0, 1, 4, 0, 0, 0, 0]);
+        extended[6] = 60;
+        extended[5] += 8;
+        assert_eq!(Arrived::read(&extended).unwrap().payload, b"payload");
+        extended[6] = 44;
+        assert_eq!(Arrived::read(&extended).map(drop), Err(Unfit::Fragment));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(mut bytes in vec(any::<u8>(), 0..120), v6 in any::<bool>()) {
+            if let Some(first) = bytes.first_mut() {
+                *first = if v6 { 0x60 } else { 0x45 };
+            }
+            let _ = Arrived::read(&bytes);
+        }
+    }
+}

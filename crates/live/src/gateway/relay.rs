@@ -152,6 +152,9 @@ impl<'a> Relay<'a> {
             }
             self.expire();
             self.serve()?;
+            let table = &self.table;
+            let wants = |due, id| table.get(id).is_some_and(|splice| splice.asked == Some(due));
+            self.timers.prune(table.len(), wants);
         }
     }
 

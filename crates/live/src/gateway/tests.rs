@@ -8,11 +8,11 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rtolab_tcp::config::AfterClose;
-use rtolab_tcp::wire::{Addresses, Ports};
-use rtolab_tcp::{Config, Connection, State, sum};
+use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
+use rtolab_tcp::{Codepoint, Config, Connection, Failure, Flags, State, SynOptions, sum};
 use rtolab_time::{Duration, Instant};
 
-use super::leg::Leg;
+use super::leg::{Leg, MOST_PIECES};
 use super::packet::{Arrived, Way};
 use super::socket::Pipe;
 use super::wired::{Fate, Wired};
@@ -102,6 +102,9 @@ const WAY: Way = Way {
     addresses: Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 1, 2) },
     ports: Ports { from: 49_152, to: 80 },
 };
+
+/// The largest packet that both ends send.
+const MTU: usize = 740;
 
 fn config(sender: &str, buffer: u32) -> Arc<Config> {
     let base = Config { mss: 700, msl: Duration::from_secs(36_000), ..Config::default() };
@@ -272,6 +275,8 @@ impl World {
     }
 
     fn carries(&mut self, to: usize, bytes: Vec<u8>) {
+        // With SACK blocks beside a full segment's data, too.
+        assert!(bytes.len() <= MTU, "a packet of {} bytes", bytes.len());
         let luck = self.plan.lucks.get(self.sent).copied().unwrap_or(Luck::Arrives(10));
         let after = |delay| self.at + Duration::from_millis(delay);
         self.sent += 2;
@@ -348,4 +353,86 @@ proptest! {
         // What is kept is bounded by the window, and by what may be kept.
         prop_assert!(world.most[0] <= buffer && world.most[1] <= room, "{:?}", world.most);
     }
+}
+
+/// Two legs whose handshake is complete.
+fn connected() -> (Leg, Leg) {
+    let config = config("sack+frto", 60_000);
+    let mut client = Leg::open([&config, &config], WAY, [7, 8]);
+    let mut packet = Vec::new();
+    assert!(client.poll(Instant::START, &mut packet));
+    let syn = Arrived::read(&packet).unwrap().segment;
+    let mut leg = Leg::accept(&config, &syn, WAY.reversed(), 8);
+    for way in [true, false] {
+        let (from, to) = if way { (&mut leg, &mut client) } else { (&mut client, &mut leg) };
+        assert!(from.poll(Instant::START, &mut packet));
+        assert!(to.on_segment(&Arrived::read(&packet).unwrap(), Instant::START));
+    }
+    assert_eq!(leg.connection.state(), State::Established);
+    (client, leg)
+}
+
+#[test]
+fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
+    let (_, mut leg) = connected();
+    let piece = |offset: u32, byte: u8| {
+        let wire = WireSegment {
+            ports: WAY.ports,
+            seq: 8_u32.wrapping_add(offset),
+            ack: 9,
+            len: 1,
+            window: 1000,
+            flags: Flags::ACK,
+            syn: SynOptions::default(),
+            timestamps: None,
+            sack: <_>::default(),
+        };
+        let mut packet = vec![0; 40];
+        packet.push(byte);
+        super::packet::complete(&mut packet, &WAY, (&wire, Codepoint::NotEct));
+        packet
+    };
+    let mut take = |offset, byte| {
+        let packet = piece(offset, byte);
+        leg.on_segment(&Arrived::read(&packet).unwrap(), Instant::START)
+    };
+    for number in 0..MOST_PIECES as u32 {
+        assert!(take(2 * number + 1, 1));
+    }
+    assert!(!take(2 * MOST_PIECES as u32 + 1, 1));
+    // What comes next in order is taken all the same, and what it joins is there.
+    assert!(take(0, 2));
+    assert_eq!(leg.readable(), [2, 1]);
+    assert_eq!(leg.connection.receiver().pieces(), MOST_PIECES - 1);
+}
+
+/// A server that has gone.
+struct Gone;
+
+impl Pipe for Gone {
+    fn read(&mut self, _: &mut [u8]) -> Moved {
+        Moved::Broken
+    }
+
+    fn write(&mut self, _: &[u8]) -> Moved {
+        Moved::Broken
+    }
+
+    fn finish(&mut self) {}
+}
+
+#[test]
+fn a_broken_server_resets_the_client_and_a_client_that_resets_the_server() {
+    let (mut client, mut leg) = connected();
+    let (mut wired, mut packet, at) = (Wired::OPEN, Vec::new(), Instant::START);
+    assert_eq!(wired.carry(&mut leg, &mut Gone, (1000, &mut [0; 10])), Fate::Broken);
+    assert!(leg.poll(at, &mut packet));
+    client.on_segment(&Arrived::read(&packet).unwrap(), at);
+    assert_eq!(client.connection.failure(), Some(Failure::Reset));
+
+    let (mut client, mut leg) = connected();
+    client.connection.abort();
+    assert!(client.poll(at, &mut packet));
+    leg.on_segment(&Arrived::read(&packet).unwrap(), at);
+    assert_eq!(wired.carry(&mut leg, &mut Gone, (1000, &mut [0; 10])), Fate::Reset);
 }

@@ -7,6 +7,9 @@ use rtolab_time::Instant;
 
 use super::table::Id;
 
+/// So many times that nobody waits for are let be.
+const SPARE: usize = 1024;
+
 /// The times at which connections asked to be woken, the earliest first. Who asks for another time
 /// leaves the one before where it is; it is looked at when it comes up.
 #[derive(Debug, Default)]
@@ -30,6 +33,15 @@ impl Timers {
             return None;
         }
         self.0.pop().map(|Reverse(asked)| asked)
+    }
+
+    /// Forgets the times at which nobody `wants` to be woken any more, where they are more than those
+    /// of so many connections: they may lie hours ahead.
+    pub(crate) fn prune(&mut self, connections: usize, wants: impl Fn(Instant, Id) -> bool) {
+        if self.0.len() > 2 * connections + SPARE {
+            self.0.retain(|Reverse((due, id))| wants(*due, *id));
+            self.0.shrink_to(2 * self.0.len() + SPARE);
+        }
     }
 
     /// When the next time comes.
@@ -59,5 +71,16 @@ mod tests {
         let popped: Vec<_> = std::iter::from_fn(|| timers.pop(at(20))).collect();
         assert_eq!(popped, [(at(3), a), (at(5), a), (at(7), b)]);
         assert_eq!(timers.next(), None);
+    }
+
+    #[test]
+    fn times_that_nobody_waits_for_do_not_pile_up() {
+        let mut timers = Timers::default();
+        for place in 0..100_000 {
+            timers.ask(Id::new(place, 0), &mut None, Some(at(7_440_000)));
+            timers.prune(1, |_, id| id == Id::new(7, 0));
+            assert!(timers.0.len() <= SPARE + 3);
+        }
+        assert_eq!(timers.pop(at(8_000_000)), Some((at(7_440_000), Id::new(7, 0))));
     }
 }

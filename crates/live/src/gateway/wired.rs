@@ -16,6 +16,8 @@ pub(crate) struct Wired {
     ended: bool,
     /// It was told that the client has nothing more.
     finished: bool,
+    /// The kernel has said that it is no more.
+    pub broken: bool,
 }
 
 /// What becomes of the wired half.
@@ -34,7 +36,7 @@ pub(crate) enum Fate {
 impl Wired {
     /// Of a connection that was just made.
     pub(crate) const OPEN: Self =
-        Self { readable: true, writable: true, ended: false, finished: false };
+        Self { readable: true, writable: true, ended: false, finished: false, broken: false };
 
     /// Carries over what can be, both ways: what the server sends up to `room` bytes kept for the
     /// client, through `buffer`.
@@ -47,7 +49,14 @@ impl Wired {
         if leg.connection.failure().is_some() {
             return Fate::Reset;
         }
-        if self.send_up(leg, pipe).is_err() || self.send_down(leg, pipe, (room, buffer)).is_err() {
+        // What was acknowledged makes room.
+        leg.forget();
+        // Reading what it sent before would have told so, if that were not over.
+        let broken = self.broken && self.ended && !self.finished;
+        if broken
+            || self.send_up(leg, pipe).is_err()
+            || self.send_down(leg, pipe, (room, buffer)).is_err()
+        {
             leg.connection.abort();
             return Fate::Broken;
         }

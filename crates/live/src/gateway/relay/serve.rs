@@ -49,6 +49,7 @@ impl Relay<'_> {
                 }
             }
             Server::Connected(_, wired) => {
+                wired.broken |= broken;
                 wired.readable |= broken || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
                 wired.writable |= broken || flags.contains(EventFlags::OUT);
             }
@@ -59,17 +60,16 @@ impl Relay<'_> {
 
     /// Serves all that were touched, in the order in which they were.
     pub(super) fn serve(&mut self) -> Result<(), GatewayError> {
-        let mut touched = std::mem::take(&mut self.touched);
-        for id in touched.drain(..) {
-            let now = self.now();
-            if let Some(splice) = self.table.get_mut(id) {
-                splice.touched = false;
-                self.serve_one(id, now)?;
+        // Who is served may touch itself: what was broken off is still to be told.
+        while !self.touched.is_empty() {
+            for id in std::mem::take(&mut self.touched) {
+                let now = self.now();
+                if let Some(splice) = self.table.get_mut(id) {
+                    splice.touched = false;
+                    self.serve_one(id, now)?;
+                }
             }
         }
-        // What touched others meanwhile is served the next time.
-        touched.append(&mut self.touched);
-        self.touched = touched;
         Ok(())
     }
 
