@@ -94,7 +94,9 @@ mod tests {
         assert!(windows.len() > 500, "{}", windows.len());
         let promised: u64 = windows.iter().map(|window| u64::from(window + FLOOR)).sum();
         assert!(promised <= 32 << 20);
-        windows.into_iter().for_each(|window| memory.release(window));
+        for window in windows {
+            memory.release(window);
+        }
         assert_eq!(memory.promised, 0);
     }
 
