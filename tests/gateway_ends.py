@@ -127,7 +127,8 @@ def late_upload(host: str, length: str) -> None:
 
 def refused(host: str) -> None:
     try:
-        socket.create_connection((host, REFUSING), timeout=10)
+        with socket.create_connection((host, REFUSING), timeout=10) as connection:
+            connection.recv(1)
     except OSError as error:
         say(type(error).__name__)
 

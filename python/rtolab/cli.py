@@ -294,7 +294,7 @@ app.command(
 app.command(epilog="Example: [bold]rtolab compare kernel-stall --runs 3[/bold]")(compare)
 
 app.command(
-    epilog="Example: [bold]rtolab gateway --netns phone --route 0.0.0.0/0 --sender sack+frto[/bold] "
+    epilog="Example: [bold]rtolab gateway --netns phone --route 0.0.0.0/0 -s sack+frto[/bold] "
     "behind [bold]ip netns add phone[/bold], and in another terminal "
     "[bold]ip netns exec phone curl http://192.0.2.1/[/bold]"
 )(gateway)
