@@ -58,7 +58,8 @@ def rtolab(
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "list", "run", "emulate", "compare", "conform", "reproduce", "schema"]
+    "command",
+    ["demo", "list", "run", "emulate", "gateway", "compare", "conform", "reproduce", "schema"],
 )
 def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> None:
     ran = rtolab(command, "--help")

@@ -10,6 +10,7 @@ __all__ = [
     "EmulationError",
     "Episode",
     "Error",
+    "GatewayError",
     "InternalError",
     "Outcome",
     "PrototypeError",
@@ -26,6 +27,7 @@ __all__ = [
     "diagnose",
     "emulate",
     "emulate_flows",
+    "gateway",
     "policies",
     "receivers",
     "schema",
@@ -51,6 +53,9 @@ class PrototypeError(Error):
 
 class EmulationError(Error):
     """A link cannot be emulated here: says what is missing and what would be right."""
+
+class GatewayError(Error):
+    """There can be no such gateway here: says what is missing and what would be right."""
 
 class CaptureError(Error):
     """A capture cannot be opened or a copy not be written: says which, and why."""
@@ -681,4 +686,58 @@ def clean_up() -> list[str]:
 
     Raises:
         EmulationError: `ip` is missing or refuses.
+    """
+
+@type_check_only
+class GatewayCounts(TypedDict):
+    """What a gateway has done, counted; bytes are those of payload."""
+
+    opened: int
+    established: int
+    closed: int
+    reset_by_client: int
+    refused_by_server: int
+    reset_by_server: int
+    timed_out: int
+    idle: int
+    overrun: int
+    cut: int
+    over_connections: int
+    over_memory: int
+    over_sockets: int
+    most_connections: int
+    most_kept: int
+    bytes_up: int
+    bytes_down: int
+    segments_in: int
+    segments_out: int
+    retransmissions: int
+    timeouts: int
+    fast_retransmits: int
+    probes: int
+    spurious_timeouts: int
+    spurious_fast_retransmits: int
+    undone: int
+    not_tcp: int
+    fragments: int
+    damaged: int
+    martian: int
+    pieces: int
+    stray: int
+    undelivered: int
+    interrupted: bool
+
+def gateway(
+    asked: Mapping[str, object], *, ready: Callable[[], object] | None = None
+) -> GatewayCounts:
+    """Run a gateway until a signal comes or its time is over.
+
+    Args:
+        asked: what `rtolab gateway` is asked for, under the names that `cli_gateway` gives it.
+        ready: called once the device is there.
+
+    Raises:
+        GatewayError: something is missing, or a setting is impossible.
+        ScenarioError: the scenario cannot be read.
+        SenderError: the sender's name is no sum of known policies.
     """

@@ -19,6 +19,7 @@ from rtolab._rtolab import Error, InternalError, PrototypeError, SenderError
 from rtolab.cli_conform import conform
 from rtolab.cli_diagnose import diagnose
 from rtolab.cli_emulate import On, compare, emulate, on_kernel
+from rtolab.cli_gateway import gateway
 from rtolab.cli_serve import serve
 from rtolab.cli_sweep import sweep
 from rtolab.run import run as run_scenario
@@ -301,6 +302,12 @@ app.command(
 
 
 app.command(epilog="Example: [bold]rtolab compare kernel-stall --runs 3[/bold]")(compare)
+
+app.command(
+    epilog="Example: [bold]rtolab gateway --netns phone --route 0.0.0.0/0 -s sack+frto[/bold] "
+    "behind [bold]ip netns add phone[/bold], and in another terminal "
+    "[bold]ip netns exec phone curl http://192.0.2.1/[/bold]"
+)(gateway)
 
 app.command(
     epilog="Example: [bold]tcpdump -c 100000 -w - tcp | rtolab diagnose - --html page.html[/bold]"

@@ -151,7 +151,7 @@ fn commands(kernel: &Kernel, address: Ipv4Addr) -> String {
 }
 
 /// Runs the lines as commands of `ip`, in the calling thread's namespace.
-fn ip_batch(lines: &str) -> Result<(), Error> {
+pub(crate) fn ip_batch(lines: &str) -> Result<(), Error> {
     let mut command = Command::new("ip");
     command.args(["-batch", "-"]).stdin(Stdio::piped());
     command.stdout(Stdio::null()).stderr(Stdio::piped());

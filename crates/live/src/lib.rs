@@ -10,6 +10,7 @@
 mod ecn;
 mod emulation;
 mod error;
+mod gateway;
 mod report;
 
 #[cfg(target_os = "linux")]
@@ -61,6 +62,9 @@ pub use emulation::{Emulation, Keep, Ran};
 pub use error::Error;
 #[cfg(not(target_os = "linux"))]
 pub use error::clean;
+pub use gateway::{
+    Device, Gateway, GatewayCounts, GatewayError, Handshake, Limits, Refusal, behaviour,
+};
 #[cfg(target_os = "linux")]
 pub use namespace::clean;
 pub use report::{Counts, Effective, Ended, HostReport, Lateness, LinkReport, Report};

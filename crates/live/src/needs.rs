@@ -25,7 +25,7 @@ pub(crate) fn check() -> Result<(), Error> {
 
 /// Many runs at a time have more files open than a process may by default; if it may not have more,
 /// the one too many will say so.
-fn allow_files() {
+pub(crate) fn allow_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }

@@ -17,6 +17,7 @@ create_exception!(
     "A prototype written in Python is wrong, or raised."
 );
 create_exception!(rtolab, EmulationError, Error, "A link cannot be emulated here.");
+create_exception!(rtolab, GatewayError, Error, "There can be no such gateway here.");
 create_exception!(rtolab, CaptureError, Error, "A capture cannot be read, or a copy not written.");
 create_exception!(rtolab, InternalError, Error, "A defect in rtolab itself. Please report it.");
 
@@ -28,6 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SenderError", py.get_type::<SenderError>())?;
     module.add("PrototypeError", py.get_type::<PrototypeError>())?;
     module.add("EmulationError", py.get_type::<EmulationError>())?;
+    module.add("GatewayError", py.get_type::<GatewayError>())?;
     module.add("CaptureError", py.get_type::<CaptureError>())?;
     module.add("InternalError", py.get_type::<InternalError>())
 }

@@ -13,6 +13,7 @@ mod diagnose;
 mod effort;
 mod emulate;
 mod error;
+mod gateway;
 mod known;
 mod outcome;
 mod panic;
@@ -74,5 +75,6 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(diagnose::trace, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate_flows, module)?)?;
-    module.add_function(wrap_pyfunction!(emulate::clean_up, module)?)
+    module.add_function(wrap_pyfunction!(emulate::clean_up, module)?)?;
+    module.add_function(wrap_pyfunction!(gateway::gateway, module)?)
 }

@@ -127,6 +127,28 @@ impl Receiver {
                 .any(|block| block.start <= range.start.max(self.nxt) && range.end <= block.end)
     }
 
+    /// The parts of this range that the receiver does not hold, in order: what a segment of it would
+    /// bring, as far as the window reaches.
+    pub fn missing(&self, range: Range<Seq>) -> impl Iterator<Item = Range<Seq>> + '_ {
+        let Range { start, end } = range;
+        let mut next = start.max(self.nxt);
+        core::iter::from_fn(move || {
+            while let Some(block) = self.queued.iter().find(|block| block.contains(&next)) {
+                next = block.end;
+            }
+            let behind = self.queued.iter().map(|block| block.start).filter(|start| *start > next);
+            let part = next..end.min(behind.min().unwrap_or(end));
+            next = next.max(part.end);
+            (!part.is_empty()).then_some(part)
+        })
+    }
+
+    /// How many pieces are held above RCV.NXT, with gaps between: who keeps their bytes may want to
+    /// bound them.
+    pub fn pieces(&self) -> usize {
+        self.queued.len()
+    }
+
     /// When the next acknowledgment is due.
     pub fn ack_due(&self) -> AckDue {
         let held = self.dupacks.as_ref().and_then(|dupacks| dupacks.until());

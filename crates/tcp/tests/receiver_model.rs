@@ -226,6 +226,14 @@ impl Pair {
             let holds = range.clone().all(|n| n < model.nxt || model.received.contains_key(&n));
             prop_assert_eq!(receiver.holds(&(Seq::new(range.start)..Seq::new(range.end))), holds);
         }
+        let span = model.nxt - 3..model.nxt + 40;
+        let missing: Vec<u64> = receiver
+            .missing(Seq::new(span.start)..Seq::new(span.end))
+            .flat_map(|part| part.start.value()..part.end.value())
+            .collect();
+        let lacks = |n: &u64| *n >= model.nxt && !model.received.contains_key(n);
+        prop_assert_eq!(missing, span.filter(lacks).collect::<Vec<_>>());
+        prop_assert_eq!(receiver.pieces(), model.runs().len());
         Ok(())
     }
 }

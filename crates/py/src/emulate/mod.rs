@@ -132,11 +132,11 @@ pub(crate) fn clean_up() -> PyResult<Vec<String>> {
 
 /// What Python's signal handlers raised.
 #[derive(Default)]
-struct Signals(Option<PyErr>);
+pub(crate) struct Signals(Option<PyErr>);
 
 impl Signals {
     /// Did one of them raise something, now or before?
-    fn came(&mut self, py: Python<'_>) -> bool {
+    pub(crate) fn came(&mut self, py: Python<'_>) -> bool {
         if self.0.is_none() {
             self.0 = py.check_signals().err();
         }
@@ -144,7 +144,7 @@ impl Signals {
     }
 
     /// Was it Ctrl-C? Anything else is raised.
-    fn interrupted(self, py: Python<'_>) -> PyResult<bool> {
+    pub(crate) fn interrupted(self, py: Python<'_>) -> PyResult<bool> {
         match self.0 {
             None => Ok(false),
             Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(true),

@@ -1,0 +1,96 @@
+//! How the engine behaves in a gateway, for each family of addresses and each window.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rtolab_tcp::Config;
+use rtolab_tcp::config::{AfterClose, GiveUp, Secret};
+use rtolab_tcp::wire::Addresses;
+use rtolab_time::Duration;
+
+use super::error::GatewayError;
+use super::memory::FLOOR;
+use super::packet::{IPV4_HEADER, IPV6_HEADER};
+use super::settings::Gateway;
+
+/// A TCP header without options, in bytes.
+const TCP_HEADER: usize = 20;
+/// How long a segment lives: TIME-WAIT lasts a minute, as in Linux and BSD.
+const MSL: Duration = Duration::from_secs(30);
+/// The largest window that 16 bits and a shift can tell of (RFC 7323 section 2.3).
+const LARGEST_WINDOW: u32 = 65_535 << 14;
+
+/// What connections behave as.
+pub(crate) struct Configs {
+    base: Config,
+    mtu: u16,
+    /// By the window, and whether it is IPv6.
+    made: BTreeMap<(u32, bool), Arc<Config>>,
+}
+
+impl Configs {
+    /// Of a gateway, with the key of its initial sequence numbers.
+    pub(crate) fn new(gateway: &Gateway, secret: Secret) -> Result<Self, GatewayError> {
+        let mtu = gateway.device.mtu;
+        let has_ipv6 = gateway.device.addresses.iter().any(|(address, _)| address.is_ipv6());
+        if mtu < if has_ipv6 { 1280 } else { 576 } {
+            return Err(GatewayError::Mtu(mtu));
+        }
+        let mut base = Config { secret, msl: MSL, push: true, ..gateway.config.clone() };
+        // A packet has no more room where there are timestamps.
+        base.timestamp.in_mss = true;
+        base.connection.after_close = AfterClose::Reads;
+        let limits = &mut base.connection.limits;
+        for limit in [&mut limits.r2, &mut limits.r2_syn] {
+            if *limit == GiveUp::Never {
+                *limit = GiveUp::After(gateway.limits.give_up);
+            }
+        }
+        let configs = Self { base, mtu, made: BTreeMap::new() };
+        configs.check(gateway.limits.memory)?;
+        Ok(configs)
+    }
+
+    fn check(&self, memory: u64) -> Result<(), GatewayError> {
+        let found = self.base.receiver.buffer;
+        let least = 2 * self.segment(IPV4_HEADER).min(self.base.mss.into()) as u32;
+        if !(least..=LARGEST_WINDOW).contains(&found) {
+            return Err(GatewayError::Buffer { found, least });
+        }
+        let least = 2 * (u64::from(found) + u64::from(FLOOR));
+        match memory < least {
+            true => Err(GatewayError::Memory { found: memory, least }),
+            false => Ok(()),
+        }
+    }
+
+    /// The most bytes that a client may have under way.
+    pub(crate) const fn largest_window(&self) -> u32 {
+        self.base.receiver.buffer
+    }
+
+    pub(crate) const fn secret(&self) -> Secret {
+        self.base.secret
+    }
+
+    /// What a packet has room for behind such an IP header.
+    fn segment(&self, ip: usize) -> usize {
+        usize::from(self.mtu) - ip - TCP_HEADER
+    }
+
+    /// For a connection of these addresses, with that window.
+    pub(crate) fn of(&mut self, addresses: Addresses, window: u32) -> Arc<Config> {
+        let is_ipv6 = matches!(addresses, Addresses::V6 { .. });
+        let room = self.segment(if is_ipv6 { IPV6_HEADER } else { IPV4_HEADER }) as u16;
+        let base = &self.base;
+        let make = || {
+            let mut config = Config { mss: base.mss.min(room), ..base.clone() };
+            config.receiver.buffer = window;
+            let shift = (0..14).find(|shift| window <= 65_535 << shift).unwrap_or(14);
+            // Where there is to be no scaling, there is none.
+            config.window_scale = base.window_scale.map(|own| own.max(shift));
+            Arc::new(config)
+        };
+        self.made.entry((window, is_ipv6)).or_insert_with(make).clone()
+    }
+}

@@ -1,0 +1,80 @@
+//! The TUN device that clients' packets come from.
+
+use std::fs::File;
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::{io, thread};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use tun_rs::{DeviceBuilder, Layer, SyncDevice};
+
+use super::error::GatewayError;
+use super::settings::Device;
+use crate::host::ip_batch;
+
+/// What waits for this process to take it, in packets.
+const QUEUE: u32 = 10_000;
+/// The longest name of a device, in bytes.
+const LONGEST_NAME: usize = 15;
+
+/// Makes the device, with its addresses and routes; it goes with the last handle of it.
+pub(crate) fn make(device: &Device) -> Result<SyncDevice, GatewayError> {
+    let name = &device.name;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !(1..=LONGEST_NAME).contains(&name.len())
+        || !name.chars().all(plain)
+        || name.starts_with('.')
+    {
+        return Err(GatewayError::DeviceName(name.clone()));
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        return Err(GatewayError::NoTun);
+    }
+    // A thread that enters a namespace stays there, so it is one of its own.
+    thread::scope(|scope| {
+        let made = scope.spawn(|| {
+            if let Some(namespace) = &device.namespace {
+                enter(namespace)?;
+            }
+            in_this_thread(device)
+        });
+        made.join().expect("making a device does not panic")
+    })
+}
+
+fn enter(name: &str) -> Result<(), GatewayError> {
+    let missing = |source| GatewayError::NoNamespace { name: name.into(), source };
+    let namespace = File::open(Path::new("/run/netns").join(name)).map_err(missing)?;
+    move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))
+        .map_err(GatewayError::system("enter a network namespace"))
+}
+
+fn in_this_thread(device: &Device) -> Result<SyncDevice, GatewayError> {
+    let refused = |source: io::Error| match source.raw_os_error() {
+        Some(libc::EBUSY | libc::EEXIST) => GatewayError::Taken(device.name.clone()),
+        _ => GatewayError::system("make a TUN device")(source),
+    };
+    let made = DeviceBuilder::new().name(&device.name).layer(Layer::L3).enable(false);
+    let made = made.build_sync().map_err(refused)?;
+    made.set_nonblocking(true).map_err(GatewayError::system("set up a TUN device"))?;
+    ip_batch(&commands(device))?;
+    Ok(made)
+}
+
+fn commands(device: &Device) -> String {
+    let Device { name, addresses, routes, mtu, namespace } = device;
+    let lo = if namespace.is_some() { "link set dev lo up\n" } else { "" };
+    let address = |(address, prefix): &(IpAddr, u8)| {
+        // Nobody else is on the link who could have the same.
+        let unique = if address.is_ipv6() { " nodad" } else { "" };
+        format!("address add {address}/{prefix} dev {name}{unique}\n")
+    };
+    let route = |(to, prefix): &(IpAddr, u8)| format!("route add {to}/{prefix} dev {name}\n");
+    let addresses: String = addresses.iter().map(address).collect();
+    let routes: String = routes.iter().map(route).collect();
+    format!(
+        "{lo}link set dev {name} mtu {mtu} txqueuelen {QUEUE}\n\
+         {addresses}link set dev {name} up\n{routes}"
+    )
+}

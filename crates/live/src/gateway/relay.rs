@@ -1,0 +1,218 @@
+//! The loop of a gateway: one thread, which sleeps until a packet comes, a socket is ready or a timer
+//! expires.
+
+mod admit;
+mod serve;
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::time::Instant as Wall;
+
+use rtolab_tcp::config::Secret;
+use rtolab_time::{Duration, Instant};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
+use tun_rs::SyncDevice;
+
+use super::configs::Configs;
+use super::counts::Counts;
+use super::device;
+use super::error::GatewayError;
+use super::memory::Memory;
+use super::packet::Arrived;
+use super::settings::Gateway;
+use super::splice::Splice;
+use super::table::{Id, Table};
+use super::timers::Timers;
+use super::trace::Trace;
+use crate::pump::timespec;
+
+/// How often the caller is asked whether to go on.
+const ASK: Duration = Duration::from_millis(100);
+/// Packets taken before sockets have their turn.
+const BATCH: usize = 64;
+/// Sockets told of at once.
+const EVENTS: usize = 256;
+/// The longest IP packet.
+const LONGEST: usize = 65_535;
+/// Read from a socket at once, in bytes.
+const CHUNK: usize = 1 << 16;
+/// What the device is known by; no connection has this id.
+const DEVICE: u64 = u64::MAX;
+
+/// Runs a gateway until `interrupted` says yes.
+pub(crate) fn run(
+    gateway: &Gateway,
+    ready: &mut dyn FnMut(),
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Counts, GatewayError> {
+    let mut relay = Relay::new(gateway)?;
+    ready();
+    let ended = relay.run(interrupted);
+    let cut = relay.cut();
+    let Relay { trace, counts, .. } = relay;
+    ended?;
+    cut?;
+    trace.map_or(Ok(()), Trace::finish)?;
+    Ok(counts)
+}
+
+/// All that a gateway has.
+struct Relay<'a> {
+    gateway: &'a Gateway,
+    begin: Wall,
+    device: SyncDevice,
+    epoll: std::os::fd::OwnedFd,
+    configs: Configs,
+    table: Table<Box<Splice>>,
+    timers: Timers,
+    memory: Memory,
+    /// In the order in which they began; some may be open or gone.
+    opening: VecDeque<Id>,
+    half_open: usize,
+    /// In the order in which they ended; some may be gone.
+    lingering: VecDeque<Id>,
+    lingers: usize,
+    /// Whom something happened to.
+    touched: Vec<Id>,
+    /// What leaves, and what was read.
+    packet: Vec<u8>,
+    buffer: Vec<u8>,
+    trace: Option<Trace>,
+    counts: Counts,
+}
+
+impl<'a> Relay<'a> {
+    fn new(gateway: &'a Gateway) -> Result<Self, GatewayError> {
+        crate::needs::allow_files();
+        let configs = Configs::new(gateway, secret()?)?;
+        let device = device::make(&gateway.device)?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
+            .map_err(GatewayError::system("make an epoll"))?;
+        epoll::add(&epoll, &device, EventData::new_u64(DEVICE), EventFlags::IN)
+            .map_err(GatewayError::system("wait for packets"))?;
+        let pcap = gateway.pcap.as_deref();
+        let trace = pcap.map(|path| Trace::create(path, &gateway.device.name)).transpose()?;
+        Ok(Self {
+            gateway,
+            begin: Wall::now(),
+            device,
+            epoll,
+            configs,
+            table: Table::new(),
+            timers: Timers::default(),
+            memory: Memory::new(gateway.limits.memory),
+            opening: VecDeque::new(),
+            half_open: 0,
+            lingering: VecDeque::new(),
+            lingers: 0,
+            touched: Vec::new(),
+            packet: Vec::with_capacity(LONGEST),
+            buffer: vec![0; CHUNK],
+            trace,
+            counts: Counts::default(),
+        })
+    }
+
+    fn now(&self) -> Instant {
+        Instant::START + Duration::from_nanos(self.begin.elapsed().as_nanos() as u64)
+    }
+
+    fn run(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), GatewayError> {
+        let over = self.gateway.duration.map_or(Instant::NEVER, |span| Instant::START + span);
+        let mut ask = Instant::START;
+        let mut events = Vec::with_capacity(EVENTS);
+        let mut packet = vec![0; LONGEST];
+        loop {
+            let now = self.now();
+            if now >= ask {
+                if interrupted() || now >= over {
+                    return Ok(());
+                }
+                ask = now + ASK;
+            }
+            let next = self.timers.next().unwrap_or(Instant::NEVER).min(ask).min(over);
+            events.clear();
+            match epoll::wait(
+                &self.epoll,
+                rustix::buffer::spare_capacity(&mut events),
+                Some(&timespec(next.since(now))),
+            ) {
+                Ok(_) => {}
+                // A signal: perhaps the caller knows what it means.
+                Err(Errno::INTR) => ask = Instant::START,
+                Err(refused) => return Err(GatewayError::system("wait for packets")(refused)),
+            }
+            for event in &events {
+                match event.data.u64() {
+                    DEVICE => self.take_in(&mut packet)?,
+                    bits => self.on_socket(Id::from_bits(bits), event.flags),
+                }
+            }
+            self.expire();
+            self.serve()?;
+            let table = &self.table;
+            let wants = |due, id| table.get(id).is_some_and(|splice| splice.asked == Some(due));
+            self.timers.prune(table.len(), wants);
+        }
+    }
+
+    /// Takes what the device has.
+    fn take_in(&mut self, packet: &mut [u8]) -> Result<(), GatewayError> {
+        for _ in 0..BATCH {
+            let length = match self.device.recv(packet) {
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(GatewayError::system("read from the TUN device")(error)),
+            };
+            let (packet, now) = (&packet[..length], self.now());
+            if let Some(trace) = &mut self.trace {
+                trace.note(packet, now)?;
+            }
+            match Arrived::read(packet) {
+                Ok(arrived) => self.on_segment(&arrived, now)?,
+                Err(unfit) => self.counts.unfit(unfit),
+            }
+        }
+        Ok(())
+    }
+
+    /// Wakes whose time has come.
+    fn expire(&mut self) {
+        let now = self.now();
+        while let Some((due, id)) = self.timers.pop(now) {
+            let Some(splice) = self.table.get_mut(id) else { continue };
+            if splice.asked == Some(due) {
+                splice.asked = None;
+                let timer = splice.leg().and_then(|leg| leg.connection.next_timer());
+                if timer.is_some_and(|timer| timer <= now) {
+                    if let Some(leg) = splice.leg() {
+                        leg.connection.on_timer(now);
+                    }
+                }
+                self.touch(id);
+            }
+        }
+    }
+
+    /// Something happened to a connection: it is to be served.
+    fn touch(&mut self, id: Id) {
+        if let Some(splice) = self.table.get_mut(id) {
+            if !std::mem::replace(&mut splice.touched, true) {
+                self.touched.push(id);
+            }
+        }
+    }
+}
+
+/// A key that nobody else knows (RFC 6528 section 3).
+fn secret() -> Result<Secret, GatewayError> {
+    let mut bytes = [0_u8; 16];
+    // So few bytes come at once, or not at all.
+    getrandom(&mut bytes, GetRandomFlags::empty())
+        .map_err(GatewayError::system("get random numbers"))?;
+    let number = u128::from_ne_bytes(bytes);
+    Ok(Secret([number as u64, (number >> 64) as u64]))
+}

@@ -1,0 +1,181 @@
+//! Who comes in, and who has to go for it.
+
+use rtolab_tcp::Flags;
+use rtolab_tcp::wire::Side;
+use rtolab_time::Instant;
+use rustix::event::epoll::{self, EventData, EventFlags};
+
+use super::Relay;
+use crate::gateway::error::GatewayError;
+use crate::gateway::leg::Leg;
+use crate::gateway::packet::{self, Arrived};
+use crate::gateway::settings::{Handshake, Refusal};
+use crate::gateway::socket::Socket;
+use crate::gateway::splice::{Client, Server, Splice, Stage};
+use crate::gateway::table::Id;
+
+impl Relay<'_> {
+    /// A segment arrived.
+    pub(super) fn on_segment(
+        &mut self,
+        arrived: &Arrived<'_>,
+        now: Instant,
+    ) -> Result<(), GatewayError> {
+        self.counts.segments_in += 1;
+        let Some(id) = self.table.find(&arrived.way) else {
+            return self.on_stranger(arrived, None, now);
+        };
+        let flags = arrived.segment.flags;
+        let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
+        let opens = flags.has(Flags::SYN) && !flags.any(Flags::ACK | Flags::RST);
+        match splice.leg() {
+            // A client asks for the same connection again.
+            None if opens => Ok(()),
+            None => {
+                self.counts.stray += 1;
+                Ok(())
+            }
+            Some(leg) if opens && leg.yields_to(&arrived.segment) => {
+                let isn = leg.next_isn();
+                self.remove(id);
+                self.on_stranger(arrived, Some(isn), now)
+            }
+            Some(_) => self.hand_over(id, arrived, now),
+        }
+    }
+
+    /// A segment of no connection. One that it succeeds asks that its numbers begin with `isn`.
+    fn on_stranger(
+        &mut self,
+        arrived: &Arrived<'_>,
+        isn: Option<u32>,
+        now: Instant,
+    ) -> Result<(), GatewayError> {
+        let flags = arrived.segment.flags;
+        if !flags.has(Flags::SYN) || flags.any(Flags::ACK | Flags::RST | Flags::FIN) {
+            self.counts.stray += 1;
+            return self.turn_away(arrived, now);
+        }
+        let Some(window) = self.admits() else { return self.refuse(arrived, now) };
+        self.make_room();
+        let mut splice = Splice::new(arrived.way, arrived.segment.clone(), window, now);
+        splice.isn = isn;
+        self.memory.promise(window);
+        let id = self.table.insert(arrived.way, Box::new(splice));
+        self.counts.opened += 1;
+        self.half_open += 1;
+        self.opening.push_back(id);
+        let open = (self.table.len() - self.lingers) as u64;
+        self.counts.most_connections = self.counts.most_connections.max(open);
+        match self.gateway.handshake {
+            Handshake::AfterServer => self.ask_server(id, now)?,
+            Handshake::BeforeServer => self.answer(id, now),
+        }
+        self.touch(id);
+        Ok(())
+    }
+
+    /// Is there room for one more connection? Then this is its window.
+    fn admits(&mut self) -> Option<u32> {
+        let limits = &self.gateway.limits;
+        // One more half-open one takes the place of another.
+        let replaces = usize::from(self.half_open >= limits.half_open);
+        if self.table.len() - self.lingers - replaces >= limits.connections {
+            self.counts.over_connections += 1;
+            return None;
+        }
+        let window = self.memory.window(self.configs.largest_window());
+        self.counts.over_memory += u64::from(window.is_none());
+        window
+    }
+
+    fn refuse(&mut self, arrived: &Arrived<'_>, now: Instant) -> Result<(), GatewayError> {
+        match self.gateway.refusal {
+            Refusal::Reset => self.turn_away(arrived, now),
+            Refusal::Silence => Ok(()),
+        }
+    }
+
+    /// Answers by a reset, unless it is one.
+    fn turn_away(&mut self, arrived: &Arrived<'_>, now: Instant) -> Result<(), GatewayError> {
+        match arrived.segment.refuse() {
+            Some(reset) => self.send(&packet::bare(&arrived.way.reversed(), &reset), now),
+            None => Ok(()),
+        }
+    }
+
+    /// The oldest half-open connections go where there are too many: those of a flood do not stay for
+    /// the timeouts that a client gets who is only slow.
+    fn make_room(&mut self) {
+        while self.half_open >= self.gateway.limits.half_open.max(1) {
+            let Some(oldest) = self.opening.pop_front() else { return };
+            if self.table.get(oldest).is_some_and(|it| it.stage == Stage::Opening) {
+                self.remove(oldest);
+                self.counts.overrun += 1;
+            }
+        }
+        // Those that have opened meanwhile are in nobody's way, but not for ever.
+        if self.opening.len() > 2 * self.gateway.limits.half_open {
+            let table = &self.table;
+            let opens = |id: &Id| table.get(*id).is_some_and(|it| it.stage == Stage::Opening);
+            self.opening.retain(opens);
+        }
+    }
+
+    /// Begins to connect to the server.
+    pub(super) fn ask_server(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
+        let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
+        let to = self.gateway.to.unwrap_or(splice.way.to());
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        let data = EventData::new_u64(id.to_bits());
+        let socket = Socket::connect(to).and_then(|socket| {
+            epoll::add(&self.epoll, &socket, data, flags)?;
+            Ok(socket)
+        });
+        match socket {
+            Ok(socket) => {
+                splice.server = Server::Connecting(socket);
+                Ok(())
+            }
+            Err(error) => {
+                let ours =
+                    [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM, libc::EADDRNOTAVAIL];
+                match error.raw_os_error().is_some_and(|error| ours.contains(&error)) {
+                    true => self.counts.over_sockets += 1,
+                    false => self.counts.refused_by_server += 1,
+                }
+                self.deny(id, now)
+            }
+        }
+    }
+
+    /// Answers the client's SYN.
+    pub(super) fn answer(&mut self, id: Id, now: Instant) {
+        let Some(splice) = self.table.get_mut(id) else { return };
+        let Client::Waits(syn) = &splice.client else { return };
+        let to = splice.way.reversed();
+        let config = self.configs.of(to.addresses, splice.window);
+        let chosen = || Side::chosen(self.configs.secret(), to.addresses, to.ports, now).isn;
+        let isn = splice.isn.unwrap_or_else(chosen);
+        splice.client = Client::Leg(Box::new(Leg::accept(&config, syn, to, isn)));
+    }
+
+    /// There is no server for it: the client is told so.
+    pub(super) fn deny(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
+        let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
+        splice.server = Server::Gone;
+        let reset = match &mut splice.client {
+            Client::Waits(syn) => syn.refuse().map(|reset| (splice.way.reversed(), reset)),
+            Client::Leg(leg) => {
+                leg.connection.abort();
+                None
+            }
+        };
+        let Some((way, reset)) = reset else {
+            self.touch(id);
+            return Ok(());
+        };
+        self.remove(id);
+        self.send(&packet::bare(&way, &reset), now)
+    }
+}

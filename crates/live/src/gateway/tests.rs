@@ -1,0 +1,438 @@
+//! A splice without a kernel: a client behind a channel that loses, doubles and delays, and a server
+//! that takes and gives as it likes.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use rtolab_tcp::config::AfterClose;
+use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
+use rtolab_tcp::{Codepoint, Config, Connection, Failure, Flags, State, SynOptions, sum};
+use rtolab_time::{Duration, Instant};
+
+use super::leg::{Leg, MOST_PIECES};
+use super::packet::{Arrived, Way};
+use super::socket::Pipe;
+use super::wired::{Fate, Wired};
+use crate::sockets::Moved;
+
+/// What becomes of a packet; delays in milliseconds.
+#[derive(Clone, Copy, Debug)]
+enum Luck {
+    Arrives(u64),
+    Lost,
+    /// It comes again, with other bytes than it had.
+    ComesBackForged(u64, u64),
+}
+
+/// What a server does each time that it is asked: how much it takes or gives, 0: nothing now.
+#[derive(Clone, Debug)]
+struct Whims(Vec<usize>, usize);
+
+impl Whims {
+    fn next(&mut self) -> usize {
+        self.1 += 1;
+        self.0.get(self.1 - 1).copied().unwrap_or(usize::MAX)
+    }
+}
+
+/// A server: what it sends, what it has got.
+struct Server {
+    sends: Vec<u8>,
+    given: usize,
+    got: Vec<u8>,
+    told_end: bool,
+    /// It closes only when the client has.
+    waits: bool,
+    takes: Whims,
+    gives: Whims,
+}
+
+impl Pipe for Server {
+    fn read(&mut self, into: &mut [u8]) -> Moved {
+        let left = &self.sends[self.given..];
+        let count = self.gives.next().min(into.len()).min(left.len());
+        match (left.len(), count) {
+            (0, _) if self.waits && !self.told_end => Moved::Later,
+            (0, _) => Moved::End,
+            (_, 0) => Moved::Later,
+            _ => {
+                into[..count].copy_from_slice(&left[..count]);
+                self.given += count;
+                Moved::Bytes(count as u64)
+            }
+        }
+    }
+
+    fn write(&mut self, from: &[u8]) -> Moved {
+        assert!(!self.told_end, "nothing comes behind the end");
+        match self.takes.next().min(from.len()) {
+            0 => Moved::Later,
+            count => {
+                self.got.extend(&from[..count]);
+                Moved::Bytes(count as u64)
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        assert!(!self.told_end, "the end is told once");
+        self.told_end = true;
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Plan {
+    senders: [&'static str; 2],
+    /// What the client sends, and the server, in bytes.
+    lengths: [usize; 2],
+    isns: [u32; 2],
+    buffer: u32,
+    room: usize,
+    lucks: Vec<Luck>,
+    takes: Vec<usize>,
+    gives: Vec<usize>,
+    /// Who closes only when the other has: the client, the server, or neither.
+    waits: Option<usize>,
+}
+
+const WAY: Way = Way {
+    addresses: Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 1, 2) },
+    ports: Ports { from: 49_152, to: 80 },
+};
+
+/// The largest packet that both ends send.
+const MTU: usize = 740;
+
+fn config(sender: &str, buffer: u32) -> Arc<Config> {
+    let base = Config { mss: 700, msl: Duration::from_secs(36_000), ..Config::default() };
+    let mut config = sum::sender(sender, &base).unwrap();
+    config.receiver.buffer = buffer;
+    config.window_scale = Some(2);
+    // Who closes still reads, as after `shutdown`.
+    config.connection.after_close = AfterClose::Reads;
+    Arc::new(config)
+}
+
+/// A stream of bytes of which no two stretches are alike.
+fn stream(seed: u64, length: usize) -> Vec<u8> {
+    let mixed = |index: u64| (seed << 32 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let byte =
+        |index| (mixed(index) ^ mixed(index) >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 56;
+    (0..length as u64).map(|index| byte(index) as u8).collect()
+}
+
+struct World {
+    plan: Plan,
+    client: Leg,
+    /// The gateway's, once the SYN has come.
+    leg: Option<Leg>,
+    wired: Wired,
+    fate: Fate,
+    server: Server,
+    client_sends: Vec<u8>,
+    client_got: Vec<u8>,
+    client_closed: bool,
+    wire: BTreeMap<(Instant, usize), (usize, Vec<u8>)>,
+    sent: usize,
+    at: Instant,
+    /// The most that the gateway kept each way.
+    most: [usize; 2],
+}
+
+impl World {
+    fn new(plan: Plan) -> Self {
+        let configs = plan.senders.map(|sender| config(sender, plan.buffer));
+        let client = Leg::open([&configs[0], &configs[1]], WAY, plan.isns);
+        let server = Server {
+            sends: stream(2, plan.lengths[1]),
+            given: 0,
+            got: Vec::new(),
+            told_end: false,
+            waits: plan.waits == Some(1),
+            takes: Whims(plan.takes.clone(), 0),
+            gives: Whims(plan.gives.clone(), 0),
+        };
+        let mut world = Self {
+            client,
+            leg: None,
+            wired: Wired::OPEN,
+            fate: Fate::Goes,
+            server,
+            client_sends: stream(1, plan.lengths[0]),
+            client_got: Vec::new(),
+            client_closed: false,
+            wire: BTreeMap::new(),
+            sent: 0,
+            at: Instant::START,
+            most: [0, 0],
+            plan,
+        };
+        world.drain();
+        world
+    }
+
+    fn is_over(&self) -> bool {
+        let closed =
+            |connection: &Connection| matches!(connection.state(), State::Closed | State::TimeWait);
+        let leg = self.leg.as_ref().is_some_and(|leg| closed(&leg.connection));
+        leg && closed(&self.client.connection) && self.fate == Fate::Over
+    }
+
+    fn states(&self) -> impl std::fmt::Debug + use<> {
+        let leg = self.leg.as_ref().map(|leg| leg.connection.state());
+        (self.client.connection.state(), leg, self.fate, self.wired)
+    }
+
+    /// What happens next: a packet, a timer, or the server can do something again.
+    fn step(&mut self) {
+        let packet = self.wire.keys().next().map_or(Instant::NEVER, |(at, _)| *at);
+        let timer = |leg: &Leg| leg.connection.next_timer().unwrap_or(Instant::NEVER);
+        let timers = [timer(&self.client), self.leg.as_ref().map_or(Instant::NEVER, timer)];
+        // A server that wanted nothing for now changes its mind.
+        let asleep = self.fate == Fate::Goes && !(self.wired.readable && self.wired.writable);
+        let mind = match asleep {
+            true => self.at + Duration::from_millis(20),
+            false => Instant::NEVER,
+        };
+        let next = packet.min(timers[0]).min(timers[1]).min(mind);
+        assert!(next < Instant::NEVER, "nothing will ever happen: {:?}", self.states());
+        self.at = self.at.max(next);
+        if next == packet {
+            let (_, (to, bytes)) = self.wire.pop_first().unwrap();
+            self.arrives(to, &bytes);
+        } else if next == timers[0] {
+            self.client.connection.on_timer(self.at);
+        } else if next == timers[1] {
+            self.leg.as_mut().unwrap().connection.on_timer(self.at);
+        } else {
+            (self.wired.readable, self.wired.writable) = (true, true);
+        }
+        self.drain();
+    }
+
+    fn arrives(&mut self, to: usize, bytes: &[u8]) {
+        let arrived = Arrived::read(bytes).expect("as it was sent");
+        match (to, &mut self.leg) {
+            (0, _) => assert!(self.client.on_segment(&arrived, self.at)),
+            (_, Some(leg)) => assert!(leg.on_segment(&arrived, self.at)),
+            (_, None) => {
+                assert_eq!(arrived.way, WAY);
+                let config = config(self.plan.senders[1], self.plan.buffer);
+                let isn = self.plan.isns[1];
+                self.leg = Some(Leg::accept(&config, &arrived.segment, WAY.reversed(), isn));
+            }
+        }
+    }
+
+    fn drain(&mut self) {
+        self.use_client();
+        let mut packet = Vec::new();
+        if let Some(leg) = &mut self.leg {
+            if self.fate == Fate::Goes {
+                let mut buffer = [0; 3000];
+                let aside = (self.plan.room, &mut buffer[..]);
+                self.fate = self.wired.carry(leg, &mut self.server, aside);
+            }
+            let kept = [leg.kept_of_client(), leg.kept_for_client()];
+            self.most = [0, 1].map(|way: usize| self.most[way].max(kept[way]));
+        }
+        for from in [0, 1] {
+            loop {
+                let leg = match from {
+                    0 => Some(&mut self.client),
+                    _ => self.leg.as_mut(),
+                };
+                let Some(leg) = leg else { break };
+                if !leg.poll(self.at, &mut packet) {
+                    while leg.connection.poll_event().is_some() {}
+                    leg.forget();
+                    break;
+                }
+                self.carries(1 - from, packet.clone());
+            }
+        }
+    }
+
+    /// The client writes all at once, reads at once, and closes in its time.
+    fn use_client(&mut self) {
+        if !self.client_sends.is_empty() {
+            let bytes = std::mem::take(&mut self.client_sends);
+            self.client.write(&bytes, usize::MAX);
+        }
+        while !self.client.readable().is_empty() {
+            let count = self.client.readable().len();
+            self.client_got.extend_from_slice(self.client.readable());
+            self.client.read(count);
+        }
+        let may = self.plan.waits != Some(0) || self.client.is_exhausted();
+        if may && !self.client_closed {
+            self.client_closed = true;
+            self.client.connection.close();
+        }
+    }
+
+    fn carries(&mut self, to: usize, bytes: Vec<u8>) {
+        // With SACK blocks beside a full segment's data, too.
+        assert!(bytes.len() <= MTU, "a packet of {} bytes", bytes.len());
+        let luck = self.plan.lucks.get(self.sent).copied().unwrap_or(Luck::Arrives(10));
+        let after = |delay| self.at + Duration::from_millis(delay);
+        self.sent += 2;
+        match luck {
+            Luck::Lost => {}
+            Luck::Arrives(delay) => drop(self.wire.insert((after(delay), self.sent), (to, bytes))),
+            Luck::ComesBackForged(first, again) => {
+                let forged = forge(&bytes);
+                self.wire.insert((after(first), self.sent), (to, bytes));
+                self.wire.insert((after(first + again), self.sent + 1), (to, forged));
+            }
+        }
+    }
+}
+
+/// The same packet with other bytes in it, and checksums that hold.
+fn forge(packet: &[u8]) -> Vec<u8> {
+    let arrived = Arrived::read(packet).unwrap();
+    let mut forged = packet.to_vec();
+    let payload = packet.len() - arrived.payload.len();
+    forged[payload..].iter_mut().for_each(|byte| *byte = !*byte);
+    super::packet::complete(&mut forged, &arrived.way, (&arrived.segment, arrived.codepoint));
+    forged
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let sender = || {
+        prop::sample::select(vec!["newreno", "sack+frto", "reno", "linux", "rack+frto", "tahoe"])
+    };
+    let length = || prop_oneof![Just(0_usize), 1..3000_usize, 1..40_000_usize];
+    let luck = prop_oneof![
+        12 => (5..60_u64).prop_map(Luck::Arrives),
+        2 => Just(Luck::Lost),
+        2 => (5..60_u64, 1..3000_u64).prop_map(|(at, again)| Luck::ComesBackForged(at, again)),
+    ];
+    let whims = || vec(prop_oneof![2 => Just(0_usize), 3 => 1..4000_usize], 0..80);
+    let waits = prop_oneof![Just(None), Just(Some(0)), Just(Some(1))];
+    let sizes = (1400..20_000_u32, 1400..20_000_usize);
+    ([sender(), sender()], [length(), length()], any::<[u32; 2]>(), sizes, vec(luck, 0..300))
+        .prop_flat_map(move |(senders, lengths, isns, (buffer, room), lucks)| {
+            (whims(), whims(), waits.clone()).prop_map(move |(takes, gives, waits)| Plan {
+                senders,
+                lengths,
+                isns,
+                buffer,
+                room,
+                lucks: lucks.clone(),
+                takes,
+                gives,
+                waits,
+            })
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever the channel does to packets, and however the server takes and gives.
+    #[test]
+    fn the_bytes_that_come_out_are_those_that_went_in(plan in plan()) {
+        let (lengths, buffer, room) = (plan.lengths, plan.buffer as usize, plan.room);
+        let mut world = World::new(plan);
+        let mut steps = 0;
+        while !world.is_over() {
+            world.step();
+            steps += 1;
+            prop_assert!(steps < 100_000, "no end: {:?}", world.states());
+        }
+        prop_assert!(world.server.got == stream(1, lengths[0]), "up");
+        let (got, sent) = (&world.client_got, stream(2, lengths[1]));
+        let at = got.iter().zip(&sent).position(|(got, sent)| got != sent);
+        prop_assert!(*got == sent, "down: {} bytes of {}, at {at:?}", got.len(), sent.len());
+        prop_assert!(world.server.told_end);
+        // What is kept is bounded by the window, and by what may be kept.
+        prop_assert!(world.most[0] <= buffer && world.most[1] <= room, "{:?}", world.most);
+    }
+}
+
+/// Two legs whose handshake is complete.
+fn connected() -> (Leg, Leg) {
+    let config = config("sack+frto", 60_000);
+    let mut client = Leg::open([&config, &config], WAY, [7, 8]);
+    let mut packet = Vec::new();
+    assert!(client.poll(Instant::START, &mut packet));
+    let syn = Arrived::read(&packet).unwrap().segment;
+    let mut leg = Leg::accept(&config, &syn, WAY.reversed(), 8);
+    for way in [true, false] {
+        let (from, to) = if way { (&mut leg, &mut client) } else { (&mut client, &mut leg) };
+        assert!(from.poll(Instant::START, &mut packet));
+        assert!(to.on_segment(&Arrived::read(&packet).unwrap(), Instant::START));
+    }
+    assert_eq!(leg.connection.state(), State::Established);
+    (client, leg)
+}
+
+#[test]
+fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
+    let (_, mut leg) = connected();
+    let piece = |offset: u32, byte: u8| {
+        let wire = WireSegment {
+            ports: WAY.ports,
+            seq: 8_u32.wrapping_add(offset),
+            ack: 9,
+            len: 1,
+            window: 1000,
+            flags: Flags::ACK,
+            syn: SynOptions::default(),
+            timestamps: None,
+            sack: <_>::default(),
+        };
+        let mut packet = vec![0; 40];
+        packet.push(byte);
+        super::packet::complete(&mut packet, &WAY, (&wire, Codepoint::NotEct));
+        packet
+    };
+    let mut take = |offset, byte| {
+        let packet = piece(offset, byte);
+        leg.on_segment(&Arrived::read(&packet).unwrap(), Instant::START)
+    };
+    for number in 0..MOST_PIECES as u32 {
+        assert!(take(2 * number + 1, 1));
+    }
+    assert!(!take(2 * MOST_PIECES as u32 + 1, 1));
+    // What comes next in order is taken all the same, and what it joins is there.
+    assert!(take(0, 2));
+    assert_eq!(leg.readable(), [2, 1]);
+    assert_eq!(leg.connection.receiver().pieces(), MOST_PIECES - 1);
+}
+
+/// A server that has gone.
+struct Gone;
+
+impl Pipe for Gone {
+    fn read(&mut self, _: &mut [u8]) -> Moved {
+        Moved::Broken
+    }
+
+    fn write(&mut self, _: &[u8]) -> Moved {
+        Moved::Broken
+    }
+
+    fn finish(&mut self) {}
+}
+
+#[test]
+fn a_broken_server_resets_the_client_and_a_client_that_resets_the_server() {
+    let (mut client, mut leg) = connected();
+    let (mut wired, mut packet, at) = (Wired::OPEN, Vec::new(), Instant::START);
+    assert_eq!(wired.carry(&mut leg, &mut Gone, (1000, &mut [0; 10])), Fate::Broken);
+    assert!(leg.poll(at, &mut packet));
+    client.on_segment(&Arrived::read(&packet).unwrap(), at);
+    assert_eq!(client.connection.failure(), Some(Failure::Reset));
+
+    let (mut client, mut leg) = connected();
+    client.connection.abort();
+    assert!(client.poll(at, &mut packet));
+    leg.on_segment(&Arrived::read(&packet).unwrap(), at);
+    assert_eq!(wired.carry(&mut leg, &mut Gone, (1000, &mut [0; 10])), Fate::Reset);
+}

@@ -1,0 +1,236 @@
+"""`rtolab gateway`: a split-connection proxy on a TUN device."""
+
+from __future__ import annotations
+
+import ipaddress
+import signal
+import socket
+import sys
+from contextlib import contextmanager
+from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rtolab import _rtolab
+from rtolab._rtolab import Error
+from rtolab.run import find_scenario
+from rtolab.terminal import pairs, print_json, stdout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtolab._rtolab import GatewayCounts
+
+MB = 10**6
+ADDRESSES = ("10.9.0.1/24", "fd00:9::1/64")
+"""The device's own, where none are given."""
+
+
+def gateway(  # noqa: PLR0913  (all but the first are options)
+    scenario: Annotated[
+        str | None,
+        typer.Argument(
+            help="A TOML file, or the name of a shipped one: its first flow says how the engine "
+            "sends and receives. Its links are not used."
+        ),
+    ] = None,
+    *,
+    sender: Annotated[
+        str | None,
+        typer.Option("--sender", "-s", help="What the engine sends as; linux where nothing says."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="The name of the TUN device.")] = "rto0",
+    netns: Annotated[
+        str | None, typer.Option(help="The network namespace that the device is put into.")
+    ] = None,
+    address: Annotated[
+        list[str] | None,
+        typer.Option(help="An address of the device and its prefix; 10.9.0.1/24 and fd00:9::1/64."),
+    ] = None,
+    route: Annotated[
+        list[str] | None, typer.Option(help="A network that is reached through the device.")
+    ] = None,
+    mtu: Annotated[int, typer.Option(min=576, max=65535, help="The device's, in bytes.")] = 1500,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Where all connections are carried on to, instead of to where they are for.",
+        ),
+    ] = None,
+    answer_at_once: Annotated[
+        bool,
+        typer.Option("--answer-at-once", help="Do not wait for the server to answer a client."),
+    ] = False,
+    refuse_silently: Annotated[
+        bool,
+        typer.Option("--refuse-silently", help="No reset for clients that are one too many."),
+    ] = False,
+    max_connections: Annotated[int, typer.Option(min=1, help="At once.")] = 4096,
+    max_half_open: Annotated[
+        int, typer.Option(min=1, help="Of these; one more takes the place of the oldest.")
+    ] = 512,
+    max_time_wait: Annotated[int, typer.Option(min=0, help="Besides.")] = 16384,
+    max_memory: Annotated[
+        int, typer.Option(min=1, help="Payload of all connections together, in MB.")
+    ] = 1024,
+    buffer: Annotated[
+        int | None,
+        typer.Option(min=1, help="The largest window for a client, in bytes; 262144."),
+    ] = None,
+    send_buffer: Annotated[
+        int, typer.Option(min=1, help="The most that is kept for a client, in bytes.")
+    ] = 1 << 20,
+    idle: Annotated[
+        float, typer.Option(min=1, help="s without a byte until a connection is reset.")
+    ] = 7440,
+    give_up: Annotated[
+        float, typer.Option(min=1, help="s until a client counts as gone that does not answer.")
+    ] = 180,
+    pcap: Annotated[
+        Path | None, typer.Option(help="A pcapng file for the headers of what passes the device.")
+    ] = None,
+    duration: Annotated[
+        float | None, typer.Option(min=0, help="s until it ends; until Ctrl-C.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document at the end.")
+    ] = False,
+) -> None:
+    """End TCP that comes from a TUN device by the engine, and carry it on by the kernel's sockets.
+
+    Clients on the device's side of a link speak to the engine, whatever sender it is; servers on
+    the other side speak to this machine's kernel. Needs Linux and root. Runs until Ctrl-C.
+    """
+    if set_ and scenario is None:
+        raise Error("--set replaces keys of a scenario, and none is given")
+    asked = {
+        "scenario": None if scenario is None else find_scenario(scenario),
+        "set": list(pairs(set_, "--set").items()),
+        "sender": sender,
+        "device": device,
+        "addresses": [_interface(text) for text in address or ADDRESSES],
+        "routes": [_network(text) for text in route or []],
+        "namespace": netns,
+        "mtu": mtu,
+        "to": None if to is None else _endpoint(to),
+        "answers_at_once": answer_at_once,
+        "refuses_silently": refuse_silently,
+        "buffer": buffer,
+        "send_buffer": send_buffer,
+        "max_connections": max_connections,
+        "max_half_open": max_half_open,
+        "max_time_wait": max_time_wait,
+        "max_memory": max_memory * MB,
+        "idle_s": idle,
+        "give_up_s": give_up,
+        "pcap": pcap,
+        "duration_s": duration,
+    }
+
+    def ready() -> None:
+        place = f" in {netns}" if netns else ""
+        sys.stderr.write(f"rtolab: gateway on {device}{place}; Ctrl-C ends it\n")
+        sys.stderr.flush()
+
+    with _told_to_end() as told:
+        counts = _rtolab.gateway(asked, ready=ready)
+    if as_json:
+        print_json(counts)
+    else:
+        stdout().print(_told(counts), highlight=False, soft_wrap=True)
+    if told:
+        raise typer.Exit(128 + told[0])
+
+
+@contextmanager
+def _told_to_end() -> Iterator[list[int]]:
+    """SIGTERM and SIGHUP end a gateway as Ctrl-C does: all is told. Gives which of them came."""
+    came: list[int] = []
+
+    def leave(number: int, _: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    asked = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # Who runs us under nohup has the signal ignored.
+    handled = [number for number in asked if signal.getsignal(number) == signal.SIG_DFL]
+    for number in handled:
+        signal.signal(number, leave)
+    try:
+        yield came
+    finally:
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _interface(text: str) -> tuple[str, int]:
+    try:
+        one = ipaddress.ip_interface(text)
+    except ValueError:
+        raise Error(f"--address {text}: expected an address, such as 10.9.0.1/24") from None
+    return str(one.ip), one.network.prefixlen
+
+
+def _network(text: str) -> tuple[str, int]:
+    try:
+        one = ipaddress.ip_network(text)
+    except ValueError:
+        raise Error(f"--route {text}: expected a network, such as 10.1.0.0/16 or ::/0") from None
+    return str(one.network_address), one.prefixlen
+
+
+def _endpoint(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+        raise Error(f"--to {text}: expected HOST:PORT, such as 192.0.2.1:80 or [2001:db8::1]:80")
+    try:
+        found = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise Error(f"--to {text}: no address of `{host}` is known ({error})") from None
+    return str(found[0][4][0]), int(port)
+
+
+def _told(counts: GatewayCounts) -> str:
+    """What a gateway has done, in a few lines."""
+    turned_away = counts["over_connections"] + counts["over_memory"] + counts["over_sockets"]
+    began = (
+        f"{counts['established']} connections of {counts['opened']} that clients asked for, "
+        f"at most {counts['most_connections']} at once; {turned_away} turned away, "
+        f"{counts['overrun']} half-open ones overrun"
+    )
+    ended = (
+        f"{counts['closed']} closed, {counts['reset_by_client']} reset by clients, "
+        f"{counts['reset_by_server']} by servers, {counts['refused_by_server']} refused by "
+        f"servers, {counts['timed_out']} timed out, {counts['idle']} idle, {counts['cut']} cut off"
+    )
+    carried = (
+        f"{counts['bytes_up']} bytes to servers, {counts['bytes_down']} to clients, at most "
+        f"{counts['most_kept']} kept"
+    )
+    recovered = (
+        f"{counts['segments_in']} segments in, {counts['segments_out']} out, "
+        f"{counts['retransmissions']} of them again: {counts['timeouts']} timeouts, "
+        f"{counts['spurious_timeouts']} found spurious; {counts['fast_retransmits']} fast "
+        f"retransmits, {counts['spurious_fast_retransmits']} found spurious; "
+        f"{counts['undone']} undone; {counts['probes']} probes"
+    )
+    lines = [began, ended, carried, recovered]
+    dropped = {
+        "no TCP": "not_tcp",
+        "fragments": "fragments",
+        "damaged": "damaged",
+        "impossible addresses": "martian",
+        "too many pieces": "pieces",
+        "of no connection": "stray",
+        "not taken by the device": "undelivered",
+    }
+    told = [f"{counts[key]} {word}" for word, key in dropped.items() if counts[key]]  # type: ignore[literal-required]
+    if told:
+        lines.append(f"packets dropped: {', '.join(told)}")
+    return "\n".join(lines)
