@@ -45,6 +45,7 @@ fn each_setting_of_a_kernel_changes_linux() {
         Sysctl { reordering: Some(5), ..none() },
         Sysctl { ecn: Some(1), ..none() },
         Sysctl { slow_start_after_idle: Some(false), ..none() },
+        Sysctl { syn_linear_timeouts: Some(0), ..none() },
         Sysctl { rto_min: Some(Duration::from_secs(1)), ..none() },
     ] {
         assert_ne!(linux(&kernel), plain, "{kernel:?}");
@@ -65,6 +66,7 @@ fn the_settings_that_linux_comes_with_change_nothing() {
         reordering: Some(3),
         ecn: Some(2),
         slow_start_after_idle: Some(true),
+        syn_linear_timeouts: Some(4),
         rto_min: Some(Duration::from_millis(200)),
     };
     assert_eq!(linux(&kernel), linux(&Sysctl::default()));

@@ -15,6 +15,13 @@ pub struct ConnectionConfig {
     pub time_wait_reset: TimeWaitReset,
     /// Who closes, may it still read?
     pub after_close: AfterClose,
+    /// Does the handshake's last acknowledgment carry data that are there to be sent?
+    pub handshake: Handshake,
+    /// What a SYN that is repeated changes.
+    pub repeated_syn: RepeatedSyn,
+    /// The first so many timeouts of a SYN that answers none do not back the timer off (Linux:
+    /// `tcp_syn_linear_timeouts`).
+    pub syn_linear_timeouts: u32,
 }
 
 /// So many challenge acknowledgments at most in each such period (RFC 5961 section 7, whose example
@@ -114,3 +121,25 @@ pub enum Nagle {
 /// knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Secret(pub [u64; 2]);
+
+/// Does the last acknowledgment of the handshake carry data that are there to be sent?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Handshake {
+    /// It may (RFC 9293 section 3.5).
+    #[default]
+    CarriesData,
+    /// It leaves alone, and data follow: `connect` returns before anything can be written (Linux,
+    /// `tcp_rcv_synsent_state_process`).
+    Alone,
+}
+
+/// What a SYN changes that the peer repeats, besides that it is answered again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RepeatedSyn {
+    /// Its timestamp is echoed from then on, as any that is newer (RFC 7323 section 4.3).
+    #[default]
+    EchoedAnew,
+    /// The timestamp of the first stays, which tells the peer that its timeout was in vain, and the
+    /// timer of the answer begins anew (Linux, `tcp_check_req`).
+    Linux,
+}

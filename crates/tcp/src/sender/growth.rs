@@ -54,7 +54,12 @@ impl Sender {
     /// Does the window grow for the acknowledgment that restored it, too (Linux, `tcp_cong_control`,
     /// which comes after `tcp_fastretrans_alert`)?
     pub(super) fn grows_where_restored(&self, settled: Settled) -> bool {
-        settled == Settled::Restored && self.config.window.slow_start == SlowStart::Delivered
+        settled == Settled::Restored && self.grows_where_recovered()
+    }
+
+    /// And for the one that ends fast recovery?
+    pub(super) fn grows_where_recovered(&self) -> bool {
+        self.config.window.slow_start == SlowStart::Delivered
     }
 
     /// For how many bytes the window grows; asked before loss recovery forgets what it counted. Where
