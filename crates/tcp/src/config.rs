@@ -17,10 +17,10 @@ pub use congestion::{
 };
 pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, Handshake, KeepAlive, Limits, Nagle,
-    RepeatedSyn, Secret, TimeWaitReset,
+    Secret, TimeWaitReset,
 };
 pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};
-pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
+pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RepeatedSyn, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
     RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
@@ -216,6 +216,7 @@ impl Default for Config {
                 max_sack_blocks: 4,
                 delayed_dupacks: None,
                 dsack_old: false,
+                repeated_syn: RepeatedSyn::default(),
             },
             connection: ConnectionConfig::default(),
             nagle: Nagle::default(),

@@ -2,15 +2,16 @@
 
 mod script;
 
-use rtolab_tcp::config::{AfterSyn, Handshake, RepeatedSyn};
+use rtolab_tcp::config::{AfterSyn, EchoRule, Handshake, RepeatedSyn};
 use rtolab_tcp::{Config, Flags, Segment};
 use script::base;
 use script::pair::End;
 
 fn linux() -> Config {
     let mut config = Config { timestamps: true, ..base() };
+    config.timestamp.echo = EchoRule::Linux;
     config.window.after_syn = AfterSyn::Linux;
-    config.connection.repeated_syn = RepeatedSyn::Linux;
+    config.receiver.repeated_syn = RepeatedSyn::Linux;
     config
 }
 
@@ -71,7 +72,9 @@ fn a_repeated_syn_is_answered_with_the_first_timestamp() {
         (first, again)
     };
     assert_eq!(echoes(&linux()), (0, 0));
-    assert_eq!(echoes(&Config { timestamps: true, ..base() }), (0, 1000));
+    let mut config = linux();
+    config.receiver.repeated_syn = RepeatedSyn::EchoedAnew;
+    assert_eq!(echoes(&config), (0, 1000));
 }
 
 /// `tcp_rcv_synsent_state_process` acknowledges before anything can be written.

@@ -3,7 +3,9 @@
 mod script;
 
 use rtolab_tcp::Config;
-use rtolab_tcp::config::{Algorithm, Control, IdleRestart, Response, RtoFloor, SlowStartExit};
+use rtolab_tcp::config::{
+    Algorithm, Control, IdleRestart, PrrBound, Reduction, Response, RtoFloor, SlowStartExit,
+};
 use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::sum::{self, SumError};
 use rtolab_time::Duration;
@@ -20,7 +22,11 @@ fn linux_is_the_sum_of_its_policies_and_more() {
     let sum = sum::sender(parts, &Config::default()).unwrap();
     assert_eq!(
         config.recovery,
-        rtolab_tcp::config::RecoveryConfig { rack: config.recovery.rack, ..sum.recovery }
+        rtolab_tcp::config::RecoveryConfig {
+            rack: config.recovery.rack,
+            reduction: Reduction::Prr(PrrBound::Linux),
+            ..sum.recovery
+        }
     );
     assert_eq!((config.frto, &config.detectors), (sum.frto, &sum.detectors));
     assert_eq!((config.congestion, config.response), (sum.congestion, sum.response));

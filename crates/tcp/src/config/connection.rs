@@ -17,8 +17,6 @@ pub struct ConnectionConfig {
     pub after_close: AfterClose,
     /// Does the handshake's last acknowledgment carry data that are there to be sent?
     pub handshake: Handshake,
-    /// What a SYN that is repeated changes.
-    pub repeated_syn: RepeatedSyn,
     /// The first so many timeouts of a SYN that answers none do not back the timer off (Linux:
     /// `tcp_syn_linear_timeouts`).
     pub syn_linear_timeouts: u32,
@@ -131,15 +129,4 @@ pub enum Handshake {
     /// It leaves alone, and data follow: `connect` returns before anything can be written (Linux,
     /// `tcp_rcv_synsent_state_process`).
     Alone,
-}
-
-/// What a SYN changes that the peer repeats, besides that it is answered again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RepeatedSyn {
-    /// Its timestamp is echoed from then on, as any that is newer (RFC 7323 section 4.3).
-    #[default]
-    EchoedAnew,
-    /// The timestamp of the first stays, which tells the peer that its timeout was in vain, and the
-    /// timer of the answer begins anew (Linux, `tcp_check_req`).
-    Linux,
 }

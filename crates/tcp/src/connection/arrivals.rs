@@ -224,7 +224,7 @@ impl Connection {
 
     /// Is it a SYN that is repeated, and the first one's timestamp is echoed all the same?
     fn keeps_first_syn(&self, segment: &Segment) -> bool {
-        segment.flags.has(Flags::SYN) && self.config.connection.repeated_syn == RepeatedSyn::Linux
+        segment.flags.has(Flags::SYN) && self.config.receiver.repeated_syn == RepeatedSyn::Linux
     }
 
     /// A SYN in the window (RFC 9293 section 3.10.7.4, fourth check; RFC 5961 section 4).

@@ -180,7 +180,7 @@ const RECEIVES: &[Quirk] = &[
         |c| c.timestamp.echo = EchoRule::Linux,
     ),
     quirk("a repeated SYN has the first one's timestamp echoed", "Linux 6, tcp_check_req", |c| {
-        c.connection.repeated_syn = RepeatedSyn::Linux;
+        c.receiver.repeated_syn = RepeatedSyn::Linux;
     }),
     NO_RXT,
 ];

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use rtolab_time::{Duration, Instant};
 
 use super::{Sender, Settled};
-use crate::config::{self, CongestionConfig, SlowStart};
+use crate::config::{self, CongestionConfig, RackRules, SlowStart};
 use crate::congestion::{Acknowledged, Cubic, HyStart, Progress, Window};
 use crate::flight::AckFacts;
 
@@ -54,12 +54,13 @@ impl Sender {
     /// Does the window grow for the acknowledgment that restored it, too (Linux, `tcp_cong_control`,
     /// which comes after `tcp_fastretrans_alert`)?
     pub(super) fn grows_where_restored(&self, settled: Settled) -> bool {
-        settled == Settled::Restored && self.grows_where_recovered()
+        settled == Settled::Restored && self.config.window.slow_start == SlowStart::Delivered
     }
 
     /// And for the one that ends fast recovery?
     pub(super) fn grows_where_recovered(&self) -> bool {
-        self.config.window.slow_start == SlowStart::Delivered
+        let linux = self.config.recovery.rack.rules == RackRules::Linux;
+        linux && self.config.window.slow_start == SlowStart::Delivered
     }
 
     /// For how many bytes the window grows; asked before loss recovery forgets what it counted. Where
