@@ -20,7 +20,7 @@ pub use connection::{
     Secret, TimeWaitReset,
 };
 pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};
-pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RepeatedSyn, RxtAnswer};
+pub use receiver::{AckCounts, AckDelay, GapFill, Lie, ReceiverConfig, RepeatedSyn, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
     RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
@@ -30,8 +30,8 @@ pub use rto::{
     Sampling, TimerClock,
 };
 pub use spurious::{
-    Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, OtherDetector,
-    PathFact, Response, Threshold, WindowLimited,
+    Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, PathFact,
+    Response, Threshold, WindowLimited,
 };
 pub use window::{
     AfterSyn, Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout,
@@ -217,6 +217,7 @@ impl Default for Config {
                 delayed_dupacks: None,
                 dsack_old: false,
                 repeated_syn: RepeatedSyn::default(),
+                lie: None,
             },
             connection: ConnectionConfig::default(),
             nagle: Nagle::default(),
