@@ -86,6 +86,9 @@ pub enum RackRules {
     ///
     /// - only where a retransmission is acknowledged in order is the echo looked at
     ///   (`tcp_skb_spurious_retrans`), and otherwise the smallest round trip alone;
+    /// - in fast recovery a hole that is filled by what was only late shows reordering
+    ///   (`tcp_try_undo_partial`), without which a D-SACK does not widen the window
+    ///   (`tcp_dsack_seen`);
     /// - where a retransmission of a timeout is lost again, fast recovery begins
     ///   (`FLAG_LOST_RETRANS`);
     /// - a timeout takes for lost what left a round trip ago, without the reordering window, and its

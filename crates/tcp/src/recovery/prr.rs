@@ -67,6 +67,7 @@ impl Sender {
         let flight_size = facts.max.since(facts.una_before);
         let unsacked = flight_size - facts.sacked_before;
         let delivered = unsacked - (self.flight.size() - self.flight.sacked());
+        let delivered = delivered + self.delivered_twice(facts);
         if self.is_reducing_for_echo() {
             if delivered > 0 {
                 self.send_in_proportion(bound, delivered, facts.is_new());
@@ -119,7 +120,9 @@ impl Sender {
                 PrrBound::Rfc9937 => self.flight.size() - self.flight.sacked(),
                 PrrBound::Linux => self.recovery.before,
             });
-            self.send_in_proportion(bound, 0, false);
+            // As if a segment had been delivered (`tcp_rack_reo_timeout`).
+            let delivered = if bound == PrrBound::Linux { self.window.smss } else { 0 };
+            self.send_in_proportion(bound, delivered, false);
         }
     }
 

@@ -107,11 +107,13 @@ impl Rack {
     }
 
     /// Step 4 of section 6.2, its first half: D-SACKs widen the reordering window.
-    fn adapt(&mut self, facts: &AckFacts, recovered: bool) {
+    /// To Linux they say nothing as long as no reordering was seen (`tcp_dsack_seen`).
+    fn adapt(&mut self, facts: &AckFacts, recovered: bool, rules: RackRules) {
         if self.dsack_round.is_some_and(|round| facts.ack >= round) {
             self.dsack_round = None;
         }
-        if facts.dsack.is_some() && self.dsack_round.is_none() {
+        let counts = facts.dsack.is_some() && (rules == RackRules::Rfc8985 || self.reordering_seen);
+        if counts && self.dsack_round.is_none() {
             self.dsack_round = Some(facts.max);
             self.quarters += 1;
             self.persists = PERSISTENCE;
@@ -128,7 +130,9 @@ impl Sender {
     /// Steps 1 to 3 of section 6.2, before the acknowledgment `segment` is taken: what arrived, and
     /// in which order.
     pub(crate) fn rack_hears(&mut self, segment: &Segment, at: Instant) {
+        let partial = self.recovery.is_fast() && segment.ack < self.recovery.recover;
         let Self { rack: Some(rack), flight, config, .. } = self else { return };
+        let linux = config.recovery.rack.rules == RackRules::Linux;
         let echo = segment.timestamps().map(|timestamps| timestamps.echo);
         let mut latest: Option<Sending> = None;
         let mut looked_at: [Option<(Seq, Instant)>; 2] = [None; 2];
@@ -147,6 +151,9 @@ impl Sender {
                 RackRules::Linux | RackRules::Rfc8985 => echo,
             };
             let before = |echo: u32| (echo.wrapping_sub(sent.timestamp) as i32) < 0;
+            // The hole was filled by what was only late (`tcp_try_undo_partial`).
+            let late = sent.was_retransmitted() && sent.seq < fack && echo.is_some_and(before);
+            rack.reordering_seen |= linux && partial && late;
             let too_soon = rack.min_rtt.is_some_and(|(least, _)| rtt < least);
             if !sent.was_retransmitted() || !(echo.is_some_and(before) || too_soon) {
                 latest = latest.max(Some(sent.sending()));
@@ -172,7 +179,7 @@ impl Sender {
         self.end_probe(facts);
         let recovered = self.end_rack_recovery(facts);
         if let Some(rack) = &mut self.rack {
-            rack.adapt(facts, recovered);
+            rack.adapt(facts, recovered, self.config.recovery.rack.rules);
         }
         self.detect_by_time(facts.at);
     }

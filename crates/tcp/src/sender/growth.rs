@@ -75,10 +75,19 @@ impl Sender {
                     true => 0,
                     false => u64::from(self.recovery.dupacks) * self.window.smss,
                 };
-                delivered.saturating_sub(before).max(delivered.min(self.window.smss))
+                let once = delivered.saturating_sub(before).max(delivered.min(self.window.smss));
+                once + self.delivered_twice(facts)
             }
             _ => facts.advanced,
         }
+    }
+
+    /// What is reported as received twice was delivered, too: to Linux in whole segments
+    /// (`tcp_dsack_seen`), to others not.
+    pub(crate) fn delivered_twice(&self, facts: &AckFacts) -> u64 {
+        let linux = self.config.recovery.rack.rules == RackRules::Linux;
+        let range = facts.dsack.filter(|_| linux && self.rack.is_some());
+        range.map_or(0, |range| range.end.since(range.start).next_multiple_of(self.window.smss))
     }
 
     #[inline(never)]
