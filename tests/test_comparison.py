@@ -8,9 +8,10 @@ import pytest
 
 import kernels
 import rtolab
-from rtolab import cli
-from rtolab.comparison import Agreement, Pair, Transfer, _checks, compare
+from rtolab import agreement, cli
+from rtolab.comparison import RECEIVER, Agreement, Pair, Transfer, _checks, compare
 from rtolab.experiments import find, kernel
+from rtolab.run import run, shipped_scenarios
 
 LINK = {
     "link.radio.rate": "2 Mbit/s",
@@ -103,3 +104,45 @@ def test_an_experiment_runs_on_kernels_beside_the_simulator() -> None:
     effective = done.emulated.reports[0]["hosts"][0]["effective"]
     assert effective["tcp_sack"] == effective["tcp_frto"] == "0"
     assert done.document()["rows"]
+
+
+def test_a_row_has_both_medians_and_shows_what_differs() -> None:
+    engine = [transfer(10.0), transfer(11.0, 5), transfer(30.0, 50)]
+    kernel = [transfer(10.5, 9), transfer(11.25, 9), transfer(30.0, 9)]
+    checked = _checks([Pair(1, *pair) for pair in zip(engine, kernel, strict=True)])
+    row = {check.name: agreement.both(check) for check in checked}
+    assert row["time_s"] == "11.00, 11.25"
+    assert row["retransmissions"] == "**5, 9**"
+    assert row["timeouts"] == "0, 0"
+    ended = _checks([Pair(1, transfer(None), transfer(1.0))])
+    assert agreement.both(ended[0]) == "**none, none**"
+
+
+def test_what_is_compared_has_names_of_its_own_and_scenarios_that_there_are() -> None:
+    names = [case.name for case in agreement.CASES]
+    assert len(set(names)) == len(names) >= 12
+    assert {case.scenario for case in agreement.CASES} <= set(shipped_scenarios())
+    rows = agreement.markdown([["hold", "3", *["0, 0"] * 6, "agree"]]).splitlines()
+    assert rows[0] == (
+        "| link | seeds | time, s | retransmissions | in vain | timeouts | fast retransmits "
+        "| undone |  |"
+    )
+    assert len(rows) == 3
+    assert {row.count("|") for row in rows} == {10}
+
+
+def test_every_link_of_the_table_can_be_simulated() -> None:
+    for case in agreement.CASES:
+        done = run(case.scenario, sender="linux", set={**RECEIVER, **case.set})
+        assert done.connections["completed"].all(), case.name
+
+
+@pytest.mark.parametrize("arguments", [[], ["--all", "hold"]])
+def test_the_command_wants_scenarios_or_all_of_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["rtolab", "compare", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert "needs scenarios, or --all" in capsys.readouterr().err

@@ -17,6 +17,7 @@ from rtolab.run import LARGEST_SEED, find_scenario
 from rtolab.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
 
 if TYPE_CHECKING:
+    from rtolab.agreement import Case
     from rtolab.comparison import Comparison
     from rtolab.emulation import Emulated
 
@@ -98,15 +99,24 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         raise typer.Exit(SAYS_NO)
 
 
-def compare(
-    scenario: Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")],
+def compare(  # noqa: PLR0913  (all but the first are options)
+    scenarios: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SCENARIO...", help="TOML files, or names of shipped ones."),
+    ] = None,
     *,
+    every: Annotated[
+        bool, typer.Option("--all", help="The links of docs/agreement.md, some seven minutes.")
+    ] = False,
     sender: Annotated[str, typer.Option("--sender", "-s", help="The engine's.")] = "linux",
-    runs: Annotated[int, typer.Option(min=1, help="Seeds, each of which runs on both.")] = 10,
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Seeds, each of which runs on both: 10, or as --all has them."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The first seed.")] = 1,
     parallel: Annotated[int, typer.Option(min=1, help="Runs on kernels at a time.")] = 10,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
+        list[str] | None, typer.Option("--set", help="key=value that replaces the scenarios'.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the tables of both, and a picture of each.")
@@ -114,31 +124,54 @@ def compare(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document, nothing else.")
     ] = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table of docs/agreement.md, nothing else.")
+    ] = False,
 ) -> None:
     """The engine beside this machine's kernel on the same links, paired by seed (Linux, root).
 
     Exits with 1 if they differ, or if this machine was too slow for the links.
     """
-    from rtolab import comparison, show  # noqa: PLC0415
+    from rtolab import agreement, show  # noqa: PLC0415
 
-    with ends_in_order(), progressing(f"comparing {scenario}") as progress:
-        done = comparison.compare(
-            scenario,
+    if every == bool(scenarios):
+        raise Error("`compare` needs scenarios, or --all")
+    if as_json and as_markdown:
+        raise Error("--json and --markdown are two ways to print, of which one can be had")
+    cases = [*agreement.CASES] if every else [_case(name) for name in scenarios or []]
+    found, files = [], []
+    with ends_in_order(), progressing(f"comparing {', '.join(one.name for one in cases)}") as told:
+        for case, done in agreement.compared(
+            cases,
             sender=sender,
             seed=seed,
             runs=runs,
             set=pairs(set_, "--set"),
             parallel=parallel,
-            progress=progress,
-        )
-    files = _written(done, out) if out else []
+            progress=told,
+        ):
+            found.append((case, done))
+            if out:
+                files += _written(done, out / case.name if len(cases) > 1 else out)
+    named = {"files": [str(path) for path in files]}
+    documents = [{"name": case.name} | done.document() for case, done in found]
     if as_json:
-        print_json(done.document() | {"files": [str(path) for path in files]})
+        print_json((documents[0] if len(cases) == 1 else {"comparisons": documents}) | named)
+    elif as_markdown:
+        rows = [agreement.cells(case, done) for case, done in found]
+        stdout().print(agreement.markdown(rows), highlight=False, markup=False, soft_wrap=True)
     else:
-        stdout().print(show.comparison(done))
+        stdout().print(show.comparison(found[0][1]) if len(found) == 1 else show.agreement(found))
         name_files(files)
-    if done.verdict != "agree":
+    if any(done.verdict != "agree" for _, done in found):
         raise typer.Exit(SAYS_NO)
+
+
+def _case(scenario: str) -> Case:
+    """A scenario as it is."""
+    from rtolab.agreement import Case  # noqa: PLC0415
+
+    return Case(Path(scenario).stem, scenario, runs=10)
 
 
 def _written(done: Comparison, out: Path) -> list[Path]:

@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 SENDER = "linux"
 """The engine's sender that is to be what a kernel is."""
 
-RECEIVER = {"receiver.profile": "linux"}
-"""Its receiver, but for what the scenario itself says of it."""
+RECEIVER = {"receiver.profile": "linux", "receiver.quick_acks": 900}
+"""Its receiver, but for what the scenario itself says of it.
+
+A kernel acknowledges every segment while the window opens that it could offer (`tcp_grow_window`),
+and emulated hosts have 4 MB to receive in: two segments more with each, that takes some 900.
+"""
 
 TIME_SHARE = 0.05
 """By how much the engine may take longer or shorter than the kernel, in the median."""

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from rtolab.agreement import HEADINGS, cells
 from rtolab.emulation import counted, doubts
 from rtolab.experiments.summary import KINDS, VERDICTS
 from rtolab.stats import Estimate
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtolab._rtolab import EmulationReport
+    from rtolab.agreement import Case
     from rtolab.comparison import Comparison
     from rtolab.emulation import Emulated
     from rtolab.experiments.base import Judgement, Metric, Value
@@ -365,6 +367,19 @@ def comparison(done: Comparison) -> RenderableType:
         told = Text("agree", STYLES["pass"]) if check.agrees else Text("differ", STYLES["fail"])
         table.add_row(check.name, *cells, told)
     return Group(title, table, *_faithful(done.kernel.reports), Text(f"verdict  {done.verdict}"))
+
+
+def agreement(found: Sequence[tuple[Case, Comparison]]) -> RenderableType:
+    """A row for each link: medians of engine and kernel, and whether they agree."""
+    table = _table()
+    for name in ("engine, kernel", "seeds", *HEADINGS.values(), ""):
+        table.add_column(name, justify="left" if name == "engine, kernel" else "right")
+    for case, done in found:
+        *row, verdict = cells(case, done)
+        style = STYLES["pass" if verdict == "agree" else "fail"]
+        table.add_row(*(cell.replace("**", "") for cell in row), Text(verdict, style))
+    agreed = sum(done.verdict == "agree" for _, done in found)
+    return Group(table, Text(f"{agreed} of {len(found)} agree"))
 
 
 def _box(summary: Summary | None, digits: int) -> str:

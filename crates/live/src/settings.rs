@@ -36,6 +36,9 @@ pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
         // Everything that an application has to send is there to be sent.
         ("ipv4/tcp_wmem", format!("4096\t{MEMORY}\t{}", 8 * MEMORY)),
     ];
+    if let Some(timeouts) = kernel.syn_linear_timeouts {
+        controls.push(("ipv4/tcp_syn_linear_timeouts", timeouts.to_string()));
+    }
     if let Some(window) = window {
         // Small packets take far more memory than their bytes; only the window is to be a limit.
         let memory = MEMORY.max(16 * u64::from(*window));
@@ -190,6 +193,7 @@ mod tests {
             reordering: 3,
             ecn: 2,
             slow_start_after_idle: true,
+            syn_linear_timeouts: None,
             rto_min: Duration::from_millis(200),
             window: Some(8192),
             mtu: 576,

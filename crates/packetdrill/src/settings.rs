@@ -204,6 +204,7 @@ impl Kernel<'_> {
             reordering: number("tcp_reordering"),
             ecn: number("tcp_ecn"),
             slow_start_after_idle: on("tcp_slow_start_after_idle"),
+            syn_linear_timeouts: number("tcp_syn_linear_timeouts"),
             rto_min: self.number("tcp_rto_min_us").map(Duration::from_micros),
         }
     }

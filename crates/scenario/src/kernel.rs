@@ -26,6 +26,9 @@ pub struct Kernel {
     pub ecn: u32,
     /// Does a window begin anew when it was idle (`tcp_slow_start_after_idle`)?
     pub slow_start_after_idle: bool,
+    /// After how many timeouts a SYN's are doubled (`tcp_syn_linear_timeouts`); `None`: what the
+    /// kernel likes, for those before 6.5 have no such control and double each.
+    pub syn_linear_timeouts: Option<u32>,
     /// The least timeout.
     pub rto_min: Duration,
     /// The largest window that it announces, in bytes; `None`: what the kernel likes.
@@ -53,6 +56,7 @@ impl Kernel {
             reordering: Some(self.reordering),
             ecn: Some(self.ecn),
             slow_start_after_idle: Some(self.slow_start_after_idle),
+            syn_linear_timeouts: self.syn_linear_timeouts,
             rto_min: Some(self.rto_min),
         }
     }

@@ -43,6 +43,9 @@ fn a_linux_sender_is_set_as_its_kernel_is() {
     assert_eq!(set.rto.floor, RtoFloor::Variance(Duration::from_secs(1)));
     let other = flow(&[("kernel.host", RIGHT)]);
     assert_eq!(sender(&other, "linux"), plain);
+    let doubled = flow(&[("kernel.syn_linear_timeouts", "0")]);
+    let evenly = |flow: &Flow| sender(flow, "linux").connection.syn_linear_timeouts;
+    assert_eq!([evenly(&flow(&[])), evenly(&doubled)], [4, 0]);
 }
 
 #[test]

@@ -16,26 +16,26 @@ pub use congestion::{
     CongestionConfig, Control, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
 };
 pub use connection::{
-    AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, Secret,
-    TimeWaitReset,
+    AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, Handshake, KeepAlive, Limits, Nagle,
+    Secret, TimeWaitReset,
 };
-pub use rack::{RackConfig, RackRoundTrip, RackThreshold, ReorderingWindow};
-pub use receiver::{AckCounts, AckDelay, GapFill, Lie, ReceiverConfig, RxtAnswer};
+pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};
+pub use receiver::{AckCounts, AckDelay, GapFill, Lie, ReceiverConfig, RepeatedSyn, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
     RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
 };
 pub use rto::{
-    Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, RtoConfig, RtoFloor, Sampling,
-    TimerClock,
+    Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, Restarts, RtoConfig, RtoFloor,
+    Sampling, TimerClock,
 };
 pub use spurious::{
     Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, PathFact,
     Response, Threshold, WindowLimited,
 };
 pub use window::{
-    Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout, SlowStart,
-    Validation, WindowConfig,
+    AfterSyn, Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout,
+    SlowStart, Validation, WindowConfig,
 };
 
 /// How an endpoint behaves.
@@ -166,12 +166,14 @@ impl Default for Config {
                 restart_on_retransmit: false,
                 restart_on_duplicate: RestartOnDuplicate::default(),
                 restart_from: RestartFrom::default(),
+                restarts: Restarts::default(),
                 history: History::default(),
                 forget_after: None,
                 timer: TimerClock::default(),
             },
             window: WindowConfig {
                 initial: InitialWindow::Rfc6928,
+                after_syn: AfterSyn::default(),
                 initial_ssthresh: None,
                 halves: Halves::default(),
                 halving: Halving::default(),
@@ -214,6 +216,7 @@ impl Default for Config {
                 max_sack_blocks: 4,
                 delayed_dupacks: None,
                 dsack_old: false,
+                repeated_syn: RepeatedSyn::default(),
                 lie: None,
             },
             connection: ConnectionConfig::default(),

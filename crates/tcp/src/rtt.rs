@@ -119,7 +119,7 @@ impl RttEstimator {
         let acks = || flight_size.div_ceil(2 * smss);
         let samples = match (self.config.rto.arithmetic, self.config.rto.sampling) {
             (Arithmetic::Eifel, Sampling::EverySegment) => flight_size.div_ceil(smss),
-            (Arithmetic::Eifel, Sampling::EveryAck) => acks(),
+            (Arithmetic::Eifel, Sampling::EveryAck | Sampling::EveryReport) => acks(),
             (Arithmetic::Eifel, Sampling::OncePerWindow) => 1,
             _ if self.config.rto.history == History::Windows => acks(),
             _ => return,

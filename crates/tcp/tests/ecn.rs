@@ -2,7 +2,7 @@
 
 mod script;
 
-use rtolab_tcp::config::FullAck;
+use rtolab_tcp::config::{FullAck, PrrBound, Reduction};
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Codepoint, Config, Flags, Segment};
 use script::pair::{End, connected};
@@ -227,4 +227,18 @@ fn an_echo_while_nothing_is_outstanding_changes_nothing() {
     s.ack(1).cwnd(4.25);
     s.echoes_mark(1).cwnd(4.25).ssthresh(4);
     s.write(2).expect([2, 3]);
+}
+
+/// `tcp_enter_cwr`: marks bring the window down in proportion, as losses do.
+#[test]
+fn a_sender_like_linux_comes_down_in_proportion() {
+    let setup = Script::sender("rack+ecn").cwnd(10).ssthresh(20).handshake_takes(100);
+    let linux = Reduction::Prr(PrrBound::Linux);
+    let mut s = setup.set(|config| config.recovery.reduction = linux).sent(1..=10);
+    s.echoes_mark(1).ssthresh(5).expect([11]);
+    let left = (2..=11).map(|number| s.ack(number).ssthresh(5).take().len()).sum::<usize>();
+    // Half as much as is acknowledged, but for what lets the first out at once.
+    assert_eq!(left, 5);
+    // Segment 11 is beyond what was outstanding then.
+    s.cwnd(5.2);
 }

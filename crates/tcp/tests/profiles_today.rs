@@ -3,7 +3,9 @@
 mod script;
 
 use rtolab_tcp::Config;
-use rtolab_tcp::config::{Algorithm, Control, IdleRestart, Response, RtoFloor, SlowStartExit};
+use rtolab_tcp::config::{
+    Algorithm, Control, IdleRestart, PrrBound, Reduction, Response, RtoFloor, SlowStartExit,
+};
 use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::sum::{self, SumError};
 use rtolab_time::Duration;
@@ -20,7 +22,11 @@ fn linux_is_the_sum_of_its_policies_and_more() {
     let sum = sum::sender(parts, &Config::default()).unwrap();
     assert_eq!(
         config.recovery,
-        rtolab_tcp::config::RecoveryConfig { rack: config.recovery.rack, ..sum.recovery }
+        rtolab_tcp::config::RecoveryConfig {
+            rack: config.recovery.rack,
+            reduction: Reduction::Prr(PrrBound::Linux),
+            ..sum.recovery
+        }
     );
     assert_eq!((config.frto, &config.detectors), (sum.frto, &sum.detectors));
     assert_eq!((config.congestion, config.response), (sum.congestion, sum.response));
@@ -45,6 +51,7 @@ fn each_setting_of_a_kernel_changes_linux() {
         Sysctl { reordering: Some(5), ..none() },
         Sysctl { ecn: Some(1), ..none() },
         Sysctl { slow_start_after_idle: Some(false), ..none() },
+        Sysctl { syn_linear_timeouts: Some(0), ..none() },
         Sysctl { rto_min: Some(Duration::from_secs(1)), ..none() },
     ] {
         assert_ne!(linux(&kernel), plain, "{kernel:?}");
@@ -65,6 +72,7 @@ fn the_settings_that_linux_comes_with_change_nothing() {
         reordering: Some(3),
         ecn: Some(2),
         slow_start_after_idle: Some(true),
+        syn_linear_timeouts: Some(4),
         rto_min: Some(Duration::from_millis(200)),
     };
     assert_eq!(linux(&kernel), linux(&Sysctl::default()));

@@ -44,6 +44,13 @@ fn t_rk_1_what_comes_late_shows_reordering() {
 }
 
 #[test]
+fn what_one_acknowledgment_reports_has_not_overtaken_itself() {
+    // The newest block comes first (RFC 2018 section 4), and three SACKed segments are enough.
+    let mut s = a_millisecond_apart("rack", 5);
+    s.at(204).sacks(0, [5..=5, 2..=3]).fast_retransmits(1).take();
+}
+
+#[test]
 fn without_reordering_three_segments_above_a_hole_are_enough() {
     let mut s = a_millisecond_apart("rack", 5);
     s.at(201).sacks(0, [2..=2]).expect_nothing();

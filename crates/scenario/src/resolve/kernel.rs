@@ -24,6 +24,7 @@ fn default(node: usize, flows: &[Flow]) -> Kernel {
         reordering: 3,
         ecn: 2,
         slow_start_after_idle: true,
+        syn_linear_timeouts: None,
         rto_min: Duration::from_millis(200),
         window: receives.map(|flow| flow.receiver.receiver.buffer).max(),
         mtu: u32::from(mss) + HEADERS,
@@ -49,6 +50,8 @@ macro_rules! set {
         kernel.ecn = written.ecn.map_or(kernel.ecn, |number| number.0);
         let restarts = written.slow_start_after_idle.unwrap_or(kernel.slow_start_after_idle);
         kernel.slow_start_after_idle = restarts;
+        let timeouts = written.syn_linear_timeouts.map(|number| number.0);
+        kernel.syn_linear_timeouts = timeouts.or(kernel.syn_linear_timeouts);
         kernel.rto_min = written.rto_min.map_or(kernel.rto_min, |Written(span)| span);
         kernel.window = written.window.map(|Written(size)| size).or(kernel.window);
         kernel.mtu = written.mtu.map_or(kernel.mtu, |Written(size)| size);

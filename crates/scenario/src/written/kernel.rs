@@ -39,6 +39,9 @@ macro_rules! with_settings {
             /// Does a window begin anew when it was idle (tcp_slow_start_after_idle)? Default:
             /// true.
             pub slow_start_after_idle: Option<bool>,
+            /// After how many timeouts a SYN's are doubled (tcp_syn_linear_timeouts). Default: 4, and
+            /// what an emulated host's kernel likes.
+            pub syn_linear_timeouts: Option<Whole<0, 127>>,
             /// The least timeout. Default: 200 ms.
             #[schemars(example = &"1 s")]
             pub rto_min: Option<Written<Positive>>,

@@ -15,6 +15,11 @@ pub struct ConnectionConfig {
     pub time_wait_reset: TimeWaitReset,
     /// Who closes, may it still read?
     pub after_close: AfterClose,
+    /// Does the handshake's last acknowledgment carry data that are there to be sent?
+    pub handshake: Handshake,
+    /// The first so many timeouts of a SYN that answers none do not back the timer off (Linux:
+    /// `tcp_syn_linear_timeouts`).
+    pub syn_linear_timeouts: u32,
 }
 
 /// So many challenge acknowledgments at most in each such period (RFC 5961 section 7, whose example
@@ -114,3 +119,14 @@ pub enum Nagle {
 /// knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Secret(pub [u64; 2]);
+
+/// Does the last acknowledgment of the handshake carry data that are there to be sent?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Handshake {
+    /// It may (RFC 9293 section 3.5).
+    #[default]
+    CarriesData,
+    /// It leaves alone, and data follow: `connect` returns before anything can be written (Linux,
+    /// `tcp_rcv_synsent_state_process`).
+    Alone,
+}

@@ -24,6 +24,8 @@ pub struct RackConfig {
     pub timer_slack: Duration,
     /// Whose round trip is waited for where one acknowledgment reports several segments.
     pub round_trip: RackRoundTrip,
+    /// Whose rules hold where Linux and the RFC differ.
+    pub rules: RackRules,
 }
 
 impl Default for RackConfig {
@@ -36,6 +38,7 @@ impl Default for RackConfig {
             max_ack_delay: Duration::from_millis(200),
             timer_slack: Duration::ZERO,
             round_trip: RackRoundTrip::default(),
+            rules: RackRules::default(),
         }
     }
 }
@@ -69,4 +72,26 @@ pub enum RackRoundTrip {
     /// That of the highest that is acknowledged in order, else of the highest that is SACKed: Linux
     /// looks at them in that order (`tcp_rack_advance`).
     LookedAtLast,
+}
+
+/// Whose rules RACK follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RackRules {
+    /// RFC 8985. An echo that is older than a retransmission shows that it is the original that was
+    /// reported, also where the report is a SACK (section 6.2 step 2), though a receiver of what is
+    /// out of order echoes an old timestamp in any case (RFC 7323 section 4.3).
+    #[default]
+    Rfc8985,
+    /// Linux, `net/ipv4/tcp_input.c` and `tcp_recovery.c`:
+    ///
+    /// - only where a retransmission is acknowledged in order is the echo looked at
+    ///   (`tcp_skb_spurious_retrans`), and otherwise the smallest round trip alone;
+    /// - in fast recovery a hole that is filled by what was only late shows reordering
+    ///   (`tcp_try_undo_partial`), without which a D-SACK does not widen the window
+    ///   (`tcp_dsack_seen`);
+    /// - where a retransmission of a timeout is lost again, fast recovery begins
+    ///   (`FLAG_LOST_RETRANS`);
+    /// - a timeout takes for lost what left a round trip ago, without the reordering window, and its
+    ///   window is a segment more than what is still under way (`tcp_enter_loss`).
+    Linux,
 }

@@ -37,6 +37,8 @@ pub struct ReceiverConfig {
     /// Is what PAWS drops reported by D-SACK, as far as it was received before? No RFC asks for it;
     /// Linux does it (`tcp_send_dupack`).
     pub dsack_old: bool,
+    /// What a SYN that is repeated changes.
+    pub repeated_syn: RepeatedSyn,
     /// What the receiver says that is not so, to be sent more than its share.
     pub lie: Option<Lie>,
 }
@@ -108,4 +110,15 @@ pub enum GapFill {
     WhereJoined,
     /// As any other in order: RFC 1122 section 4.2.3.2, which knows no exception.
     Delayed,
+}
+
+/// What a SYN changes that the peer repeats, besides that it is answered again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RepeatedSyn {
+    /// Its timestamp is echoed from then on, as any that is newer (RFC 7323 section 4.3).
+    #[default]
+    EchoedAnew,
+    /// The timestamp of the first stays, which tells the peer that its timeout was in vain, and the
+    /// timer of the answer begins anew (Linux, `tcp_check_req`).
+    Linux,
 }

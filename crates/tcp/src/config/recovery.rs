@@ -176,4 +176,7 @@ pub enum PrrBound {
     /// no further loss (RFC 9937 section 6).
     #[default]
     Rfc9937,
+    /// As RFC 9937, but what might be delivered is the window, whatever of it was in use
+    /// (`tcp_cwnd_reduction` of Linux: `prior_cwnd`).
+    Linux,
 }

@@ -31,6 +31,8 @@ pub struct RtoConfig {
     pub restart_on_duplicate: RestartOnDuplicate,
     /// Since when a timer runs that a new acknowledgment restarts.
     pub restart_from: RestartFrom,
+    /// When else the timer begins anew, or from when on.
+    pub restarts: Restarts,
     /// Over what round trips are smoothed.
     pub history: History,
     /// After more than so many back-offs in a row the round trip is measured from scratch (RFC 6298
@@ -94,6 +96,10 @@ pub enum Sampling {
     /// the oldest segment that it acknowledges, unless one of them was retransmitted (Karn).
     #[default]
     EveryAck,
+    /// As Linux (`tcp_ack_update_rtt`): by the oldest segment that is acknowledged in order, unless
+    /// one of those was retransmitted; else by the first that is SACKed and was sent once; else by the
+    /// echo of an acknowledgment of new data.
+    EveryReport,
     /// One segment at a time is timed, as in BSD; any retransmission gives the sample up.
     OncePerWindow,
     /// Every segment is timed: an acknowledgment of several gives as many samples, unless one of
@@ -159,4 +165,19 @@ pub enum TimerClock {
     /// At each tick of the granularity, as in BSD: a timer of `n` ticks expires between `n - 1` and
     /// `n` ticks after it was set (`tcp_slowtimo`).
     Ticks,
+}
+
+/// When the retransmission timer begins anew besides new acknowledgments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Restarts {
+    /// As the other knobs have it.
+    #[default]
+    AsSet,
+    /// As in Linux, which has one timer for timeout, probe and reordering (`tcp_rearm_rto`):
+    ///
+    /// - the retransmission of the oldest segment restarts it (`tcp_xmit_retransmit_queue`);
+    /// - so does a SACK of what left before the oldest segment left last (`tcp_clean_rtx_queue`);
+    /// - while a probe or reordering is waited for, or was until now, the timeout is that of the
+    ///   oldest segment, from its last sending on (`tcp_rto_delta_us`).
+    Linux,
 }

@@ -5,6 +5,8 @@
 pub struct WindowConfig {
     /// The initial window.
     pub initial: InitialWindow,
+    /// What is left of it where the SYN timed out.
+    pub after_syn: AfterSyn,
     /// The initial slow-start threshold in segments; `None`: as high as possible.
     pub initial_ssthresh: Option<u32>,
     /// What is halved for `ssthresh`.
@@ -156,5 +158,16 @@ pub enum Validation {
     Rfc7661,
     /// It is kept, and grows only where it was full since all was acknowledged last, or in slow start
     /// more than half full (Linux, `tcp_is_cwnd_limited`).
+    Linux,
+}
+
+/// What is left of the initial window where the timer of the SYN expired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterSyn {
+    /// One segment (RFC 5681 section 3.1).
+    #[default]
+    OneSegment,
+    /// One segment where it expired twice, and all of it where once, or where an echo shows that the
+    /// first SYN is answered (Linux, `tcp_init_transfer` and `tcp_try_undo_spurious_syn`).
     Linux,
 }

@@ -182,13 +182,17 @@ impl HyStart {
     ) {
         let delay_min = train.delay_min.map_or(rtt, |least| least.min(rtt));
         train.delay_min = Some(delay_min);
-        if train.found || window.cwnd < LOW_WINDOW * window.smss {
+        if train.found {
             return;
         }
         let at = progress.at;
         if self.round_end.is_none_or(|end| progress.una > end) {
             self.begin_round(progress.max);
             (train.began, train.last) = (Some(at), Some(at));
+        }
+        // Rounds are told from the first on, but for a small window not looked at.
+        if window.cwnd < LOW_WINDOW * window.smss {
+            return;
         }
         let (began, last) = (train.began.unwrap_or(at), train.last.unwrap_or(at));
         if at - last <= TRAIN_SPACING {

@@ -7,7 +7,7 @@ use rtolab_time::Instant;
 use super::resets::Reset;
 use super::states::Opened;
 use super::{Agreed, Connection, Course, Failure, State};
-use crate::config::Algorithm;
+use crate::config::{Algorithm, Handshake, RepeatedSyn};
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
@@ -66,6 +66,10 @@ impl Connection {
         self.update_window(segment);
         self.sender.on_ack(segment, at);
         self.establish(at);
+        if self.config.connection.handshake == Handshake::Alone {
+            self.seldom.greets = true;
+            self.sender.stir();
+        }
     }
 
     /// Both ends have sent a SYN (RFC 9293 section 3.5, figure 8): it is sent again, and now it
@@ -150,7 +154,8 @@ impl Connection {
             self.on_reset(segment, at);
             return;
         }
-        if self.agreed.timestamps && segment.ack <= self.sender.flight().max() {
+        let echoes = self.agreed.timestamps && !self.keeps_first_syn(segment);
+        if echoes && segment.ack <= self.sender.flight().max() {
             self.receiver.note_timestamp(segment, at);
         }
         if !self.receiver.accepts(segment) {
@@ -211,7 +216,15 @@ impl Connection {
             self.on_acknowledgment(segment, at);
         } else {
             self.sender.resend_head = Some(Cause::Answer);
+            if self.keeps_first_syn(segment) {
+                self.sender.restart_retransmission_timer(at);
+            }
         }
+    }
+
+    /// Is it a SYN that is repeated, and the first one's timestamp is echoed all the same?
+    fn keeps_first_syn(&self, segment: &Segment) -> bool {
+        segment.flags.has(Flags::SYN) && self.config.receiver.repeated_syn == RepeatedSyn::Linux
     }
 
     /// A SYN in the window (RFC 9293 section 3.10.7.4, fourth check; RFC 5961 section 4).

@@ -69,7 +69,8 @@ impl Connection {
         if self.state == State::Closed && !self.receiver.owes_ack() {
             return None;
         }
-        if self.receiver.owes_rxt() {
+        let greets = core::mem::take(&mut self.seldom.greets) && self.receiver.owes_ack();
+        if greets || self.receiver.owes_rxt() {
             return Some(self.acknowledges(at));
         }
         if self.sender.take_probe() {

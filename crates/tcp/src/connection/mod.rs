@@ -58,6 +58,8 @@ struct Seldom {
     /// The application does not read any more.
     deaf: bool,
     failure: Option<Failure>,
+    /// The handshake's last acknowledgment is due, and carries nothing.
+    greets: bool,
     /// The largest window that the peer can offer, in bytes.
     largest_window: u32,
     challenges: Challenges,
@@ -122,6 +124,7 @@ impl Connection {
                 opened,
                 deaf: false,
                 failure: None,
+                greets: false,
                 largest_window: u32::from(u16::MAX),
                 challenges: Challenges::default(),
                 asked: Asked::default(),

@@ -151,6 +151,8 @@ pub struct AckFacts {
     pub newly_sacked: u64,
     /// Behind the highest of them.
     pub sacked_end: Option<Seq>,
+    /// When the first of them left that was sent once.
+    pub sacked_sent: Option<Instant>,
     /// Behind the lowest segment that was sent once and that this acknowledgment, cumulative or
     /// selective, is the first to report: its original arrived.
     pub original: Option<Seq>,
@@ -185,6 +187,14 @@ impl AckFacts {
         if !segment.was_retransmitted() && !segment.reported {
             let end = segment.end();
             self.original = Some(self.original.map_or(end, |lowest| lowest.min(end)));
+        }
+    }
+
+    /// The acknowledgment SACKs `segment`: see [`Self::sacked_sent`].
+    pub(super) fn note_sacked_sent(&mut self, segment: &Sent) {
+        if !segment.was_retransmitted() {
+            let sent = segment.first_sent;
+            self.sacked_sent = Some(self.sacked_sent.map_or(sent, |first| first.min(sent)));
         }
     }
 

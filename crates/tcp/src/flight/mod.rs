@@ -234,6 +234,7 @@ impl Flight {
             sacked_before: self.sacked,
             newly_sacked: 0,
             sacked_end: None,
+            sacked_sent: None,
             original: None,
             dsack: None,
             duplicate: segment.ack == self.una
@@ -336,6 +337,7 @@ impl Flight {
             facts.newly_sacked += bytes;
             facts.sacked_end = facts.sacked_end.max(Some(segment.end()));
             facts.note_original(segment);
+            facts.note_sacked_sent(segment);
             if core::mem::take(&mut segment.lost) {
                 self.lost -= bytes;
             }

@@ -16,6 +16,8 @@ pub(crate) type Sending = (Instant, Seq);
 pub(crate) struct Overtaken {
     /// The first one that is taken for lost now.
     pub lost: Option<Seq>,
+    /// Is one of them lost that was sent again before?
+    pub again: bool,
     /// When the last of those left for which it is too early to tell.
     pub awaited: Option<Instant>,
 }
@@ -78,6 +80,7 @@ impl Flight {
                 }
             } else if sent.sacked || (sent.lost && !sent.repaired) {
             } else if sent.last_sent + settle <= at {
+                overtaken.again |= sent.repaired;
                 self.lose(index);
                 overtaken.lost = overtaken.lost.or(Some(sent.seq));
             } else {

@@ -8,10 +8,10 @@ use rtolab_time::Duration;
 use super::receivers::NO_RXT;
 use super::{Profile, Quirk, quirk};
 use crate::config::{
-    AckCounts, AckDelay, AfterClose, Algorithm, Avoidance, Config, Control, CubicGrowth, CubicUndo,
-    EchoRule, FullAck, Halves, Halving, IdleRestart, InitialWindow, Nagle, PrrBound, RackRoundTrip,
-    RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response, RtoFloor, SlowStart,
-    SlowStartExit, Validation,
+    AckCounts, AckDelay, AfterClose, AfterSyn, Algorithm, Avoidance, Config, Control, CubicGrowth,
+    CubicUndo, EchoRule, FullAck, Halves, Halving, Handshake, IdleRestart, InitialWindow, Nagle,
+    PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction, ReorderingWindow, RepeatedSyn,
+    RepeatedTimeout, Response, Restarts, RtoFloor, Sampling, SlowStart, SlowStartExit, Validation,
 };
 use crate::spurious::{FrtoVariant, UndoLinux};
 
@@ -47,6 +47,7 @@ const SENDS: &[Quirk] = &[
             c.recovery.rack.threshold = RackThreshold::Dupthresh;
             c.recovery.rack.max_ack_delay = Duration::from_millis(200);
             c.recovery.rack.round_trip = RackRoundTrip::LookedAtLast;
+            c.recovery.rack.rules = RackRules::Linux;
             c.recovery.limited_transmit = true;
             c.recovery.dupthresh = 3;
         },
@@ -57,7 +58,7 @@ const SENDS: &[Quirk] = &[
         |c| c.recovery.rack.timer_slack = Duration::from_millis(2),
     ),
     quirk("PRR", "Linux 6, tcp_cwnd_reduction", |c| {
-        c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937);
+        c.recovery.reduction = Reduction::Prr(PrrBound::Linux);
         c.window.full_ack = FullAck::Ssthresh;
     }),
     quirk(
@@ -93,10 +94,27 @@ const SENDS: &[Quirk] = &[
     quirk("an initial window of ten segments", "Linux 6, TCP_INIT_CWND", |c| {
         c.window.initial = InitialWindow::Segments(10);
     }),
+    quirk("the handshake's last ACK leaves alone", "Linux 6, tcp_rcv_synsent_state_process", |c| {
+        c.connection.handshake = Handshake::Alone;
+    }),
+    quirk("the first four SYNs are repeated evenly", "Linux 6.5, tcp_syn_linear_timeouts", |c| {
+        c.connection.syn_linear_timeouts = 4;
+    }),
+    quirk(
+        "one timeout of a SYN leaves the initial window, and so do those in vain",
+        "Linux 6, tcp_init_transfer and tcp_try_undo_spurious_syn",
+        |c| c.window.after_syn = AfterSyn::Linux,
+    ),
     quirk("a floor of 200 ms on the variance, a ceiling of 120 s", TIMER, |c| {
         c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
         c.rto.max = Duration::from_secs(120);
         c.rto.initial = Duration::from_secs(1);
+    }),
+    quirk("one timer for timeout, probe and reordering", "Linux 6, tcp_rearm_rto", |c| {
+        c.rto.restarts = Restarts::Linux;
+    }),
+    quirk("round trips of SACKed segments, too", "Linux 6, tcp_ack_update_rtt", |c| {
+        c.rto.sampling = Sampling::EveryReport;
     }),
     quirk(
         "F-RTO, and undoing by timestamps and D-SACK",
@@ -161,6 +179,9 @@ const RECEIVES: &[Quirk] = &[
         "Linux 6, tcp_replace_ts_recent; assumed: from memory of tcp_sequence",
         |c| c.timestamp.echo = EchoRule::Linux,
     ),
+    quirk("a repeated SYN has the first one's timestamp echoed", "Linux 6, tcp_check_req", |c| {
+        c.receiver.repeated_syn = RepeatedSyn::Linux;
+    }),
     NO_RXT,
 ];
 
@@ -190,6 +211,8 @@ pub struct Sysctl {
     pub ecn: Option<u32>,
     /// `slow_start_after_idle`.
     pub slow_start_after_idle: Option<bool>,
+    /// `syn_linear_timeouts`.
+    pub syn_linear_timeouts: Option<u32>,
     /// `rto_min_us`, or the route's `rto_min`.
     pub rto_min: Option<Duration>,
 }
@@ -211,6 +234,9 @@ impl Sysctl {
         if let Some(restarts) = self.slow_start_after_idle {
             config.window.idle_restart =
                 if restarts { IdleRestart::LastSent } else { IdleRestart::Off };
+        }
+        if let Some(timeouts) = self.syn_linear_timeouts {
+            config.connection.syn_linear_timeouts = timeouts;
         }
         if let Some(floor) = self.rto_min {
             config.rto.floor = RtoFloor::Variance(floor);

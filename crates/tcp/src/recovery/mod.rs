@@ -40,6 +40,8 @@ pub(crate) struct Recovery {
     pub recover: Seq,
     /// In fast recovery: the window without what duplicate acknowledgments add to it, in bytes.
     halved: u64,
+    /// The window before that, in bytes.
+    before: u64,
     /// Fast recovery, while it lasts.
     fast: Option<Fast>,
     /// What the heuristics of RFC 6582 section 4 keep of the last new acknowledgment.
@@ -90,6 +92,7 @@ impl Default for Recovery {
             limited: 0,
             recover: Seq::FIRST,
             halved: 0,
+            before: 0,
             fast: None,
             newest: NewestAck::default(),
             rate: Rate::default(),
@@ -229,7 +232,7 @@ impl Sender {
             FullAck::Halved => self.window.set_half(half, &before),
             FullAck::FlightSize | FullAck::Ssthresh => self.window.cwnd = self.window.ssthresh,
         }
-        self.recovery.halved = self.window.cwnd;
+        (self.recovery.halved, self.recovery.before) = (self.window.cwnd, before.cwnd);
         self.recovery.recover = self.flight.max();
         self.recovery.fast = Some(fast);
         self.nxt = match self.config.recovery.go_back_n_on_duplicates {

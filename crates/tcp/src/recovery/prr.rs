@@ -64,16 +64,22 @@ impl Sender {
         before: Losses,
     ) {
         let Some(bound) = self.prr_bound() else { return };
+        let flight_size = facts.max.since(facts.una_before);
+        let unsacked = flight_size - facts.sacked_before;
+        let delivered = unsacked - (self.flight.size() - self.flight.sacked());
+        let delivered = delivered + self.delivered_twice(facts);
+        if self.is_reducing_for_echo() {
+            if delivered > 0 {
+                self.send_in_proportion(bound, delivered, facts.is_new());
+            }
+            return;
+        }
         if !self.recovery.is_fast() {
-            self.prr = None;
-            if recovering {
+            if self.prr.take().is_some() || recovering {
                 self.window.cwnd = self.window.ssthresh;
             }
             return;
         }
-        let flight_size = facts.max.since(facts.una_before);
-        let unsacked = flight_size - facts.sacked_before;
-        let delivered = unsacked - (self.flight.size() - self.flight.sacked());
         let Losses { lost, repaired } = self.losses();
         // What was repaired and has arrived counts in neither.
         let further = lost + before.repaired > before.lost + repaired;
@@ -81,10 +87,29 @@ impl Sender {
         self.begin_prr(match bound {
             PrrBound::Crb | PrrBound::Ssrb => flight_size,
             PrrBound::Rfc9937 => unsacked,
+            PrrBound::Linux => self.recovery.before,
         });
         if delivered > 0 {
             self.send_in_proportion(bound, delivered, safe);
         }
+    }
+
+    /// The peer echoes a mark, and the window of `before` bytes comes down as in fast recovery, until
+    /// more than what is outstanding now is acknowledged (`tcp_enter_cwr` of Linux).
+    pub(crate) fn begin_reducing_for_echo(&mut self, facts: &AckFacts, before: u64) {
+        let flight = before.max(1);
+        let prr = Prr { recover: self.flight.max(), delivered: 0, out: 0, flight };
+        self.prr = Some(alloc::boxed::Box::new(prr));
+        let acked = facts.max.since(facts.una_before) - facts.sacked_before;
+        let delivered = acked - (self.flight.size() - self.flight.sacked());
+        if delivered > 0 {
+            self.send_in_proportion(PrrBound::Linux, delivered, facts.is_new());
+        }
+    }
+
+    /// Does the window come down outside fast recovery?
+    pub(crate) fn is_reducing_for_echo(&self) -> bool {
+        self.prr.is_some() && !self.recovery.is_fast() && self.is_answering_echo()
     }
 
     /// Fast recovery began between two acknowledgments.
@@ -93,8 +118,11 @@ impl Sender {
             self.begin_prr(match bound {
                 PrrBound::Crb | PrrBound::Ssrb => self.flight.size(),
                 PrrBound::Rfc9937 => self.flight.size() - self.flight.sacked(),
+                PrrBound::Linux => self.recovery.before,
             });
-            self.send_in_proportion(bound, 0, false);
+            // As if a segment had been delivered (`tcp_rack_reo_timeout`).
+            let delivered = if bound == PrrBound::Linux { self.window.smss } else { 0 };
+            self.send_in_proportion(bound, delivered, false);
         }
     }
 
@@ -122,13 +150,19 @@ impl Sender {
         let Some(prr) = &mut self.prr else { return };
         prr.delivered += delivered;
         let due = if pipe > ssthresh {
-            prr.share(ssthresh).saturating_sub(prr.out)
+            let share = match bound {
+                PrrBound::Linux => prr.share(ssthresh).div_ceil(smss) * smss,
+                PrrBound::Crb | PrrBound::Ssrb | PrrBound::Rfc9937 => prr.share(ssthresh),
+            };
+            share.saturating_sub(prr.out)
         } else {
             let owed = prr.delivered.saturating_sub(prr.out);
             let limit = match bound {
                 PrrBound::Crb => owed,
                 PrrBound::Ssrb => owed.max(delivered) + smss,
-                PrrBound::Rfc9937 => owed.max(delivered) + if safe { smss } else { 0 },
+                PrrBound::Rfc9937 | PrrBound::Linux => {
+                    owed.max(delivered) + if safe { smss } else { 0 }
+                }
             };
             limit.min(ssthresh - pipe)
         };

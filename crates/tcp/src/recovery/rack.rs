@@ -6,7 +6,7 @@ use rtolab_time::{Duration, Instant};
 use super::Fast;
 use super::tlp::TailLossProbe;
 use crate::config::{
-    Algorithm, Config, RackConfig, RackRoundTrip, RackThreshold, ReorderingWindow,
+    Algorithm, Config, RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow,
 };
 use crate::flight::{AckFacts, Cause, Sending, Sent};
 use crate::segment::Segment;
@@ -107,11 +107,13 @@ impl Rack {
     }
 
     /// Step 4 of section 6.2, its first half: D-SACKs widen the reordering window.
-    fn adapt(&mut self, facts: &AckFacts, recovered: bool) {
+    /// To Linux they say nothing as long as no reordering was seen (`tcp_dsack_seen`).
+    fn adapt(&mut self, facts: &AckFacts, recovered: bool, rules: RackRules) {
         if self.dsack_round.is_some_and(|round| facts.ack >= round) {
             self.dsack_round = None;
         }
-        if facts.dsack.is_some() && self.dsack_round.is_none() {
+        let counts = facts.dsack.is_some() && (rules == RackRules::Rfc8985 || self.reordering_seen);
+        if counts && self.dsack_round.is_none() {
             self.dsack_round = Some(facts.max);
             self.quarters += 1;
             self.persists = PERSISTENCE;
@@ -128,29 +130,42 @@ impl Sender {
     /// Steps 1 to 3 of section 6.2, before the acknowledgment `segment` is taken: what arrived, and
     /// in which order.
     pub(crate) fn rack_hears(&mut self, segment: &Segment, at: Instant) {
+        let partial = self.recovery.is_fast() && segment.ack < self.recovery.recover;
         let Self { rack: Some(rack), flight, config, .. } = self else { return };
+        let linux = config.recovery.rack.rules == RackRules::Linux;
         let echo = segment.timestamps().map(|timestamps| timestamps.echo);
         let mut latest: Option<Sending> = None;
-        let mut looked_at: [Option<Instant>; 2] = [None; 2];
+        let mut looked_at: [Option<(Seq, Instant)>; 2] = [None; 2];
+        // Of what is reported at once, in blocks of any order, none has overtaken another.
+        let fack = rack.fack;
         for sent in flight.delivered_by(segment) {
             let rtt = at - sent.last_sent;
             if !sent.was_retransmitted() {
                 rack.measure(rtt, at, &config.recovery.rack);
-                rack.reordering_seen |= sent.end() < rack.fack;
+                rack.reordering_seen |= sent.end() < fack;
             }
             rack.fack = rack.fack.max(sent.end());
             // It may be the original that arrived.
+            let echo = match config.recovery.rack.rules {
+                RackRules::Linux if sent.end() > segment.ack => None,
+                RackRules::Linux | RackRules::Rfc8985 => echo,
+            };
             let before = |echo: u32| (echo.wrapping_sub(sent.timestamp) as i32) < 0;
+            // The hole was filled by what was only late (`tcp_try_undo_partial`).
+            let late = sent.was_retransmitted() && sent.seq < fack && echo.is_some_and(before);
+            rack.reordering_seen |= linux && partial && late;
             let too_soon = rack.min_rtt.is_some_and(|(least, _)| rtt < least);
             if !sent.was_retransmitted() || !(echo.is_some_and(before) || too_soon) {
                 latest = latest.max(Some(sent.sending()));
-                looked_at[usize::from(sent.end() > segment.ack)] = Some(sent.last_sent);
+                // Blocks are looked at in the order of their numbers, whichever comes first.
+                let last = &mut looked_at[usize::from(sent.end() > segment.ack)];
+                *last = (*last).max(Some((sent.end(), sent.last_sent)));
             }
         }
         let [acked, sacked] = looked_at;
         let left = match config.recovery.rack.round_trip {
             RackRoundTrip::SentLast => latest.map(|(left, _)| left),
-            RackRoundTrip::LookedAtLast => acked.or(sacked),
+            RackRoundTrip::LookedAtLast => acked.or(sacked).map(|(_, left)| left),
         };
         if let Some(left) = left {
             rack.rtt = at - left;
@@ -164,7 +179,7 @@ impl Sender {
         self.end_probe(facts);
         let recovered = self.end_rack_recovery(facts);
         if let Some(rack) = &mut self.rack {
-            rack.adapt(facts, recovered);
+            rack.adapt(facts, recovered, self.config.recovery.rack.rules);
         }
         self.detect_by_time(facts.at);
     }
@@ -195,6 +210,14 @@ impl Sender {
         }
         let slack = config.recovery.rack.timer_slack;
         rack.reordering_timer = overtaken.awaited.map(|left| left + settle + slack);
+        let by_linux = config.recovery.rack.rules == RackRules::Linux;
+        if by_linux && overtaken.again && rack.timed_out {
+            rack.timed_out = false;
+            self.timed_out_at = None;
+            self.stop_frto();
+            rack_begins(self, at);
+            return;
+        }
         let begins = flight.lost() > 0 && !rack.timed_out && !self.recovery.is_fast();
         if begins && self.may_recover() {
             rack_begins(self, at);
@@ -226,17 +249,22 @@ impl Sender {
         if !recovering {
             self.reduce_in_proportion_at_timer();
         }
+        self.restart_timer_from_head(at);
     }
 
     /// The retransmission timer expired (section 6.3). The scoreboard stays, unless the head was
     /// selectively acknowledged: the receiver reneged.
     pub(crate) fn rack_times_out(&mut self, at: Instant) {
         self.nxt = self.flight.max();
-        let Self { rack: Some(rack), flight, .. } = self else { return };
+        let Self { rack: Some(rack), flight, config, .. } = self else { return };
         if flight.head().is_some_and(Sent::is_sacked) {
             flight.clear_scoreboard();
         }
-        flight.mark_lost_on_timeout(rack.rtt + rack.window, at);
+        let window = match config.recovery.rack.rules {
+            RackRules::Rfc8985 => rack.window,
+            RackRules::Linux => Duration::ZERO,
+        };
+        flight.mark_lost_on_timeout(rack.rtt + window, at);
         rack.forget_losses();
         rack.timed_out = true;
     }

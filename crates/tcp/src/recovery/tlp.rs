@@ -3,6 +3,7 @@
 
 use rtolab_time::{Duration, Instant};
 
+use crate::config::RackRules;
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::sender::{Chunk, Sender};
@@ -69,8 +70,17 @@ impl Sender {
 
     /// Section 7.2: new data leave, or are acknowledged, and are `outstanding` then, in bytes.
     pub(crate) fn arm_probe(&mut self, outstanding: u64, at: Instant) {
+        self.arm_probe_before(outstanding, (at, self.retransmission_deadline()));
+    }
+
+    /// The same, but not for later than `latest`.
+    pub(crate) fn arm_probe_before(
+        &mut self,
+        outstanding: u64,
+        (at, latest): (Instant, Option<Instant>),
+    ) {
         let timer = self.may_probe(outstanding).then(|| at + self.probe_timeout(outstanding));
-        let timer = timer.map(|timer| timer.min(self.retransmission_deadline().unwrap_or(timer)));
+        let timer = timer.map(|timer| timer.min(latest.unwrap_or(timer)));
         if let Some(rack) = &mut self.rack {
             rack.probe.timer = timer;
         }
@@ -110,7 +120,10 @@ impl Sender {
     pub(crate) fn on_probe_timer(&mut self, at: Instant) {
         let Some(rack) = &mut self.rack else { return };
         rack.probe.timer = None;
-        if rack.probe.end.is_some() || !rack.probe.sampled {
+        // Linux does not ask for a round trip in between (`tcp_send_loss_probe`).
+        let sampled = rack.probe.sampled || self.config.recovery.rack.rules == RackRules::Linux;
+        if rack.probe.end.is_some() || !sampled {
+            self.restart_timer_from_head(at);
             return;
         }
         rack.probe.due = true;

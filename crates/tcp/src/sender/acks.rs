@@ -46,6 +46,7 @@ impl Sender {
 
     fn learn(&mut self, segment: &Segment, at: Instant) {
         let timed = self.timed_segments(segment);
+        let waited = self.early_timer().is_some();
         self.rack_hears(segment, at);
         let mut facts = self.flight.expected(segment, at);
         match segment.sack_count() > 0 && !self.config.sack {
@@ -60,10 +61,15 @@ impl Sender {
             self.forbears = false;
             self.tell_trains(|trains| trains.acked(facts.ack));
             self.sample(&facts, &timed);
+        } else if facts.sacked_sent.is_some() && self.config.rto.sampling == Sampling::EveryReport {
+            self.sample(&facts, &timed);
         }
         self.last.received = Some(at);
         if segment.flags.has(Flags::ECE) {
             self.note_congestion_echo();
+        }
+        if facts.acks_syn() && self.syn_timed_out() {
+            self.judge_syn(&facts);
         }
         let settled = self.judge(&facts);
         let recovering = self.recovery.is_fast();
@@ -72,10 +78,11 @@ impl Sender {
         if echoed {
             self.answer_echo(&facts);
         }
-        let reducing = self.reduce_window(&facts) || echoed;
+        let reducing = self.reduce_window(&facts) || echoed || self.is_reducing_for_echo();
         if facts.is_new() {
             let ended = recovering && !self.recovery.is_fast();
             let full = ended && self.config.window.full_ack == FullAck::Halved;
+            let full = full || (ended && self.grows_where_recovered());
             let grows = !recovering || (full && !self.is_sack1());
             let valid = self.validate_ack(&facts);
             let frozen = settled.freezes() && !self.grows_where_restored(settled);
@@ -97,7 +104,7 @@ impl Sender {
             self.restart_timer_on_duplicate(&facts);
         }
         if self.rack.is_some() {
-            self.restart_early_timers(&facts);
+            self.restart_early_timers(&facts, waited);
         }
         self.open_window();
         self.calm = facts.is_new() && self.is_settled();
@@ -128,6 +135,7 @@ impl Sender {
             (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, facts.at)),
             (Sampling::EveryAck, None) if facts.acks_retransmission => None,
             (Sampling::EveryAck, None) => facts.oldest_acked.map(|segment| segment.first_sent),
+            (Sampling::EveryReport, echo) => self.reported(facts, echo),
             (Sampling::OncePerWindow, _) => self
                 .timed
                 .filter(|(seq, _)| *seq < facts.ack)
@@ -152,6 +160,15 @@ impl Sender {
         if let Some(adapting) = self.adapting.take_if(|adapting| new(adapting.from)) {
             self.rtt.adapt(adapting.before, self.rtt.measure(sent, facts.at));
         }
+    }
+
+    /// When that left whose round trip a report gives (`tcp_ack_update_rtt`): the report of nothing
+    /// new in order has no echo of its own.
+    fn reported(&self, facts: &AckFacts, echo: Option<u32>) -> Option<Instant> {
+        let oldest = facts.oldest_acked.filter(|_| !facts.acks_retransmission);
+        let sent = oldest.map(|segment| segment.first_sent).or(facts.sacked_sent);
+        let echoed = || echo.filter(|_| facts.is_new());
+        sent.or_else(|| echoed().map(|echo| self.instant_of(echo, facts.at)))
     }
 
     /// The timestamp clock of this end (RFC 7323 section 5.4).

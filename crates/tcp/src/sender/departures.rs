@@ -35,7 +35,9 @@ impl Sender {
         // In ns-2 what fills a hole leaves the timer alone, and the segment that is timed.
         let fills = chunk.cause == Cause::Recovery && self.is_sack1();
         let repairs = matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery) && !fills;
-        if self.deadline.is_none() || (repairs && self.config.rto.restart_on_retransmit) {
+        let restarts =
+            (repairs && self.config.rto.restart_on_retransmit) || self.restarts_with(&chunk);
+        if self.deadline.is_none() || restarts {
             self.deadline = Some(self.expiry(at));
         }
         if retransmission && !fills {

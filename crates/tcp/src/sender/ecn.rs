@@ -4,7 +4,7 @@
 use alloc::boxed::Box;
 
 use super::Sender;
-use crate::config::Reduction;
+use crate::config::{PrrBound, Reduction};
 use crate::flight::AckFacts;
 use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
@@ -72,12 +72,16 @@ impl Sender {
             return;
         }
         let before = facts.max.since(facts.una_before);
+        let cwnd = self.window.cwnd;
         let part = self.halve(before);
         if let Some(ecn) = &mut self.ecn {
             ecn.answered = Some(self.flight.max());
         }
         match self.config.recovery.reduction {
             Reduction::RateHalving => self.begin_window_reduction(before),
+            Reduction::Prr(PrrBound::Linux) if self.rack.is_some() => {
+                self.begin_reducing_for_echo(facts, cwnd);
+            }
             Reduction::AtOnce | Reduction::Prr(_) => {
                 let least = part.max(self.window.smss).min(self.window.ssthresh);
                 self.window.cwnd = self.window.cwnd.min(least);

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use rtolab_time::{Duration, Instant};
 
 use super::{Sender, Settled};
-use crate::config::{self, CongestionConfig, SlowStart};
+use crate::config::{self, CongestionConfig, RackRules, SlowStart};
 use crate::congestion::{Acknowledged, Cubic, HyStart, Progress, Window};
 use crate::flight::AckFacts;
 
@@ -57,6 +57,12 @@ impl Sender {
         settled == Settled::Restored && self.config.window.slow_start == SlowStart::Delivered
     }
 
+    /// And for the one that ends fast recovery?
+    pub(super) fn grows_where_recovered(&self) -> bool {
+        let linux = self.config.recovery.rack.rules == RackRules::Linux;
+        linux && self.config.window.slow_start == SlowStart::Delivered
+    }
+
     /// For how many bytes the window grows; asked before loss recovery forgets what it counted. Where
     /// there is no SACK each duplicate acknowledgment stands for a segment that was delivered before.
     #[inline]
@@ -69,10 +75,19 @@ impl Sender {
                     true => 0,
                     false => u64::from(self.recovery.dupacks) * self.window.smss,
                 };
-                delivered.saturating_sub(before).max(delivered.min(self.window.smss))
+                let once = delivered.saturating_sub(before).max(delivered.min(self.window.smss));
+                once + self.delivered_twice(facts)
             }
             _ => facts.advanced,
         }
+    }
+
+    /// What is reported as received twice was delivered, too: to Linux in whole segments
+    /// (`tcp_dsack_seen`), to others not.
+    pub(crate) fn delivered_twice(&self, facts: &AckFacts) -> u64 {
+        let linux = self.config.recovery.rack.rules == RackRules::Linux;
+        let range = facts.dsack.filter(|_| linux && self.rack.is_some());
+        range.map_or(0, |range| range.end.since(range.start).next_multiple_of(self.window.smss))
     }
 
     #[inline(never)]

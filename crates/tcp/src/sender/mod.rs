@@ -24,10 +24,10 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Config, Halves, RtoFloor};
+use crate::config::{AfterSyn, Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
-use crate::flight::{Cause, Flight};
+use crate::flight::{AckFacts, Cause, Flight};
 use crate::recovery::{Prr, Rack, Recovery, WindowReduction};
 use crate::response::{Adapting, Discount, Saved};
 use crate::rtt::{RttEstimator, Trains};
@@ -151,8 +151,8 @@ pub struct Sender {
     largest_window: u32,
     /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
     pub(crate) timed_out_at: Option<Seq>,
-    /// Did the timer of the SYN expire?
-    syn_timed_out: bool,
+    /// How often the timer of the SYN expired, in vain or not known to be.
+    syn_timeouts: u32,
     /// The state before the last timeout or fast retransmit, once there was one.
     pub(crate) saved: Option<Box<Saved>>,
     /// F-RTO, where it is asked for.
@@ -190,7 +190,7 @@ impl Sender {
             burst: u32::MAX,
             deadline: None,
             timed_out_at: None,
-            syn_timed_out: false,
+            syn_timeouts: 0,
             frto: frto_of(&config),
             bench: bench_of(&config),
             rack: Rack::of(&config),
@@ -211,12 +211,16 @@ impl Sender {
 
     /// The handshake told the segment size: `smss` bytes of payload. The windows start.
     pub fn start(&mut self, smss: u32) {
-        self.window = Window::new(&self.config.window, smss, self.syn_timed_out);
+        let syn_lost = match self.config.window.after_syn {
+            AfterSyn::OneSegment => self.syn_timeouts > 0,
+            AfterSyn::Linux => self.syn_timeouts > 1,
+        };
+        self.window = Window::new(&self.config.window, smss, syn_lost);
         self.control = Control::of(&self.config.congestion);
         self.calm &= self.control.is_none();
         self.open_window();
         self.burst = u32::MAX;
-        if self.syn_timed_out {
+        if self.syn_timed_out() {
             self.rtt.restart_after_syn();
         }
     }
@@ -247,7 +251,21 @@ impl Sender {
 
     /// Did the timer of the SYN expire?
     pub(crate) const fn syn_timed_out(&self) -> bool {
-        self.syn_timed_out
+        self.syn_timeouts > 0
+    }
+
+    /// The SYN is acknowledged: an echo may show that it is the first one that is, and that its
+    /// timeouts were in vain (`tcp_try_undo_spurious_syn`).
+    fn judge_syn(&mut self, facts: &AckFacts) {
+        let first = facts.newest_acked.map(|syn| syn.first_timestamp);
+        if self.config.window.after_syn == AfterSyn::Linux && facts.echo == first {
+            self.syn_timeouts = 0;
+        }
+    }
+
+    /// More is going on than acknowledgments of new data.
+    pub(crate) const fn stir(&mut self) {
+        self.calm = false;
     }
 
     /// Has [`Sender::take_event`] something to tell?

@@ -4,7 +4,8 @@ use rtolab_time::{Duration, Instant};
 
 use super::{Permit, Sender};
 use crate::config::{
-    Parity, RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout, TimerClock,
+    Parity, RackRules, RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout,
+    TimerClock,
 };
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
@@ -35,7 +36,7 @@ impl Sender {
     }
 
     /// Is the oldest segment about to be sent again, so that its age says nothing?
-    fn resends_head(&self) -> bool {
+    pub(super) fn resends_head(&self) -> bool {
         let again = |head: &Sent| {
             head.seq >= self.nxt || (head.is_lost() && !head.is_repaired() && !head.is_sacked())
         };
@@ -62,7 +63,8 @@ impl Sender {
             RestartOnDuplicate::InRecovery => self.recovery.is_fast(),
             RestartOnDuplicate::Always => true,
         };
-        if restarts && (facts.duplicate || facts.newly_sacked > 0) {
+        let restarts = restarts && (facts.duplicate || facts.newly_sacked > 0);
+        if restarts || self.restarts_by_sack(facts) {
             self.deadline = Some(self.expiry(facts.at));
         }
     }
@@ -100,7 +102,9 @@ impl Sender {
         };
         self.calm = false;
         self.push_event(Event::Timeout(self.retransmission(head.seq, at)));
-        self.rtt.back_off();
+        if !self.repeats_syn_evenly(&head) {
+            self.rtt.back_off();
+        }
         self.tell_trains(|trains| {
             trains.resume();
             trains.delay(head.end());
@@ -112,7 +116,7 @@ impl Sender {
         self.nxt = head.end();
         let repeated = self.timed_out_at.replace(head.seq) == Some(head.seq);
         if head.flags.has(Flags::SYN) {
-            self.syn_timed_out = true;
+            self.syn_timeouts += 1;
             return;
         }
         let before = self.state_to_save();
@@ -138,7 +142,7 @@ impl Sender {
             probed: self.outstanding_probe().map(|sent| sent.seq),
         };
         self.recovery.on_timeout(self.flight.max());
-        self.reduction = None;
+        (self.reduction, self.prr) = (None, None);
         self.invalidate();
         match self.config.recovery.sack.on_timeout {
             _ if self.rack.is_some() => self.rack_times_out(at),
@@ -152,6 +156,12 @@ impl Sender {
         self.open_window();
     }
 
+    /// Is the timer not backed off, for `head` is a SYN that answers none and has not timed out often?
+    fn repeats_syn_evenly(&self, head: &Sent) -> bool {
+        let opens = head.flags.has(Flags::SYN) && !head.flags.has(Flags::ACK);
+        opens && self.syn_timeouts < self.config.connection.syn_linear_timeouts
+    }
+
     /// Has fast recovery cut the window, and is that enough of a cut?
     fn times_out_in_window(&self) -> bool {
         let once = self.config.window.repeated_timeout == RepeatedTimeout::OncePerWindow;
@@ -163,6 +173,9 @@ impl Sender {
         let entry = self.frto.as_mut().map_or(Entry::Conventional, |frto| frto.on_timeout(expiry));
         if entry != Entry::KeepsWindow {
             self.window.set_segments(1);
+            if self.rack.is_some() && self.config.recovery.rack.rules == RackRules::Linux {
+                self.window.cwnd += self.outstanding();
+            }
         }
         if entry != Entry::Conventional {
             self.permit = Permit::New(0);

@@ -4,7 +4,8 @@
 use rtolab_time::Instant;
 
 use super::{Chunk, Sender};
-use crate::flight::AckFacts;
+use crate::config::Restarts;
+use crate::flight::{AckFacts, Cause};
 
 impl Sender {
     /// When the next timer expires.
@@ -18,7 +19,7 @@ impl Sender {
     }
 
     #[inline]
-    fn early_timer(&self) -> Option<Instant> {
+    pub(super) fn early_timer(&self) -> Option<Instant> {
         self.rack.as_ref().and_then(|rack| rack.next_timer())
     }
 
@@ -54,11 +55,51 @@ impl Sender {
         self.deadline = Some(self.expiry(at));
     }
 
-    /// An acknowledgment was taken: RACK's timers follow it.
-    pub(super) fn restart_early_timers(&mut self, facts: &AckFacts) {
+    /// An acknowledgment was taken: RACK's timers follow it. One of them `waited` until then.
+    pub(super) fn restart_early_timers(&mut self, facts: &AckFacts, waited: bool) {
         match facts.is_new() {
             true => self.arm_probe(self.flight.size(), facts.at),
             false => self.disarm_probe(),
+        }
+        if waited && self.early_timer().is_none() {
+            self.restart_timer_from_head(facts.at);
+        }
+    }
+
+    /// Where there is one timer for all, and it was another's: the timeout is that of the oldest
+    /// segment, since it left last (`tcp_rearm_rto`).
+    pub(crate) fn restart_timer_from_head(&mut self, at: Instant) {
+        if let (Restarts::Linux, Some(head)) = (self.config.rto.restarts, self.flight.head()) {
+            let since = if self.resends_head() { at } else { head.last_sent };
+            self.deadline = Some(self.expiry(since).max(at));
+        }
+    }
+
+    /// Does what leaves at `at`, a retransmission of that `chunk`, restart the timer
+    /// (`tcp_xmit_retransmit_queue`)?
+    pub(super) fn restarts_with(&self, chunk: &Chunk) -> bool {
+        let repairs = !matches!(chunk.cause, Cause::Timeout | Cause::Probe);
+        let alone = self.early_timer().is_none();
+        let head = chunk.seq == self.flight.una() && chunk.seq < self.flight.max();
+        self.config.rto.restarts == Restarts::Linux && repairs && head && alone
+    }
+
+    /// Does what `facts` tells to be SACKed restart the timer: it left before the oldest segment left
+    /// last (`tcp_clean_rtx_queue`)?
+    pub(super) fn restarts_by_sack(&self, facts: &AckFacts) -> bool {
+        let head = self.flight.head().map(|head| head.last_sent);
+        let older = facts.sacked_sent.zip(head).is_some_and(|(sacked, head)| sacked < head);
+        self.config.rto.restarts == Restarts::Linux && older && self.early_timer().is_none()
+    }
+
+    /// When a probe must leave at the latest behind new data that leave at `at`: as the timer of the
+    /// oldest segment expires (`tcp_rto_delta_us`), unless it is too late for that.
+    fn latest_probe(&self, at: Instant) -> Option<Instant> {
+        match (self.config.rto.restarts, self.flight.head()) {
+            (Restarts::Linux, Some(head)) => {
+                Some(self.expiry(head.last_sent)).filter(|latest| *latest > at)
+            }
+            _ => self.deadline,
         }
     }
 
@@ -68,7 +109,8 @@ impl Sender {
         if chunk.seq < max {
             self.rack_repairs(chunk.seq);
         } else if !self.is_probe(chunk) {
-            self.arm_probe(chunk.end().max(max).since(self.flight.una()), at);
+            let outstanding = chunk.end().max(max).since(self.flight.una());
+            self.arm_probe_before(outstanding, (at, self.latest_probe(at)));
         }
     }
 }

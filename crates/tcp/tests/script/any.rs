@@ -4,9 +4,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
-    History, IdleRestart, KnownPath, Outstanding, PartialAck, PrrBound, RackThreshold,
+    History, IdleRestart, KnownPath, Outstanding, PartialAck, PrrBound, RackRules, RackThreshold,
     RecoverOnUndo, Reduction, ReorderingWindow, RepeatedTimeout, RestartFrom, RestartOnDuplicate,
-    RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart, TimerClock, Validation, WindowLimited,
+    Restarts, RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart, TimerClock, Validation,
+    WindowLimited,
 };
 use rtolab_tcp::{Config, sum};
 use rtolab_time::{Duration, Rate};
@@ -160,7 +161,12 @@ fn sender_of(sums: Vec<&'static str>) -> impl Strategy<Value = Config> {
         select(vec![RecoverOnUndo::Reset, RecoverOnUndo::Keep, RecoverOnUndo::Discount]),
     );
     let rto = (
-        select(vec![Sampling::EveryAck, Sampling::OncePerWindow, Sampling::EverySegment]),
+        select(vec![
+            Sampling::EveryAck,
+            Sampling::EveryReport,
+            Sampling::OncePerWindow,
+            Sampling::EverySegment,
+        ]),
         any::<bool>(),
         select(vec![0, 10, 500_u64]),
         select(vec![
@@ -202,6 +208,7 @@ fn variant() -> impl Strategy<Value = Config> {
         prop::option::of(0..5_u32),
         select(vec![TimerClock::Exact, TimerClock::Ticks]),
         select(vec![RestartFrom::Ack, RestartFrom::OldestSegment]),
+        select(vec![Restarts::AsSet, Restarts::Linux]),
     );
     let window = (
         select(vec![SlowStart::OneSegment, SlowStart::TwoSegments, SlowStart::PerAck]),
@@ -215,6 +222,7 @@ fn variant() -> impl Strategy<Value = Config> {
             Reduction::RateHalving,
             Reduction::Prr(PrrBound::Crb),
             Reduction::Prr(PrrBound::Rfc9937),
+            Reduction::Prr(PrrBound::Linux),
         ]),
         any::<bool>(),
         select(vec![PartialAck::AlsoNew, PartialAck::RetransmissionOnly]),
@@ -233,6 +241,7 @@ fn variant() -> impl Strategy<Value = Config> {
         prop::option::of(1..5_000_u64),
         0..500_u64,
         select(vec![0, 2_u64]),
+        select(vec![RackRules::Rfc8985, RackRules::Linux]),
     );
     let all = (options(), timer, window, recovery, rack);
     all.prop_map(|(mut config, timer, window, recovery, rack)| {
@@ -240,10 +249,10 @@ fn variant() -> impl Strategy<Value = Config> {
         (knobs.reordering_window, knobs.threshold) = (rack.0, rack.1);
         knobs.min_rtt_window = rack.2.map(Duration::from_millis);
         knobs.max_ack_delay = Duration::from_millis(rack.3);
-        knobs.timer_slack = Duration::from_millis(rack.4);
+        (knobs.timer_slack, knobs.rules) = (Duration::from_millis(rack.4), rack.5);
         let rto = &mut config.rto;
-        (rto.restart_on_duplicate, rto.history, rto.forget_after, rto.timer, rto.restart_from) =
-            timer;
+        (rto.restart_on_duplicate, rto.history, rto.forget_after, ..) = timer;
+        (rto.timer, rto.restart_from, rto.restarts) = (timer.3, timer.4, timer.5);
         (config.window.slow_start, config.window.idle_restart, config.window.validation) = window;
         config.recovery.early_retransmit = recovery.0;
         config.recovery.reduction = recovery.1;

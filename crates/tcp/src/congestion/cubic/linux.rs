@@ -40,9 +40,10 @@ struct Epoch {
 }
 
 impl Counts {
-    /// The window was cut.
+    /// The window was cut, and what was counted towards a larger one is forgotten
+    /// (`tcp_init_cwnd_reduction`).
     pub(super) fn cut(&mut self) {
-        self.epoch = None;
+        (self.epoch, self.counted) = (None, 0.0);
     }
 
     /// A round trip was measured.
@@ -67,6 +68,8 @@ impl Counts {
     ) {
         let cwnd = (window.cwnd / window.smss) as f64;
         let segments = acked.bytes as f64 / window.smss as f64;
+        // In whole segments, also where fast convergence has lowered it.
+        let w_max = libm::floor(w_max);
         let k = if w_max > cwnd { libm::cbrt((w_max - cwnd) / C) } else { 0.0 };
         let flat = (k, w_max.max(cwnd));
         let fresh = Epoch { began: acked.at, flat, reno: (0.0, cwnd) };
@@ -102,15 +105,19 @@ impl Epoch {
     fn every(&self, cwnd: f64, ahead: Duration, w_max: f64) -> f64 {
         let (k, origin) = self.flat;
         let t = ahead.secs_f64() - k;
-        // Whole numbers, as a kernel has them.
-        let target = libm::floor(origin + C * t * t * t);
+        // Whole numbers, as a kernel has them: it is the distance to the flat part that is rounded.
+        let distance = libm::floor(C * libm::fabs(t * t * t));
+        let target = if t < 0.0 { origin - distance } else { origin + distance };
         let every = if target > cwnd { libm::floor(cwnd / (target - cwnd)) } else { 100.0 * cwnd };
         if w_max > 0.0 { every } else { every.min(SLOWEST_BEFORE_LOSS) }
     }
 
     /// Reno's window grows by one for so many segments as give it the same mean (`tcp_friendliness`).
     fn not_slower_than_reno(&mut self, cwnd: f64, every: f64, beta: f64) -> f64 {
-        let step = libm::floor(cwnd * (1.0 + beta) / (3.0 * (1.0 - beta)));
+        // In eighths (`beta_scale`): 15 of them where the window is cut to 717 / 1024.
+        let beta = libm::round(beta * 1024.0);
+        let scale = libm::floor(8.0 * (1024.0 + beta) / 3.0 / (1024.0 - beta));
+        let step = libm::floor(cwnd * scale / 8.0);
         let (acked, reno) = &mut self.reno;
         while *acked > step {
             *acked -= step;

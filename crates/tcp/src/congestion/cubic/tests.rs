@@ -142,3 +142,33 @@ fn t_cu_2_a_window_that_has_outgrown_the_cut_stays() {
     cubic.config.undo = CubicUndo::Linux;
     assert!(!cubic.has_outgrown(100_000, 105_000));
 }
+
+/// Linux's growth after cuts from these windows, each to seven tenths in whole segments: after how
+/// many acknowledgments the window is larger.
+fn linux_grows_after(cuts: [u64; 2]) -> u64 {
+    let config = CubicConfig { growth: CubicGrowth::Linux, ..CubicConfig::default() };
+    let mut cubic = Cubic::new(config);
+    let mut left = window(10);
+    for cut in cuts {
+        cubic.cut(cut * SMSS, SMSS);
+        left = window(cut * 7 / 10);
+    }
+    cubic.sample(Duration::from_millis(400));
+    let before = left.cwnd;
+    (1..)
+        .find(|_| {
+            cubic.grow(&mut left, &after(0, 400));
+            left.cwnd > before
+        })
+        .unwrap()
+}
+
+#[test]
+fn linux_rounds_the_distance_to_the_maximum() {
+    // From 25 to 17: K is the cube root of 8 / 0.4, 2.714 s, and 0.4 * (K - 0.4 s)^3 are 4.96
+    // segments, of which 4 count: the target is 21, and 17 / 4 acknowledgments are 4.
+    assert_eq!(linux_grows_after([25, 25]), 4);
+    // 23 after 34: the maximum is 23 * 0.85, in whole segments 19. K is 1.957 s, the distance 1.51,
+    // of which 1 counts: 16 / 2 are 8.
+    assert_eq!(linux_grows_after([34, 23]), 8);
+}

@@ -149,3 +149,12 @@ fn linux_watches_again_after_a_timeout() {
     slow_start.acks(20, 100, 1_000);
     assert!(slow_start.is_over());
 }
+
+#[test]
+fn linux_tells_rounds_from_the_first_on() {
+    // The first round is that of the initial window, though nothing is looked at below 16 segments:
+    // the second begins behind it, and its ninth round trip is that of segment 19.
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 10);
+    slow_start.acks(6, 100, 5_000).acks(30, 113, 5_000).cwnd(28_000);
+    assert!(slow_start.is_over());
+}

@@ -59,8 +59,10 @@ impl Linux {
         if self.original_arrived(ack) {
             return self.undone(ack);
         }
-        // Step 3 a: the new segments arrived, those before them did not.
-        if ack.duplicate || ack.newly_sacked > 0 || ack.ack >= self.high_seq {
+        // Step 3 a: the new segments arrived, those before them did not. What but reports a duplicate
+        // is none (`FLAG_DSACKING_ACK`).
+        let duplicate = ack.duplicate && ack.dsack.is_none();
+        if duplicate || ack.newly_sacked > 0 || ack.ack >= self.high_seq {
             return Self::given_up(Verdict::Genuine);
         }
         // What was retransmitted was acknowledged in parts: an original may still turn up.

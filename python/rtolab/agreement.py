@@ -1,0 +1,145 @@
+"""How far the engine agrees with a kernel over many scenarios: the table of docs/agreement.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rtolab.comparison import SENDER, Agreement, Comparison, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rtolab.comparison import Progress
+
+HEADINGS = {
+    "time_s": "time, s",
+    "retransmissions": "retransmissions",
+    "unneeded": "in vain",
+    "timeouts": "timeouts",
+    "fast_retransmits": "fast retransmits",
+    "undone": "undone",
+}
+"""Of the numbers that are compared, what their columns are called."""
+
+_STILL = {"link.radio.stalls": "{}"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario that is compared.
+
+    Attributes:
+        name: of the row.
+        scenario: the path of a scenario, or the name of a shipped one.
+        set: values that replace the scenario's, by dotted key.
+        runs: how many seeds; few where only the order of events is random.
+    """
+
+    name: str
+    scenario: str
+    set: Mapping[str, object] = field(default_factory=dict)
+    runs: int = 3
+
+
+def _stalled(span: str) -> Mapping[str, object]:
+    return {"link.radio.stalls.scripted": f'[{{ at = "5 s", for = "{span}" }}]'}
+
+
+def _resent(order: str) -> Mapping[str, object]:
+    arq = f'[{{ retries = 3, timeout = "600 ms", order = "{order}" }}]'
+    return {**_STILL, "link.radio.loss": 0.1, "link.radio.arq": arq}
+
+
+CASES = (
+    Case("stall of 3 s", "kernel-stall"),
+    Case("stall of 0.5 s", "kernel-stall", _stalled("500 ms")),
+    Case("stall of 10 s", "kernel-stall", _stalled("10 s")),
+    Case("stalls at random", "stall", runs=10),
+    Case("hold", "hold"),
+    Case("lost tail", "tail"),
+    Case("SYN held", "syn-hold"),
+    Case("outage", "outage"),
+    Case("outage of ACKs", "ack-outage"),
+    Case("rate drop", "rate-drop", {"flow.transfer.bytes": "800 kB"}),
+    Case("1 % lost, and a stall", "kernel-stall", {"link.radio.loss": 0.01}, runs=10),
+    Case("5 % lost, and a stall", "kernel-stall", {"link.radio.loss": 0.05}, runs=10),
+    Case("10 % of ACKs lost, and a stall", "kernel-stall", {"link.radio.backward.loss": 0.1}, 10),
+    Case("queue that overflows", "kernel-stall", {**_STILL, "link.radio.queue": "20 kB"}),
+    Case(
+        "reordering",
+        "kernel-stall",
+        {
+            **_STILL,
+            "link.radio.forward.jitter": '{ uniform = ["0 s", "60 ms"] }',
+            "link.radio.forward.order": "free",
+        },
+        runs=10,
+    ),
+    Case("ARQ in order", "kernel-stall", _resent("kept"), runs=10),
+    Case("ARQ out of order", "kernel-stall", _resent("free"), runs=10),
+    Case("last mile", "last-mile", runs=2),
+)
+"""What `rtolab compare --all` compares: some seven minutes."""
+
+
+def compared(
+    cases: Iterable[Case],
+    *,
+    sender: str = SENDER,
+    seed: int = 1,
+    runs: int | None = None,
+    set: Mapping[str, object] | None = None,
+    parallel: int = 10,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Case, Comparison]]:
+    """Compare one after the other.
+
+    Args:
+        cases: which.
+        sender: the engine's, a sum of policies.
+        seed: the first seed.
+        runs: how many of each; `None`: as many as each has.
+        set: values that replace the scenarios' and the cases', by dotted key.
+        parallel: how many runs on kernels at a time.
+        progress: told how many of the runs on kernels of a case are done.
+
+    Raises:
+        EmulationError: something is missing, or a kernel is not as a scenario wants it.
+        Error: a scenario, the sender, a key or a value is wrong.
+    """
+    for case in cases:
+        done = compare(
+            case.scenario,
+            sender=sender,
+            seed=seed,
+            runs=runs or case.runs,
+            set={**case.set, **(set or {})},
+            parallel=parallel,
+            progress=progress,
+        )
+        yield case, done
+
+
+def cells(case: Case, done: Comparison) -> list[str]:
+    """A row: each number of the engine and of the kernel, and what it comes to."""
+    numbers = {check.name: check for check in done.checks}
+    medians = [both(numbers[name]) for name in HEADINGS]
+    return [case.name, str(len(done.pairs)), *medians, done.verdict]
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """The rows as a table of a page of documentation."""
+    headings = ["link", "seeds", *HEADINGS.values(), ""]
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def both(check: Agreement) -> str:
+    """A number of the engine and of the kernel, in bold where they differ by too much."""
+    digits = 2 if check.name == "time_s" else 1
+    engine, kernel = (
+        "none" if number is None else f"{number:.{digits}f}".removesuffix(".0")
+        for number in (check.engine, check.kernel)
+    )
+    return f"{engine}, {kernel}" if check.agrees else f"**{engine}, {kernel}**"
