@@ -96,9 +96,11 @@ def test_a_hold_delays_pings_and_loses_none() -> None:
     assert rows == [["near", "to", "far", *counts], ["far", "to", "near", *counts]]
     p50, p99, most = map(float, re.findall(r"(?:p50|p99|max) ([\d.e-]+) ms", ran.stdout))
     assert p50 <= p99 <= most
+    (unread,) = map(float, re.findall(r"unread for ([\d.e-]+) ms at p99", ran.stdout))
     # The 99th percentile of 16 packets is the latest: on a busy machine it may pass the 10 ms.
-    assert ("GOOD  p99 lateness below 10 ms" in ran.stdout) == (p99 < 10)
-    assert ran.returncode == (0 if p99 < 10 else 1)
+    good = max(p99, unread) < 10
+    assert ("GOOD  p99 lateness below 10 ms" in ran.stdout) == good
+    assert ran.returncode == (0 if good else 1)
     assert ran.stderr == ""
 
 
@@ -152,6 +154,7 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, code: int) -> No
     attentive = ["env", f"--default-signal={number.name.removeprefix('SIG')}"]
     command = [*attentive, *PROGRAM, "hold", "--", "sh", "-c", "echo $$; exec ping -q {peer}"]
     pipe = subprocess.PIPE
+    started = time.monotonic()
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
         try:
             assert process.stdout is not None
@@ -162,7 +165,8 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, code: int) -> No
             output, errors = process.communicate(timeout=30)
         finally:
             process.kill()
-    assert time.monotonic() - begun < 3
+    # On a busy machine as long as it took to begin, twice.
+    assert time.monotonic() - begun < max(3, 2 * (begun - started))
     assert process.returncode == code
     assert namespaces(process.pid) == []
     assert not Path(f"/proc/{inside}").exists()
@@ -257,14 +261,17 @@ def test_without_root_it_says_so() -> None:
             os.seteuid(0)
 
 
-def report(p99_s: float, round_trip_s: float, **others: Any) -> EmulationReport:
+def report(
+    p99_s: float, round_trip_s: float, *, waited_s: float = 0.0, **others: Any
+) -> EmulationReport:
     way = dict.fromkeys(("offered", "delivered", "dropped_queue", "dropped_error"), 4)
     way |= dict.fromkeys(("dropped_outage", "dropped_script", "inside", "max_queue"), 0)
     lateness = {"packets": 8, "p50_s": 0.0, "p99_s": p99_s, "max_s": 1.0}
     lateness["allowed_s"] = max(0.001, 0.05 * round_trip_s)
     made: dict[str, Any] = {"round_trip_s": round_trip_s, "returncode": 0, "interrupted": False}
     ways = [{**way, "link": "x", "from_host": a, "to_host": b} for a, b in ("ab", "ba")]
-    made |= {"elapsed_s": 1.0, "refused": 0, "lateness": lateness, "links": ways}
+    waited = {"packets": 8, "p50_s": 0.0, "p99_s": waited_s, "max_s": 1.0}
+    made |= {"elapsed_s": 1.0, "refused": 0, "lateness": lateness, "waited": waited, "links": ways}
     return cast("EmulationReport", made | {"hosts": [], "real_time": True} | others)
 
 
@@ -282,6 +289,12 @@ def test_a_run_is_good_if_nobody_could_notice(
     p99_s: float, round_trip_s: float, good: bool
 ) -> None:
     assert (doubts(report(p99_s, round_trip_s)) == []) is good
+
+
+def test_what_waits_unread_is_a_doubt() -> None:
+    (doubt,) = doubts(report(0.0, 0.1, waited_s=0.006))
+    assert "1 packet in 100 may have waited 6 ms in its host's device" in doubt
+    assert doubts(report(0.0, 0.1, waited_s=0.004)) == []
 
 
 def test_a_packet_that_the_kernel_refuses_is_a_doubt() -> None:

@@ -19,5 +19,5 @@ mod trace;
 mod written;
 
 pub use error::Error;
-pub use kernel::{Emulation, Kernel};
+pub use kernel::{Begin, Emulation, Kernel};
 pub use scenario::{Agent, AgentKind, Flow, Link, Route, Scenario, Workload};

@@ -15,47 +15,49 @@ from pathlib import Path
 from rtolab import _rtolab
 from rtolab.conform.measure import command
 from rtolab.conform.order import Order
-from rtolab.conform.watch import Watch
 from rtolab.emulation import Emulated
 from rtolab.process import ends_in_order
 
+LISTENS = """
+left={looks}
+until
+    grep -qs " 0A " /proc/net/tcp /proc/net/tcp6 || grep -qs ": " /proc/net/udp /proc/net/udp6 ||
+    grep -qs 1 /sys/class/net/stack0/carrier || [ "$left" -le 0 ]
+do
+    left=$((left - 1))
+    sleep 0.1
+done
+sleep 0.2
+"""
+"""Waits for a socket that listens, a datagram socket, or a program behind a TUN device."""
 SCRIPT = """
 ip netns exec "$RTOLAB_PEER_NETNS" sh -c {server} &
-sleep {lead:g}
-timeout -k 1 {limit:g} {client}
-status=$?
-date +%s.%N > {ended}
-exit $status
+ip netns exec "$RTOLAB_PEER_NETNS" sh -c {listens}
+exec timeout -k 1 {limit:g} {client}
 """
 
 
-def run(order: Order, ended: Path) -> dict[str, object]:
-    """`Measured` as a dictionary; when the client ended is written to `ended`."""
+def run(order: Order) -> dict[str, object]:
+    """`Measured` as a dictionary."""
     script = SCRIPT.format(
         server=shlex.quote(order.server),
-        lead=order.lead_s,
+        listens=shlex.quote(LISTENS.format(looks=round(order.lead_s * 10))),
         limit=order.limit_s,
         client=shlex.join(order.client),
-        ended=shlex.quote(str(ended)),
     )
-    with Watch.of("client") as watch:
-        outcome, report = _rtolab.emulate(
-            order.scenario,
-            set=[(key, value) for key, value in order.set],
-            seed=order.seed,
-            command=["sh", "-c", script],
-            keep=True,
-        )
+    outcome, report = _rtolab.emulate(
+        order.scenario,
+        set=[(key, value) for key, value in order.set],
+        seed=order.seed,
+        command=["sh", "-c", script],
+        keep=True,
+    )
     result = Emulated(order.scenario, outcome, [report])
-    took_s = None
-    if watch.first_s is not None and ended.exists():
-        took_s = float(ended.read_text(encoding="ascii")) - watch.first_s
-    return asdict(command(result, (order.lead_s, took_s), report["returncode"]))
+    return asdict(command(result, report["returncode"]))
 
 
 if __name__ == "__main__":
     with ends_in_order():
         asked, told = (Path(name) for name in sys.argv[1:])
-        order = Order(**json.loads(asked.read_text(encoding="utf-8")))
-        found = run(order, told.with_suffix(".ended"))
+        found = run(Order(**json.loads(asked.read_text(encoding="utf-8"))))
     told.write_text(json.dumps(found), encoding="utf-8")

@@ -4,7 +4,7 @@ use rtolab_record::{Delays, Fate, Losses, Measured, Place};
 use rtolab_tcp::{Flags, Seq};
 use rtolab_time::Instant;
 
-use crate::seen::{Ranges, Seen};
+use super::seen::{Ranges, Seen};
 
 /// The headers of IPv4, in bytes.
 const IP: u32 = 20;

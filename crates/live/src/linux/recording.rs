@@ -11,17 +11,17 @@ use rtolab_record::{
 use rtolab_scenario::Scenario;
 use rtolab_time::{Duration, Instant};
 
+use super::host::Host;
+use super::pump::Pump;
+use super::roads::Roads;
+use super::seen::{self, Seen};
+use super::sockets::Protocol;
+use super::talk::Talk;
+use super::tally::tally;
+use super::truth::truth;
+use super::watch::{Episode, Sample};
 use crate::emulation::Emulation;
-use crate::host::Host;
-use crate::pump::Pump;
 use crate::report::{Counts, Effective, Ended, HostReport, LinkReport, Report};
-use crate::roads::Roads;
-use crate::seen::{self, Seen};
-use crate::sockets::Protocol;
-use crate::talk::Talk;
-use crate::tally::tally;
-use crate::truth::truth;
-use crate::watch::{Episode, Sample};
 
 /// A slow-start threshold from which on there is none.
 const NO_THRESHOLD: u32 = i32::MAX as u32;
@@ -57,12 +57,13 @@ pub(crate) fn report(
     };
     Report {
         ended,
-        elapsed: Duration::from_nanos(pump.begin.elapsed().as_nanos() as u64),
+        elapsed: pump.ended.since(Instant::START),
         links: roads.links.iter().enumerate().map(link).collect(),
         hosts: hosts.iter().map(host).collect(),
         connections,
         refused: pump.refused,
         lateness: pump.late.read(),
+        waited: pump.waited.read(),
         allowed: scenario.emulation.lateness.unwrap_or_else(|| allowed(round_trip)),
         round_trip,
         real_time: pump.real_time,
@@ -135,7 +136,7 @@ pub(crate) fn recording(
         recording.timeouts.extend(timeouts);
     }
     recording.segments.sort_by_key(|row| row.at);
-    let until = Instant::START + Duration::from_nanos(pump.begin.elapsed().as_nanos() as u64);
+    let until = pump.ended;
     for (index, (name, _)) in roads.links.iter().enumerate() {
         recording.links.extend(links(name, pump, index));
         recording.disturbances.extend(disturbances(name, pump, (index, until)));
