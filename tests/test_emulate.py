@@ -45,6 +45,33 @@ while True:
 while connection.recv(65536):
     pass
 """
+STACK = """
+import fcntl, os, struct
+device = os.open("/dev/net/tun", os.O_RDWR)
+fcntl.ioctl(device, 0x400454ca, struct.pack("16sH", b"stack0", 0x1001))
+while packet := bytearray(os.read(device, 65536)):
+    if packet[0] == 0x45 and packet[9] == 1 and packet[20] == 8:
+        packet[12:16], packet[16:20] = packet[16:20], packet[12:16]
+        packet[20] = 0
+        high, low = packet[22:24]
+        packet[22:24] = ((high << 8 | low) + 0x800 + ((high << 8 | low) > 0xf7ff)).to_bytes(3)[1:]
+        os.write(device, packet)
+"""
+"""Answers pings: type 8 becomes 0, and the checksum is as much more (RFC 1624)."""
+TALK = """
+import socket, sys
+with socket.socket(type=socket.SOCK_DGRAM) as talker:
+    talker.settimeout(20)
+    if len(sys.argv) > 1:
+        talker.sendto(b"ask", (sys.argv[1], 7000))
+        for _ in range(5):
+            talker.recv(2000)
+    else:
+        talker.bind(("10.83.0.2", 7000))
+        peer = talker.recvfrom(2000)[1]
+        for _ in range(5):
+            talker.sendto(bytes(1000), peer)
+"""
 PINGS = ["ping", "-c", "8", "-i", "0.5", "{peer}"]
 
 
@@ -216,6 +243,54 @@ def test_the_connections_of_a_command_are_kept_if_wanted(tmp_path: Path) -> None
     assert last["bytes"] == 30_000
     assert last["retransmissions"] == last["timeouts"] == 0
     assert len(list((tmp_path / "out").glob("*.pcapng"))) == 2
+
+
+@pytest.mark.usefixtures("hosts")
+def test_datagrams_of_a_command_are_kept_as_well(tmp_path: Path) -> None:
+    (tmp_path / "talk.py").write_text(TALK)
+    talk = f"{sys.executable} {tmp_path}/talk.py"
+    line = f"ip netns exec $RTOLAB_PEER_NETNS {talk} & sleep 1; {talk} {{peer}}"
+    quick = ("--set", "link.radio.delay=10 ms", "--set", "link.radio.stalls={}")
+    ran = emulate("hold", *quick, "--out", str(tmp_path / "out"), "--", "sh", "-c", line)
+    assert (ran.stderr, "ended with exit code 0" in ran.stdout) == ("", True), ran.stdout
+    (flow,) = pl.read_parquet(tmp_path / "out" / "connections.parquet").iter_rows(named=True)
+    assert re.fullmatch(r"10\.83\.0\.1:\d+ to 10\.83\.0\.2:7000", flow["flow"])
+    # Who sends more is the sender, whoever began.
+    assert (flow["flow_sender"], flow["bytes"], flow["segments"]) == ("udp", 5000, 5)
+    sent = pl.read_parquet(tmp_path / "out" / "segments.parquet").filter(pl.col("event") == "sent")
+    assert sent.sort("copy")["bytes"].to_list() == [31, *[1028] * 5]
+    assert set(sent["fate"]) == {"delivered"}
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_program_may_be_a_host() -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as stack:
+        stack.write(STACK)
+        stack.flush()
+        line = f"ip netns exec $RTOLAB_PEER_NETNS {sys.executable} {stack.name} & sleep 1; "
+        line += "exec ping -c 3 -i 0.2 {peer}"
+        words = ("--set", "kernel.host.far.tun=true", "--set", "link.radio.stalls={}")
+        ran = emulate("hold", *words, "--", "sh", "-c", line)
+    times = round_trips_s(ran.stdout)
+    assert len(times) == 3, ran.stdout + ran.stderr
+    assert min(times) >= 0.2
+    # The kernel forwards on the way there and on the way back.
+    assert "ttl=62" in ran.stdout
+    ran = emulate("hold", "--set", "kernel.host.far.tun=true")
+    assert ran.returncode == 2
+    assert "rtolab: `kernel.tun` leaves `far` to a program, and none is given" in ran.stderr
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_links_time_may_begin_with_the_first_packet() -> None:
+    line = "sleep 2; exec ping -c 8 -i 0.5 {peer}"
+    words = ("--json", "--set", "emulation.begin=first-packet", "--", "sh", "-c", line)
+    ran = emulate("hold", *words)
+    times = round_trips_s(ran.stderr)
+    # As if the command had not slept: those after 1, 1.5, 2 and 2.5 s wait until 3 s.
+    assert len(times) == 8, ran.stderr
+    assert max(times) == pytest.approx(2.2, abs=0.15)
+    assert json.loads(ran.stdout)["elapsed_s"] == pytest.approx(3.7, abs=0.3)
 
 
 @pytest.mark.usefixtures("hosts")

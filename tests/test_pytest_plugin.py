@@ -35,16 +35,16 @@ def test_stack(conform_stack):
 """
 
 
-def tested(folder: Path, text: str, *words: str) -> tuple[int, str]:
+def ran(folder: Path, text: str, *words: str) -> tuple[int, str]:
     """The exit code and the output of pytest on a project's test."""
     (folder / "test_project.py").write_text(text)
     command = [sys.executable, "-m", "pytest", "-p", "rtolab.pytest_plugin", *words]
     command += ["-p", "no:cacheprovider", "test_project.py"]
     alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    ran = subprocess.run(
+    done = subprocess.run(
         command, cwd=folder, env=alone, capture_output=True, text=True, check=False, timeout=300
     )
-    return ran.returncode, ran.stdout + ran.stderr
+    return done.returncode, done.stdout + done.stderr
 
 
 def test_pytest_is_told_of_it() -> None:
@@ -53,14 +53,14 @@ def test_pytest_is_told_of_it() -> None:
 
 
 def test_captures_are_searched_for_what_was_in_vain(tmp_path: Path) -> None:
-    code, output = tested(tmp_path, DIAGNOSES)
+    code, output = ran(tmp_path, DIAGNOSES)
     assert (code, "1 failed, 1 passed" in output) == (1, True), output
     assert "retransmissions in vain, and 0 may be" in output
     assert "frame " in output
 
 
 def test_a_stack_is_compared_with_what_is_stored(tmp_path: Path) -> None:
-    code, output = tested(tmp_path, SCORES, "--rtolab-store")
+    code, output = ran(tmp_path, SCORES, "--rtolab-store")
     if kernels.missing():
         assert "1 skipped" in output
         pytest.skip(f"needs {kernels.missing()}")
@@ -70,10 +70,10 @@ def test_a_stack_is_compared_with_what_is_stored(tmp_path: Path) -> None:
     assert [one["id"] for one in document["scenarios"]] == ["tail-2"]
     document["scenarios"][0]["score"] = 99.0
     stored.write_text(json.dumps(document))
-    code, output = tested(tmp_path, SCORES)
+    code, output = ran(tmp_path, SCORES)
     fell = "kernel:\ntail-2 fell from 99 to " in output
     # On a busy machine a score that is doubted is neither better nor worse.
     assert (code, fell) in {(1, True), (0, False)}, output
     document["scenarios"][0]["score"] = 1.0
     stored.write_text(json.dumps(document))
-    assert tested(tmp_path, SCORES)[0] == 0
+    assert ran(tmp_path, SCORES)[0] == 0

@@ -48,11 +48,12 @@ impl Host {
         self.sockets.get_mut(self.socket)
     }
 
-    /// Takes in and sends what there is, then waits for more, or for a timer.
+    /// Waits for a packet or a timer, then takes in and sends what there is.
     fn go_on(&mut self) -> std::io::Result<()> {
-        self.interface.poll(Instant::now(), &mut self.device, &mut self.sockets);
         let delay = self.interface.poll_delay(Instant::now(), &self.sockets);
-        wait(self.device.as_raw_fd(), delay)
+        wait(self.device.as_raw_fd(), delay)?;
+        self.interface.poll(Instant::now(), &mut self.device, &mut self.sockets);
+        Ok(())
     }
 }
 
@@ -64,7 +65,9 @@ fn serve(mut host: Host) -> std::io::Result<ExitCode> {
         let socket = host.socket();
         if left.is_none() && socket.can_recv() {
             let _ = socket.recv(|data| (data.len(), request.extend_from_slice(data)));
-            left = request.strip_suffix(b"\n").and_then(|line| str::from_utf8(line).ok()?.parse().ok());
+            left = request
+                .strip_suffix(b"\n")
+                .and_then(|line| str::from_utf8(line).ok()?.parse().ok());
         }
         while let Some(bytes @ 1..) = left.filter(|_| socket.can_send()) {
             let sent = socket.send(|room| (room.len().min(bytes), room.len().min(bytes)));
