@@ -293,20 +293,34 @@ def test_the_links_time_may_begin_with_the_first_packet() -> None:
     assert json.loads(ran.stdout)["elapsed_s"] == pytest.approx(3.7, abs=0.3)
 
 
+NOBODY = ["unshare", "--user"]
+"""Whose user is unknown there: nobody, who may read what root may."""
+SERVED = ["conform", "--only", "tail-1", "--server", "true", "--", "true"]
+
+
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize(
-    ("without", "says"),
+    ("without", "words", "says"),
     [
-        (["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /dev/net; exec "$@"', "-"], "modprobe"),
-        (["setpriv", "--bounding-set=-sys_admin"], "--privileged"),
-        (["setpriv", "--bounding-set=-net_admin"], "--privileged"),
+        (
+            ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /dev/net; exec "$@"', "-"],
+            ["emulate", "hold"],
+            "modprobe",
+        ),
+        (["setpriv", "--bounding-set=-sys_admin"], ["emulate", "hold"], "--privileged"),
+        (["setpriv", "--bounding-set=-net_admin"], ["emulate", "hold"], "--privileged"),
+        (NOBODY, ["emulate", "hold"], "sudo"),
+        (NOBODY, ["emulate", "hold", "--", "true"], "sudo"),
+        (NOBODY, ["compare", "hold"], "sudo"),
+        (NOBODY, ["conform", "--only", "tail-1"], "sudo"),
+        (NOBODY, SERVED, "sudo"),
     ],
 )
 def test_what_is_missing_is_said_with_how_to_get_it(
-    without: list[str], says: str, require_tool: RequireTool
+    without: list[str], words: list[str], says: str, require_tool: RequireTool
 ) -> None:
     require_tool(without[0], "util-linux")
-    command = [*without, *PROGRAM, "hold"]
+    command = [*without, *PROGRAM[:-1], *words]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.startswith("rtolab: `emulate` ")

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
-from rtolab._rtolab import Error
+from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import measure
 from rtolab.conform.measure import Ended, Measured
 from rtolab.conform.order import Order
@@ -199,6 +199,9 @@ class _Runner:
             self._wait(process)
         said = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
         if not found.exists():
+            _, missing, what = said.partition("rtolab.EmulationError: ")
+            if missing:
+                raise EmulationError(what)
             raise Error(f"{scenario.id} could not be run: {said or process.returncode}")
         run = json.loads(found.read_text(encoding="utf-8"))
         ended = Ended(run.pop("ended"))
