@@ -96,7 +96,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         pairs(set_, "--set"),
         server,
         client,
-        lead if client else 0.0,
+        lead,
     )
     known = report.earlier(report.read(baseline), baseline, seed) if baseline else {}
     columns = [report.read(path) for path in beside or []]

@@ -57,15 +57,16 @@ impl Emulation<'_> {
         linux::run(self, run, interrupted)
     }
 
-    /// Runs `command` to its end, then takes all down again. The tables hold its TCP connections
-    /// as far as their packets were kept. `interrupted` is asked ten times a
-    /// second and after every signal; once it says yes, the command is ended and its report given.
+    /// Runs `command` to its end, then takes all down again. The tables hold its connections, of
+    /// TCP and UDP, as far as their packets were kept. `interrupted` is asked ten times a second
+    /// and after every signal; once it says yes, the command is ended and its report given.
     ///
     /// It runs in the namespace of the first link's first host with the caller's standard streams.
     /// In its arguments `{peer}` stands for the address of the first link's second host, and any
     /// host's name in braces for its address. Its environment holds `RTOLAB_PEER`, the peer's
     /// address, `RTOLAB_PEER_NETNS`, the peer's namespace, where `ip netns exec` can run a server,
-    /// and `RTOLAB_NETNS`, which with a host's name behind it is the namespace of that. A process
+    /// and `RTOLAB_NETNS`, which with a host's name behind it is the namespace of that. Where the
+    /// scenario leaves a host to a program, that attaches to the TUN device `stack0` there. A process
     /// runs one command at a time.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ class Stack:
     set: Mapping[str, object] = field(default_factory=dict)
     server: str = ""
     client: Sequence[str] = ()
-    lead_s: float = 0.0
+    lead_s: float = 10.0
 
 
 class StoppedError(Error):

@@ -56,7 +56,7 @@ impl RunQueue {
 fn read(file: &File) -> io::Result<u64> {
     let mut text = [0; 64];
     let length = file.read_at(&mut text, 0)?;
-    let text = str::from_utf8(&text[..length]).unwrap_or_default();
+    let text = std::str::from_utf8(&text[..length]).unwrap_or_default();
     let waited = text.split_whitespace().nth(1).and_then(|word| word.parse().ok());
     waited.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
