@@ -9,7 +9,8 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin deve
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test bench bench-peers bench-check packetdrill captures lint lint-rust lint-python docs clean
+.PHONY: help demo test bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
+        soak audit docs docs-rust shell dist clean
 
 help:
 	@echo 'make demo     the F-RTO report measured on this machine, beside what it published'
@@ -20,7 +21,12 @@ help:
 	@echo 'make packetdrill PACKETDRILL=path  scripts of packetdrill, by its binary, on the engine'
 	@echo 'make captures  captures whose truth is known, and how much of it the diagnosis finds'
 	@echo 'make lint     formatting, lints and types'
-	@echo 'make docs     the documentation of the Rust crates'
+	@echo 'make soak     what takes hours: many seeds, many packets, arbitrary input'
+	@echo 'make audit    what is known of the dependencies: licences, sources, faults'
+	@echo 'make docs     the guide, as a site in site/'
+	@echo 'make docs-rust  the documentation of the Rust crates'
+	@echo 'make shell    manual pages and completions, which the wheel brings along'
+	@echo 'make dist     wheel and source archive in dist/, tried where there is no Rust'
 	@echo 'make clean    forget what was built'
 
 demo: $(VENV)/built
@@ -66,13 +72,38 @@ lint-python: $(VENV)/dev
 	$(BIN)/mypy
 	$(BIN)/stubtest rtolab._rtolab
 
-docs:
+soak: $(VENV)/dev
+	tools/soak
+
+# Asks the databases of advisories, so that it needs the network; what is not installed is named.
+audit: $(VENV)/dev
+	@command -v cargo-deny >/dev/null || \
+	    { echo 'Install cargo-deny:  cargo install --locked cargo-deny' >&2; exit 2; }
+	cargo deny check
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --skip-editable
+
+# Its figures are runs, its notebooks are executed, its reference is what rtolab knows of itself.
+docs: $(VENV)/dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo 'The guide begins at site/index.html'
+
+docs-rust:
 	@tools/prerequisites >/dev/null
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 	@echo 'The documentation begins at target/doc/rtolab_sim/index.html'
 
+shell: $(VENV)/built
+	$(BIN)/python tools/shell wheel/data/share
+
+dist: $(VENV)/dev
+	rm -rf dist
+	$(BIN)/maturin sdist --quiet --out dist
+	$(BIN)/maturin build --release --quiet --out dist
+	tools/try-wheel dist/*.whl
+
 clean:
-	rm -rf $(VENV) target
+	rm -rf $(VENV) target site dist
 
 # A virtual environment with what the package depends on, and the package itself, editable.
 $(VENV)/installed: pyproject.toml crates/py/Cargo.toml

@@ -180,7 +180,7 @@ GUIDE = Path(__file__).parents[1] / "docs" / "sweeps.md"
 
 
 def test_the_examples_of_the_guide_are_sweeps(tmp_path: Path) -> None:
-    examples = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    examples = re.findall(r"```toml.*?\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     cells = [
         len(asked.points) * len(asked.senders)
         for asked in (sweep.load(write(tmp_path, example)) for example in examples)

@@ -12,6 +12,7 @@ from rtolab._rtolab import (
     EmulationError,
     Error,
     InternalError,
+    PrototypeError,
     ScenarioError,
     SenderError,
     __version__,
@@ -19,16 +20,21 @@ from rtolab._rtolab import (
     policies,
     schema,
 )
+from rtolab.prototype import Blind, Detector, Verdict
 from rtolab.result import Result
 from rtolab.run import run
 
 __all__ = [
+    "Blind",
+    "Detector",
     "EmulationError",
     "Error",
     "InternalError",
+    "PrototypeError",
     "Result",
     "ScenarioError",
     "SenderError",
+    "Verdict",
     "__version__",
     "check",
     "policies",

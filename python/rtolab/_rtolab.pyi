@@ -2,16 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TypedDict, final, type_check_only
+from typing import Protocol, TypedDict, final, type_check_only
 
 __all__ = [
+    "Ack",
     "CaptureError",
     "EmulationError",
+    "Episode",
     "Error",
     "InternalError",
     "Outcome",
+    "PrototypeError",
     "ScenarioError",
     "SenderError",
+    "Sent",
     "Table",
     "__commit__",
     "__version__",
@@ -41,6 +45,9 @@ class ScenarioError(Error):
 
 class SenderError(Error):
     """A sender's name is no sum of known policies: says which term is wrong, and what is known."""
+
+class PrototypeError(Error):
+    """A detector written in Python is none, or raised: what it raised is the cause."""
 
 class EmulationError(Error):
     """A link cannot be emulated here: says what is missing and what would be right."""
@@ -165,6 +172,209 @@ class Outcome:
 def schema() -> str:
     """The JSON Schema of a scenario, for editors."""
 
+@final
+class Ack:
+    """An acknowledgment, measured against all that was sent before.
+
+    Times are whole nanoseconds since the run began; sequence numbers count from the SYN, which
+    is 0.
+    """
+
+    @property
+    def at(self) -> int:
+        """When it arrived."""
+
+    @property
+    def ack(self) -> int:
+        """Its acknowledgment number."""
+
+    @property
+    def una_before(self) -> int:
+        """SND.UNA before it."""
+
+    @property
+    def max(self) -> int:
+        """SND.MAX."""
+
+    @property
+    def advanced(self) -> int:
+        """How many sequence numbers it acknowledges newly and cumulatively."""
+
+    @property
+    def is_new(self) -> bool:
+        """Does it advance SND.UNA?"""
+
+    @property
+    def oldest_acked(self) -> Sent | None:
+        """The first segment that it acknowledges newly and wholly, if any."""
+
+    @property
+    def newest_acked(self) -> Sent | None:
+        """The last one."""
+
+    @property
+    def acks_retransmission(self) -> bool:
+        """Was any segment that it acknowledges newly sent more than once?"""
+
+    @property
+    def sacked_before(self) -> int:
+        """Bytes above `una_before` selectively acknowledged before it."""
+
+    @property
+    def newly_sacked(self) -> int:
+        """Bytes that it newly acknowledges selectively."""
+
+    @property
+    def sacked_end(self) -> int | None:
+        """Behind the highest of them."""
+
+    @property
+    def original(self) -> int | None:
+        """Behind the lowest segment, sent once, that it is the first to report as arrived."""
+
+    @property
+    def dsack(self) -> tuple[int, int] | None:
+        """The range it reports as received twice (RFC 2883): first number, and behind the last."""
+
+    @property
+    def duplicate(self) -> bool:
+        """Is it a duplicate acknowledgment (RFC 5681 section 2)?"""
+
+    @property
+    def answers_retransmission(self) -> bool:
+        """Does it say that it answers a marked retransmission?"""
+
+    @property
+    def echo(self) -> int | None:
+        """The timestamp that it echoes."""
+
+@final
+class Sent:
+    """A segment that was sent; times and sequence numbers as in `Ack`."""
+
+    @property
+    def seq(self) -> int:
+        """Its first sequence number."""
+
+    @property
+    def end(self) -> int:
+        """The sequence number behind its last one."""
+
+    @property
+    def first_sent(self) -> int:
+        """When it was sent first."""
+
+    @property
+    def last_sent(self) -> int:
+        """When it was sent last."""
+
+    @property
+    def timestamp(self) -> int:
+        """The timestamp (TSval) of its last sending, zero without timestamps."""
+
+    @property
+    def first_timestamp(self) -> int:
+        """The timestamp of its first sending, zero without timestamps."""
+
+    @property
+    def transmissions(self) -> int:
+        """How often it was sent."""
+
+    @property
+    def was_retransmitted(self) -> bool:
+        """Was it sent more than once?"""
+
+    @property
+    def is_sacked(self) -> bool:
+        """Was it selectively acknowledged?"""
+
+    @property
+    def marked(self) -> bool:
+        """Was its last sending marked as a retransmission?"""
+
+    @property
+    def cause(self) -> str:
+        """Why it was sent last.
+
+        One of new, timeout, fast_retransmit, recovery, go_back_n, probe, answer and unknown.
+        """
+
+@final
+class Episode:
+    """A timeout or fast retransmit, and what the sender did since; as in `Ack`."""
+
+    @property
+    def number(self) -> int:
+        """Counts episodes of a connection, from 0."""
+
+    @property
+    def kind(self) -> str:
+        """What it began with: "timeout" or "fast_retransmit"."""
+
+    @property
+    def began(self) -> int:
+        """When it began."""
+
+    @property
+    def seq(self) -> int:
+        """The first sequence number of the segment that timed out or was found lost."""
+
+    @property
+    def max(self) -> int:
+        """SND.MAX when it began."""
+
+    @property
+    def high(self) -> int:
+        """SND.MAX when its last retransmission left."""
+
+    @property
+    def min_rtt(self) -> int | None:
+        """The connection's smallest round-trip time so far, by Karn's rule, in nanoseconds."""
+
+    @property
+    def srtt(self) -> int | None:
+        """The smoothed round-trip time when it began, by Karn's rule, in nanoseconds."""
+
+    @property
+    def spacing(self) -> int | None:
+        """The closest that acknowledgments of one segment each followed one another."""
+
+    @property
+    def dsack_seen(self) -> bool:
+        """Has the peer ever sent a D-SACK?"""
+
+    @property
+    def sack(self) -> bool:
+        """Is SACK in use?"""
+
+    @property
+    def timeouts(self) -> int:
+        """How often the retransmission timer expired in it."""
+
+    @property
+    def retransmissions(self) -> int:
+        """Segments retransmitted in it so far."""
+
+    @property
+    def new_segments(self) -> int:
+        """Segments sent in it for the first time."""
+
+@type_check_only
+class Prototype(Protocol):
+    """A detector written in Python."""
+
+    @property
+    def name(self) -> str:
+        """Its name, which none of the engine's has."""
+
+    @property
+    def make(self) -> Callable[[], object]:
+        """Makes one that has seen nothing yet: an object with a method on_ack."""
+
+    @property
+    def methods(self) -> list[str]:
+        """Which of on_retransmission, on_probe and at_end it has."""
+
 @type_check_only
 class Quirk(TypedDict):
     """One way in which a system is its own."""
@@ -226,6 +436,8 @@ def check(
     path: str | PathLike[str],
     set: Sequence[tuple[str, str]] = ...,
     senders: Sequence[str] = ...,
+    prototypes: Sequence[Prototype] = ...,
+    confined: bool = False,
 ) -> None:
     """Raise what `simulate` would raise for this scenario and these senders, without running it.
 
@@ -233,10 +445,13 @@ def check(
         path: the scenario, a TOML file.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
         senders: sums of policies.
+        prototypes: detectors that they may name, too.
+        confined: must all files that the scenario names lie within its folder?
 
     Raises:
         ScenarioError: the scenario is wrong, or a replacement.
         SenderError: a sender is wrong.
+        PrototypeError: a prototype has no name of its own.
     """
 
 def simulate(
@@ -249,8 +464,10 @@ def simulate(
     windows: bool = False,
     judges: Sequence[str] = ...,
     what_if: Sequence[str] = ...,
+    prototypes: Sequence[Prototype] = ...,
     jobs: int = 0,
     progress: Callable[[int, int], object] | None = None,
+    confined: bool = False,
 ) -> Outcome:
     """Run a scenario with each sender on each seed, on several threads.
 
@@ -265,13 +482,16 @@ def simulate(
         windows: record every change of the senders' windows.
         judges: detectors that ride along on every sender, by name.
         what_if: senders each of which goes on from every timeout, in a copy of the run.
+        prototypes: detectors that senders and judges may name, too.
         jobs: how many threads; 0 for one a processor.
         progress: called about 20 times a second with the runs done and the runs there are; what
             it raises ends the whole.
+        confined: must all files that the scenario names lie within its folder?
 
     Raises:
         ScenarioError: the scenario is wrong, a replacement, or a run cannot be made of it.
         SenderError: a sender is wrong, or a judge, or a sender cannot go on in another's place.
+        PrototypeError: a prototype has no name of its own, or raised.
         InternalError: a defect in rtolab.
     """
 

@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], object]
 
 RECORD = "finished.json"
-ONLY_SHOWS = {"cli.py", "cli_sweep.py", "terminal.py", "show.py", "report.py"}
+ONLY_SHOWS = {"cli.py", "cli_serve.py", "cli_sweep.py", "terminal.py", "show.py", "report.py"}
 """What changes no result: neither numbers nor pictures."""
+EXPLORER = "serve"
+"""Nor does a file in this folder."""
 
 
 @dataclass(frozen=True)
@@ -252,7 +254,11 @@ def _scenarios(experiment: Experiment) -> list[str]:
 def _program() -> str:
     """All that computes, experiments included: they are programs, and share each other's parts."""
     package = Path(__file__).parent
-    sources = [path for path in package.rglob("*.py") if path.name not in ONLY_SHOWS]
+    sources = [
+        path
+        for path in package.rglob("*.py")
+        if path.name not in ONLY_SHOWS and path.parent.name != EXPLORER
+    ]
     found = hashlib.sha256()
     for path in (*sorted(sources), Path(_rtolab.__file__)):
         found.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())

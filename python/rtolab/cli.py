@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
+import traceback
 from dataclasses import asdict
 from enum import StrEnum
 from importlib.util import find_spec
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rtolab import _rtolab, listing
-from rtolab._rtolab import Error, InternalError, SenderError
+from rtolab._rtolab import Error, InternalError, PrototypeError, SenderError
 from rtolab.cli_conform import conform
 from rtolab.cli_diagnose import diagnose
 from rtolab.cli_emulate import On, compare, emulate, on_kernel
+from rtolab.cli_serve import serve
 from rtolab.cli_sweep import sweep
 from rtolab.run import run as run_scenario
 from rtolab.terminal import (
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from rtolab.campaign import Campaign, Part
 
 LISTED = 200
-EXTRAS = {"dask": "distributed"}
+EXTRAS = {"dask": "distributed", "serve": "uvicorn"}
 DEMO = [f"frto2002/{name}" for name in ("table1", "table2", "table3", "fig1", "fig2")]
 
 app = typer.Typer(
@@ -157,6 +159,12 @@ def run(  # noqa: PLR0913  (all but the first are options)
         list[str] | None,
         typer.Option(metavar="SENDER", help="Go on with this sender from each timeout, too."),
     ] = None,
+    prototype: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE.py:CLASS", help="Your own detector, for --judge and --sender by its name."
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for tables, and for one run captures and pictures.")
     ] = None,
@@ -168,6 +176,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
 ) -> None:
     """Run one scenario, with one or more senders, on one or more seeds."""
     from rtolab import judging  # noqa: PLC0415
+    from rtolab.prototype import load  # noqa: PLC0415
 
     senders = sender or []
     pictured = out is not None and runs == 1
@@ -183,6 +192,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
             windows=pictured,
             judge=judge or (),
             what_if=what_if or (),
+            prototypes=[load(place) for place in prototype or ()],
             jobs=jobs,
             progress=progress,
         )
@@ -302,6 +312,8 @@ app.command(epilog="Example: [bold]rtolab conform --set kernel.frto=0 --out out/
 
 app.command(epilog="Example: [bold]rtolab sweep delays.toml --out out/delays[/bold]")(sweep)
 
+app.command(epilog="Example: [bold]rtolab serve --open --browse out/delays[/bold]")(serve)
+
 
 @app.command(epilog="Example: [bold]rtolab schema > scenario.schema.json[/bold]")
 def schema() -> None:
@@ -321,6 +333,11 @@ def main() -> None:
         app()
     except InternalError as error:
         complain(str(error), DEFECT)
+    except PrototypeError as error:
+        if error.__cause__:
+            # The user's own program: where in it is what they want to know.
+            sys.stderr.write("".join(traceback.format_exception(error.__cause__)))
+        complain(str(error), BAD_INPUT)
     except SenderError as error:
         complain(f"{error}\n`rtolab list senders` explains how senders are put together", BAD_INPUT)
     except Error as error:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rtolab._rtolab import Error
-from rtolab.conform.suite import Suite
 from rtolab.process import ends_in_order
 from rtolab.run import LARGEST_SEED
+from rtolab.suites import Suite
 from rtolab.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
 
 if TYPE_CHECKING:

@@ -58,7 +58,17 @@ class Confusion:
         return (1 - WEIGHT_OF_TMS) * self.smt + WEIGHT_OF_TMS * self.tms
 
 
-def confusions(result: Result, kind: str | None = None) -> list[Confusion]:
+class Confusions(list[Confusion]):
+    """A list, which notebooks show as a table."""
+
+    def _repr_html_(self) -> str:
+        from rtolab import show  # noqa: PLC0415  (only notebooks ask)
+        from rtolab.notebook import html  # noqa: PLC0415
+
+        return html(show.judges(self))
+
+
+def confusions(result: Result, kind: str | None = None) -> Confusions:
     """The judges of a result, by sender and detector: how they judged the sending hosts.
 
     Args:
@@ -70,7 +80,9 @@ def confusions(result: Result, kind: str | None = None) -> list[Confusion]:
     if kind is not None:
         verdicts = verdicts.filter(pl.col("kind") == kind)
     grouped = verdicts.group_by("sender", "detector", maintain_order=True)
-    return [_confusion(str(sender), str(detector), frame) for (sender, detector), frame in grouped]
+    return Confusions(
+        _confusion(str(sender), str(detector), frame) for (sender, detector), frame in grouped
+    )
 
 
 def _confusion(sender: str, detector: str, frame: pl.DataFrame) -> Confusion:

@@ -6,12 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from rtolab._rtolab import Error
 
 if TYPE_CHECKING:
-    from rtolab._rtolab import Outcome
+    import polars as pl
+
+    from rtolab._rtolab import Outcome, Table
     from rtolab.plot import Plots
 
 TABLES = (
@@ -45,6 +45,15 @@ class Result:
         self.traced = traced
         self._outcome = outcome
 
+    def __repr__(self) -> str:
+        return f"<Result of {self.scenario}: {self.runs} runs>"
+
+    def _repr_html_(self) -> str:
+        from rtolab import show  # noqa: PLC0415  (only notebooks ask)
+        from rtolab.notebook import html  # noqa: PLC0415
+
+        return html(show.runs(self))
+
     @property
     def effort(self) -> dict[str, float | None]:
         """What all runs took together: `set_up_s`, `run_s`, `events` and so on."""
@@ -53,52 +62,52 @@ class Result:
     @cached_property
     def connections(self) -> pl.DataFrame:
         """One row a connection: times, bytes, losses by cause, retransmissions by need."""
-        return pl.DataFrame(self._outcome.connections)
+        return _frame(self._outcome.connections)
 
     @cached_property
     def timeouts(self) -> pl.DataFrame:
         """One row a timeout or fast retransmit: when, which segment, whether it was needed."""
-        return pl.DataFrame(self._outcome.timeouts)
+        return _frame(self._outcome.timeouts)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
         """One row a packet event at either host; empty unless traced."""
-        return pl.DataFrame(self._outcome.segments)
+        return _frame(self._outcome.segments)
 
     @cached_property
     def windows(self) -> pl.DataFrame:
         """One row a change of a sender's windows or timeout; empty unless asked for."""
-        return pl.DataFrame(self._outcome.windows)
+        return _frame(self._outcome.windows)
 
     @cached_property
     def links(self) -> pl.DataFrame:
         """One row a link direction: frames offered, delivered, dropped by cause; delays."""
-        return pl.DataFrame(self._outcome.links)
+        return _frame(self._outcome.links)
 
     @cached_property
     def disturbances(self) -> pl.DataFrame:
         """One row a stall, outage or delay spike of a link; empty unless traced."""
-        return pl.DataFrame(self._outcome.disturbances)
+        return _frame(self._outcome.disturbances)
 
     @cached_property
     def tasks(self) -> pl.DataFrame:
         """One row a page, or a question with its answer: due, begun, complete; bytes."""
-        return pl.DataFrame(self._outcome.tasks)
+        return _frame(self._outcome.tasks)
 
     @cached_property
     def verdicts(self) -> pl.DataFrame:
         """One row a timeout or fast retransmit and judge: truth and verdict; empty without."""
-        return pl.DataFrame(self._outcome.verdicts)
+        return _frame(self._outcome.verdicts)
 
     @cached_property
     def duplicates(self) -> pl.DataFrame:
         """One row a duplicate ACK at a sender, with its cause; empty unless traced or judged."""
-        return pl.DataFrame(self._outcome.duplicates)
+        return _frame(self._outcome.duplicates)
 
     @cached_property
     def what_if(self) -> pl.DataFrame:
         """One row a timeout and other sender that went on from there; empty unless asked for."""
-        return pl.DataFrame(self._outcome.what_if)
+        return _frame(self._outcome.what_if)
 
     def keep_only(self, *tables: str) -> None:
         """Let go of all that the runs left but these tables, where there are many results."""
@@ -118,7 +127,8 @@ class Result:
     def sender(self, run: int) -> str:
         """The sender of a run, as a sum of policies."""
         self._check(run)
-        return str(self.connections.filter(pl.col("run") == run)["sender"][0])
+        of_run = self.connections["run"] == run
+        return str(self.connections.filter(of_run)["sender"][0])
 
     def pcapng(self, run: int = 0, place: str = "sender") -> bytes:
         """The capture of a traced run at one host.
@@ -212,6 +222,12 @@ class Result:
     def _check(self, run: int) -> None:
         if not 0 <= run < self.runs:
             raise Error(f"no run {run}: there are {self.runs}, counted from 0")
+
+
+def _frame(table: Table) -> pl.DataFrame:
+    from polars import DataFrame  # noqa: PLC0415  (takes longer to load than all of rtolab)
+
+    return DataFrame(table)
 
 
 def file_name(sender: str) -> str:

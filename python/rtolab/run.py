@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
+from rtolab.prototype import Detector, made
 from rtolab.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rtolab.prototype import Made
+
     Progress = Callable[[int, int], object]
     """Told how many runs are done, of how many."""
+
+    Judge = str | type[Detector] | Detector
+    """A detector's name, or one that is written in Python."""
 
 LARGEST_SEED = 2**64 - 1
 
@@ -28,8 +34,9 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     set: Mapping[str, object] | None = None,
     trace: bool | None = None,
     windows: bool | None = None,
-    judge: str | Sequence[str] = (),
+    judge: Judge | Sequence[Judge] = (),
     what_if: str | Sequence[str] = (),
+    prototypes: Sequence[type[Detector] | Detector] = (),
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -46,8 +53,10 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         set: values that replace the scenario's, by dotted key: {"link.wireless.loss": 0.02}.
         trace: record every packet; by default when there is a single run.
         windows: record the senders' windows; by default when there is a single run.
-        judge: detectors that ride along on every sender and judge its timeouts, or "all".
+        judge: detectors that ride along on every sender and judge its timeouts: names, classes
+            under `Detector`, objects of such, or "all".
         what_if: senders each of which goes on, in a copy of the run, from every timeout.
+        prototypes: detectors written in Python that senders and judges may name: "sack+early".
         jobs: how many threads; by default one a processor.
         progress: called now and then with the runs done and the runs there are.
 
@@ -56,7 +65,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
 
     Raises:
         Error: the scenario, a sender, a key or a value is wrong; the message says where and what
-            would be right.
+            would be right. Or a prototype raised: what it raised is the cause.
         OSError: the scenario cannot be read.
 
     Example:
@@ -70,6 +79,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     trace = single if trace is None else trace
     windows = single if windows is None else windows
     path = find_scenario(scenario)
+    judges, known = _judges(judge, prototypes)
     outcome = _rtolab.simulate(
         path,
         set=[(key, as_toml(value)) for key, value in (set or {}).items()],
@@ -77,8 +87,9 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         seeds=range(seed, seed + runs),
         trace=trace,
         windows=windows,
-        judges=_detectors(judge),
+        judges=judges,
         what_if=_names(what_if),
+        prototypes=known,
         jobs=jobs or 0,
         progress=progress,
     )
@@ -89,12 +100,19 @@ def _names(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _detectors(given: str | Sequence[str]) -> list[str]:
-    """The judges' names; all there are for "all"."""
-    names = _names(given)
+def _judges(
+    given: Judge | Sequence[Judge], prototypes: Sequence[type[Detector] | Detector]
+) -> tuple[list[str], list[Made]]:
+    """The judges' names, all there are for "all"; and all prototypes, judges or not."""
+    judges = [given] if isinstance(given, str | type | Detector) else list(given)
+    looking_on = [judge for judge in judges if not isinstance(judge, str)]
+    # One that is named both ways is the same one.
+    known = made(dict.fromkeys((*prototypes, *looking_on)))
+    names = [judge if isinstance(judge, str) else judge.name for judge in judges]
     if "all" in names:
-        return [detector["name"] for detector in _rtolab.detectors()]
-    return list(dict.fromkeys(names))
+        names = [detector["name"] for detector in _rtolab.detectors()]
+        names += [prototype.name for prototype in known]
+    return list(dict.fromkeys(names)), known
 
 
 def _check_numbers(seed: int, runs: int, jobs: int | None) -> None:

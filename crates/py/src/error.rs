@@ -10,6 +10,12 @@ use crate::panic::caught;
 create_exception!(rtolab, Error, PyException, "The base of every error that rtolab raises.");
 create_exception!(rtolab, ScenarioError, Error, "The scenario cannot be read, or cannot be run.");
 create_exception!(rtolab, SenderError, Error, "A sender's name is no sum of known policies.");
+create_exception!(
+    rtolab,
+    PrototypeError,
+    Error,
+    "A prototype written in Python is wrong, or raised."
+);
 create_exception!(rtolab, EmulationError, Error, "A link cannot be emulated here.");
 create_exception!(rtolab, CaptureError, Error, "A capture cannot be read, or a copy not written.");
 create_exception!(rtolab, InternalError, Error, "A defect in rtolab itself. Please report it.");
@@ -20,6 +26,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", py.get_type::<Error>())?;
     module.add("ScenarioError", py.get_type::<ScenarioError>())?;
     module.add("SenderError", py.get_type::<SenderError>())?;
+    module.add("PrototypeError", py.get_type::<PrototypeError>())?;
     module.add("EmulationError", py.get_type::<EmulationError>())?;
     module.add("CaptureError", py.get_type::<CaptureError>())?;
     module.add("InternalError", py.get_type::<InternalError>())

@@ -17,6 +17,7 @@ mod known;
 mod outcome;
 mod panic;
 mod pcapng;
+mod prototype;
 mod script;
 mod simulate;
 mod table;
@@ -27,6 +28,7 @@ use pyo3::prelude::*;
 use rtolab_scenario::Scenario;
 
 use crate::error::guard;
+use crate::prototype::Class;
 use crate::simulate::Asked;
 
 /// The JSON Schema of a scenario.
@@ -37,9 +39,17 @@ fn schema() -> PyResult<String> {
 
 /// Raises what `simulate` would raise for this scenario and these senders.
 #[pyfunction]
-#[pyo3(signature = (path, set=Vec::new(), senders=Vec::new()))]
-fn check(path: PathBuf, set: Vec<(String, String)>, senders: Vec<String>) -> PyResult<()> {
-    guard(|| simulate::labs(&path, &set, &senders, &Asked::default()).map(drop))
+#[pyo3(signature = (path, set=Vec::new(), senders=Vec::new(), prototypes=Vec::new(), confined=false))]
+fn check(
+    path: PathBuf,
+    set: Vec<(String, String)>,
+    senders: Vec<String>,
+    prototypes: Vec<Class>,
+    confined: bool,
+) -> PyResult<()> {
+    let asked = Asked { prototypes: Class::all(prototypes)?, ..Asked::default() };
+    let file = (&*path, simulate::reach(confined));
+    guard(|| simulate::labs(file, &set, &senders, &asked).map(drop))
 }
 
 #[pymodule]
@@ -50,6 +60,9 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__commit__", env!("RTOLAB_COMMIT"))?;
     module.add_class::<table::Table>()?;
     module.add_class::<outcome::Outcome>()?;
+    module.add_class::<prototype::PyAck>()?;
+    module.add_class::<prototype::PySent>()?;
+    module.add_class::<prototype::PyEpisode>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(known::policies, module)?)?;
     module.add_function(wrap_pyfunction!(known::receivers, module)?)?;

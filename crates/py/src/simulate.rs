@@ -6,14 +6,17 @@ use std::time::Instant;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rtolab_record::Recording;
-use rtolab_scenario::Scenario;
+use rtolab_scenario::{Reach, Scenario};
 use rtolab_sim::{Lab, Observe};
+use rtolab_tcp::profile::Sysctl;
+use rtolab_tcp::spurious::Prototype;
 use rtolab_tcp::{Config, sum};
 
 use crate::batch::{batch, one_by_one};
 use crate::effort::Effort;
 use crate::error::{Error, ScenarioError, SenderError, guard, raise};
 use crate::outcome::Outcome;
+use crate::prototype::{Class, unless_raised};
 
 /// Runs the scenario with each sender and each seed, all seeds of the first sender first.
 ///
@@ -21,7 +24,8 @@ use crate::outcome::Outcome;
 /// depend on how many. `progress` is called now and then with the counts of runs done and of all.
 #[pyfunction]
 #[pyo3(signature = (path, *, set=Vec::new(), senders=Vec::new(), seeds, trace=false, windows=false,
-                    judges=Vec::new(), what_if=Vec::new(), jobs=0, progress=None))]
+                    judges=Vec::new(), what_if=Vec::new(), prototypes=Vec::new(), jobs=0,
+                    progress=None, confined=false))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords with defaults in Python")]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -33,18 +37,22 @@ pub(crate) fn simulate(
     windows: bool,
     judges: Vec<String>,
     what_if: Vec<String>,
+    prototypes: Vec<Class>,
     jobs: usize,
     progress: Option<Py<PyAny>>,
+    confined: bool,
 ) -> PyResult<Outcome> {
     guard(|| {
+        let prototypes = Class::all(prototypes)?;
         py.detach(|| {
             let began = Instant::now();
-            let labs = labs(&path, &set, &senders, &Asked { judges, what_if })?;
+            let asked = Asked { judges, what_if, prototypes };
+            let labs = labs((&path, reach(confined)), &set, &senders, &asked)?;
             let ready = Effort { set_up: began.elapsed(), ..Effort::default() };
             let observe = Observe { trace, windows };
             let one = |run: usize| {
                 let (lab, seed) = (&labs[run / seeds.len()], seeds[run % seeds.len()]);
-                guard(|| Ok(timed(lab, (run as u32, seed), observe)))
+                guard(|| unless_raised(|| timed(lab, (run as u32, seed), observe)))
             };
             let total = labs.len() * seeds.len();
             let watch = |done| Python::attach(|py| tell(py, progress.as_ref(), (done, total)));
@@ -77,16 +85,27 @@ pub(crate) struct Asked {
     pub judges: Vec<String>,
     /// Senders that go on from each timeout.
     pub what_if: Vec<String>,
+    /// Detectors written in Python that senders and judges may be, by their names.
+    pub prototypes: Vec<Prototype>,
+}
+
+/// Which files a scenario may name.
+pub(crate) const fn reach(confined: bool) -> Reach {
+    match confined {
+        true => Reach::Within,
+        false => Reach::Anywhere,
+    }
 }
 
 /// The scenario made ready for each sender, or for its own if there are none.
 pub(crate) fn labs(
-    path: &Path,
+    (path, reach): (&Path, Reach),
     set: &[(String, String)],
     senders: &[String],
     asked: &Asked,
 ) -> PyResult<Vec<Lab>> {
-    let scenario = Scenario::load(path, set).map_err(|error| raise::<ScenarioError>(&error))?;
+    let scenario = Scenario::load_within(path, set, reach);
+    let scenario = scenario.map_err(|error| raise::<ScenarioError>(&error))?;
     if senders.is_empty() {
         return Ok(vec![lab(&scenario, None, asked)?]);
     }
@@ -97,11 +116,14 @@ pub(crate) fn labs(
 fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> PyResult<Lab> {
     let base = scenario.flows.first().map_or_else(Config::default, |flow| flow.tcp.clone());
     for name in sender.into_iter().chain(asked.what_if.iter().map(String::as_str)) {
-        sum::sender(name, &base).map_err(|error| raise::<SenderError>(&error))?;
+        sum::sender_with(name, &base, &Sysctl::default(), &asked.prototypes)
+            .map_err(|error| raise::<SenderError>(&error))?;
     }
-    let lab = Lab::new(scenario, sender).and_then(|lab| match asked {
-        Asked { judges, what_if } if judges.is_empty() && what_if.is_empty() => Ok(lab),
-        Asked { judges, what_if } => lab.judged(scenario, judges, what_if),
+    let Asked { judges, what_if, prototypes } = asked;
+    let lab = Lab::with(scenario, sender, prototypes);
+    let lab = lab.and_then(|lab| match judges.is_empty() && what_if.is_empty() {
+        true => Ok(lab),
+        false => lab.judged(scenario, judges, what_if),
     });
     lab.map_err(|error| match error {
         error @ rtolab_sim::Error::NoRoute { .. } => raise::<ScenarioError>(&error),

@@ -2,7 +2,39 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
+
+/// How far from its own folder a scenario may name files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Anywhere: the scenario is the user's own, and so are the files.
+    Anywhere,
+    /// Only within its folder: somebody else wrote it.
+    Within,
+}
+
+/// The folder of a scenario, beside which the files that it names are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Folder<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// How far from it files may be.
+    pub reach: Reach,
+}
+
+impl Folder<'_> {
+    /// The file of this name, if it may be read.
+    pub(crate) fn file(self, name: &str) -> Result<PathBuf, String> {
+        let is_within = |part: Component<'_>| matches!(part, Component::Normal(_));
+        match self.reach {
+            Reach::Within if !Path::new(name).components().all(is_within) => {
+                let expected = "a file within the scenario's folder such as \"traces/pings.txt\"";
+                Err(format!("found {name:?}; expected {expected}"))
+            }
+            Reach::Anywhere | Reach::Within => Ok(self.path.join(name)),
+        }
+    }
+}
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,5 +19,6 @@ mod trace;
 mod written;
 
 pub use error::Error;
+pub use files::Reach;
 pub use kernel::{Begin, Emulation, Kernel};
 pub use scenario::{Agent, AgentKind, Flow, Link, Route, Scenario, Workload};

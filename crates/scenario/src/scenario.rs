@@ -5,11 +5,12 @@ use std::path::Path;
 use rtolab_link::{ChannelConfig, Direction, Distribution};
 use rtolab_tcp as tcp;
 use rtolab_tcp::profile::Sysctl;
+use rtolab_tcp::spurious::Prototype;
 use rtolab_tcp::sum::SumError;
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::document::Document;
-use crate::files::{self, Fault};
+use crate::files::{self, Fault, Folder, Reach};
 use crate::kernel::{Emulation, Kernel};
 use crate::{Error, read, resolve, schema, set};
 
@@ -181,7 +182,16 @@ impl Flow {
 
     /// How the sender behaves when `sum` is asked for; fails if that is no sum of policies.
     pub fn sender_config(&self, sum: Option<&str>) -> Result<tcp::Config, SumError> {
-        tcp::sum::sender_on(self.sender_name(sum), &self.tcp, &self.kernel)
+        self.sender_with(sum, &[])
+    }
+
+    /// The same where a sum may name these detectors, too.
+    pub fn sender_with(
+        &self,
+        sum: Option<&str>,
+        prototypes: &[Prototype],
+    ) -> Result<tcp::Config, SumError> {
+        tcp::sum::sender_with(self.sender_name(sum), &self.tcp, &self.kernel, prototypes)
     }
 }
 
@@ -192,11 +202,19 @@ impl Scenario {
     /// # Errors
     /// The first fault found: a file that cannot be read or is no scenario, or a key at fault.
     pub fn load(path: &Path, set: &[(String, String)]) -> Result<Self, Error> {
+        Self::load_within(path, set, Reach::Anywhere)
+    }
+
+    /// The same of a scenario that may name no files but those within `reach`.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`], and a file named that is out of reach; that is not opened.
+    pub fn load_within(path: &Path, set: &[(String, String)], reach: Reach) -> Result<Self, Error> {
         let file = path.display().to_string();
         let text = files::read(path, "a scenario (TOML)").map_err(|Fault { line, problem }| {
             Error { file: file.clone(), line, set: None, key: String::new(), problem }
         })?;
-        let folder = path.parent().unwrap_or(Path::new(""));
+        let folder = Folder { path: path.parent().unwrap_or(Path::new("")), reach };
         Self::read(Document::parse(&text, &file)?, folder, set)
     }
 
@@ -207,13 +225,14 @@ impl Scenario {
     /// The first fault found.
     pub fn parse(text: &str, file: &str, set: &[(String, String)]) -> Result<Self, Error> {
         let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+        let folder = Folder { path: folder, reach: Reach::Anywhere };
         Self::read(Document::parse(text, file)?, folder, set)
     }
 
     /// Reads a scenario in `folder`.
     fn read(
         mut document: Document,
-        folder: &Path,
+        folder: Folder<'_>,
         set: &[(String, String)],
     ) -> Result<Self, Error> {
         set::apply(&mut document, set)?;

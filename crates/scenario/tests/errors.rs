@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rtolab_scenario::Scenario;
+use rtolab_scenario::{Reach, Scenario};
 
 #[path = "errors/flows.rs"]
 mod flows;
@@ -402,4 +402,22 @@ fn files_that_cannot_be_read() {
         message.replace(&folder.display().to_string(), "FOLDER")
     });
     check("files_that_cannot_be_read", &said.join("\n"));
+}
+
+/// A scenario of somebody else reads nothing but what lies in its folder.
+#[test]
+fn files_out_of_reach() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let scenario = folder.join("reach.toml");
+    std::fs::write(folder.join("beside.down"), "1\n").unwrap();
+    let named = |file: &str| {
+        let text = RIGHT.replacen("[[flow]]", "[link.forward]\nrate_trace = 'FILE'\n[[flow]]", 1);
+        std::fs::write(&scenario, text.replace("FILE", file)).unwrap();
+        Scenario::load_within(&scenario, &[], Reach::Within).map_err(|error| error.problem)
+    };
+    for file in ["/etc/passwd", "../beside.down", "traces/../../beside.down", "./beside.down"] {
+        let said = named(file).unwrap_err();
+        assert!(said.contains("expected a file within the scenario's folder"), "{file}: {said}");
+    }
+    assert!(named("beside.down").is_ok());
 }

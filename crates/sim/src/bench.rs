@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rtolab_net::Packet;
 use rtolab_record::{Place, TimeoutKind, TimeoutRow, VerdictRow};
 use rtolab_tcp::config::KnownPath;
-use rtolab_tcp::spurious::{DetectorKind, Judges, Judgment, Verdict};
+use rtolab_tcp::spurious::{Judges, Judgment, Prototype, Verdict};
 use rtolab_tcp::{Cause, Seq};
 use rtolab_time::Instant;
 
@@ -27,12 +27,9 @@ struct Riders {
 
 impl Bench {
     /// On ends that know these paths, of the sender and the receiver of each flow.
-    pub fn new(
-        paths: impl Iterator<Item = [KnownPath; 2]>,
-        kinds: &[&'static DetectorKind],
-    ) -> Self {
+    pub fn new(paths: impl Iterator<Item = [KnownPath; 2]>, detectors: &[Prototype]) -> Self {
         let riders = |path| Riders {
-            judges: Judges::new(kinds.iter().copied(), Seq::FIRST).knowing(path),
+            judges: Judges::of(detectors.iter().cloned(), Seq::FIRST).knowing(path),
             episodes: Vec::new(),
             said: Vec::new(),
         };

@@ -10,7 +10,7 @@ use rtolab_record::{
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sender::{AdoptError, Negotiated};
-use rtolab_tcp::spurious::{UnknownDetector, detector};
+use rtolab_tcp::spurious::{Prototype, UnknownDetector, detector};
 use rtolab_tcp::sum::SumError;
 use rtolab_time::{Duration, Instant};
 use thiserror::Error;
@@ -71,6 +71,7 @@ pub struct Lab {
     end: Instant,
     measured: (Instant, Instant),
     plans: Plans,
+    prototypes: Vec<Prototype>,
     departures: Vec<Departure>,
     agents: Vec<AgentKind>,
     plain: Plain,
@@ -90,7 +91,16 @@ impl Lab {
     /// Makes `scenario` ready; `sender` replaces the sender of every flow that does not name its
     /// own.
     pub fn new(scenario: &Scenario, sender: Option<&str>) -> Result<Self, Error> {
-        let plans = Plans::new(scenario, sender)?;
+        Self::with(scenario, sender, &[])
+    }
+
+    /// The same where senders and judges may be `prototypes`, too, by their names.
+    pub fn with(
+        scenario: &Scenario,
+        sender: Option<&str>,
+        prototypes: &[Prototype],
+    ) -> Result<Self, Error> {
+        let plans = Plans::new(scenario, sender, prototypes)?;
         let departure = |(flow, (first, _)): (&rtolab_scenario::Flow, &(usize, usize))| Departure {
             // A flow of one leg has the name of that.
             name: match &plans.legs[*first].name {
@@ -108,6 +118,7 @@ impl Lab {
             measured: scenario.measured,
             departures: scenario.flows.iter().zip(&plans.flows).map(departure).collect(),
             plans,
+            prototypes: prototypes.to_vec(),
             agents: scenario.agents.iter().map(|agent| agent.kind).collect(),
             plain: Plain::Pipes,
             asked: None,
@@ -131,15 +142,20 @@ impl Lab {
         judges: &[String],
         what_if: &[String],
     ) -> Result<Self, Error> {
-        let detectors = judges.iter().map(|name| detector(name)).collect::<Result<_, _>>()?;
+        let detectors = judges.iter().map(|name| self.judge(name)).collect::<Result<_, _>>()?;
         let alternatives = what_if.iter().map(|name| self.alternative(scenario, name));
         let alternatives = alternatives.collect::<Result<_, _>>()?;
         self.asked = Some(Asked { reach: Reach::Transfer, detectors, alternatives });
         Ok(self)
     }
 
+    fn judge(&self, name: &str) -> Result<Prototype, UnknownDetector> {
+        let own = self.prototypes.iter().find(|prototype| prototype.name == name);
+        own.cloned().map_or_else(|| detector(name).map(Prototype::from), Ok)
+    }
+
     fn alternative(&self, scenario: &Scenario, name: &str) -> Result<Alternative, Error> {
-        let plans = Plans::new(scenario, Some(name))?;
+        let plans = Plans::new(scenario, Some(name), &self.prototypes)?;
         let configs: Vec<_> = plans.legs.iter().map(|leg| leg.configs.clone()).collect();
         for (leg, [config, _]) in self.plans.legs.iter().zip(&configs) {
             let [sender, receiver] = &leg.configs;

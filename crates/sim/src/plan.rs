@@ -8,6 +8,7 @@ use rtolab_net::{Hop, Network, Post, Step, Ways};
 use rtolab_record::Place;
 use rtolab_scenario::{AgentKind, Flow, Scenario, Workload};
 use rtolab_tcp::Config;
+use rtolab_tcp::spurious::Prototype;
 use rtolab_time::Instant;
 
 use crate::flow::{Opening, Plan, Protocol, Turn};
@@ -27,9 +28,14 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// The plans of `scenario`; `sender` replaces the sender of flows that do not name their own.
-    pub fn new(scenario: &Scenario, sender: Option<&str>) -> Result<Self, Error> {
-        let mut planner = Planner::new(scenario, sender);
+    /// The plans of `scenario`; `sender`, which may name `prototypes`, too, replaces the sender of
+    /// flows that do not name their own.
+    pub fn new(
+        scenario: &Scenario,
+        sender: Option<&str>,
+        prototypes: &[Prototype],
+    ) -> Result<Self, Error> {
+        let mut planner = Planner::new(scenario, (sender, prototypes));
         for flow in &scenario.flows {
             planner.add(flow)?;
         }
@@ -43,6 +49,7 @@ impl Plans {
 struct Planner<'a> {
     scenario: &'a Scenario,
     sender: Option<&'a str>,
+    prototypes: &'a [Prototype],
     plans: Plans,
     ways: Ways,
     /// By the nodes from which and to which they lead.
@@ -61,7 +68,10 @@ struct Whole<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn new(scenario: &'a Scenario, sender: Option<&'a str>) -> Self {
+    fn new(
+        scenario: &'a Scenario,
+        (sender, prototypes): (Option<&'a str>, &'a [Prototype]),
+    ) -> Self {
         let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
         let posts = scenario.agents.iter().map(|agent| Post {
             node: agent.node,
@@ -82,7 +92,7 @@ impl<'a> Planner<'a> {
         };
         let network = Network::new(scenario.nodes.len(), &ends);
         let ways = Ways::new(network, posts.collect());
-        Self { scenario, sender, plans, ways, routes: BTreeMap::new() }
+        Self { scenario, sender, prototypes, plans, ways, routes: BTreeMap::new() }
     }
 
     fn add(&mut self, flow: &Flow) -> Result<(), Error> {
@@ -94,7 +104,8 @@ impl<'a> Planner<'a> {
         };
         let nodes: Vec<_> =
             [flow.from].into_iter().chain(gateways.iter().copied()).chain([flow.to]).collect();
-        let own = [Arc::new(flow.sender_config(self.sender)?), Arc::new(flow.receiver.clone())];
+        let sender = flow.sender_with(self.sender, self.prototypes)?;
+        let own = [Arc::new(sender), Arc::new(flow.receiver.clone())];
         let application = match flow.workload {
             Workload::Bulk { .. } => None,
             _ => Some(self.plans.applications as u32),

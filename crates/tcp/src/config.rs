@@ -20,7 +20,7 @@ pub use connection::{
     TimeWaitReset,
 };
 pub use rack::{RackConfig, RackRoundTrip, RackThreshold, ReorderingWindow};
-pub use receiver::{AckCounts, AckDelay, GapFill, ReceiverConfig, RxtAnswer};
+pub use receiver::{AckCounts, AckDelay, GapFill, Lie, ReceiverConfig, RxtAnswer};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
     RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
@@ -30,8 +30,8 @@ pub use rto::{
     TimerClock,
 };
 pub use spurious::{
-    Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, OtherDetector,
-    PathFact, Response, Threshold, WindowLimited,
+    Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, PathFact,
+    Response, Threshold, WindowLimited,
 };
 pub use window::{
     Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout, SlowStart,
@@ -214,6 +214,7 @@ impl Default for Config {
                 max_sack_blocks: 4,
                 delayed_dupacks: None,
                 dsack_old: false,
+                lie: None,
             },
             connection: ConnectionConfig::default(),
             nagle: Nagle::default(),

@@ -4,6 +4,7 @@
 mod delayed_ack;
 mod dupacks;
 mod echo;
+mod lies;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -19,6 +20,7 @@ use crate::seq::Seq;
 use delayed_ack::DelayedAck;
 use dupacks::{Dupack, Dupacks};
 use echo::Echo;
+use lies::Liar;
 
 /// When the next acknowledgment leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +61,8 @@ pub struct Receiver {
     fin: Option<Seq>,
     /// Where duplicate acknowledgments may be delayed.
     dupacks: Option<Box<Dupacks>>,
+    /// What it says that is not so.
+    liar: Option<Box<Liar>>,
 }
 
 impl Receiver {
@@ -75,6 +79,7 @@ impl Receiver {
             due: AckDue::No,
             delayed: DelayedAck::default(),
             dupacks: config.receiver.delayed_dupacks.map(Dupacks::new).map(Box::new),
+            liar: config.receiver.lie.map(Liar::new).map(Box::new),
             released: 0,
             echoes: Flags::NONE,
             config,
@@ -147,6 +152,7 @@ impl Receiver {
             && self.released == 0
             && self.dupacks.as_ref().is_none_or(|dupacks| dupacks.until().is_none())
             && self.echoes == Flags::NONE
+            && self.is_honest()
     }
 
     /// Is all acknowledged that has arrived, and would the next segment offer the same window again?

@@ -7,6 +7,7 @@
 //! each detector has that of its own publication.
 
 mod policies;
+mod prototypes;
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,6 +16,7 @@ use thiserror::Error;
 
 use crate::config::{Config, Detectors, PathFact};
 use crate::profile::{PROFILES, Profile, Sysctl};
+use crate::spurious::Prototype;
 
 pub use policies::POLICIES;
 
@@ -139,10 +141,21 @@ pub fn sender(name: &str, base: &Config) -> Result<Config, SumError> {
 /// The same on a host whose kernel is set so: where the sum begins with a system that has such
 /// settings, they come behind it and before the policies.
 pub fn sender_on(name: &str, base: &Config, kernel: &Sysctl) -> Result<Config, SumError> {
+    sender_with(name, base, kernel, &[])
+}
+
+/// The same where a sum may name these detectors, too, behind its loss recovery.
+pub fn sender_with(
+    name: &str,
+    base: &Config,
+    kernel: &Sysctl,
+    prototypes: &[Prototype],
+) -> Result<Config, SumError> {
     let (first, rest) = name.split_once('+').map_or((name, None), |(a, b)| (a, Some(b)));
     let mut config = Config { frto: None, detectors: Detectors::default(), ..base.clone() };
     let profile = Profile::find(first);
-    let chosen = policies(name, if profile.is_some() { rest } else { Some(name) }, profile)?;
+    let terms = if profile.is_some() { rest } else { Some(name) };
+    let Named { policies: chosen, detectors } = named(name, (terms, profile), prototypes)?;
     if let Some(profile) = profile {
         if let (Some(found), Some(_)) = (kernel.unknown_congestion(), profile.kernel) {
             return Err(SumError::Congestion { sum: name.to_string(), found: found.to_string() });
@@ -152,6 +165,7 @@ pub fn sender_on(name: &str, base: &Config, kernel: &Sysctl) -> Result<Config, S
     for policy in &chosen {
         (policy.set)(&mut config);
     }
+    config.detectors.others.extend(detectors.into_iter().cloned());
     for policy in chosen {
         if let Some(needs) = policy.lacks(&config) {
             return Err(SumError::Needs { sum: name.to_string(), found: policy.name, needs });
@@ -160,18 +174,38 @@ pub fn sender_on(name: &str, base: &Config, kernel: &Sysctl) -> Result<Config, S
     Ok(config)
 }
 
+/// What a sum names.
+struct Named<'a> {
+    policies: Vec<&'static Policy>,
+    detectors: Vec<&'a Prototype>,
+}
+
 /// The policies of the sum `name` that `terms` names; a `profile` before them stands for the loss
-/// recovery.
-fn policies(
+/// recovery. Any of `prototypes` may be among them.
+fn named<'a>(
     name: &str,
-    terms: Option<&str>,
-    profile: Option<&'static Profile>,
-) -> Result<Vec<&'static Policy>, SumError> {
+    (terms, profile): (Option<&str>, Option<&'static Profile>),
+    prototypes: &'a [Prototype],
+) -> Result<Named<'a>, SumError> {
     let mut chosen: Vec<&Policy> = Vec::new();
+    let mut detectors: Vec<&Prototype> = Vec::new();
     for term in terms.into_iter().flat_map(|terms| terms.split('+')) {
+        let (prototype, term) = prototypes::split(term, prototypes);
+        if let Some(prototype) = prototype {
+            if chosen.is_empty() && profile.is_none() {
+                return Err(SumError::NoRecovery { sum: name.to_string() });
+            }
+            if detectors.contains(&prototype) {
+                let (first, second) = (prototype.name, prototype.name);
+                return Err(SumError::Twice { sum: name.to_string(), first, second });
+            }
+            detectors.push(prototype);
+        }
+        let Some(term) = term else { continue };
         for policy in policies_of(term) {
             let policy = policy.ok_or_else(|| {
-                let known = self::terms().collect::<Vec<_>>().join(", ");
+                let own = prototypes.iter().map(|prototype| prototype.name);
+                let known = self::terms().chain(own).collect::<Vec<_>>().join(", ");
                 SumError::Unknown { sum: name.to_string(), found: term.to_string(), known }
             })?;
             let first = match (profile, policy.question) {
@@ -189,7 +223,7 @@ fn policies(
     if profile.is_none() && !recovers {
         return Err(SumError::NoRecovery { sum: name.to_string() });
     }
-    Ok(chosen)
+    Ok(Named { policies: chosen, detectors })
 }
 
 /// The policies that one term names: itself, or a detector and behind a colon its response.
@@ -255,10 +289,13 @@ impl Policy {
 
 #[cfg(test)]
 mod tests {
+    use core::slice::from_ref;
+
     use rtolab_time::Duration;
 
     use super::*;
     use crate::config::{Algorithm, Bugfix, FrtoVariant, Parity, RtoFloor};
+    use crate::spurious::detector;
 
     #[test]
     fn a_sum_sets_what_its_policies_say_and_nothing_else() {
@@ -306,6 +343,23 @@ mod tests {
             let others = &POLICIES[index + 1..];
             assert!(others.iter().all(|other| other.name != policy.name), "{}", policy.name);
         }
+    }
+
+    #[test]
+    fn a_sum_may_name_what_no_table_lists() {
+        let own = Prototype { name: "own", ..Prototype::from(detector("dualrtt").unwrap()) };
+        let base = Config::default();
+        let with = |name| sender_with(name, &base, &Sysctl::default(), from_ref(&own));
+        let acting = with("sack+own:rfc4015").unwrap();
+        assert_eq!(acting.detectors.others, [own.clone()]);
+        assert_eq!(acting, with("sack+own+rfc4015").unwrap());
+        assert_eq!(acting.response, sender("sack+eifel:rfc4015", &base).unwrap().response);
+        assert_eq!(with("linux+own").unwrap().detectors.others.len(), 2);
+        let message = |name| with(name).unwrap_err().to_string();
+        assert!(message("own+sack").contains("must begin with its loss recovery"));
+        assert!(message("sack+own+own").contains("names both `own` and `own`"));
+        assert!(message("sack+other").ends_with("smoltcp, own"));
+        assert!(sender("sack+own", &base).is_err());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 from rtolab.conform.run import Stack, conform
 from rtolab.conform.score import Change, Score, changes, overall
-from rtolab.conform.suite import Scenario, Suite, suite
+from rtolab.conform.suite import Scenario, suite
+from rtolab.suites import Suite
 
 __all__ = [
     "Change",

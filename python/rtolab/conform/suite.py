@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from rtolab.suites import Suite
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -25,14 +27,6 @@ SHORT = 20_000
 SLOWED = 600_000
 """Bytes of a transfer over a link that becomes slow."""
 SIZES = (SHORT, SLOWED, BULK)
-
-
-class Suite(StrEnum):
-    """Which scenarios."""
-
-    STALLS = "stalls"
-    LOSSES = "losses"
-    ALL = "all"
 
 
 class Way(StrEnum):

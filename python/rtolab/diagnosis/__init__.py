@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 VERDICTS = ("unneeded", "needed", "unknown")
 CLASSES = ("spurious", "ack-lost", "genuine", "unknown")
+SHOWN = 10
+"""Connections in a notebook."""
 NESTED = ("retransmissions", "timeouts", "episodes", "habits")
 
 
@@ -36,6 +38,18 @@ class Diagnosis:
 
     capture: str
     document: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Diagnosis of {self.capture}>"
+
+    def _repr_html_(self) -> str:
+        from rtolab.diagnosis import tables  # noqa: PLC0415  (only notebooks ask)
+        from rtolab.notebook import html  # noqa: PLC0415
+
+        shown = [tables.diagnosis(self, SHOWN)]
+        if "what_if" in self.document:
+            shown.append(tables.what_if(self.document["what_if"]))
+        return "".join(map(html, shown))
 
     @property
     def error(self) -> str | None:

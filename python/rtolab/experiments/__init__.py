@@ -12,6 +12,7 @@ from rtolab.experiments import (
     detectors,
     dualrtt2004,
     frto2002,
+    liars,
     minrto2007,
     today,
 )
@@ -27,6 +28,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     + delays2001.EXPERIMENTS
     + detectors.EXPERIMENTS
     + today.EXPERIMENTS
+    + liars.EXPERIMENTS
 )
 """Every experiment, in the order in which `rtolab reproduce` runs them."""
 

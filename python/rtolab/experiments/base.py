@@ -477,9 +477,9 @@ class Experiment:
 
     @property
     def is_sweep(self) -> bool:
-        """Are the variants points of a figure, too many for a table?"""
+        """Are the variants points of a figure, or cells of tables, too many for a row each?"""
         points = any(variant.x is not None for variant in self.variants)
-        return points and len(self.variants) > SWEEP
+        return (points or self.tables is not None) and len(self.variants) > SWEEP
 
     def variant(self, key: str) -> Variant:
         """The variant of that key."""

@@ -117,6 +117,7 @@ PAPERS = (
     ),
     Paper("detectors", "The detector study", "this laboratory", 0, ""),
     Paper("today", "A current kernel in the papers' places", "this laboratory", 0, ""),
+    Paper("liars", "What a receiver gains that lies", "this laboratory", 0, ""),
 )
 """In the order in which their experiments are run."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rtolab.prototype import Source
     from rtolab.sweep.definition import Scalar, Sweep
 
 FORMAT = 1
@@ -29,6 +30,7 @@ class Chunk:
         tables: which are kept.
         judge: detectors that ride along.
         what_if: senders that go on from every timeout.
+        prototypes: detectors written in Python that sender and judges may be.
     """
 
     set: tuple[tuple[str, str], ...]
@@ -39,6 +41,7 @@ class Chunk:
     tables: tuple[str, ...]
     judge: tuple[str, ...]
     what_if: tuple[str, ...]
+    prototypes: tuple[Source, ...]
 
     @property
     def about(self) -> str:
@@ -109,9 +112,12 @@ class Plan:
             tables=sweep.tables,
             judge=sweep.judge,
             what_if=sweep.what_if,
+            prototypes=sweep.prototypes,
         )
         return Piece(chunk, self._key(chunk), cell, block)
 
     def _key(self, chunk: Chunk) -> str:
-        parts = [FORMAT, *self.made_of, asdict(chunk)]
+        # Where a prototype is written makes no difference; what is written there does.
+        prototypes = [(source.kind, source.text) for source in chunk.prototypes]
+        parts = [FORMAT, *self.made_of, asdict(chunk) | {"prototypes": prototypes}]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]

@@ -14,6 +14,7 @@ import polars as pl
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
+from rtolab.prototype import made
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,11 +82,12 @@ def compute(
             windows="windows" in chunk.tables,
             judges=list(chunk.judge),
             what_if=list(chunk.what_if),
+            prototypes=made(source.load() for source in chunk.prototypes),
             jobs=jobs,
             progress=progress,
         )
     except Error as error:
-        raise type(error)(inputs.place(str(error))) from None
+        raise type(error)(inputs.place(str(error))) from error.__cause__
     tables = {name: _placed(pl.DataFrame(getattr(outcome, name)), chunk) for name in chunk.tables}
     return Computed(tables, time.monotonic() - began)
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rtolab import _rtolab
-from rtolab._rtolab import Error, ScenarioError, SenderError
+from rtolab._rtolab import Error, PrototypeError, ScenarioError, SenderError
+from rtolab.prototype import Source, made
 from rtolab.result import TABLES
 from rtolab.run import LARGEST_SEED, shipped_scenarios
 from rtolab.sweep.written import Written, dotted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rtolab.sweep.written import Key
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 KNOWN = (
     *("scenario", "senders", "runs", "seed", "seeds", "block", "tables", "judge", "what_if"),
-    *("until", "grid", "set", "out"),
+    *("prototypes", "until", "grid", "set", "out"),
 )
 KNOWN_UNTIL = ("measure", "relative", "max_runs", "of", "share")
 BLOCK = 50
@@ -86,6 +87,7 @@ class Sweep:
         tables: which are kept.
         judge: detectors that ride along.
         what_if: senders that go on from every timeout.
+        prototypes: detectors written in Python that senders and judges may name.
         until: how long runs are repeated, or None.
         points: of the grid, the last key varying fastest.
         out: the folder that the file names, if it does.
@@ -99,6 +101,7 @@ class Sweep:
     tables: tuple[str, ...]
     judge: tuple[str, ...]
     what_if: tuple[str, ...]
+    prototypes: tuple[Source, ...]
     until: Until | None
     points: tuple[Point, ...]
     out: Path | None
@@ -115,7 +118,8 @@ def load(file: str | Path) -> Sweep:
     written.only((), KNOWN)
     until = _until(written)
     out = written.text(("out",))
-    judge = _judges(written)
+    prototypes = tuple(_prototypes(written))
+    judge = _judges(written, [source.load().name for source in prototypes])
     what_if = written.texts(("what_if",), SENDERS)
     sweep = Sweep(
         file=written.file,
@@ -126,6 +130,7 @@ def load(file: str | Path) -> Sweep:
         tables=_tables(written, judge, what_if),
         judge=judge,
         what_if=what_if,
+        prototypes=prototypes,
         until=until,
         points=tuple(_points(written)),
         out=written.file.parent / out if out else None,
@@ -195,10 +200,21 @@ def _tables(written: Written, judge: tuple[str, ...], what_if: tuple[str, ...]) 
     return tuple(name for name in TABLES if name in asked)
 
 
-def _judges(written: Written) -> tuple[str, ...]:
+def _prototypes(written: Written) -> Iterator[Source]:
+    """Where detectors are written; a path is relative to the sweep's file."""
+    for place in written.texts(("prototypes",), '["early.py:Early"]'):
+        try:
+            source = Source.read(place, written.file.parent)
+            source.load()
+        except PrototypeError as error:
+            raise written.wrong(("prototypes",), str(error)) from error.__cause__
+        yield source
+
+
+def _judges(written: Written, own: Sequence[str]) -> tuple[str, ...]:
     """The judges' names; all there are for "all"."""
     asked = written.texts(("judge",), '["dualrtt"]')
-    known = [one["name"] for one in _rtolab.detectors()]
+    known = [*(one["name"] for one in _rtolab.detectors()), *own]
     for name in asked:
         if name not in (*known, "all"):
             expected = f"expected all, or some of {', '.join(known)}"
@@ -282,11 +298,14 @@ def _column(values: list[Any]) -> list[Scalar]:
 def _check(written: Written, sweep: Sweep) -> None:
     """Raises what running it would raise; of a value of the grid, with its line here."""
     senders = [sender for sender in (*sweep.senders, *sweep.what_if) if sender]
+    prototypes = made(source.load() for source in sweep.prototypes)
     for point in sweep.points:
         try:
-            _rtolab.check(sweep.scenario, list(point.set), senders)
+            _rtolab.check(sweep.scenario, list(point.set), senders, prototypes)
         except ScenarioError as error:
             raise _placed(written, str(error), point) from None
+        except PrototypeError as error:
+            raise written.wrong(("prototypes",), str(error)) from None
         except SenderError as error:
             key = "senders" if any(f"`{one}`" in str(error) for one in sweep.senders) else "what_if"
             raise written.wrong((key,), str(error)) from None

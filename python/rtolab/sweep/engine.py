@@ -112,6 +112,23 @@ class Done:
     settled: dict[int, Settled] = field(default_factory=dict)
     seconds: float = 0.0
 
+    def told(self) -> list[str]:
+        """What came of it, in a few lines."""
+        kept = len(self.pieces) - self.computed
+        finished = f"{len(self.pieces)} chunks are finished"
+        lines = [f"{finished}: {self.computed} computed, {kept} kept from before"]
+        if self.settled:
+            narrow = sum(settled.narrow for settled in self.settled.values())
+            lines.append(f"{narrow} of {len(self.settled)} cells are as precise as asked")
+        return lines + [f"failed: {one.about}: {one.error}" for one in self.failures]
+
+    def _repr_html_(self) -> str:
+        from rich.text import Text  # noqa: PLC0415  (only notebooks ask)
+
+        from rtolab.notebook import html  # noqa: PLC0415
+
+        return html(Text("\n".join(self.told())))
+
 
 def plan_of(sweep: Sweep) -> tuple[Plan, Inputs]:
     """What there is to do, with the files that it reads."""

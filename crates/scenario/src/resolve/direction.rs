@@ -1,6 +1,5 @@
 //! One direction of a link: each key as its own, else as the link's, else by default.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rtolab_link::{
@@ -13,6 +12,7 @@ use super::at::At;
 use super::queue::{self, Packets};
 use super::{Run, spans, trace};
 use crate::Error;
+use crate::files::Folder;
 use crate::written::value::{Chance, Text, Written};
 use crate::written::{self, Direction};
 
@@ -48,7 +48,7 @@ impl<'a> Layer<'a> {
 
 type Traces = (Option<Arc<Opportunities>>, Option<Arc<DelayTrace>>);
 
-fn traces(keys: &Direction, folder: &Path, at: &At<'_>) -> Result<Traces, Error> {
+fn traces(keys: &Direction, folder: Folder<'_>, at: &At<'_>) -> Result<Traces, Error> {
     let rates = keys.rate_trace.as_deref();
     let rates = rates.map(|file| trace::opportunities(file, folder, &at.key("rate_trace")));
     let delays = keys.delay_trace.as_ref();

@@ -13,12 +13,11 @@ mod tcp;
 mod topology;
 mod trace;
 
-use std::path::Path;
-
 use rtolab_tcp::Config;
 use rtolab_time::Duration;
 
 use crate::document::Document;
+use crate::files::Folder;
 use crate::written::{self, value::Written};
 use crate::{Begin, Emulation, Error, Link, Scenario};
 use at::At;
@@ -37,7 +36,7 @@ struct Run<'a> {
     sender: &'a Config,
     duration: Duration,
     /// Where the files are that the scenario names.
-    folder: &'a Path,
+    folder: Folder<'a>,
 }
 
 impl Run<'_> {
@@ -59,7 +58,7 @@ fn packets(sender: &Config) -> Packets {
 pub(crate) fn scenario(
     written: &written::Scenario,
     document: &Document,
-    folder: &Path,
+    folder: Folder<'_>,
 ) -> Result<Scenario, Error> {
     let at = At::root(document);
     let Written(duration) = written.duration;

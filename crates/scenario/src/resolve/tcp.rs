@@ -114,7 +114,7 @@ fn acknowledgments(
     at: &At<'_>,
 ) -> Result<(), Error> {
     let Receiver { ack_delay, heartbeat_phase, ack_counts, quick_acks, .. } = written;
-    let Receiver { gap_fill, max_sack_blocks, delayed_dupacks, dsack_old, .. } = written;
+    let Receiver { gap_fill, max_sack_blocks, delayed_dupacks, dsack_old, lie, .. } = written;
     config.ack_pushed_at_once = written.ack_pushed_at_once.unwrap_or(config.ack_pushed_at_once);
     set(&mut config.ack_delay, *ack_delay);
     set(&mut config.ack_counts, *ack_counts);
@@ -122,6 +122,7 @@ fn acknowledgments(
     set(&mut config.gap_fill, *gap_fill);
     set_whole(&mut config.max_sack_blocks, *max_sack_blocks);
     config.dsack_old = dsack_old.unwrap_or(config.dsack_old);
+    config.lie = lie.map(|Written(lie)| lie);
     config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span).or(config.delayed_dupacks);
     match (&mut config.ack_delay, heartbeat_phase) {
         (_, None) => Ok(()),

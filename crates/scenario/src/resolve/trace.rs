@@ -7,17 +7,17 @@ use rtolab_link::{DelayTrace, Opportunities};
 
 use super::at::At;
 use crate::Error;
-use crate::files::{self, Fault};
+use crate::files::{self, Fault, Folder};
 use crate::trace;
 use crate::written::{self, Measured};
 
 /// The opportunities to send in a `file` of mahimahi beside the scenario in `folder`.
 pub(super) fn opportunities(
     file: &str,
-    folder: &Path,
+    folder: Folder<'_>,
     at: &At<'_>,
 ) -> Result<Arc<Opportunities>, Error> {
-    let path = folder.join(file);
+    let path = folder.file(file).map_err(|problem| at.wrong(problem))?;
     let text = files::read(&path, "a trace of mahimahi, its path relative to the scenario");
     let trace = text.and_then(|text| trace::mahimahi(&text));
     trace.map(Arc::new).map_err(|fault| within(&path, fault, at))
@@ -26,11 +26,11 @@ pub(super) fn opportunities(
 /// The delays in a file beside the scenario in `folder`.
 pub(super) fn delays(
     written: &written::DelayTrace,
-    folder: &Path,
+    folder: Folder<'_>,
     at: &At<'_>,
 ) -> Result<Arc<DelayTrace>, Error> {
     let written::DelayTrace { file, of, repeats } = written;
-    let path = folder.join(file);
+    let path = folder.file(file).map_err(|problem| at.key("file").wrong(problem))?;
     let text = files::read(&path, "a trace of delays, its path relative to the scenario");
     let steps = text.and_then(|text| trace::delays(&text));
     let mut steps = steps.map_err(|fault| within(&path, fault, &at.key("file")))?;

@@ -2,10 +2,10 @@
 
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
-    Halves, Halving, History, IdleRestart, InitialWindow, Nagle, Outstanding, Parity, PartialAck,
-    PartialAckTimer, RackThreshold, RecoverOnUndo, Reduction, ReorderingWindow, RepeatedTimeout,
-    Response, RestartFrom, RestartOnDuplicate, RxtAnswer, SackOnTimeout, SackRules, Sampling,
-    SlowStart, Threshold, TimerClock, Validation, WindowLimited,
+    Halves, Halving, History, IdleRestart, InitialWindow, Lie, Nagle, Outstanding, Parity,
+    PartialAck, PartialAckTimer, RackThreshold, RecoverOnUndo, Reduction, ReorderingWindow,
+    RepeatedTimeout, Response, RestartFrom, RestartOnDuplicate, RxtAnswer, SackOnTimeout,
+    SackRules, Sampling, SlowStart, Threshold, TimerClock, Validation, WindowLimited,
 };
 use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
@@ -348,4 +348,6 @@ pub(crate) struct Receiver {
     pub delayed_dupacks: Option<Written<Positive>>,
     /// Does D-SACK report what is dropped for its old timestamp, too? Default: false.
     pub dsack_old: Option<bool>,
+    /// What the receiver says that is not so, to be sent more than its share. Default: nothing.
+    pub lie: Option<Written<Lie>>,
 }

@@ -3,7 +3,7 @@
 use rtolab_link::{Notices, Order, SpikeHolds, StallHolds};
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, Bugfix, EchoRule, FirstAck, FullAck, GapFill,
-    Halves, Halving, History, IdleRestart, Logarithm, Nagle, Outstanding, Parity, PartialAck,
+    Halves, Halving, History, IdleRestart, Lie, Logarithm, Nagle, Outstanding, Parity, PartialAck,
     PartialAckTimer, PrrBound, RackThreshold, RecoverOnUndo, Reduction, ReorderingWindow,
     RepeatedTimeout, Response, RestartFrom, RestartOnDuplicate, RxtAnswer, SackOnTimeout,
     SackRules, Sampling, SlowStart, Threshold, TimerClock, Validation, WindowLimited,
@@ -143,6 +143,32 @@ impl Word for GapFill {
         ("at-once", Self::AtOnce, "At once, if it fills all or part of it (RFC 5681)."),
         ("where-joined", Self::WhereJoined, "At once where it joins what is behind, as in ns-2."),
         ("delayed", Self::Delayed, "As any other segment in order (RFC 1122)."),
+    ];
+}
+
+impl Word for Lie {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            "old-echo",
+            Self::OldEcho,
+            "It echoes the timestamp of the segment before: a repair looks like an original.",
+        ),
+        (
+            "false-dsack",
+            Self::FalseDsack,
+            "What fills a gap or ends a second of silence is reported as received before.",
+        ),
+        ("ack-division", Self::AckDivision, "It acknowledges eight pieces of a segment each."),
+        (
+            "spoofed-duplicates",
+            Self::SpoofedDuplicates,
+            "It acknowledges four times each segment that arrives behind a gap.",
+        ),
+        (
+            "optimistic",
+            Self::Optimistic,
+            "It acknowledges eight segments that have not arrived, and does without what is lost.",
+        ),
     ];
 }
 

@@ -289,6 +289,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("receiver.max_sack_blocks", "1"),
     ("receiver.delayed_dupacks", "500 ms"),
     ("receiver.dsack_old", "true"),
+    ("receiver.lie", "optimistic"),
     ("kernel.congestion", "reno"),
     ("kernel.sack", "false"),
     ("kernel.dsack", "false"),

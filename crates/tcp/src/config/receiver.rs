@@ -37,6 +37,25 @@ pub struct ReceiverConfig {
     /// Is what PAWS drops reported by D-SACK, as far as it was received before? No RFC asks for it;
     /// Linux does it (`tcp_send_dupack`).
     pub dsack_old: bool,
+    /// What the receiver says that is not so, to be sent more than its share.
+    pub lie: Option<Lie>,
+}
+
+/// What a receiver may say to have its peer send faster than the path allows (Savage et al. 1999, RFC
+/// 5681 section 9, RFC 4015 section 7, RFC 3708 section 5). No stack does; senders should gain nothing
+/// from believing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    /// It echoes the timestamp of the segment before: what repairs a loss looks like an original.
+    OldEcho,
+    /// What fills a gap, or comes after a second of silence, is reported as received before.
+    FalseDsack,
+    /// It acknowledges each piece of a segment by itself: eight for one.
+    AckDivision,
+    /// While a segment is missing it acknowledges each that arrives four times.
+    SpoofedDuplicates,
+    /// It acknowledges what has not arrived, eight segments ahead, and does without what is lost.
+    Optimistic,
 }
 
 /// Which acknowledgment says that it answers a marked retransmission.

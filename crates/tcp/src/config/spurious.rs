@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Rate};
 
-use crate::spurious::Detector;
+use crate::spurious::{Detector, Prototype};
 
 /// Detectors of spurious retransmissions that a sender acts on, beside F-RTO.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,22 +20,13 @@ pub struct Detectors {
     /// By D-SACK.
     pub dsack: Option<DsackForm>,
     /// Those without knobs, which are asked after all others.
-    pub others: Vec<OtherDetector>,
-}
-
-/// A detector that has no knobs.
-#[derive(Clone, Copy, Debug)]
-pub struct OtherDetector {
-    /// Its name, by which it is known.
-    pub name: &'static str,
-    /// One that has seen nothing yet.
-    pub make: fn() -> Box<dyn Detector>,
+    pub others: Vec<Prototype>,
 }
 
 impl Detectors {
     /// Adds a detector that has no knobs.
     pub fn add(&mut self, name: &'static str, make: fn() -> Box<dyn Detector>) {
-        self.others.push(OtherDetector { name, make });
+        self.others.push(Prototype { name, detector: make() });
     }
 
     /// Is there none?
@@ -44,14 +35,6 @@ impl Detectors {
         eifel.is_none() && !*bad_retransmit && !*dualrtt && dsack.is_none() && others.is_empty()
     }
 }
-
-impl PartialEq for OtherDetector {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for OtherDetector {}
 
 /// Which Eifel detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -199,6 +199,9 @@ impl Connection {
             (true, false) => SackUse::Blocks,
             (true, true) => SackUse::WithDuplicates,
         };
+        if !self.receiver.is_honest() {
+            self.receiver.lie(&mut segment, self.smss, at);
+        }
         self.receiver.acknowledge(&mut segment, sack);
         segment
     }

@@ -36,7 +36,7 @@ pub(crate) fn acting(config: &Config) -> Bench {
         DsackForm::Causes => ("dsack:causes", Box::new(DsackCauses::default()) as _),
     });
     bench.extend(dsack);
-    bench.extend(others.iter().map(|other| (other.name, (other.make)())));
+    bench.extend(others.iter().map(|other| (other.name, other.detector.clone())));
     Bench::of(bench).knowing(config.dualrtt.path)
 }
 

@@ -4,7 +4,7 @@
 use rtolab_time::Instant;
 
 use super::bench::{Beginning, Bench};
-use super::{DetectorKind, Duplicates, EpisodeKind, Verdict, Why};
+use super::{DetectorKind, Duplicates, EpisodeKind, Prototype, Verdict, Why};
 use crate::config::KnownPath;
 use crate::flight::{AckFacts, Cause, Flight};
 use crate::segment::{Flags, Segment};
@@ -39,7 +39,12 @@ pub struct Judgment {
 impl Judges {
     /// Judges of a connection that sends from `seq` on: [`Seq::FIRST`], where its SYN is seen.
     pub fn new<'a>(kinds: impl IntoIterator<Item = &'a DetectorKind>, seq: Seq) -> Self {
-        let bench = Bench::of(kinds.into_iter().map(|kind| (kind.name, (kind.make)())));
+        Self::of(kinds.into_iter().map(Prototype::from), seq)
+    }
+
+    /// The same with copies of these.
+    pub fn of(detectors: impl IntoIterator<Item = Prototype>, seq: Seq) -> Self {
+        let bench = Bench::of(detectors.into_iter().map(|one| (one.name, one.detector)));
         Self { flight: Flight::starting_at(seq), bench, awaited: false }
     }
 

@@ -19,6 +19,7 @@ pub mod frto;
 mod judges;
 mod originals;
 mod path;
+mod prototype;
 mod rfc3522;
 mod undo_linux;
 
@@ -47,6 +48,7 @@ pub use frto::{
 };
 pub use judges::{Judges, Judgment};
 pub use originals::Originals;
+pub use prototype::Prototype;
 pub use rfc3522::Rfc3522;
 pub use undo_linux::UndoLinux;
 
@@ -102,6 +104,8 @@ pub enum Why {
     NetworkDuplicates,
     /// It needs to be told of the path, and was not.
     PathUnknown,
+    /// What a [`Prototype`] says that no other detector does.
+    Other(&'static str),
 }
 
 impl Why {
@@ -120,6 +124,7 @@ impl Why {
             Self::RetransmittedTwice => "retransmitted twice",
             Self::NetworkDuplicates => "the network duplicates",
             Self::PathUnknown => "the path is not known",
+            Self::Other(why) => why,
         }
     }
 }

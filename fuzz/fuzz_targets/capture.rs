@@ -1,0 +1,12 @@
+//! Whatever a capture holds, what can be read of it is diagnosed.
+
+#![no_main]
+
+use std::convert::Infallible;
+
+use libfuzzer_sys::fuzz_target;
+use rtolab_diagnose::diagnose;
+
+fuzz_target!(|file: Vec<u8>| {
+    let Ok(_) = diagnose::<_, Infallible>(std::io::Cursor::new(file), |_| Ok(()));
+});

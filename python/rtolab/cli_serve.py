@@ -1,0 +1,95 @@
+"""The command `rtolab serve`."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from importlib.util import find_spec
+from pathlib import Path  # noqa: TC003  (typer reads the annotation)
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rtolab._rtolab import Error
+
+if TYPE_CHECKING:
+    from rtolab.serve.limits import Limits
+
+ADDRESS = "127.0.0.1"
+NEEDED = ("starlette", "uvicorn")
+
+
+def serve(
+    *,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Where it listens; 0 for any free port.")
+    ] = 8642,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    browse: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR", help="Results to look through, of a sweep or of reproduce; repeatable."
+        ),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default 2.")] = None,
+    time_limit: Annotated[
+        float, typer.Option(min=0.1, max=3600, help="A run that takes longer is ended, in s.")
+    ] = 20.0,
+) -> None:
+    """The explorer: scenarios, senders and captures in the browser, on this machine alone."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise Error(
+            f"{' and '.join(missing)} is missing; install the extra:  pip install 'rtolab[serve]'"
+        )
+    from rtolab.serve.limits import Limits  # noqa: PLC0415
+
+    limits = Limits(at_once=jobs or Limits.at_once, run_s=time_limit)
+    with _listening(port) as listener:
+        _run(listener, limits, browse or [], opens=open_)
+
+
+def _listening(port: int) -> socket.socket:
+    """A socket at that port of this machine, which nobody else reaches.
+
+    Raises:
+        Error: the port is taken, or not ours to take.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((ADDRESS, port))
+    except OSError as error:
+        listener.close()
+        raise Error(
+            f"port {port} cannot be had ({error.strerror}); another one with --port, or any free "
+            "one with --port 0"
+        ) from None
+    return listener
+
+
+def _run(listener: socket.socket, limits: Limits, browse: list[Path], *, opens: bool) -> None:
+    import uvicorn  # noqa: PLC0415
+
+    from rtolab.serve.app import Explorer  # noqa: PLC0415
+
+    address = f"http://{ADDRESS}:{listener.getsockname()[1]}/"
+
+    class Server(uvicorn.Server):
+        """Says where it is, once it listens."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                sys.stdout.write(f"The explorer is at {address}  (Ctrl-C ends it)\n")
+                sys.stdout.flush()
+                if opens:
+                    import webbrowser  # noqa: PLC0415
+
+                    webbrowser.open(address)
+
+    app = Explorer(limits, browse).app()
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=3
+    )
+    Server(config).run(sockets=[listener])

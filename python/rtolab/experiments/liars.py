@@ -1,0 +1,144 @@
+"""What a receiver gains that lies: by sender, against one that does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtolab.experiments.base import THROUGHPUT, Bounds, Experiment, Table, Variant, taken
+from rtolab.experiments.measured import ratio
+from rtolab.stats import Estimate, ratio_of_medians
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtolab.experiments.base import Cell, Check
+    from rtolab.experiments.measured import Measured
+
+RUNS, FEW = 100, 10
+
+LIES = {
+    "old-echo": "old echoes",
+    "false-dsack": "false D-SACK",
+    "ack-division": "divided ACKs",
+    "spoofed-duplicates": "spoofed duplicates",
+    "optimistic": "ACKs of what is to come",
+}
+"""By the key `receiver.lie`."""
+
+BOTH = {
+    "receiver.sack": "true",
+    "receiver.dsack": "true",
+    "receiver.timestamps": "true",
+    "receiver.ack_every": "1",
+    "link.radio.loss": "0.01",
+}
+"""What every receiver does; an honest one acknowledges each segment, too."""
+STAMPED = {"tcp.timestamps": "true"}
+BY_BYTES = {"tcp.window.avoidance": "byte-counting"}
+
+
+@dataclass(frozen=True)
+class Believer:
+    """A sender that is told lies: its sum, what it is called, and what it needs."""
+
+    sender: str
+    label: str
+    needs: Mapping[str, str]
+
+    def variant(self, lie: str | None) -> Variant:
+        """Facing a receiver that tells this lie, or none."""
+        told = {} if lie is None else {"receiver.lie": lie}
+        return Variant(
+            self.sender, self.label, self._condition(lie), {**BOTH, **self.needs, **told}
+        )
+
+    def _condition(self, lie: str | None) -> str:
+        counted = "bytes counted, " if self.needs == BY_BYTES else ""
+        return counted + (lie or "honest")
+
+
+BELIEVERS = (
+    Believer("newreno:careful", "NewReno", {}),
+    Believer("sack", "SACK", {}),
+    Believer("sack", "SACK, bytes counted", BY_BYTES),
+    Believer("sack+frto", "SACK, F-RTO", {}),
+    Believer("sack+eifel:rfc3522", "SACK, Eifel", STAMPED),
+    Believer("sack+eifel:safe", "SACK, safe Eifel", STAMPED),
+    Believer("sack+dsack", "SACK, D-SACK of RFC 3708", {}),
+    Believer("sack+dsack:linux", "SACK, D-SACK of Linux", {}),
+    Believer("sack+dualrtt", "SACK, DualRTT", {}),
+    Believer("rack", "RACK-TLP", {}),
+    Believer("linux", "Linux 6", {}),
+    Believer("freebsd-14", "FreeBSD 14", {}),
+    Believer("gvisor", "gVisor", {}),
+)
+
+NOTHING = Bounds(high=1.1)
+"""Of the honest one's rate: within what runs of one sender differ."""
+
+
+def gains(lie: str, of: Sequence[Believer], bounds: Bounds) -> tuple[Check, ...]:
+    """What a liar is sent of what an honest receiver is, by the second, lies within bounds."""
+    return tuple(
+        ratio(
+            f"{LIES[lie]}: rate, lying / honest, {believer.label}",
+            THROUGHPUT,
+            (believer.variant(lie).key, believer.variant(None).key),
+            {FEW: bounds},
+        )
+        for believer in of
+    )
+
+
+def tables(measured: Measured) -> tuple[Table, ...]:
+    """Lies by senders."""
+    rows = tuple(
+        (believer.label, *(_gain(measured, believer, lie) for lie in LIES))
+        for believer in BELIEVERS
+    )
+    caption = "The rate of a receiver that lies, in percent of an honest one's (95 % intervals)"
+    return (Table(caption, ("sender", *LIES.values()), rows, digits=0),)
+
+
+def _gain(measured: Measured, believer: Believer, lie: str) -> Cell:
+    honest = measured.values(believer.variant(None).key, THROUGHPUT)
+    liar = measured.values(believer.variant(lie).key, THROUGHPUT)
+    hung = measured.runs - liar.size
+    if liar.size < measured.runs / 2 or not np.median(honest):
+        return f"{hung} of {measured.runs} did not end"
+    found: Estimate = ratio_of_medians(liar, honest)
+    return found
+
+
+EXPERIMENT = Experiment(
+    id="liars/gain",
+    title="What a receiver gains by lying",
+    source="Savage et al. 1999; RFC 3522 section 3.4, RFC 3708 section 5, RFC 5681 section 9",
+    says="An Eifel that goes by any old echo, undoing by D-SACK, and a window that grows by "
+    "acknowledgments rather than bytes can be deceived.",
+    did="A link that loses 1 % and stalls once for 3 s; the same transfers with receivers that "
+    "tell one lie each, and with one that tells none and acknowledges as often.",
+    scenario="kernel-stall",
+    variants=tuple(b.variant(lie) for b in BELIEVERS for lie in (None, *LIES)),
+    metrics=(THROUGHPUT,),
+    checks=(
+        *gains("old-echo", BELIEVERS[:4], NOTHING),
+        *gains("old-echo", [b for b in BELIEVERS if b.label == "SACK, Eifel"], Bounds(low=1.3)),
+        *gains("false-dsack", [b for b in BELIEVERS if "D-SACK" not in b.label], Bounds(high=1.3)),
+        *gains("ack-division", [b for b in BELIEVERS if b.needs == BY_BYTES], NOTHING),
+        *gains("spoofed-duplicates", BELIEVERS[1:], NOTHING),
+    ),
+    tables=tables,
+    assumptions=(
+        taken("loss", "1 %", "enough that a liar has something to hide"),
+        taken("lies", "receiver.lie", "eight pieces, three repetitions, eight segments ahead"),
+    ),
+    runs=RUNS,
+    quick_runs=FEW,
+    ours=True,
+)
+EXPERIMENTS = (EXPERIMENT,)
+"""After all others in a whole `reproduce`."""

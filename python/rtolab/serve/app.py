@@ -1,0 +1,271 @@
+"""What may be asked, and how it is answered."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from rtolab import _rtolab
+from rtolab._rtolab import Error
+from rtolab.run import scenario_title, shipped_scenarios
+from rtolab.serve.asked import LONGEST_NAME, Asked, RefusedError, printable, read_what_if
+from rtolab.serve.assets import assets
+from rtolab.serve.browse import SHOWN, TYPES, Found, Shelf, experiment
+from rtolab.serve.faults import Fault
+from rtolab.serve.guard import Guard
+from rtolab.serve.limits import MEGABYTE, Limits
+from rtolab.serve.pool import Answer, BusyError, Kind, Pool, StoppedError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from starlette.requests import Request
+
+BINARY = "application/octet-stream"
+DOWNLOADS = {
+    "html": "text/html; charset=utf-8",
+    "parquet": "application/zip",
+    "pcapng": "application/zip",
+    "everything": "application/zip",
+}
+"""Kinds of files, and what each is."""
+STATUS = {Kind.DONE: 200, Kind.WRONG: 422, Kind.DEFECT: 500}
+DEFAULT = "hold"
+"""The scenario that the page opens with."""
+SENDERS = ("newreno", "newreno+frto")
+"""Its senders."""
+
+
+class TooLargeError(Error):
+    """More was sent than is taken."""
+
+
+class MissingError(Error):
+    """There is nothing of that name or number."""
+
+
+@dataclass
+class Explorer:
+    """The server.
+
+    Attributes:
+        limits: what a client may take.
+        folders: of results that may be looked through.
+    """
+
+    limits: Limits
+    folders: Sequence[Path] = ()
+
+    def __post_init__(self) -> None:
+        self._uploads = 0
+        self.shelf = Shelf.of(self.folders)
+        self._index = {
+            "version": _rtolab.__version__,
+            "scenarios": [
+                {"name": name, "title": scenario_title(path)}
+                for name, path in shipped_scenarios().items()
+            ],
+            "senders": _rtolab.policies(),
+            "default": {"scenario": DEFAULT, "senders": SENDERS},
+            "results": self.shelf.titles(),
+            "limits": {"capture": self.limits.capture, "senders": self.limits.senders},
+        }
+
+    def app(self) -> Starlette:
+        """As ASGI has it."""
+        routes = [
+            Route("/", self.page),
+            Route("/static/{name}", self.asset),
+            Route("/api/index", self.index),
+            Route("/api/scenario", self.scenario, methods=["POST"]),
+            Route("/api/check", self.check, methods=["POST"]),
+            Route("/api/run", self.run, methods=["POST"]),
+            Route("/api/what-if", self.what_if, methods=["POST"]),
+            Route("/api/download/{kind}", self.download, methods=["POST"]),
+            Route("/api/capture", self.capture, methods=["POST"]),
+            Route("/api/capture/html", self.capture_page, methods=["POST"]),
+            Route("/api/results/{number:int}", self.results),
+            Route("/api/results/{number:int}/{file:int}", self.file),
+        ]
+        return Starlette(
+            routes=routes,
+            middleware=[Middleware(Guard)],
+            exception_handlers={Error: _wrong, RefusedError: _refused},
+            lifespan=self._working,
+        )
+
+    @asynccontextmanager
+    async def _working(self, _: Starlette) -> AsyncIterator[None]:
+        with tempfile.TemporaryDirectory(prefix="rtolab-serve-") as folder:
+            self.folder = Path(folder)
+            self.pool = Pool(self.limits, self.folder)
+            await self.pool.start()
+            try:
+                yield
+            finally:
+                await self.pool.stop()
+
+    async def page(self, _: Request) -> Response:
+        """The page itself."""
+        return _asset("index.html")
+
+    async def asset(self, request: Request) -> Response:
+        """A part of it."""
+        return _asset(request.path_params["name"])
+
+    async def index(self, _: Request) -> Response:
+        """What there is to choose from."""
+        return JSONResponse(self._index)
+
+    async def scenario(self, request: Request) -> Response:
+        """A scenario's text, and what its sliders begin with."""
+        return await self._ask("knobs", await self._asked(request))
+
+    async def check(self, request: Request) -> Response:
+        """What is wrong with it, if anything."""
+        return await self._ask("check", await self._asked(request))
+
+    async def run(self, request: Request) -> Response:
+        """A run of each sender, as the page draws it."""
+        return await self._ask("run", await self._asked(request), BINARY)
+
+    async def what_if(self, request: Request) -> Response:
+        """What would have come of a timeout otherwise."""
+        given = await self._json(request)
+        return await self._ask("what_if", read_what_if(given, self.limits))
+
+    async def download(self, request: Request) -> Response:
+        """The same runs as a file."""
+        kind = request.path_params["kind"]
+        if kind not in DOWNLOADS:
+            raise RefusedError(f"expected one of {', '.join(DOWNLOADS)}")
+        asked = await self._asked(request) | {"kind": kind}
+        return await self._ask("download", asked, DOWNLOADS[kind])
+
+    async def capture(self, request: Request) -> Response:
+        """What was sent again in a capture, and why."""
+        return await self._diagnosed("diagnose", request, BINARY)
+
+    async def capture_page(self, request: Request) -> Response:
+        """The same as a page."""
+        return await self._diagnosed("diagnosis_page", request, DOWNLOADS["html"])
+
+    async def _diagnosed(self, job: str, request: Request, kind: str) -> Response:
+        if request.headers.get("content-type") != BINARY:
+            raise RefusedError(f"a capture is sent as it is: Content-Type: {BINARY}")
+        if self._uploads >= self.limits.uploads:
+            raise BusyError("the server is busy: enough captures are on their way already")
+        name = printable(request.query_params.get("name", "")[:LONGEST_NAME])
+        self._uploads += 1
+        try:
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix="capture-") as file:
+                await self._receive(request, file)
+                asked = {"path": file.name, "name": name, "packets": self.limits.packets}
+                answer = await self.pool.ask(job, asked, self.limits.capture_s)
+        finally:
+            self._uploads -= 1
+        return _response(answer, kind)
+
+    async def _receive(self, request: Request, file: IO[bytes]) -> None:
+        """A request's body into a file, part by part."""
+        length = 0
+        async for part in request.stream():
+            length += len(part)
+            if length > self.limits.capture:
+                raise TooLargeError(
+                    f"the capture has more than {self.limits.capture // MEGABYTE} MB, the most "
+                    "that is taken here; cut it (editcap -c), or use rtolab diagnose"
+                )
+            file.write(part)
+        file.flush()
+
+    async def results(self, request: Request) -> Response:
+        """A sweep's cells, or what came out of an experiment."""
+        found = self._found(request)
+        if found.kind == "experiment":
+            return JSONResponse(experiment(found))
+        measure = request.query_params.get("measure")
+        asked = {"folder": str(found.folder.resolve()), "measure": measure}
+        return await self._ask("sweep", asked)
+
+    async def file(self, request: Request) -> Response:
+        """A file that an experiment left."""
+        files = self._found(request).files
+        number = request.path_params["file"]
+        if number >= len(files):
+            raise MissingError(f"no file {number}")
+        path = files[number]
+        # Pictures are shown, all else is kept: nothing of it runs as a page of ours.
+        how = "inline" if path.suffix in SHOWN else "attachment"
+        return FileResponse(
+            path, media_type=TYPES[path.suffix], filename=path.name, content_disposition_type=how
+        )
+
+    def _found(self, request: Request) -> Found:
+        number: int = request.path_params["number"]
+        if number >= len(self.shelf.found):
+            raise MissingError(f"no results {number}")
+        return self.shelf.found[number]
+
+    async def _ask(
+        self, job: str, asked: Mapping[str, Any], kind: str = "application/json"
+    ) -> Response:
+        return _response(await self.pool.ask(job, asked, self.limits.run_s), kind)
+
+    async def _asked(self, request: Request) -> dict[str, Any]:
+        return Asked.read(await self._json(request), self.limits).document(self.limits)
+
+    async def _json(self, request: Request) -> Any:
+        """The request's body; only as JSON by name, which no form of another page can send."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip()
+        if kind != "application/json":
+            raise RefusedError("a request is JSON, and says so: Content-Type: application/json")
+        body = bytearray()
+        async for part in request.stream():
+            body += part
+            if len(body) > self.limits.request:
+                raise RefusedError(f"a request has at most {self.limits.request} bytes")
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError):
+            raise RefusedError("a request is JSON; this is none") from None
+
+
+def _response(answer: Answer, kind: str) -> Response:
+    status = STATUS[answer.kind]
+    media = kind if answer.kind is Kind.DONE else "application/json"
+    return Response(answer.body, status, media_type=media)
+
+
+def _asset(name: str) -> Response:
+    found = assets().get(name)
+    if found is None:
+        return JSONResponse({"error": {"where": "request", "message": "no such page"}}, 404)
+    content, kind = found
+    # Browsers ask again, so that they never mix parts of two versions.
+    return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    return Response(Fault("request", str(error)).encoded(), 400, media_type="application/json")
+
+
+async def _wrong(_: Request, error: Exception) -> Response:
+    status, headers = 422, {}
+    if isinstance(error, BusyError):
+        status, headers = 503, {"Retry-After": "1"}
+    elif isinstance(error, StoppedError | TooLargeError):
+        status = 413
+    elif isinstance(error, MissingError):
+        status = 404
+    fault = Fault("request", str(error)).encoded()
+    return Response(fault, status, media_type="application/json", headers=headers)

@@ -1,0 +1,24 @@
+"""The page and what it is made of, as it lies in the package."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).with_name("static")
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+@cache
+def assets() -> dict[str, tuple[bytes, str]]:
+    """Every file and its type, by name: a name that is not here is of no file."""
+    return {
+        path.name: (path.read_bytes(), TYPES[path.suffix])
+        for path in sorted(FOLDER.iterdir())
+        if path.suffix in TYPES
+    }

@@ -1,0 +1,170 @@
+"""Results of sweeps and of `reproduce`, in folders that whoever started the server named.
+
+The server looks for them itself, once, and gives each of them and each of their files a number. A
+client only ever names such a number.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rtolab._rtolab import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    Row = dict[str, Any]
+
+MANIFEST, RECORD = "manifest.json", "finished.json"
+DEEPEST = 4
+"""Folders below the one that was named, among which results are looked for."""
+TYPES = {
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+    ".html": "text/html; charset=utf-8",
+    ".parquet": "application/vnd.apache.parquet",
+    ".pcapng": "application/octet-stream",
+    ".pkt": "text/plain; charset=utf-8",
+}
+SHOWN = (".png", ".svg")
+OWN_COLUMNS = ("run", "seed", "sender", "flow", "flow_sender", "set")
+"""Columns of `connections` that are no measures."""
+MOST_CELLS = 2000
+
+
+@dataclass(frozen=True)
+class Found:
+    """A sweep or an experiment.
+
+    Attributes:
+        kind: "sweep" or "experiment".
+        name: as it is shown.
+        folder: where it is.
+        files: what of it may be had, by number.
+    """
+
+    kind: str
+    name: str
+    folder: Path
+    files: tuple[Path, ...] = ()
+
+
+@dataclass
+class Shelf:
+    """All that was found, by number."""
+
+    found: list[Found] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, folders: Sequence[Path]) -> Shelf:
+        """What is in these folders.
+
+        Raises:
+            Error: there is nothing in one of them.
+        """
+        shelf = cls()
+        for folder in folders:
+            mine = list(_results(folder, DEEPEST))
+            if not mine:
+                raise Error(
+                    f"{folder}: found no results; expected the folder of a sweep, of reproduce, or "
+                    "one that holds such folders"
+                )
+            shelf.found += mine
+        return shelf
+
+    def titles(self) -> list[Row]:
+        """Each by its number."""
+        return [
+            {"number": number, "kind": one.kind, "name": one.name}
+            for number, one in enumerate(self.found)
+        ]
+
+
+def _results(folder: Path, depth: int) -> Iterator[Found]:
+    if "chunks" in (found := _json(folder / MANIFEST)):
+        yield Found("sweep", folder.name, folder)
+        return
+    if "document" in (found := _json(folder / RECORD)):
+        yield _experiment(folder, found)
+    if depth == 0 or not folder.is_dir():
+        return
+    for inner in sorted(folder.iterdir()):
+        if inner.is_dir() and not inner.is_symlink() and not inner.name.startswith("."):
+            yield from _results(inner, depth - 1)
+
+
+def _experiment(folder: Path, record: Mapping[str, Any]) -> Found:
+    named = record.get("files")
+    names = [name for names in named.values() for name in names] if isinstance(named, dict) else []
+    paths = [(folder / str(name)).resolve() for name in names]
+    # A record that somebody has edited names nothing elsewhere.
+    inside = [path for path in paths if path.is_relative_to(folder.resolve()) and path.is_file()]
+    files = tuple(path for path in inside if path.suffix in TYPES)
+    return Found("experiment", str(record["document"]["experiment"]), folder, files)
+
+
+def experiment(found: Found) -> Row:
+    """What came out of an experiment, and its files by number."""
+    document = _json(found.folder / RECORD).get("document", {})
+    files = [
+        {"number": number, "name": path.name, "shown": path.suffix in SHOWN}
+        for number, path in enumerate(found.files)
+    ]
+    kept = ("experiment", "title", "source", "note", "runs", "rows", "tables", "checks", "verdict")
+    return {"kind": found.kind, "files": files} | {key: document.get(key) for key in kept}
+
+
+def sweep(asked: Mapping[str, Any]) -> bytes:
+    """A sweep's cells: the median and quartiles of a measure at each point of its grid.
+
+    Raises:
+        Error: it cannot be read, or has no such measure.
+    """
+    from rtolab.sweep.store import read  # noqa: PLC0415  (not every worker is asked for one)
+
+    connections = read(asked["folder"])
+    schema = connections.collect_schema()
+    measures = [name for name, kind in schema.items() if kind.is_numeric() and _is_measure(name)]
+    grid = [name for name in schema if "." in name]
+    measure = asked["measure"] or "elapsed_s"
+    if measure not in measures:
+        raise Error(f"no measure {measure[:60]!r}; there are {', '.join(measures)}")
+    value = pl.col(measure)
+    cells = (
+        connections.group_by([*grid, "sender"], maintain_order=True)
+        .agg(
+            runs=value.count(),
+            median=value.median(),
+            low=value.quantile(0.25, "linear"),
+            high=value.quantile(0.75, "linear"),
+        )
+        .head(MOST_CELLS)
+        .collect()
+    )
+    document = {
+        "kind": "sweep",
+        "measure": measure,
+        "measures": measures,
+        "grid": grid,
+        "cells": cells.to_dicts(),
+    }
+    return json.dumps(document, allow_nan=False, default=str).encode()
+
+
+def _is_measure(name: str) -> bool:
+    return name not in OWN_COLUMNS and "." not in name
+
+
+def _json(path: Path) -> Row:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,193 @@
+"""The processes that answer: a request has one to itself, which is ended when it takes too long."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from rtolab._rtolab import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtolab.serve.limits import Limits
+
+LENGTH = 8
+"""Of the number of bytes that follow, in bytes."""
+START_S = 60.0
+"""A process that is not ready after this time never will be, in seconds."""
+SINGLE_THREADED = ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+
+
+class Kind(Enum):
+    """What an answer is."""
+
+    DONE = 0
+    WRONG = 1
+    DEFECT = 2
+
+
+class BusyError(Error):
+    """All processes are at work, and enough wait."""
+
+
+class StoppedError(Error):
+    """A request took more than it may."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a worker says: the bytes asked for, or JSON that says what is wrong."""
+
+    kind: Kind
+    body: bytes
+
+
+@dataclass
+class Pool:
+    """Workers, and those who wait for one.
+
+    Attributes:
+        limits: what a request may take.
+        folder: where the workers have their files, which is deleted after them.
+    """
+
+    limits: Limits
+    folder: Path
+    _idle: asyncio.Queue[_Worker] = field(default_factory=asyncio.Queue)
+    _all: set[_Worker] = field(default_factory=set)
+    _waiting: int = 0
+
+    async def start(self) -> None:
+        """Begin the processes, so that the first request need not."""
+        for _ in range(self.limits.at_once):
+            await self._begin()
+
+    async def stop(self) -> None:
+        """End them all, whatever they are at."""
+        for worker in list(self._all):
+            await self._end(worker)
+
+    async def ask(self, job: str, asked: Mapping[str, Any], seconds: float) -> Answer:
+        """Have a job done.
+
+        Raises:
+            BusyError: too many wait already.
+            StoppedError: it took more time or memory than it may.
+        """
+        if self._waiting >= self.limits.queue:
+            raise BusyError("the server is busy: too many requests wait already; try again soon")
+        self._waiting += 1
+        try:
+            worker = await self._one()
+        finally:
+            self._waiting -= 1
+        keeps = False
+        try:
+            await worker.ready()
+            answer, is_spent = await asyncio.wait_for(worker.ask(job, asked, seconds), seconds)
+            keeps = not is_spent
+        except TimeoutError:
+            raise StoppedError(_too_long(seconds)) from None
+        except (asyncio.IncompleteReadError, ConnectionError):
+            raise StoppedError(_too_large(self.limits)) from None
+        else:
+            return answer
+        finally:
+            if keeps:
+                self._idle.put_nowait(worker)
+            else:
+                await asyncio.shield(self._replace(worker))
+
+    async def _one(self) -> _Worker:
+        """The next that is free; one that somebody has killed meanwhile is replaced."""
+        worker = await self._idle.get()
+        while worker.process.returncode is not None:
+            await self._replace(worker)
+            worker = await self._idle.get()
+        return worker
+
+    async def _replace(self, worker: _Worker) -> None:
+        await self._end(worker)
+        await self._begin()
+
+    async def _begin(self) -> None:
+        worker = await _Worker.begun(self.limits, Path(tempfile.mkdtemp(dir=self.folder)))
+        self._all.add(worker)
+        self._idle.put_nowait(worker)
+
+    async def _end(self, worker: _Worker) -> None:
+        self._all.discard(worker)
+        await worker.end()
+
+
+def _too_long(seconds: float) -> str:
+    return (
+        f"it was stopped after {seconds:g} s, the longest that a request may take here; make the "
+        "scenario shorter (duration) or smaller (bytes), or ask for fewer senders"
+    )
+
+
+def _too_large(limits: Limits) -> str:
+    return (
+        f"it was stopped: it needed more memory than the {limits.memory // 1_000_000} MB that a "
+        "request may take here; make the scenario shorter (duration) or smaller (bytes), or ask "
+        "for fewer senders"
+    )
+
+
+@dataclass(eq=False)
+class _Worker:
+    """A process, and its two pipes."""
+
+    process: asyncio.subprocess.Process
+    writer: asyncio.StreamWriter
+    reader: asyncio.StreamReader
+    is_ready: bool = False
+
+    @classmethod
+    async def begun(cls, limits: Limits, folder: Path) -> Self:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "rtolab.serve.worker", folder),
+            *(str(number) for number in (limits.memory, limits.spent)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=os.environ | dict.fromkeys(SINGLE_THREADED, "1"),
+            start_new_session=True,  # Ctrl-C is for the server, which ends its workers.
+        )
+        if process.stdin is None or process.stdout is None:
+            raise Error("a worker has no pipes")
+        return cls(process, process.stdin, process.stdout)
+
+    async def ask(self, job: str, asked: Mapping[str, Any], seconds: float) -> tuple[Answer, bool]:
+        message = json.dumps({"job": job, "asked": asked, "seconds": seconds}).encode()
+        self.writer.write(len(message).to_bytes(LENGTH, "little") + message)
+        await self.writer.drain()
+        length = int.from_bytes(await self.reader.readexactly(LENGTH), "little")
+        body = await self.reader.readexactly(length)
+        return Answer(Kind(body[0]), body[2:]), bool(body[1])
+
+    async def ready(self) -> None:
+        """Wait until it has said that it is ready; that takes no time of a request's."""
+        if self.is_ready:
+            return
+        try:
+            await asyncio.wait_for(self.reader.readexactly(LENGTH), START_S)
+        except (TimeoutError, asyncio.IncompleteReadError):
+            raise StoppedError("a process for this could not be started; try again") from None
+        self.is_ready = True
+
+    async def end(self) -> None:
+        with suppress(ProcessLookupError):
+            self.process.kill()
+        await self.process.wait()
+        # Its pipes, else they would be closed when nobody listens any more.
+        self.writer.close()

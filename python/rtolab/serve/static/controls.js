@@ -1,0 +1,233 @@
+// The form: scenario, senders, and sliders for what a path is like.
+
+import { byId, h } from "./dom.js";
+import { chance, rate, time } from "./units.js";
+
+const STEPS = 1000;
+
+const log = (low, high) => ({
+  to: (part) => low * (high / low) ** part,
+  from: (value) => Math.log(Math.min(Math.max(value, low), high) / low) / Math.log(high / low),
+});
+const power = (high, exponent) => ({
+  to: (part) => high * part ** exponent,
+  from: (value) => (Math.min(Math.max(value, 0), high) / high) ** (1 / exponent),
+});
+
+const SUMS = [
+  ...["newreno", "newreno+frto", "sack", "sack+frto", "sack+frto+rfc4015", "sack+eifel", "sack+eifel:rfc4015"],
+  ...["sack+dualrtt", "sack+dsack", "rack+prr", "linux", "freebsd-14"],
+];
+
+/** What can be dragged. `keys` are the scenario's; the stall's two knobs share one. */
+const KNOBS = [
+  { id: "stall-at", label: "Stall begins", unit: time, scale: power(60, 2), digits: 2 },
+  { id: "stall-for", label: "Stall lasts", unit: time, scale: power(30, 2), digits: 2 },
+  { id: "rate", label: "Rate", unit: rate, scale: log(9600, 1e8), keys: (link) => [`link.${link?.name}.${link?.keys.rate}`] },
+  { id: "delay", label: "Delay, one way", unit: time, scale: log(1e-3, 2), keys: (link) => [`link.${link?.name}.${link?.keys.delay}`] },
+  { id: "loss", label: "Loss", unit: chance, scale: power(0.3, 3), keys: (link) => [`link.${link?.name}.${link?.keys.loss}`] },
+  { id: "rto", label: "RTO floor", unit: time, scale: log(5e-3, 5), keys: () => ["tcp.rto.min", "kernel.rto_min"] },
+];
+
+export class Controls {
+  /** `changed(why)` is called whenever a person has changed the state; `say` tells of senders. */
+  constructor(index, changed, say) {
+    Object.assign(this, { index, changed, say });
+    this.written = { links: [], rto_min: null };
+    this.knobs = KNOBS.map((knob) => this.#knob(knob));
+    byId("knobs").replaceChildren(...this.knobs.map((knob) => knob.row));
+    this.#scenarios();
+    this.#senders();
+    byId("link").addEventListener("change", (event) => this.#change(() => (this.state.link = event.target.value)));
+    byId("seed").addEventListener("input", (event) => {
+      if (/^\d{1,15}$/.test(event.target.value)) this.#change(() => (this.state.seed = Number(event.target.value)));
+    });
+    byId("flow").addEventListener("change", (event) => this.#change(() => (this.state.flow = event.target.value)));
+    byId("place").addEventListener("change", (event) => this.#change(() => (this.state.place = event.target.value)));
+  }
+
+  #change(how, why = "value") {
+    how();
+    this.show();
+    this.changed(why);
+  }
+
+  #scenarios() {
+    const options = this.index.scenarios.map(({ name, title }) => h("option", { value: name }, `${name}: ${title}`));
+    byId("scenario").replaceChildren(...options);
+    byId("scenario").addEventListener("change", (event) => {
+      Object.assign(this.state, { scenario: event.target.value, toml: null, set: {}, link: null, flow: null, view: null });
+      this.changed("scenario");
+    });
+  }
+
+  #senders() {
+    const sums = SUMS.map((name) => h("option", { value: name }));
+    byId("known-senders").replaceChildren(...sums, ...this.index.senders.map((one) => h("option", { value: one.name }, one.about)));
+    byId("add-sender").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const input = byId("new-sender");
+      const name = input.value.trim();
+      if (!name) return;
+      input.value = "";
+      if (this.state.senders.includes(name)) return;
+      const most = this.index.limits.senders;
+      if (this.state.senders.length >= most) {
+        this.say(`At most ${most} senders at a time; remove one first.`);
+        return;
+      }
+      this.#change(() => this.state.senders.push(name));
+    });
+  }
+
+  /** The state, and what its scenario says (`written`), which the sliders begin with. */
+  take(state, written) {
+    Object.assign(this, { state, written });
+    this.show();
+  }
+
+  get link() {
+    const { links } = this.written;
+    const chosen = links.find((one) => one.name === this.state.link);
+    return chosen ?? links.find((one) => one.troubled) ?? links[links.length - 1] ?? null;
+  }
+
+  show() {
+    const { state } = this;
+    byId("scenario").value = state.scenario;
+    byId("edited").hidden = state.toml === null;
+    byId("seed").value = String(state.seed);
+    byId("place").value = state.place;
+    const { links } = this.written;
+    byId("link").replaceChildren(...links.map(({ name }) => h("option", { value: name }, name)));
+    byId("link").value = this.link?.name ?? "";
+    byId("link-row").hidden = links.length < 2;
+    this.#chips();
+    for (const knob of this.knobs) knob.show();
+  }
+
+  #chips() {
+    const chips = this.state.senders.map((name, number) =>
+      h(
+        "li",
+        { class: "chip" },
+        h("span", { class: `swatch sender-${number + 1}` }),
+        name,
+        h("button", { type: "button", "aria-label": `Remove ${name}`, onclick: () => this.#remove(name) }, "×"),
+      ),
+    );
+    byId("senders").replaceChildren(...chips);
+  }
+
+  #remove(name) {
+    if (this.state.senders.length < 2) return;
+    this.#change(() => (this.state.senders = this.state.senders.filter((one) => one !== name)));
+  }
+
+  /** The flows of the last run. */
+  flows(names, shown) {
+    byId("flow").replaceChildren(...names.map((name) => h("option", { value: name }, name)));
+    byId("flow").value = shown;
+    byId("flow-row").hidden = names.length < 2;
+  }
+
+  #knob(knob) {
+    const slider = h("input", { type: "range", id: knob.id, min: "0", max: String(STEPS), step: "1", value: "0" });
+    const text = h("input", { type: "text", id: `${knob.id}-text`, "aria-label": `${knob.label}, as text`, autocomplete: "off", spellcheck: "false" });
+    const back = h("button", { type: "button", class: "back", "aria-label": `${knob.label}: as the scenario has it`, title: "as the scenario has it" }, "↺");
+    const fault = h("p", { class: "fault", hidden: true });
+    const row = h("div", { class: "knob" }, h("label", { for: knob.id }, knob.label), text, back, slider, fault);
+    const show = () => {
+      const value = this.#value(knob);
+      const number = knob.unit.parse(value);
+      slider.disabled = this.link === null && knob.id !== "rto";
+      if (document.activeElement !== text) text.value = value ?? "";
+      text.placeholder = knob.id === "rto" || knob.id === "delay" ? "default" : "none";
+      if (value === null) slider.value = "0";
+      if (number !== null) slider.value = String(Math.round(STEPS * knob.scale.from(number)));
+      slider.setAttribute("aria-valuetext", value ?? "none");
+      row.classList.toggle("unset", value === null);
+      back.hidden = !this.#isSet(knob);
+    };
+    slider.addEventListener("input", () => {
+      this.#put(knob, knob.unit.format(round(knob.scale.to(Number(slider.value) / STEPS), knob)));
+      text.value = this.#value(knob);
+    });
+    text.addEventListener("input", () => {
+      if (text.value.trim()) this.#put(knob, text.value.trim());
+    });
+    text.addEventListener("blur", show);
+    back.addEventListener("click", () => this.#change(() => this.#clear(knob)));
+    return { ...knob, row, show, fault };
+  }
+
+  #keys(knob) {
+    return knob.keys ? knob.keys(this.link) : [this.stallKey];
+  }
+
+  get stallKey() {
+    return `link.${this.link?.name}.${this.link?.keys.stalls}.scripted`;
+  }
+
+  #isSet(knob) {
+    return this.#keys(knob)[0] in this.state.set;
+  }
+
+  /** What a knob stands at, as text: as set, else as the scenario writes it. */
+  #value(knob) {
+    if (!knob.keys) return this.stall?.[knob.id === "stall-at" ? "at" : "for"] ?? null;
+    if (this.#isSet(knob)) return this.state.set[this.#keys(knob)[0]];
+    return knob.id === "rto" ? this.written.rto_min : (this.link?.[knob.id] ?? null);
+  }
+
+  #put(knob, value) {
+    this.#change(() => {
+      if (knob.keys) for (const key of this.#keys(knob)) this.state.set[key] = value;
+      else this.#putStall({ ...(this.stall ?? { at: "1 s", for: "2 s" }), [knob.id === "stall-at" ? "at" : "for"]: value });
+    });
+  }
+
+  #clear(knob) {
+    for (const key of this.#keys(knob)) delete this.state.set[key];
+  }
+
+  /** The first stall, as set or as written. */
+  get stall() {
+    const set = /^\[\{ at = "([^"]*)", for = "([^"]*)" \}/.exec(this.state.set[this.stallKey] ?? "");
+    return set ? { at: set[1], for: set[2] } : (this.link?.stall ?? null);
+  }
+
+  #putStall({ at, for: length }) {
+    this.state.set[this.stallKey] = `[{ at = "${at.replace(/"/g, "")}", for = "${length.replace(/"/g, "")}" }]`;
+  }
+
+  /** The stall that a picture may drag, in seconds. */
+  stallSpan() {
+    const [at, length] = [time.parse(this.stall?.at), time.parse(this.stall?.for)];
+    return at === null || length === null ? null : { from_s: at, to_s: at + length };
+  }
+
+  /** A part of it was dragged by so many seconds. */
+  dragStall({ part, from_s, to_s }, by) {
+    const from = part === "end" ? from_s : Math.max(0, part === "begin" ? Math.min(from_s + by, to_s - 0.01) : from_s + by);
+    const length = part === "whole" ? to_s - from_s : part === "begin" ? to_s - from : Math.max(0.01, to_s + by - from_s);
+    this.#change(() => this.#putStall({ at: time.format(round(from, { digits: 3 })), for: time.format(round(length, { digits: 3 })) }));
+  }
+
+  /** Shows what is wrong with a knob's value; says whether a knob has that key. */
+  blame(fault) {
+    let found = false;
+    for (const knob of this.knobs) {
+      const own = fault?.where === "set" && this.#keys(knob).includes(fault.key) && !found;
+      knob.fault.hidden = !own;
+      knob.fault.textContent = own ? fault.message : "";
+      found ||= own;
+    }
+    return found;
+  }
+}
+
+/** A slider's value with no more digits than a person would write. */
+function round(value, { digits }) {
+  return digits === undefined ? value : Number(value.toFixed(digits));
+}

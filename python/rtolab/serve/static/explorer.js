@@ -1,0 +1,263 @@
+// The page: what a person changes becomes a question, and the newest answer a picture.
+
+import { Fault, Latest, ask, look, send, unpack } from "./api.js";
+import { browsed } from "./browse.js";
+import { diagnosed } from "./capture.js";
+import { Controls } from "./controls.js";
+import { byId, h, keep } from "./dom.js";
+import { legend, Picture } from "./picture.js";
+import { question, read, written } from "./state.js";
+import { otherwise, timeouts, totals } from "./tables.js";
+import { themed } from "./theme.js";
+import { seconds } from "./units.js";
+
+const PHONE = 720;
+/** Narrower pages begin with the sliders folded away, in px. */
+const OTHERS = ["reno", "newreno", "newreno+frto", "sack", "sack+frto", "sack+eifel", "sack+dualrtt", "linux"];
+
+const index = await look("api/index");
+let state = await read(location.hash, index);
+let changedAt = null;
+
+const controls = new Controls(index, changed, (message) => {
+  byId("sender-fault").textContent = message;
+  byId("sender-fault").hidden = false;
+});
+const picture = new Picture(byId("picture"), {
+  handle: { stall: () => controls.stallSpan(), drag: (grip, by) => controls.dragStall(grip, by) },
+});
+byId("legend").replaceWith(legend());
+byId("version").textContent = index.version;
+let captured = [];
+themed(() => [picture, ...captured].forEach((one) => one.draw()));
+
+const runs = new Latest(run);
+const loads = new Latest(load);
+
+/** Something of the state is another: run again. */
+function changed(why) {
+  changedAt ??= performance.now();
+  if (why === "scenario") loads.offer(true);
+  else runs.offer(true);
+  remember();
+}
+
+/** The scenario of the state, as text and as what sliders begin with; run if nothing is wrong. */
+async function load() {
+  try {
+    const found = await (await ask("api/scenario", question(state))).json();
+    controls.take(state, found);
+    if (document.activeElement !== byId("toml")) byId("toml").value = found.toml;
+    await ask("api/check", question(state));
+    runs.offer(true);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    blame(error);
+  }
+}
+
+async function run() {
+  const began = changedAt;
+  changedAt = null;
+  document.body.classList.add("running");
+  try {
+    const asked = question(state, isLarge ? picture.around : null);
+    const result = unpack(await (await ask("api/run", asked)).arrayBuffer());
+    show(result);
+    blame(null);
+    // It is on the screen with the next frame.
+    if (began !== null) requestAnimationFrame(() => performance.measure("drag to picture", { start: began }));
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    blame(error);
+  }
+  document.body.classList.remove("running");
+}
+
+/** Has the run too many packets to be drawn as a whole? */
+let isLarge = false;
+
+function show(result) {
+  picture.show(result, state.view);
+  isLarge = picture.every > 1 || result.senders.some(({ shown, end_s }) => shown[1] - shown[0] < end_s);
+  byId("cut").hidden = picture.every === 1;
+  byId("cut").textContent = `There are very many packets: one of ${picture.every} is drawn, and of those that were lost or sent again more. Zoom in to see all.`;
+  controls.flows(result.flows, result.flow);
+  byId("totals").replaceChildren(totals(result));
+  byId("timeouts").replaceChildren(timeouts(result, whatIf));
+  byId("status").textContent = result.senders.map(inWords).join("; ");
+  document.body.dataset.runs = String(Number(document.body.dataset.runs ?? 0) + 1);
+}
+
+/** A sender's totals, for who does not see the table change. */
+function inWords({ name, totals: own }) {
+  const end = own.completed ? `${seconds(own.elapsed_s)} s` : "not finished";
+  return `${name}: ${end}, ${own.unneeded} unneeded, ${own.timeouts} timeouts`;
+}
+
+let faultyLine = null;
+
+/** Says what is wrong, where it is; nothing if nothing is. */
+function blame(fault) {
+  const isShown = controls.blame(fault);
+  const message = fault && !isShown ? `${fault.line ? `line ${fault.line}: ` : ""}${fault.key ? `${fault.key}: ` : ""}${fault.message}` : "";
+  for (const [id, own] of [["toml-fault", fault?.where === "scenario"], ["sender-fault", fault?.where === "sender"]]) {
+    byId(id).textContent = own ? message : "";
+    byId(id).hidden = !own;
+  }
+  byId("to-line").hidden = !(fault?.where === "scenario" && fault.line);
+  faultyLine = fault?.line;
+  byId("toml").setAttribute("aria-invalid", String(fault?.where === "scenario"));
+  const rest = fault && !isShown && !["scenario", "sender"].includes(fault.where);
+  byId("fault").textContent = rest ? message : "";
+  byId("fault").hidden = !rest;
+  document.body.classList.toggle("stale", fault !== null);
+}
+
+async function whatIf(sender, timeout, place) {
+  place.replaceChildren("…");
+  const others = [...new Set([...state.senders, ...OTHERS])].filter((name) => name !== sender.name).slice(0, index.limits.senders);
+  const asked = { ...question(state), senders: [sender.name], at_s: timeout.at_s, seq: timeout.seq, others };
+  try {
+    const found = await (await ask("api/what-if", asked)).json();
+    place.replaceChildren(...otherwise(sender.name, found));
+  } catch (error) {
+    place.replaceChildren(h("p", { class: "fault" }, error.message));
+  }
+}
+
+/** The address holds the state, without a page more to go back to. */
+let remembering = null;
+let ours = location.hash;
+function remember() {
+  clearTimeout(remembering);
+  remembering = setTimeout(async () => {
+    ours = `#${await written(state)}`;
+    history.replaceState(null, "", ours);
+  }, 200);
+}
+
+async function arrive() {
+  if (location.hash === ours) return;
+  ours = location.hash;
+  state = await read(location.hash, index);
+  loads.offer(true);
+}
+
+picture.onview = (axis) => {
+  state.view = axis.isWhole ? null : [...axis.view];
+  picture.view = state.view;
+  if (picture.misses()) changed("view");
+  remember();
+};
+byId("toml").addEventListener("input", () => {
+  state.toml = byId("toml").value;
+  changed("scenario");
+});
+byId("to-line").addEventListener("click", () => {
+  const editor = byId("toml");
+  const lines = editor.value.split("\n");
+  const start = lines.slice(0, faultyLine - 1).reduce((sum, line) => sum + line.length + 1, 0);
+  byId("editor").open = true;
+  editor.focus();
+  editor.setSelectionRange(start, start + (lines[faultyLine - 1] ?? "").length);
+  editor.scrollTop = (editor.scrollHeight / lines.length) * Math.max(faultyLine - 5, 0);
+});
+byId("as-shipped").addEventListener("click", () => {
+  state.toml = null;
+  changed("scenario");
+});
+byId("zoom-in").addEventListener("click", () => picture.axis.zoom(0.6));
+byId("zoom-out").addEventListener("click", () => picture.axis.zoom(1 / 0.6));
+byId("zoom-all").addEventListener("click", () => picture.axis.reset());
+addEventListener("hashchange", arrive);
+
+byId("share").addEventListener("click", async () => {
+  ours = `#${await written(state)}`;
+  history.replaceState(null, "", ours);
+  const isCopied = await navigator.clipboard.writeText(location.href).then(() => true, () => false);
+  byId("share").textContent = isCopied ? "Copied" : "It is in the address bar";
+  setTimeout(() => (byId("share").textContent = "Copy link"), 2000);
+});
+
+// Downloads: the server runs the same again, but for the picture, which is the one that is shown.
+async function download(kind) {
+  const name = `rtolab-${state.scenario}-seed-${state.seed}`;
+  try {
+    if (kind === "png") {
+      keep(`${name}.png`, await picture.png(`${state.scenario}, seed ${state.seed}`));
+    } else {
+      const answer = await ask(`api/download/${kind}`, question(state));
+      keep(`${name}.${kind === "html" ? "html" : `${kind}.zip`}`, await answer.blob());
+    }
+  } catch (error) {
+    blame(error);
+  }
+}
+for (const button of document.querySelectorAll("[data-download]")) {
+  button.addEventListener("click", () => {
+    byId("download").open = false;
+    download(button.dataset.download);
+  });
+}
+addEventListener("click", (event) => {
+  if (!byId("download").contains(event.target)) byId("download").open = false;
+});
+byId("download").addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  byId("download").open = false;
+  byId("download").querySelector("summary").focus();
+});
+
+// What is looked at: a run, a capture, or results.
+const tabs = [...document.querySelectorAll("[data-tab]")];
+function turn(name) {
+  for (const tab of tabs) {
+    if (tab.dataset.tab === name) tab.setAttribute("aria-current", "page");
+    else tab.removeAttribute("aria-current");
+    byId(tab.dataset.tab).hidden = tab.dataset.tab !== name;
+  }
+  for (const id of ["share", "download"]) byId(id).hidden = name !== "simulate";
+  if (name === "browse" && !byId("browse").hasChildNodes()) browsed(index.results, byId("browse"));
+}
+for (const tab of tabs) tab.addEventListener("click", () => turn(tab.dataset.tab));
+document.querySelector("[data-tab=browse]").hidden = index.results.length === 0;
+
+let file = null;
+async function take(taken) {
+  turn("capture");
+  file = taken;
+  byId("capture-fault").hidden = true;
+  byId("keep-diagnosis").hidden = true;
+  byId("diagnosis").replaceChildren(h("p", {}, `Reading ${file.name}…`));
+  try {
+    if (file.size > index.limits.capture) {
+      throw new Error(`${file.name} has ${Math.ceil(file.size / 1e6)} MB; at most ${index.limits.capture / 1e6} MB are taken here: cut it (editcap -c), or use rtolab diagnose`);
+    }
+    const answer = await send(`api/capture?name=${encodeURIComponent(file.name)}`, file);
+    captured = diagnosed(unpack(await answer.arrayBuffer()), byId("diagnosis"));
+    byId("keep-diagnosis").hidden = false;
+  } catch (error) {
+    byId("diagnosis").replaceChildren();
+    byId("capture-fault").textContent = error.message;
+    byId("capture-fault").hidden = false;
+  }
+}
+byId("file").addEventListener("change", (event) => event.target.files[0] && take(event.target.files[0]));
+byId("keep-diagnosis").addEventListener("click", async () => {
+  const answer = await send(`api/capture/html?name=${encodeURIComponent(file.name)}`, file);
+  keep(`${file.name}.html`, await answer.blob());
+});
+addEventListener("dragover", (event) => {
+  event.preventDefault();
+  document.body.classList.add("dropping");
+});
+for (const name of ["dragleave", "drop"]) addEventListener(name, () => document.body.classList.remove("dropping"));
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+});
+
+byId("controls").open = innerWidth > PHONE;
+changedAt = null;
+loads.offer(true);

@@ -1,0 +1,21 @@
+// The page that is kept: what the server answered once, shown without it.
+
+import { unpack } from "./api.js";
+import { diagnosed } from "./capture.js";
+import { byId, h } from "./dom.js";
+import { legend, Picture } from "./picture.js";
+import { timeouts, totals } from "./tables.js";
+import { themed } from "./theme.js";
+
+const letters = atob(byId("data").textContent.trim());
+const shown = unpack(Uint8Array.from(letters, (letter) => letter.charCodeAt(0)).buffer);
+const pictures = shown.pictures ? diagnosed(shown, byId("shown")) : [resulted(shown)];
+themed(() => pictures.forEach((picture) => picture.draw()));
+
+function resulted(result) {
+  const place = h("div", { class: "picture" });
+  const picture = new Picture(place);
+  byId("shown").replaceChildren(totals(result), legend(), place, timeouts(result, null));
+  picture.show(result, null);
+  return picture;
+}

@@ -1,0 +1,75 @@
+// What the page shows, and how an address holds all of it.
+
+/** What the page opens with. */
+export function initial(index) {
+  return {
+    scenario: index.default.scenario,
+    toml: null,
+    link: null,
+    set: {},
+    senders: [...index.default.senders],
+    seed: 1,
+    flow: null,
+    place: "sender",
+    view: null,
+  };
+}
+
+/** What the server is asked for a state, and for which part of the time packets are wanted. */
+export function question(state, between = null) {
+  const { scenario, toml, set, senders, seed, flow, place } = state;
+  return { scenario, toml, set, senders, seed, flow, place, between };
+}
+
+/** The part of an address behind #: names as the command line has them. */
+export async function written(state) {
+  const words = new URLSearchParams();
+  words.set("scenario", state.scenario);
+  if (state.toml !== null) words.set("toml", await packed(state.toml));
+  for (const [key, value] of Object.entries(state.set)) words.append("set", `${key}=${value}`);
+  for (const sender of state.senders) words.append("sender", sender);
+  if (state.seed !== 1) words.set("seed", String(state.seed));
+  for (const name of ["link", "flow"]) if (state[name]) words.set(name, state[name]);
+  if (state.place !== "sender") words.set("place", state.place);
+  if (state.view) words.set("view", state.view.map((at) => at.toPrecision(6)).join(","));
+  return words.toString();
+}
+
+/** The state in an address; what it does not say is as at the beginning. */
+export async function read(text, index) {
+  const words = new URLSearchParams(text.replace(/^#/, ""));
+  const state = initial(index);
+  if (!words.has("scenario")) return state;
+  const known = index.scenarios.some((one) => one.name === words.get("scenario"));
+  if (known) state.scenario = words.get("scenario");
+  if (words.has("toml")) state.toml = await unpacked(words.get("toml"));
+  for (const pair of words.getAll("set")) {
+    const at = pair.indexOf("=");
+    if (at > 0) state.set[pair.slice(0, at)] = pair.slice(at + 1);
+  }
+  if (words.has("sender")) state.senders = words.getAll("sender").slice(0, index.limits.senders);
+  if (/^\d{1,15}$/.test(words.get("seed") ?? "")) state.seed = Number(words.get("seed"));
+  for (const name of ["link", "flow"]) state[name] = words.get(name);
+  if (words.get("place") === "receiver") state.place = "receiver";
+  const view = (words.get("view") ?? "").split(",").map(Number);
+  if (view.length === 2 && view.every(Number.isFinite) && view[0] < view[1]) state.view = view;
+  return state;
+}
+
+async function packed(text) {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(letters).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+}
+
+async function unpacked(text) {
+  try {
+    const letters = atob(text.replace(/-/g, "+").replace(/_/g, "/"));
+    const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    return await new Response(stream).text();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,79 @@
+// What happened to a packet, in words.
+
+import { h } from "./dom.js";
+import { seconds } from "./units.js";
+
+const CAUSES = {
+  new: "sent for the first time",
+  timeout: "sent again, for a timeout",
+  "fast retransmit": "sent again, for duplicate ACKs (fast retransmit)",
+  probe: "sent as a probe",
+  "after a timeout": "sent again, in the recovery after the timeout",
+  "after a fast retransmit": "sent again, in the recovery after the fast retransmit",
+  "after a probe": "sent again, after the probe",
+  retransmission: "sent again",
+};
+const FATES = {
+  delivered: "delivered",
+  underway: "still under way at the end",
+  queue: "lost: the queue was full",
+  error: "lost: a random error",
+  outage: "lost: an outage",
+  script: "lost: the scenario says so",
+  early: "lost: the queue's discipline dropped it",
+  lifetime: "lost: it was too old",
+  retries: "lost: the link gave up",
+  corrupt: "damaged on its way",
+  absorbed: "taken out on its way",
+  "does not show": "whether it arrived does not show",
+};
+const KINDS = {
+  needed: "needed: no earlier copy had arrived",
+  unneeded: "unneeded: an earlier copy had delivered all of it",
+  unknown: "whether it was needed does not show",
+};
+
+/** The story of packet `i` of a sender: pairs of a heading and what there is to say. */
+export function story(sender, i) {
+  const { packets, names } = sender;
+  const [kind, cause, fate] = ["kind", "cause", "fate"].map((name) => names[name][packets[name][i]]);
+  const [seq, length] = [packets.seq[i], packets.len[i]];
+  const lines = [
+    ["Segment", `${seq} to ${seq + length} (${length} B)`],
+    ["Sent", `${seconds(packets.sent_s[i])} s, ${CAUSES[cause] ?? cause}${since(packets.cause_s[i], cause)}`],
+  ];
+  const timeout = truth(sender, packets.cause_s[i], cause);
+  if (timeout) lines.push(["Truth", timeout]);
+  if (kind in KINDS) lines.push(["Copy", KINDS[kind]]);
+  lines.push(["Fate", arrival(packets, i, fate)]);
+  lines.push(["Acknowledged", acknowledged(sender, i)]);
+  return lines;
+}
+
+/** The story as a list. */
+export function told(lines) {
+  return h("dl", {}, lines.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
+}
+
+function since(at, cause) {
+  return Number.isNaN(at) || !cause.startsWith("after") ? "" : ` at ${seconds(at)} s`;
+}
+
+function truth(sender, at, cause) {
+  if (Number.isNaN(at) || cause === "new") return null;
+  const event = sender.timeouts.find((one) => one.at_s === at);
+  return event?.truth ? `the ${event.kind.replace("_", " ")} at ${seconds(at)} s was ${event.truth}` : null;
+}
+
+function arrival(packets, i, fate) {
+  const text = FATES[fate] ?? fate;
+  const at = Number.isNaN(packets.fate_at_s[i]) ? "" : ` at ${seconds(packets.fate_at_s[i])} s`;
+  const held = packets.held_s[i] > 0.0005 ? `, held by the link for ${seconds(packets.held_s[i])} s` : "";
+  return `${text}${at}${held}`;
+}
+
+function acknowledged({ packets }, i) {
+  const at = packets.acked_s[i];
+  if (Number.isNaN(at)) return "never";
+  return at < packets.sent_s[i] ? `at ${seconds(at)} s, before it was sent` : `at ${seconds(at)} s`;
+}

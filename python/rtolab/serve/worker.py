@@ -1,0 +1,125 @@
+"""A process that answers one request after another: `python -m rtolab.serve.worker`.
+
+It reads from standard input and writes to standard output: eight bytes with a length, and so many
+bytes. A request is JSON; an answer begins with two bytes, what kind it is and whether the process
+has grown so large that it should be replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from rtolab._rtolab import Error, InternalError
+from rtolab.run import shipped_scenarios
+from rtolab.serve import browse, captures, downloads, knobs, runs
+from rtolab.serve.asked import Asked
+from rtolab.serve.faults import Fault
+from rtolab.serve.limits import Limits
+from rtolab.serve.pool import LENGTH, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+JOBS: dict[str, Callable[[dict[str, Any]], bytes]] = {
+    "check": runs.check,
+    "run": runs.run,
+    "what_if": runs.what_if,
+    "knobs": knobs.job,
+    "download": downloads.download,
+    "diagnose": captures.diagnose,
+    "diagnosis_page": downloads.diagnosis,
+    "sweep": browse.sweep,
+}
+FIRST = "tail"
+"""A small scenario."""
+GRACE_S = 5
+"""A worker whose server is gone ends by itself so long after its time, in seconds."""
+
+
+def main() -> None:
+    """Answer until standard input ends."""
+    folder, memory, spent = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    out = _own_output()
+    _settle(folder)
+    _warm_up()
+    _limit_memory(memory)
+    _send(out, b"")  # It is ready.
+    while (request := _read(sys.stdin.buffer)) is not None:
+        signal.alarm(int(request["seconds"]) + GRACE_S)
+        kind, body = _answer(request)
+        signal.alarm(0)
+        is_spent = _resident() > spent
+        _send(out, bytes([kind.value, is_spent]) + body)
+
+
+def _answer(request: dict[str, Any]) -> tuple[Kind, bytes]:
+    try:
+        return Kind.DONE, JOBS[str(request["job"])](request["asked"])
+    except InternalError as error:
+        return Kind.DEFECT, Fault.of(error).encoded()
+    except Error as error:
+        return Kind.WRONG, Fault.of(error).encoded()
+    except MemoryError:
+        sys.exit("out of memory")
+    except Exception as error:
+        traceback.print_exc()
+        told = f"a defect in rtolab, please report it: {error!r}"
+        return Kind.DEFECT, Fault("request", told).encoded()
+
+
+def _send(out: BinaryIO, answer: bytes) -> None:
+    out.write(len(answer).to_bytes(LENGTH, "little") + answer)
+    out.flush()
+
+
+def _own_output() -> BinaryIO:
+    """Standard output for answers alone: what else is printed goes to standard error."""
+    ours = os.dup(1)
+    os.dup2(2, 1)
+    return os.fdopen(ours, "wb")
+
+
+def _settle(folder: Path) -> None:
+    """Work in the folder, in which the shipped scenarios' traces are at hand."""
+    shipped = next(iter(shipped_scenarios().values())).parent / "traces"
+    (folder / "traces").symlink_to(shipped.resolve(), target_is_directory=True)
+    os.chdir(folder)
+
+
+def _warm_up() -> None:
+    """Load what the first run would load, and would wait for."""
+    limits = Limits()
+    runs.run(Asked(FIRST, senders=("newreno",)).document(limits))
+
+
+def _limit_memory(memory: int) -> None:
+    """Nothing more than so many bytes above what the process has by now."""
+    now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * _page()
+    resource.setrlimit(resource.RLIMIT_AS, (now + memory, now + memory))
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * _page()
+
+
+def _page() -> int:
+    return resource.getpagesize()
+
+
+def _read(stdin: BinaryIO) -> dict[str, Any] | None:
+    length = stdin.read(LENGTH)
+    if len(length) < LENGTH:
+        return None
+    request: dict[str, Any] = json.loads(stdin.read(int.from_bytes(length, "little")))
+    return request
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""What receivers that lie gain, in few runs."""
+
+from rtolab.experiments.liars import BELIEVERS, EXPERIMENT, LIES
+from rtolab.experiments.reproduce import reproduce
+
+
+def test_each_sender_faces_each_lie() -> None:
+    keys = [variant.key for variant in EXPERIMENT.variants]
+    assert len(keys) == len(set(keys)) == len(BELIEVERS) * (1 + len(LIES))
+
+
+def test_who_is_known_to_resist_does_and_who_is_known_to_believe_does() -> None:
+    done = reproduce(EXPERIMENT, runs=10, seed=1)
+    assert [check.name for check in done.checks if check.verdict != "pass"] == []
+    (table,) = done.tables
+    assert table.head == ("sender", *LIES.values())
+    assert [row[0] for row in table.rows] == [believer.label for believer in BELIEVERS]

@@ -1,0 +1,258 @@
+"""Detectors written in Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import rtolab
+from rtolab import Blind, Detector, PrototypeError, Verdict, sweep
+from rtolab.judging import confusions
+from rtolab.prototype import Source, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtolab._rtolab import Ack, Episode, Sent
+
+SCENARIOS = ["frto2002-delays", "frto2002-outages", "stall", "lte-handover"]
+VERDICTS = ("run", "at_s", "kind", "seq", "truth", "verdict", "why", "verdict_s")
+
+
+class Eifel(Detector):
+    """Ludwig and Katz 2000, as crates/tcp/src/spurious/eifel.rs has it."""
+
+    name = "python-eifel"
+
+    def __init__(self) -> None:
+        self.retransmitted_at: int | None = None
+
+    def on_retransmission(self, sent: Sent, episode: Episode) -> None:  # noqa: ARG002
+        first = self.retransmitted_at is None
+        if first and sent.cause in {"timeout", "fast_retransmit"}:
+            self.retransmitted_at = sent.timestamp
+
+    def on_ack(self, ack: Ack, episode: Episode) -> Verdict | Blind | None:  # noqa: ARG002
+        if self.retransmitted_at is None or not ack.is_new:
+            return None
+        sent, self.retransmitted_at = self.retransmitted_at, None
+        if ack.echo is None:
+            return Blind("no timestamps")
+        older = (ack.echo - sent) & 0xFFFFFFFF >= 0x80000000
+        return Verdict.SPURIOUS if older else Verdict.GENUINE
+
+
+class DualRtt(Detector):
+    """Fu and Atiquzzaman 2004, as crates/tcp/src/spurious/dualrtt.rs has it."""
+
+    def __init__(self, tenths: int = 1) -> None:
+        self.name = f"python-dualrtt-{tenths}"
+        self.tenths = tenths
+
+    def on_ack(self, ack: Ack, episode: Episode) -> Verdict | Blind | None:
+        if episode.kind != "timeout":
+            return Blind("not a timeout")
+        if episode.min_rtt is None:
+            return Blind("no round-trip time")
+        newest = ack.newest_acked
+        if not ack.is_new or newest is None or not newest.was_retransmitted:
+            return None
+        soon = 10 * (ack.at - newest.last_sent) < self.tenths * episode.min_rtt
+        return Verdict.SPURIOUS if soon else None
+
+
+def verdicts(result: rtolab.Result, detector: str) -> pl.DataFrame:
+    found = result.verdicts.filter(pl.col("detector") == detector).select(VERDICTS)
+    assert found.height
+    return found
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_judge_in_python_says_what_the_same_judge_in_rust_says(scenario: str) -> None:
+    result = rtolab.run(
+        scenario,
+        sender=["newreno", "sack"],
+        runs=8,
+        set={"tcp.timestamps": True},
+        judge=[Eifel, DualRtt(), "eifel", "dualrtt"],
+    )
+    assert verdicts(result, "python-eifel").equals(verdicts(result, "eifel"))
+    assert verdicts(result, "python-dualrtt-1").equals(verdicts(result, "dualrtt"))
+
+
+def test_a_sender_that_acts_on_it_does_as_one_that_acts_on_the_same_in_rust() -> None:
+    knobs: dict[str, Any] = {"runs": 10, "set": {"tcp.timestamps": True}, "prototypes": [DualRtt()]}
+    knobs["judge"] = "eifel"  # So that runs are copied, and their detectors with them.
+    own = rtolab.run("frto2002-delays", sender="sack+python-dualrtt-1:rfc4015", **knobs)
+    theirs = rtolab.run("frto2002-delays", sender="sack+dualrtt:rfc4015", **knobs)
+    plain = rtolab.run("frto2002-delays", sender="sack", **knobs)
+    assert unnamed(own).equals(unnamed(theirs))
+    assert not unnamed(own).equals(unnamed(plain))
+
+
+def unnamed(result: rtolab.Result) -> pl.DataFrame:
+    return result.connections.drop("sender", "flow_sender")
+
+
+def test_it_makes_no_difference_to_the_run_and_threads_make_none_to_it() -> None:
+    runs = [
+        rtolab.run("frto2002-delays", sender="sack", runs=6, judge=[Eifel, "eifel"], jobs=jobs)
+        for jobs in (1, 2)
+    ]
+    assert runs[0].verdicts.equals(runs[1].verdicts)
+    alone = rtolab.run("frto2002-delays", sender="sack", runs=6, judge="eifel")
+    assert runs[0].connections.equals(alone.connections)
+
+
+def test_scores_have_it_as_one_more_row() -> None:
+    result = rtolab.run("frto2002-delays", sender="sack", runs=3, judge=["all", Eifel])
+    names = [one.detector for one in confusions(result)]
+    assert "python-eifel" in names
+    assert "eifel" in names
+
+
+class Raises(Detector):
+    """Wrong."""
+
+    def on_ack(self, ack: Ack, episode: Episode) -> Verdict:
+        return self.divide(ack.advanced, episode.number)
+
+    def divide(self, this: int, by: int) -> Verdict:
+        return Verdict.SPURIOUS if this / (by - by) else Verdict.GENUINE
+
+
+def test_what_it_raises_is_an_error_with_its_traceback() -> None:
+    with pytest.raises(
+        PrototypeError, match=r"^raises\.on_ack: ZeroDivisionError: .*\.py:\d+"
+    ) as e:
+        rtolab.run("frto2002-delays", sender="sack", runs=4, judge=Raises)
+    cause = e.value.__cause__
+    assert isinstance(cause, ZeroDivisionError)
+    frames = [frame.name for frame in traceback.extract_tb(cause.__traceback__)]
+    assert frames == ["on_ack", "divide"]
+
+
+class Silly(Detector):
+    """Says what is no verdict."""
+
+    def on_ack(self, ack: Ack, episode: Episode) -> Any:  # noqa: ARG002
+        return True
+
+
+def test_what_is_no_verdict_is_an_error() -> None:
+    with pytest.raises(PrototypeError, match="found the verdict True; expected a Verdict"):
+        rtolab.run("frto2002-delays", sender="sack", judge=Silly)
+
+
+def test_a_class_that_is_no_detector_is_refused() -> None:
+    with pytest.raises(PrototypeError, match=r"int: expected a subclass of rtolab\.Detector"):
+        rtolab.run("frto2002-delays", judge=[int])  # type: ignore[list-item]
+    with pytest.raises(PrototypeError, match="which rtolab has"):
+        rtolab.run("frto2002-delays", judge=[type("X", (Eifel,), {"name": "eifel"})])
+    with pytest.raises(PrototypeError, match="found two prototypes"):
+        rtolab.run("frto2002-delays", judge=[DualRtt(1), DualRtt(1)])
+    with pytest.raises(PrototypeError, match="expected small letters"):
+        rtolab.run("frto2002-delays", judge=[type("X", (Eifel,), {"name": "My Own"})])
+    with pytest.raises(rtolab.SenderError, match="must begin with its loss recovery"):
+        rtolab.run("frto2002-delays", sender="python-eifel+sack", prototypes=[Eifel])
+    with pytest.raises(rtolab.SenderError, match="names both"):
+        rtolab.run("frto2002-delays", sender="sack+python-eifel+python-eifel", prototypes=[Eifel])
+
+
+EARLY = """
+from rtolab import Detector, Verdict
+
+
+class Early(Detector):
+    def on_ack(self, ack, episode):
+        if ack.is_new and episode.min_rtt:
+            soon = ack.at - episode.began < episode.min_rtt // QUARTER
+            return Verdict.SPURIOUS if soon else Verdict.GENUINE
+
+
+QUARTER = 4
+"""
+SWEEP = """
+scenario = "frto2002-delays"
+prototypes = ["early.py:Early"]
+senders = ["sack", "sack+early"]
+judge = ["early", "eifel"]
+tables = ["connections", "verdicts"]
+runs = 4
+block = 2
+"""
+
+
+def test_a_file_is_read_as_it_is_now(tmp_path: Path) -> None:
+    path = tmp_path / "early.py"
+    path.write_text(EARLY)
+    first = load(f"{path}:Early")
+    assert (first.name, load(f"{path}:Early")) == ("early", first)
+    path.write_text(EARLY.replace("QUARTER = 4", "QUARTER = 2"))
+    assert load(f"{path}:Early") is not first
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("early.py", "expected a file and a class"),
+        ("nowhere.py:Early", "No such file"),
+        ("early.py:Late", "found no class Late"),
+        ("early.py:QUARTER", "found no class QUARTER"),
+        ("wrong.py:Early", "NameError"),
+        ("no.such.module:Early", "found no module"),
+    ],
+)
+def test_a_wrong_place_says_what_is_wrong(tmp_path: Path, place: str, message: str) -> None:
+    (tmp_path / "early.py").write_text(EARLY)
+    (tmp_path / "wrong.py").write_text("nothing_there")
+    with pytest.raises(PrototypeError, match=message):
+        Source.read(place, tmp_path).load()
+
+
+def test_a_sweep_computes_anew_what_another_text_would_say(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(EARLY)
+    file = tmp_path / "sweep.toml"
+    file.write_text(SWEEP)
+    out = tmp_path / "out"
+    assert sweep.run(sweep.load(file), out, sweep.Threads(2)).computed == 4
+    table = sweep.read(out, "verdicts").filter(pl.col("detector") == "early").collect()
+    assert set(table["sender"]) == {"sack", "sack+early"}
+    assert sweep.run(sweep.load(file), out, sweep.Threads(2)).computed == 0
+    (tmp_path / "early.py").write_text(EARLY.replace("QUARTER = 4", "QUARTER = 2"))
+    assert sweep.run(sweep.load(file), out, sweep.Threads(2)).computed == 4
+    file.write_text(SWEEP.replace("early.py", "late.py"))
+    with pytest.raises(rtolab.Error, match=r"sweep\.toml:3: prototypes: .*late\.py"):
+        sweep.load(file)
+
+
+def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rtolab.cli", "run", "frto2002-delays", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_line_takes_it_by_file_and_class(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(EARLY)
+    known = ("--prototype", "early.py:Early")
+    done = command(tmp_path, *known, "--sender", "sack+early", "--judge", "early", "--runs", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "sack+early" in done.stdout
+
+
+def test_the_command_line_shows_where_it_raised(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(EARLY.replace("QUARTER = 4", "QUARTER = 0"))
+    done = command(tmp_path, "--prototype", "early.py:Early", "--judge", "early")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" in done.stderr
+    assert "early.py" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("rtolab: early.on_ack: ZeroDivisionError")

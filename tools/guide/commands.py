@@ -1,0 +1,69 @@
+"""The commands of `rtolab`, as manual and reference describe them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from rtolab.cli import app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command.
+
+    Attributes:
+        name: behind `rtolab`.
+        usage: what follows it.
+        about: paragraphs.
+        parameters: each with what it means.
+        examples: command lines.
+    """
+
+    name: str
+    usage: str
+    about: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...]
+    examples: tuple[str, ...]
+
+
+def commands() -> Iterator[Command]:
+    """All of them, in the order of `rtolab --help`."""
+    root: Any = typer.main.get_command(app)
+    for name, command in root.commands.items():
+        arguments = [one for one in command.params if one.param_type_name == "argument"]
+        shown = [f"{_metavar(one)}" if one.required else f"[{_metavar(one)}]" for one in arguments]
+        yield Command(
+            name=name,
+            usage=" ".join(["[OPTIONS]", *shown]),
+            about=tuple(" ".join(part.split()) for part in (command.help or "").split("\n\n")),
+            parameters=tuple((_names(one), _meaning(one)) for one in command.params),
+            examples=tuple(re.findall(r"\[bold\](.*?)\[/bold\]", command.epilog or "", re.DOTALL)),
+        )
+
+
+def _metavar(parameter: Any) -> str:
+    return str(parameter.metavar or parameter.name.upper())
+
+
+def _names(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return _metavar(parameter)
+    names = ", ".join((*parameter.opts, *parameter.secondary_opts))
+    return names if parameter.is_flag else f"{names} {_metavar(parameter)}"
+
+
+def _meaning(parameter: Any) -> str:
+    meaning, default = str(parameter.help or ""), parameter.default
+    if isinstance(parameter.show_default, str):
+        return f"{meaning} Default: {parameter.show_default}."
+    default = getattr(default, "value", default)
+    if default in (None, "", False, (), []) or callable(default) or parameter.required:
+        return meaning
+    return f"{meaning} Default: {'yes' if default is True else default}."

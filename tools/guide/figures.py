@@ -1,0 +1,123 @@
+"""The guide's figures, made by runs."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import polars as pl
+import vl_convert
+
+import rtolab
+from rtolab.judging import confusions
+from rtolab.panels import GREY, ORANGE, VERMILION
+from rtolab.plot import styled
+
+STALL = """
+title = "a radio that holds everything for three seconds"
+duration = "120 s"
+
+[[link]]
+name = "radio"
+between = ["server", "phone"]
+rate = "1 Mbit/s"
+delay = "50 ms"
+queue = "64 kB"
+
+[link.stalls]
+scripted = [{ at = "4 s", for = "3 s" }]
+
+[[flow]]
+name = "download"
+from = "server"
+to = "phone"
+bytes = "1 MB"
+"""
+LENGTHS_MS = (100, 200, 400, 600, 700, 800, 900, 1000, 1200, 1500, 2000, 3000, 4000, 5000)
+SENDERS = ("sack", "sack+frto", "linux")
+JUDGES = ("eifel", "frto:linux", "dualrtt", "originals", "dsack:linux", "badrexmit")
+SAID = {
+    "spurious_found": "spurious, found",
+    "spurious_missed": "spurious, called genuine",
+    "open": "nothing said",
+    "blind": "blind",
+    "genuine_right": "genuine, right",
+    "genuine_called_spurious": "genuine, called spurious",
+}
+
+
+def pictures() -> dict[str, str | bytes]:
+    """Every figure as SVG, by its path in the guide."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "stall.toml"
+        path.write_text(STALL, encoding="utf-8")
+        charts = {
+            "sack": _sequence(path, "sack"),
+            "frto": _sequence(path, "sack+frto"),
+            "lengths": _lengths(path),
+            "detectors": _detectors(),
+        }
+        return {
+            f"made/{name}.svg": vl_convert.vegalite_to_svg(chart.to_dict(validate=False))
+            for name, chart in charts.items()
+        }
+
+
+def _sequence(path: Path, sender: str) -> Any:
+    result = rtolab.run(path, sender=sender, trace=True, windows=False)
+    result.scenario = "a link that stalls"
+    return result.plot.time_sequence(between=(3.5, 9.5))
+
+
+def _lengths(path: Path) -> Any:
+    rows = []
+    for length in LENGTHS_MS:
+        stall = f'[{{ at = "4 s", for = "{length} ms" }}]'
+        result = rtolab.run(path, sender=SENDERS, set={"link.radio.stalls.scripted": stall})
+        rows += [
+            {"sender": one["sender"], "stall": length / 1000, "unneeded": one["unneeded"]}
+            for one in result.connections.iter_rows(named=True)
+        ]
+    chart = alt.Chart(pl.DataFrame(rows)).mark_line(point=True, interpolate="step-after")
+    colours = alt.Scale(domain=list(SENDERS), range=[VERMILION, ORANGE, GREY])
+    return _titled(
+        chart.encode(
+            x=alt.X("stall:Q", title="length of the stall (s)"),
+            y=alt.Y("unneeded:Q", title="segments sent in vain"),
+            color=alt.Color("sender:N", title=None, scale=colours),
+        ),
+        "A timeout's price is not the stall's length",
+        "1 Mbit/s, 50 ms each way; one stall",
+    )
+
+
+def _detectors() -> Any:
+    knobs = {"tcp.timestamps": True, "receiver.dsack": True}
+    result = rtolab.run("frto2002-delays", sender="sack", runs=100, set=knobs, judge=JUDGES)
+    frame = pl.DataFrame([vars(one) for one in confusions(result, "timeout")])
+    long = frame.unpivot(on=list(SAID), index="detector", variable_name="what", value_name="count")
+    rows = [
+        {**row, "what": SAID[row["what"]], "order": list(SAID).index(row["what"])}
+        for row in long.iter_rows(named=True)
+    ]
+    colours = ["#0072b2", "#d55e00", "#dddddd", "#999999", "#009e73", "#cc79a7"]
+    chart = alt.Chart(pl.DataFrame(rows)).mark_bar()
+    return _titled(
+        chart.encode(
+            x=alt.X("count:Q", title="timeouts"),
+            y=alt.Y("detector:N", title=None, sort=list(JUDGES)),
+            color=alt.Color(
+                "what:N", title=None, scale=alt.Scale(domain=list(SAID.values()), range=colours)
+            ),
+            order=alt.Order("order:Q"),
+        ),
+        "What detectors say of a SACK sender's timeouts",
+        "100 transfers over a slow link with sudden delays, against the truth",
+    )
+
+
+def _titled(chart: Any, title: str, subtitle: str) -> Any:
+    layered: Any = alt.layer(chart.properties(width=560, height=280))
+    return styled(layered, alt.TitleParams(title, subtitle=subtitle, anchor="start"))

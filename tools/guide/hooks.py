@@ -1,0 +1,125 @@
+"""What mkdocs does for the guide beside Markdown: pages, pictures and sources that are made.
+
+A link from a page to a file outside of docs/ leads to a copy of that file, as text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from mkdocs.structure.files import File, Files
+
+import figures
+import notebooks
+import reference
+from blocks import blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+AT_THE_TOP = ("CONTRIBUTING.md", "CHANGELOG.md")
+"""Pages that stand outside of docs/."""
+LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)\s#]+)(?P<after>#[^)\s]*)?\)")
+CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds what is made."""
+    made = {name: (ROOT / name).read_text(encoding="utf-8") for name in AT_THE_TOP}
+    made |= _made()
+    for name, content in made.items():
+        files.append(File.generated(config, name, content=content))
+    for name, picture in _pictures().items():
+        files.append(File.generated(config, name, content=picture))
+    sources = set()
+    for file in files.documentation_pages():
+        sources |= set(_sources(file.src_uri, file.content_string))
+    for path in sorted(sources):
+        content = path.read_text(encoding="utf-8")
+        files.append(File.generated(config, _as_text(path), content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Leads links to files outside of docs/ to their copies."""
+    del config, files
+    here = page.file.src_uri
+    kept: list[str] = []
+
+    def keep(code: re.Match[str]) -> str:
+        kept.append(code[0])
+        return f"\0{len(kept) - 1}\0"
+
+    def lead(link: re.Match[str]) -> str:
+        path = _target(here, link["target"])
+        if path is None:
+            return link[0]
+        name = path.relative_to(DOCS).as_posix() if _inside(path) else _as_text(path)
+        if path.name in AT_THE_TOP and path.parent == ROOT:
+            name = path.name
+        target = os.path.relpath(name, PurePosixPath(here).parent)
+        return f"{link['before']}{target}{link['after'] or ''})"
+
+    bare = CODE.sub(keep, markdown)
+    return re.sub(r"\0(\d+)\0", lambda number: kept[int(number[1])], LINK.sub(lead, bare))
+
+
+@cache
+def _made() -> dict[str, str]:
+    """The pages that are made, once a build."""
+    return reference.pages() | {"not-run.md": "\n".join(_not_run()) + "\n"} | notebooks.pages()
+
+
+@cache
+def _pictures() -> dict[str, str | bytes]:
+    return figures.pictures() | notebooks.pictures()
+
+
+def _sources(here: str, markdown: str) -> Iterator[Path]:
+    """The files outside of docs/ that a page links to."""
+    for link in LINK.finditer(CODE.sub("", markdown)):
+        path = _target(here, link["target"])
+        if path and not _inside(path) and path.name not in AT_THE_TOP:
+            yield path
+
+
+def _target(here: str, target: str) -> Path | None:
+    """The file that a link means, if it is one that is there."""
+    if ":" in target:
+        return None
+    folder = ROOT if here in AT_THE_TOP else (DOCS / here).parent
+    path = Path(os.path.normpath(folder / target))
+    return path if path.is_file() and path.is_relative_to(ROOT) else None
+
+
+def _inside(path: Path) -> bool:
+    return path.is_relative_to(DOCS)
+
+
+def _as_text(path: Path) -> str:
+    return f"source/{path.relative_to(ROOT).as_posix()}.txt"
+
+
+def _not_run() -> Iterator[str]:
+    yield "# What of this guide is not run by the tests"
+    yield ""
+    yield "Every command, program and scenario of the guide is run by `tests/test_guide.py`, and"
+    yield "what is shown as output is compared with what comes out. These are not:"
+    yield ""
+    yield "| page | begins with | why it is not run |"
+    yield "|---|---|---|"
+    for page in sorted(DOCS.rglob("*.md")):
+        name = page.relative_to(DOCS).as_posix()
+        for block in blocks(page):
+            if block.not_run:
+                first = block.text.splitlines()[0].replace("|", "\\|")
+                yield f"| [{name}]({name}) | `{first}` | {block.not_run} |"

@@ -1,0 +1,247 @@
+"""Pages of the guide that are made from what rtolab knows of itself."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from commands import commands
+from rtolab import _rtolab, listing
+from rtolab.result import TABLES, Result
+from rtolab.run import find_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    Schema = dict[str, Any]
+
+FIRST = ("title", "duration", "link", "flow")
+TYPES = {pl.String: "text", pl.Boolean: "boolean", pl.Null: "nothing"}
+
+
+def pages() -> dict[str, str]:
+    """Every such page, by its path, as Markdown."""
+    makers: dict[str, Callable[[], Iterator[str]]] = {
+        "scenario": _scenario,
+        "senders": _senders,
+        "receivers": _receivers,
+        "detectors": _detectors,
+        "measures": _measures,
+        "tables": _tables,
+        "scenarios": _scenarios,
+        "cli": _cli,
+    }
+    return {f"reference/{name}.md": "\n".join(make()) + "\n" for name, make in makers.items()}
+
+
+def _row(*cells: object) -> str:
+    return "| " + " | ".join(_cell(str(cell)) for cell in cells) + " |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    yield ""
+    yield _row(*head)
+    yield _row(*("---" for _ in head))
+    for row in rows:
+        yield _row(*row)
+    yield ""
+
+
+def _code(text: object) -> str:
+    return f"`{text}`" if text != "" else ""
+
+
+# The keys of a scenario.
+
+
+def _scenario() -> Iterator[str]:
+    yield "# Keys of a scenario"
+    yield ""
+    yield "What a scenario may say, as `rtolab schema` tells it to editors. Keys in **bold** are"
+    yield "needed. `--set` takes them dotted: a host, link or flow that has a name goes by it"
+    yield "(`link.wireless.delay`). Where nothing else is said, a key left out sets nothing."
+    yield ""
+    schema = json.loads(_rtolab.schema())
+    yield schema.get("description", "")
+    yield from _object("", schema, {})
+
+
+def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
+    """A table of keys, then the tables within it; what is told elsewhere is not told again."""
+    inner: list[tuple[str, Schema]] = []
+    rows = []
+    for key, value in sorted(schema["properties"].items(), key=lambda item: _place(item[0])):
+        kind = _kind(value)
+        for table in list(_within(value))[:1]:
+            here = ".".join(filter(None, (path, key))) + "[]" * (value.get("type") == "array")
+            told = seen.setdefault(json.dumps(table["properties"], sort_keys=True), here)
+            if told == here:
+                inner.append((here, table))
+            else:
+                kind = f"{kind}, as `{told}`"
+        shown = f"**`{key}`**" if key in schema.get("required", ()) else _code(key)
+        rows.append((shown, kind, value.get("description", ""), _examples(value)))
+    if path:
+        yield f"## `{path}`"
+        yield ""
+        yield schema.get("description", "")
+    yield from _table(("key", "value", "meaning", "such as"), rows)
+    for here, table in inner:
+        yield from _object(here, table, seen)
+
+
+def _place(key: str) -> int:
+    """Links come first, for flows and hosts have parts of them."""
+    return FIRST.index(key) if key in FIRST else len(FIRST)
+
+
+def _within(value: Schema) -> Iterator[Schema]:
+    """The tables that a value may be, or hold."""
+    if value.get("type") == "object" and "properties" in value:
+        yield value
+    for inner in (value.get("items"), value.get("additionalProperties")):
+        if isinstance(inner, dict):
+            yield from _within(inner)
+    for one in (*value.get("anyOf", ()), *value.get("oneOf", ())):
+        yield from _within(one)
+
+
+def _kind(value: Schema) -> str:
+    """What a value is, in a few words."""
+    choices = [one["const"] for one in value.get("oneOf", ()) if "const" in one]
+    choices += value.get("enum", ())
+    if choices:
+        return ", ".join(_code(json.dumps(choice)) for choice in choices)
+    kinds = (*value.get("anyOf", ()), *value.get("oneOf", ()))
+    if kinds:
+        return " or ".join(dict.fromkeys(_kind(one) for one in kinds))
+    match value.get("type"):
+        case "array":
+            return f"list of {_kind(value.get('items', {}))}"
+        case "object":
+            return "table"
+        case "string":
+            return "text" if "pattern" not in value else _quantity(value["pattern"])
+        case kind:
+            return str(kind or "any")
+
+
+def _quantity(pattern: str) -> str:
+    """Of the patterns those that stand for quantities, by their units."""
+    units = {"min": "time", "bit/s": "rate", "kB": "size"}
+    return next((kind for unit, kind in units.items() if unit in pattern), "text")
+
+
+def _examples(value: Schema) -> str:
+    return ", ".join(_code(json.dumps(example)) for example in value.get("examples", ()))
+
+
+# What there is to choose from.
+
+
+def _senders() -> Iterator[str]:
+    yield "# Senders"
+    yield ""
+    yield listing.SUMS
+    policies = _rtolab.policies()
+    for question in dict.fromkeys((*listing.QUESTIONS, *(p["question"] for p in policies))):
+        of_it = [policy for policy in policies if policy["question"] == question]
+        yield f"\n## {listing.QUESTIONS.get(question, question)}"
+        rows = [(_code(p["name"]), p["about"], p["source"]) for p in of_it]
+        yield from _table(("name", "what it is", "source"), rows)
+    yield "\n## What the profiles set"
+    for policy in (policy for policy in policies if policy["quirks"]):
+        yield f"\n### `{policy['name']}`"
+        yield from _quirks(policy["quirks"])
+
+
+def _receivers() -> Iterator[str]:
+    yield "# Receivers"
+    yield ""
+    yield "What `receiver.profile` of a scenario may be, and how each differs from what the other"
+    yield "keys set."
+    for receiver in _rtolab.receivers():
+        yield f"\n## `{receiver['name']}`\n\n{receiver['about']} ({receiver['source']})."
+        yield from _quirks(receiver["quirks"])
+
+
+def _quirks(quirks: Sequence[Any]) -> Iterator[str]:
+    yield from _table(("what it does", "source"), [(q["about"], q["source"]) for q in quirks])
+
+
+def _detectors() -> Iterator[str]:
+    yield "# Detectors"
+    yield ""
+    yield "Judges of `--judge`; [your own](../detector.md) is one more. Which of them a sender may"
+    yield "act on is with the [senders](senders.md)."
+    rows = [(_code(d["name"]), d["about"], d["source"]) for d in _rtolab.detectors()]
+    yield from _table(("name", "what it goes by", "source"), rows)
+
+
+def _measures() -> Iterator[str]:
+    yield "# Measures"
+    yield ""
+    yield "The papers' measures, each defined once, in `rtolab.measures`."
+    measures = listing.document(listing.Kind.MEASURES)["measures"]
+    rows = [(_code(m["name"]), m["unit"], m["about"], m["source"]) for m in measures]
+    yield from _table(("name", "unit", "meaning", "source"), rows)
+
+
+def _scenarios() -> Iterator[str]:
+    yield "# Shipped scenarios"
+    yield ""
+    yield "`rtolab run NAME` runs one; the file is where to begin with your own."
+    scenarios = listing.document(listing.Kind.SCENARIOS)["scenarios"]
+    link = "[`{name}`](../../scenarios/{name}.toml)"
+    rows = [(link.format(name=s["name"]), s["title"]) for s in scenarios]
+    yield from _table(("name", "what it is"), rows)
+
+
+# What runs leave.
+
+
+def _tables() -> Iterator[str]:
+    yield "# Tables"
+    yield ""
+    yield "What runs leave: polars frames from Python, Parquet files by `--out`. Every table begins"
+    yield "with `run` (counted from 0, senders before seeds), `seed` and `sender`. Columns in `_s`"
+    yield "are seconds, in `_bps` bits a second; windows, lengths and sequence numbers are bytes,"
+    yield "and sequence numbers count from the SYN, which is 0."
+    outcome = _rtolab.simulate(find_scenario("stall"), seeds=[])
+    for name in TABLES:
+        doc = getattr(Result, name).__doc__ or ""
+        yield f"\n## `{name}`\n\n{doc}"
+        schema = pl.DataFrame(getattr(outcome, name)).schema
+        rows = [(_code(column), _type(type_)) for column, type_ in schema.items()]
+        yield from _table(("column", "type"), rows)
+
+
+def _type(type_: pl.DataType) -> str:
+    if type_.is_integer():
+        return "integer"
+    return TYPES.get(type_.base_type(), "number" if type_.is_numeric() else str(type_).lower())
+
+
+# The command line.
+
+
+def _cli() -> Iterator[str]:
+    yield "# The command line"
+    yield ""
+    yield "Every command takes `--help`; those that print results take `--json`. They exit with 0"
+    yield "when done, 1 when the work says no, 2 when what they were given is wrong."
+    for command in commands():
+        yield f"\n## `rtolab {command.name}`\n"
+        yield f"```text\nrtolab {command.name} {command.usage}\n```\n"
+        yield "\n\n".join(command.about)
+        rows = [(_code(names), meaning) for names, meaning in command.parameters]
+        yield from _table(("parameter", "meaning"), rows)
+        if command.examples:
+            examples = "\n".join(command.examples)
+            yield f"For example:\n\n```text\n{examples}\n```"

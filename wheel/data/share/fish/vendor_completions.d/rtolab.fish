@@ -1,0 +1,1 @@
+complete --command rtolab --no-files --arguments "(env _RTOLAB_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) rtolab)" --condition "env _RTOLAB_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) rtolab"
