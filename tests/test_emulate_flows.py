@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -199,24 +200,65 @@ def test_what_is_killed_at_any_moment_leaves_nothing() -> None:
         process.send_signal(signal.SIGKILL if number % 4 < 2 else signal.SIGTERM)
     for process in processes:
         process.communicate(timeout=20)
+    assert gone_soon(processes, marks) == []
+
+
+def gone_soon(processes: list[subprocess.Popen[str]], marks: list[str]) -> list[str]:
+    """What is left of these runs after ten seconds, if anything is."""
     deadline = time.monotonic() + 10
     while (left := leftovers(processes, marks)) and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert left == []
+    return left
 
 
 def leftovers(processes: list[subprocess.Popen[str]], marks: list[str]) -> list[str]:
     """Namespaces of these processes, and processes that have their marks."""
     names = [path.name for path in Path("/run/netns").glob("rtolab-*")]
     found = [name for name in names for one in processes if name.startswith(f"rtolab-{one.pid}-")]
+    mine = [f"rtolab-{one.pid}-near" for one in processes]
+    ours = {*marks, *mine}
+    return found + [" ".join(words) for words in command_lines().values() if ours & set(words)]
+
+
+@pytest.mark.usefixtures("hosts")
+def test_what_is_killed_with_its_guardian_is_taken_down_by_clean() -> None:
+    marks = [f"98766{number:02}" for number in range(4)]
+    processes = [emulating("kernel-stall", "--", "sleep", mark) for mark in marks]
+    deadline = time.monotonic() + 30
+    while len(sleeping(marks)) < len(marks) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    for process in processes:
+        for guardian in guardians(process.pid):
+            os.kill(guardian, signal.SIGKILL)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=20)
+    # Whoever else begins a run meanwhile cleans as well.
+    with emulating("--clean") as process:
+        process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert gone_soon(processes, marks) == []
+
+
+def sleeping(marks: list[str]) -> set[str]:
+    """The marks that processes have."""
+    return {mark for words in command_lines().values() for mark in marks if mark in words}
+
+
+def guardians(pid: int) -> list[int]:
+    """Who takes down what a process leaves."""
+    name = f"rtolab-{pid}-near"
+    lines = command_lines().items()
+    return [one for one, words in lines if "rtolab-guardian" in words and name in words]
+
+
+def command_lines() -> dict[int, list[str]]:
+    """Of all processes."""
+    found = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            words = path.read_text(errors="replace").split("\0")
+            found[int(path.parent.name)] = path.read_text(errors="replace").split("\0")
         except OSError:
             continue
-        mine = [f"rtolab-{one.pid}-near" for one in processes]
-        if any(mark in words for mark in marks) or any(name in words for name in mine):
-            found.append(" ".join(words))
     return found
 
 
@@ -228,7 +270,9 @@ def test_what_others_left_is_cleaned() -> None:
     subprocess.run(["ip", "netns", "add", name], check=True)
     with emulating("--clean") as process:
         output, _ = process.communicate(timeout=30)
-    assert name in output
+    # Whoever else begins a run meanwhile cleans as well.
+    assert output.startswith("removed: ")
+    assert name in output or "nothing" in output
     assert not Path("/run/netns", name).exists()
 
 

@@ -540,8 +540,8 @@ class Carried(TypedDict):
     """The most packets that ever waited in the queue."""
 
 @type_check_only
-class Lateness(TypedDict):
-    """How much later than the link said packets came out, in seconds, to two digits."""
+class Late(TypedDict):
+    """How late packets were, in seconds, to two digits."""
 
     packets: int
     """The packets measured, both ways."""
@@ -551,6 +551,11 @@ class Lateness(TypedDict):
     """99 in 100 were not later than this."""
     max_s: float
     """None was later than this."""
+
+@type_check_only
+class Lateness(Late):
+    """How much later than the link said packets came out."""
+
     allowed_s: float
     """A run in which 1 packet in 100 is later than this is not good."""
 
@@ -594,6 +599,8 @@ class EmulationReport(TypedDict):
     """Packets that came out of a link and that the kernel did not take."""
     lateness: Lateness
     """How well this machine kept the links' time."""
+    waited: Late
+    """How long packets may have waited in a host's device before they were read."""
     real_time: bool
     """Did the thread that carries packets run before all others?"""
 

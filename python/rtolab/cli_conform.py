@@ -56,7 +56,15 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     lead: Annotated[
         float,
         typer.Option(min=0, metavar="SECONDS", help="How long the server may take to listen."),
-    ] = 3.0,
+    ] = 10.0,
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Runs of each scenario, on one seed, whose median counts.",
+            show_default="1 for the kernel, 3 for a client",
+        ),
+    ] = None,
     baseline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="An earlier result to compare with.")
     ] = None,
@@ -88,13 +96,20 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         pairs(set_, "--set"),
         server,
         client,
-        lead if client else 0.0,
+        lead,
     )
     known = report.earlier(report.read(baseline), baseline, seed) if baseline else {}
     columns = [report.read(path) for path in beside or []]
     scenarios = _chosen(suite(which, seed), only or [])
     with ends_in_order(), progressing(f"scoring {stack.name}") as progress:
-        scores = run.conform(stack, scenarios, parallel=parallel, limit_s=limit, progress=progress)
+        scores = run.conform(
+            stack,
+            scenarios,
+            repeat=repeat or (3 if client else 1),
+            parallel=parallel,
+            limit_s=limit,
+            progress=progress,
+        )
     words = {"server": server, "client": shlex.join(client)} if client else {}
     compared = changes(scores, known, margin)
     done = report.Report(stack.name, words, stack.set, seed, scores, compared)

@@ -118,6 +118,13 @@ def doubts(report: EmulationReport) -> list[str]:
             f"1 packet in 100 was {late_s * 1e3:.3g} ms late or more, and less than "
             f"{allowed_s * 1e3:.3g} ms is good: lateness could have changed the result"
         )
+    waited_s = report["waited"]["p99_s"]
+    if waited_s >= allowed_s:
+        found.append(
+            f"1 packet in 100 may have waited {waited_s * 1e3:.3g} ms in its host's device before "
+            f"it was read, and less than {allowed_s * 1e3:.3g} ms is good: that could have changed "
+            "the result"
+        )
     if report["refused"]:
         found.append(
             f"the kernel did not take {report['refused']} packets that came out of a link: "

@@ -351,7 +351,7 @@ def on_kernel(done: OnKernel) -> RenderableType:
         before = line.variant
     told = [Text(f"{one.key}: {one.says}", "dim") for one in done.mapping]
     if done.left_out:
-        told.append(Text(f"no kernel can be set to: {'; '.join(done.left_out)}", "dim"))
+        told.append(Text(f"not run on kernels: {'; '.join(done.left_out)}", "dim"))
     return Group(title, table, *told, *_faithful(done.emulated.reports))
 
 
@@ -425,6 +425,8 @@ def _faithful(reports: Sequence[EmulationReport]) -> list[RenderableType]:
     times = [f"{late[key] * 1e3:.3g}" for key in ("p50_s", "p99_s", "max_s")]
     known = f"p50 {times[0]} ms, p99 {times[1]} ms, max {times[2]} ms"
     known += "" if worst["real_time"] else " (without real-time scheduling)"
+    waited_s = max(report["waited"]["p99_s"] for report in reports)
+    known += f"; unread for {waited_s * 1e3:.3g} ms at p99, if at all"
     of = "lateness" if len(reports) == 1 else "lateness of the latest run"
     late_by = Text(f"{of}  {known if late['packets'] else 'unknown: no packet came out'}")
     found = [doubt for report in reports for doubt in doubts(report)]

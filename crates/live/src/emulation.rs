@@ -4,6 +4,7 @@ use rtolab_record::{Recording, Run};
 use rtolab_scenario::Scenario;
 
 use crate::error::Error;
+use crate::linux;
 use crate::report::Report;
 
 /// A scenario's hosts and links in real time.
@@ -52,102 +53,31 @@ impl Emulation<'_> {
     /// # Errors
     /// When something is missing ([`Error`] says what), a kernel is not as the scenario wants it, or
     /// the system refuses. All is taken down then, too.
-    #[cfg(target_os = "linux")]
     pub fn run(&self, run: Run, interrupted: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
-        crate::needs::check()?;
-        crate::workload::run(self, run, interrupted)
+        linux::run(self, run, interrupted)
     }
 
-    /// Runs `command` to its end, then takes all down again. The tables hold its TCP connections
-    /// as far as their packets were kept. `interrupted` is asked ten times a
-    /// second and after every signal; once it says yes, the command is ended and its report given.
+    /// Runs `command` to its end, then takes all down again. The tables hold its connections, of
+    /// TCP and UDP, as far as their packets were kept. `interrupted` is asked ten times a second
+    /// and after every signal; once it says yes, the command is ended and its report given.
     ///
     /// It runs in the namespace of the first link's first host with the caller's standard streams.
     /// In its arguments `{peer}` stands for the address of the first link's second host, and any
     /// host's name in braces for its address. Its environment holds `RTOLAB_PEER`, the peer's
     /// address, `RTOLAB_PEER_NETNS`, the peer's namespace, where `ip netns exec` can run a server,
-    /// and `RTOLAB_NETNS`, which with a host's name behind it is the namespace of that. A process
+    /// and `RTOLAB_NETNS`, which with a host's name behind it is the namespace of that. Where the
+    /// scenario leaves a host to a program, that attaches to the TUN device `stack0` there. A process
     /// runs one command at a time.
     ///
     /// # Errors
     /// As of [`Emulation::run`], and when there is no such command. What a killed process left
     /// behind is taken down by the next run, and by [`clean`](crate::clean).
-    #[cfg(target_os = "linux")]
     pub fn command(
         &self,
         command: &[String],
         keep: Keep,
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<Ran, Error> {
-        let argv = self.argv(command);
-        crate::needs::check()?;
-        crate::needs::check_command(&argv)?;
-        crate::command::run(self, (&argv, keep), interrupted)
-    }
-
-    /// Says that this is not Linux.
-    #[cfg(not(target_os = "linux"))]
-    pub fn run(&self, _: Run, _: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
-        Err(Error::NotLinux)
-    }
-
-    /// Says that this is not Linux.
-    #[cfg(not(target_os = "linux"))]
-    pub fn command(
-        &self,
-        _: &[String],
-        _: Keep,
-        _: &mut dyn FnMut() -> bool,
-    ) -> Result<Ran, Error> {
-        Err(Error::NotLinux)
-    }
-
-    /// The host where a command runs and its peer: the ends of the first link.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
-    pub(crate) fn ends(&self) -> (usize, usize) {
-        self.scenario.links.first().map_or((0, 0), |link| link.ends)
-    }
-
-    /// The command with addresses in place of names.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
-    fn argv(&self, command: &[String]) -> Vec<String> {
-        let (_, peer) = self.ends();
-        let names = self.scenario.nodes.iter().enumerate();
-        let places: Vec<_> = [("peer", Self::address(peer))]
-            .into_iter()
-            .chain(names.map(|(host, name)| (name.as_str(), Self::address(host))))
-            .collect();
-        let fill = |word: &String| {
-            places.iter().fold(word.clone(), |word, (name, address)| {
-                word.replace(&format!("{{{name}}}"), &address.to_string())
-            })
-        };
-        command.iter().map(fill).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SCENARIO: &str = r#"
-        title = "A link"
-        duration = "1 s"
-        [[link]]
-        name = "wireless"
-        between = ["remote", "mobile"]
-        [[flow]]
-        name = "flow"
-        from = "mobile"
-        to = "remote"
-        "#;
-
-    #[test]
-    fn names_in_braces_become_addresses() {
-        let command = ["x", "{peer}", "http://{mobile}:80/{remote}", "${peer", "{other}"];
-        let scenario = Scenario::parse(SCENARIO, "x.toml", &[]).unwrap();
-        let emulation = Emulation { scenario: &scenario, seed: 1 };
-        let expected = ["x", "10.83.0.2", "http://10.83.0.2:80/10.83.0.1", "${peer", "{other}"];
-        assert_eq!(emulation.argv(&command.map(String::from)), expected);
+        linux::command(self, (command, keep), interrupted)
     }
 }

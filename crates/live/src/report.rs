@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::process::ExitStatus;
 
-use hdrhistogram::Histogram;
 use rtolab_link::{Direction, Stats};
 use rtolab_time::Duration;
 
@@ -31,6 +30,9 @@ pub struct Report {
     pub refused: u64,
     /// How much later than the links said packets came out.
     pub lateness: Lateness,
+    /// How long packets may have waited in a host's device before the thread that carries them read
+    /// them: since it had last found the device empty, or since it was ready to run again.
+    pub waited: Lateness,
     /// How late one packet in a hundred may be without changing the result.
     pub allowed: Duration,
     /// The shortest round trip of a flow over idle links, without the time to send anything.
@@ -98,7 +100,7 @@ pub enum Ended {
     Interrupted,
 }
 
-/// How late this process was to hand packets over, to two digits.
+/// How late this process was, to two digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// The packets measured.
@@ -109,55 +111,4 @@ pub struct Lateness {
     pub p99: Duration,
     /// None was later than this.
     pub max: Duration,
-}
-
-/// Gathers a [`Lateness`] in constant memory.
-#[derive(Debug)]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code))]
-pub(crate) struct LatenessMeter(Histogram<u64>);
-
-#[cfg_attr(not(target_os = "linux"), expect(dead_code))]
-impl LatenessMeter {
-    /// What is later than an hour counts as an hour.
-    const HOUR: u64 = 3_600_000_000_000;
-
-    pub(crate) fn new() -> Self {
-        Self(Histogram::new_with_max(Self::HOUR, 2).expect("the bounds are right"))
-    }
-
-    pub(crate) fn record(&mut self, late: Duration) {
-        self.0.saturating_record(late.nanos());
-    }
-
-    pub(crate) fn read(&self) -> Lateness {
-        let at = |quantile| Duration::from_nanos(self.0.value_at_quantile(quantile));
-        Lateness {
-            packets: self.0.len(),
-            p50: at(0.5),
-            p99: at(0.99),
-            max: Duration::from_nanos(self.0.max()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lateness_is_read_to_two_digits() {
-        let mut meter = LatenessMeter::new();
-        (1..=1000).for_each(|n| meter.record(Duration::from_micros(n)));
-        let Lateness { packets, p50, p99, max } = meter.read();
-        assert_eq!(packets, 1000);
-        for (found, micros) in [(p50, 500.0), (p99, 990.0), (max, 1000.0)] {
-            let off = found.secs_f64() * 1e6 / micros - 1.0;
-            assert!((0.0..0.02).contains(&off), "{found} is not {micros} us");
-        }
-    }
-
-    #[test]
-    fn no_packets_are_not_late() {
-        assert_eq!(LatenessMeter::new().read(), Lateness::default());
-    }
 }

@@ -120,7 +120,7 @@ pub struct DuplicateRow {
     pub at: Instant,
     /// The relative acknowledgment number.
     pub ack: i64,
-    /// Why it was sent; `None` if no segment that arrived called for it.
+    /// Why it was sent; `None` if no segment that arrived called for it, and of a kernel's receiver.
     pub cause: Option<DuplicateCause>,
 }
 

@@ -37,6 +37,10 @@ pub struct Kernel {
     pub mtu: u32,
     /// Does TCP hand over many segments as one (GSO)?
     pub offload: bool,
+    /// Its first window, in segments; `None`: what the kernel likes.
+    pub initial_window: Option<u32>,
+    /// Does its address belong to a TUN device that a program opens to be the host?
+    pub tun: bool,
 }
 
 impl Kernel {
@@ -68,4 +72,16 @@ pub struct Emulation {
     /// How late one packet in a hundred may come out of a link; `None`: 1 ms or 5 % of the round
     /// trip, whichever is longer.
     pub lateness: Option<Duration>,
+    /// When the links' time begins where a command runs.
+    pub begin: Begin,
+}
+
+/// When the time of links begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Begin {
+    /// With the command.
+    #[default]
+    AtOnce,
+    /// With the first packet, however long a program takes until it sends one.
+    FirstPacket,
 }

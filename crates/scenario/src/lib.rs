@@ -20,5 +20,5 @@ mod written;
 
 pub use error::Error;
 pub use files::Reach;
-pub use kernel::{Emulation, Kernel};
+pub use kernel::{Begin, Emulation, Kernel};
 pub use scenario::{Agent, AgentKind, Flow, Link, Route, Scenario, Workload};

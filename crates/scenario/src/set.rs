@@ -27,6 +27,9 @@ pub(crate) fn apply(document: &mut Document, set: &[(String, String)]) -> Result
         document.set.push(key.clone());
         let value = Node::bare(value, origin);
         let steps: Vec<&str> = key.split('.').collect();
+        if let ["kernel", "host", name, _, ..] = steps[..] {
+            make_host(&mut document.root, name, origin);
+        }
         let placed = match steps.split_last() {
             Some((last, way)) if !steps.contains(&"") && steps.len() <= DEEPEST => {
                 descend(&mut document.root, way, origin).and_then(|table| place(table, last, value))
@@ -42,6 +45,23 @@ pub(crate) fn apply(document: &mut Document, set: &[(String, String)]) -> Result
         })?;
     }
     Ok(())
+}
+
+/// Makes the table of a host of which nothing is written: it is set as all hosts are.
+fn make_host(root: &mut Node, name: &str, origin: Origin) {
+    let Ok(kernel) = descend(root, &["kernel"], origin) else { return };
+    let Value::Table(entries) = &mut kernel.value else { return };
+    let at = entries.iter().position(|entry| entry.key == "host").unwrap_or_else(|| {
+        let node = Node { value: Value::List(Vec::new()), origin };
+        entries.push(Entry { key: "host".to_string(), node });
+        entries.len() - 1
+    });
+    let Value::List(hosts) = &mut entries[at].node.value else { return };
+    if hosts.iter().all(|host| host.name() != Some(name)) {
+        let called = Node { value: Value::Text(name.to_string()), origin };
+        let entry = Entry { key: "name".to_string(), node: called };
+        hosts.push(Node { value: Value::Table(vec![entry]), origin });
+    }
 }
 
 /// The node that `way` leads to from `node`; tables that are missing are made.

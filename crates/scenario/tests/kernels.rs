@@ -49,6 +49,18 @@ fn a_linux_sender_is_set_as_its_kernel_is() {
 }
 
 #[test]
+fn a_host_is_set_of_which_nothing_is_written() {
+    let one = flow(&[("kernel.host.left.rto_min", "1 s")]);
+    assert_eq!(sender(&one, "linux"), sender(&flow(&[("kernel.host", LEFT)]), "linux"));
+    let both = flow(&[("kernel.host.left.frto", "0"), ("kernel.host.right.sack", "false")]);
+    assert!(sender(&both, "linux").frto.is_none());
+    assert!(!both.receiver.sack);
+    let unknown = [("kernel.host.nobody.sack".to_string(), "false".to_string())];
+    let error = Scenario::parse(SCENARIO, "two.toml", &unknown).unwrap_err().to_string();
+    assert!(error.contains("nobody"), "{error}");
+}
+
+#[test]
 fn other_senders_are_not() {
     let set = flow(&[("kernel.sack", "false"), ("kernel.rto_min", "1 s")]);
     assert_eq!(sender(&set, "sack+frto"), sender(&flow(&[]), "sack+frto"));

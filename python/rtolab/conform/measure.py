@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from rtolab.emulation import Emulated
 
 
+CONTROL = 100
+"""Datagrams of so many bytes and less carry no data: acknowledgments, the end of a connection."""
+
+
 class Ended(StrEnum):
     """How a transfer ended."""
 
@@ -28,9 +32,7 @@ class Measured:
 
     Attributes:
         ended: how.
-        took_s: from the first packet to the end, or to the limit; with neither TCP nor UDP from the
-            client's beginning.
-        late_s: how long after the client's beginning that was.
+        took_s: from the first packet to the end, or to the limit.
         held_s: how long the link held or lost everything of a direction meanwhile.
         sent_bytes: of the data's direction, with all headers: what entered the link.
         arrived_bytes: of that, what came out.
@@ -43,7 +45,6 @@ class Measured:
 
     ended: Ended
     took_s: float
-    late_s: float
     held_s: float
     sent_bytes: int
     arrived_bytes: int
@@ -62,72 +63,60 @@ def flow(result: Emulated, limit_s: float) -> Measured:
     return _measured(result, Ended.HUNG, (begin, latest))
 
 
-def command(result: Emulated, times: tuple[float, float | None], status: int | None) -> Measured:
-    """Of a client.
+def command(result: Emulated, status: int | None) -> Measured:
+    """Of a client, whose links' time began with the first packet.
 
     Args:
         result: its run.
-        times: when it was begun, and how long before its end its first datagram left, if any did.
         status: as `timeout` gives it.
     """
-    lead_s, took_s = times
     ended = {0: Ended.RECOVERED, 124: Ended.HUNG, 137: Ended.HUNG}.get(
         status if status is not None else -1, Ended.FAILED
     )
-    end = result.reports[0]["elapsed_s"]
-    return _measured(result, ended, (lead_s, end), first_s=end - took_s if took_s else None)
+    return _measured(result, ended, (0.0, result.reports[0]["elapsed_s"]))
 
 
-def _measured(
-    result: Emulated, ended: Ended, span: tuple[float, float], first_s: float | None = None
-) -> Measured:
-    report = result.reports[0]
-    sent = result.segments.filter(pl.col("event") == "sent").sort("copy")
-    data = _data(sent)
-    if data is None:
-        way = max(report["links"], key=lambda way: way["delivered_bytes"])
-        unneeded, tail, arrived = None, way["offered"], way["delivered_bytes"]
-        # Of packets that did not come out the size is not known: that of the others is taken.
-        mean = arrived / way["delivered"] if way["delivered"] else 0.0
-        total, began = round(way["offered"] * mean), span[0] if first_s is None else first_s
-    else:
-        total = int(data["bytes"].sum())
-        arrived = int(data.filter(pl.col("fate") == "delivered")["bytes"].sum())
-        unneeded = int(data.filter("unneeded")["bytes"].sum())
-        tail = _last_with_data(data)
-        began = float(sent["at_s"][0])
+def _measured(result: Emulated, ended: Ended, span: tuple[float, float]) -> Measured:
+    sent = _data(result.segments)
+    arrived = sent.filter(pl.col("fate") == "delivered")
     held = _overlap(
         (
             (row["from_s"], row["to_s"])
             for row in result.disturbances.iter_rows(named=True)
             if row["kind"] in ("stall", "outage")
         ),
-        (began, span[1]),
+        span,
     )
+    # Of datagrams nobody knows what is in them.
+    is_tcp = "udp" not in set(result.connections["flow_sender"])
     return Measured(
         ended=ended,
-        took_s=span[1] - began,
-        late_s=began - span[0],
+        took_s=span[1] - span[0],
         held_s=held,
-        sent_bytes=total,
-        arrived_bytes=arrived,
-        unneeded_bytes=unneeded,
-        tail=tail,
+        sent_bytes=int(sent["bytes"].sum()),
+        arrived_bytes=int(arrived["bytes"].sum()),
+        unneeded_bytes=_again(sent) if is_tcp else None,
+        tail=_last_with_data(sent, 0 if is_tcp else CONTROL),
         doubts=tuple(result.doubts[0]),
     )
 
 
-def _data(sent: pl.DataFrame) -> pl.DataFrame | None:
-    """What the end sent that sent more; `None` without TCP."""
-    if sent.is_empty():
-        return None
+def _again(sent: pl.DataFrame) -> int:
+    """What was sent although it had arrived, in bytes."""
+    return int(sent.filter("unneeded")["bytes"].sum())
+
+
+def _data(segments: pl.DataFrame) -> pl.DataFrame:
+    """What the end sent that sent more, in the order in which it entered the link."""
+    sent = segments.filter(pl.col("event") == "sent").sort("copy")
     by_place = sent.group_by("place").agg(pl.col("bytes").sum()).sort("bytes")
-    return sent.filter(pl.col("place") == by_place["place"][-1])
+    return sent.filter(pl.col("place") == by_place["place"][-1]) if sent.height else sent
 
 
-def _last_with_data(sent: pl.DataFrame) -> int:
-    """The number of the last packet with data, from 1."""
-    return max((number for number, length in enumerate(sent["len"], 1) if length), default=0)
+def _last_with_data(sent: pl.DataFrame, control: int) -> int:
+    """The number of the last packet with data, from 1; those of `control` bytes have none."""
+    numbered = (number for number, length in enumerate(sent["len"], 1) if length > control)
+    return max(numbered, default=0)
 
 
 def _overlap(spans: Iterable[tuple[float, float]], within: tuple[float, float]) -> float:

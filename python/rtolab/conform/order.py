@@ -14,7 +14,7 @@ class Order:
         seed: of what is random in the link.
         server: a command line for `sh`.
         client: program and arguments.
-        lead_s: how long the server may take to listen, before the client begins.
+        lead_s: how long the server may take to listen; the client begins when it does.
         limit_s: how long the client may take.
         set: keys and values that replace the scenario's.
     """

@@ -31,7 +31,8 @@ td.late { outline: 2px dashed #b26b00; outline-offset: -3px; }
 <h1>How stacks recover</h1>
 <p>A score of 100: as fast as the link allows, nothing sent in vain. 0: the transfer did not end.
 Below it the time lost that the link did not take, and what was sent although it had arrived.
-Scenarios of seed $seed. A dashed frame: the machine was too slow for the links in that run.</p>
+Of several runs the median, and the scores from the least to the most. Scenarios of seed $seed.
+A dashed frame: in doubt, for runs scatter or the machine was too slow for the links.</p>
 <table>
 <thead><tr><th>scenario</th><th>what happens</th>$heads</tr></thead>
 <tbody>
@@ -75,6 +76,9 @@ def _cell(one: Mapping[str, Any] | None) -> str:
     score = one["score"]
     details = f"{max(one['lost_s'] - one['link_s'], 0):.2f} s, {one['unneeded_bytes'] / 1e3:.0f} kB"
     text = f"{score:.0f}" if one["ended"] == "recovered" else escape(one["ended"])
+    runs = one.get("runs", ())
+    if len(runs) > 1:
+        details += f"<br>{runs[0]:.0f} to {runs[-1]:.0f}"
     late = " late" if one["doubts"] else ""
     colour = f"hsl({1.2 * score:.0f} 65% 78%)"
     return (

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+LISTED = 5
+"""So many doubts are told."""
 STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green", Verdict.UNDECIDABLE: "yellow"}
 
 
@@ -105,7 +107,7 @@ def table(report: Report) -> RenderableType:
     """A row a scenario."""
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     rows.add_column("scenario", no_wrap=True)
-    for name in ("score", "time s", "lost s", "of it link s", "in vain kB", "sent kB"):
+    for name in ("score", "runs", "time s", "lost s", "of it link s", "in vain kB", "sent kB"):
         rows.add_column(name, justify="right", no_wrap=True)
     rows.add_column("", no_wrap=True)
     changed = {one.id: one for one in report.changes}
@@ -113,6 +115,7 @@ def table(report: Report) -> RenderableType:
         rows.add_row(
             one.id,
             f"{one.score:.0f}",
+            _range(one),
             *(f"{number:.2f}" for number in (one.took_s, one.lost_s, one.link_s)),
             f"{one.unneeded_bytes / 1e3:.1f}",
             f"{one.sent_bytes / 1e3:.0f}",
@@ -126,20 +129,27 @@ def table(report: Report) -> RenderableType:
     return Group(title, rows, *_doubted(report), *_compared(report))
 
 
+def _range(one: Score) -> str:
+    """The scores of several runs, from the least to the most."""
+    return f"{one.runs[0]:.0f} to {one.runs[-1]:.0f}" if len(one.runs) > 1 else ""
+
+
 def _note(one: Score, change: Change | None) -> Text:
     if one.ended != Ended.RECOVERED:
         return Text(f"{one.ended} {one.said}"[:60].strip(), "bold red")
     if change is not None and change.verdict is not Verdict.SAME:
         return Text(f"{change.verdict} ({change.before:.0f})", STYLES[change.verdict])
-    return Text("late" if one.doubts else "", "yellow")
+    return Text("in doubt" if one.doubts else "", "yellow")
 
 
 def _doubted(report: Report) -> list[RenderableType]:
     doubted = [one for one in report.scores if one.doubts]
     if not doubted:
-        return [Text.assemble(("GOOD", "bold green"), "  the links kept their times in every run")]
-    told = f"  {len(doubted)} of {len(report.scores)} runs may be the machine's: {doubted[0].id}: "
-    return [Text.assemble(("NOT GOOD", "bold red"), told, doubted[0].doubts[0])]
+        told = "  the links kept their times, and nothing scatters"
+        return [Text.assemble(("GOOD", "bold green"), told)]
+    told = f"  {len(doubted)} of {len(report.scores)} scores are in doubt"
+    lines = [Text(f"{one.id}: {'; '.join(one.doubts)}") for one in doubted[:LISTED]]
+    return [Text.assemble(("NOT GOOD", "bold red"), told), *lines]
 
 
 def _compared(report: Report) -> list[RenderableType]:

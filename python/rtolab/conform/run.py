@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
-from rtolab._rtolab import Error
+from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import measure
 from rtolab.conform.measure import Ended, Measured
 from rtolab.conform.order import Order
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-TWINS = 3
+TWINS = 5
 """How many undisturbed transfers the twin is the median of."""
 ASK_S = 0.1
 """How often a thread asks whether to go on."""
@@ -47,14 +47,14 @@ class Stack:
         client: program and arguments for the client's host. In both, `{server}` and `{client}` are
             addresses, `{bytes}` is how much is to be transferred, and `{files}` a folder with a
             file of each such size, named by its size.
-        lead_s: how long the server may take to listen, before the client begins.
+        lead_s: how long the server may take to listen; the client begins when it does.
     """
 
     name: str = "kernel"
     set: Mapping[str, object] = field(default_factory=dict)
     server: str = ""
     client: Sequence[str] = ()
-    lead_s: float = 0.0
+    lead_s: float = 10.0
 
 
 class StoppedError(Error):
@@ -65,6 +65,7 @@ def conform(
     stack: Stack,
     scenarios: Sequence[Scenario],
     *,
+    repeat: int = 1,
     parallel: int = 10,
     limit_s: float = 60.0,
     progress: Progress | None = None,
@@ -77,6 +78,7 @@ def conform(
     Args:
         stack: what is scored.
         scenarios: of `suite`.
+        repeat: how often each runs, on the same seed; the median is its score.
         parallel: how many at a time.
         limit_s: who takes longer hangs.
         progress: told how many are done, of how many.
@@ -86,20 +88,25 @@ def conform(
         Error: not even an undisturbed transfer ends, or a key or value is wrong.
     """
     twins = list({one.bytes: one.twin for one in scenarios}.values())
-    total = TWINS * len(twins) + len(scenarios)
+    total = TWINS * len(twins) + repeat * len(scenarios)
     with tempfile.TemporaryDirectory(prefix="rtolab-conform-") as folder:
         runner = _Runner(stack, Path(folder), limit_s)
         with _Pool(parallel, runner.stopped, total, progress) as pool:
-            again = [(twin, seed) for twin in twins for seed in range(1, TWINS + 1)]
-            done = pool.map(lambda one: runner.run(one[0], one[1]), again)
+            again = [(twin, number) for twin in twins for number in range(TWINS)]
+            done = pool.map(lambda one: runner.run(*one), again)
             for (twin, _), run in zip(again, done, strict=True):
                 _check(twin, run)
             found = {
                 twin.bytes: Twin.of(done[TWINS * place : TWINS * (place + 1)])
                 for place, twin in enumerate(twins)
             }
-            runs = pool.map(lambda one: runner.run(one, one.seed, found[one.bytes].tail), scenarios)
-    return [score(one, run, found[one.bytes]) for one, run in zip(scenarios, runs, strict=True)]
+            # One after the other, so that what disturbs this machine for a while meets one of each.
+            each = [(one, number) for number in range(repeat) for one in scenarios]
+            runs = pool.map(lambda one: runner.run(*one, found[one[0].bytes].tail), each)
+    return [
+        score(one, runs[place :: len(scenarios)], found[one.bytes])
+        for place, one in enumerate(scenarios)
+    ]
 
 
 def _check(twin: Scenario, run: Measured) -> None:
@@ -156,24 +163,24 @@ class _Runner:
             for size in SIZES:
                 (folder / str(size)).write_bytes(bytes(size))
 
-    def run(self, scenario: Scenario, seed: int, last: int = 0) -> Measured:
-        """Runs one; `last` is the number of the last packet with data."""
+    def run(self, scenario: Scenario, number: int, last: int = 0) -> Measured:
+        """Runs one for the time of this number; `last` is that of the last packet with data."""
         drops = tuple(range(max(last - scenario.tail, 1) + 1, last + 1)) if scenario.tail else ()
-        path = self.folder / f"{scenario.id}-{seed}.toml"
-        path.write_text(toml(scenario, self.stack.lead_s, self.limit_s, drops), encoding="utf-8")
+        path = self.folder / f"{scenario.id}-{number}.toml"
+        path.write_text(toml(scenario, self.limit_s, drops), encoding="utf-8")
         if self.stack.client:
-            return self._command(scenario, path, seed)
-        result = emulate(path, seed=seed, set=self.stack.set, progress=self._go_on)
+            return self._command(scenario, path)
+        result = emulate(path, seed=scenario.seed, set=self.stack.set, progress=self._go_on)
         return measure.flow(result, self.limit_s)
 
     def _go_on(self, *_: int) -> None:
         if self.stopped.is_set():
             raise StoppedError("another run could not be done")
 
-    def _command(self, scenario: Scenario, path: Path, seed: int) -> Measured:
+    def _command(self, scenario: Scenario, path: Path) -> Measured:
         order = Order(
             scenario=str(path),
-            seed=seed,
+            seed=scenario.seed,
             server=self._filled(self.stack.server, scenario),
             client=[self._filled(word, scenario) for word in self.stack.client],
             lead_s=self.stack.lead_s,
@@ -192,6 +199,9 @@ class _Runner:
             self._wait(process)
         said = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
         if not found.exists():
+            _, missing, what = said.partition("rtolab.EmulationError: ")
+            if missing:
+                raise EmulationError(what)
             raise Error(f"{scenario.id} could not be run: {said or process.returncode}")
         run = json.loads(found.read_text(encoding="utf-8"))
         ended = Ended(run.pop("ended"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import fmean, median
 from typing import TYPE_CHECKING
@@ -19,25 +19,33 @@ PATH = round(RATE_BPS / 8 * ROUND_TRIP_S) + QUEUE
 """What the path holds, in bytes: a round trip at its rate, and a full queue."""
 
 
+SCATTER = 5.0
+"""By so many points a score may scatter before it is doubted."""
+
+
 @dataclass(frozen=True)
 class Twin:
     """The undisturbed transfer: the medians of a few.
 
     Attributes:
         took_s: how long it took.
+        spread_s: the quartiles of that.
         arrived_bytes: what arrived of the data's direction, with all headers.
         tail: the number of the last packet with data.
     """
 
     took_s: float
+    spread_s: tuple[float, float]
     arrived_bytes: int
     tail: int
 
     @classmethod
     def of(cls, runs: Sequence[Measured]) -> Twin:
         """The medians of runs that all came to their end."""
+        times = sorted(run.took_s for run in runs)
         return cls(
-            median(run.took_s for run in runs),
+            median(times),
+            (times[len(times) // 4], times[-1 - len(times) // 4]),
             round(median(run.arrived_bytes for run in runs)),
             # The first that lost nothing would do; the least is never behind the end.
             min(run.tail for run in runs),
@@ -46,7 +54,7 @@ class Twin:
 
 @dataclass(frozen=True)
 class Score:
-    """A scenario's outcome.
+    """A scenario's outcome: of several runs that of the median score.
 
     Attributes:
         id: the scenario's.
@@ -58,7 +66,8 @@ class Score:
         link_s: the part of that which the link itself took: it held or lost all, or was slower.
         sent_bytes: in the data's direction, with all headers.
         unneeded_bytes: sent although it had arrived.
-        doubts: why this machine could have changed the result.
+        runs: the scores of all runs, the least first.
+        doubts: why another run could have another score.
         said: what a failed command said last.
     """
 
@@ -71,22 +80,34 @@ class Score:
     link_s: float
     sent_bytes: int
     unneeded_bytes: int
+    runs: tuple[float, ...] = ()
     doubts: tuple[str, ...] = ()
     said: str = ""
 
 
-def score(scenario: Scenario, run: Measured, twin: Twin) -> Score:
-    """What a run is worth, beside its twin."""
+def score(scenario: Scenario, runs: Sequence[Measured], twin: Twin) -> Score:
+    """What runs of a scenario are worth, beside its twin: the median of those without doubts."""
+    scored = sorted((_scored(scenario, run, twin) for run in runs), key=lambda one: one.score)
+    good = [one for one in scored if not one.doubts] or scored
+    chosen = good[(len(good) - 1) // 2]
+    doubts = (*chosen.doubts, *_scattered(good), *_unsteady(chosen, twin))
+    return replace(chosen, runs=tuple(one.score for one in scored), doubts=doubts)
+
+
+def _scored(scenario: Scenario, run: Measured, twin: Twin) -> Score:
     unneeded = run.unneeded_bytes
     if unneeded is None:
         # What arrived beyond what arrives without disturbance was there already.
         unneeded = max(run.arrived_bytes - twin.arrived_bytes, 0)
-    link_s = run.held_s + scenario.slower_s(twin.took_s, run.late_s)
+    link_s = run.held_s + scenario.slower_s(twin.took_s)
+    value = 0.0
+    if run.ended is Ended.RECOVERED:
+        value = worth((run.took_s, link_s), twin.took_s, unneeded)
     return Score(
         id=scenario.id,
         says=scenario.says,
         ended=run.ended.value,
-        score=worth(run, twin.took_s, link_s, unneeded),
+        score=value,
         took_s=run.took_s,
         lost_s=run.took_s - twin.took_s,
         link_s=link_s,
@@ -98,33 +119,49 @@ def score(scenario: Scenario, run: Measured, twin: Twin) -> Score:
 
 
 def _missed(scenario: Scenario, run: Measured) -> tuple[str, ...]:
-    """A doubt where the client began so late that most of the disturbance was over."""
+    """A doubt where most of the disturbance came after the transfer."""
     due_s = scenario.disturbed_s
     if run.ended is not Ended.RECOVERED or run.held_s >= due_s / 2:
         return ()
-    told = (
-        f"of {due_s:.2f} s in which the link was disturbed {run.held_s:.2f} s fell into the "
-        f"transfer, which began {run.late_s:.2f} s after the client"
+    told = f"of {due_s:.2f} s in which the link was disturbed {run.held_s:.2f} s fell into the "
+    return (f"{told}transfer",)
+
+
+def _scattered(scores: Sequence[Score]) -> tuple[str, ...]:
+    """A doubt where the same links gave other scores."""
+    least, most = scores[0].score, scores[-1].score
+    if most - least <= SCATTER:
+        return ()
+    return (f"{len(scores)} runs on the same seed had scores of {least:.0f} to {most:.0f}",)
+
+
+def _unsteady(one: Score, twin: Twin) -> tuple[str, ...]:
+    """A doubt where the score would be another beside another run of the twin."""
+    if one.ended != Ended.RECOVERED:
+        return ()
+    least, most = (
+        worth((one.took_s, one.link_s), twin_s, one.unneeded_bytes) for twin_s in twin.spread_s
     )
-    return (told,)
+    if most - least <= SCATTER:
+        return ()
+    low, high = twin.spread_s
+    twins = f"undisturbed the transfer took {low:.2f} to {high:.2f} s (quartiles)"
+    return (f"{twins}, which makes scores of {least:.0f} to {most:.0f}",)
 
 
-def worth(run: Measured, twin_s: float, link_s: float, unneeded: int) -> float:
-    """100 for who is as fast as the link allows and sends nothing in vain; 0 for who hangs.
+def worth(times_s: tuple[float, float], twin_s: float, unneeded: int) -> float:
+    """100 for who is as fast as the link allows and sends nothing in vain.
 
     The product of two shares: the twin's time in what the run took without what the link took, and
     what the path holds in that and what was sent in vain. Who sends a whole path again has half.
 
     Args:
-        run: what was measured.
+        times_s: what the run took, and of that what the link took.
         twin_s: the time of the twin.
-        link_s: what the link took, in seconds.
         unneeded: bytes.
     """
-    if run.ended is not Ended.RECOVERED:
-        return 0.0
-    time = twin_s / max(run.took_s - link_s, twin_s)
-    return 100 * time * PATH / (PATH + unneeded)
+    took_s, link_s = times_s
+    return 100 * twin_s / max(took_s - link_s, twin_s) * PATH / (PATH + unneeded)
 
 
 def overall(scores: Sequence[Score]) -> float:
@@ -149,7 +186,7 @@ class Change:
         id: the scenario's.
         before: its score then.
         now: its score now.
-        verdict: `undecidable` where this machine was too slow for the links.
+        verdict: `undecidable` where the score is doubted.
     """
 
     id: str

@@ -48,7 +48,7 @@ class Spans(StrEnum):
 class Scenario:
     """A transfer from `server` to `client`, and what disturbs it.
 
-    Times count from the moment at which the client begins.
+    Times count from the client's first packet.
 
     Attributes:
         id: what results call it.
@@ -85,22 +85,21 @@ class Scenario:
 
     @property
     def disturbed_s(self) -> float:
-        """How long the spans are together, as far as the client lives."""
-        return sum(at + length - max(at, 0.0) for at, length in self.spans)
+        """How long the spans are together."""
+        return sum(length for _, length in self.spans)
 
-    def slower_s(self, twin_s: float, late_s: float = 0.0) -> float:
+    def slower_s(self, twin_s: float) -> float:
         """By how much longer the link takes at its later rates for what the twin had still to do.
 
         Args:
             twin_s: how long the undisturbed twin took. Its link was idle for a round trip at the
                 end, and for three at most while it began; what is beyond the client took to end.
-            late_s: how long after the client's beginning the transfer began.
         """
         least_s = self.bytes * HEADERS * 8 / RATE_BPS
         busy_s = min(twin_s - ROUND_TRIP_S, least_s + 3 * ROUND_TRIP_S)
         left, now, rate = busy_s * RATE_BPS, 0.0, RATE_BPS
         for begin, later in self.rates:
-            at = max(begin - late_s, now)
+            at = max(begin, now)
             left -= min(left, (at - now) * rate)
             now, rate = at, later
         return now + left / rate - busy_s if left > 0 else 0.0
@@ -115,19 +114,19 @@ def suite(which: Suite = Suite.ALL, seed: int = 1) -> list[Scenario]:
     return [one for one in seeded if which in (Suite.ALL, one.suite)]
 
 
-def toml(scenario: Scenario, lead_s: float, limit_s: float, drops: tuple[int, ...] = ()) -> str:
+def toml(scenario: Scenario, limit_s: float, drops: tuple[int, ...] = ()) -> str:
     """The scenario as a file.
 
     Args:
         scenario: which.
-        lead_s: when the client begins.
         limit_s: how long it may take; the link itself goes on until what disturbs it is over.
         drops: the packets of the data's direction that are lost, counted from 1.
     """
     over_s = max((at + length for at, length in scenario.spans), default=0.0) + 1
     lines = [
         f'title = "{scenario.says}"',
-        f'duration = "{lead_s + max(limit_s, over_s):.3f} s"',
+        f'duration = "{max(limit_s, over_s):.3f} s"',
+        'emulation.begin = "first-packet"',
         "[[link]]",
         'name = "path"',
         'between = ["client", "server"]',
@@ -136,27 +135,19 @@ def toml(scenario: Scenario, lead_s: float, limit_s: float, drops: tuple[int, ..
         f'queue = "{QUEUE} B"',
     ]
     if scenario.rates:
-        later = (
-            f'{{ at = "{at + lead_s:.3f} s", rate = "{rate} bit/s" }}'
-            for at, rate in scenario.rates
-        )
+        later = (f'{{ at = "{at:.3f} s", rate = "{rate} bit/s" }}' for at, rate in scenario.rates)
         lines.append(f"rate_changes = [{', '.join(later)}]")
     prefix = f"{scenario.way}." if scenario.way else ""
     lines += [f"{prefix}{key} = {value}" for key, value in scenario.keys.items()]
     if scenario.spans:
-        lines.append(f"{prefix}{scenario.kind}.scripted = [{_written(scenario.spans, lead_s)}]")
+        spans = (f'{{ at = "{at:.3f} s", for = "{span:.3f} s" }}' for at, span in scenario.spans)
+        lines.append(f"{prefix}{scenario.kind}.scripted = [{', '.join(spans)}]")
     if drops:
         lines.append(f"backward.drops = {list(drops)}")
     lines += ["[tcp]", 'sender = "sack"', "[receiver]", 'buffer = "65535 B"']
     lines += ["[[flow]]", 'name = "transfer"', 'from = "server"', 'to = "client"']
-    lines += [f'bytes = "{scenario.bytes} B"', f'start = "{lead_s:g} s"']
+    lines += [f'bytes = "{scenario.bytes} B"']
     return "\n".join(lines) + "\n"
-
-
-def _written(spans: tuple[tuple[float, float], ...], lead_s: float) -> str:
-    """Spans of the link's time; what would begin before the link does begins with it."""
-    moved = [(max(at + lead_s, 0.0), at + lead_s + length) for at, length in spans]
-    return ", ".join(f'{{ at = "{at:.3f} s", for = "{end - at:.3f} s" }}' for at, end in moved)
 
 
 def _middle(draws: random.Random) -> float:
@@ -194,12 +185,11 @@ def _stalls(draws: random.Random) -> list[Scenario]:
 
 
 def _holds(draws: random.Random) -> list[Scenario]:
-    """The span begins before the client, however long that takes to start."""
     made = []
     for length in (0.7, 1.5, 3.0, 6.0):
         drawn = round(length + draws.uniform(0, 0.2), 3)
         says = f"the handshake is held for {length:g} s"
-        span = (-10.0, 10.0 + drawn)
+        span = (0.0, drawn)
         made.append(Scenario(f"syn-hold-{length:g}s", Suite.STALLS, says, SHORT, spans=(span,)))
     return made
 

@@ -7,38 +7,68 @@ The first argument is a file with the `Order`, as JSON; the second is where `Mea
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rtolab import _rtolab
 from rtolab.conform.measure import command
 from rtolab.conform.order import Order
-from rtolab.conform.watch import Watch
 from rtolab.emulation import Emulated
 from rtolab.process import ends_in_order
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LISTENS = """
+left={looks}
+until
+    grep -qs " 0A " /proc/net/tcp /proc/net/tcp6 || grep -qs ": " /proc/net/udp /proc/net/udp6 ||
+    grep -qs 1 /sys/class/net/stack0/carrier || [ "$left" -le 0 ]
+do
+    left=$((left - 1))
+    sleep 0.1
+done
+sleep 0.2
+"""
+"""Waits for a socket that listens, a datagram socket, or a program behind a TUN device."""
 SCRIPT = """
 ip netns exec "$RTOLAB_PEER_NETNS" sh -c {server} &
-sleep {lead:g}
-timeout -k 1 {limit:g} {client}
-status=$?
-date +%s.%N > {ended}
-exit $status
+ip netns exec "$RTOLAB_PEER_NETNS" sh -c {listens}
+exec timeout -k 1 {limit:g} {client}
 """
 
 
-def run(order: Order, ended: Path) -> dict[str, object]:
-    """`Measured` as a dictionary; when the client ended is written to `ended`."""
+@contextmanager
+def _before_others() -> Iterator[None]:
+    """What is started here runs before all that is not in real time, and behind the links.
+
+    A stack that waits for a processor answers late, and what it does then another run may not do.
+    """
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    # Where nobody may do that, scores scatter on a busy machine.
+    with suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    try:
+        yield
+    finally:
+        with suppress(PermissionError):
+            os.sched_setscheduler(0, *before)
+
+
+def run(order: Order) -> dict[str, object]:
+    """`Measured` as a dictionary."""
     script = SCRIPT.format(
         server=shlex.quote(order.server),
-        lead=order.lead_s,
+        listens=shlex.quote(LISTENS.format(looks=round(order.lead_s * 10))),
         limit=order.limit_s,
         client=shlex.join(order.client),
-        ended=shlex.quote(str(ended)),
     )
-    with Watch.of("client") as watch:
+    with _before_others():
         outcome, report = _rtolab.emulate(
             order.scenario,
             set=[(key, value) for key, value in order.set],
@@ -47,15 +77,11 @@ def run(order: Order, ended: Path) -> dict[str, object]:
             keep=True,
         )
     result = Emulated(order.scenario, outcome, [report])
-    took_s = None
-    if watch.first_s is not None and ended.exists():
-        took_s = float(ended.read_text(encoding="ascii")) - watch.first_s
-    return asdict(command(result, (order.lead_s, took_s), report["returncode"]))
+    return asdict(command(result, report["returncode"]))
 
 
 if __name__ == "__main__":
     with ends_in_order():
         asked, told = (Path(name) for name in sys.argv[1:])
-        order = Order(**json.loads(asked.read_text(encoding="utf-8")))
-        found = run(order, told.with_suffix(".ended"))
+        found = run(Order(**json.loads(asked.read_text(encoding="utf-8"))))
     told.write_text(json.dumps(found), encoding="utf-8")

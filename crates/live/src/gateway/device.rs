@@ -11,7 +11,7 @@ use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use super::error::GatewayError;
 use super::settings::Device;
-use crate::host::ip_batch;
+use crate::linux::host::ip_batch;
 
 /// What waits for this process to take it, in packets.
 const QUEUE: u32 = 10_000;

@@ -26,7 +26,7 @@ use super::splice::Splice;
 use super::table::{Id, Table};
 use super::timers::Timers;
 use super::trace::Trace;
-use crate::pump::timespec;
+use crate::linux::pump::timespec;
 
 /// How often the caller is asked whether to go on.
 const ASK: Duration = Duration::from_millis(100);
@@ -85,7 +85,7 @@ struct Relay<'a> {
 
 impl<'a> Relay<'a> {
     fn new(gateway: &'a Gateway) -> Result<Self, GatewayError> {
-        crate::needs::allow_files();
+        crate::linux::needs::allow_files();
         let configs = Configs::new(gateway, secret()?)?;
         let device = device::make(&gateway.device)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)

@@ -11,7 +11,7 @@ use rustix::net::{
     send, shutdown, socket_with, sockopt,
 };
 
-use crate::sockets::Moved;
+use crate::linux::sockets::Moved;
 
 /// What a splice carries bytes to and from.
 pub(crate) trait Pipe {

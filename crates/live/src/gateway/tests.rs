@@ -16,7 +16,7 @@ use super::leg::{Leg, MOST_PIECES};
 use super::packet::{Arrived, Way};
 use super::socket::Pipe;
 use super::wired::{Fate, Wired};
-use crate::sockets::Moved;
+use crate::linux::sockets::Moved;
 
 /// What becomes of a packet; delays in milliseconds.
 #[derive(Clone, Copy, Debug)]

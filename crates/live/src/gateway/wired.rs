@@ -3,7 +3,7 @@
 
 use super::leg::Leg;
 use super::socket::Pipe;
-use crate::sockets::Moved;
+use crate::linux::sockets::Moved;
 
 /// What is known of the wired half without asking it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

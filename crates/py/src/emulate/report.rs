@@ -20,6 +20,7 @@ pub(crate) struct EmulationReport {
     connections: BTreeMap<String, BTreeMap<String, String>>,
     refused: u64,
     lateness: Lateness,
+    waited: Late,
     real_time: bool,
 }
 
@@ -47,6 +48,7 @@ impl EmulationReport {
             connections: connections.collect(),
             refused: report.refused,
             lateness: Lateness::new(report),
+            waited: Late::new(&report.waited),
             real_time: report.real_time,
         }
     }
@@ -157,6 +159,26 @@ impl Lateness {
             p99_s: late.p99.secs_f64(),
             max_s: late.max.secs_f64(),
             allowed_s: report.allowed.secs_f64(),
+        }
+    }
+}
+
+/// How late packets were.
+#[derive(IntoPyObject)]
+struct Late {
+    packets: u64,
+    p50_s: f64,
+    p99_s: f64,
+    max_s: f64,
+}
+
+impl Late {
+    fn new(late: &rtolab_live::Lateness) -> Self {
+        Self {
+            packets: late.packets,
+            p50_s: late.p50.secs_f64(),
+            p99_s: late.p99.secs_f64(),
+            max_s: late.max.secs_f64(),
         }
     }
 }

@@ -29,6 +29,8 @@ fn default(node: usize, flows: &[Flow]) -> Kernel {
         window: receives.map(|flow| flow.receiver.receiver.buffer).max(),
         mtu: u32::from(mss) + HEADERS,
         offload: false,
+        initial_window: None,
+        tun: false,
     }
 }
 
@@ -56,6 +58,9 @@ macro_rules! set {
         kernel.window = written.window.map(|Written(size)| size).or(kernel.window);
         kernel.mtu = written.mtu.map_or(kernel.mtu, |Written(size)| size);
         kernel.offload = written.offload.unwrap_or(kernel.offload);
+        let first = written.initial_window.map(|number| number.0);
+        kernel.initial_window = first.or(kernel.initial_window);
+        kernel.tun = written.tun.unwrap_or(kernel.tun);
     };
 }
 

@@ -19,7 +19,7 @@ use rtolab_time::Duration;
 use crate::document::Document;
 use crate::files::Folder;
 use crate::written::{self, value::Written};
-use crate::{Emulation, Error, Link, Scenario};
+use crate::{Begin, Emulation, Error, Link, Scenario};
 use at::At;
 use queue::Packets;
 use topology::Topology;
@@ -81,7 +81,8 @@ pub(crate) fn scenario(
     routes.sort_by_key(|route| route.at);
     let title = written.title.clone();
     let lateness = written.emulation.lateness.map(|Written(span)| span);
-    let emulation = Emulation { lateness };
+    let begin = written.emulation.begin.map_or(Begin::AtOnce, |Written(begin)| begin);
+    let emulation = Emulation { lateness, begin };
     Ok(Scenario {
         title,
         duration,

@@ -6,6 +6,8 @@ use serde::Deserialize;
 
 use super::quantity::{Buffer, Name, Positive, Size};
 use super::value::{Whole, Written};
+use super::words::Word;
+use crate::Begin;
 
 /// A struct with keys of its own and the settings of a kernel, which stand in `kernel` for every
 /// host and in `kernel.host` for one.
@@ -55,6 +57,12 @@ macro_rules! with_settings {
             /// Does TCP of an emulated host hand over many segments as one (GSO), to be cut at the
             /// device? Default: false.
             pub offload: Option<bool>,
+            /// The first window of an emulated host, in segments (initcwnd of its route). Default:
+            /// what the kernel likes, 10.
+            pub initial_window: Option<Whole<1, 100>>,
+            /// Does an emulated host's address belong to a TUN device `stack0`, which a program
+            /// opens to be the host, and does the kernel only forward? Default: false.
+            pub tun: Option<bool>,
         }
     };
 }
@@ -87,4 +95,14 @@ pub(crate) struct Emulation {
     /// trip, whichever is longer.
     #[schemars(example = &"2 ms")]
     pub lateness: Option<Written<Duration>>,
+    /// When the links' time begins where a command runs. Default: at-once.
+    #[schemars(example = &"first-packet")]
+    pub begin: Option<Written<Begin>>,
+}
+
+impl Word for Begin {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("at-once", Self::AtOnce, "With the command."),
+        ("first-packet", Self::FirstPacket, "With the first packet, however long that takes."),
+    ];
 }

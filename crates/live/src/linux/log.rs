@@ -4,7 +4,7 @@ use rtolab_link::Cause;
 use rtolab_record::{Fate, Place};
 use rtolab_time::{Duration, Instant};
 
-use crate::packet::Packet;
+use super::packet::Packet;
 
 /// Of each packet so many bytes are kept: the headers of IP and TCP with all options.
 const KEPT: usize = 120;

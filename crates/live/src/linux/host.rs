@@ -11,14 +11,16 @@ use rtolab_scenario::Kernel;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
-use crate::counters::Counters;
+use super::counters::Counters;
+use super::settings;
+use super::sys;
 use crate::error::Error;
 use crate::report::Effective;
-use crate::settings;
-use crate::sys;
 
 /// The device's name inside its namespace.
 const DEVICE: &str = "link0";
+/// The device of a program that is the host, where the kernel only forwards.
+const STACK: &str = "stack0";
 /// The network of all hosts.
 const NETWORK: [u8; 2] = [10, 83];
 /// What waits for this process to take it, in packets: as much as a window of any size.
@@ -140,13 +142,25 @@ fn commands(kernel: &Kernel, address: Ipv4Addr) -> String {
     let offload = if kernel.offload { "" } else { " gso_max_segs 1" };
     let mtu = kernel.mtu;
     let route = settings::route(kernel).join(" ");
+    // Where a program has the address, the kernel has none.
+    let (owner, source) = match kernel.tun {
+        true => (
+            format!(
+                "tuntap add dev {STACK} mode tun\n\
+                 link set dev {STACK} mtu {mtu} txqueuelen {DEVICE_QUEUE} up\n\
+                 route add {address}/32 dev {STACK}\n"
+            ),
+            String::new(),
+        ),
+        false => (format!("address add {address}/32 dev {DEVICE}\n"), format!(" src {address}")),
+    };
     format!(
         "link set dev lo up\n\
          link set dev {DEVICE} mtu {mtu} txqueuelen {DEVICE_QUEUE}{offload}\n\
-         address add {address}/32 dev {DEVICE}\n\
+         {owner}\
          link set dev {DEVICE} up\n\
-         route add 10.83.0.0/16 dev {DEVICE} src {address} {route}\n\
-         route add default dev {DEVICE} src {address} {route}\n"
+         route add 10.83.0.0/16 dev {DEVICE}{source} {route}\n\
+         route add default dev {DEVICE}{source} {route}\n"
     )
 }
 

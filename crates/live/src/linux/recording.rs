@@ -5,23 +5,23 @@ use std::sync::Arc;
 use rtolab_link::{Direction, DisturbanceKind, Stats};
 use rtolab_net::workload::Task;
 use rtolab_record::{
-    ConnectionRow, Disturbance, DisturbanceRow, Event, LinkRow, Measured, Place, Recording, Run,
-    SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truths, WindowRow,
+    ConnectionRow, Disturbance, DisturbanceRow, DuplicateRow, Event, LinkRow, Measured, Place,
+    Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truths, WindowRow,
 };
 use rtolab_scenario::Scenario;
 use rtolab_time::{Duration, Instant};
 
+use super::host::Host;
+use super::pump::Pump;
+use super::roads::Roads;
+use super::seen::{self, Seen};
+use super::sockets::Protocol;
+use super::talk::Talk;
+use super::tally::{Tally, tally};
+use super::truth::truth;
+use super::watch::{Episode, Sample};
 use crate::emulation::Emulation;
-use crate::host::Host;
-use crate::pump::Pump;
 use crate::report::{Counts, Effective, Ended, HostReport, LinkReport, Report};
-use crate::roads::Roads;
-use crate::seen::{self, Seen};
-use crate::sockets::Protocol;
-use crate::talk::Talk;
-use crate::tally::tally;
-use crate::truth::truth;
-use crate::watch::{Episode, Sample};
 
 /// A slow-start threshold from which on there is none.
 const NO_THRESHOLD: u32 = i32::MAX as u32;
@@ -57,12 +57,13 @@ pub(crate) fn report(
     };
     Report {
         ended,
-        elapsed: Duration::from_nanos(pump.begin.elapsed().as_nanos() as u64),
+        elapsed: pump.ended.since(Instant::START),
         links: roads.links.iter().enumerate().map(link).collect(),
         hosts: hosts.iter().map(host).collect(),
         connections,
         refused: pump.refused,
         lateness: pump.late.read(),
+        waited: pump.waited.read(),
         allowed: scenario.emulation.lateness.unwrap_or_else(|| allowed(round_trip)),
         round_trip,
         real_time: pump.real_time,
@@ -123,19 +124,17 @@ pub(crate) fn recording(
         let name = &known.name;
         let timeouts: Vec<_> = episodes.iter().filter_map(|one| timeout(name, seen, one)).collect();
         let judged = watch.is_some();
-        recording.connections.extend(connection(
-            scenario.measured,
-            known,
-            (seen, &timeouts),
-            judged,
-        ));
+        let (tally, parts) = tally(seen, scenario.measured);
+        recording.duplicates.extend(duplicates(name, &tally));
+        let counted = (tally, scenario.measured, parts);
+        recording.connections.extend(connection(known, counted, &timeouts, judged));
         recording.windows.extend(samples.iter().map(|sample| window(name, sample)));
         recording.segments.extend(segments((index, name), seen, &pump.log.second));
         recording.tasks.extend(tasks(known));
         recording.timeouts.extend(timeouts);
     }
     recording.segments.sort_by_key(|row| row.at);
-    let until = Instant::START + Duration::from_nanos(pump.begin.elapsed().as_nanos() as u64);
+    let until = pump.ended;
     for (index, (name, _)) in roads.links.iter().enumerate() {
         recording.links.extend(links(name, pump, index));
         recording.disturbances.extend(disturbances(name, pump, (index, until)));
@@ -144,12 +143,11 @@ pub(crate) fn recording(
 }
 
 fn connection(
-    (from, to): (Instant, Instant),
     known: &Known,
-    (seen, timeouts): (&[Seen], &[TimeoutRow]),
+    (tally, (from, to), parts): (Tally, (Instant, Instant), [Measured; 2]),
+    timeouts: &[TimeoutRow],
     judged: bool,
 ) -> Option<ConnectionRow> {
-    let (tally, parts) = tally(seen, (from, to));
     let of = |kind| timeouts.iter().filter(move |row| row.kind == kind);
     let [timed, fast] = [TimeoutKind::Timeout, TimeoutKind::FastRetransmit];
     let within = |kind| of(kind).filter(|row| (from..=to).contains(&row.at)).count() as u64;
@@ -183,9 +181,19 @@ fn connection(
         truths: judged.then_some(truths),
         found_spurious: of(timed).filter(|row| row.verdict.is_some()).count() as u64,
         acks: tally.acks,
-        dupacks: tally.dupacks,
+        dupacks: tally.dupacks.len() as u64,
         delay: tally.delay,
         measured,
+    })
+}
+
+/// Why a receiver repeated itself is known of simulated ones only.
+fn duplicates(name: &Arc<str>, tally: &Tally) -> impl Iterator<Item = DuplicateRow> {
+    tally.dupacks.iter().map(|(at, ack)| DuplicateRow {
+        flow: name.clone(),
+        at: *at,
+        ack: *ack,
+        cause: None,
     })
 }
 

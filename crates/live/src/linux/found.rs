@@ -1,4 +1,5 @@
-//! The TCP connections of a command, found in the packets.
+//! The connections of a command, found in the packets: of TCP, and of UDP what two ports send to
+//! each other.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -6,12 +7,16 @@ use std::sync::Arc;
 
 use rtolab_record::Place;
 
-use crate::log::{Log, Sent};
-use crate::packet::{Header, TCP};
-use crate::recording::Known;
+use super::log::{Log, Sent};
+use super::packet::{Header, TCP, UDP};
+use super::recording::Known;
+
+/// A protocol's number, and the end that sends and the one that receives.
+type Ends = (u8, [SocketAddrV4; 2]);
 
 /// Both ends of a connection, in the order in which its first packet went, and what each sent.
 struct Connection {
+    protocol: u8,
     ends: [SocketAddrV4; 2],
     bytes: [u64; 2],
     packets: Vec<(usize, usize)>,
@@ -23,10 +28,11 @@ pub(crate) fn connections(log: &mut Log) -> Vec<Known> {
     let mut numbers = BTreeMap::new();
     let mut found: Vec<Connection> = Vec::new();
     for (copy, sent) in log.sent.iter().enumerate() {
-        let Some(ends) = ends(sent) else { continue };
+        let Some((protocol, ends)) = ends(sent) else { continue };
         let [from, to] = ends;
-        let number = *numbers.entry([from.min(to), from.max(to)]).or_insert_with(|| {
-            found.push(Connection { ends, bytes: [0; 2], packets: Vec::new() });
+        let key = (protocol, [from.min(to), from.max(to)]);
+        let number = *numbers.entry(key).or_insert_with(|| {
+            found.push(Connection { protocol, ends, bytes: [0; 2], packets: Vec::new() });
             found.len() - 1
         });
         let connection = &mut found[number];
@@ -49,7 +55,7 @@ impl Connection {
         let [client, server] = self.ends;
         Known {
             name: Arc::from(format!("{client} to {server}")),
-            sender: "linux".into(),
+            sender: if self.protocol == TCP { "linux" } else { "udp" }.into(),
             set: None,
             bytes: None,
             tasks: Vec::new(),
@@ -57,11 +63,12 @@ impl Connection {
     }
 }
 
-/// Where a TCP segment comes from and where it goes.
-fn ends(sent: &Sent) -> Option<[SocketAddrV4; 2]> {
+/// Where a TCP segment or a datagram comes from and where it goes.
+fn ends(sent: &Sent) -> Option<Ends> {
     let head = sent.head();
     let header = Header::read(head)?;
-    let [from, to] = header.ports.filter(|_| head[9] == TCP)?;
+    let protocol = Some(head[9]).filter(|protocol| matches!(*protocol, TCP | UDP))?;
+    let [from, to] = header.ports?;
     let address = |at: usize| Ipv4Addr::from([0, 1, 2, 3].map(|byte| head[at + byte]));
-    Some([SocketAddrV4::new(address(12), from), SocketAddrV4::new(address(16), to)])
+    Some((protocol, [SocketAddrV4::new(address(12), from), SocketAddrV4::new(address(16), to)]))
 }

@@ -5,25 +5,27 @@ use std::thread;
 
 use rtolab_link::Stream;
 use rtolab_record::Run;
-use rtolab_scenario::Scenario;
+use rtolab_scenario::{Begin, Scenario};
 use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, poll};
 use rustix::io::Errno;
 
+use super::clock::Clock;
+use super::host::{Host, Origin};
+use super::log::Log;
+use super::packet::MOST_FLOWS;
+use super::pump::{Pump, timespec};
+use super::recording::{self, Known};
+use super::roads::Roads;
+use super::settings;
+use super::sockets::{self, Pair, Protocol};
+use super::stop::{Stop, Wish};
+use super::sys::TcpInfo;
+use super::talk::Talk;
+use super::watch::Watch;
 use crate::emulation::{Emulation, Ran};
 use crate::error::Error;
-use crate::host::{Host, Origin};
-use crate::log::Log;
-use crate::packet::MOST_FLOWS;
-use crate::pump::{Pump, timespec};
-use crate::recording::{self, Known};
 use crate::report::{Counts, Effective, Ended};
-use crate::roads::Roads;
-use crate::settings;
-use crate::sockets::{self, Pair, Protocol};
-use crate::stop::{Stop, Wish};
-use crate::talk::Talk;
-use crate::watch::Watch;
 
 /// How often the caller is asked whether to go on.
 const ASK: Duration = Duration::from_millis(100);
@@ -39,6 +41,7 @@ pub(crate) fn run(
 ) -> Result<Ran, Error> {
     let scenario = emulation.scenario;
     check(scenario)?;
+    check_hosts(scenario)?;
     let roads = Roads::new(scenario)?;
     let hosts = hosts(scenario)?;
     let stream = Stream::new(emulation.seed);
@@ -54,13 +57,13 @@ pub(crate) fn run(
     });
     let before = counts(&hosts)?;
     let log = Log::new(MOST_PACKETS);
-    let draws = (emulation.seed, scenario.measured);
+    let draws = (emulation.seed, scenario.measured, Begin::AtOnce);
     let mut pump = Pump::new((&hosts, &roads), draws, log, watches.collect());
     let stop = Stop::new()?;
     let (ended, connections) = thread::scope(|scope| {
-        let begin = pump.begin;
+        let clock = pump.clock;
         let pumping = scope.spawn(|| pump.run(&stop));
-        let mut stage = Stage { scenario, talks: &mut talks, begin, effective: Vec::new() };
+        let mut stage = Stage { scenario, talks: &mut talks, clock, effective: Vec::new() };
         let ended = stage.play(interrupted, &|| pumping.is_finished());
         let wish = match ended {
             Ok(Ended::Over) => Wish::Drain,
@@ -99,6 +102,18 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     Ok(())
 }
 
+/// Flows need sockets at every host.
+fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
+    let mut hosts = scenario.nodes.iter().zip(&scenario.kernels);
+    match hosts.find(|(_, kernel)| kernel.tun) {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::Unsupported {
+            found: format!("`kernel.tun` leaves `{name}` to a program, and none is given"),
+            expected: "a command that opens `stack0` there",
+        }),
+    }
+}
+
 fn hosts(scenario: &Scenario) -> Result<Vec<Host>, Error> {
     let nodes = scenario.nodes.iter().zip(&scenario.kernels).enumerate();
     let host = |(number, (name, kernel)): (usize, (&String, _))| {
@@ -116,7 +131,7 @@ pub(crate) fn counts(hosts: &[Host]) -> Result<Vec<Counts>, Error> {
 struct Stage<'a> {
     scenario: &'a Scenario,
     talks: &'a mut [Talk],
-    begin: std::time::Instant,
+    clock: Clock,
     /// What the connections were found to be.
     effective: Vec<(String, Effective)>,
 }
@@ -132,7 +147,7 @@ impl Stage<'_> {
         let end = Instant::START + self.scenario.duration;
         let mut ask_at = Instant::START;
         loop {
-            let now = self.now();
+            let now = self.clock.now();
             for number in 0..self.talks.len() {
                 if let Some(info) = self.talks[number].go_on(now, &mut buffer)? {
                     self.check(number, &info)?;
@@ -157,10 +172,6 @@ impl Stage<'_> {
         }
     }
 
-    fn now(&self) -> Instant {
-        Instant::START + Duration::from_nanos(self.begin.elapsed().as_nanos() as u64)
-    }
-
     fn wait(&self, span: Duration) -> Result<(), Error> {
         let waits = self.talks.iter().flat_map(Talk::waits);
         let fds = waits.map(|(socket, flags)| PollFd::from_borrowed_fd(socket.as_fd(), flags));
@@ -171,7 +182,7 @@ impl Stage<'_> {
     }
 
     /// Is the connection what its hosts' settings make of it?
-    fn check(&mut self, number: usize, info: &crate::sys::TcpInfo) -> Result<(), Error> {
+    fn check(&mut self, number: usize, info: &TcpInfo) -> Result<(), Error> {
         let flow = &self.scenario.flows[number];
         let kernels = (&self.scenario.kernels[flow.from], &self.scenario.kernels[flow.to]);
         let congestion = sockets::congestion(self.talks[number].sender())?;

@@ -9,9 +9,9 @@ use std::io::{self, ErrorKind};
 use rtolab_scenario::Kernel;
 use rtolab_time::Duration;
 
+use super::sys::TcpInfo;
 use crate::error::Error;
 use crate::report::Effective;
-use crate::sys::TcpInfo;
 
 /// IP and TCP headers without options, in bytes.
 const HEADERS: u32 = 40;
@@ -38,6 +38,9 @@ pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
     ];
     if let Some(timeouts) = kernel.syn_linear_timeouts {
         controls.push(("ipv4/tcp_syn_linear_timeouts", timeouts.to_string()));
+    }
+    if kernel.tun {
+        controls.push(("ipv4/ip_forward", "1".to_string()));
     }
     if let Some(window) = window {
         // Small packets take far more memory than their bytes; only the window is to be a limit.
@@ -85,10 +88,11 @@ fn agree(host: &str, setting: &str, (wanted, found): (&str, &str)) -> Result<(),
 
 /// The attributes of a route by which a host reaches the others.
 pub(crate) fn route(kernel: &Kernel) -> Vec<String> {
-    let Kernel { congestion, rto_min, window, .. } = kernel;
+    let Kernel { congestion, rto_min, window, initial_window, .. } = kernel;
     let mut words = vec!["rto_min".to_string(), format!("{}ms", millis(*rto_min))];
     words.extend(["congctl".to_string(), congestion.clone()]);
     words.extend(window.iter().flat_map(|window| ["window".to_string(), window.to_string()]));
+    words.extend(initial_window.iter().flat_map(|it| ["initcwnd".to_string(), it.to_string()]));
     words
 }
 
@@ -112,6 +116,7 @@ pub(crate) fn check_shown(
     wanted.extend(route.chunks(2).map(|pair| match pair[0].as_str() {
         "rto_min" => (routes, "rto_min", pair[1].clone()),
         "congctl" => (routes, "congctl", pair[1].clone()),
+        "initcwnd" => (routes, "initcwnd", pair[1].clone()),
         _ => (routes, "window", pair[1].clone()),
     }));
     let mut effective = Effective::new();
@@ -198,15 +203,18 @@ mod tests {
             window: Some(8192),
             mtu: 576,
             offload: false,
+            initial_window: Some(2),
+            tun: false,
         }
     }
 
     #[test]
     fn what_ip_shows_is_compared_word_by_word() {
         let device = "3: link0: <POINTOPOINT> mtu 576 qdisc fq state UNKNOWN gso_max_segs 1";
-        let routes = "10.83.0.0/16 scope link rto_min lock 200ms window 8192 congctl reno";
+        let routes = "10.83.0.0/16 scope link rto_min lock 200ms window 8192 initcwnd 2 \
+                      congctl reno";
         let found = check_shown(&kernel(), "near", (device, routes)).unwrap();
-        assert_eq!(found.len(), 5);
+        assert_eq!(found.len(), 6);
         let second = Kernel { rto_min: Duration::from_secs(1), ..kernel() };
         for shown in ["1s", "1000ms", "lock 1s"] {
             let routes = routes.replace("lock 200ms", shown);

@@ -10,18 +10,19 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+use super::argv::ends;
+use super::found;
+use super::host::{Host, Origin};
+use super::log::Log;
+use super::namespace::Namespaces;
+use super::pump::{Pump, timespec};
+use super::recording;
+use super::roads::Roads;
+use super::stop::{Stop, Wish};
+use super::workload::{self, counts};
 use crate::emulation::{Emulation, Keep, Ran};
 use crate::error::Error;
-use crate::found;
-use crate::host::{Host, Origin};
-use crate::log::Log;
-use crate::namespace::Namespaces;
-use crate::pump::{Pump, timespec};
-use crate::recording;
 use crate::report::Ended;
-use crate::roads::Roads;
-use crate::stop::{Stop, Wish};
-use crate::workload::counts;
 
 /// How often the caller is asked whether to go on.
 const ASK: Duration = Duration::from_millis(100);
@@ -37,7 +38,7 @@ pub(crate) fn run(
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Ran, Error> {
     let scenario = emulation.scenario;
-    crate::workload::check(scenario)?;
+    workload::check(scenario)?;
     let roads = Roads::new(scenario)?;
     let namespaces = Namespaces::new(&scenario.nodes)?;
     let nodes = scenario.nodes.iter().zip(&scenario.kernels).enumerate();
@@ -45,13 +46,14 @@ pub(crate) fn run(
         Host::new((number, name), kernel, Origin::Named(namespaces.name(number)))
     };
     let hosts: Vec<Host> = nodes.map(host).collect::<Result<_, _>>()?;
-    let (here, peer) = emulation.ends();
+    let (here, peer) = ends(scenario);
     let before = counts(&hosts)?;
     let log = Log::new(match keep {
         Keep::Nothing => 0,
         Keep::Packets => MOST_PACKETS,
     });
-    let draws = (emulation.seed, (Instant::START, Instant::START + scenario.duration));
+    let measured = (Instant::START, Instant::START + scenario.duration);
+    let draws = (emulation.seed, measured, scenario.emulation.begin);
     let mut pump = Pump::new((&hosts, &roads), draws, log, Vec::new());
     let stop = Stop::new()?;
     let ended = thread::scope(|scope| {

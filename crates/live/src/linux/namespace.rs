@@ -10,8 +10,8 @@ use std::process::{self, Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::host::ip;
 use crate::error::Error;
-use crate::host::ip;
 
 /// What the namespaces of all runs begin with.
 const PREFIX: &str = "rtolab-";

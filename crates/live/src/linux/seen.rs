@@ -10,8 +10,8 @@ use rtolab_tcp::wire::{Addresses, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
-use crate::log::{Log, Sent};
-use crate::packet::Header;
+use super::log::{Log, Sent};
+use super::packet::{Header, TCP};
 
 /// IPv4's and UDP's headers, in bytes.
 pub(crate) const UDP_HEADERS: u32 = 28;
@@ -122,7 +122,7 @@ enum Read {
 fn read(sent: &Sent) -> Option<Read> {
     let head = sent.head();
     let header = Header::read(head)?;
-    if head[9] != crate::packet::TCP {
+    if head[9] != TCP {
         return Some(Read::Datagram);
     }
     let length = (sent.length as usize).checked_sub(header.length)?;

@@ -6,7 +6,7 @@ use rtolab_link::{CopyId, Frame};
 use rtolab_net::Hop;
 use rtolab_record::Place;
 
-use crate::ecn;
+use super::ecn;
 
 /// The port at which the first flow of a scenario arrives; the next flow has the next one.
 const RECEIVER_PORTS: u16 = 10_000;
@@ -104,7 +104,7 @@ impl Header {
 
 /// The protocol numbers that a header may name.
 pub(crate) const TCP: u8 = 6;
-const UDP: u8 = 17;
+pub(crate) const UDP: u8 = 17;
 
 /// The port of a flow at one of its ends.
 pub(crate) fn port(flow: usize, place: Place) -> u16 {

@@ -4,7 +4,7 @@ use rtolab_record::{Delays, Fate, Losses, Measured, Place};
 use rtolab_tcp::{Flags, Seq};
 use rtolab_time::Instant;
 
-use crate::seen::{Ranges, Seen};
+use super::seen::{Ranges, Seen};
 
 /// The headers of IPv4, in bytes.
 const IP: u32 = 20;
@@ -23,7 +23,8 @@ pub(crate) struct Tally {
     pub unneeded: u64,
     pub lost: Losses,
     pub acks: u64,
-    pub dupacks: u64,
+    /// The duplicate acknowledgments that reached the sender: when, and their relative numbers.
+    pub dupacks: Vec<(Instant, i64)>,
     pub delay: Delays,
     /// The data segments sent for the first time, by their ends, that no acknowledgment covers yet.
     outstanding: std::collections::BTreeSet<u64>,
@@ -138,7 +139,7 @@ impl Tally {
             && window == self.window
             && self.max > self.una
         {
-            self.dupacks += 1;
+            self.dupacks.push((at, segment.ack.relative()));
         }
         self.window = window;
     }

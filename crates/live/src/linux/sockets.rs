@@ -12,9 +12,9 @@ use rustix::net::{
     connect, ipproto, listen, recv, send, shutdown, socket_with, sockopt,
 };
 
+use super::host::Host;
+use super::packet::port;
 use crate::error::Error;
-use crate::host::Host;
-use crate::packet::port;
 
 /// Read and written at once, in bytes.
 const CHUNK: usize = 1 << 16;

@@ -4,23 +4,24 @@
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::Instant as Wall;
 
 use rtolab_link::{Channel, CopyId, Direction, Outcome, Stats, Stream};
 use rtolab_record::Place;
+use rtolab_scenario::Begin;
 use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::clock::{Clock, RunQueue};
+use super::host::{Host, number};
+use super::lateness::LatenessMeter;
+use super::log::Log;
+use super::packet::{Header, Packet, TCP};
+use super::roads::Roads;
+use super::stop::{Stop, Wish};
+use super::sys;
+use super::watch::Watch;
 use crate::error::Error;
-use crate::host::{Host, number};
-use crate::log::Log;
-use crate::packet::{Header, Packet, TCP};
-use crate::report::LatenessMeter;
-use crate::roads::Roads;
-use crate::stop::{Stop, Wish};
-use crate::sys;
-use crate::watch::Watch;
 
 /// Before a packet is due the clock is watched for so long: a sleep may end late by as much.
 const WATCHED: Duration = Duration::from_micros(80);
@@ -33,11 +34,16 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// What carries packets between hosts.
 pub(crate) struct Pump<'a> {
-    pub begin: Wall,
+    pub clock: Clock,
     pub log: Log,
     pub watches: Vec<Option<Watch<'a>>>,
     pub channels: Vec<Channel<Packet>>,
+    /// How much later than the links said packets came out.
     pub late: LatenessMeter,
+    /// How long packets may have waited in a host's device before they were read.
+    pub waited: LatenessMeter,
+    /// When it had carried all that it was to carry.
+    pub ended: Instant,
     /// Packets that came out of a link and that the kernel did not take.
     pub refused: u64,
     /// Does this thread run before all others?
@@ -50,13 +56,15 @@ pub(crate) struct Pump<'a> {
     buffer: Vec<u8>,
     spare: Vec<Vec<u8>>,
     copies: u64,
+    /// When all devices were last known to hold nothing.
+    emptied: Instant,
 }
 
 impl<'a> Pump<'a> {
     /// Between these hosts, over these roads, whose links draw from `seed`.
     pub(crate) fn new(
         (hosts, roads): (&'a [Host], &'a Roads),
-        (seed, measured): (u64, (Instant, Instant)),
+        (seed, measured, begin): (u64, (Instant, Instant), Begin),
         log: Log,
         watches: Vec<Option<Watch<'a>>>,
     ) -> Self {
@@ -67,12 +75,15 @@ impl<'a> Pump<'a> {
             channel
         };
         Self {
-            begin: Wall::now(),
+            clock: Clock::new(begin),
             flows: watches.len(),
             log,
             watches,
             channels: roads.links.iter().map(channel).collect(),
             late: LatenessMeter::new(),
+            waited: LatenessMeter::new(),
+            ended: Instant::START,
+            emptied: Instant::START,
             refused: 0,
             real_time: false,
             parts: [(measured.0, None), (measured.1, None)],
@@ -89,13 +100,20 @@ impl<'a> Pump<'a> {
         self.real_time = sys::real_time().is_ok();
         // In real time there is none; without, the least there is.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        let carried = self.carry(stop);
+        self.ended = self.clock.now();
+        carried
+    }
+
+    fn carry(&mut self, stop: &Stop) -> Result<(), Error> {
+        let queue = RunQueue::of_this_thread();
         let mut over_at = None;
         loop {
-            let now = self.now();
+            let now = self.clock.now();
             self.mark(now);
             self.hand_out(now);
             // Later than what was handed out, for it may hold the answer to that.
-            let took = self.take_in(self.now()).map_err(Error::system("read from a TUN device"))?;
+            let took = self.take_in().map_err(Error::system("read from a TUN device"))?;
             match stop.wish() {
                 Wish::Go => {}
                 Wish::Stop => return Ok(()),
@@ -109,13 +127,14 @@ impl<'a> Pump<'a> {
             let due = self.due().unwrap_or(Instant::NEVER);
             let free = due.since(now).saturating_sub(WATCHED);
             if took == 0 && due > now && !free.is_zero() {
+                let before = queue.waited();
                 self.sleep(free, stop)?;
+                // A packet that woke this thread came when it became ready to run.
+                let waited = queue.waited() - before;
+                let ready = self.clock.now().since(Instant::START).saturating_sub(waited);
+                self.emptied = Instant::START + ready;
             }
         }
-    }
-
-    fn now(&self) -> Instant {
-        Instant::START + Duration::from_nanos(self.begin.elapsed().as_nanos() as u64)
     }
 
     /// Notes the links' counts where a part begins or ends that is measured.
@@ -152,19 +171,30 @@ impl<'a> Pump<'a> {
 
     /// Takes what the hosts have for the links, as if all of it had come now; returns how much it
     /// was.
-    fn take_in(&mut self, now: Instant) -> io::Result<usize> {
-        let mut took = 0;
+    fn take_in(&mut self) -> io::Result<usize> {
+        let (now, mut took, mut rest) = (self.clock.now(), 0, false);
         for host in 0..self.hosts.len() {
-            for _ in 0..BATCH {
-                let length = match self.hosts[host].device.recv(&mut self.buffer) {
-                    Ok(length) => length,
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                    Err(error) => return Err(error),
-                };
-                took += 1;
-                self.enter(host, length, now);
+            let here = self.take_from(host, now)?;
+            took += here;
+            rest |= here == BATCH;
+        }
+        self.waited.record_many(now.since(self.emptied), took);
+        if !rest {
+            self.emptied = now;
+        }
+        Ok(took)
+    }
+
+    fn take_from(&mut self, host: usize, now: Instant) -> io::Result<usize> {
+        let mut took = 0;
+        while took < BATCH {
+            match self.hosts[host].device.recv(&mut self.buffer) {
+                Ok(length) => self.enter(host, length, now),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
             }
+            took += 1;
         }
         Ok(took)
     }
@@ -176,6 +206,7 @@ impl<'a> Pump<'a> {
         let Some(to) = number(header.to).filter(|to| *to < self.hosts.len()) else { return };
         let flow = header.flow().filter(|(flow, _)| *flow < self.flows);
         let Some(hops) = self.roads.way((host, to), flow, now) else { return };
+        self.clock.start();
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.extend_from_slice(&self.buffer[..length]);
         let copy = CopyId(self.copies);
@@ -227,7 +258,7 @@ impl<'a> Pump<'a> {
         if host.device.send(&packet.bytes).is_err() {
             self.refused += 1;
         }
-        let now = self.now();
+        let now = self.clock.now();
         self.late.record(now.since(due));
         self.log.arrives(&packet, now);
         if let Some((flow, Place::Receiver)) = packet.flow {

@@ -9,15 +9,16 @@ use std::thread;
 use std::time::{Duration as Span, Instant as Wall};
 
 use rtolab_record::Fate;
-use rtolab_scenario::Scenario;
+use rtolab_scenario::{Begin, Scenario};
 use rtolab_time::Instant;
 use rustix::event::{PollFd, PollFlags, poll};
 
-use crate::host::{Host, Origin};
-use crate::log::Log;
-use crate::pump::{Pump, timespec};
-use crate::roads::Roads;
-use crate::stop::{Stop, Wish};
+use super::host::{Host, Origin};
+use super::log::Log;
+use super::pump::{Pump, timespec};
+use super::roads::Roads;
+use super::stop::{Stop, Wish};
+use super::sys::real_time;
 
 /// A link from `here` to `there` with these keys.
 fn scenario(keys: &str) -> Scenario {
@@ -82,7 +83,7 @@ fn pump_for<T>(
     let hosts = hosts(&scenario);
     let roads = Roads::new(&scenario).unwrap();
     let socket = socket(&hosts);
-    let all = (1, (Instant::START, Instant::NEVER));
+    let all = (1, (Instant::START, Instant::NEVER), Begin::AtOnce);
     let mut pump = Pump::new((&hosts, &roads), all, Log::new(100_000), vec![None]);
     let stop = Stop::new().unwrap();
     let end = AtomicBool::new(false);
@@ -113,7 +114,7 @@ fn bare_rate(span: Span) -> f64 {
 }
 
 fn copy_for(hosts: &[Host], span: Span) -> u64 {
-    let _ = crate::sys::real_time();
+    let _ = real_time();
     let (mut buffer, mut copied, begin) = (vec![0; 65_535], 0, Wall::now());
     while begin.elapsed() < span {
         if let Ok(length) = hosts[0].device.recv(&mut buffer) {

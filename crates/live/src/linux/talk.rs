@@ -12,9 +12,9 @@ use rtolab_scenario::{Flow, Workload};
 use rtolab_time::Instant;
 use rustix::event::PollFlags;
 
+use super::sockets::{self, Moved, Pair, Protocol};
+use super::sys::{TcpInfo, tcp_info};
 use crate::error::Error;
-use crate::sockets::{self, Moved, Pair, Protocol};
-use crate::sys::{TcpInfo, tcp_info};
 
 /// IPv4's and UDP's headers, in bytes.
 const DATAGRAM_HEADERS: u32 = 28;

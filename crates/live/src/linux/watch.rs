@@ -11,9 +11,9 @@ use std::sync::Arc;
 use rtolab_record::TimeoutKind;
 use rtolab_time::{Duration, Instant};
 
-use crate::counters::{Counters, since};
+use super::counters::{Counters, since};
+use super::sys::{TcpInfo, tcp_info};
 use crate::report::Counts;
-use crate::sys::{TcpInfo, tcp_info};
 
 /// A timeout or fast retransmit.
 #[derive(Clone, Debug)]

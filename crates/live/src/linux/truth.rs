@@ -8,7 +8,7 @@ use rtolab_record::Truth;
 use rtolab_tcp::Flags;
 use rtolab_time::Instant;
 
-use crate::seen::Seen;
+use super::seen::Seen;
 
 /// The truth about the retransmission `seen[index]`.
 pub(crate) fn truth(seen: &[Seen], index: usize) -> Truth {

@@ -1,0 +1,88 @@
+//! The time of the links, and how long the thread that carries packets had to wait for a processor.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::time::Instant as Wall;
+
+use rtolab_scenario::Begin;
+use rtolab_time::{Duration, Instant};
+
+/// The wall clock from the moment at which the links' time begins; until then it is their beginning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    begin: Option<Wall>,
+}
+
+impl Clock {
+    /// One that runs, or one that waits for [`start`](Self::start).
+    pub(crate) fn new(begin: Begin) -> Self {
+        let begin = match begin {
+            Begin::AtOnce => Some(Wall::now()),
+            Begin::FirstPacket => None,
+        };
+        Self { begin }
+    }
+
+    /// It runs from now on, if it did not before.
+    pub(crate) fn start(&mut self) {
+        self.begin.get_or_insert_with(Wall::now);
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        let elapsed = self.begin.map_or(0, |begin| begin.elapsed().as_nanos() as u64);
+        Instant::START + Duration::from_nanos(elapsed)
+    }
+}
+
+/// How long a thread was ready to run and did not, as the scheduler counts it.
+#[derive(Debug)]
+pub(crate) struct RunQueue(Option<File>);
+
+impl RunQueue {
+    /// That of the calling thread. Where the kernel does not count, it is never told of.
+    pub(crate) fn of_this_thread() -> Self {
+        Self(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    /// All of it so far.
+    pub(crate) fn waited(&self) -> Duration {
+        let read = self.0.as_ref().and_then(|file| read(file).ok());
+        Duration::from_nanos(read.unwrap_or(0))
+    }
+}
+
+/// The second of the file's numbers, in nanoseconds.
+fn read(file: &File) -> io::Result<u64> {
+    let mut text = [0; 64];
+    let length = file.read_at(&mut text, 0)?;
+    let text = std::str::from_utf8(&text[..length]).unwrap_or_default();
+    let waited = text.split_whitespace().nth(1).and_then(|word| word.parse().ok());
+    waited.ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_waits_stands_at_the_beginning() {
+        let mut clock = Clock::new(Begin::FirstPacket);
+        assert_eq!(clock.now(), Instant::START);
+        clock.start();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let now = clock.now();
+        assert!(now >= Instant::START + Duration::from_millis(2));
+        clock.start();
+        assert!(clock.now() >= now);
+    }
+
+    #[test]
+    fn what_a_thread_waits_only_grows() {
+        let queue = RunQueue::of_this_thread();
+        assert!(queue.0.is_some(), "this kernel does not count");
+        let before = queue.waited();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        assert!(queue.waited() >= before);
+    }
+}

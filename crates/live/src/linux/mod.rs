@@ -1,0 +1,59 @@
+//! Network namespaces, TUN devices and the thread between them.
+
+mod argv;
+mod clock;
+mod command;
+mod counters;
+mod ecn;
+#[cfg(test)]
+mod figures;
+mod found;
+pub(crate) mod host;
+mod lateness;
+mod log;
+mod namespace;
+pub(crate) mod needs;
+mod packet;
+pub(crate) mod pump;
+mod recording;
+mod refused;
+mod roads;
+mod seen;
+mod settings;
+pub(crate) mod sockets;
+mod stop;
+mod sys;
+mod talk;
+mod tally;
+mod truth;
+mod watch;
+mod workload;
+
+use rtolab_record::Run;
+
+use crate::emulation::{Emulation, Keep, Ran};
+use crate::error::Error;
+
+pub use namespace::clean;
+
+/// The scenario's flows.
+pub(crate) fn run(
+    emulation: &Emulation<'_>,
+    run: Run,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Ran, Error> {
+    needs::check()?;
+    workload::run(emulation, run, interrupted)
+}
+
+/// A command.
+pub(crate) fn command(
+    emulation: &Emulation<'_>,
+    (command, keep): (&[String], Keep),
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Ran, Error> {
+    let argv = argv::filled(emulation.scenario, command);
+    needs::check()?;
+    needs::check_command(&argv)?;
+    command::run(emulation, (&argv, keep), interrupted)
+}

@@ -1,0 +1,137 @@
+"""For a project's own tests: its stack scored, and its captures searched for what was sent in vain.
+
+pytest finds it by itself (`pytest11`). It has the fixtures `conform_stack` and
+`no_spurious_retransmissions`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtolab.conform import Stack
+    from rtolab.conform.report import Report
+    from rtolab.diagnosis import Diagnosis
+
+
+class ConformStack(Protocol):
+    """What the fixture `conform_stack` is."""
+
+    def __call__(
+        self,
+        stack: Stack,
+        *,
+        suite: str = "all",
+        only: Sequence[str] = (),
+        baseline: Path | None = None,
+        margin: float = 5.0,
+        **how: Any,
+    ) -> Report:
+        """Score a stack; the test fails where it hangs, fails or became worse.
+
+        Args:
+            stack: what is scored.
+            suite: `stalls`, `losses` or `all`.
+            only: ids of scenarios, for these alone.
+            baseline: an earlier result, which `--rtolab-store` writes.
+            margin: by how much a score may fall short of it.
+            how: of `rtolab.conform.conform`: `repeat`, `parallel`, `limit_s`.
+        """
+
+
+class NoSpuriousRetransmissions(Protocol):
+    """What the fixture `no_spurious_retransmissions` is."""
+
+    def __call__(self, capture: Path, *, most: int = 0) -> Diagnosis:
+        """Diagnose a capture; the test fails if more than `most` retransmissions were in vain."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds `--rtolab-store`."""
+    parser.getgroup("rtolab").addoption(
+        "--rtolab-store",
+        action="store_true",
+        help="store what conform_stack finds as the baseline, in place of comparing with it",
+    )
+
+
+@pytest.fixture
+def conform_stack(request: pytest.FixtureRequest) -> ConformStack:
+    """Scores a stack beside an earlier result; skips the test where no hosts can be made."""
+    lacking = _lacking()
+    if lacking:
+        pytest.skip(f"conform_stack needs {lacking}")
+    store = bool(request.config.getoption("--rtolab-store"))
+
+    def scored(
+        stack: Stack,
+        *,
+        suite: str = "all",
+        only: Sequence[str] = (),
+        baseline: Path | None = None,
+        margin: float = 5.0,
+        **how: Any,
+    ) -> Report:
+        from rtolab import conform  # noqa: PLC0415
+        from rtolab.conform import report  # noqa: PLC0415
+
+        every = conform.suite(conform.Suite(suite))
+        chosen = [one for one in every if not only or one.id in only]
+        scores = conform.conform(stack, chosen, **how)
+        known = {}
+        if baseline is not None and not store:
+            known = report.earlier(report.read(baseline), baseline, SEED)
+        words = {"server": stack.server, "client": " ".join(stack.client)} if stack.client else {}
+        compared = conform.changes(scores, known, margin)
+        done = report.Report(stack.name, words, stack.set, SEED, scores, compared)
+        if baseline is not None and store:
+            baseline.parent.mkdir(parents=True, exist_ok=True)
+            baseline.write_text(json.dumps(done.document(), indent=2) + "\n", encoding="utf-8")
+        wrong = [f"{one.id} {one.ended} {one.said}".strip() for one in done.broken]
+        wrong += [f"{one.id} fell from {one.before:.0f} to {one.now:.0f}" for one in done.worse]
+        if wrong:
+            pytest.fail("\n".join((f"{stack.name}:", *wrong)), pytrace=False)
+        return done
+
+    return scored
+
+
+@pytest.fixture
+def no_spurious_retransmissions() -> NoSpuriousRetransmissions:
+    """Fails the test where a capture holds retransmissions of what had arrived."""
+
+    def judged(capture: Path, *, most: int = 0) -> Diagnosis:
+        from rtolab.diagnosis import diagnose  # noqa: PLC0415
+
+        found = diagnose(capture)
+        if found.error:
+            pytest.fail(f"{capture}: {found.error}", pytrace=False)
+        vain = [
+            f"frame {again['frame']} of {one['client']} to {one['server']}"
+            for one in found.document["connections"]
+            for again in one["retransmissions"]
+            if again["verdict"] == "unneeded"
+        ]
+        if len(vain) > most:
+            told = f"{capture}: {len(vain)} retransmissions in vain, and {most} may be"
+            pytest.fail("\n".join((told, *vain)), pytrace=False)
+        return found
+
+    return judged
+
+
+SEED = 1
+"""Of the scenarios."""
+
+
+def _lacking() -> str | None:
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return "Linux and root"
+    return None if Path("/dev/net/tun").exists() else "/dev/net/tun (modprobe tun)"
