@@ -5,8 +5,10 @@
 
 mod clean;
 mod facts;
+mod known;
 mod overtaken;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::ops::Range;
 
@@ -17,6 +19,7 @@ use crate::seq::Seq;
 
 pub(crate) use facts::CleanAck;
 pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
+use known::Known;
 pub(crate) use overtaken::Sending;
 
 /// The history of one direction of a connection; what every segment asks for comes first.
@@ -34,8 +37,12 @@ pub struct Flight {
     repaired: u64,
     /// Behind the highest sequence number selectively acknowledged.
     sacked_edge: Seq,
+    /// All from here to that is selectively acknowledged, where anything is.
+    sacked_top: Seq,
     /// All below that is not SACKed has been marked lost.
     lost_edge: Seq,
+    /// Which SACK blocks are marked, once there were any.
+    known: Option<Box<Known>>,
     /// Has this end offered SACK?
     offers_sack: bool,
     /// Is SACK in use?
@@ -71,7 +78,9 @@ impl Flight {
             lost: 0,
             repaired: 0,
             sacked_edge: seq,
+            sacked_top: seq,
             lost_edge: seq,
+            known: None,
             totals: Totals { acked_segments: 0, duplicates: 0 },
         }
     }
@@ -165,8 +174,18 @@ impl Flight {
         below.filter(|segment| segment.sacked).map(|segment| u64::from(segment.len)).sum()
     }
 
+    /// Which segment spans `seq`: the place behind the last one, if none does.
     fn index_of(&self, seq: Seq) -> usize {
-        self.segments.partition_point(|segment| segment.end() <= seq)
+        let Some(head) = self.segments.front().filter(|_| seq < self.max) else {
+            return self.segments.len();
+        };
+        // Most segments are as long as the first.
+        let guess = (seq.since(head.seq) as u32 / head.len.max(1)) as usize;
+        let spans = |sent: &&Sent| sent.seq <= seq && seq < sent.end();
+        match self.segments.get(guess).filter(spans) {
+            Some(_) => guess,
+            None => self.segments.partition_point(|segment| segment.end() <= seq),
+        }
     }
 
     /// Notes that `segment` was sent, and why.
@@ -303,6 +322,8 @@ impl Flight {
             self.forget_marks(&head, cut);
             self.segments[0].seq = ack;
             self.segments[0].len -= cut;
+            // It may lie within a block now.
+            self.forget_blocks();
         }
     }
 
@@ -325,12 +346,17 @@ impl Flight {
         if block.start >= block.end || block.start < self.una || block.end > self.max {
             return;
         }
-        let first = self.segments.partition_point(|segment| segment.seq < block.start);
+        let known = self.known.get_or_insert_with(|| Box::new(Known::nothing()));
+        let first = match known.marked_up_to(block) {
+            Some(end) if block.end <= end => return,
+            Some(end) => self.index_of(end),
+            None => self.segments.partition_point(|segment| segment.seq < block.start),
+        };
         for segment in self.segments.range_mut(first..) {
             if segment.end() > block.end {
                 break;
             }
-            if segment.sacked {
+            if segment.sacked || segment.seq < block.start {
                 continue;
             }
             let bytes = u64::from(segment.len);
@@ -346,6 +372,12 @@ impl Flight {
             }
             segment.sacked = true;
             segment.reported = true;
+            // What touches neither end of the highest run is another run: above it, or below.
+            let (joins, is_above) =
+                (segment.end() == self.sacked_top, segment.seq > self.sacked_edge);
+            if self.sacked == 0 || joins || is_above {
+                self.sacked_top = segment.seq;
+            }
             self.sacked += bytes;
             self.sacked_edge = self.sacked_edge.max(segment.end());
         }
@@ -373,12 +405,17 @@ impl Flight {
 
     /// Behind the highest segment that has enough SACKed above it to be taken for lost.
     fn loss_edge_by(&self, rule: LossRule) -> Seq {
-        if self.sacked < u64::from(rule.runs) {
+        let (top, edge) = (self.sacked_top, self.sacked_edge);
+        let nothing_new = top <= self.lost_edge.max(self.una);
+        if nothing_new || self.sacked < u64::from(rule.runs) {
             return self.lost_edge;
         }
-        let above = self.index_of(self.sacked_edge);
-        let (mut bytes, mut runs, mut in_run) = (0, 0, false);
+        let above = self.index_of(top);
+        let (mut bytes, mut runs, mut in_run) = (edge.since(top), 1, true);
         for segment in self.segments.range(..above).rev() {
+            if segment.end() <= self.lost_edge {
+                break;
+            }
             if segment.sacked {
                 bytes += u64::from(segment.len);
                 runs += u32::from(!in_run);
@@ -430,7 +467,14 @@ impl Flight {
             segment.sacked = false;
         }
         self.sacked = 0;
-        self.sacked_edge = self.una;
+        (self.sacked_edge, self.sacked_top) = (self.una, self.una);
+        self.forget_blocks();
+    }
+
+    fn forget_blocks(&mut self) {
+        if let Some(known) = &mut self.known {
+            **known = Known::nothing();
+        }
     }
 }
 
