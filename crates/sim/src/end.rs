@@ -9,6 +9,7 @@ use rtolab_tcp::spurious::{EpisodeKind, Verdict};
 use rtolab_tcp::{Config, Connection, Event, Flight, Retransmission, Segment, Seq, State};
 use rtolab_time::Instant;
 
+use crate::fetch::fetch_row;
 use crate::timeouts::Timeouts;
 use crate::truth::Stimulus;
 
@@ -69,6 +70,12 @@ impl End {
             written: 0,
             close_acknowledged: None,
         }
+    }
+
+    /// Has the processor fetch all of it.
+    #[inline(always)]
+    pub fn fetch(&self) {
+        fetch_row(&self.sent_max, size_of::<Self>());
     }
 
     /// Writes so many bytes.

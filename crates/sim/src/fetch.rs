@@ -1,23 +1,36 @@
-//! Asks the processor for memory that will be needed soon.
+//! Asks the processor for memory that will be needed soon. It comes into the cache while other work
+//! goes on, and nothing else happens; a processor that cannot be asked fetches it when it is needed.
 
-/// So many bytes are fetched at once.
-#[cfg(target_arch = "x86_64")]
+use std::slice::from_ref;
+
+use prefetch_index::prefetch_index;
+
+/// The processor fetches so many bytes at once.
 const LINE: usize = 64;
 
-/// Has `item` brought into the cache while other work goes on; nothing else happens. Where the
-/// processor cannot be asked it comes when it is needed.
+/// Has what is at `index` fetched, as far as its first line goes.
+#[inline(always)]
+pub fn fetch_at<T>(items: &[T], index: usize) {
+    prefetch_index(items, index);
+}
+
+/// The same of `item`.
 #[inline(always)]
 pub fn fetch<T>(item: &T) {
-    #[cfg(target_arch = "x86_64")]
-    for line in (0..size_of::<T>()).step_by(LINE) {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let address = core::ptr::from_ref(item).cast::<i8>().wrapping_add(line);
-        #[expect(unsafe_code, reason = "there is no other way to ask the processor")]
-        // SAFETY: a prefetch reads nothing and never faults, whatever the address.
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(address);
-        }
+    fetch_at(from_ref(item), 0);
+}
+
+/// The same of what lies behind `item`.
+#[inline(always)]
+pub fn fetch_behind<T>(item: &T) {
+    fetch_at(from_ref(item), 1);
+}
+
+/// Has so many bytes fetched, of which `first` is the beginning.
+#[inline(always)]
+pub fn fetch_row<T>(first: &T, bytes: usize) {
+    const { assert!(LINE % size_of::<T>() == 0, "lines begin between two of them") };
+    for line in 0..bytes.div_ceil(LINE) {
+        fetch_at(from_ref(first), line * (LINE / size_of::<T>()));
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = item;
 }

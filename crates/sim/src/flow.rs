@@ -170,6 +170,12 @@ impl Flow {
         self.headings[place.index()].first
     }
 
+    /// The number of the first step for a packet that leaves `place`, as it was when last asked for.
+    #[inline]
+    pub fn last_way(&self, place: Place) -> u32 {
+        self.headings[place.index()].first
+    }
+
     /// Looks up which way packets from `place` take at `at`, and until when.
     #[cold]
     fn turn(&mut self, place: Place, at: Instant) {

@@ -94,9 +94,12 @@ pub enum Stage {
 /// All stages of all ways, by the numbers of the steps.
 #[derive(Clone, Debug)]
 pub struct Stages {
-    pub stages: Arc<[Stage]>,
+    pub all: Arc<[Stage]>,
     /// How many runs packets wait in.
     pub runs: usize,
+    /// Is a packet that comes out of each run where it was for? So it is in all ways, or in none, where
+    /// delays differ.
+    pub last: Arc<[bool]>,
 }
 
 /// What leads to a pipe.
@@ -136,8 +139,14 @@ impl Stages {
             (None, Step::Agent(agent)) => Stage::Agent(agent),
             (None, Step::Arrival) => Stage::Arrival,
         };
-        let stages = steps.iter().enumerate().map(stage).collect();
-        Self { stages, runs: runs.len() }
+        let stages: Arc<[Stage]> = steps.iter().enumerate().map(stage).collect();
+        let mut last = vec![false; runs.len()];
+        for pair in stages.windows(2) {
+            if let [Stage::Pipe { run, .. }, Stage::Arrival] = pair {
+                last[*run as usize] = true;
+            }
+        }
+        Self { runs: runs.len(), last: last.into(), all: stages }
     }
 }
 

@@ -40,16 +40,35 @@ impl Queue {
     }
 
     /// When the entity's event is due.
-    pub fn slot(&self, entity: usize) -> Instant {
-        self.slots[entity]
+    #[inline]
+    pub fn slot(&self, entity: usize) -> &Instant {
+        &self.slots[entity]
+    }
+
+    /// The entity's event is being taken: the queue is in order again once it is told of the next one,
+    /// or that it is to [look](Self::look_again) itself.
+    #[inline]
+    pub fn take(&mut self, entity: usize) {
+        self.slots[entity] = Instant::NEVER;
+    }
+
+    /// The entity, whose event was taken, has no other if nothing was said of it.
+    #[inline]
+    pub fn look_again(&mut self, entity: usize) {
+        if self.slots[entity] == Instant::NEVER {
+            self.replay(entity, Instant::NEVER);
+        }
     }
 
     /// The entity's event is now due at `at`.
     pub fn set(&mut self, entity: usize, at: Instant) {
-        if self.slots[entity] == at {
-            return;
+        if self.slots[entity] != at {
+            self.slots[entity] = at;
+            self.replay(entity, at);
         }
-        self.slots[entity] = at;
+    }
+
+    fn replay(&mut self, entity: usize, at: Instant) {
         // The winner so far meets the winner of the other half, from the leaf's sibling to the root.
         let sibling = entity ^ 1;
         let mut best = earlier((at, entity as u32), (self.slots[sibling], sibling as u32));

@@ -1,5 +1,6 @@
 //! One run: flows over channels, event by event.
 
+mod ahead;
 mod answer;
 mod steps;
 
@@ -25,6 +26,9 @@ use crate::transit::{Due, Transit};
 pub struct Sim {
     now: Instant,
     queue: Queue,
+    /// So many entities are without events, and have no slot: the directions of links, where all are
+    /// pipes.
+    unheard: usize,
     /// What is under way through pipes.
     transit: Transit,
     pub(crate) links: Vec<Link>,
@@ -32,6 +36,8 @@ pub struct Sim {
     pub(crate) pipes: Vec<Pipe>,
     /// What every packet meets on its way; a packet says where it is in it.
     stages: Arc<[Stage]>,
+    /// Is a packet that comes out of a run where it was for?
+    last_runs: Arc<[bool]>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) applications: Vec<Attended>,
     pub(crate) agents: Vec<Agent>,
@@ -80,15 +86,19 @@ impl Sim {
     /// The beginning of a run.
     pub(crate) fn new(parts: Parts, trace: Trace, measure: Measure) -> Self {
         let Parts { links, pipes, steps, flows, applications, agents } = parts;
-        let Stages { stages, runs } = Stages::new(&steps, &links, &pipes);
+        let Stages { all: stages, runs, last: last_runs } = Stages::new(&steps, &links, &pipes);
+        let plain = links.iter().all(|link| matches!(link, Link::Pipes(_)));
+        let unheard = if plain { 2 * links.len() } else { 0 };
         let pairs = links.len() + flows.len();
         let mut sim = Self {
             now: Instant::START,
-            queue: Queue::new(2 * pairs + applications.len() + agents.len()),
+            queue: Queue::new(2 * pairs - unheard + applications.len() + agents.len()),
+            unheard,
             transit: Transit::new(runs),
             links,
             pipes,
             stages,
+            last_runs,
             flows,
             applications,
             agents,
@@ -174,7 +184,7 @@ impl Sim {
     pub(crate) fn step(&mut self, end: Instant) -> bool {
         let (due, (at, entity)) = (self.transit.next(), self.queue.first());
         let out = due.at();
-        let comes_out = out < at || (out == at && (due.pipe() as usize) < entity);
+        let comes_out = out < at || (out == at && (due.pipe() as usize) < self.unheard + entity);
         let at = if comes_out { out } else { at };
         if at > end {
             // Unless nothing more will ever happen.
@@ -208,6 +218,9 @@ impl Sim {
     fn on_transit(&mut self, due: Due) {
         self.now = due.at();
         self.counters.events += 1;
+        if self.transit.is_crowded() {
+            self.fetch_ahead();
+        }
         while let Some(slot) = self.transit.pop() {
             match due.is_refusal() {
                 true => self.refuse(slot, due),
@@ -219,7 +232,8 @@ impl Sim {
         }
     }
 
-    fn entity(&self, entity: usize) -> Entity {
+    fn entity(&self, slot: usize) -> Entity {
+        let entity = self.unheard + slot;
         let Some(host) = entity.checked_sub(2 * self.links.len()) else {
             return Entity::Channel(entity / 2, Direction::BOTH[entity % 2]);
         };
@@ -235,12 +249,13 @@ impl Sim {
     fn number(&self, entity: Entity) -> usize {
         let hosts = 2 * self.links.len();
         let others = hosts + 2 * self.flows.len();
-        match entity {
+        let entity = match entity {
             Entity::Channel(channel, direction) => 2 * channel + direction.index(),
             Entity::Host(flow, place) => hosts + 2 * flow + place.index(),
             Entity::Application(index) => others + index,
             Entity::Agent(index) => others + self.applications.len() + index,
-        }
+        };
+        entity - self.unheard
     }
 
     /// The entity's event is due then, and no other.
@@ -252,7 +267,7 @@ impl Sim {
     fn wake_for_timer(&mut self, entity: Entity, timer: Option<Instant>) {
         let number = self.number(entity);
         if let Some(at) = timer {
-            if at < self.queue.slot(number) {
+            if at < *self.queue.slot(number) {
                 self.queue.set(number, at);
             }
         }
@@ -341,8 +356,13 @@ impl Sim {
             }
             connection.on_timer(self.now);
         }
-        self.wake(Entity::Host(flow, place), None);
+        let number = self.number(Entity::Host(flow, place));
+        self.queue.take(number);
         self.drain(flow, place);
+        self.queue.look_again(number);
+        if self.transit.is_crowded() {
+            self.fetch_next_timer();
+        }
     }
 
     /// Does what the connection at `place` wants.

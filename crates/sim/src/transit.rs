@@ -11,17 +11,12 @@ use rtolab_link::Fifo;
 use rtolab_net::Packet;
 use rtolab_time::Instant;
 
-use crate::fetch::fetch;
-
 /// So many places before the end of its run a packet is let in; else it waits apart.
 const NEAR: usize = 64;
 
 /// So many packets the caches hold beside all else: with more of them each is fetched before it comes
 /// out, for it was put there a round trip ago.
 const FEW: usize = 4096;
-
-/// So many of a run come out before the one that is fetched.
-const AHEAD: usize = 8;
 
 /// When something comes out of which pipe. Of several at one instant the one of the lowest number
 /// comes first, and of one pipe what comes out before what was refused.
@@ -76,7 +71,7 @@ pub type Slot = u32;
 
 /// A packet that waits in a run: when it is due, and its number in the lowest bits.
 #[derive(Clone, Copy, Debug)]
-struct Waiting(u128);
+pub struct Waiting(u128);
 
 impl Waiting {
     /// The bits of the number.
@@ -215,17 +210,31 @@ impl Transit {
         self.heads.first().1
     }
 
+    /// Are there more packets than the caches hold?
+    #[inline(always)]
+    pub fn is_crowded(&self) -> bool {
+        self.packets.len() > FEW
+    }
+
+    /// Which run what is due next waits in, unless it waits apart; and that run.
+    #[inline(always)]
+    pub fn next_run(&self) -> Option<(usize, &Fifo<Waiting>)> {
+        let (run, _) = self.heads.first();
+        Some((run, self.runs.get(run)?))
+    }
+
+    /// A packet that waits in a run.
+    #[inline(always)]
+    pub fn waiting(&self, waiting: Waiting) -> &Packet {
+        &self.packets[waiting.slot() as usize]
+    }
+
     /// What is due next waits no longer.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Slot> {
         let (run, _) = self.heads.first();
         let Some(waiting) = self.runs.get_mut(run) else { return self.pop_apart() };
         let first = waiting.pop().map(Waiting::slot);
-        if self.packets.len() > FEW {
-            if let Some(later) = waiting.oldest(AHEAD) {
-                fetch(&self.packets[later.slot() as usize]);
-            }
-        }
         let next = waiting.front().map_or(Due::never(), |packet| packet.due());
         self.heads.set(run, next);
         first

@@ -135,6 +135,11 @@ impl Flight {
         self.segments.front()
     }
 
+    /// The segment that was sent first last.
+    pub fn last(&self) -> Option<&Sent> {
+        self.segments.back()
+    }
+
     /// The segment that begins at `seq`, or the one that spans it.
     pub fn segment_at(&self, seq: Seq) -> Option<&Sent> {
         self.segments.get(self.index_of(seq))
