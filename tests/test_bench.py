@@ -70,10 +70,9 @@ def test_every_case_is_measured(measured: dict[str, Any]) -> None:
         assert 1 < run["events"] / run["packets"] < 5
 
 
-def test_an_event_queue_alone_is_the_limit(measured: dict[str, Any]) -> None:
+def test_an_event_queue_alone_does_as_many_events(measured: dict[str, Any]) -> None:
     fifty = measured["cases"]["b"]
     assert measured["queue"]["events"] == fifty["events"]
-    assert measured["queues_a_run"] > 1
     assert measured["queues_a_run"] == pytest.approx(
         fifty["run_s"] / measured["queue"]["run_s"], rel=1e-2
     )

@@ -4,6 +4,7 @@
 //! [`Flight`](rtolab_tcp::Flight) and the detectors of `rtolab-tcp` for each direction of each
 //! connection, and says what became of each [connection](ConnectionReport). It needs memory for the
 //! connections that are open, and for what it has to say.
+#![forbid(unsafe_code)]
 
 mod acks;
 mod arrivals;

@@ -1,5 +1,6 @@
 //! A sans-IO link: told of frames and of the time, it says which frames come out, when, and what
 //! became of the others.
+#![forbid(unsafe_code)]
 #![no_std]
 #![deny(missing_docs)]
 

@@ -1,5 +1,6 @@
 //! Sans-IO parts that every clock needs: packets, routes, what stands on the way, workloads, and the
 //! fates of copies.
+#![forbid(unsafe_code)]
 
 pub mod agent;
 mod copies;

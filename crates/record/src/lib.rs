@@ -1,4 +1,5 @@
 //! What can be observed of a run: typed rows, and the tables made of them.
+#![forbid(unsafe_code)]
 
 mod column;
 mod judged;

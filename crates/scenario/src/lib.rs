@@ -5,6 +5,7 @@
 //! `resolve` checks what spans several keys, fills in the defaults and reads the traces that the
 //! scenario names.
 //! What is wrong is an [`Error`]: file, line, key, what was found and what would be right.
+#![forbid(unsafe_code)]
 
 mod document;
 mod error;

@@ -1,4 +1,5 @@
 //! The virtual clock: the engine and its links on an event queue, exactly and repeatably.
+#![forbid(unsafe_code)]
 
 mod attend;
 mod bench;

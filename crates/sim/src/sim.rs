@@ -360,7 +360,7 @@ impl Sim {
         self.queue.take(number);
         self.drain(flow, place);
         self.queue.look_again(number);
-        if self.transit.is_crowded() {
+        if self.transit.is_overcrowded() {
             self.fetch_next_timer();
         }
     }

@@ -18,6 +18,9 @@ const NEAR: usize = 64;
 /// out, for it was put there a round trip ago.
 const FEW: usize = 4096;
 
+/// With more packets under way than these, the caches do not hold their flows either.
+const MANY: usize = 32_768;
+
 /// When something comes out of which pipe. Of several at one instant the one of the lowest number
 /// comes first, and of one pipe what comes out before what was refused.
 ///
@@ -214,6 +217,12 @@ impl Transit {
     #[inline(always)]
     pub fn is_crowded(&self) -> bool {
         self.packets.len() > FEW
+    }
+
+    /// Are there so many that the caches do not hold what they lead to?
+    #[inline(always)]
+    pub fn is_overcrowded(&self) -> bool {
+        self.packets.len() > MANY
     }
 
     /// Which run what is due next waits in, unless it waits apart; and that run.

@@ -1,5 +1,6 @@
 //! A sans-IO TCP engine: told of segments and of the time, it says what leaves and when it next
 //! wants to be woken. It reads no clock, no socket and no random device.
+#![forbid(unsafe_code)]
 #![no_std]
 #![deny(missing_docs)]
 

@@ -2,6 +2,7 @@
 //!
 //! All of rtolab counts time in whole nanoseconds since the start of a run and rates in whole
 //! bits a second: integers, so that a run is the same on every machine.
+#![forbid(unsafe_code)]
 #![no_std]
 #![deny(missing_docs)]
 

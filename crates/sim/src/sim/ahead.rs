@@ -31,7 +31,7 @@ impl Sim {
             fetch(&packet.segment);
             fetch(&packet.step);
         }
-        if !self.last_runs[number] {
+        if !self.transit.is_overcrowded() || !self.last_runs[number] {
             return;
         }
         if let Some(packet) = behind(FLOW) {
