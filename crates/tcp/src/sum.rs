@@ -351,7 +351,7 @@ mod tests {
         let base = Config::default();
         let with = |name| sender_with(name, &base, &Sysctl::default(), from_ref(&own));
         let acting = with("sack+own:rfc4015").unwrap();
-        assert_eq!(acting.detectors.others, [own.clone()]);
+        assert_eq!(acting.detectors.others, from_ref(&own));
         assert_eq!(acting, with("sack+own+rfc4015").unwrap());
         assert_eq!(acting.response, sender("sack+eifel:rfc4015", &base).unwrap().response);
         assert_eq!(with("linux+own").unwrap().detectors.others.len(), 2);
