@@ -423,10 +423,8 @@ def test_a_capture_is_diagnosed_and_forgotten() -> None:
 
 def test_what_is_no_capture_is_told(client: TestClient) -> None:
     response = client.post("/api/capture?name=a%0Ab.txt", content=b"hello", headers=BINARY)
-    found = unpack(response.content)
-    assert found["name"] == "ab.txt"
-    assert found["pictures"] == []
-    assert "neither pcap nor pcapng" in found["error"]
+    assert response.status_code == 422
+    assert told(response)["message"].startswith("ab.txt: neither pcap nor pcapng")
     assert b"rtolab-serve" not in response.content
 
 
