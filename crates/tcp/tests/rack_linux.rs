@@ -119,17 +119,15 @@ fn the_rate_comes_down_from_the_window_to_its_part() {
             config.recovery.reduction = Reduction::Prr(bound);
         });
         let mut s = setup.sent(1..=24);
-        s.at(199).write(40);
-        let before = s.take().len();
-        assert_eq!(before, 16);
         s.at(200).sacks(0, [2..=4]).take();
+        s.write(40).take();
         let counts = (5..=20).map(|last| {
             s.at(200).sacks(0, [2..=last]);
             s.take().len()
         });
         counts.sum::<usize>()
     };
-    assert!(sent(PrrBound::Linux) <= sent(PrrBound::Rfc9937));
+    assert!(sent(PrrBound::Linux) < sent(PrrBound::Rfc9937));
 }
 
 /// `tcp_cong_control` comes after `tcp_fastretrans_alert`: what ends a recovery finds it over.
