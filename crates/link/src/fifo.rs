@@ -99,9 +99,26 @@ impl<T: Copy> Fifo<T> {
         self.ring = ring;
     }
 
-    /// One comes before those of the newest that are `later`.
-    pub fn insert_before(&mut self, item: T, mut later: impl FnMut(&T) -> bool) {
+    /// One comes before those that are `later`; they are among the newest, at most so many.
+    pub fn insert_before(&mut self, item: T, most: usize, later: impl Fn(&T) -> bool) {
+        let others = most.min(self.len());
         self.push(item);
+        let end = self.place(self.end - 1);
+        match end.checked_sub(others) {
+            // They lie side by side, as nearly always.
+            Some(start) => {
+                let newest = &mut self.ring[start..=end];
+                let place = newest[..others].partition_point(|other| !later(other));
+                newest.copy_within(place..others, place + 1);
+                newest[place] = item;
+            }
+            None => self.sink(&item, later),
+        }
+    }
+
+    /// The newest goes before those that are `later`.
+    #[cold]
+    fn sink(&mut self, item: &T, later: impl Fn(&T) -> bool) {
         let mut place = self.place(self.end - 1);
         for number in (self.first..self.end - 1).rev() {
             let before = self.place(number);
@@ -111,7 +128,7 @@ impl<T: Copy> Fifo<T> {
             self.ring[place] = self.ring[before];
             place = before;
         }
-        self.ring[place] = item;
+        self.ring[place] = *item;
     }
 
     /// The oldest goes.
@@ -135,17 +152,20 @@ mod tests {
         #[test]
         fn it_does_as_a_deque_does(steps in prop::collection::vec((0..5, 0..9_usize), 0..300)) {
             let (mut fifo, mut deque) = (Fifo::default(), VecDeque::new());
-            for (step, number) in steps {
+            let mut last = 0;
+            for (id, (step, number)) in steps.into_iter().enumerate() {
                 match step {
                     0 | 1 => {
-                        fifo.push(number);
-                        deque.push_back(number);
+                        last += number;
+                        fifo.push((last, id));
+                        deque.push_back((last, id));
                     }
                     2 => {
-                        let newest = number.min(deque.len());
-                        let mut later = 0..newest;
-                        fifo.insert_before(number, |_| later.next().is_some());
-                        deque.insert(deque.len() - newest, number);
+                        let item = (last.saturating_sub(2 * number), id);
+                        let place = deque.partition_point(|other| other.0 <= item.0);
+                        let later = deque.len() - place;
+                        fifo.insert_before(item, later + number % 3, |other| other.0 > item.0);
+                        deque.insert(place, item);
                     }
                     _ => prop_assert_eq!(fifo.pop(), deque.pop_front()),
                 }

@@ -50,10 +50,11 @@ impl Condition {
 }
 
 /// One copy of a segment or datagram on its way.
+///
+/// Laid out as it stands: what most packets need are the first 64 bytes, and only options lie behind.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Packet {
-    /// The segment; see [`Packet::is_datagram`].
-    pub segment: Segment,
     /// Which copy: every sending of every flow has its own.
     pub copy: CopyId,
     /// When it left its host.
@@ -70,6 +71,8 @@ pub struct Packet {
     pub condition: Condition,
     /// Does it go from the flow's sender to its receiver, or back?
     pub to_receiver: bool,
+    /// The segment; see [`Packet::is_datagram`].
+    pub segment: Segment,
 }
 
 // With its outcome a packet is copied at every link: beyond 128 bytes each copy calls memmove.

@@ -3,6 +3,9 @@
 #[path = "../../../benches/brief.rs"]
 mod brief;
 #[allow(dead_code, unused_imports, reason = "of the simulator's file only a part is measured")]
+#[path = "../src/fetch.rs"]
+mod fetch;
+#[allow(dead_code, unused_imports, reason = "of the simulator's file only a part is measured")]
 #[path = "../src/queue.rs"]
 mod queue;
 #[allow(dead_code, unused_imports, reason = "of the simulator's file only a part is measured")]

@@ -95,11 +95,20 @@ pub enum Stage {
 #[derive(Clone, Debug)]
 pub struct Stages {
     pub all: Arc<[Stage]>,
-    /// How many runs packets wait in.
-    pub runs: usize,
-    /// Is a packet that comes out of each run where it was for? So it is in all ways, or in none, where
-    /// delays differ.
-    pub last: Arc<[bool]>,
+    /// The runs that packets wait in.
+    pub runs: Arc<[Run]>,
+}
+
+/// What packets come to that come out of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// Are some of them where they were for? So it is in all ways, or in none, where delays differ.
+    pub is_last: bool,
+    /// Are all of them?
+    pub is_end: bool,
+    /// All come to pipes, to which packets come only out of pipes, on their way for so long at least: of
+    /// what comes there within that time from now all is under way. Zero if it is otherwise.
+    pub notice: Duration,
 }
 
 /// What leads to a pipe.
@@ -140,13 +149,22 @@ impl Stages {
             (None, Step::Arrival) => Stage::Arrival,
         };
         let stages: Arc<[Stage]> = steps.iter().enumerate().map(stage).collect();
-        let mut last = vec![false; runs.len()];
+        let notices = notices(steps, links, pipes);
+        let run = Run { is_last: false, is_end: true, notice: Duration::MAX };
+        let mut runs = vec![run; runs.len()];
         for pair in stages.windows(2) {
-            if let [Stage::Pipe { run, .. }, Stage::Arrival] = pair {
-                last[*run as usize] = true;
-            }
+            let [Stage::Pipe { run, .. }, next] = pair else { continue };
+            let run = &mut runs[*run as usize];
+            run.is_last |= *next == Stage::Arrival;
+            run.is_end &= *next == Stage::Arrival;
+            run.notice = run.notice.min(match next {
+                Stage::Pipe { pipe, .. } | Stage::PipeToPipe { pipe, .. } => {
+                    notices[*pipe as usize]
+                }
+                _ => Duration::ZERO,
+            });
         }
-        Self { runs: runs.len(), last: last.into(), all: stages }
+        Self { runs: runs.into(), all: stages }
     }
 }
 
@@ -177,6 +195,23 @@ fn feeders(steps: &[Step], links: &[Link]) -> Vec<Feeder> {
         before = pipe;
     }
     feeders
+}
+
+/// By the numbers of pipes, how long packets are at least in the pipe before: not at all where they
+/// come from elsewhere.
+fn notices(steps: &[Step], links: &[Link], pipes: &[Pipe]) -> Vec<Duration> {
+    let mut notices = vec![Duration::MAX; 2 * links.len()];
+    let mut before = Duration::ZERO;
+    for step in steps {
+        let pipe = pipe(*step, links);
+        if let Some(pipe) = pipe {
+            let notice = &mut notices[pipe as usize];
+            *notice = before.min(*notice);
+        }
+        let place = pipe.and_then(|pipe| place(pipe, links));
+        before = place.map_or(Duration::ZERO, |place| pipes[place as usize].delay_and_limit().0);
+    }
+    notices
 }
 
 /// Where the pipe of that number lies.

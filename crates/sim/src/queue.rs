@@ -73,12 +73,18 @@ impl Queue {
         let sibling = entity ^ 1;
         let mut best = earlier((at, entity as u32), (self.slots[sibling], sibling as u32));
         let mut node = (self.leaves + entity) >> 1;
-        self.winners[node] = best.1;
-        while node > 1 {
+        loop {
+            if self.winners[node] == best.1 && best.1 != entity as u32 {
+                // It has won before: nothing changes on the way to the root.
+                return;
+            }
+            self.winners[node] = best.1;
+            if node == 1 {
+                break;
+            }
             let other = self.winners[node ^ 1];
             best = earlier(best, (self.slots[other as usize], other));
             node >>= 1;
-            self.winners[node] = best.1;
         }
         self.first = best;
     }

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod answer;
+mod early;
 mod steps;
 
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use rtolab_time::Instant;
 use crate::attend::Attended;
 use crate::flow::Flow;
 use crate::judging::Judging;
-use crate::links::{Link, Stage, Stages};
+use crate::links::{Link, Run, Stage, Stages};
 use crate::measure::Measure;
 use crate::queue::Queue;
 use crate::trace::Trace;
@@ -36,8 +37,8 @@ pub struct Sim {
     pub(crate) pipes: Vec<Pipe>,
     /// What every packet meets on its way; a packet says where it is in it.
     stages: Arc<[Stage]>,
-    /// Is a packet that comes out of a run where it was for?
-    last_runs: Arc<[bool]>,
+    /// What comes out of the runs that packets wait in.
+    runs: Arc<[Run]>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) applications: Vec<Attended>,
     pub(crate) agents: Vec<Agent>,
@@ -86,7 +87,7 @@ impl Sim {
     /// The beginning of a run.
     pub(crate) fn new(parts: Parts, trace: Trace, measure: Measure) -> Self {
         let Parts { links, pipes, steps, flows, applications, agents } = parts;
-        let Stages { all: stages, runs, last: last_runs } = Stages::new(&steps, &links, &pipes);
+        let Stages { all: stages, runs } = Stages::new(&steps, &links, &pipes);
         let plain = links.iter().all(|link| matches!(link, Link::Pipes(_)));
         let unheard = if plain { 2 * links.len() } else { 0 };
         let pairs = links.len() + flows.len();
@@ -94,11 +95,11 @@ impl Sim {
             now: Instant::START,
             queue: Queue::new(2 * pairs - unheard + applications.len() + agents.len()),
             unheard,
-            transit: Transit::new(runs),
+            transit: Transit::new(runs.len()),
             links,
             pipes,
             stages,
-            last_runs,
+            runs,
             flows,
             applications,
             agents,
@@ -160,7 +161,9 @@ impl Sim {
                 if due.at() >= self.queue.first().0 || due.at() > end {
                     break;
                 }
+                let run = self.transit.first_run();
                 self.on_transit(due);
+                self.go_on_early((run, due), end);
             }
             if !self.step(end) {
                 return;

@@ -11,12 +11,17 @@ use rtolab_link::Fifo;
 use rtolab_net::Packet;
 use rtolab_time::Instant;
 
+use crate::fetch::fetch;
+
 /// So many places before the end of its run a packet is let in; else it waits apart.
 const NEAR: usize = 64;
 
 /// So many packets the caches hold beside all else: with more of them each is fetched before it comes
 /// out, for it was put there a round trip ago.
 const FEW: usize = 4096;
+
+/// So many packets before one is needed it is fetched, where they follow one another at once.
+const SOON: usize = 6;
 
 /// With more packets under way than these, the caches do not hold their flows either.
 const MANY: usize = 32_768;
@@ -127,6 +132,9 @@ impl Transit {
     #[inline]
     pub fn put(&mut self, packet: &Packet) -> Slot {
         if let Some(slot) = self.free.pop() {
+            if let Some(later) = self.free.oldest(SOON).filter(|_| self.is_crowded()) {
+                fetch(&self.packets[*later as usize]);
+            }
             self.packets[slot as usize] = *packet;
             return slot;
         }
@@ -181,7 +189,8 @@ impl Transit {
         if waiting.newest(NEAR - 1).is_some_and(|other| due.is_before(*other)) {
             return self.wait_apart(due, slot);
         }
-        waiting.insert_before(Waiting::new(due, slot), |other| due.is_before(*other));
+        let packet = Waiting::new(due, slot);
+        waiting.insert_before(packet, NEAR - 1, |other| due.is_before(*other));
         if waiting.front().is_some_and(|first| first.slot() == slot) {
             self.heads.set(run, due);
         }
@@ -232,6 +241,48 @@ impl Transit {
         Some((run, self.runs.get(run)?))
     }
 
+    /// The run that what is due next waits in; the number behind the last one if it waits apart.
+    #[inline(always)]
+    pub fn first_run(&self) -> usize {
+        self.heads.first().0
+    }
+
+    /// What is due first of all but one run and those `without` interest. `None`: that is not told, for
+    /// there are many runs.
+    pub fn first_but(&self, run: usize, without: impl Fn(usize) -> bool) -> Option<Due> {
+        let Contest::Few(heads) = &self.heads.all else { return None };
+        let others =
+            heads.iter().enumerate().filter(|(other, _)| *other != run && !without(*other));
+        Some(others.map(|(_, head)| Heads::due(*head)).min().unwrap_or_else(Due::never))
+    }
+
+    /// What is due first in a run.
+    #[inline(always)]
+    pub fn first_of(&self, run: usize) -> Option<(Due, Slot)> {
+        self.runs[run].front().map(|first| (first.due(), first.slot()))
+    }
+
+    /// That waits no longer; until the run is [looked at](Self::look_at) nothing else is to be asked.
+    #[inline(always)]
+    pub fn pop_of(&mut self, run: usize) {
+        self.runs[run].pop();
+    }
+
+    /// Has the processor fetch a packet that comes out of the run soon.
+    #[inline(always)]
+    pub fn fetch_of(&self, run: usize) {
+        if let Some(waiting) = self.runs[run].oldest(SOON) {
+            fetch(self.waiting(*waiting));
+        }
+    }
+
+    /// Looks what is due first in the run now.
+    #[inline(always)]
+    pub fn look_at(&mut self, run: usize) {
+        let next = self.runs[run].front().map_or(Due::never(), |packet| packet.due());
+        self.heads.set(run, next);
+    }
+
     /// A packet that waits in a run.
     #[inline(always)]
     pub fn waiting(&self, waiting: Waiting) -> &Packet {
@@ -244,8 +295,7 @@ impl Transit {
         let (run, _) = self.heads.first();
         let Some(waiting) = self.runs.get_mut(run) else { return self.pop_apart() };
         let first = waiting.pop().map(Waiting::slot);
-        let next = waiting.front().map_or(Due::never(), |packet| packet.due());
-        self.heads.set(run, next);
+        self.look_at(run);
         first
     }
 }
@@ -281,7 +331,11 @@ impl Heads {
 
     #[inline(always)]
     fn first(&self) -> (usize, Due) {
-        (self.first as u32 as usize, Due(self.first & !Waiting::SLOT))
+        (self.first as u32 as usize, Self::due(self.first))
+    }
+
+    const fn due(head: u128) -> Due {
+        Due(head & !Waiting::SLOT)
     }
 
     #[inline(always)]

@@ -144,8 +144,10 @@ impl Codepoint {
     }
 }
 
-/// One segment: a range of sequence space, flags and options, in 64 bytes.
+/// One segment: a range of sequence space, flags and options, in 64 bytes; what every segment has comes
+/// first.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
 pub struct Segment {
     /// The first sequence number, of the SYN if there is one.
     pub seq: Seq,

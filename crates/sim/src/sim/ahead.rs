@@ -28,10 +28,10 @@ impl Sim {
         let Some((number, run)) = self.transit.next_run() else { return };
         let behind = |others| run.oldest(others).map(|waiting| self.transit.waiting(*waiting));
         if let Some(packet) = behind(PACKET) {
-            fetch(&packet.segment);
-            fetch(&packet.step);
+            fetch(packet);
+            fetch(&packet.segment.flags);
         }
-        if !self.transit.is_overcrowded() || !self.last_runs[number] {
+        if !self.transit.is_overcrowded() || !self.runs[number].is_last {
             return;
         }
         if let Some(packet) = behind(FLOW) {
@@ -86,6 +86,9 @@ impl Flow {
         fetch(&self.under_way);
         fetch(&self.tally.delay);
         fetch(&self.end(place.other()).copies);
-        self.end(place).fetch();
+        match place {
+            Place::Sender => self.end(place).fetch(),
+            Place::Receiver => self.end(place).fetch_receiver(),
+        }
     }
 }

@@ -30,13 +30,13 @@ impl Sim {
     /// The packet takes the step before it.
     #[inline(always)]
     pub(super) fn take_step(&mut self, packet: &mut Packet) {
-        match self.through_pipes(packet.bytes, packet.step) {
+        match self.through_pipes((packet.bytes, packet.step), self.now) {
             Passage::Waits { step, run, due } => {
                 packet.step = step;
                 let slot = self.transit.put(packet);
                 self.transit.wait(run as usize, due, slot);
             }
-            Passage::Refused(due) => self.refuse_when_due(packet, due),
+            Passage::Refused(due) => self.refuse_when_due(packet, due, self.now),
             Passage::Other(stage) => self.meet(stage, packet),
         }
     }
@@ -71,14 +71,20 @@ impl Sim {
     /// The packet, which is so large, takes that step from where it lies.
     #[inline(always)]
     pub(super) fn go_through(&mut self, slot: Slot, (bytes, step): (u32, u32)) {
-        match self.through_pipes(bytes, step) {
+        self.go_through_at(slot, (bytes, step), self.now);
+    }
+
+    /// The same at `at`.
+    #[inline(always)]
+    pub(super) fn go_through_at(&mut self, slot: Slot, (bytes, step): (u32, u32), at: Instant) {
+        match self.through_pipes((bytes, step), at) {
             Passage::Waits { step, run, due } => {
                 self.transit.packet_mut(slot).step = step;
                 self.transit.wait(run as usize, due, slot);
             }
             Passage::Refused(due) => {
                 let packet = self.transit.take(slot);
-                self.refuse_when_due(&packet, due);
+                self.refuse_when_due(&packet, due, at);
             }
             Passage::Other(stage) => {
                 let mut packet = self.transit.take(slot);
@@ -87,11 +93,10 @@ impl Sim {
         }
     }
 
-    /// A packet of so many bytes comes to the pipe at `step`, if it is one, and so to those behind it to
-    /// which nothing else leads.
+    /// A packet of so many bytes comes at `at` to the pipe at `step`, if it is one, and so to those behind
+    /// it to which nothing else leads.
     #[inline(always)]
-    fn through_pipes(&mut self, bytes: u32, mut step: u32) -> Passage {
-        let mut at = self.now;
+    fn through_pipes(&mut self, (bytes, mut step): (u32, u32), mut at: Instant) -> Passage {
         loop {
             let (pipe, place, run) = match self.stages[step as usize] {
                 Stage::PipeToPipe { pipe, place } => (pipe, place, None),
@@ -109,11 +114,11 @@ impl Sim {
         }
     }
 
-    /// The queue before a pipe has no room for the packet once it comes there.
+    /// The queue before a pipe has no room for the packet once it comes there, of which is known at `at`.
     #[cold]
-    fn refuse_when_due(&mut self, packet: &Packet, due: Due) {
+    fn refuse_when_due(&mut self, packet: &Packet, due: Due, at: Instant) {
         let slot = self.transit.put(packet);
-        match due.at() > self.now {
+        match due.at() > at {
             true => self.transit.wait_apart(due, slot),
             false => self.refuse(slot, due),
         }

@@ -41,8 +41,11 @@ impl Connection {
     /// All is drained: finds out whether the next segment may be answered straight away.
     #[inline]
     pub fn settle(&mut self) {
-        let courses = [Course::Receives, Course::Sends];
-        self.course = courses.into_iter().find(|it| self.keeps(*it)).unwrap_or_default();
+        let course = match self.sender.has_sent_all() {
+            true => Course::Receives,
+            false => Course::Sends,
+        };
+        self.course = if self.keeps(course) { course } else { Course::Open };
     }
 
     /// Does this end do only what belongs to the course?

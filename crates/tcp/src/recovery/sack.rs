@@ -74,18 +74,17 @@ impl Sender {
             return None;
         }
         let Some(Fast::Sack { high_rxt, rescue }) = self.recovery.fast else { return None };
-        let hole = self.flight.unsacked_from(high_rxt.max(self.flight.una())).copied();
         // (1) the first hole that is lost
-        if let Some(hole) = hole.filter(|hole| hole.seq < self.flight.lost_edge()) {
-            return self.repair(hole.seq);
+        if let Some(hole) = self.hole_below(self.flight.lost_edge(), high_rxt) {
+            return self.repair(hole);
         }
         // (2) new data
         if let Some(chunk) = self.new_chunk() {
             return Some(chunk);
         }
         // (3) the first hole below something SACKed
-        if let Some(hole) = hole.filter(|hole| hole.seq < self.flight.sacked_edge()) {
-            return self.repair(hole.seq);
+        if let Some(hole) = self.hole_below(self.flight.sacked_edge(), high_rxt) {
+            return self.repair(hole);
         }
         // (4) once, the last segment, for nothing else may show that it was lost
         if self.config.recovery.sack.rules == SackRules::Rfc3517 || self.flight.una() <= rescue {
@@ -94,6 +93,17 @@ impl Sender {
         let last = self.flight.last_unsacked().copied()?;
         self.recovery.fast = Some(Fast::Sack { high_rxt, rescue: self.recovery.recover });
         self.chunk_at(last.seq, Cause::Recovery)
+    }
+
+    /// The first hole from `high_rxt` on, if it lies below `edge`: where nothing does, nothing is
+    /// looked through.
+    fn hole_below(&self, edge: Seq, high_rxt: Seq) -> Option<Seq> {
+        let from = high_rxt.max(self.flight.una());
+        if from >= edge {
+            return None;
+        }
+        let hole = self.flight.unsacked_from(from)?.seq;
+        (hole < edge).then_some(hole)
     }
 
     fn repair(&mut self, seq: Seq) -> Option<Chunk> {

@@ -83,15 +83,6 @@ impl Bench {
         self.seats.is_empty()
     }
 
-    /// Is there nobody to ask, no episode under way, and no report waited for?
-    #[inline]
-    pub fn is_quiet(&self) -> bool {
-        self.seats.is_empty()
-            && self.episode.is_none()
-            && self.judgments.is_empty()
-            && self.resent.is_empty()
-    }
-
     /// The episode under way.
     pub const fn episode(&self) -> Option<&Episode> {
         self.episode.as_ref()

@@ -91,12 +91,6 @@ pub(super) struct Report {
 }
 
 impl Retransmissions {
-    /// Is no report waited for?
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// A segment was sent again in this episode. A report is waited for while what was sent after it
     /// is acknowledged, and two windows more.
     pub fn note(&mut self, sent: &Sent, episode: &Episode) {
