@@ -13,11 +13,6 @@ use crate::fetch::fetch_row;
 use crate::timeouts::Timeouts;
 use crate::truth::Stimulus;
 
-/// So many bytes of an end are asked for where data arrive.
-const RECEIVING: usize = 11 * 64;
-
-const _: () = assert!(RECEIVING < size_of::<End>());
-
 /// What reads at this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
@@ -81,12 +76,6 @@ impl End {
     #[inline(always)]
     pub fn fetch(&self) {
         fetch_row(&self.sent_max, size_of::<Self>());
-    }
-
-    /// The same of what is asked for where data arrive: of the sending half that is the beginning.
-    #[inline(always)]
-    pub fn fetch_receiver(&self) {
-        fetch_row(&self.sent_max, RECEIVING);
     }
 
     /// Writes so many bytes.

@@ -132,9 +132,6 @@ impl Transit {
     #[inline]
     pub fn put(&mut self, packet: &Packet) -> Slot {
         if let Some(slot) = self.free.pop() {
-            if let Some(later) = self.free.oldest(SOON).filter(|_| self.is_crowded()) {
-                fetch(&self.packets[*later as usize]);
-            }
             self.packets[slot as usize] = *packet;
             return slot;
         }

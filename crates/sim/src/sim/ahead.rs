@@ -86,9 +86,6 @@ impl Flow {
         fetch(&self.under_way);
         fetch(&self.tally.delay);
         fetch(&self.end(place.other()).copies);
-        match place {
-            Place::Sender => self.end(place).fetch(),
-            Place::Receiver => self.end(place).fetch_receiver(),
-        }
+        self.end(place).fetch();
     }
 }
