@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod acks;
+mod answers;
 mod arrivals;
 mod connection;
 mod diagnosis;

@@ -154,6 +154,7 @@ impl Sending {
         let timestamp = segment.timestamps().map(|timestamps| timestamps.value);
         let copy = Copy { at, timestamp, again: Some(again) };
         let end = segment.end().min(self.flight().max());
+        self.ledger.answers.resent(at);
         let original = self.flight().segment_at(segment.seq).copied();
         let original = original.filter(|sent| sent.seq <= segment.seq);
         let acked = end <= self.flight().una();
