@@ -14,16 +14,21 @@ use crate::trigger::Trigger;
 
 /// Packets seldom pass more routers than this.
 const MOST_HOPS: u8 = 40;
-/// How much of the confidence each ground is worth: layout, order alone, hop limit, window, shift.
+/// How much of the confidence each ground is worth: layout, order alone, hop limit, window, shift. A
+/// ground that speaks against a system takes as large a part of the confidence that the others give.
 const LAYOUT: f64 = 0.5;
 const ORDER: f64 = 0.25;
 const HOPS: f64 = 0.15;
 const WINDOW: f64 = 0.2;
 const SHIFT: f64 = 0.1;
-/// A guess below this is none.
+/// No guess is surer.
+const MOST: f64 = 0.95;
+/// With less than this to speak for it a guess is none.
 const LEAST: f64 = 0.5;
-/// What a system does that others do not makes a guess surer, or less sure, by this.
+/// What a system does that others do not makes a guess surer by this.
 const BEHAVIOUR: f64 = 0.05;
+/// What it does not do takes this part of the confidence.
+const CONTRARY: f64 = 0.2;
 
 /// A system that a sender may be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -154,43 +159,72 @@ pub(crate) fn guess<'a>(
     timeouts: impl Iterator<Item = &'a TimeoutReport>,
 ) -> Option<Guess> {
     let opening = connection.handshake.openings[sender as usize].as_ref()?;
-    let guesses = SYSTEMS.iter().map(|system| system.like(opening));
+    let guesses = SYSTEMS.iter().map(|system| (system.like(opening), system));
     // The first of equals is the more common one.
-    let best = guesses.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
-    let (mut confidence, mut grounds, system) = best;
-    if confidence < LEAST {
-        return None;
+    let surer = |one: &Grounds, other: &Grounds| one.confidence() > other.confidence();
+    let best = guesses.reduce(|best, one| if surer(&one.0, &best.0) { one } else { best });
+    let (mut grounds, system) = best.filter(|(grounds, _)| grounds.worth >= LEAST)?;
+    system.behaves(&mut grounds, triggers, timeouts);
+    let confidence = grounds.confidence().min(MOST);
+    Some(Guess { system: system.name, confidence, grounds: grounds.told, frame: opening.frame })
+}
+
+/// What speaks for a system, and what against it.
+#[derive(Debug)]
+struct Grounds {
+    /// What all that speaks for it is worth.
+    worth: f64,
+    /// Which part of that is left by what speaks against it.
+    left: f64,
+    told: Vec<String>,
+}
+
+impl Grounds {
+    const NONE: Self = Self { worth: 0.0, left: 1.0, told: Vec::new() };
+
+    fn confidence(&self) -> f64 {
+        self.worth * self.left
     }
-    system.behaves((&mut confidence, &mut grounds), triggers, timeouts);
-    let confidence = confidence.clamp(0.0, 0.95);
-    Some(Guess { system: system.name, confidence, grounds, frame: opening.frame })
+
+    fn speaks_for(&mut self, worth: f64, ground: String) {
+        self.worth += worth;
+        self.told.push(ground);
+    }
+
+    fn speaks_against(&mut self, part: f64, ground: &str) {
+        self.left *= 1.0 - part;
+        self.told.push(format!("against it: {ground}"));
+    }
+
+    fn note(&mut self, holds: bool, worth: f64, ground: String) {
+        match holds {
+            true => self.speaks_for(worth, ground),
+            false => self.speaks_against(worth, &ground),
+        }
+    }
 }
 
 impl System {
-    fn like(&self, opening: &Opening) -> (f64, Vec<String>, &Self) {
-        let mut confidence = 0.0;
-        let mut grounds = Vec::new();
-        let mut hold = |holds: bool, worth: f64, ground: String| match holds {
-            true => {
-                confidence += worth;
-                grounds.push(ground);
-            }
-            false => grounds.push(format!("against it: {ground}")),
-        };
+    fn like(&self, opening: &Opening) -> Grounds {
+        let mut grounds = Grounds::NONE;
         let Opening { syn, offer, .. } = opening;
         let named = list(&offer.options);
         match self.layouts.contains(&&offer.options[..]) {
-            true => hold(true, LAYOUT, format!("options laid out as {named}")),
-            false => hold(self.orders(syn, offer), ORDER, format!("options in the order {named}")),
+            true => grounds.speaks_for(LAYOUT, format!("options laid out as {named}")),
+            false if self.orders(syn, offer) => {
+                grounds.speaks_for(ORDER, format!("options in the order {named}"));
+            }
+            false => grounds.speaks_against(LAYOUT, &format!("options in the order {named}")),
         }
         let away = self.hops.checked_sub(offer.hops).filter(|&away| away < MOST_HOPS);
         let begun = begun_with(offer.hops);
         let hops = format!("a hop limit of {}, {begun} at first", offer.hops);
-        hold(away.is_some() && begun == self.hops, HOPS, hops);
-        hold(self.window.is_like(syn), WINDOW, format!("a window of {}", syn.window));
+        grounds.note(away.is_some() && begun == self.hops, HOPS, hops);
+        grounds.note(self.window.is_like(syn), WINDOW, format!("a window of {}", syn.window));
         let shift = syn.syn_options().window_scale.unwrap_or(0);
-        hold(self.shifts.contains(&shift), SHIFT, format!("a window scale of {shift}"));
-        (confidence, grounds, self)
+        let shift_fits = self.shifts.contains(&shift);
+        grounds.note(shift_fits, SHIFT, format!("a window scale of {shift}"));
+        grounds
     }
 
     /// A SYN-ACK has only those options that the SYN had: do these come in the same order?
@@ -209,23 +243,26 @@ impl System {
     /// What it does fits the system, or does not.
     fn behaves<'a>(
         &self,
-        (confidence, grounds): (&mut f64, &mut Vec<String>),
+        grounds: &mut Grounds,
         mut triggers: impl Iterator<Item = Trigger>,
         timeouts: impl Iterator<Item = &'a TimeoutReport>,
     ) {
         if triggers.any(|trigger| trigger == Trigger::TailLossProbe) {
             let probes = matches!(self.name, "linux" | "windows" | "macos or ios" | "freebsd");
-            *confidence += if probes { BEHAVIOUR } else { -BEHAVIOUR };
-            let which = if probes { "" } else { "against it: " };
-            grounds.push(format!("{which}it sends tail loss probes"));
+            let ground = "it sends tail loss probes";
+            match probes {
+                true => grounds.speaks_for(BEHAVIOUR, ground.into()),
+                false => grounds.speaks_against(CONTRARY, ground),
+            }
         }
         let expired = timeouts.filter(|timeout| timeout.class != Class::Unknown);
         let shortest = expired.map(|timeout| timeout.after).reduce(f64::min);
         let Some(shortest) = shortest.filter(|_| !self.least_timeout.is_zero()) else { return };
-        let fits = shortest >= self.least_timeout.secs_f64();
-        *confidence += if fits { 0.0 } else { -BEHAVIOUR };
-        let which = if fits { "" } else { "against it: " };
-        grounds.push(format!("{which}its shortest timeout took {shortest:.3} s"));
+        let ground = format!("its shortest timeout took {shortest:.3} s");
+        match shortest >= self.least_timeout.secs_f64() {
+            true => grounds.speaks_for(0.0, ground),
+            false => grounds.speaks_against(CONTRARY, &ground),
+        }
     }
 }
 
