@@ -159,72 +159,115 @@ pub(crate) fn guess<'a>(
     timeouts: impl Iterator<Item = &'a TimeoutReport>,
 ) -> Option<Guess> {
     let opening = connection.handshake.openings[sender as usize].as_ref()?;
-    let guesses = SYSTEMS.iter().map(|system| (system.like(opening), system));
+    let looks = SYSTEMS.iter().map(|system| (system.like(opening), system));
     // The first of equals is the more common one.
-    let surer = |one: &Grounds, other: &Grounds| one.confidence() > other.confidence();
-    let best = guesses.reduce(|best, one| if surer(&one.0, &best.0) { one } else { best });
-    let (mut grounds, system) = best.filter(|(grounds, _)| grounds.worth >= LEAST)?;
-    system.behaves(&mut grounds, triggers, timeouts);
+    let surer =
+        |one: &Looks, other: &Looks| one.grounds().confidence() > other.grounds().confidence();
+    let best = looks.reduce(|best, one| if surer(&one.0, &best.0) { one } else { best });
+    let (looks, system) = best.filter(|(looks, _)| looks.grounds().worth >= LEAST)?;
+    let mut grounds = looks.grounds();
+    let mut told = looks.told(opening);
+    system.behaves((&mut grounds, &mut told), triggers, timeouts);
     let confidence = grounds.confidence().min(MOST);
-    Some(Guess { system: system.name, confidence, grounds: grounds.told, frame: opening.frame })
+    Some(Guess { system: system.name, confidence, grounds: told, frame: opening.frame })
+}
+
+/// How a SYN is like those of a system.
+#[derive(Clone, Copy, Debug)]
+struct Looks {
+    layout: Layout,
+    hops: bool,
+    window: bool,
+    shift: bool,
+}
+
+/// How its options are like those of the system's SYNs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    Same,
+    /// In the same order.
+    Ordered,
+    Other,
+}
+
+impl Looks {
+    fn grounds(self) -> Grounds {
+        let (layout_fits, worth) = match self.layout {
+            Layout::Same => (true, LAYOUT),
+            Layout::Ordered => (true, ORDER),
+            Layout::Other => (false, LAYOUT),
+        };
+        let mut grounds = Grounds { worth: 0.0, left: 1.0 };
+        grounds.weigh(layout_fits, worth);
+        grounds.weigh(self.hops, HOPS);
+        grounds.weigh(self.window, WINDOW);
+        grounds.weigh(self.shift, SHIFT);
+        grounds
+    }
+
+    fn told(self, Opening { syn, offer, .. }: &Opening) -> Vec<String> {
+        let named = list(&offer.options);
+        let laid_out = match self.layout {
+            Layout::Same => format!("options laid out as {named}"),
+            Layout::Ordered | Layout::Other => format!("options in the order {named}"),
+        };
+        let hops = offer.hops;
+        let shift = shift(syn);
+        vec![
+            ground(self.layout != Layout::Other, &laid_out),
+            ground(self.hops, &format!("a hop limit of {hops}, {} at first", begun_with(hops))),
+            ground(self.window, &format!("a window of {}", syn.window)),
+            ground(self.shift, &format!("a window scale of {shift}")),
+        ]
+    }
+}
+
+/// What is said of something that holds, or does not.
+fn ground(holds: bool, what: &str) -> String {
+    let which = if holds { "" } else { "against it: " };
+    format!("{which}{what}")
+}
+
+fn shift(syn: &Segment) -> u8 {
+    syn.syn_options().window_scale.unwrap_or(0)
 }
 
 /// What speaks for a system, and what against it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Grounds {
     /// What all that speaks for it is worth.
     worth: f64,
     /// Which part of that is left by what speaks against it.
     left: f64,
-    told: Vec<String>,
 }
 
 impl Grounds {
-    const NONE: Self = Self { worth: 0.0, left: 1.0, told: Vec::new() };
-
-    fn confidence(&self) -> f64 {
+    fn confidence(self) -> f64 {
         self.worth * self.left
     }
 
-    fn speaks_for(&mut self, worth: f64, ground: String) {
-        self.worth += worth;
-        self.told.push(ground);
-    }
-
-    fn speaks_against(&mut self, part: f64, ground: &str) {
-        self.left *= 1.0 - part;
-        self.told.push(format!("against it: {ground}"));
-    }
-
-    fn note(&mut self, holds: bool, worth: f64, ground: String) {
+    fn weigh(&mut self, holds: bool, worth: f64) {
         match holds {
-            true => self.speaks_for(worth, ground),
-            false => self.speaks_against(worth, &ground),
+            true => self.worth += worth,
+            false => self.left *= 1.0 - worth,
         }
     }
 }
 
 impl System {
-    fn like(&self, opening: &Opening) -> Grounds {
-        let mut grounds = Grounds::NONE;
-        let Opening { syn, offer, .. } = opening;
-        let named = list(&offer.options);
-        match self.layouts.contains(&&offer.options[..]) {
-            true => grounds.speaks_for(LAYOUT, format!("options laid out as {named}")),
-            false if self.orders(syn, offer) => {
-                grounds.speaks_for(ORDER, format!("options in the order {named}"));
-            }
-            false => grounds.speaks_against(LAYOUT, &format!("options in the order {named}")),
-        }
+    fn like(&self, Opening { syn, offer, .. }: &Opening) -> Looks {
+        let layout = match self.layouts.contains(&&offer.options[..]) {
+            true => Layout::Same,
+            false if self.orders(syn, offer) => Layout::Ordered,
+            false => Layout::Other,
+        };
         let away = self.hops.checked_sub(offer.hops).filter(|&away| away < MOST_HOPS);
-        let begun = begun_with(offer.hops);
-        let hops = format!("a hop limit of {}, {begun} at first", offer.hops);
-        grounds.note(away.is_some() && begun == self.hops, HOPS, hops);
-        grounds.note(self.window.is_like(syn), WINDOW, format!("a window of {}", syn.window));
-        let shift = syn.syn_options().window_scale.unwrap_or(0);
-        let shift_fits = self.shifts.contains(&shift);
-        grounds.note(shift_fits, SHIFT, format!("a window scale of {shift}"));
-        grounds
+        Looks {
+            layout,
+            hops: away.is_some() && begun_with(offer.hops) == self.hops,
+            window: self.window.is_like(syn),
+            shift: self.shifts.contains(&shift(syn)),
+        }
     }
 
     /// A SYN-ACK has only those options that the SYN had: do these come in the same order?
@@ -243,26 +286,21 @@ impl System {
     /// What it does fits the system, or does not.
     fn behaves<'a>(
         &self,
-        grounds: &mut Grounds,
+        (grounds, told): (&mut Grounds, &mut Vec<String>),
         mut triggers: impl Iterator<Item = Trigger>,
         timeouts: impl Iterator<Item = &'a TimeoutReport>,
     ) {
         if triggers.any(|trigger| trigger == Trigger::TailLossProbe) {
             let probes = matches!(self.name, "linux" | "windows" | "macos or ios" | "freebsd");
-            let ground = "it sends tail loss probes";
-            match probes {
-                true => grounds.speaks_for(BEHAVIOUR, ground.into()),
-                false => grounds.speaks_against(CONTRARY, ground),
-            }
+            grounds.weigh(probes, if probes { BEHAVIOUR } else { CONTRARY });
+            told.push(ground(probes, "it sends tail loss probes"));
         }
         let expired = timeouts.filter(|timeout| timeout.class != Class::Unknown);
         let shortest = expired.map(|timeout| timeout.after).reduce(f64::min);
         let Some(shortest) = shortest.filter(|_| !self.least_timeout.is_zero()) else { return };
-        let ground = format!("its shortest timeout took {shortest:.3} s");
-        match shortest >= self.least_timeout.secs_f64() {
-            true => grounds.speaks_for(0.0, ground),
-            false => grounds.speaks_against(CONTRARY, &ground),
-        }
+        let fits = shortest >= self.least_timeout.secs_f64();
+        grounds.weigh(fits, if fits { 0.0 } else { CONTRARY });
+        told.push(ground(fits, &format!("its shortest timeout took {shortest:.3} s")));
     }
 }
 
