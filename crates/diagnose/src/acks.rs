@@ -11,6 +11,7 @@ use crate::answers;
 use crate::arrivals::Arrival;
 use crate::evidence::{Bound, Evidence};
 use crate::ledger::{Cover, Echo, Ledger, Original, Resent};
+use crate::order;
 use crate::rtt::RoundTrips;
 use crate::trigger::DUPLICATE_THRESHOLD;
 use crate::vantage::Vantage;
@@ -59,6 +60,17 @@ pub(crate) fn on_known(resent: &mut Resent) {
     resent.note(Evidence::AlreadyAcknowledged, Bound::AtMost(last - 1), frame);
 }
 
+/// The range is sent again: RFC 8985 on what is known to have arrived meanwhile. Without SACK nothing
+/// is known of what is behind the first gap.
+pub(crate) fn on_resent(resent: &mut Resent, newest: (Instant, u64), reordering: Duration) {
+    let (sent, frame) = newest;
+    let before = &resent.copies[..resent.copies.len() - 1];
+    let lost = before.iter().take_while(|copy| copy.at + reordering < sent).count();
+    if lost > 0 && !resent.is_syn && before[0].at > Instant::START {
+        resent.note(Evidence::OvertakenCopies, Bound::AtLeast(lost), frame);
+    }
+}
+
 /// An acknowledgment came.
 pub(crate) fn on_ack(ledger: &mut Ledger, context: &Context<'_>) {
     let facts = context.facts;
@@ -69,17 +81,22 @@ pub(crate) fn on_ack(ledger: &mut Ledger, context: &Context<'_>) {
         ledger.duplicate_seen(facts.at);
     }
     answers::count(ledger, context);
-    if !ledger.waits() {
-        return;
-    }
+    let waits = ledger.waits();
     let mut copy = None;
-    for resent in ledger.iter_mut().filter(|resent| resent.cover.is_none()) {
+    for resent in ledger.iter_mut().filter(|resent| waits && resent.cover.is_none()) {
         if context.reports(resent) {
             cover(resent, context);
             copy = copy.max(delivered_copy(resent));
         }
     }
+    order::on_ack(ledger, context);
     let delivered = Delivered { copy, any: copy.max(delivered_original(context)) };
+    if let Some(sent) = delivered.any {
+        ledger.arrived(sent, context.frame);
+    }
+    if !waits {
+        return;
+    }
     answers::echoes(ledger, context, delivered);
     overtaken(ledger, context, delivered);
     if facts.is_new() {
@@ -232,14 +249,16 @@ pub(crate) struct Delivered {
 fn overtaken(ledger: &mut Ledger, context: &Context<'_>, delivered: Delivered) {
     let reordering = reordering(context.trips);
     let now = context.facts.at;
+    let sack = context.flight.uses_sack();
     for resent in ledger.iter_mut() {
         let told_now = resent.cover.is_some_and(|cover| cover.at == now);
         let sent = match told_now {
             false if resent.cover.is_some() => continue,
-            false => delivered.any,
-            // SACK would have told of an arrival before that of the other retransmission.
-            true if context.flight.uses_sack() => delivered.copy,
-            true => continue,
+            // SACK would have told of an arrival before that of the other retransmission; without it
+            // nothing is told of what is behind the first gap.
+            false if sack || resent.start <= context.facts.ack => delivered.any,
+            true if sack => delivered.copy,
+            _ => continue,
         };
         let Some(sent) = sent else { continue };
         let lost = resent.copies.iter().take_while(|copy| copy.at + reordering < sent).count();

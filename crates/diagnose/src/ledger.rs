@@ -8,6 +8,7 @@ use rtolab_time::{Duration, Instant};
 use crate::answers::Answers;
 use crate::arrivals::Arrival;
 use crate::evidence::{Bound, Evidence, Sign};
+use crate::order::Order;
 use crate::trigger::Trigger;
 
 /// So many ranges are followed at once; beyond it the oldest is settled with what is known of it.
@@ -130,6 +131,11 @@ impl Resent {
             .any(|sign| sign.evidence == Evidence::OlderTimestamp && sign.bound == first)
     }
 
+    /// Did the acknowledgment of this time cover it?
+    pub fn covered_at(&self, at: Instant) -> bool {
+        self.cover.is_some_and(|cover| cover.at == at)
+    }
+
     pub fn spans(&self, seq: Seq) -> bool {
         self.start <= seq && seq < self.end
     }
@@ -168,6 +174,10 @@ pub(crate) struct Ledger {
     duplicate: Option<Instant>,
     /// Of what was sent again, what was answered by duplicates.
     pub answers: Answers,
+    /// In which order things were sent.
+    pub order: Order,
+    /// When the newest left of what is known to have arrived, and the frame that shows it.
+    newest: Option<(Instant, u64)>,
 }
 
 impl Ledger {
@@ -192,6 +202,18 @@ impl Ledger {
     /// An acknowledgment tells of something that came twice, or out of order.
     pub const fn duplicate_seen(&mut self, at: Instant) {
         self.duplicate = Some(at);
+    }
+
+    /// Something arrived that was sent at this time.
+    pub fn arrived(&mut self, sent: Instant, frame: u64) {
+        if self.newest.is_none_or(|(newest, _)| sent > newest) {
+            self.newest = Some((sent, frame));
+        }
+    }
+
+    /// When the newest left of what is known to have arrived, and the frame that shows it.
+    pub const fn newest(&self) -> Option<(Instant, u64)> {
+        self.newest
     }
 
     /// When one did last.

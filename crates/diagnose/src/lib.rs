@@ -18,6 +18,7 @@ mod findings;
 mod habits;
 mod hindsight;
 mod ledger;
+mod order;
 mod report;
 mod rtt;
 mod run;

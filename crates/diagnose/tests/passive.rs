@@ -28,6 +28,7 @@ struct Script {
     diagnosis: Diagnosis,
     number: u64,
     stamps: bool,
+    sack: bool,
     /// What the server echoes.
     echo: u32,
 }
@@ -35,7 +36,11 @@ struct Script {
 impl Script {
     /// After a handshake that took `near` ms to the client and `far` ms to the server and back.
     fn new(near: u64, far: u64, stamps: bool) -> Self {
-        let mut script = Self { diagnosis: Diagnosis::new(), number: 0, stamps, echo: 1 };
+        Self::opened((near, far), stamps, true)
+    }
+
+    fn opened((near, far): (u64, u64), stamps: bool, sack: bool) -> Self {
+        let mut script = Self { diagnosis: Diagnosis::new(), number: 0, stamps, sack, echo: 1 };
         script.put(0, (true, Flags::SYN), (ISN, 0, 0), None);
         script.put(far, (false, Flags::SYN | Flags::ACK), (7, ISN.wrapping_add(1), 0), None);
         script.put(far + near, (true, Flags::ACK), (8, 0, 0), None);
@@ -66,7 +71,7 @@ impl Script {
             len,
             window: 60_000,
             flags,
-            syn: SynOptions { mss: Some(1000), window_scale: None, sack_permitted: true },
+            syn: SynOptions { mss: Some(1000), window_scale: None, sack_permitted: self.sack },
             timestamps: self.stamps.then_some(stamps),
             sack: sack.into_iter().collect(),
         };
@@ -357,4 +362,26 @@ fn several_copies_of_which_none_is_reported_twice_were_all_needed() {
     let report = Script::new(0, 100, false).play(&events).report();
     let genuine = report.timeouts.iter().filter(|timeout| timeout.class == Class::Genuine);
     assert_eq!(genuine.count(), 3, "{:#?}", report.timeouts);
+}
+
+#[test]
+fn without_any_option_the_order_of_duplicates_tells_which_copies_had_arrived() {
+    let mut events = vec![(1000, Data(1)), (1100, Ack(1))];
+    events.extend((2..=12).map(|n| (2000, Data(n))));
+    // Of these 2, 5 and 8 are lost.
+    events.extend((0..8).map(|n| (2100 + n, Ack(1))));
+    events.push((2102, Data(2)));
+    events.sort_by_key(|&(at, _)| at);
+    events.extend([(2202, Ack(4)), (2202, Data(5)), (2202, Data(6)), (2202, Data(7))]);
+    events.extend([(2302, Ack(7)), (2302, Data(8)), (2302, Data(9)), (2302, Data(10))]);
+    events.extend([(2303, Ack(7)), (2304, Ack(7)), (2402, Ack(12)), (2402, Data(13))]);
+    events.extend([(2403, Ack(12)), (2404, Ack(12)), (2502, Ack(13))]);
+    let report = Script::opened((0, 100), false, false).play(&events).report();
+    let needed = |resent: &rtolab_diagnose::RetransmissionReport| match resent.verdict {
+        Verdict::Needed => 'n',
+        Verdict::Unneeded => 'u',
+        Verdict::Unknown => '?',
+    };
+    let verdicts: String = report.retransmissions.iter().map(needed).collect();
+    assert_eq!(verdicts, "nnuunuu", "{:#?}", report.retransmissions);
 }
