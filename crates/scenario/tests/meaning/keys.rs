@@ -24,6 +24,7 @@ pub const DIRECTION: &[(&str, &str)] = &[
     ("corruption", "0.5"),
     ("spikes", r#"{ probability = 0.75, length = { constant = "3 s" }, holds = "service" }"#),
     ("stalls", r#"{ scripted = [{ at = "28 s", for = "12 s" }], holds = "entry" }"#),
+    ("stage", "own"),
 ];
 
 const PRIORITY: &str = r#"{
