@@ -98,7 +98,7 @@ shell: $(VENV)/built
 
 dist: $(VENV)/dev
 	rm -rf dist
-	$(BIN)/maturin sdist --quiet --out dist
+	$(BIN)/maturin sdist --out dist
 	$(BIN)/maturin build --release --quiet --out dist
 	tools/try-wheel dist/*.whl
 

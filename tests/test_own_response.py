@@ -83,7 +83,9 @@ def test_one_in_python_does_what_the_same_in_rust_does(
     knobs: dict[str, Any] = {"runs": 8, "set": {"tcp.timestamps": True}, "judge": ["eifel"]}
     built_in = response.name.removeprefix("python-")
     for sender in ("sack+eifel:{}", "newreno+frto+{}", "linux+{}"):
-        own = rtolab.run(scenario, sender=sender.format(response.name), prototypes=[response], **knobs)
+        own = rtolab.run(
+            scenario, sender=sender.format(response.name), prototypes=[response], **knobs
+        )
         theirs = rtolab.run(scenario, sender=sender.format(built_in), **knobs)
         assert alike(own, theirs), sender
 

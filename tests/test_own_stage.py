@@ -55,7 +55,8 @@ class Lossy(Stage):
 def run(stage: type[Stage] | Stage, **others: Any) -> rtolab.Result:
     knobs: dict[str, Any] = {"sender": ["newreno", "sack+frto"], "runs": 6, "judge": "eifel"}
     knobs |= {"set": {f"{LINK}.stage": stage.name}, "prototypes": [stage], **others}
-    return rtolab.run("frto2002-delays", **knobs)
+    scenario = knobs.pop("scenario", "frto2002-delays")
+    return rtolab.run(scenario, **knobs)
 
 
 def alike(one: rtolab.Result, other: rtolab.Result) -> bool:
@@ -69,29 +70,29 @@ def test_one_that_loses_every_nth_does_what_a_list_of_these_does() -> None:
     own = run(Every(25))
     theirs = run(Every(25), set={f"{LINK}.drops": list(range(25, 10_000, 25))})
     assert alike(own, theirs)
-    assert own.links["dropped_script"].sum() > 0
+    assert own.connections["lost_error"].sum() > 0
 
 
-def test_one_that_holds_all_does_what_a_spike_of_all_does() -> None:
-    spikes = {"probability": 1.0, "length": {"constant": "30 ms"}}
-    for others in ({}, {"order": "free"}):
-        knobs = {f"{LINK}.{key}": value for key, value in others.items()}
-        plain = run(Late, set={f"{LINK}.stage": "none", **knobs})
-        own = run(Late, set={f"{LINK}.stage": "late", f"{LINK}.spikes": {"probability": 0.0, "length": {"constant": "30 ms"}}, **knobs})
-        theirs = run(Late, set={f"{LINK}.spikes": spikes, **knobs})
-        assert alike(own, theirs)
-        assert not alike(own, plain)
+@pytest.mark.parametrize("order", ["kept", "free"])
+def test_one_that_holds_all_does_what_a_spike_of_all_does(order: str) -> None:
+    link = "link.radio.forward"
+    spikes = {f"{link}.spikes.probability": 1.0, f"{link}.spikes.length.constant": "30 ms"}
+    own, theirs, plain = (
+        run(Late, scenario="stall", set={f"{link}.order": order, **knobs})
+        for knobs in ({f"{link}.stage": "late"}, spikes, {f"{link}.stage": "none"})
+    )
+    assert alike(own, theirs)
+    assert not alike(own, plain)
 
 
 def test_its_random_numbers_follow_from_the_seed_on_any_number_of_threads() -> None:
-    knobs: dict[str, Any] = {"what_if": "sack+dualrtt", "runs": 8}
+    knobs: dict[str, Any] = {"what_if": "newreno+dualrtt", "runs": 8}
     one, two = (run(Lossy, jobs=jobs, **knobs) for jobs in (1, 2))
     assert alike(one, two)
     assert one.what_if.equals(two.what_if)
     assert not alike(one, run(Lossy, seed=100, **knobs))
-    lost = one.links.filter(pl.col("direction") == "forward").select("dropped_script", "offered")
-    share = lost["dropped_script"].sum() / lost["offered"].sum()
-    assert 0.02 < share < 0.09
+    lost, sent = (int(one.connections[name].sum()) for name in ("lost_error", "segments"))
+    assert 0.02 < lost / sent < 0.09
 
 
 def test_each_direction_has_its_own() -> None:
@@ -161,7 +162,7 @@ SWEEP = """
 scenario = "frto2002-delays"
 prototypes = ["lossy.py:Lossy"]
 senders = ["sack", "sack+frto"]
-tables = ["connections", "links"]
+tables = ["connections"]
 runs = 2
 
 [grid]
@@ -175,7 +176,7 @@ def test_a_sweep_goes_over_stages(tmp_path: Path) -> None:
     file.write_text(SWEEP)
     out = tmp_path / "out"
     assert sweep.run(sweep.load(file), out, sweep.Threads(2)).computed == 4
-    lost = sweep.read(out, "links").filter(pl.col("dropped_script") > 0).collect()
+    lost = sweep.read(out, "connections").filter(pl.col("lost_error") > 0).collect()
     assert set(lost["link.wireless.forward.stage"]) == {"lossy"}
     (tmp_path / "lossy.py").write_text(LOSSY.replace("0.03", "0.05"))
     assert sweep.run(sweep.load(file), out, sweep.Threads(2)).computed == 4

@@ -164,7 +164,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
         list[str] | None,
         typer.Option(
             metavar="FILE.py:CLASS",
-            help="Your own detector, response or stage, which --judge, --sender and --set may name.",
+            help="Your own detector, response or stage, for --judge, --sender and --set.",
         ),
     ] = None,
     out: Annotated[

@@ -87,7 +87,7 @@ def made(prototypes: Iterable[Given]) -> list[Made]:
 
 
 def _made(given: Given) -> Made:
-    kind: type = given if isinstance(given, type) else type(given)
+    kind = given if isinstance(given, type) else type(given)
     base = _base(kind)
     methods = [name for name in base.methods if _has(kind, base, name)]
     if isinstance(given, type):

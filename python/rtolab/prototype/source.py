@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtolab._rtolab import Error, PrototypeError
-from rtolab.prototype import BASES
+from rtolab.prototype import Detector, Response, Stage
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -67,7 +67,7 @@ class Source:
             PrototypeError: there is none, or the file raises when it is executed.
         """
         found = getattr(_module(self.file, self.text), self.kind, None)
-        if isinstance(found, type) and issubclass(found, tuple(base.base for base in BASES)):
+        if isinstance(found, type) and issubclass(found, (Detector, Response, Stage)):
             return found
         expected = "rtolab.Detector, Response or Stage"
         raise PrototypeError(f"{self.file}: found no class {self.kind} under {expected}")

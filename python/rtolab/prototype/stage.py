@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Treatment(StrEnum):
     """What a stage does with a frame."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105
     """Nothing; `None` says the same."""
     DROP = "drop"
     """It is lost."""

@@ -116,6 +116,7 @@ def detectors() -> list[str]:
 
 
 def sender_seen(result: Result, shown: tuple[str, Asked], packing: Packing) -> Row:
+    """What a flow's sender did in the first run of a result."""
     flow, asked = shown
     mine = pl.col("flow") == flow
     connection = result.connections.filter(mine).row(0, named=True)
@@ -152,6 +153,7 @@ def _timeouts(timeouts: pl.DataFrame, verdicts: pl.DataFrame) -> list[Row]:
 
 
 def disturbances(result: Result) -> list[Row]:
+    """What disturbed the links, in order of time."""
     columns = ("link", "direction", "kind", "from_s", "to_s")
     # What is drawn from the seed happens to every sender alike.
     rows = result.disturbances.select(columns).unique(maintain_order=True).sort("from_s")

@@ -203,7 +203,9 @@ def _tables(written: Written, judge: tuple[str, ...], what_if: tuple[str, ...]) 
 
 def _detectors(prototypes: Iterable[Source]) -> list[str]:
     """The names of those that may judge."""
-    return [one.name for one in made(source.load() for source in prototypes) if one.kind == "detector"]
+    return [
+        one.name for one in made(source.load() for source in prototypes) if one.kind == "detector"
+    ]
 
 
 def _prototypes(written: Written) -> Iterator[Source]:
@@ -334,9 +336,12 @@ def _check_measure(written: Written, sweep: Sweep) -> None:
 def _placed(written: Written, problem: str, point: Point) -> Error:
     """What is wrong with a value that is set, at the line that sets it."""
     for key, value in point.set:
+        table = "grid" if key in dict(point.columns) else "set"
         if problem.startswith((f"--set {key}: ", f"--set {key}.")):
-            table = "grid" if key in dict(point.columns) else "set"
             said = problem.removeprefix("--set ").removeprefix(f"{key}: ")
             said = f"{said} (set to {value})" if value not in said else said
             return written.wrong((table, *key.split(".")), said)
+        stage = value.strip('"')
+        if key.endswith(".stage") and f"unknown stage `{stage}`" in problem:
+            return written.wrong((table, *key.split(".")), problem)
     return Error(problem)
