@@ -38,7 +38,7 @@ CAPTURE = Path(__file__).parent / "captures" / "stall-3s-acks-sack-frto-off.send
 HOST = "http://127.0.0.1:8642"
 JSON = {"Content-Type": "application/json"}
 BINARY = {"Content-Type": "application/octet-stream"}
-POSTS = ("scenario", "check", "run", "what-if", "download/html")
+POSTS = ("scenario", "check", "run", "what-if", "branch", "download/html")
 HEAVY = """\
 title = "More than a request may take"
 duration = "100000 s"
@@ -259,6 +259,37 @@ def test_what_if_it_had_not_fired_or_the_sender_were_another(client: TestClient)
     assert "nonsense" in nonsense["error"]
     response = client.post("/api/what-if", json=asked | {"at_s": 1.5})
     assert "no timeout at 1.5 s" in told(response)["message"]
+
+
+def test_the_run_as_it_would_have_been_is_drawn_beside_it(client: TestClient) -> None:
+    found = unpack(client.post("/api/run", json=HOLD).content)
+    newreno, frto = found["senders"]
+    timeout = newreno["timeouts"][0]
+    place = {"at_s": timeout["at_s"], "seq": timeout["seq"]}
+    asked = HOLD | {"senders": ["newreno"]} | place
+
+    def drawn(others: list[str]) -> list[dict[str, Any]]:
+        answer = client.post("/api/branch", json=asked | {"others": others})
+        senders: list[dict[str, Any]] = unpack(answer.content)["senders"]
+        return senders
+
+    original, without = drawn([])
+    assert original["totals"] == newreno["totals"]
+    assert without["timeouts"] == []
+    ended = newreno["totals"]["elapsed_s"] - without["totals"]["elapsed_s"]
+    assert ended == pytest.approx(timeout["cost_s"])
+    again = newreno["totals"]["segments"] - without["totals"]["segments"]
+    assert again == timeout["cost_segments"]
+    # Until the timeout it is the same run, and F-RTO from there on is F-RTO from the beginning.
+    before = np.count_nonzero(without["packets"]["at_s"] < timeout["at_s"])
+    assert np.array_equal(without["packets"]["seq"][:before], original["packets"]["seq"][:before])
+    _, other = drawn(["newreno+frto"])
+    assert other["totals"] == frto["totals"]
+    assert np.array_equal(other["packets"]["at_s"], frto["packets"]["at_s"])
+    wrong = client.post("/api/branch", json=asked | {"at_s": 1.0})
+    assert "no timeout at 1.0 s" in told(wrong)["message"]
+    wrong = client.post("/api/branch", json=asked | {"others": ["sack"]})
+    assert "needs SACK" in told(wrong)["message"]
 
 
 def test_a_run_that_takes_too_long_is_stopped_and_the_next_is_answered(strict: TestClient) -> None:

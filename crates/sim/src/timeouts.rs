@@ -49,10 +49,10 @@ impl Timeouts {
         self.all.push(Decided { what, kind, order, known: None });
     }
 
-    /// Those from this number on have not happened.
-    pub fn forget_from(&mut self, number: usize) {
-        self.all.truncate(number);
+    /// Those from this number on have not happened: of which kinds they were.
+    pub fn forget_from(&mut self, number: usize) -> impl Iterator<Item = TimeoutKind> + '_ {
         self.judged = self.judged.min(number);
+        self.all.drain(number..).map(|decided| decided.kind)
     }
 
     /// What is known of the last one of that kind, if there is one.

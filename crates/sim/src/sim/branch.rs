@@ -66,7 +66,7 @@ impl Sim {
         }
         let mut copy = Box::new(self.clone());
         let end = copy.flows[flow].end_mut(place);
-        end.timeouts.forget_from(number);
+        end.forget_timeouts_from(number);
         end.redo(connection, stimulus, self.now);
         copy.drain(flow, place);
         let host = copy.number(Entity::Host(flow, place));
