@@ -167,6 +167,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("link.link.stalls.random.bad.constant", "3 s"),
     ("link.link.stalls.random.bad.uniform", r#"["1 s", "3 s"]"#),
     ("link.link.stalls.random.bad.exponential", "4 s"),
+    ("link.link.stage", "own"),
     ("link.link.stalls.random.stationary", "false"),
     ("link.link.stalls.holds", "entry"),
     ("link.link.outages.scripted", r#"[{ at = "28 s", for = "12 s" }]"#),
