@@ -385,6 +385,8 @@ def test_it_is_read_on_a_phone(browser: Browser, address: str) -> None:
     page.locator("#picture").evaluate("(one) => one.scrollIntoView()")
     assert page.locator("#stall-for").is_visible()
     keep(page, "phone-sliders")
+    page.emulate_media(color_scheme="dark")
+    keep(page, "phone-dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
 
