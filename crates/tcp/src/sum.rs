@@ -335,7 +335,7 @@ mod tests {
         let message = |name| with(name).unwrap_err().to_string();
         assert!(message("sack+mine").contains("needs a detector"));
         assert!(message("mine+sack+eifel").contains("must begin with its loss recovery"));
-        assert!(message("sack:mine+eifel").starts_with("unknown policy `sack`"));
+        assert!(message("sack+prr:mine").starts_with("unknown policy `prr` in sender"));
         assert!(message("sack+eifel:rfc4015+mine").contains("both `rfc4015` and `mine`"));
         assert!(message("sack+mine+eifel:rfc4015").contains("both `mine` and `rfc4015`"));
         assert!(message("sack+eifel:mine+keeps").contains("both `mine` and `keeps`"));
