@@ -26,7 +26,7 @@ help:
 	@echo 'make docs     the guide, as a site in site/'
 	@echo 'make docs-rust  the documentation of the Rust crates'
 	@echo 'make shell    manual pages and completions, which the wheel brings along'
-	@echo 'make dist     wheel and source archive in dist/, tried where there is no Rust'
+	@echo 'make dist     wheel and source archive in dist/, each of them installed and tried'
 	@echo 'make clean    forget what was built'
 
 demo: $(VENV)/built
@@ -98,9 +98,10 @@ shell: $(VENV)/built
 
 dist: $(VENV)/dev
 	rm -rf dist
-	$(BIN)/maturin sdist --quiet --out dist
+	$(BIN)/maturin sdist --out dist
 	$(BIN)/maturin build --release --quiet --out dist
 	tools/try-wheel dist/*.whl
+	tools/try-sdist dist/*.tar.gz
 
 clean:
 	rm -rf $(VENV) target site dist

@@ -1,10 +1,20 @@
 """What tests share."""
 
+from __future__ import annotations
+
 import os
 import shutil
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.testclient import TestClient
+
+    from rtolab.serve.limits import Limits
 
 RequireTool = Callable[[str, str], str]
 
@@ -26,3 +36,29 @@ def require_tool() -> RequireTool:
         pytest.skip(message)
 
     return find
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    """The explorer, asked without a network."""
+    from rtolab.serve.limits import Limits  # noqa: PLC0415
+
+    yield from _asked(Limits())
+
+
+@pytest.fixture(scope="module")
+def strict() -> Iterator[TestClient]:
+    """One that allows little."""
+    from rtolab.serve.limits import Limits  # noqa: PLC0415
+
+    yield from _asked(Limits(at_once=1, run_s=3, capture=10_000, request=20_000, packets=100))
+
+
+def _asked(limits: Limits) -> Iterator[TestClient]:
+    from starlette.testclient import TestClient  # noqa: PLC0415
+
+    from rtolab.serve.app import Explorer  # noqa: PLC0415
+    from serving import HOST  # noqa: PLC0415
+
+    with TestClient(Explorer(limits).app(), base_url=HOST) as client:
+        yield client

@@ -18,6 +18,27 @@ if TYPE_CHECKING:
 
 HOLD = {"scenario": "hold", "senders": ["newreno", "newreno+frto"]}
 """What the page opens with."""
+CAPTURE = Path(__file__).parent / "captures" / "stall-3s-acks-sack-frto-off.sender.pcapng.gz"
+HOST = "http://127.0.0.1:8642"
+JSON = {"Content-Type": "application/json"}
+BINARY = {"Content-Type": "application/octet-stream"}
+POSTS = ("scenario", "check", "run", "what-if", "branch", "download/html")
+HEAVY = """\
+title = "More than a request may take"
+duration = "100000 s"
+
+[[link]]
+name = "fat"
+between = ["a", "b"]
+rate = "10 Gbit/s"
+delay = "1 ms"
+queue = "100 MB"
+
+[[flow]]
+name = "endless"
+from = "a"
+to = "b"
+"""
 TYPES = {"f8": "<f8", "u1": "u1"}
 
 
@@ -84,3 +105,9 @@ def _parent(pid: int) -> int:
     except OSError:
         return 0
     return int(stat.rpartition(")")[2].split()[1])
+
+
+def told(response: Any) -> dict[str, Any]:
+    """What a refusal says."""
+    error: dict[str, Any] = response.json()["error"]
+    return error

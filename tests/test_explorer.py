@@ -219,8 +219,20 @@ def test_what_if_it_had_not_fired_or_the_sender_were_another(page: Page) -> None
     assert "0.514 s sooner, with 31 segments fewer" in text
     assert "newreno+frto" in text
     assert "-30" in text
+    told.locator(".branch[data-branch='']").wait_for()
+    captions = told.locator("figcaption").all_inner_texts()
+    assert captions[:2] == ["newreno, as it was", "newreno, had it not fired"]
+    without = told.locator("canvas").nth(1).screenshot()
     told.scroll_into_view_if_needed()
     keep(page, "what-if")
+    told.get_by_label("The run as it was, and as if").select_option("newreno+frto")
+    told.locator(".branch[data-branch='newreno+frto']").wait_for()
+    assert told.locator("figcaption").nth(1).inner_text() == "newreno+frto from there on"
+    assert told.locator("canvas").nth(1).screenshot() != without
+    told.locator(".branch").scroll_into_view_if_needed()
+    keep(page, "what-if-another")
+    page.set_viewport_size({"width": 390, "height": 844})
+    keep(page, "what-if-phone")
 
 
 def test_the_theme_is_switched_and_kept(page: Page) -> None:
@@ -373,6 +385,8 @@ def test_it_is_read_on_a_phone(browser: Browser, address: str) -> None:
     page.locator("#picture").evaluate("(one) => one.scrollIntoView()")
     assert page.locator("#stall-for").is_visible()
     keep(page, "phone-sliders")
+    page.emulate_media(color_scheme="dark")
+    keep(page, "phone-dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
 

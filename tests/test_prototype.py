@@ -13,7 +13,7 @@ import pytest
 import rtolab
 from rtolab import Blind, Detector, PrototypeError, Verdict, sweep
 from rtolab.judging import confusions
-from rtolab.prototype import Source, load
+from rtolab.prototype.source import Source, load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,20 +20,34 @@ from rtolab._rtolab import (
     policies,
     schema,
 )
-from rtolab.prototype import Blind, Detector, Verdict
+from rtolab.prototype import (
+    Answer,
+    Blind,
+    Detector,
+    Hold,
+    Response,
+    Stage,
+    Treatment,
+    Verdict,
+)
 from rtolab.result import Result
 from rtolab.run import run
 
 __all__ = [
+    "Answer",
     "Blind",
     "Detector",
     "EmulationError",
     "Error",
+    "Hold",
     "InternalError",
     "PrototypeError",
+    "Response",
     "Result",
     "ScenarioError",
     "SenderError",
+    "Stage",
+    "Treatment",
     "Verdict",
     "__version__",
     "check",

@@ -49,7 +49,7 @@ class SenderError(Error):
     """A sender's name is no sum of known policies: says which term is wrong, and what is known."""
 
 class PrototypeError(Error):
-    """A detector written in Python is none, or raised: what it raised is the cause."""
+    """What is written in Python is no prototype, or raised: what it raised is the cause."""
 
 class EmulationError(Error):
     """A link cannot be emulated here: says what is missing and what would be right."""
@@ -364,21 +364,150 @@ class Episode:
     def new_segments(self) -> int:
         """Segments sent in it for the first time."""
 
+@final
+class Situation:
+    """How a sender stands as a detector that it acts on speaks.
+
+    Times are whole nanoseconds since the run began, windows are bytes.
+    """
+
+    @property
+    def at(self) -> int:
+        """When the acknowledgment came."""
+
+    @property
+    def detector(self) -> str:
+        """Which detector has spoken."""
+
+    @property
+    def kind(self) -> str:
+        """Of what: "timeout" or "fast_retransmit"."""
+
+    @property
+    def episode(self) -> Episode | None:
+        """The episode, as it was before the acknowledgment."""
+
+    @property
+    def now(self) -> Posture:
+        """As the sender is."""
+
+    @property
+    def before(self) -> Posture:
+        """As it was before the timeout or fast retransmit."""
+
+    @property
+    def flight_before_ack(self) -> int:
+        """What was outstanding before the acknowledgment."""
+
+    @property
+    def acked(self) -> int:
+        """How many bytes it acknowledges."""
+
+    @property
+    def smss(self) -> int:
+        """A full-sized segment."""
+
+    @property
+    def initial_window(self) -> int:
+        """The initial window."""
+
+    @property
+    def granularity(self) -> int:
+        """The granularity of the retransmission timer, in nanoseconds."""
+
+    @property
+    def congestion_echoed(self) -> bool:
+        """Has the peer echoed congestion since?"""
+
+    @property
+    def outgrown(self) -> bool:
+        """Has CUBIC made up for the reduction already (RFC 9438 section 4.9.2)?"""
+
+    @property
+    def losses_under_way(self) -> bool:
+        """Were losses being repaired then, of which F-RTO cannot tell (RFC 5682 section 6)?"""
+
+@final
+class Posture:
+    """A sender's windows and estimates."""
+
+    @property
+    def cwnd(self) -> int:
+        """The congestion window, in bytes."""
+
+    @property
+    def ssthresh(self) -> int:
+        """The slow start threshold, in bytes."""
+
+    @property
+    def flight(self) -> int:
+        """What is outstanding, in bytes."""
+
+    @property
+    def estimate(self) -> tuple[int, int] | None:
+        """SRTT and RTTVAR in nanoseconds, once there was a round trip."""
+
+@final
+class Frame:
+    """A frame at the end of its transmission over a link."""
+
+    @property
+    def number(self) -> int:
+        """Counts the frames of this direction that were sent, from 1."""
+
+    @property
+    def at(self) -> int:
+        """When its transmission ended, in whole nanoseconds since the run began."""
+
+    @property
+    def bytes(self) -> int:
+        """Its size on the link, headers included."""
+
+    @property
+    def direction(self) -> str:
+        """Which way it goes: "forward" or "backward"."""
+
+@final
+class Random:
+    """The random numbers of one stage in one run, which follow from the seed.
+
+    Each call takes one number of 64 bits, whatever it is asked and says.
+    """
+
+    def bits(self) -> int:
+        """A number of 64 bits."""
+
+    def chance(self, probability: float) -> bool:
+        """Does something happen whose probability this is, from 0 to 1?"""
+
+    def uniform(self, low: int, high: int) -> int:
+        """A whole number from `low` on and below `high`, equally likely any."""
+
+    def exponential(self, mean: int) -> int:
+        """A whole number, exponentially distributed with this mean."""
+
+    def __deepcopy__(self, memo: object) -> Random: ...
+    def __copy__(self) -> Random: ...
+
 @type_check_only
 class Prototype(Protocol):
-    """A detector written in Python."""
+    """A detector, response or stage written in Python."""
 
     @property
     def name(self) -> str:
         """Its name, which none of the engine's has."""
 
     @property
+    def kind(self) -> str:
+        """What it is: "detector", "response" or "stage"."""
+
+    @property
     def make(self) -> Callable[[], object]:
-        """Makes one that has seen nothing yet: an object with a method on_ack."""
+        """Makes one that has seen nothing yet: an object with on_ack, on_spurious or on_frame."""
 
     @property
     def methods(self) -> list[str]:
-        """Which of on_retransmission, on_probe and at_end it has."""
+        """Which it has of on_retransmission, on_probe and at_end, or on_genuine."""
 
 @type_check_only
 class Quirk(TypedDict):
@@ -450,7 +579,7 @@ def check(
         path: the scenario, a TOML file.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
         senders: sums of policies.
-        prototypes: detectors that they may name, too.
+        prototypes: what senders and links may name, too.
         confined: must all files that the scenario names lie within its folder?
 
     Raises:
@@ -487,7 +616,7 @@ def simulate(
         windows: record every change of the senders' windows.
         judges: detectors that ride along on every sender, by name.
         what_if: senders each of which goes on from every timeout, in a copy of the run.
-        prototypes: detectors that senders and judges may name, too.
+        prototypes: what senders, judges and links may name, too.
         jobs: how many threads; 0 for one a processor.
         progress: called about 20 times a second with the runs done and the runs there are; what
             it raises ends the whole.
@@ -497,6 +626,48 @@ def simulate(
         ScenarioError: the scenario is wrong, a replacement, or a run cannot be made of it.
         SenderError: a sender is wrong, or a judge, or a sender cannot go on in another's place.
         PrototypeError: a prototype has no name of its own, or raised.
+        InternalError: a defect in rtolab.
+    """
+
+@type_check_only
+class BranchedTimeout(TypedDict):
+    """Which timeout, of which run."""
+
+    sender: str | None
+    """The run's sender; `None` for the scenario's own."""
+    seed: int
+    """The run's seed."""
+    flow: str
+    """The flow."""
+    at_s: float
+    """When its sender's timer expired, as `Outcome.timeouts` has it."""
+    seq: int
+    """For which segment."""
+
+def branch(
+    path: str | PathLike[str],
+    *,
+    set: Sequence[tuple[str, str]] = ...,
+    timeout: BranchedTimeout,
+    other: str | None = None,
+    confined: bool = False,
+) -> Outcome | None:
+    """Run a scenario that goes another way from one timeout on, and record every packet.
+
+    Args:
+        path: the scenario, a TOML file.
+        set: values that replace the scenario's: dotted key, and value as TOML or bare string.
+        timeout: where it goes another way.
+        other: the sender that goes on from there; `None`: the timer does not expire, and no
+            recovery begins before something more is acknowledged.
+        confined: must all files that the scenario names lie within its folder?
+
+    Returns:
+        The whole run; `None` if there is no such timeout, or the connection was not open yet.
+
+    Raises:
+        ScenarioError: the scenario is wrong, or a replacement.
+        SenderError: a sender is wrong, or cannot go on in the other's place.
         InternalError: a defect in rtolab.
     """
 

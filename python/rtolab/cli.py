@@ -163,7 +163,8 @@ def run(  # noqa: PLR0913  (all but the first are options)
     prototype: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE.py:CLASS", help="Your own detector, for --judge and --sender by its name."
+            metavar="FILE.py:CLASS",
+            help="Your own detector, response or stage, for --judge, --sender and --set.",
         ),
     ] = None,
     out: Annotated[
@@ -177,7 +178,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
 ) -> None:
     """Run one scenario, with one or more senders, on one or more seeds."""
     from rtolab import judging  # noqa: PLC0415
-    from rtolab.prototype import load  # noqa: PLC0415
+    from rtolab.prototype.source import load  # noqa: PLC0415
 
     senders = sender or []
     pictured = out is not None and runs == 1

@@ -14,7 +14,7 @@ from rtolab.result import Result
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rtolab.prototype import Made
+    from rtolab.prototype import Given, Made
 
     Progress = Callable[[int, int], object]
     """Told how many runs are done, of how many."""
@@ -36,7 +36,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     windows: bool | None = None,
     judge: Judge | Sequence[Judge] = (),
     what_if: str | Sequence[str] = (),
-    prototypes: Sequence[type[Detector] | Detector] = (),
+    prototypes: Sequence[Given] = (),
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -56,7 +56,9 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         judge: detectors that ride along on every sender and judge its timeouts: names, classes
             under `Detector`, objects of such, or "all".
         what_if: senders each of which goes on, in a copy of the run, from every timeout.
-        prototypes: detectors written in Python that senders and judges may name: "sack+early".
+        prototypes: what is written in Python and may be named: detectors by senders and judges
+            ("sack+early"), responses by senders ("sack+eifel:careful"), stages by links
+            ({"link.radio.stage": "lossy"}).
         jobs: how many threads; by default one a processor.
         progress: called now and then with the runs done and the runs there are.
 
@@ -101,7 +103,7 @@ def _names(given: str | Sequence[str]) -> list[str]:
 
 
 def _judges(
-    given: Judge | Sequence[Judge], prototypes: Sequence[type[Detector] | Detector]
+    given: Judge | Sequence[Judge], prototypes: Sequence[Given]
 ) -> tuple[list[str], list[Made]]:
     """The judges' names, all there are for "all"; and all prototypes, judges or not."""
     judges = [given] if isinstance(given, str | type | Detector) else list(given)
@@ -111,7 +113,7 @@ def _judges(
     names = [judge if isinstance(judge, str) else judge.name for judge in judges]
     if "all" in names:
         names = [detector["name"] for detector in _rtolab.detectors()]
-        names += [prototype.name for prototype in known]
+        names += [prototype.name for prototype in known if prototype.kind == "detector"]
     return list(dict.fromkeys(names)), known
 
 

@@ -37,7 +37,7 @@ use crate::timeline::{Span, Timeline};
 ///   changes by itself, `forward/states`: these happen at the same times whatever the traffic is;
 /// - `forward/loss`, `forward/memory`, `forward/spikes`, `forward/jitter`, `forward/corruption`,
 ///   `forward/duplication`, `forward/duplicate-jitter`: these hit the n-th transmitted frame
-///   whenever that comes;
+///   whenever that comes; what `forward/stage` draws is its own affair;
 /// - `forward/red`: it hits the n-th frame that comes to the queue.
 #[derive(Clone, Debug)]
 pub struct Channel<F: Frame> {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::frame::Direction;
+use crate::stage::Staged;
 
 /// How much fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -335,6 +336,8 @@ pub struct DirectionConfig {
     pub spikes: Option<Spikes>,
     /// Spans in which frames are held.
     pub stalls: Stalls,
+    /// What befalls single frames besides, by rules that the engine does not know.
+    pub stage: Option<Staged>,
 }
 
 /// Both directions and what they share.

@@ -10,6 +10,7 @@ use crate::delays::Delays;
 use crate::fates::{Fate, Fates, State};
 use crate::frame::{Cause, Direction};
 use crate::report::{Disturbance, DisturbanceKind};
+use crate::stage::AtWork;
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
 use crate::transmitter::{Serialiser, Transmitter};
@@ -30,6 +31,7 @@ pub(crate) struct Line {
     states: Timeline,
     /// This direction's own outages.
     outages: Timeline,
+    stage: Option<AtWork>,
     spikes: Option<Vec<Disturbance>>,
 }
 
@@ -100,6 +102,8 @@ impl Line {
             StallHolds::Transmitter => Timeline::stalls(config, stream),
         };
         let (outages, fates) = (&config.outages, Fates::new(config, stream));
+        let stage = config.stage.as_ref();
+        let stage = stage.and_then(|own| AtWork::new(own, direction, stream.child("stage").rng()));
         Self {
             direction,
             transmitter: Transmitter::new(config, states.as_ref(), stalls, stream),
@@ -108,10 +112,12 @@ impl Line {
             uneventful: fates.is_uneventful()
                 && states.is_none()
                 && config.delays.is_none()
+                && stage.is_none()
                 && *outages == Outages::default(),
             fates,
             states: states.unwrap_or_else(Timeline::quiet),
             outages: Timeline::new(&outages.scripted, outages.random, stream.child("outages")),
+            stage,
             spikes: None,
         }
     }
@@ -126,13 +132,17 @@ impl Line {
             let propagation = self.delays.constant();
             return Passage::undisturbed(end, end + propagation, propagation);
         }
-        let fate = self.fates.draw();
-        let (service, spike) = match self.spike_holds {
+        let mut fate = self.fates.draw();
+        let (service, mut spike) = match self.spike_holds {
             SpikeHolds::Service => (fate.spike, Duration::ZERO),
             SpikeHolds::Delivery => (Duration::ZERO, fate.spike),
         };
         let begin = self.serve_spike(service, start);
         let end = self.transmitter.send(bytes, begin);
+        if let Some(stage) = &mut self.stage {
+            let (lost, held) = stage.treat(bytes, end);
+            (fate.script, spike) = (fate.script | lost, spike + held);
+        }
         let state = self.state(end);
         let propagation = self.delays.at(end, state);
         let error = self.fates.destroys(fate, state);

@@ -9,6 +9,7 @@
 )]
 
 mod batch;
+mod branch;
 mod diagnose;
 mod effort;
 mod emulate;
@@ -64,12 +65,17 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<prototype::PyAck>()?;
     module.add_class::<prototype::PySent>()?;
     module.add_class::<prototype::PyEpisode>()?;
+    module.add_class::<prototype::PySituation>()?;
+    module.add_class::<prototype::PyPosture>()?;
+    module.add_class::<prototype::PyFrame>()?;
+    module.add_class::<prototype::PyRandom>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(known::policies, module)?)?;
     module.add_function(wrap_pyfunction!(known::receivers, module)?)?;
     module.add_function(wrap_pyfunction!(known::detectors, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(branch::branch, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::diagnose, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::annotate, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::trace, module)?)?;

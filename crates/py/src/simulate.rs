@@ -7,9 +7,8 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rtolab_record::Recording;
 use rtolab_scenario::{Reach, Scenario};
-use rtolab_sim::{Lab, Observe};
+use rtolab_sim::{Lab, Observe, Prototypes};
 use rtolab_tcp::profile::Sysctl;
-use rtolab_tcp::spurious::Prototype;
 use rtolab_tcp::{Config, sum};
 
 use crate::batch::{batch, one_by_one};
@@ -85,8 +84,8 @@ pub(crate) struct Asked {
     pub judges: Vec<String>,
     /// Senders that go on from each timeout.
     pub what_if: Vec<String>,
-    /// Detectors written in Python that senders and judges may be, by their names.
-    pub prototypes: Vec<Prototype>,
+    /// What is written in Python and may be named.
+    pub prototypes: Prototypes,
 }
 
 /// Which files a scenario may name.
@@ -99,24 +98,32 @@ pub(crate) const fn reach(confined: bool) -> Reach {
 
 /// The scenario made ready for each sender, or for its own if there are none.
 pub(crate) fn labs(
-    (path, reach): (&Path, Reach),
+    file: (&Path, Reach),
     set: &[(String, String)],
     senders: &[String],
     asked: &Asked,
 ) -> PyResult<Vec<Lab>> {
-    let scenario = Scenario::load_within(path, set, reach);
-    let scenario = scenario.map_err(|error| raise::<ScenarioError>(&error))?;
+    let scenario = loaded(file, set)?;
     if senders.is_empty() {
         return Ok(vec![lab(&scenario, None, asked)?]);
     }
     senders.iter().map(|sender| lab(&scenario, Some(sender), asked)).collect()
 }
 
+/// The scenario of a file.
+pub(crate) fn loaded(
+    (path, reach): (&Path, Reach),
+    set: &[(String, String)],
+) -> PyResult<Scenario> {
+    let scenario = Scenario::load_within(path, set, reach);
+    scenario.map_err(|error| raise::<ScenarioError>(&error))
+}
+
 /// A sender must be one, even where every flow has its own.
-fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> PyResult<Lab> {
+pub(crate) fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> PyResult<Lab> {
     let base = scenario.flows.first().map_or_else(Config::default, |flow| flow.tcp.clone());
     for name in sender.into_iter().chain(asked.what_if.iter().map(String::as_str)) {
-        sum::sender_with(name, &base, &Sysctl::default(), &asked.prototypes)
+        sum::sender_with(name, &base, &Sysctl::default(), &asked.prototypes.policies)
             .map_err(|error| raise::<SenderError>(&error))?;
     }
     let Asked { judges, what_if, prototypes } = asked;
@@ -126,7 +133,9 @@ fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> PyResult<Lab
         false => lab.judged(scenario, judges, what_if),
     });
     lab.map_err(|error| match error {
-        error @ rtolab_sim::Error::NoRoute { .. } => raise::<ScenarioError>(&error),
+        error @ (rtolab_sim::Error::NoRoute { .. } | rtolab_sim::Error::Stage(_)) => {
+            raise::<ScenarioError>(&error)
+        }
         error => raise::<SenderError>(&error),
     })
 }

@@ -5,8 +5,7 @@ use std::path::Path;
 use rtolab_link::{ChannelConfig, Direction, Distribution};
 use rtolab_tcp as tcp;
 use rtolab_tcp::profile::Sysctl;
-use rtolab_tcp::spurious::Prototype;
-use rtolab_tcp::sum::SumError;
+use rtolab_tcp::sum::{Prototypes, SumError};
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::document::Document;
@@ -182,14 +181,14 @@ impl Flow {
 
     /// How the sender behaves when `sum` is asked for; fails if that is no sum of policies.
     pub fn sender_config(&self, sum: Option<&str>) -> Result<tcp::Config, SumError> {
-        self.sender_with(sum, &[])
+        self.sender_with(sum, &Prototypes::default())
     }
 
-    /// The same where a sum may name these detectors, too.
+    /// The same where a sum may name these, too.
     pub fn sender_with(
         &self,
         sum: Option<&str>,
-        prototypes: &[Prototype],
+        prototypes: &Prototypes,
     ) -> Result<tcp::Config, SumError> {
         tcp::sum::sender_with(self.sender_name(sum), &self.tcp, &self.kernel, prototypes)
     }

@@ -248,6 +248,18 @@ impl End {
         }
     }
 
+    /// Its timeouts and fast retransmits from this number on have not happened.
+    pub fn forget_timeouts_from(&mut self, number: usize) {
+        let Self { timeouts, count, .. } = self;
+        for kind in timeouts.forget_from(number) {
+            match kind {
+                TimeoutKind::Timeout => count.timeouts -= 1,
+                TimeoutKind::FastRetransmit => count.fast_retransmits -= 1,
+                TimeoutKind::Probe => {}
+            }
+        }
+    }
+
     fn note_timeout(&mut self, kind: TimeoutKind, retransmission: Retransmission) {
         let order = self.transmissions(retransmission.seq);
         self.timeouts.note(kind, retransmission, order);

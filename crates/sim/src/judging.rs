@@ -13,7 +13,7 @@ use rtolab_time::Instant;
 use crate::bench::Bench;
 use crate::duplicates::Duplicates;
 use crate::flow::Flow;
-use crate::sim::Sim;
+use crate::sim::{Branching, Sim};
 use crate::truth::{Before, Reach, Stimulus};
 
 /// Another sender that goes on from each timeout.
@@ -26,7 +26,7 @@ pub struct Alternative {
 }
 
 /// What a judged run keeps.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Judging {
     /// Until when copies of the run may go on.
     end: Instant,
@@ -37,6 +37,8 @@ pub struct Judging {
     duplicates: Duplicates,
     bench: Bench,
     what_ifs: Vec<WhatIf>,
+    /// Where a copy is to go another way, if that is asked for.
+    pub branching: Option<Branching>,
 }
 
 /// What is asked of a judged run.
@@ -71,6 +73,7 @@ impl Judging {
             duplicates: Duplicates::default(),
             bench: Bench::new(paths, &asked.detectors),
             what_ifs: Vec::new(),
+            branching: None,
         }
     }
 
@@ -141,6 +144,12 @@ impl Sim {
             judging.bench.begins((flow, place), &row, seq);
             let (reach, end) = (judging.reach, judging.end);
             let Some(before) = judging.before.clone() else { return };
+            if let Some(mut branching) = judging.branching.take_if(|it| it.begins(&row)) {
+                let here = (flow, place, number);
+                branching.found = self.branch_off(here, &branching, before.clone());
+                let Some(judging) = &mut self.judging else { return };
+                judging.branching = Some(branching);
+            }
             let finding = self.without((flow, place, seq), before, (reach, end));
             self.flows[flow].end_mut(place).timeouts.note_finding(number, finding);
             if row.kind == TimeoutKind::Timeout {

@@ -10,7 +10,7 @@ use rtolab_record::{
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sender::{AdoptError, Negotiated};
-use rtolab_tcp::spurious::{Prototype, UnknownDetector, detector};
+use rtolab_tcp::spurious::{self, UnknownDetector, detector};
 use rtolab_tcp::sum::SumError;
 use rtolab_time::{Duration, Instant};
 use thiserror::Error;
@@ -21,7 +21,8 @@ use crate::judging::{Alternative, Asked, Judging};
 use crate::links::{Link, Plain};
 use crate::measure::Measure;
 use crate::plan::Plans;
-use crate::sim::{Parts, Sim};
+use crate::prototypes::{Prototypes, UnknownStage};
+use crate::sim::{Branch, Branching, Parts, Sim};
 use crate::trace::Trace;
 use crate::truth::Reach;
 
@@ -53,6 +54,9 @@ pub enum Error {
         /// Why not.
         error: AdoptError,
     },
+    /// A link has a stage that nobody knows.
+    #[error(transparent)]
+    Stage(#[from] UnknownStage),
     /// No links lead from one end of a flow to the other.
     #[error("flow `{flow}`: no links lead from `{from}` to `{to}`")]
     NoRoute {
@@ -71,7 +75,7 @@ pub struct Lab {
     end: Instant,
     measured: (Instant, Instant),
     plans: Plans,
-    prototypes: Vec<Prototype>,
+    prototypes: Prototypes,
     departures: Vec<Departure>,
     agents: Vec<AgentKind>,
     plain: Plain,
@@ -91,14 +95,14 @@ impl Lab {
     /// Makes `scenario` ready; `sender` replaces the sender of every flow that does not name its
     /// own.
     pub fn new(scenario: &Scenario, sender: Option<&str>) -> Result<Self, Error> {
-        Self::with(scenario, sender, &[])
+        Self::with(scenario, sender, &Prototypes::default())
     }
 
-    /// The same where senders and judges may be `prototypes`, too, by their names.
+    /// The same where senders, judges and links may name `prototypes`, too.
     pub fn with(
         scenario: &Scenario,
         sender: Option<&str>,
-        prototypes: &[Prototype],
+        prototypes: &Prototypes,
     ) -> Result<Self, Error> {
         let plans = Plans::new(scenario, sender, prototypes)?;
         let departure = |(flow, (first, _)): (&rtolab_scenario::Flow, &(usize, usize))| Departure {
@@ -118,7 +122,7 @@ impl Lab {
             measured: scenario.measured,
             departures: scenario.flows.iter().zip(&plans.flows).map(departure).collect(),
             plans,
-            prototypes: prototypes.to_vec(),
+            prototypes: prototypes.clone(),
             agents: scenario.agents.iter().map(|agent| agent.kind).collect(),
             plain: Plain::Pipes,
             asked: None,
@@ -149,9 +153,10 @@ impl Lab {
         Ok(self)
     }
 
-    fn judge(&self, name: &str) -> Result<Prototype, UnknownDetector> {
-        let own = self.prototypes.iter().find(|prototype| prototype.name == name);
-        own.cloned().map_or_else(|| detector(name).map(Prototype::from), Ok)
+    fn judge(&self, name: &str) -> Result<spurious::Prototype, UnknownDetector> {
+        let mut own = self.prototypes.policies.detectors.iter();
+        let own = own.find(|prototype| prototype.name == name);
+        own.cloned().map_or_else(|| detector(name).map(spurious::Prototype::from), Ok)
     }
 
     fn alternative(&self, scenario: &Scenario, name: &str) -> Result<Alternative, Error> {
@@ -231,6 +236,27 @@ impl Lab {
             let start = (leg.before.is_none()).then_some(start);
             parts.flows.push(Flow::new(leg.clone(), start));
         }
+    }
+
+    /// What a run with `seed` leaves that goes another way from one timeout on: by `sender`, or, if
+    /// none is named, as if the timer had not expired and no recovery begun before something more is
+    /// acknowledged. `None`: there is no such timeout, or the connection was not open yet.
+    pub fn branch(
+        &self,
+        scenario: &Scenario,
+        (branch, sender): (Branch, Option<&str>),
+        (run, observe): (Run, Observe),
+    ) -> Result<Option<Recording>, Error> {
+        let other = sender.map(|name| self.alternative(scenario, name)).transpose()?;
+        let mut sim = self.start(run.seed, observe);
+        let Some(judging) = &mut sim.judging else { return Ok(None) };
+        judging.branching = Some(Branching::new(branch, other.map(|other| other.configs.into())));
+        sim.run_until(self.end);
+        let branching = sim.judging.and_then(|judging| judging.branching);
+        Ok(branching.and_then(|branching| branching.found).map(|mut found| {
+            found.run_until(self.end);
+            self.record(*found, run)
+        }))
     }
 
     /// When a run ends at the latest.

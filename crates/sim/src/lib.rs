@@ -13,6 +13,7 @@ mod links;
 mod measure;
 mod middle;
 mod plan;
+mod prototypes;
 mod queue;
 mod sim;
 mod timeouts;
@@ -21,4 +22,5 @@ mod transit;
 mod truth;
 
 pub use lab::{Error, Lab, Observe};
-pub use sim::{Counters, Sim};
+pub use prototypes::{Prototypes, UnknownStage};
+pub use sim::{Branch, Counters, Sim};

@@ -8,11 +8,11 @@ use rtolab_net::{Hop, Network, Post, Step, Ways};
 use rtolab_record::Place;
 use rtolab_scenario::{AgentKind, Flow, Scenario, Workload};
 use rtolab_tcp::Config;
-use rtolab_tcp::spurious::Prototype;
 use rtolab_time::Instant;
 
 use crate::flow::{Opening, Plan, Protocol, Turn};
 use crate::lab::Error;
+use crate::prototypes::Prototypes;
 
 /// What all runs of a scenario have in common.
 pub struct Plans {
@@ -33,9 +33,9 @@ impl Plans {
     pub fn new(
         scenario: &Scenario,
         sender: Option<&str>,
-        prototypes: &[Prototype],
+        prototypes: &Prototypes,
     ) -> Result<Self, Error> {
-        let mut planner = Planner::new(scenario, (sender, prototypes));
+        let mut planner = Planner::new(scenario, (sender, prototypes))?;
         for flow in &scenario.flows {
             planner.add(flow)?;
         }
@@ -49,7 +49,7 @@ impl Plans {
 struct Planner<'a> {
     scenario: &'a Scenario,
     sender: Option<&'a str>,
-    prototypes: &'a [Prototype],
+    prototypes: &'a Prototypes,
     plans: Plans,
     ways: Ways,
     /// By the nodes from which and to which they lead.
@@ -70,8 +70,8 @@ struct Whole<'a> {
 impl<'a> Planner<'a> {
     fn new(
         scenario: &'a Scenario,
-        (sender, prototypes): (Option<&'a str>, &'a [Prototype]),
-    ) -> Self {
+        (sender, prototypes): (Option<&'a str>, &'a Prototypes),
+    ) -> Result<Self, Error> {
         let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
         let posts = scenario.agents.iter().map(|agent| Post {
             node: agent.node,
@@ -81,18 +81,19 @@ impl<'a> Planner<'a> {
             },
         });
         let channel = |link: &rtolab_scenario::Link| {
-            (Arc::from(link.name.as_str()), Arc::new(link.channel.clone()))
+            let channel = prototypes.on(&link.channel, &link.name)?;
+            Ok((Arc::from(link.name.as_str()), Arc::new(channel)))
         };
         let plans = Plans {
             legs: Vec::new(),
             flows: Vec::new(),
-            channels: scenario.links.iter().map(channel).collect(),
+            channels: scenario.links.iter().map(channel).collect::<Result<_, Error>>()?,
             steps: Arc::new([]),
             applications: 0,
         };
         let network = Network::new(scenario.nodes.len(), &ends);
         let ways = Ways::new(network, posts.collect());
-        Self { scenario, sender, prototypes, plans, ways, routes: BTreeMap::new() }
+        Ok(Self { scenario, sender, prototypes, plans, ways, routes: BTreeMap::new() })
     }
 
     fn add(&mut self, flow: &Flow) -> Result<(), Error> {
@@ -104,7 +105,7 @@ impl<'a> Planner<'a> {
         };
         let nodes: Vec<_> =
             [flow.from].into_iter().chain(gateways.iter().copied()).chain([flow.to]).collect();
-        let sender = flow.sender_with(self.sender, self.prototypes)?;
+        let sender = flow.sender_with(self.sender, &self.prototypes.policies)?;
         let own = [Arc::new(sender), Arc::new(flow.receiver.clone())];
         let application = match flow.workload {
             Workload::Bulk { .. } => None,
@@ -151,11 +152,14 @@ impl<'a> Planner<'a> {
         (from, to): (usize, usize),
     ) -> Result<(), Error> {
         let &Whole { flow, ref configs, legs, application } = whole;
-        let access = flow.access.as_ref().filter(|_| number == 0).map(|access| {
-            let config = self.shared_access(access);
-            self.plans.channels.push((format!("{} access", flow.name).into(), config));
-            Hop { link: self.plans.channels.len() - 1, direction: Direction::Forward }
-        });
+        let access =
+            flow.access.as_ref().filter(|_| number == 0).map(|access| -> Result<Hop, Error> {
+                let name = format!("{} access", flow.name);
+                let config = self.shared_access(&self.prototypes.on(access, &name)?);
+                self.plans.channels.push((name.into(), config));
+                Ok(Hop { link: self.plans.channels.len() - 1, direction: Direction::Forward })
+            });
+        let access = access.transpose()?;
         let index = self.plans.legs.len() as u32;
         let plan = Plan {
             name: match legs {

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod answer;
+mod branch;
 mod early;
 mod steps;
 
@@ -21,6 +22,7 @@ use crate::measure::Measure;
 use crate::queue::Queue;
 use crate::trace::Trace;
 use crate::transit::{Due, Transit};
+pub use branch::{Branch, Branching};
 
 /// A run. Its clone is a fork: both go on alike from here.
 #[derive(Clone)]

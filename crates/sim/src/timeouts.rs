@@ -49,6 +49,12 @@ impl Timeouts {
         self.all.push(Decided { what, kind, order, known: None });
     }
 
+    /// Those from this number on have not happened: of which kinds they were.
+    pub fn forget_from(&mut self, number: usize) -> impl Iterator<Item = TimeoutKind> + '_ {
+        self.judged = self.judged.min(number);
+        self.all.drain(number..).map(|decided| decided.kind)
+    }
+
     /// What is known of the last one of that kind, if there is one.
     pub fn last_of(&mut self, kind: TimeoutKind) -> Option<&mut Known> {
         self.all.iter_mut().rev().find(|decided| decided.kind == kind).map(Decided::known)

@@ -11,6 +11,8 @@ mod window;
 
 use rtolab_time::Duration;
 
+use crate::response;
+
 pub use crate::spurious::FrtoVariant;
 pub use congestion::{
     CongestionConfig, Control, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
@@ -91,6 +93,8 @@ pub struct Config {
     /// What a spurious timeout or fast retransmit restores; `None`: what the detector's own
     /// publication does.
     pub response: Option<Response>,
+    /// What stands in its place: a response that no table lists.
+    pub responder: Option<response::Prototype>,
 }
 
 /// The timestamps option (RFC 7323).
@@ -227,6 +231,7 @@ impl Default for Config {
             detectors: Detectors::default(),
             dualrtt: DualRttConfig::default(),
             response: None,
+            responder: None,
         }
     }
 }

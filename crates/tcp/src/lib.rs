@@ -14,7 +14,7 @@ pub mod flight;
 pub mod profile;
 pub mod receiver;
 mod recovery;
-mod response;
+pub mod response;
 pub mod rtt;
 mod segment;
 pub mod sender;

@@ -32,6 +32,8 @@
 //! once at most. But the threshold of `ns2:half` is what the larger of both was when the timer
 //! expired last.
 
+mod own;
+
 use alloc::boxed::Box;
 
 use crate::config::{RecoverOnUndo, Response};
@@ -42,6 +44,10 @@ use crate::rtt::Estimate;
 use crate::sender::{Sender, Settled};
 use crate::seq::Seq;
 use crate::spurious::{Episode, EpisodeKind, Resumption};
+
+pub use own::{
+    Answer, CloneResponder, Growth, Posture, Prototype, Reduction, Responder, Situation,
+};
 
 /// The state before a timeout or fast retransmit changed it, and what was made of it since.
 #[derive(Clone, Copy, Debug)]
@@ -58,8 +64,16 @@ pub(crate) struct Saved {
     max: Seq,
     /// Has the peer echoed congestion since?
     pub congestion_echoed: bool,
-    /// What the first verdict of Spurious led to.
-    answered: Option<Response>,
+    answered: Answered,
+}
+
+/// What the first verdict of Spurious led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answered {
+    NotYet,
+    /// The reduction stands.
+    Reduced,
+    Restored,
 }
 
 /// A verdict of Spurious.
@@ -90,6 +104,10 @@ impl Finding {
             Some("dsack" | "undo") => Response::Linux,
             _ => Response::Full,
         }
+    }
+
+    fn is_of_fast_retransmit(&self) -> bool {
+        self.episode.is_some_and(|episode| episode.kind == EpisodeKind::FastRetransmit)
     }
 
     /// RFC 5682 section 6: F-RTO says nothing of the losses that the timeout interrupted.
@@ -197,7 +215,7 @@ impl Sender {
             estimate: self.rtt.estimate(),
             max: self.flight.max(),
             congestion_echoed: self.is_answering_echo(),
-            answered: None,
+            answered: Answered::NotYet,
         }
     }
 
@@ -219,15 +237,19 @@ impl Sender {
 
     /// A timeout or fast retransmit was spurious.
     pub(crate) fn respond(&mut self, finding: &Finding, facts: &AckFacts) -> Settled {
+        if self.responder.is_some() {
+            return self.respond_by_own(finding, facts);
+        }
         let response = self.config.response.unwrap_or_else(|| finding.customary_response());
         let Some(saved) = &mut self.saved else { return Settled::No };
-        match saved.answered {
-            // One reversal an episode; but what was only stopped may still be reversed.
-            Some(before) if before.restores() || !response.restores() => return Settled::No,
-            _ => saved.answered = Some(response),
-        }
+        // One reversal an episode; but what was only stopped may still be reversed.
+        saved.answered = match (saved.answered, response.restores()) {
+            (Answered::Restored, _) | (Answered::Reduced, false) => return Settled::No,
+            (_, true) => Answered::Restored,
+            (_, false) => Answered::Reduced,
+        };
         let saved = **saved;
-        let timeout = finding.episode.is_none_or(|episode| episode.kind == EpisodeKind::Timeout);
+        let timeout = !finding.is_of_fast_retransmit();
         let outgrown = self.has_outgrown(saved.cwnd);
         match response {
             Response::None => return Settled::No,

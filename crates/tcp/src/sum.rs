@@ -6,19 +6,20 @@
 //! `sack+eifel:rfc3522+rfc4015` and `sack+eifel:rfc3522:rfc4015` are the same. Without a response
 //! each detector has that of its own publication.
 
+mod named;
 mod policies;
 mod prototypes;
 
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use thiserror::Error;
 
 use crate::config::{Config, Detectors, PathFact};
 use crate::profile::{PROFILES, Profile, Sysctl};
-use crate::spurious::Prototype;
 
+use named::named;
 pub use policies::POLICIES;
+pub use prototypes::Prototypes;
 
 /// One policy that a sum may name.
 #[derive(Clone, Copy)]
@@ -141,105 +142,49 @@ pub fn sender(name: &str, base: &Config) -> Result<Config, SumError> {
 /// The same on a host whose kernel is set so: where the sum begins with a system that has such
 /// settings, they come behind it and before the policies.
 pub fn sender_on(name: &str, base: &Config, kernel: &Sysctl) -> Result<Config, SumError> {
-    sender_with(name, base, kernel, &[])
+    sender_with(name, base, kernel, &Prototypes::default())
 }
 
-/// The same where a sum may name these detectors, too, behind its loss recovery.
+/// The same where a sum may name these, too, behind its loss recovery.
 pub fn sender_with(
     name: &str,
     base: &Config,
     kernel: &Sysctl,
-    prototypes: &[Prototype],
+    prototypes: &Prototypes,
 ) -> Result<Config, SumError> {
     let (first, rest) = name.split_once('+').map_or((name, None), |(a, b)| (a, Some(b)));
     let mut config = Config { frto: None, detectors: Detectors::default(), ..base.clone() };
     let profile = Profile::find(first);
     let terms = if profile.is_some() { rest } else { Some(name) };
-    let Named { policies: chosen, detectors } = named(name, (terms, profile), prototypes)?;
+    let named = named(name, (terms, profile), prototypes)?;
     if let Some(profile) = profile {
         if let (Some(found), Some(_)) = (kernel.unknown_congestion(), profile.kernel) {
             return Err(SumError::Congestion { sum: name.to_string(), found: found.to_string() });
         }
         profile.apply_with(kernel, &mut config);
     }
-    for policy in &chosen {
+    for policy in &named.policies {
         (policy.set)(&mut config);
     }
-    config.detectors.others.extend(detectors.into_iter().cloned());
-    for policy in chosen {
-        if let Some(needs) = policy.lacks(&config) {
-            return Err(SumError::Needs { sum: name.to_string(), found: policy.name, needs });
+    config.detectors.others.extend(named.detectors.into_iter().cloned());
+    config.responder = named.response.cloned().or(config.responder);
+    let needs = |found, needs| SumError::Needs { sum: name.to_string(), found, needs };
+    for policy in named.policies {
+        if let Some(lacks) = policy.lacks(&config) {
+            return Err(needs(policy.name, lacks));
         }
     }
-    Ok(config)
+    match &config.responder {
+        Some(own) if detects_nothing(&config) => Err(needs(own.name, A_DETECTOR)),
+        _ => Ok(config),
+    }
 }
 
-/// What a sum names.
-struct Named<'a> {
-    policies: Vec<&'static Policy>,
-    detectors: Vec<&'a Prototype>,
-}
+/// What a response needs.
+const A_DETECTOR: &str = "a detector, such as `eifel`";
 
-/// The policies of the sum `name` that `terms` names; a `profile` before them stands for the loss
-/// recovery. Any of `prototypes` may be among them.
-fn named<'a>(
-    name: &str,
-    (terms, profile): (Option<&str>, Option<&'static Profile>),
-    prototypes: &'a [Prototype],
-) -> Result<Named<'a>, SumError> {
-    let mut chosen: Vec<&Policy> = Vec::new();
-    let mut detectors: Vec<&Prototype> = Vec::new();
-    for term in terms.into_iter().flat_map(|terms| terms.split('+')) {
-        let (prototype, term) = prototypes::split(term, prototypes);
-        if let Some(prototype) = prototype {
-            if chosen.is_empty() && profile.is_none() {
-                return Err(SumError::NoRecovery { sum: name.to_string() });
-            }
-            if detectors.contains(&prototype) {
-                let (first, second) = (prototype.name, prototype.name);
-                return Err(SumError::Twice { sum: name.to_string(), first, second });
-            }
-            detectors.push(prototype);
-        }
-        let Some(term) = term else { continue };
-        for policy in policies_of(term) {
-            let policy = policy.ok_or_else(|| {
-                let own = prototypes.iter().map(|prototype| prototype.name);
-                let known = self::terms().chain(own).collect::<Vec<_>>().join(", ");
-                SumError::Unknown { sum: name.to_string(), found: term.to_string(), known }
-            })?;
-            let first = match (profile, policy.question) {
-                (Some(profile), Question::Recovery) => Some(profile.name),
-                _ => chosen.iter().find(|other| other.rules_out(policy)).map(|other| other.name),
-            };
-            if let Some(first) = first {
-                let sum = name.to_string();
-                return Err(SumError::Twice { sum, first, second: policy.name });
-            }
-            chosen.push(policy);
-        }
-    }
-    let recovers = chosen.first().is_some_and(|policy| policy.question == Question::Recovery);
-    if profile.is_none() && !recovers {
-        return Err(SumError::NoRecovery { sum: name.to_string() });
-    }
-    Ok(Named { policies: chosen, detectors })
-}
-
-/// The policies that one term names: itself, or a detector and behind a colon its response.
-fn policies_of(term: &str) -> impl Iterator<Item = Option<&'static Policy>> {
-    let named = |name: &str| POLICIES.iter().find(|policy| policy.name == name);
-    let joined = || {
-        let colons = term.match_indices(':').map(|(at, _)| (&term[..at], &term[at + 1..]));
-        let mut pairs = colons.filter_map(|(head, tail)| Some((named(head)?, named(tail)?)));
-        pairs.find(|(head, tail)| head.detects() && tail.question == Question::Response)
-    };
-    match (named(term), joined()) {
-        (None, Some((head, tail))) => [Some(Some(head)), Some(Some(tail))],
-        (policy, _) => [Some(policy), None],
-    }
-    .into_iter()
-    .flatten()
+fn detects_nothing(config: &Config) -> bool {
+    config.frto.is_none() && config.detectors.is_empty()
 }
 
 impl Policy {
@@ -267,9 +212,7 @@ impl Policy {
     /// What it needs and `config` lacks.
     fn lacks(&self, config: &Config) -> Option<&'static str> {
         match self.question {
-            Question::Response if config.frto.is_none() && config.detectors.is_empty() => {
-                Some("a detector, such as `eifel`")
-            }
+            Question::Response if detects_nothing(config) => Some(A_DETECTOR),
             Question::Reduction if self.name.starts_with("prr") && !config.tells_delivered() => {
                 Some("`sack` or `rack`, but not ns-2's: SACK tells what is delivered")
             }
@@ -295,7 +238,9 @@ mod tests {
 
     use super::*;
     use crate::config::{Algorithm, Bugfix, FrtoVariant, Parity, RtoFloor};
-    use crate::spurious::detector;
+    use crate::response::{self, Responder, Situation};
+    use crate::spurious::{Prototype, detector};
+    use alloc::boxed::Box;
 
     #[test]
     fn a_sum_sets_what_its_policies_say_and_nothing_else() {
@@ -349,7 +294,8 @@ mod tests {
     fn a_sum_may_name_what_no_table_lists() {
         let own = Prototype { name: "own", ..Prototype::from(detector("dualrtt").unwrap()) };
         let base = Config::default();
-        let with = |name| sender_with(name, &base, &Sysctl::default(), from_ref(&own));
+        let prototypes = Prototypes { detectors: [own.clone()].into(), ..Prototypes::default() };
+        let with = |name| sender_with(name, &base, &Sysctl::default(), &prototypes);
         let acting = with("sack+own:rfc4015").unwrap();
         assert_eq!(acting.detectors.others, from_ref(&own));
         assert_eq!(acting, with("sack+own+rfc4015").unwrap());
@@ -360,6 +306,40 @@ mod tests {
         assert!(message("sack+own+own").contains("names both `own` and `own`"));
         assert!(message("sack+other").ends_with("smoltcp, own"));
         assert!(sender("sack+own", &base).is_err());
+    }
+
+    #[derive(Clone, Debug)]
+    struct Keeps;
+
+    impl Responder for Keeps {
+        fn on_spurious(&mut self, _: &Situation) -> Option<response::Answer> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_sum_may_name_a_response_that_no_table_lists() {
+        let detector = Prototype { name: "own", ..Prototype::from(detector("dualrtt").unwrap()) };
+        let keeps = |name| response::Prototype { name, responder: Box::new(Keeps) };
+        let prototypes = Prototypes {
+            detectors: [detector].into(),
+            responses: ["mine", "keeps"].map(keeps).into(),
+        };
+        let base = Config::default();
+        let with = |name| sender_with(name, &base, &Sysctl::default(), &prototypes);
+        for name in ["sack+eifel:mine", "sack+eifel+mine", "sack+own:mine", "linux+mine"] {
+            assert_eq!(with(name).unwrap().responder, Some(keeps("mine")), "{name}");
+        }
+        assert_eq!(with("sack+eifel:mine"), with("sack+mine+eifel"));
+        assert_ne!(with("sack+eifel:mine"), with("sack+eifel"));
+        let message = |name| with(name).unwrap_err().to_string();
+        assert!(message("sack+mine").contains("needs a detector"));
+        assert!(message("mine+sack+eifel").contains("must begin with its loss recovery"));
+        assert!(message("sack+prr:mine").starts_with("unknown policy `prr` in sender"));
+        assert!(message("sack+eifel:rfc4015+mine").contains("both `rfc4015` and `mine`"));
+        assert!(message("sack+mine+eifel:rfc4015").contains("both `mine` and `rfc4015`"));
+        assert!(message("sack+eifel:mine+keeps").contains("both `mine` and `keeps`"));
+        assert!(message("sack+eifel:other").ends_with("smoltcp, own, mine, keeps"));
     }
 
     #[test]

@@ -90,6 +90,7 @@ class Explorer:
             Route("/api/check", self.check, methods=["POST"]),
             Route("/api/run", self.run, methods=["POST"]),
             Route("/api/what-if", self.what_if, methods=["POST"]),
+            Route("/api/branch", self.branch, methods=["POST"]),
             Route("/api/download/{kind}", self.download, methods=["POST"]),
             Route("/api/capture", self.capture, methods=["POST"]),
             Route("/api/capture/html", self.capture_page, methods=["POST"]),
@@ -142,6 +143,11 @@ class Explorer:
         """What would have come of a timeout otherwise."""
         given = await self._json(request)
         return await self._ask("what_if", read_what_if(given, self.limits))
+
+    async def branch(self, request: Request) -> Response:
+        """The run beside that without the timeout, or with another sender from there on."""
+        given = await self._json(request)
+        return await self._ask("branch", read_what_if(given, self.limits), BINARY)
 
     async def download(self, request: Request) -> Response:
         """The same runs as a file."""

@@ -72,8 +72,8 @@ def _run(asked: Asked, sender: str | None, packing: Packing) -> Row:
     return {
         "flow": flow,
         "flows": flows,
-        "disturbances": _disturbances(result),
-        "sender": _sender(result, (flow, asked), packing),
+        "disturbances": disturbances(result),
+        "sender": sender_seen(result, (flow, asked), packing),
     }
 
 
@@ -115,7 +115,8 @@ def detectors() -> list[str]:
     return [detector["name"] for detector in _rtolab.detectors()]
 
 
-def _sender(result: Result, shown: tuple[str, Asked], packing: Packing) -> Row:
+def sender_seen(result: Result, shown: tuple[str, Asked], packing: Packing) -> Row:
+    """What a flow's sender did in the first run of a result."""
     flow, asked = shown
     mine = pl.col("flow") == flow
     connection = result.connections.filter(mine).row(0, named=True)
@@ -151,7 +152,8 @@ def _timeouts(timeouts: pl.DataFrame, verdicts: pl.DataFrame) -> list[Row]:
     ]
 
 
-def _disturbances(result: Result) -> list[Row]:
+def disturbances(result: Result) -> list[Row]:
+    """What disturbed the links, in order of time."""
     columns = ("link", "direction", "kind", "from_s", "to_s")
     # What is drawn from the seed happens to every sender alike.
     rows = result.disturbances.select(columns).unique(maintain_order=True).sort("from_s")

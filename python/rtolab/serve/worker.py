@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rtolab._rtolab import Error, InternalError
 from rtolab.run import shipped_scenarios
-from rtolab.serve import browse, captures, downloads, knobs, runs
+from rtolab.serve import branches, browse, captures, downloads, knobs, runs
 from rtolab.serve.asked import Asked
 from rtolab.serve.faults import Fault
 from rtolab.serve.limits import Limits
@@ -31,6 +31,7 @@ JOBS: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "check": runs.check,
     "run": runs.run,
     "what_if": runs.what_if,
+    "branch": branches.branch,
     "knobs": knobs.job,
     "download": downloads.download,
     "diagnose": captures.diagnose,

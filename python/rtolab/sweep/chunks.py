@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rtolab.prototype import Source
+    from rtolab.prototype.source import Source
     from rtolab.sweep.definition import Scalar, Sweep
 
 FORMAT = 1
@@ -30,7 +30,7 @@ class Chunk:
         tables: which are kept.
         judge: detectors that ride along.
         what_if: senders that go on from every timeout.
-        prototypes: detectors written in Python that sender and judges may be.
+        prototypes: detectors, responses and stages written in Python that may be named.
     """
 
     set: tuple[tuple[str, str], ...]

@@ -12,13 +12,14 @@ import polars as pl
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error, PrototypeError, ScenarioError, SenderError
-from rtolab.prototype import Source, made
+from rtolab.prototype import made
+from rtolab.prototype.source import Source
 from rtolab.result import TABLES
 from rtolab.run import LARGEST_SEED, shipped_scenarios
 from rtolab.sweep.written import Written, dotted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rtolab.sweep.written import Key
 
@@ -87,7 +88,7 @@ class Sweep:
         tables: which are kept.
         judge: detectors that ride along.
         what_if: senders that go on from every timeout.
-        prototypes: detectors written in Python that senders and judges may name.
+        prototypes: detectors, responses and stages written in Python that may be named.
         until: how long runs are repeated, or None.
         points: of the grid, the last key varying fastest.
         out: the folder that the file names, if it does.
@@ -119,7 +120,7 @@ def load(file: str | Path) -> Sweep:
     until = _until(written)
     out = written.text(("out",))
     prototypes = tuple(_prototypes(written))
-    judge = _judges(written, [source.load().name for source in prototypes])
+    judge = _judges(written, _detectors(prototypes))
     what_if = written.texts(("what_if",), SENDERS)
     sweep = Sweep(
         file=written.file,
@@ -200,8 +201,15 @@ def _tables(written: Written, judge: tuple[str, ...], what_if: tuple[str, ...]) 
     return tuple(name for name in TABLES if name in asked)
 
 
+def _detectors(prototypes: Iterable[Source]) -> list[str]:
+    """The names of those that may judge."""
+    return [
+        one.name for one in made(source.load() for source in prototypes) if one.kind == "detector"
+    ]
+
+
 def _prototypes(written: Written) -> Iterator[Source]:
-    """Where detectors are written; a path is relative to the sweep's file."""
+    """Where prototypes are written; a path is relative to the sweep's file."""
     for place in written.texts(("prototypes",), '["early.py:Early"]'):
         try:
             source = Source.read(place, written.file.parent)
@@ -328,9 +336,12 @@ def _check_measure(written: Written, sweep: Sweep) -> None:
 def _placed(written: Written, problem: str, point: Point) -> Error:
     """What is wrong with a value that is set, at the line that sets it."""
     for key, value in point.set:
+        table = "grid" if key in dict(point.columns) else "set"
         if problem.startswith((f"--set {key}: ", f"--set {key}.")):
-            table = "grid" if key in dict(point.columns) else "set"
             said = problem.removeprefix("--set ").removeprefix(f"{key}: ")
             said = f"{said} (set to {value})" if value not in said else said
             return written.wrong((table, *key.split(".")), said)
+        stage = value.strip('"')
+        if key.endswith(".stage") and f"unknown stage `{stage}`" in problem:
+            return written.wrong((table, *key.split(".")), problem)
     return Error(problem)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rtolab_link::{
     BadState, DelayTrace, DirectionConfig, Discipline, Limit, Opportunities, Probability,
-    RateChange,
+    RateChange, Staged,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -99,6 +99,14 @@ fn check_choices(keys: &Direction, at: &At<'_>) -> Result<(), Error> {
     }
 }
 
+/// The stage of this name, which is looked for when the scenario is to run.
+fn stage(name: String) -> Option<Staged> {
+    match name.as_str() {
+        "none" => None,
+        _ => Some(Staged { name: name.into(), stage: None }),
+    }
+}
+
 /// How fast a direction sends.
 type Pace = (Option<Rate>, Vec<RateChange>, Option<Arc<Opportunities>>);
 
@@ -135,6 +143,7 @@ impl<'a> Layers<'a> {
             stalls: self
                 .find(|keys| keys.stalls.as_ref())
                 .map_or_else(Default::default, |found| spans::stalls(found.0)),
+            stage: self.word(|keys| keys.stage.clone()).and_then(stage),
             outages: spans::outages(self.own.keys.outages.as_ref()),
             ..DirectionConfig::default()
         };

@@ -79,6 +79,9 @@ macro_rules! with_direction {
             pub spikes: Option<Spikes>,
             /// Spans in which frames are held, to go on in order afterwards.
             pub stalls: Option<Stalls>,
+            /// A stage written in Python, by its name. Default: "none".
+            #[schemars(example = &"every-tenth")]
+            pub stage: Option<Written<Name>>,
         }
 
         impl From<&$name> for Direction {
@@ -106,6 +109,7 @@ macro_rules! with_direction {
                     corruption: written.corruption,
                     spikes: written.spikes,
                     stalls: written.stalls.clone(),
+                    stage: written.stage.clone(),
                     outages: None,
                 }
             }

@@ -24,6 +24,7 @@ pub const DIRECTION: &[(&str, &str)] = &[
     ("corruption", "0.5"),
     ("spikes", r#"{ probability = 0.75, length = { constant = "3 s" }, holds = "service" }"#),
     ("stalls", r#"{ scripted = [{ at = "28 s", for = "12 s" }], holds = "entry" }"#),
+    ("stage", "own"),
 ];
 
 const PRIORITY: &str = r#"{
@@ -168,6 +169,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("link.link.stalls.random.bad.exponential", "4 s"),
     ("link.link.stalls.random.stationary", "false"),
     ("link.link.stalls.holds", "entry"),
+    ("link.link.stage", "own"),
     ("link.link.outages.scripted", r#"[{ at = "28 s", for = "12 s" }]"#),
     ("link.link.outages.scripted.0.at", "29 s"),
     ("link.link.outages.scripted.0.for", "13 s"),

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::growth::Control;
 use super::validation::Usage;
-use super::{Permit, Sender, frto_of, trains_of};
+use super::{Permit, Sender, frto_of, responder_of, trains_of};
 use crate::config::{Algorithm, Config};
 use crate::spurious::{Bench, FrtoVariant, acting};
 
@@ -71,6 +71,9 @@ impl Sender {
         if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
             let before = self.bench.take().map_or_else(Bench::default, |bench| *bench);
             self.bench = Some(Box::new(before.replaced(acting(&config))));
+        }
+        if config.responder != self.config.responder {
+            self.responder = responder_of(&config);
         }
         if config.window.validation != self.config.window.validation {
             self.usage = Usage::since(self.last.sent, &config);

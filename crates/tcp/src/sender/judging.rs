@@ -127,8 +127,11 @@ impl Sender {
         while let Some(judgment) = self.bench().poll() {
             let detector = judgment.detector;
             self.tell((detector, kind), judgment.verdict, judgment.at);
-            if judgment.verdict == Verdict::Spurious {
-                found = found.or(Some(Finding { detector, episode, resumption: None }));
+            let finding = Finding { detector, episode, resumption: None };
+            match judgment.verdict {
+                Verdict::Spurious => found = found.or(Some(finding)),
+                Verdict::Genuine if self.responder.is_some() => self.tell_genuine(&finding, facts),
+                _ => {}
             }
         }
         found
@@ -143,6 +146,15 @@ impl Sender {
         let (advice, verdict) = frto.on_ack(facts, can_send, substitute);
         let detector = variant.name();
         self.tell((detector, EpisodeKind::Timeout), verdict, facts.at);
+        let finding = Finding { detector, episode, resumption: None };
+        let settled = self.follow_frto(advice, &finding, facts);
+        if verdict == Verdict::Genuine && self.responder.is_some() {
+            self.tell_genuine(&finding, facts);
+        }
+        settled
+    }
+
+    fn follow_frto(&mut self, advice: Advice, finding: &Finding, facts: &AckFacts) -> Settled {
         match advice {
             Advice::Usual => {
                 self.permit = Permit::Windows;
@@ -153,7 +165,7 @@ impl Sender {
             Advice::SendInstead(what, window) => self.send_beside(Permit::Instead(what), window),
             Advice::GoBackN { cwnd } => return self.go_back(cwnd),
             Advice::Resume(resumption) => {
-                let found = Finding { detector, episode, resumption: Some(resumption) };
+                let found = Finding { resumption: Some(resumption), ..*finding };
                 return match self.respond(&found, facts) {
                     Settled::No => self.do_not_resume(resumption),
                     settled => settled,

@@ -29,7 +29,7 @@ use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{AckFacts, Cause, Flight};
 use crate::recovery::{Prr, Rack, Recovery, WindowReduction};
-use crate::response::{Adapting, Discount, Saved};
+use crate::response::{Adapting, Discount, Responder, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
@@ -93,6 +93,11 @@ fn trains_of(config: &Config) -> Option<Box<Trains>> {
 /// F-RTO, if a sender that does as `config` says has it.
 fn frto_of(config: &Config) -> Option<Box<Frto>> {
     config.frto.map(Frto::new).map(Box::new)
+}
+
+/// The response of a sender that does as `config` says, if no table lists it.
+fn responder_of(config: &Config) -> Option<Box<dyn Responder>> {
+    config.responder.as_ref().map(|prototype| prototype.responder.clone())
 }
 
 /// The sending half of a connection.
@@ -164,6 +169,8 @@ pub struct Sender {
     pub(crate) discount: Discount,
     /// The next round trip of new data follows a spurious timeout.
     pub(crate) adapting: Option<Box<Adapting>>,
+    /// What it does where a detector has spoken, if no table lists that.
+    pub(crate) responder: Option<Box<dyn Responder>>,
 }
 
 impl Sender {
@@ -197,6 +204,7 @@ impl Sender {
             prr: None,
             discount: Discount::default(),
             adapting: None,
+            responder: responder_of(&config),
             timed: None,
             trains: trains_of(&config),
             last: Last::default(),

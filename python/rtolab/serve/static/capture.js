@@ -15,7 +15,8 @@ const WHERE = {
 /** Shows a diagnosis in an element; says its pictures, for who must redraw them. */
 export function diagnosed(found, place) {
   const { packets, connections, retransmissions } = found.summary;
-  const summary = `${packets} TCP packets, ${connections} connections, ${retransmissions} retransmissions`;
+  const many = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+  const summary = [many(packets, "TCP packet"), many(connections, "connection"), many(retransmissions, "retransmission")].join(", ");
   const error = found.error ? h("p", { class: "fault" }, found.error) : null;
   const head = [h("h2", {}, found.name), error, h("p", {}, summary)].filter(Boolean);
   place.replaceChildren(...head, legend(), named(found.connections));

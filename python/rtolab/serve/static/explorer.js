@@ -1,6 +1,7 @@
 // The page: what a person changes becomes a question, and the newest answer a picture.
 
 import { Fault, Latest, ask, look, send, unpack } from "./api.js";
+import { Branches } from "./branches.js";
 import { browsed } from "./browse.js";
 import { diagnosed } from "./capture.js";
 import { Controls } from "./controls.js";
@@ -29,7 +30,8 @@ const picture = new Picture(byId("picture"), {
 byId("legend").replaceWith(legend());
 byId("version").textContent = index.version;
 let captured = [];
-themed(() => [picture, ...captured].forEach((one) => one.draw()));
+let branched = [];
+themed(() => [picture, ...captured, ...branched].forEach((one) => one.draw()));
 
 const runs = new Latest(run);
 const loads = new Latest(load);
@@ -84,6 +86,7 @@ function show(result) {
   byId("cut").textContent = `There are very many packets: one of ${picture.every} is drawn, and of those that were lost or sent again more. Zoom in to see all.`;
   controls.flows(result.flows, result.flow);
   byId("totals").replaceChildren(totals(result));
+  branched = [];
   byId("timeouts").replaceChildren(timeouts(result, whatIf));
   byId("status").textContent = result.senders.map(inWords).join("; ");
   document.body.dataset.runs = String(Number(document.body.dataset.runs ?? 0) + 1);
@@ -120,7 +123,10 @@ async function whatIf(sender, timeout, place) {
   const asked = { ...question(state), senders: [sender.name], at_s: timeout.at_s, seq: timeout.seq, others };
   try {
     const found = await (await ask("api/what-if", asked)).json();
-    place.replaceChildren(...otherwise(sender.name, found));
+    const branches = new Branches(asked, found.others.filter((one) => !one.error).map((one) => one.sender));
+    place.replaceChildren(...otherwise(sender.name, found), ...branches.elements);
+    branched.push(branches);
+    branches.show(null);
   } catch (error) {
     place.replaceChildren(h("p", { class: "fault" }, error.message));
   }

@@ -1,0 +1,71 @@
+//! The stage of docs/prototype.md: what the page shows is compiled and run here.
+
+mod common;
+#[path = "walkthrough/sleepy.rs"]
+mod sleepy;
+
+use common::{Out, at, channel, drain, forward, rate, secs, send};
+use rtolab_link::{
+    Cause, Direction, DirectionConfig, Distribution, DisturbanceKind, Rng, SentFrame, Stage,
+    Staged, Treatment,
+};
+use sleepy::Sleepy;
+
+const PAGE: &str = include_str!("../../../docs/prototype.md");
+
+fn with(stage: impl Stage + 'static) -> DirectionConfig {
+    let stage = Some(Staged::new("own", stage));
+    DirectionConfig { rate: rate(8_000_000), delay: secs(0.5), stage, ..Default::default() }
+}
+
+#[test]
+fn the_page_shows_what_is_compiled_here() {
+    let shown = include_str!("walkthrough/sleepy.rs");
+    assert!(PAGE.contains(&format!("```rust\n{shown}```")));
+}
+
+#[test]
+fn a_radio_that_sleeps_holds_the_first_frame() {
+    let mut link = channel(&forward(with(Sleepy::default())));
+    link.record_disturbances();
+    for (number, time) in [(1, 0.0), (2, 0.1), (3, 1.0), (4, 1.01)] {
+        send(&mut link, [number], 1000, at(time));
+    }
+    let heard = drain(&mut link);
+    let held = |number: usize| match heard[number - 1] {
+        Out::Arrived { held, .. } => held,
+        Out::Lost { .. } => panic!("{number} is lost"),
+    };
+    assert_eq!([held(1), held(2)], [secs(0.0); 2]);
+    assert!(held(3) >= secs(0.3) && held(3) <= secs(0.6));
+    // It waits for the one before it.
+    assert_eq!(heard[3].arrival(), heard[2].arrival());
+    let spikes = link.disturbances(at(9.0));
+    assert_eq!(spikes.iter().map(|one| one.kind).collect::<Vec<_>>(), [DisturbanceKind::Spike]);
+}
+
+#[derive(Clone, Debug)]
+struct EverySecond;
+
+impl Stage for EverySecond {
+    fn begin(&mut self, _: Direction, _: Rng) {}
+
+    fn on_frame(&mut self, frame: &SentFrame) -> Treatment {
+        assert_eq!(frame.at, at(0.001 * frame.number as f64));
+        if frame.number % 2 == 0 { Treatment::Drop } else { Treatment::Pass }
+    }
+}
+
+#[test]
+fn what_a_stage_drops_is_lost_as_what_a_script_drops() {
+    let mut own = channel(&forward(with(EverySecond)));
+    let listed = DirectionConfig { stage: None, drops: vec![2, 4], ..with(EverySecond) };
+    let mut listed = channel(&forward(listed));
+    for link in [&mut own, &mut listed] {
+        send(link, 1..=5, 1000, at(0.0));
+    }
+    let heard = drain(&mut own);
+    assert_eq!(heard[1].cause(), Some(Cause::Script));
+    assert_eq!(heard, drain(&mut listed));
+    assert!(own.pipes().is_none());
+}

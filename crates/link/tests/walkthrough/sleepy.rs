@@ -1,0 +1,32 @@
+//! A radio that falls asleep when nothing is sent, and takes a while to wake up.
+
+use rtolab_time::{Duration, Instant};
+
+use crate::{Direction, Distribution, Rng, SentFrame, Stage, Treatment};
+
+const IDLE: Duration = Duration::from_millis(200);
+const WAKING: Distribution =
+    Distribution::Uniform(Duration::from_millis(300), Duration::from_millis(600));
+
+/// Holds the first frame after a silence for as long as the radio takes to wake up.
+#[derive(Clone, Debug, Default)]
+pub struct Sleepy {
+    rng: Option<Rng>,
+    last: Option<Instant>,
+}
+
+impl Stage for Sleepy {
+    fn begin(&mut self, _: Direction, rng: Rng) {
+        self.rng = Some(rng);
+    }
+
+    fn on_frame(&mut self, frame: &SentFrame) -> Treatment {
+        let last = self.last.replace(frame.at);
+        match (last, &mut self.rng) {
+            (Some(last), Some(rng)) if frame.at.since(last) >= IDLE => {
+                Treatment::Hold(rng.span(WAKING))
+            }
+            _ => Treatment::Pass,
+        }
+    }
+}

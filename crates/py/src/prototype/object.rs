@@ -1,0 +1,108 @@
+//! An object of Python that the engine asks, and copies with the run.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyException;
+use pyo3::intern;
+use pyo3::prelude::*;
+
+use crate::error::PrototypeError;
+
+thread_local! {
+    /// What a prototype has raised in the run of this thread.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// The outcome of a run that may have asked prototypes.
+pub(crate) fn unless_raised<T>(run: impl FnOnce() -> T) -> PyResult<T> {
+    RAISED.take();
+    let outcome = run();
+    RAISED.take().map_or(Ok(outcome), Err)
+}
+
+/// What all objects of a class have in common.
+pub(super) struct Kind {
+    pub name: &'static str,
+    /// Makes one that has seen nothing yet.
+    pub make: Py<PyAny>,
+    /// Those of the methods that it may do without and has: the others need no call.
+    pub methods: Vec<String>,
+}
+
+/// An object of Python. Copies share it until one of them is asked.
+#[derive(Clone)]
+pub(super) struct Object {
+    kind: Arc<Kind>,
+    /// `None`: it has not been asked anything yet.
+    state: Option<Arc<Py<PyAny>>>,
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Object({})", self.kind.name)
+    }
+}
+
+impl Object {
+    /// One that has seen nothing yet.
+    pub fn new(kind: Kind) -> Self {
+        Self { kind: Arc::new(kind), state: None }
+    }
+
+    /// Has it this method, without which it could do?
+    pub fn has(&self, method: &str) -> bool {
+        self.kind.methods.iter().any(|own| own == method)
+    }
+
+    /// What `call` says of the object that is this copy's alone; `None` where it raises.
+    pub fn ask<T>(
+        &mut self,
+        method: &str,
+        call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        if RAISED.with_borrow(Option::is_some) {
+            return None;
+        }
+        Python::attach(|py| {
+            let asked = self.own(py).and_then(|object| call(&object));
+            asked.map_err(|error| self.keep(py, method, error)).ok()
+        })
+    }
+
+    fn own<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let object = match &self.state {
+            None => self.kind.make.call0(py)?,
+            Some(state) if Arc::strong_count(state) > 1 => {
+                let copy = py.import(intern!(py, "copy"))?;
+                copy.call_method1(intern!(py, "deepcopy"), (state.bind(py),))?.unbind()
+            }
+            Some(state) => return Ok(state.bind(py).clone()),
+        };
+        Ok(self.state.insert(Arc::new(object)).bind(py).clone())
+    }
+
+    /// What ends a process, such as Ctrl-C, stays what it is.
+    fn keep(&self, py: Python<'_>, method: &str, error: PyErr) {
+        if !error.is_instance_of::<PyException>(py) {
+            return RAISED.set(Some(error));
+        }
+        let place = place(py, &error).map_or(String::new(), |place| format!(" ({place})"));
+        let raised =
+            PrototypeError::new_err(format!("{}.{method}: {error}{place}", self.kind.name));
+        raised.set_cause(py, Some(error));
+        RAISED.set(Some(raised));
+    }
+}
+
+/// File and line of the innermost call that raised.
+fn place(py: Python<'_>, error: &PyErr) -> Option<String> {
+    let mut last = error.traceback(py)?.into_any();
+    while let Some(next) = last.getattr("tb_next").ok().filter(|next| !next.is_none()) {
+        last = next;
+    }
+    let file =
+        last.getattr("tb_frame").ok()?.getattr("f_code").ok()?.getattr("co_filename").ok()?;
+    Some(format!("{file}:{}", last.getattr("tb_lineno").ok()?))
+}

@@ -1,0 +1,87 @@
+//! A response written in Python.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use rtolab_tcp::response::{Answer, Growth, Reduction, Responder, Situation};
+use rtolab_tcp::rtt::Estimate;
+use rtolab_time::Duration;
+
+use super::PySituation;
+use super::object::Object;
+
+/// The largest window that may be set, in bytes: far beyond any that can be offered.
+const LARGEST_WINDOW: u64 = 1 << 40;
+
+/// The longest span that may be set, in nanoseconds: twelve days.
+pub(super) const LONGEST: u64 = 1 << 50;
+
+#[derive(Clone, Debug)]
+pub(super) struct PyResponse(pub Object);
+
+impl Responder for PyResponse {
+    fn on_spurious(&mut self, situation: &Situation) -> Option<Answer> {
+        let said = self.0.ask("on_spurious", |object| {
+            let name = intern!(object.py(), "on_spurious");
+            answer(&object.call_method1(name, (PySituation(*situation),))?)
+        });
+        said.flatten()
+    }
+
+    fn on_genuine(&mut self, situation: &Situation) -> Option<Answer> {
+        if !self.0.has("on_genuine") {
+            return None;
+        }
+        let said = self.0.ask("on_genuine", |object| {
+            let name = intern!(object.py(), "on_genuine");
+            answer(&object.call_method1(name, (PySituation(*situation),))?)
+        });
+        said.flatten()
+    }
+}
+
+/// A `rtolab.Answer`.
+#[derive(FromPyObject)]
+struct Said {
+    cwnd: Option<u64>,
+    ssthresh: Option<u64>,
+    estimate: Option<(u64, u64)>,
+    adapt_from: Option<(u64, u64)>,
+    undo: bool,
+    grow: bool,
+}
+
+/// A `rtolab.Answer`, or `None` for nothing.
+fn answer(said: &Bound<'_, PyAny>) -> PyResult<Option<Answer>> {
+    if said.is_none() {
+        return Ok(None);
+    }
+    let Ok(Said { cwnd, ssthresh, estimate, adapt_from, undo, grow }) = said.extract() else {
+        return Err(PyTypeError::new_err(format!(
+            "found the answer {}; expected an Answer with windows in bytes and estimates of two \
+             spans in nanoseconds, or None",
+            said.repr()?
+        )));
+    };
+    if cwnd.is_some_and(|cwnd| cwnd > LARGEST_WINDOW) {
+        let expected = format!("expected a cwnd of {LARGEST_WINDOW} bytes at most");
+        return Err(PyValueError::new_err(format!("found {}; {expected}", said.repr()?)));
+    }
+    let spans = [estimate, adapt_from].into_iter().flatten();
+    if spans.flat_map(|(srtt, rttvar)| [srtt, rttvar]).any(|span| span > LONGEST) {
+        let expected = format!("expected spans of {LONGEST} nanoseconds at most");
+        return Err(PyValueError::new_err(format!("found {}; {expected}", said.repr()?)));
+    }
+    Ok(Some(Answer {
+        cwnd,
+        ssthresh,
+        estimate: estimate.map(measured),
+        adapt_from: adapt_from.map(measured),
+        reduction: if undo { Reduction::Undone } else { Reduction::Stands },
+        growth: if grow { Growth::Usual } else { Growth::Withheld },
+    }))
+}
+
+fn measured((srtt, rttvar): (u64, u64)) -> Estimate {
+    Estimate { srtt: Duration::from_nanos(srtt), rttvar: Duration::from_nanos(rttvar) }
+}

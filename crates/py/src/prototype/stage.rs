@@ -1,0 +1,100 @@
+//! A stage of a link written in Python.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use rtolab_link::{Direction, Rng, SentFrame, Stage, Treatment};
+use rtolab_time::Duration;
+
+use super::PyRandom;
+use super::object::Object;
+use super::response::LONGEST;
+
+#[derive(Clone, Debug)]
+pub(super) struct PyStage {
+    object: Object,
+    direction: Direction,
+}
+
+impl PyStage {
+    pub(super) const fn new(object: Object) -> Self {
+        Self { object, direction: Direction::Forward }
+    }
+}
+
+impl Stage for PyStage {
+    fn begin(&mut self, direction: Direction, rng: Rng) {
+        self.direction = direction;
+        self.object.ask("random", |object| object.setattr("random", PyRandom(rng)));
+    }
+
+    fn on_frame(&mut self, frame: &SentFrame) -> Treatment {
+        let frame = PyFrame { frame: *frame, direction: self.direction };
+        let said = self.object.ask("on_frame", |object| {
+            let name = intern!(object.py(), "on_frame");
+            treatment(&object.call_method1(name, (frame,))?)
+        });
+        said.unwrap_or(Treatment::Pass)
+    }
+}
+
+/// A `rtolab.Treatment`, a `rtolab.Hold` with its length, or `None` to pass.
+fn treatment(said: &Bound<'_, PyAny>) -> PyResult<Treatment> {
+    if said.is_none() {
+        return Ok(Treatment::Pass);
+    }
+    match said.extract::<&str>() {
+        Ok("pass") => return Ok(Treatment::Pass),
+        Ok("drop") => return Ok(Treatment::Drop),
+        _ => {}
+    }
+    match said.getattr(intern!(said.py(), "length")).and_then(|length| length.extract::<u64>()) {
+        Ok(length) if length <= LONGEST => Ok(Treatment::Hold(Duration::from_nanos(length))),
+        Ok(length) => {
+            let told = format!("found Hold({length}); expected {LONGEST} nanoseconds at most");
+            Err(PyValueError::new_err(told))
+        }
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "found the treatment {}; expected a Treatment, Hold(nanoseconds) or None",
+            said.repr()?
+        ))),
+    }
+}
+
+/// A frame at the end of its transmission.
+#[pyclass(frozen, name = "Frame", module = "rtolab._rtolab")]
+pub(crate) struct PyFrame {
+    frame: SentFrame,
+    direction: Direction,
+}
+
+#[pymethods]
+impl PyFrame {
+    #[getter]
+    fn number(&self) -> u64 {
+        self.frame.number
+    }
+
+    #[getter]
+    fn at(&self) -> u64 {
+        self.frame.at.nanos()
+    }
+
+    #[getter]
+    fn bytes(&self) -> u32 {
+        self.frame.bytes
+    }
+
+    #[getter]
+    fn direction(&self) -> &'static str {
+        match self.direction {
+            Direction::Forward => "forward",
+            Direction::Backward => "backward",
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let Self { frame: SentFrame { number, at, bytes }, .. } = self;
+        format!("<Frame {number}, {}, {bytes} bytes at {} ns>", self.direction(), at.nanos())
+    }
+}

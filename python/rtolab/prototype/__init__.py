@@ -1,0 +1,113 @@
+"""Detectors, responses and stages written in Python.
+
+They are slower than those of the engine, and otherwise like them.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtolab._rtolab import PrototypeError
+from rtolab.prototype.detector import Blind, Detector, Verdict
+from rtolab.prototype.response import Answer, Response
+from rtolab.prototype.stage import Hold, Stage, Treatment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Prototype = Detector | Response | Stage
+
+    Given = type[Detector] | type[Response] | type[Stage] | Prototype
+    """A class, or an object of it where it has knobs."""
+
+__all__ = [
+    "Answer",
+    "Blind",
+    "Detector",
+    "Hold",
+    "Made",
+    "Response",
+    "Stage",
+    "Treatment",
+    "Verdict",
+    "made",
+]
+
+
+@dataclass(frozen=True)
+class Base:
+    """What a prototype may be.
+
+    Attributes:
+        kind: as the engine calls it.
+        base: the class above it.
+        needed: the method that it must have.
+        methods: those that it may do without.
+    """
+
+    kind: str
+    base: type[Prototype]
+    needed: str
+    methods: tuple[str, ...] = ()
+
+
+BASES = (
+    Base("detector", Detector, "on_ack", ("on_retransmission", "on_probe", "at_end")),
+    Base("response", Response, "on_spurious", ("on_genuine",)),
+    Base("stage", Stage, "on_frame"),
+)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A prototype as the engine takes it.
+
+    Attributes:
+        name: its name.
+        kind: detector, response or stage.
+        make: makes one that has seen nothing yet.
+        methods: those that it has, of those that it may do without.
+    """
+
+    name: str
+    kind: str
+    make: Callable[[], Prototype]
+    methods: list[str]
+
+
+def made(prototypes: Iterable[Given]) -> list[Made]:
+    """The prototypes as the engine takes them; of an object, copies of it.
+
+    Raises:
+        PrototypeError: one is none.
+    """
+    return [_made(one) for one in prototypes]
+
+
+def _made(given: Given) -> Made:
+    kind = given if isinstance(given, type) else type(given)
+    base = _base(kind)
+    methods = [name for name in base.methods if _has(kind, base, name)]
+    if isinstance(given, type):
+        return Made(kind.name, base.kind, given, methods)
+    return Made(given.name, base.kind, lambda: copy.deepcopy(given), methods)
+
+
+def _base(kind: type) -> Base:
+    """What the class is.
+
+    Raises:
+        PrototypeError: nothing, for it lacks its method.
+    """
+    bases = [base for base in BASES if issubclass(kind, base.base)] or BASES
+    for base in bases:
+        if issubclass(kind, base.base) and _has(kind, base, base.needed):
+            return base
+    expected = " or ".join(f"rtolab.{base.base.__name__} with {base.needed}" for base in bases)
+    raise PrototypeError(f"{kind.__name__}: expected a subclass of {expected}")
+
+
+def _has(kind: type, base: Base, method: str) -> bool:
+    return getattr(kind, method) is not getattr(base.base, method)

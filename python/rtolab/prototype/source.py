@@ -1,0 +1,113 @@
+"""Where prototypes are written."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtolab._rtolab import Error, PrototypeError
+from rtolab.prototype import Detector, Response, Stage
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from rtolab.prototype import Prototype
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a prototype is written, with the text as it was when it was read.
+
+    Another text is another prototype. It can be sent to another machine, where a file need not be;
+    what the file imports must.
+
+    Attributes:
+        file: as it was named: a path, or the name of a module.
+        kind: the name of the class in it.
+        text: what the file holds.
+    """
+
+    file: str
+    kind: str
+    text: str
+
+    @classmethod
+    def read(cls, place: str, folder: Path | None = None) -> Source:
+        """What is written at a place.
+
+        Args:
+            place: `early.py:Early`, or `package.module:Early` for what can be imported.
+            folder: what a path is relative to; by default the current one.
+
+        Raises:
+            PrototypeError: it is no such place, or there is no such file or module.
+        """
+        file, _, kind = place.rpartition(":")
+        if not file or not kind.isidentifier():
+            raise PrototypeError(f"found {place}; expected a file and a class: early.py:Early")
+        if not file.endswith(".py"):
+            return cls(file, kind, _module_text(file))
+        path = (folder or Path()) / file
+        try:
+            return cls(str(path), kind, path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise PrototypeError(f"{path}: {why}; expected a file with a prototype") from None
+
+    def load(self) -> type[Prototype]:
+        """The class.
+
+        Raises:
+            PrototypeError: there is none, or the file raises when it is executed.
+        """
+        found = getattr(_module(self.file, self.text), self.kind, None)
+        if isinstance(found, type) and issubclass(found, (Detector, Response, Stage)):
+            return found
+        expected = "rtolab.Detector, Response or Stage"
+        raise PrototypeError(f"{self.file}: found no class {self.kind} under {expected}")
+
+
+def load(place: str) -> type[Prototype]:
+    """The prototype that is written at a place such as `early.py:Early`.
+
+    Raises:
+        PrototypeError: there is none, or the file raises when it is executed.
+    """
+    return Source.read(place).load()
+
+
+@cache
+def _module(file: str, text: str) -> ModuleType:
+    """The file, executed once for each text."""
+    try:
+        if not file.endswith(".py"):
+            return importlib.import_module(file)
+        name = f"rtolab_prototype_{hashlib.sha256(f'{file}:{text}'.encode()).hexdigest()}"
+        spec = importlib.util.spec_from_loader(name, loader=None, origin=file)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        module.__file__ = file
+        sys.modules[name] = module  # Where dataclasses and copies look for their module.
+        exec(compile(text, file, "exec"), module.__dict__)  # noqa: S102  (the user's own file)
+    except Error:
+        raise
+    except Exception as error:
+        raise PrototypeError(f"{file}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _module_text(name: str) -> str:
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        expected = "expected a file such as early.py, or a module that can be imported"
+        raise PrototypeError(f"found no module {name}; {expected}")
+    return Path(spec.origin).read_text(encoding="utf-8")

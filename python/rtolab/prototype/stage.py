@@ -1,0 +1,64 @@
+"""What befalls frames on a link? Stages written in Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from rtolab.prototype.named import Named
+
+if TYPE_CHECKING:
+    from rtolab._rtolab import Frame, Random
+
+
+class Treatment(StrEnum):
+    """What a stage does with a frame."""
+
+    PASS = "pass"  # noqa: S105
+    """Nothing; `None` says the same."""
+    DROP = "drop"
+    """It is lost."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A treatment, too: the frame comes out so much later.
+
+    Where the link keeps order, which is its default, those behind it wait for it; `order = "free"`
+    lets them pass.
+
+    Attributes:
+        length: in nanoseconds.
+    """
+
+    length: int
+
+
+class Stage(Named):
+    """What befalls frames on a link? The base of stages that are written in Python.
+
+    It stands between the transmitter and the propagation, beside all that the scenario says of the
+    link: `stage` of a link, or of one of its directions, names it. One object is made for each
+    direction of each such link of each run, without arguments, and is asked about every frame as
+    its transmission ends, in order; those that the queue dropped never come there. What it is to
+    remember are attributes of the object, which may be copied with `copy.deepcopy` in the middle
+    of a run. It must not depend on anything but what it is told; random numbers are those of
+    `random`, which follow from the seed.
+
+    Attributes:
+        name: by which scenarios know it; by default that of the class, in small letters.
+        random: its random numbers, given before the first frame.
+
+    Example:
+        >>> class Lossy(rtolab.Stage):
+        ...     def on_frame(self, frame):
+        ...         return Treatment.DROP if self.random.chance(0.02) else None
+        >>> result = rtolab.run("stall", set={"link.radio.stage": "lossy"}, prototypes=[Lossy])
+    """
+
+    random: Random
+
+    def on_frame(self, frame: Frame) -> Treatment | Hold | None:
+        """A frame has been sent."""
+        raise NotImplementedError

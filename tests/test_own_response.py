@@ -1,0 +1,187 @@
+"""Responses written in Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rtolab
+from rtolab import Answer, PrototypeError, Response
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rtolab._rtolab import Situation
+
+SCENARIOS = ["frto2002-delays", "stall", "lte-handover"]
+
+
+class Half(Response):
+    """`half`, as crates/tcp/src/response.rs has it."""
+
+    name = "python-half"
+
+    def on_spurious(self, situation: Situation) -> Answer | None:
+        return Answer(cwnd=situation.now.ssthresh, grow=True)
+
+
+def spared(situation: Situation) -> Answer | None:
+    """Of those that restore the windows, where these stay as they are."""
+    if situation.losses_under_way:
+        return Answer(cwnd=situation.smss)
+    if situation.congestion_echoed or situation.outgrown:
+        return Answer()
+    return None
+
+
+class Full(Response):
+    """`full`."""
+
+    name = "python-full"
+
+    def on_spurious(self, situation: Situation) -> Answer | None:
+        before = situation.before
+        return spared(situation) or Answer(before.cwnd, before.ssthresh, undo=True)
+
+
+class Rfc4015(Response):
+    """`rfc4015`."""
+
+    name = "python-rfc4015"
+
+    def on_spurious(self, situation: Situation) -> Answer | None:
+        if situation.kind != "timeout":
+            return None
+        before = situation.before
+        adapt_from = None
+        if before.estimate is not None:
+            srtt, rttvar = before.estimate
+            adapt_from = (srtt + 2 * situation.granularity, rttvar)
+        return spared(situation) or Answer(
+            cwnd=situation.now.flight + min(situation.acked, situation.initial_window),
+            ssthresh=max(before.flight, before.ssthresh),
+            undo=True,
+            adapt_from=adapt_from,
+        )
+
+
+def unnamed(result: rtolab.Result) -> list[pl.DataFrame]:
+    tables = [result.connections, result.timeouts, result.verdicts, result.links]
+    return [table.drop("sender", "flow_sender", strict=False) for table in tables]
+
+
+def alike(one: rtolab.Result, other: rtolab.Result) -> bool:
+    return all(a.equals(b) for a, b in zip(unnamed(one), unnamed(other), strict=True))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("response", [Half, Full, Rfc4015])
+def test_one_in_python_does_what_the_same_in_rust_does(
+    scenario: str, response: type[Response]
+) -> None:
+    knobs: dict[str, Any] = {"runs": 8, "set": {"tcp.timestamps": True}, "judge": ["eifel"]}
+    built_in = response.name.removeprefix("python-")
+    for sender in ("sack+eifel:{}", "newreno+frto+{}", "linux+{}"):
+        own = rtolab.run(
+            scenario, sender=sender.format(response.name), prototypes=[response], **knobs
+        )
+        theirs = rtolab.run(scenario, sender=sender.format(built_in), **knobs)
+        assert alike(own, theirs), sender
+
+
+def test_it_is_copied_with_the_run_and_threads_make_no_difference() -> None:
+    class Counts(Response):
+        """Answers every other finding."""
+
+        def __init__(self) -> None:
+            self.asked = 0
+
+        def on_spurious(self, situation: Situation) -> Answer | None:
+            self.asked += 1
+            return Answer(cwnd=situation.before.cwnd, grow=True) if self.asked % 2 else None
+
+    results = [
+        rtolab.run(
+            "frto2002-delays",
+            sender=["newreno+frto+counts", "newreno+eifel:counts"],
+            runs=6,
+            set={"tcp.timestamps": True},
+            judge="all",
+            what_if="newreno+dualrtt:counts",
+            prototypes=[Counts],
+            jobs=jobs,
+        )
+        for jobs in (1, 2)
+    ]
+    assert alike(*results)
+    assert results[0].what_if.equals(results[1].what_if)
+    assert set(results[0].connections["sender"]) == {"newreno+frto+counts", "newreno+eifel:counts"}
+
+
+def test_a_genuine_timeout_may_be_answered_too() -> None:
+    class Cautious(Response):
+        """Grows slowly after what was needed."""
+
+        def on_spurious(self, situation: Situation) -> Answer | None:
+            assert situation.detector == "eifel"
+            return None
+
+        def on_genuine(self, situation: Situation) -> Answer | None:
+            assert situation.before.cwnd >= situation.now.cwnd >= situation.smss
+            return Answer(ssthresh=2 * situation.smss, estimate=(2_000_000_000, 100_000_000))
+
+    knobs: dict[str, Any] = {"runs": 4, "set": {"tcp.timestamps": True}, "windows": True}
+    own = rtolab.run(
+        "frto2002-outages", sender="sack+eifel:cautious", prototypes=[Cautious], **knobs
+    )
+    plain = rtolab.run("frto2002-outages", sender="sack+eifel:none", **knobs)
+    assert not alike(own, plain)
+    assert (own.windows["rto_s"] >= 2.4).any()
+
+
+class Raises(Response):
+    """Wrong."""
+
+    def on_spurious(self, situation: Situation) -> Answer:
+        return Answer(cwnd=situation.smss // (situation.smss - situation.smss))
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (7, "found the answer 7; expected an Answer"),
+        (Answer(cwnd=-1), r"found the answer Answer\(cwnd=-1"),
+        (Answer(cwnd=2**50), "expected a cwnd of 1099511627776 bytes at most"),
+        (Answer(estimate=(2**60, 1)), "nanoseconds at most"),
+    ],
+)
+def test_what_is_no_answer_is_an_error(answer: Any, message: str) -> None:
+    class Odd(Response):
+        """Says something else."""
+
+        def on_spurious(self, situation: Situation) -> Any:  # noqa: ARG002
+            return answer
+
+    with pytest.raises(PrototypeError, match=rf"^odd\.on_spurious: .*{message}"):
+        rtolab.run("stall", sender="newreno+frto+odd", prototypes=[Odd])
+
+
+def test_what_it_raises_is_an_error_with_its_place() -> None:
+    place = r"^raises\.on_spurious: ZeroDivisionError: .*test_own_response\.py:\d+"
+    with pytest.raises(PrototypeError, match=place) as raised:
+        rtolab.run("stall", sender="newreno+frto+raises", prototypes=[Raises])
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+
+
+def test_a_sum_that_makes_no_sense_is_refused() -> None:
+    for sender, message in [
+        ("sack+python-full", "needs a detector"),
+        ("python-full+sack+eifel", "must begin with its loss recovery"),
+        ("sack+eifel:python-full+rfc4015", "names both"),
+        ("sack+eifel:python-full+python-half", "names both"),
+    ]:
+        with pytest.raises(rtolab.SenderError, match=message):
+            rtolab.run("stall", sender=sender, prototypes=[Full, Half])
+    with pytest.raises(PrototypeError, match=r"expected a subclass of rtolab\.Response with"):
+        rtolab.run("stall", prototypes=[Response])

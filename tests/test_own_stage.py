@@ -1,0 +1,195 @@
+"""Stages of links written in Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import rtolab
+from rtolab import Hold, PrototypeError, ScenarioError, Stage, Treatment, sweep
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtolab._rtolab import Frame
+
+LINK = "link.wireless.forward"
+
+
+class Every(Stage):
+    """Loses every n-th frame."""
+
+    def __init__(self, nth: int = 10) -> None:
+        self.name = f"every-{nth}"
+        self.nth = nth
+
+    def on_frame(self, frame: Frame) -> Treatment | None:
+        return Treatment.DROP if frame.number % self.nth == 0 else None
+
+
+class Late(Stage):
+    """Holds every frame for a while."""
+
+    def on_frame(self, frame: Frame) -> Hold:
+        assert frame.direction == "forward"
+        assert frame.bytes > 0
+        return Hold(30_000_000)
+
+
+class Lossy(Stage):
+    """Loses frames at random, and counts them itself."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def on_frame(self, frame: Frame) -> Treatment | None:
+        self.seen += 1
+        assert self.seen == frame.number
+        return Treatment.DROP if self.random.chance(0.05) else Treatment.PASS
+
+
+def run(stage: type[Stage] | Stage, **others: Any) -> rtolab.Result:
+    knobs: dict[str, Any] = {"sender": ["newreno", "sack+frto"], "runs": 6, "judge": "eifel"}
+    knobs |= {"set": {f"{LINK}.stage": stage.name}, "prototypes": [stage], **others}
+    scenario = knobs.pop("scenario", "frto2002-delays")
+    return rtolab.run(scenario, **knobs)
+
+
+def alike(one: rtolab.Result, other: rtolab.Result) -> bool:
+    tables = [
+        (it.connections, it.timeouts, it.verdicts, it.links, it.disturbances) for it in (one, other)
+    ]
+    return all(a.equals(b) for a, b in zip(*tables, strict=True))
+
+
+def test_one_that_loses_every_nth_does_what_a_list_of_these_does() -> None:
+    own = run(Every(25))
+    theirs = run(Every(25), set={f"{LINK}.drops": list(range(25, 10_000, 25))})
+    assert alike(own, theirs)
+    assert own.connections["lost_error"].sum() > 0
+
+
+@pytest.mark.parametrize("order", ["kept", "free"])
+def test_one_that_holds_all_does_what_a_spike_of_all_does(order: str) -> None:
+    link = "link.radio.forward"
+    spikes = {f"{link}.spikes.probability": 1.0, f"{link}.spikes.length.constant": "30 ms"}
+    own, theirs, plain = (
+        run(Late, scenario="stall", set={f"{link}.order": order, **knobs})
+        for knobs in ({f"{link}.stage": "late"}, spikes, {f"{link}.stage": "none"})
+    )
+    assert alike(own, theirs)
+    assert not alike(own, plain)
+
+
+def test_its_random_numbers_follow_from_the_seed_on_any_number_of_threads() -> None:
+    knobs: dict[str, Any] = {"what_if": "newreno+dualrtt", "runs": 8}
+    one, two = (run(Lossy, jobs=jobs, **knobs) for jobs in (1, 2))
+    assert alike(one, two)
+    assert one.what_if.equals(two.what_if)
+    assert not alike(one, run(Lossy, seed=100, **knobs))
+    lost, sent = (int(one.connections[name].sum()) for name in ("lost_error", "segments"))
+    assert 0.02 < lost / sent < 0.09
+
+
+def test_each_direction_has_its_own() -> None:
+    class Both(Stage):
+        """Tells the directions apart by itself."""
+
+        def on_frame(self, frame: Frame) -> Treatment | Hold:
+            if frame.direction == "backward":
+                return Treatment.PASS
+            return Hold(self.random.uniform(0, 1_000_000) + self.random.exponential(1000))
+
+    both = run(Both, set={"link.wireless.stage": "both"})
+    one = run(Both, set={f"{LINK}.stage": "both"})
+    assert alike(both, one)
+
+
+def raising(text: str) -> type[Stage]:
+    known: dict[str, Any] = {"Hold": Hold, "Treatment": Treatment}
+
+    class Odd(Stage):
+        """Does what the test says."""
+
+        def on_frame(self, frame: Frame) -> Any:
+            return eval(text, known | {"self": self, "frame": frame})
+
+    return Odd
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("True", "found the treatment True; expected a Treatment, Hold"),
+        ("Hold(-1)", r"found the treatment Hold\(length=-1\)"),
+        ("Hold(2**60)", "nanoseconds at most"),
+        ("self.random.chance(2)", "found 2; expected a chance from 0 to 1"),
+        ("self.random.uniform(2, 1)", "found 2 to 1"),
+        ("frame.number / 0", r"ZeroDivisionError: .*:\d+\)"),
+    ],
+)
+def test_what_it_does_wrong_is_an_error(text: str, message: str) -> None:
+    with pytest.raises(PrototypeError, match=rf"^odd\.on_frame: .*{message}"):
+        run(raising(text))
+
+
+def test_a_name_that_is_not_known_is_an_error() -> None:
+    knobs: dict[str, Any] = {"set": {f"{LINK}.stage": "lost"}}
+    with pytest.raises(ScenarioError, match="link `wireless`: unknown stage `lost`"):
+        rtolab.run("frto2002-delays", **knobs)
+    with pytest.raises(ScenarioError, match="known are lossy"):
+        run(Lossy, **knobs)
+    with pytest.raises(PrototypeError, match="found two prototypes"):
+        run(Lossy, prototypes=[Lossy, type("Lossy", (Lossy,), {})])
+
+
+LOSSY = """
+from rtolab import Hold, Stage, Treatment
+
+
+class Lossy(Stage):
+    def on_frame(self, frame):
+        return Treatment.DROP if self.random.chance(CHANCE) else None
+
+
+CHANCE = 0.03
+"""
+SWEEP = """
+scenario = "frto2002-delays"
+prototypes = ["lossy.py:Lossy"]
+senders = ["sack", "sack+frto"]
+tables = ["connections"]
+runs = 2
+
+[grid]
+"link.wireless.forward.stage" = ["none", "lossy"]
+"""
+
+
+def test_a_sweep_goes_over_stages(tmp_path: Path) -> None:
+    (tmp_path / "lossy.py").write_text(LOSSY)
+    file = tmp_path / "sweep.toml"
+    file.write_text(SWEEP)
+    out = tmp_path / "out"
+    assert sweep.run(sweep.load(file), out, sweep.Threads(2)).computed == 4
+    lost = sweep.read(out, "connections").filter(pl.col("lost_error") > 0).collect()
+    assert set(lost["link.wireless.forward.stage"]) == {"lossy"}
+    (tmp_path / "lossy.py").write_text(LOSSY.replace("0.03", "0.05"))
+    assert sweep.run(sweep.load(file), out, sweep.Threads(2)).computed == 4
+    file.write_text(SWEEP.replace('"none"', '"lust"'))
+    with pytest.raises(rtolab.Error, match=r"sweep\.toml:9: .*unknown stage `lust`"):
+        sweep.load(file)
+
+
+def test_the_command_line_takes_it_by_file_and_class(tmp_path: Path) -> None:
+    (tmp_path / "lossy.py").write_text(LOSSY)
+    words = ["run", "frto2002-delays", "--prototype", "lossy.py:Lossy"]
+    words += ["--set", f"{LINK}.stage=lossy", "--runs", "2", "--json"]
+    command = [sys.executable, "-m", "rtolab.cli", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"completed": true' in done.stdout
