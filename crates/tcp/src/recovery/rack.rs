@@ -16,6 +16,12 @@ use crate::seq::Seq;
 /// After so many recoveries without D-SACK the reordering window is as at first (`reo_wnd_persist`).
 const PERSISTENCE: u32 = 16;
 
+/// Linux does not widen the reordering window beyond so many quarters of a round trip.
+const MOST_QUARTERS: u64 = 255;
+
+/// Linux does not count reordering beyond so many segments (`tcp_max_reordering`).
+const MOST_REORDERING: u64 = 300;
+
 /// What RACK knows of a connection (RFC 8985 section 5.3).
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
@@ -29,12 +35,16 @@ pub(crate) struct Rack {
     fack: Seq,
     /// Did an original arrive after one that left later (`RACK.reordering_seen`)?
     reordering_seen: bool,
+    /// By how many segments one was overtaken at most (Linux, `reordering`), where that is more than
+    /// `dupthresh`.
+    degree: u64,
     /// Quarters of the smallest round trip in the reordering window (`RACK.reo_wnd_mult`).
     quarters: u64,
     /// Recoveries for which that holds (`RACK.reo_wnd_persist`).
     persists: u32,
     /// Until this is acknowledged, D-SACKs are of a round that has counted (`RACK.dsack_round`).
     dsack_round: Option<Seq>,
+    pending: Pending,
     /// The reordering window (`RACK.reo_wnd`).
     window: Duration,
     /// Is what a timeout took for lost being repaired?
@@ -46,6 +56,19 @@ pub(crate) struct Rack {
     pub(super) probe: TailLossProbe,
 }
 
+/// What an acknowledgment has told that is not looked at yet (Linux).
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    /// Something has arrived (`advanced`): without that, nothing new is lost.
+    advanced: bool,
+    /// A D-SACK came, and the reordering window is to widen (`dsack_seen`).
+    dsack: bool,
+    /// Of what the acknowledgment at hand delivers, when the last left.
+    delivered: Option<Instant>,
+    /// When a D-SACK last widened the reordering window (`last_delivered`).
+    widened: Option<Instant>,
+}
+
 impl Default for Rack {
     fn default() -> Self {
         Self {
@@ -54,9 +77,11 @@ impl Default for Rack {
             min_rtt: None,
             fack: Seq::FIRST,
             reordering_seen: false,
+            degree: 0,
             quarters: 1,
             persists: PERSISTENCE,
             dsack_round: None,
+            pending: Pending::default(),
             window: Duration::ZERO,
             timed_out: false,
             reordering_timer: None,
@@ -107,13 +132,11 @@ impl Rack {
     }
 
     /// Step 4 of section 6.2, its first half: D-SACKs widen the reordering window.
-    /// To Linux they say nothing as long as no reordering was seen (`tcp_dsack_seen`).
-    fn adapt(&mut self, facts: &AckFacts, recovered: bool, rules: RackRules) {
+    fn adapt(&mut self, facts: &AckFacts, recovered: bool) {
         if self.dsack_round.is_some_and(|round| facts.ack >= round) {
             self.dsack_round = None;
         }
-        let counts = facts.dsack.is_some() && (rules == RackRules::Rfc8985 || self.reordering_seen);
-        if counts && self.dsack_round.is_none() {
+        if facts.dsack.is_some() && self.dsack_round.is_none() {
             self.dsack_round = Some(facts.max);
             self.quarters += 1;
             self.persists = PERSISTENCE;
@@ -124,6 +147,33 @@ impl Rack {
             }
         }
     }
+
+    /// The same in Linux (`tcp_rack_update_reo_wnd`): the window widens as something is delivered, and
+    /// a D-SACK says nothing where that had left before it widened last.
+    fn adapt_as_linux(&mut self, at: Instant, recovered: bool) {
+        if let Some(left) = self.pending.delivered {
+            if self.pending.widened.is_some_and(|widened| left < widened) {
+                self.pending.dsack = false;
+            }
+            if core::mem::take(&mut self.pending.dsack) {
+                self.quarters = (self.quarters + 1).min(MOST_QUARTERS);
+                self.pending.widened = Some(at);
+                self.persists = PERSISTENCE;
+            } else if self.persists == 0 {
+                self.quarters = 1;
+            }
+        }
+        self.persists = self.persists.saturating_sub(u32::from(recovered));
+    }
+
+    /// An original that begins at `low` arrived late (`tcp_check_sack_reordering`).
+    fn note_reordering(&mut self, low: Seq, smss: u64) {
+        if low < self.fack {
+            self.reordering_seen = true;
+            let degree = self.fack.since(low).div_ceil(smss);
+            self.degree = self.degree.max(degree.min(MOST_REORDERING));
+        }
+    }
 }
 
 impl Sender {
@@ -131,8 +181,16 @@ impl Sender {
     /// in which order.
     pub(crate) fn rack_hears(&mut self, segment: &Segment, at: Instant) {
         let partial = self.recovery.is_fast() && segment.ack < self.recovery.recover;
+        let smss = self.window.smss;
         let Self { rack: Some(rack), flight, config, .. } = self else { return };
         let linux = config.recovery.rack.rules == RackRules::Linux;
+        // Without reordering seen, D-SACKs say nothing to Linux, nor does one of a probe
+        // (`tcp_dsack_seen`).
+        let duplicate = flight.duplicate_in(segment);
+        let dsack = duplicate.is_some_and(|range| !rack.probe.ends_at(range.end));
+        rack.pending.dsack |= dsack && rack.reordering_seen;
+        rack.pending.delivered = None;
+        let mut overtaken: Option<Seq> = None;
         let echo = segment.timestamps().map(|timestamps| timestamps.echo);
         let mut latest: Option<Sending> = None;
         let mut looked_at: [Option<(Seq, Instant)>; 2] = [None; 2];
@@ -140,9 +198,12 @@ impl Sender {
         let fack = rack.fack;
         for sent in flight.delivered_by(segment) {
             let rtt = at - sent.last_sent;
+            rack.pending.delivered = rack.pending.delivered.max(Some(sent.last_sent));
             if !sent.was_retransmitted() {
                 rack.measure(rtt, at, &config.recovery.rack);
-                rack.reordering_seen |= sent.end() < fack;
+                if sent.end() < fack {
+                    overtaken = Some(overtaken.map_or(sent.seq, |low| low.min(sent.seq)));
+                }
             }
             rack.fack = rack.fack.max(sent.end());
             // It may be the original that arrived.
@@ -153,7 +214,9 @@ impl Sender {
             let before = |echo: u32| (echo.wrapping_sub(sent.timestamp) as i32) < 0;
             // The hole was filled by what was only late (`tcp_try_undo_partial`).
             let late = sent.was_retransmitted() && sent.seq < fack && echo.is_some_and(before);
-            rack.reordering_seen |= linux && partial && late;
+            if linux && partial && late {
+                overtaken = Some(flight.una());
+            }
             let too_soon = rack.min_rtt.is_some_and(|(least, _)| rtt < least);
             if !sent.was_retransmitted() || !(echo.is_some_and(before) || too_soon) {
                 latest = latest.max(Some(sent.sending()));
@@ -169,6 +232,10 @@ impl Sender {
         };
         if let Some(left) = left {
             rack.rtt = at - left;
+            rack.pending.advanced = true;
+        }
+        if let Some(low) = overtaken {
+            rack.note_reordering(low, smss);
         }
         rack.newest = rack.newest.max(latest);
         rack.probe.is_repeated = flight.is_repeated_by(segment);
@@ -178,10 +245,49 @@ impl Sender {
     pub(super) fn rack_recovers(&mut self, facts: &AckFacts) {
         self.end_probe(facts);
         let recovered = self.end_rack_recovery(facts);
-        if let Some(rack) = &mut self.rack {
-            rack.adapt(facts, recovered, self.config.recovery.rack.rules);
+        let Some(rack) = &mut self.rack else { return };
+        match self.config.recovery.rack.rules {
+            RackRules::Rfc8985 => rack.adapt(facts, recovered),
+            RackRules::Linux => {
+                rack.adapt_as_linux(facts.at, recovered);
+                if !core::mem::take(&mut rack.pending.advanced) {
+                    // The timer is another's now (`tcp_set_xmit_timer`).
+                    if facts.is_new() {
+                        rack.reordering_timer = None;
+                    }
+                    return;
+                }
+            }
         }
         self.detect_by_time(facts.at);
+    }
+
+    /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
+    /// (Linux, `tcp_may_raise_cwnd`)?
+    pub(crate) fn grows_out_of_order(&self, facts: &AckFacts) -> bool {
+        let most = u64::from(self.config.recovery.dupthresh);
+        let linux = self.config.recovery.rack.rules == RackRules::Linux;
+        let reordered = self.rack.as_ref().is_some_and(|rack| rack.degree > most);
+        linux && reordered && facts.newly_sacked > 0
+    }
+
+    /// The retransmission timer expired. If enough was SACKed for a loss, and none was seen, the
+    /// reordering was taken for more than it is (Linux, `tcp_enter_loss`).
+    pub(crate) fn doubt_reordering(&mut self) {
+        let enough = u64::from(self.config.recovery.dupthresh) * self.window.smss;
+        let (fast, sacked) = (self.recovery.is_fast(), self.flight.sacked());
+        if let Some(rack) = &mut self.rack {
+            if !fast && !rack.timed_out && sacked >= enough {
+                rack.degree = 0;
+            }
+        }
+    }
+
+    /// What was taken for lost is not: RACK looks anew (`tcp_undo_cwnd_reduction`).
+    pub(super) fn rack_looks_anew(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.pending.advanced = true;
+        }
     }
 
     /// Does the acknowledgment end a recovery, be it fast or from a timeout?

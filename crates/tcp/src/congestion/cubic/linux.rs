@@ -68,8 +68,6 @@ impl Counts {
     ) {
         let cwnd = (window.cwnd / window.smss) as f64;
         let segments = acked.bytes as f64 / window.smss as f64;
-        // In whole segments, also where fast convergence has lowered it.
-        let w_max = libm::floor(w_max);
         let k = if w_max > cwnd { libm::cbrt((w_max - cwnd) / C) } else { 0.0 };
         let flat = (k, w_max.max(cwnd));
         let fresh = Epoch { began: acked.at, flat, reno: (0.0, cwnd) };
