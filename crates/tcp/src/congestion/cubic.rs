@@ -104,6 +104,11 @@ impl Cubic {
         self.fraction = 0.0;
     }
 
+    /// Does a round trip that is measured now say nothing?
+    pub(crate) fn is_settling(&self, at: Instant) -> bool {
+        self.config.growth == CubicGrowth::Linux && self.counts.is_settling(at)
+    }
+
     /// A round trip was measured.
     pub(crate) fn sample(&mut self, rtt: Duration) {
         self.counts.sample(rtt);

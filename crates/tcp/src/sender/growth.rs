@@ -114,9 +114,12 @@ impl Sender {
 
     /// A round trip was measured.
     #[inline]
-    pub(super) fn note_round_trip(&mut self, rtt: Duration) {
+    pub(super) fn note_round_trip(&mut self, rtt: Duration, at: Instant) {
         let Some(control) = &mut self.control else { return };
         if let Some(cubic) = &mut control.cubic {
+            if cubic.is_settling(at) {
+                return;
+            }
             cubic.sample(rtt);
         }
         if let Some(hystart) = &mut control.hystart {
