@@ -3,7 +3,10 @@
 
 mod script;
 
-use rtolab_tcp::config::{FullAck, PrrBound, RackRules, Reduction, Restarts, Sampling, SlowStart};
+use rtolab_tcp::config::{
+    FullAck, PrrBound, RackRules, RackThreshold, Reduction, Restarts, Sampling, SlowStart,
+    SlowStartExit,
+};
 use rtolab_time::Duration;
 use script::{Script, Setup};
 
@@ -183,4 +186,25 @@ fn the_window_grows_out_of_order_where_much_is_reordered() {
     let mut s = setup.set(|config| config.window.slow_start = SlowStart::Delivered).sent(1..=10);
     s.at(200).sacks(0, [4..=4]).expect_nothing();
     s.at(201).sacks(0, [2..=2, 4..=4]).expect_nothing().cwnd(10.0);
+}
+
+/// `cubictcp_acked`: `HyStart` looks at what SACKs tell, though the window does not grow for them.
+#[test]
+fn slow_start_ends_by_round_trips_of_what_is_sacked() {
+    let setup = setup(RackRules::Linux).cwnd(20).segments(20).set(|config| {
+        config.congestion.slow_start_exit = SlowStartExit::HyStart;
+        config.window.slow_start = SlowStart::Delivered;
+        config.recovery.rack.threshold = RackThreshold::TimeOnly;
+        config.rto.sampling = Sampling::EveryReport;
+    });
+    let mut s = setup.sent(1..=20);
+    s.at(200).ack(20).cwnd(40.0);
+    s.write(30).take();
+    // A round trip of 130 ms, and eight of a few more: what is looked at next is too long.
+    s.at(330).ack(21).cwnd(41.0);
+    for last in 23..=29 {
+        s.at(308 + u64::from(last)).sacks(21, [23..=last]);
+    }
+    assert_eq!(s.connection.sender().window().ssthresh, u64::MAX);
+    s.at(338).sacks(21, [23..=30]).ssthresh(41);
 }

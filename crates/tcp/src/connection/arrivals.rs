@@ -146,13 +146,12 @@ impl Connection {
             self.receiver.note_rxt(segment);
         }
         // RFC 7323 section 5.3 (R1) comes before the window test.
-        if self.agreed.timestamps && self.receiver.is_old(segment, at) && !reset {
-            if !self.takes_overtaken(segment) {
-                if self.answers_outside(segment, at) {
-                    self.receiver.drop_old(segment);
-                }
-                return;
+        let old = self.agreed.timestamps && self.receiver.is_old(segment, at) && !reset;
+        if old && !self.takes_overtaken(segment) {
+            if self.answers_outside(segment, at) {
+                self.receiver.drop_old(segment);
             }
+            return;
         }
         if reset {
             self.on_reset(segment, at);

@@ -3,7 +3,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{Cause, DuplicateRange, Flight, Sent, duplicate_range};
+use super::{Cause, Flight, Sent, duplicate_range};
 use crate::segment::Segment;
 use crate::seq::Seq;
 
@@ -46,11 +46,6 @@ impl Flight {
         });
         let cumulatively = self.segments.iter().take_while(move |sent| sent.end() <= ack);
         cumulatively.chain(selectively).filter(|sent| !sent.sacked)
-    }
-
-    /// What `segment` reports as a duplicate.
-    pub(crate) fn duplicate_in(&self, segment: &Segment) -> Option<DuplicateRange> {
-        duplicate_range(segment)
     }
 
     /// What a tail loss probe sent again, unless it was acknowledged or sent again since.

@@ -1,6 +1,8 @@
 //! RACK: RFC 8985 sections 5 and 6. A segment is lost when one that left later has arrived, and it
 //! has not although it had time to: the round trip of that one and the reordering window.
 
+mod linux;
+
 use rtolab_time::{Duration, Instant};
 
 use super::Fast;
@@ -8,19 +10,14 @@ use super::tlp::TailLossProbe;
 use crate::config::{
     Algorithm, Config, RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow,
 };
-use crate::flight::{AckFacts, Cause, Sending, Sent};
+use crate::flight::{AckFacts, Cause, Sending, Sent, duplicate_range};
 use crate::segment::Segment;
 use crate::sender::{Chunk, Sender};
 use crate::seq::Seq;
+use linux::Pending;
 
 /// After so many recoveries without D-SACK the reordering window is as at first (`reo_wnd_persist`).
 const PERSISTENCE: u32 = 16;
-
-/// Linux does not widen the reordering window beyond so many quarters of a round trip.
-const MOST_QUARTERS: u64 = 255;
-
-/// Linux does not count reordering beyond so many segments (`tcp_max_reordering`).
-const MOST_REORDERING: u64 = 300;
 
 /// What RACK knows of a connection (RFC 8985 section 5.3).
 #[derive(Clone, Debug)]
@@ -54,19 +51,6 @@ pub(crate) struct Rack {
     /// All below that is lost has been retransmitted.
     repaired_up_to: Seq,
     pub(super) probe: TailLossProbe,
-}
-
-/// What an acknowledgment has told that is not looked at yet (Linux).
-#[derive(Clone, Copy, Debug, Default)]
-struct Pending {
-    /// Something has arrived (`advanced`): without that, nothing new is lost.
-    advanced: bool,
-    /// A D-SACK came, and the reordering window is to widen (`dsack_seen`).
-    dsack: bool,
-    /// Of what the acknowledgment at hand delivers, when the last left.
-    delivered: Option<Instant>,
-    /// When a D-SACK last widened the reordering window (`last_delivered`).
-    widened: Option<Instant>,
 }
 
 impl Default for Rack {
@@ -147,33 +131,6 @@ impl Rack {
             }
         }
     }
-
-    /// The same in Linux (`tcp_rack_update_reo_wnd`): the window widens as something is delivered, and
-    /// a D-SACK says nothing where that had left before it widened last.
-    fn adapt_as_linux(&mut self, at: Instant, recovered: bool) {
-        if let Some(left) = self.pending.delivered {
-            if self.pending.widened.is_some_and(|widened| left < widened) {
-                self.pending.dsack = false;
-            }
-            if core::mem::take(&mut self.pending.dsack) {
-                self.quarters = (self.quarters + 1).min(MOST_QUARTERS);
-                self.pending.widened = Some(at);
-                self.persists = PERSISTENCE;
-            } else if self.persists == 0 {
-                self.quarters = 1;
-            }
-        }
-        self.persists = self.persists.saturating_sub(u32::from(recovered));
-    }
-
-    /// An original that begins at `low` arrived late (`tcp_check_sack_reordering`).
-    fn note_reordering(&mut self, low: Seq, smss: u64) {
-        if low < self.fack {
-            self.reordering_seen = true;
-            let degree = self.fack.since(low).div_ceil(smss);
-            self.degree = self.degree.max(degree.min(MOST_REORDERING));
-        }
-    }
 }
 
 impl Sender {
@@ -186,7 +143,7 @@ impl Sender {
         let linux = config.recovery.rack.rules == RackRules::Linux;
         // Without reordering seen, D-SACKs say nothing to Linux, nor does one of a probe
         // (`tcp_dsack_seen`).
-        let duplicate = flight.duplicate_in(segment);
+        let duplicate = duplicate_range(segment);
         let dsack = duplicate.is_some_and(|range| !rack.probe.ends_at(range.end));
         rack.pending.dsack |= dsack && rack.reordering_seen;
         rack.pending.delivered = None;
@@ -260,34 +217,6 @@ impl Sender {
             }
         }
         self.detect_by_time(facts.at);
-    }
-
-    /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
-    /// (Linux, `tcp_may_raise_cwnd`)?
-    pub(crate) fn grows_out_of_order(&self, facts: &AckFacts) -> bool {
-        let most = u64::from(self.config.recovery.dupthresh);
-        let linux = self.config.recovery.rack.rules == RackRules::Linux;
-        let reordered = self.rack.as_ref().is_some_and(|rack| rack.degree > most);
-        linux && reordered && facts.newly_sacked > 0
-    }
-
-    /// The retransmission timer expired. If enough was SACKed for a loss, and none was seen, the
-    /// reordering was taken for more than it is (Linux, `tcp_enter_loss`).
-    pub(crate) fn doubt_reordering(&mut self) {
-        let enough = u64::from(self.config.recovery.dupthresh) * self.window.smss;
-        let (fast, sacked) = (self.recovery.is_fast(), self.flight.sacked());
-        if let Some(rack) = &mut self.rack {
-            if !fast && !rack.timed_out && sacked >= enough {
-                rack.degree = 0;
-            }
-        }
-    }
-
-    /// What was taken for lost is not: RACK looks anew (`tcp_undo_cwnd_reduction`).
-    pub(super) fn rack_looks_anew(&mut self) {
-        if let Some(rack) = &mut self.rack {
-            rack.pending.advanced = true;
-        }
     }
 
     /// Does the acknowledgment end a recovery, be it fast or from a timeout?
