@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use libfuzzer_sys::fuzz_target;
 use rtolab_diagnose::diagnose;
 
-fuzz_target!(|file: Vec<u8>| {
-    let Ok(_) = diagnose::<_, Infallible>(std::io::Cursor::new(file), |_| Ok(()));
+fuzz_target!(|file: &[u8]| {
+    let file = std::io::Cursor::new(file.to_vec());
+    let Ok(_) = diagnose::<_, Infallible>(file, |_| Ok(()));
 });

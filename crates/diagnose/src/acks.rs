@@ -7,9 +7,11 @@
 use rtolab_tcp::{AckFacts, Flight, Segment};
 use rtolab_time::{Duration, Instant};
 
+use crate::answers;
 use crate::arrivals::Arrival;
 use crate::evidence::{Bound, Evidence};
-use crate::ledger::{Cover, Ledger, Original, Resent};
+use crate::ledger::{Cover, Echo, Ledger, Original, Resent};
+use crate::order;
 use crate::rtt::RoundTrips;
 use crate::trigger::DUPLICATE_THRESHOLD;
 use crate::vantage::Vantage;
@@ -58,6 +60,17 @@ pub(crate) fn on_known(resent: &mut Resent) {
     resent.note(Evidence::AlreadyAcknowledged, Bound::AtMost(last - 1), frame);
 }
 
+/// The range is sent again: RFC 8985 on what is known to have arrived meanwhile. Without SACK nothing
+/// is known of what is behind the first gap.
+pub(crate) fn on_resent(resent: &mut Resent, newest: (Instant, u64), reordering: Duration) {
+    let (sent, frame) = newest;
+    let before = &resent.copies[..resent.copies.len() - 1];
+    let lost = before.iter().take_while(|copy| copy.at + reordering < sent).count();
+    if lost > 0 && !resent.is_syn && before[0].at > Instant::START {
+        resent.note(Evidence::OvertakenCopies, Bound::AtLeast(lost), frame);
+    }
+}
+
 /// An acknowledgment came.
 pub(crate) fn on_ack(ledger: &mut Ledger, context: &Context<'_>) {
     let facts = context.facts;
@@ -67,17 +80,25 @@ pub(crate) fn on_ack(ledger: &mut Ledger, context: &Context<'_>) {
     if facts.dsack.is_some() || !facts.is_new() {
         ledger.duplicate_seen(facts.at);
     }
-    if !ledger.waits() {
-        return;
-    }
+    answers::count(ledger, context);
+    let waits = ledger.waits();
     let mut copy = None;
-    for resent in ledger.iter_mut().filter(|resent| resent.cover.is_none()) {
+    for resent in ledger.iter_mut().filter(|resent| waits && resent.cover.is_none()) {
         if context.reports(resent) {
             cover(resent, context);
             copy = copy.max(delivered_copy(resent));
         }
     }
-    overtaken(ledger, context, Delivered { copy, any: copy.max(delivered_original(context)) });
+    order::on_ack(ledger, context);
+    let delivered = Delivered { copy, any: copy.max(delivered_original(context)) };
+    if let Some(sent) = delivered.any {
+        ledger.arrived(sent, context.frame);
+    }
+    if !waits {
+        return;
+    }
+    answers::echoes(ledger, context, delivered);
+    overtaken(ledger, context, delivered);
     if facts.is_new() {
         duplicates_to_come(ledger, context);
         in_order(ledger, context);
@@ -91,8 +112,11 @@ fn cover(resent: &mut Resent, context: &Context<'_>) {
     let again = resent.copies.get(1).map_or(facts.at, |copy| copy.at);
     let duplicate = facts.dsack.is_some_and(|range| resent.spans(range.start));
     let all = context.next_sent().is_none_or(|sent| sent >= again);
-    let jumps = facts.advanced > 2 * resent.end.since(resent.start);
-    resent.cover = Some(Cover { at: facts.at, frame: context.frame, duplicate, all, jumps });
+    // What had been reported before is no news.
+    let news = facts.advanced.saturating_sub(facts.sacked_before);
+    let jumps = news > 2 * resent.end.since(resent.start);
+    let (at, frame) = (facts.at, context.frame);
+    resent.cover = Some(Cover { at, frame, duplicate, all, jumps, echo: Echo::Awaited });
     // Where a queue has grown, duplicates take as long as what they are of.
     let waited = facts.at.since(again.min(facts.at));
     resent.due = facts.at + context.trips.patience().max(waited * 2);
@@ -191,7 +215,7 @@ fn count_duplicates(ledger: &mut Ledger, context: &Context<'_>) {
 }
 
 /// When the newest segment was sent that was sent once and that this reports first.
-fn delivered_original(context: &Context<'_>) -> Option<Instant> {
+pub(crate) fn delivered_original(context: &Context<'_>) -> Option<Instant> {
     let facts = context.facts;
     let newest = facts.newest_acked.filter(|sent| !sent.was_retransmitted());
     let newest = newest.map(|sent| sent.first_sent);
@@ -214,25 +238,27 @@ pub(crate) fn delivered_copy(resent: &Resent) -> Option<Instant> {
 
 /// When the newest was sent of what an acknowledgment shows to have arrived.
 #[derive(Clone, Copy)]
-struct Delivered {
+pub(crate) struct Delivered {
     /// Of retransmissions.
-    copy: Option<Instant>,
+    pub copy: Option<Instant>,
     /// Of all.
-    any: Option<Instant>,
+    pub any: Option<Instant>,
 }
 
 /// RFC 8985: copies that were sent before something that arrived, and have not arrived, are lost.
 fn overtaken(ledger: &mut Ledger, context: &Context<'_>, delivered: Delivered) {
     let reordering = reordering(context.trips);
     let now = context.facts.at;
+    let sack = context.flight.uses_sack();
     for resent in ledger.iter_mut() {
         let told_now = resent.cover.is_some_and(|cover| cover.at == now);
         let sent = match told_now {
             false if resent.cover.is_some() => continue,
-            false => delivered.any,
-            // SACK would have told of an arrival before that of the other retransmission.
-            true if context.flight.uses_sack() => delivered.copy,
-            true => continue,
+            // SACK would have told of an arrival before that of the other retransmission; without it
+            // nothing is told of what is behind the first gap.
+            false if sack || resent.start <= context.facts.ack => delivered.any,
+            true if sack => delivered.copy,
+            _ => continue,
         };
         let Some(sent) = sent else { continue };
         let lost = resent.copies.iter().take_while(|copy| copy.at + reordering < sent).count();
@@ -250,19 +276,7 @@ fn duplicates_to_come(ledger: &mut Ledger, context: &Context<'_>) {
     if !ledger.iter().any(|resent| resent.cover.is_some_and(|cover| cover.at == facts.at)) {
         return;
     }
-    let since = ledger.last_duplicate();
-    let in_vain = |resent: &&Resent| match resent.cover {
-        _ if resent.is_syn => false,
-        // An echo says that none of its copies had come yet.
-        Some(cover) if cover.at == facts.at => resent.has_older_timestamp(),
-        Some(_) => {
-            resent.original() == Original::Arrived || soonest(resent, context.trips) == Some(0)
-        }
-        None => false,
-    };
-    let copies = ledger.iter().filter(in_vain).flat_map(|resent| resent.copies.iter().skip(1));
-    let first = copies.map(|copy| copy.at).filter(|&at| since.is_none_or(|since| at > since)).min();
-    let Some(first) = first else { return };
+    let Some(first) = duplicate_to_come(ledger, context) else { return };
     for resent in ledger.iter_mut() {
         let covered = resent.cover.is_some_and(|cover| cover.at == facts.at);
         if !covered || resent.end > facts.ack || resent.has_older_timestamp() {
@@ -273,6 +287,30 @@ fn duplicates_to_come(ledger: &mut Ledger, context: &Context<'_>) {
             resent.note(Evidence::DuplicatesToCome, Bound::AtMost(most), context.frame);
         }
     }
+}
+
+/// When the first of the copies left that are known to be in vain and that had not arrived, or that is
+/// the newest to have arrived.
+fn duplicate_to_come(ledger: &Ledger, context: &Context<'_>) -> Option<Instant> {
+    let facts = context.facts;
+    if let Some(range) = facts.dsack {
+        let reported = ledger.iter().filter(|resent| resent.spans(range.start));
+        return reported.filter_map(|resent| Some(resent.copies.last()?.at)).max();
+    }
+    let since = ledger.last_duplicate();
+    let in_vain = |resent: &&Resent| match resent.cover {
+        // Since the path goes on, nothing more is to come of it.
+        Some(_) if resent.due <= facts.at => false,
+        _ if resent.is_syn => false,
+        // An echo says that none of its copies had come yet.
+        Some(cover) if cover.at == facts.at => resent.has_older_timestamp(),
+        Some(_) => {
+            resent.original() == Original::Arrived || soonest(resent, context.trips) == Some(0)
+        }
+        None => false,
+    };
+    let copies = ledger.iter().filter(in_vain).flat_map(|resent| resent.copies.iter().skip(1));
+    copies.map(|copy| copy.at).filter(|&at| since.is_none_or(|since| at > since)).min()
 }
 
 /// What earlier acknowledgments expected next was sent once, and arrives: so its original came after

@@ -35,6 +35,12 @@ pub enum Evidence {
     /// Ranges that had been acknowledged were sent again before this one, and the duplicate
     /// acknowledgments of these copies were still to come when it was acknowledged.
     DuplicatesToCome,
+    /// As many duplicate acknowledgments that told of nothing new came as there were retransmissions,
+    /// before what was sent later arrived.
+    DuplicateEach,
+    /// So many duplicate acknowledgments followed that of the range, before that of something sent
+    /// later, that one of them answered this copy.
+    DuplicateFollowed,
     /// The acknowledgment that answers a duplicate acknowledges what was sent behind the original,
     /// too, and no gap was ever reported.
     AnsweredDuplicate,
@@ -66,6 +72,8 @@ impl Evidence {
             Self::OriginalsInOrder => "originals-in-order",
             Self::ArrivedBefore => "arrived-before",
             Self::DuplicatesToCome => "duplicates-to-come",
+            Self::DuplicateEach => "duplicate-each",
+            Self::DuplicateFollowed => "duplicate-followed",
             Self::AnsweredDuplicate => "answered-duplicate",
             Self::NoGapReported => "no-gap-reported",
             Self::OvertakenCopies => "overtaken-copies",
@@ -88,7 +96,10 @@ impl Evidence {
             Self::OlderTimestamp => 0.99,
             Self::OwnTimestamp | Self::FillsHole => 0.98,
             Self::AckTooSoon | Self::OriginalsInOrder | Self::ArrivedBefore => 0.97,
-            Self::OvertakenCopies | Self::DuplicatesToCome => 0.95,
+            Self::OvertakenCopies
+            | Self::DuplicatesToCome
+            | Self::DuplicateEach
+            | Self::DuplicateFollowed => 0.95,
             Self::AnsweredDuplicate | Self::GapFilled => 0.9,
             Self::OriginalMissing => 0.85,
             Self::NoGapReported => 0.8,

@@ -9,7 +9,7 @@ use crate::acks;
 use crate::connection::Connection;
 use crate::evidence::{Evidence, Judged, Sign, Verdict, weigh};
 use crate::habits::Habit;
-use crate::ledger::{Again, Copy, Resent};
+use crate::ledger::{Again, Copy, Echo, Resent};
 use crate::report::{
     Class, ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport,
 };
@@ -183,6 +183,7 @@ fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
                 let weak = judged.evidence.iter().all(silent);
                 match acks::in_time(resent, trips) {
                     _ if cover.jumps => Class::AckLost,
+                    true if cover.echo == Echo::Missing => Class::AckLost,
                     true if cover.all || weak => Class::Unknown,
                     _ => Class::Spurious,
                 }

@@ -115,16 +115,18 @@ fn by_cover(settled: &[Resent]) -> Vec<(Instant, Seq, usize)> {
     order
 }
 
-/// A receiver that reports duplicates has reported none of it, though it was heard for long enough: of
-/// two copies one was lost, and the second came when an answer to it was due.
+/// A receiver that reports duplicates has reported none of it, though it was heard for long enough: all
+/// copies but one were lost, and the last came when an answer to it was due.
 pub(crate) fn unreported(resent: &mut Resent, trips: &RoundTrips, last_heard: Instant) {
-    let (Some(cover), Some(least), [_, again]) = (resent.cover, trips.least, &resent.copies[..])
+    let (Some(cover), Some(least), [_, .., again]) =
+        (resent.cover, trips.least, &resent.copies[..])
     else {
         return;
     };
     let answered = cover.at.since(again.at) >= least;
     let heard = last_heard.since(cover.at) >= trips.smoothed.unwrap_or(least) * 2;
     if resent.duplicates == 0 && !resent.is_syn && answered && heard {
-        resent.note(Evidence::NoDuplicateReported, Bound::AtLeast(1), cover.frame);
+        let last = resent.copies.len() - 1;
+        resent.note(Evidence::NoDuplicateReported, Bound::AtLeast(last), cover.frame);
     }
 }

@@ -5,8 +5,10 @@ use rtolab_tcp::Seq;
 use rtolab_tcp::flight::Sent;
 use rtolab_time::{Duration, Instant};
 
+use crate::answers::Answers;
 use crate::arrivals::Arrival;
 use crate::evidence::{Bound, Evidence, Sign};
+use crate::order::Order;
 use crate::trigger::Trigger;
 
 /// So many ranges are followed at once; beyond it the oldest is settled with what is known of it.
@@ -52,8 +54,28 @@ pub(crate) struct Cover {
     pub duplicate: bool,
     /// Is all acknowledged that was sent before the first retransmission?
     pub all: bool,
-    /// Does it acknowledge far more than the range?
+    /// Does it acknowledge far more than the range, of which nothing had been reported?
     pub jumps: bool,
+    /// What came of its later copies.
+    pub echo: Echo,
+}
+
+impl Cover {
+    /// May a duplicate of it still come?
+    pub fn is_awaited(&self) -> bool {
+        self.echo == Echo::Awaited
+    }
+}
+
+/// Copies that come behind the first to arrive are acknowledged by duplicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Echo {
+    /// None has come yet.
+    Awaited,
+    /// One came, or more.
+    Came,
+    /// What was sent later has arrived, and none had come.
+    Missing,
 }
 
 /// A range that was sent more than once.
@@ -94,7 +116,8 @@ impl Resent {
     /// Did the original arrive, as far as is known?
     pub fn original(&self) -> Original {
         match self.bounds() {
-            (Some(0), _) => Original::Arrived,
+            (Some(0), 1..) => Original::Unknown,
+            (Some(0), 0) => Original::Arrived,
             (_, 1..) => Original::Lost,
             _ => Original::Unknown,
         }
@@ -106,6 +129,11 @@ impl Resent {
         self.signs
             .iter()
             .any(|sign| sign.evidence == Evidence::OlderTimestamp && sign.bound == first)
+    }
+
+    /// Did the acknowledgment of this time cover it?
+    pub fn covered_at(&self, at: Instant) -> bool {
+        self.cover.is_some_and(|cover| cover.at == at)
     }
 
     pub fn spans(&self, seq: Seq) -> bool {
@@ -144,6 +172,12 @@ pub(crate) struct Ledger {
     waits: bool,
     /// When an acknowledgment last told of something that came twice, or out of order.
     duplicate: Option<Instant>,
+    /// Of what was sent again, what was answered by duplicates.
+    pub answers: Answers,
+    /// In which order things were sent.
+    pub order: Order,
+    /// When the newest left of what is known to have arrived, and the frame that shows it.
+    newest: Option<(Instant, u64)>,
 }
 
 impl Ledger {
@@ -158,7 +192,9 @@ impl Ledger {
 
     /// Finds out what is still expected, and when the next range may be settled.
     pub fn look_over(&mut self) {
-        self.waits = self.ranges.iter().any(|resent| resent.cover.is_none() || resent.watched);
+        let waits =
+            |resent: &Resent| resent.watched || resent.cover.is_none_or(|cover| cover.is_awaited());
+        self.waits = self.ranges.iter().any(waits);
         let due = self.ranges.iter().map(|resent| resent.due).filter(|&due| due != Instant::NEVER);
         self.due = due.min();
     }
@@ -166,6 +202,18 @@ impl Ledger {
     /// An acknowledgment tells of something that came twice, or out of order.
     pub const fn duplicate_seen(&mut self, at: Instant) {
         self.duplicate = Some(at);
+    }
+
+    /// Something arrived that was sent at this time.
+    pub fn arrived(&mut self, sent: Instant, frame: u64) {
+        if self.newest.is_none_or(|(newest, _)| sent > newest) {
+            self.newest = Some((sent, frame));
+        }
+    }
+
+    /// When the newest left of what is known to have arrived, and the frame that shows it.
+    pub const fn newest(&self) -> Option<(Instant, u64)> {
+        self.newest
     }
 
     /// When one did last.
@@ -241,6 +289,11 @@ impl Ledger {
         let (done, open): (Vec<_>, Vec<_>) = ranges.into_iter().partition(|r| r.due <= at);
         self.ranges = open;
         settled.extend(done);
+        for cover in settled.iter_mut().filter_map(|resent| resent.cover.as_mut()) {
+            if cover.is_awaited() {
+                cover.echo = Echo::Missing;
+            }
+        }
         self.look_over();
         settled
     }

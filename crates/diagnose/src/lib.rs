@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod acks;
+mod answers;
 mod arrivals;
 mod connection;
 mod diagnosis;
@@ -17,6 +18,7 @@ mod findings;
 mod habits;
 mod hindsight;
 mod ledger;
+mod order;
 mod report;
 mod rtt;
 mod run;

@@ -120,6 +120,7 @@ impl Sending {
         };
         let is_probe = matches!(trigger, Trigger::KeepAlive | Trigger::ZeroWindowProbe);
         if segment.sequence_length() == 0 || is_probe && segment.len == 0 {
+            self.ledger.order.forget();
             return;
         }
         let judged = match trigger {
@@ -154,16 +155,22 @@ impl Sending {
         let timestamp = segment.timestamps().map(|timestamps| timestamps.value);
         let copy = Copy { at, timestamp, again: Some(again) };
         let end = segment.end().min(self.flight().max());
+        self.ledger.answers.resent(at);
         let original = self.flight().segment_at(segment.seq).copied();
         let original = original.filter(|sent| sent.seq <= segment.seq);
         let acked = end <= self.flight().una();
         let sacked = original.is_some_and(|sent| sent.is_sacked() && end <= sent.end());
         let range = (segment.seq, end.max(segment.seq + 1));
         let due = at + self.trips.patience();
+        let is_gap = segment.seq <= self.flight().una() || self.flight().uses_sack();
+        let newest = self.ledger.newest().filter(|_| is_gap);
+        let reordering = acks::reordering(&self.trips);
         let resent = self.ledger.resent(range, copy, original.as_ref());
         resent.is_syn |= segment.flags.has(Flags::SYN);
         if acked || sacked {
             acks::on_known(resent);
+        } else if let Some(newest) = newest {
+            acks::on_resent(resent, newest, reordering);
         }
         if acked {
             resent.due = due;
@@ -173,6 +180,7 @@ impl Sending {
 
     /// What the capture missed was sent at this time at the latest.
     fn unseen(&mut self, end: Seq, at: Instant) {
+        self.ledger.order.forget();
         let max = self.flight().max();
         let mut hole = Segment::new(max, 0, Flags::ACK);
         hole.len = u32::try_from(end.since(max)).unwrap_or(u32::MAX);
@@ -182,6 +190,10 @@ impl Sending {
     fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if self.flight().outstanding() >= MOST_OUTSTANDING {
             self.give_up(at);
+        }
+        match self.ledger.is_empty() {
+            true => self.ledger.order.forget(),
+            false => self.ledger.order.sent(segment, at),
         }
         self.judges.sent(segment, at, cause);
     }

@@ -14,16 +14,21 @@ use crate::trigger::Trigger;
 
 /// Packets seldom pass more routers than this.
 const MOST_HOPS: u8 = 40;
-/// How much of the confidence each ground is worth: layout, order alone, hop limit, window, shift.
+/// How much of the confidence each ground is worth: layout, order alone, hop limit, window, shift. A
+/// ground that speaks against a system takes as large a part of the confidence that the others give.
 const LAYOUT: f64 = 0.5;
 const ORDER: f64 = 0.25;
 const HOPS: f64 = 0.15;
 const WINDOW: f64 = 0.2;
 const SHIFT: f64 = 0.1;
-/// A guess below this is none.
+/// No guess is surer.
+const MOST: f64 = 0.95;
+/// With less than this to speak for it a guess is none.
 const LEAST: f64 = 0.5;
-/// What a system does that others do not makes a guess surer, or less sure, by this.
+/// What a system does that others do not makes a guess surer by this.
 const BEHAVIOUR: f64 = 0.05;
+/// What it does not do takes this part of the confidence.
+const CONTRARY: f64 = 0.2;
 
 /// A system that a sender may be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -154,43 +159,115 @@ pub(crate) fn guess<'a>(
     timeouts: impl Iterator<Item = &'a TimeoutReport>,
 ) -> Option<Guess> {
     let opening = connection.handshake.openings[sender as usize].as_ref()?;
-    let guesses = SYSTEMS.iter().map(|system| system.like(opening));
+    let looks = SYSTEMS.iter().map(|system| (system.like(opening), system));
     // The first of equals is the more common one.
-    let best = guesses.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
-    let (mut confidence, mut grounds, system) = best;
-    if confidence < LEAST {
-        return None;
+    let surer =
+        |one: &Looks, other: &Looks| one.grounds().confidence() > other.grounds().confidence();
+    let best = looks.reduce(|best, one| if surer(&one.0, &best.0) { one } else { best });
+    let (looks, system) = best.filter(|(looks, _)| looks.grounds().worth >= LEAST)?;
+    let mut grounds = looks.grounds();
+    let mut told = looks.told(opening);
+    system.behaves((&mut grounds, &mut told), triggers, timeouts);
+    let confidence = grounds.confidence().min(MOST);
+    Some(Guess { system: system.name, confidence, grounds: told, frame: opening.frame })
+}
+
+/// How a SYN is like those of a system.
+#[derive(Clone, Copy, Debug)]
+struct Looks {
+    layout: Layout,
+    hops: bool,
+    window: bool,
+    shift: bool,
+}
+
+/// How its options are like those of the system's SYNs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    Same,
+    /// In the same order.
+    Ordered,
+    Other,
+}
+
+impl Looks {
+    fn grounds(self) -> Grounds {
+        let (layout_fits, worth) = match self.layout {
+            Layout::Same => (true, LAYOUT),
+            Layout::Ordered => (true, ORDER),
+            Layout::Other => (false, LAYOUT),
+        };
+        let mut grounds = Grounds { worth: 0.0, left: 1.0 };
+        grounds.weigh(layout_fits, worth);
+        grounds.weigh(self.hops, HOPS);
+        grounds.weigh(self.window, WINDOW);
+        grounds.weigh(self.shift, SHIFT);
+        grounds
     }
-    system.behaves((&mut confidence, &mut grounds), triggers, timeouts);
-    let confidence = confidence.clamp(0.0, 0.95);
-    Some(Guess { system: system.name, confidence, grounds, frame: opening.frame })
+
+    fn told(self, Opening { syn, offer, .. }: &Opening) -> Vec<String> {
+        let named = list(&offer.options);
+        let laid_out = match self.layout {
+            Layout::Same => format!("options laid out as {named}"),
+            Layout::Ordered | Layout::Other => format!("options in the order {named}"),
+        };
+        let hops = offer.hops;
+        let shift = shift(syn);
+        vec![
+            ground(self.layout != Layout::Other, &laid_out),
+            ground(self.hops, &format!("a hop limit of {hops}, {} at first", begun_with(hops))),
+            ground(self.window, &format!("a window of {}", syn.window)),
+            ground(self.shift, &format!("a window scale of {shift}")),
+        ]
+    }
+}
+
+/// What is said of something that holds, or does not.
+fn ground(holds: bool, what: &str) -> String {
+    let which = if holds { "" } else { "against it: " };
+    format!("{which}{what}")
+}
+
+fn shift(syn: &Segment) -> u8 {
+    syn.syn_options().window_scale.unwrap_or(0)
+}
+
+/// What speaks for a system, and what against it.
+#[derive(Clone, Copy, Debug)]
+struct Grounds {
+    /// What all that speaks for it is worth.
+    worth: f64,
+    /// Which part of that is left by what speaks against it.
+    left: f64,
+}
+
+impl Grounds {
+    fn confidence(self) -> f64 {
+        self.worth * self.left
+    }
+
+    fn weigh(&mut self, holds: bool, worth: f64) {
+        match holds {
+            true => self.worth += worth,
+            false => self.left *= 1.0 - worth,
+        }
+    }
 }
 
 impl System {
-    fn like(&self, opening: &Opening) -> (f64, Vec<String>, &Self) {
-        let mut confidence = 0.0;
-        let mut grounds = Vec::new();
-        let mut hold = |holds: bool, worth: f64, ground: String| match holds {
-            true => {
-                confidence += worth;
-                grounds.push(ground);
-            }
-            false => grounds.push(format!("against it: {ground}")),
+    fn like(&self, Opening { syn, offer, .. }: &Opening) -> Looks {
+        let layout = match self.layouts.contains(&&offer.options[..]) {
+            true => Layout::Same,
+            false if self.orders(syn, offer) => Layout::Ordered,
+            false => Layout::Other,
         };
-        let Opening { syn, offer, .. } = opening;
-        let named = list(&offer.options);
-        match self.layouts.contains(&&offer.options[..]) {
-            true => hold(true, LAYOUT, format!("options laid out as {named}")),
-            false => hold(self.orders(syn, offer), ORDER, format!("options in the order {named}")),
-        }
         let away = self.hops.checked_sub(offer.hops).filter(|&away| away < MOST_HOPS);
-        let begun = begun_with(offer.hops);
-        let hops = format!("a hop limit of {}, {begun} at first", offer.hops);
-        hold(away.is_some() && begun == self.hops, HOPS, hops);
-        hold(self.window.is_like(syn), WINDOW, format!("a window of {}", syn.window));
-        let shift = syn.syn_options().window_scale.unwrap_or(0);
-        hold(self.shifts.contains(&shift), SHIFT, format!("a window scale of {shift}"));
-        (confidence, grounds, self)
+        Looks {
+            layout,
+            hops: away.is_some() && begun_with(offer.hops) == self.hops,
+            window: self.window.is_like(syn),
+            shift: self.shifts.contains(&shift(syn)),
+        }
     }
 
     /// A SYN-ACK has only those options that the SYN had: do these come in the same order?
@@ -209,23 +286,21 @@ impl System {
     /// What it does fits the system, or does not.
     fn behaves<'a>(
         &self,
-        (confidence, grounds): (&mut f64, &mut Vec<String>),
+        (grounds, told): (&mut Grounds, &mut Vec<String>),
         mut triggers: impl Iterator<Item = Trigger>,
         timeouts: impl Iterator<Item = &'a TimeoutReport>,
     ) {
         if triggers.any(|trigger| trigger == Trigger::TailLossProbe) {
             let probes = matches!(self.name, "linux" | "windows" | "macos or ios" | "freebsd");
-            *confidence += if probes { BEHAVIOUR } else { -BEHAVIOUR };
-            let which = if probes { "" } else { "against it: " };
-            grounds.push(format!("{which}it sends tail loss probes"));
+            grounds.weigh(probes, if probes { BEHAVIOUR } else { CONTRARY });
+            told.push(ground(probes, "it sends tail loss probes"));
         }
         let expired = timeouts.filter(|timeout| timeout.class != Class::Unknown);
         let shortest = expired.map(|timeout| timeout.after).reduce(f64::min);
         let Some(shortest) = shortest.filter(|_| !self.least_timeout.is_zero()) else { return };
         let fits = shortest >= self.least_timeout.secs_f64();
-        *confidence += if fits { 0.0 } else { -BEHAVIOUR };
-        let which = if fits { "" } else { "against it: " };
-        grounds.push(format!("{which}its shortest timeout took {shortest:.3} s"));
+        grounds.weigh(fits, if fits { 0.0 } else { CONTRARY });
+        told.push(ground(fits, &format!("its shortest timeout took {shortest:.3} s")));
     }
 }
 

@@ -69,6 +69,9 @@ const AT_THE_SAME_TIME: Duration = Duration::from_micros(500);
 /// No timer of a sender runs shorter than this; recovery may pace what it sends.
 const SHORTEST_TIMER: Duration = Duration::from_millis(100);
 
+/// Linux rounds its reordering timer up by two ticks, of 10 ms at most.
+const TICKS: Duration = Duration::from_millis(20);
+
 /// So many duplicate acknowledgments lead to a fast retransmit (RFC 5681 section 3.2).
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
@@ -238,6 +241,12 @@ impl Pace {
         if is_head {
             let only = segment.end() >= flight.max();
             let early = trips.samples > 0 && !self.expires(at, trips);
+            // The reordering timer (RFC 8985 section 6.3).
+            let reported = self.gap.zip(trips.smoothed);
+            let lately = reported.is_some_and(|(gap, rtt)| at.since(gap) <= rtt / 4 + TICKS);
+            if early && lately && flight.sacked() > 0 && before == 0 {
+                return self.answer(flight);
+            }
             return match only && early && !self.probed && before == 0 {
                 true => Trigger::TailLossProbe,
                 false if self.repair != Repair::Nothing && self.repairs_on(since_ack) => {

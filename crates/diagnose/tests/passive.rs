@@ -28,6 +28,7 @@ struct Script {
     diagnosis: Diagnosis,
     number: u64,
     stamps: bool,
+    sack: bool,
     /// What the server echoes.
     echo: u32,
 }
@@ -35,7 +36,11 @@ struct Script {
 impl Script {
     /// After a handshake that took `near` ms to the client and `far` ms to the server and back.
     fn new(near: u64, far: u64, stamps: bool) -> Self {
-        let mut script = Self { diagnosis: Diagnosis::new(), number: 0, stamps, echo: 1 };
+        Self::opened((near, far), stamps, true)
+    }
+
+    fn opened((near, far): (u64, u64), stamps: bool, sack: bool) -> Self {
+        let mut script = Self { diagnosis: Diagnosis::new(), number: 0, stamps, sack, echo: 1 };
         script.put(0, (true, Flags::SYN), (ISN, 0, 0), None);
         script.put(far, (false, Flags::SYN | Flags::ACK), (7, ISN.wrapping_add(1), 0), None);
         script.put(far + near, (true, Flags::ACK), (8, 0, 0), None);
@@ -66,7 +71,7 @@ impl Script {
             len,
             window: 60_000,
             flags,
-            syn: SynOptions { mss: Some(1000), window_scale: None, sack_permitted: true },
+            syn: SynOptions { mss: Some(1000), window_scale: None, sack_permitted: self.sack },
             timestamps: self.stamps.then_some(stamps),
             sack: sack.into_iter().collect(),
         };
@@ -260,4 +265,123 @@ fn an_episode_begins_when_something_waits_and_not_when_something_was_last_acknow
     let cost = report.episodes[0].cost;
     assert_eq!((cost.stall, cost.time_lost), (Some(4.0), Some(3.0)));
     assert!(report.episodes[0].story.starts_with("Nothing came back for 4.000 s"));
+}
+
+/// A round trip of 100 ms is known; 2 and 3 are sent, and the timer of 2 expires.
+fn timed_out() -> Vec<(u64, Event)> {
+    vec![(1000, Data(1)), (1100, Ack(1)), (2000, Data(2)), (2000, Data(3)), (4500, Data(2))]
+}
+
+#[test]
+fn without_d_sack_lost_acknowledgments_are_told_by_the_duplicate_that_does_not_come() {
+    let class = |meanwhile: &[(u64, Event)]| {
+        let mut script = Script::new(0, 100, true);
+        script.echo = 2001;
+        // A round trip after the copy, as if it answered it. What was sent behind was lost.
+        script.play(&timed_out()).play(&[(4600, Ack(2)), (4600, Data(4))]);
+        script.play(meanwhile).play(&[(4700, Duplicate(2, 4)), (4700, Data(3))]);
+        script.echo = 4701;
+        script.play(&[(4800, Ack(4))]);
+        script.report().timeouts[0].class
+    };
+    assert_eq!(class(&[]), Class::AckLost);
+    // The copy is answered only now.
+    assert_eq!(class(&[(4650, Ack(2))]), Class::Spurious);
+}
+
+#[test]
+fn an_acknowledgment_that_jumps_over_what_was_reported_is_only_late() {
+    let mut script = Script::new(0, 100, true);
+    script.play(&timed_out()[..4]).play(&[(2000, Data(4)), (2000, Data(5))]);
+    script.play(&[(2100, Duplicate(1, 3)), (2101, Duplicate(1, 4)), (2102, Duplicate(1, 5))]);
+    script.play(&[(2102, Data(2)), (4500, Data(2))]);
+    script.echo = 2103;
+    let report = script.play(&[(8000, Ack(5))]).report();
+    assert_eq!(triggers(&report), ["fast", "timeout"]);
+    let verdicts: Vec<_> = report.retransmissions.iter().map(|resent| resent.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Needed, Verdict::Unneeded]);
+    assert_eq!(report.timeouts[0].class, Class::Spurious);
+}
+
+#[test]
+fn as_many_duplicate_acknowledgments_as_retransmissions_show_each_in_vain() {
+    let verdicts = |duplicates: u64| {
+        let mut script = Script::new(0, 100, false);
+        script.play(&timed_out()[..4]).play(&[(2300, Data(3)), (2700, Data(2))]);
+        script.play(&[(5000, Ack(3)), (5000, Data(4))]);
+        script.play(&(0..duplicates).map(|n| (5001 + n, Ack(3))).collect::<Vec<_>>());
+        let report = script.play(&[(5100, Ack(4))]).report();
+        assert_eq!(triggers(&report), ["tlp", "timeout"]);
+        let each = |resent: &rtolab_diagnose::RetransmissionReport| {
+            resent.evidence.iter().any(|piece| piece.kind == Evidence::DuplicateEach)
+        };
+        report.retransmissions.iter().map(each).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(2), [true, true]);
+    assert_eq!(verdicts(1), [false, false]);
+}
+
+#[test]
+fn the_reordering_timer_is_no_timeout() {
+    let trigger = |at| {
+        let mut events = timed_out()[..4].to_vec();
+        events.extend([
+            (2000, Data(4)),
+            (2100, Duplicate(1, 4)),
+            (at, Data(2)),
+            (at + 100, Ack(4)),
+        ]);
+        triggers(&Script::new(0, 100, true).play(&events).report())[0]
+    };
+    assert_eq!(trigger(2130), "fast");
+    assert_eq!(trigger(2450), "timeout");
+}
+
+#[test]
+fn what_is_reported_twice_was_sent_before_what_has_not_arrived() {
+    let mut events = vec![(1000, Data(1)), (1100, Ack(1))];
+    events.extend((2..=5).map(|n| (2000, Data(n))));
+    events.extend([(4500, Data(2)), (8000, Ack(2)), (8000, Data(3)), (8000, Data(4))]);
+    // The copies of 3 and 4 are lost, and their originals come a round trip after these were sent.
+    events.extend([(8100, Ack(3)), (8101, Duplicate(4, 2)), (8102, Ack(5)), (9000, Data(6))]);
+    events.extend([(9100, Ack(6))]);
+    let report = Script::new(0, 100, false).play(&events).report();
+    let last = &report.retransmissions[2];
+    assert_eq!(last.verdict, Verdict::Unneeded, "{last:#?}");
+    let mut kinds = last.evidence.iter().map(|piece| piece.kind);
+    assert!(kinds.any(|kind| kind == Evidence::DuplicatesToCome), "{last:#?}");
+}
+
+#[test]
+fn several_copies_of_which_none_is_reported_twice_were_all_needed() {
+    let mut events = timed_out()[..3].to_vec();
+    events.extend([2300, 2900, 4100].map(|at| (at, Data(2))));
+    // The receiver does report duplicates.
+    events.extend([(4200, Ack(2)), (4200, Data(3)), (4500, Data(3)), (4600, Ack(3))]);
+    events.extend([(4700, Duplicate(3, 3)), (5000, Data(4)), (5100, Ack(4))]);
+    let report = Script::new(0, 100, false).play(&events).report();
+    let genuine = report.timeouts.iter().filter(|timeout| timeout.class == Class::Genuine);
+    assert_eq!(genuine.count(), 3, "{:#?}", report.timeouts);
+}
+
+#[test]
+fn without_any_option_the_order_of_duplicates_tells_which_copies_had_arrived() {
+    let mut events = vec![(1000, Data(1)), (1100, Ack(1))];
+    events.extend((2..=12).map(|n| (2000, Data(n))));
+    // Of these 2, 5 and 8 are lost.
+    events.extend((0..8).map(|n| (2100 + n, Ack(1))));
+    events.push((2102, Data(2)));
+    events.sort_by_key(|&(at, _)| at);
+    events.extend([(2202, Ack(4)), (2202, Data(5)), (2202, Data(6)), (2202, Data(7))]);
+    events.extend([(2302, Ack(7)), (2302, Data(8)), (2302, Data(9)), (2302, Data(10))]);
+    events.extend([(2303, Ack(7)), (2304, Ack(7)), (2402, Ack(12)), (2402, Data(13))]);
+    events.extend([(2403, Ack(12)), (2404, Ack(12)), (2502, Ack(13))]);
+    let report = Script::opened((0, 100), false, false).play(&events).report();
+    let needed = |resent: &rtolab_diagnose::RetransmissionReport| match resent.verdict {
+        Verdict::Needed => 'n',
+        Verdict::Unneeded => 'u',
+        Verdict::Unknown => '?',
+    };
+    let verdicts: String = report.retransmissions.iter().map(needed).collect();
+    assert_eq!(verdicts, "nnuunuu", "{:#?}", report.retransmissions);
 }

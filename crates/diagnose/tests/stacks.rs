@@ -79,6 +79,22 @@ fn what_contradicts_is_said_and_makes_it_less_sure() {
 }
 
 #[test]
+fn each_contradiction_makes_it_less_sure_than_silence_would() {
+    let sure = |hops, window, shift| {
+        let guess = guess(&Syn(&[2, 4, 8, 1, 3], hops, window, 1460, Some(shift)), Flags::SYN);
+        let guess = guess.expect("linux all the same");
+        assert_eq!(guess.system, "linux");
+        guess.confidence
+    };
+    let usual = sure(64, 64_240, 7);
+    let chain = [usual, sure(128, 64_240, 7), sure(128, 1000, 7), sure(128, 1000, 2)];
+    // The hop limit alone gives no more than 15 of a hundred.
+    assert!(chain[1] < usual - 0.2, "{chain:?}");
+    assert!(chain.is_sorted_by(|more, less| *more > less + 0.05), "{chain:?}");
+    assert!(chain[3] < 0.5, "{chain:?}");
+}
+
+#[test]
 fn a_syn_like_that_of_no_system_gives_no_guess() {
     assert_eq!(guess(&Syn(&[8, 2, 1, 1, 200], 40, 777, 1460, None), Flags::SYN), None);
     assert_eq!(guess(&Syn(&[], 64, 512, 536, None), Flags::SYN), None);

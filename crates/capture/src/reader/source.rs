@@ -1,6 +1,6 @@
 //! The bytes of a file, record by record.
 
-use std::io::{BufReader, Chain, Cursor, Read};
+use std::io::{ErrorKind, Read};
 
 use super::ReadError;
 
@@ -8,43 +8,51 @@ use super::ReadError;
 const MAX_RECORD: u32 = 128 << 20;
 /// So many bytes are read at once.
 const BUFFER: usize = 1 << 18;
+/// So many bytes tell what a file is.
+const MAGIC: usize = 4;
 
-/// A file being read.
+/// A file being read. Records are looked at where they were read to.
 #[derive(Debug)]
 pub(super) struct Source<R> {
-    input: Chain<Cursor<Vec<u8>>, BufReader<R>>,
-    /// What was read of the present record.
-    record: Vec<u8>,
-    /// Where in the file it begins.
+    input: R,
+    buffer: Vec<u8>,
+    /// Where in the buffer the present record begins, and how much of it was asked for.
+    start: usize,
+    length: usize,
+    /// Where in the buffer what was read ends.
+    end: usize,
+    /// Where in the file the record begins.
     offset: u64,
 }
 
 impl<R: Read> Source<R> {
     /// The file before its first record, and its first four bytes, if it has so many.
     pub(super) fn open(input: R) -> Result<(Self, Vec<u8>), ReadError> {
-        let mut input = BufReader::with_capacity(BUFFER, input);
-        let mut magic = Vec::new();
-        match (&mut input).take(4).read_to_end(&mut magic) {
-            Err(source) => Err(ReadError::Io { offset: magic.len() as u64, source }),
-            Ok(0) => Err(ReadError::Empty),
-            Ok(_) => {
-                let input = Cursor::new(magic.clone()).chain(input);
-                Ok((Self { input, record: Vec::new(), offset: 0 }, magic))
-            }
+        let buffer = vec![0; BUFFER];
+        let mut source = Self { input, buffer, start: 0, length: 0, end: 0, offset: 0 };
+        match source.load(MAGIC) {
+            Ok(()) | Err(ReadError::Truncated { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        source.length = 0;
+        match source.buffer[..source.end.min(MAGIC)].to_vec() {
+            magic if magic.is_empty() => Err(ReadError::Empty),
+            magic => Ok((source, magic)),
         }
     }
 
     /// Leaves the record behind.
-    pub(super) fn next_record(&mut self) {
-        self.offset += self.record.len() as u64;
-        self.record.clear();
+    pub(super) const fn next_record(&mut self) {
+        self.offset += self.length as u64;
+        self.start += self.length;
+        self.length = 0;
     }
 
     /// Reads the first `length` bytes of a record; `None` if the file ends before it.
     pub(super) fn head(&mut self, length: usize) -> Result<Option<&[u8]>, ReadError> {
         match self.load(length) {
-            Err(ReadError::Truncated { .. }) if self.record.is_empty() => Ok(None),
-            loaded => loaded.map(|()| Some(&self.record[..])),
+            Err(ReadError::Truncated { .. }) if self.start == self.end => Ok(None),
+            loaded => loaded.map(|()| Some(self.record())),
         }
     }
 
@@ -53,22 +61,47 @@ impl<R: Read> Source<R> {
         if more > MAX_RECORD {
             return Err(ReadError::damaged(self.offset, format!("it claims {more} bytes more")));
         }
-        self.load(self.record.len() + more as usize)?;
-        Ok(&self.record)
+        self.load(self.length + more as usize)?;
+        Ok(self.record())
     }
 
     pub(super) const fn offset(&self) -> u64 {
         self.offset
     }
 
+    fn record(&self) -> &[u8] {
+        &self.buffer[self.start..self.start + self.length]
+    }
+
+    #[inline]
     fn load(&mut self, length: usize) -> Result<(), ReadError> {
-        let missing = length - self.record.len();
-        let read = (&mut self.input).take(missing as u64).read_to_end(&mut self.record);
-        let offset = self.offset;
-        match read {
-            Err(source) => Err(ReadError::Io { offset: offset + self.record.len() as u64, source }),
-            Ok(_) if self.record.len() < length => Err(ReadError::Truncated { offset }),
-            Ok(_) => Ok(()),
+        if self.end - self.start < length {
+            self.fill(length)?;
         }
+        self.length = length;
+        Ok(())
+    }
+
+    /// Reads until `length` bytes of the record are there.
+    #[cold]
+    fn fill(&mut self, length: usize) -> Result<(), ReadError> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        while self.end < length {
+            // What a damaged file claims is believed no further than its bytes go.
+            if self.end == self.buffer.len() {
+                self.buffer.resize(self.end * 2, 0);
+            }
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(0) => return Err(ReadError::Truncated { offset: self.offset }),
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(source) => {
+                    let offset = self.offset + self.end as u64;
+                    return Err(ReadError::Io { offset, source });
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@ use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
 
 mod by_hand;
+mod far;
 mod fragmented;
 mod links;
 
