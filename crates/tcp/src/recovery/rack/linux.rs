@@ -29,8 +29,8 @@ pub(super) struct Pending {
 }
 
 impl Rack {
-    /// D-SACKs widen the reordering window (`tcp_rack_update_reo_wnd`): it does so as something is delivered, and
-    /// a D-SACK says nothing where that had left before it widened last.
+    /// D-SACKs widen the reordering window (`tcp_rack_update_reo_wnd`): once something is delivered, and
+    /// not if that had left before the window widened last.
     pub(super) fn adapt_as_linux(&mut self, at: Instant, recovered: bool) {
         if let Some(left) = self.pending.delivered {
             if self.pending.widened.is_some_and(|widened| left < widened) {
