@@ -19,7 +19,7 @@ pub use congestion::{
 };
 pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, Handshake, KeepAlive, Limits, Nagle,
-    Secret, TimeWaitReset,
+    OldAcks, Secret, TimeWaitReset,
 };
 pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};
 pub use receiver::{AckCounts, AckDelay, GapFill, Lie, ReceiverConfig, RepeatedSyn, RxtAnswer};

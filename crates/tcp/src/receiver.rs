@@ -304,6 +304,11 @@ impl Receiver {
         self.echo.is_old(segment, at)
     }
 
+    /// By how many ticks of the peer's clock its timestamp is older than the last one taken.
+    pub fn ticks_behind(&self, segment: &Segment) -> u32 {
+        self.echo.ticks_behind(segment)
+    }
+
     /// The segment is dropped for its old timestamp: it is answered at once.
     pub fn drop_old(&mut self, segment: &Segment) {
         self.due = AckDue::Now;

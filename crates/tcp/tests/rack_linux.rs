@@ -3,7 +3,10 @@
 
 mod script;
 
-use rtolab_tcp::config::{FullAck, PrrBound, RackRules, Reduction, Restarts, Sampling, SlowStart};
+use rtolab_tcp::config::{
+    FullAck, PrrBound, RackRules, RackThreshold, Reduction, Restarts, Sampling, SlowStart,
+    SlowStartExit,
+};
 use rtolab_time::Duration;
 use script::{Script, Setup};
 
@@ -141,4 +144,67 @@ fn the_window_grows_for_the_acknowledgment_that_ends_a_recovery() {
         s.at(200).sacks(0, [2..=10]).expect([1]).ssthresh(5);
         s.at(300).ack(10).expect_nothing().cwnd(cwnd);
     }
+}
+
+/// Segments 1 to 8 left a millisecond apart, and 2 was overtaken by none but 1.
+fn reordered(rules: RackRules) -> Script {
+    let mut s = setup(rules).segments(1).sent(1..=1);
+    for number in 2..=8 {
+        s.at(99 + u64::from(number)).write(1).expect([number]);
+    }
+    s.unjudged();
+    s.at(202).sacks(0, [2..=2]).expect_nothing();
+    s.at(203).sacks(2, []).expect_nothing();
+    s
+}
+
+/// `tcp_rack_mark_lost` and `tcp_rack_update_reo_wnd`: what delivers nothing changes nothing yet.
+#[test]
+fn a_dsack_widens_the_reordering_window_as_something_is_delivered() {
+    for (rules, due) in [(RackRules::Linux, 25), (RackRules::Rfc8985, 50)] {
+        let mut s = reordered(rules);
+        s.at(204).sacks(2, [4..=4]).expect_nothing().deadline(102 + 101 + 25);
+        s.at(205).sacks(2, [1..=1, 4..=4]).expect_nothing().deadline(102 + 101 + due);
+        s.at(206).sacks(2, [4..=5]).expect_nothing().deadline(102 + 102 + 50);
+    }
+}
+
+/// `tcp_may_raise_cwnd`: where segments overtake more than three others, what arrives out of order lets
+/// the window grow.
+#[test]
+fn the_window_grows_out_of_order_where_much_is_reordered() {
+    for (rules, grown) in [(RackRules::Linux, 12.0), (RackRules::Rfc8985, 10.0)] {
+        let setup = setup(rules).segments(10);
+        let setup = setup.set(|config| config.window.slow_start = SlowStart::Delivered);
+        let mut s = setup.sent(1..=10);
+        s.at(200).sacks(0, [9..=10]).expect_nothing().cwnd(10.0);
+        s.at(201).sacks(0, [2..=2, 9..=10]).expect_nothing();
+        s.at(202).sacks(0, [2..=3, 9..=10]).expect_nothing().cwnd(grown);
+    }
+    // By three it is not enough.
+    let setup = setup(RackRules::Linux).segments(10);
+    let mut s = setup.set(|config| config.window.slow_start = SlowStart::Delivered).sent(1..=10);
+    s.at(200).sacks(0, [4..=4]).expect_nothing();
+    s.at(201).sacks(0, [2..=2, 4..=4]).expect_nothing().cwnd(10.0);
+}
+
+/// `cubictcp_acked`: `HyStart` looks at what SACKs tell, though the window does not grow for them.
+#[test]
+fn slow_start_ends_by_round_trips_of_what_is_sacked() {
+    let setup = setup(RackRules::Linux).cwnd(20).segments(20).set(|config| {
+        config.congestion.slow_start_exit = SlowStartExit::HyStart;
+        config.window.slow_start = SlowStart::Delivered;
+        config.recovery.rack.threshold = RackThreshold::TimeOnly;
+        config.rto.sampling = Sampling::EveryReport;
+    });
+    let mut s = setup.sent(1..=20);
+    s.at(200).ack(20).cwnd(40.0);
+    s.write(30).take();
+    // A round trip of 130 ms, and eight of a few more: what is looked at next is too long.
+    s.at(330).ack(21).cwnd(41.0);
+    for last in 23..=29 {
+        s.at(308 + u64::from(last)).sacks(21, [23..=last]);
+    }
+    assert_eq!(s.connection.sender().window().ssthresh, u64::MAX);
+    s.at(338).sacks(21, [23..=30]).ssthresh(41);
 }

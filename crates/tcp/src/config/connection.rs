@@ -17,6 +17,8 @@ pub struct ConnectionConfig {
     pub after_close: AfterClose,
     /// Does the handshake's last acknowledgment carry data that are there to be sent?
     pub handshake: Handshake,
+    /// What becomes of an acknowledgment with an old timestamp.
+    pub old_acks: OldAcks,
     /// The first so many timeouts of a SYN that answers none do not back the timer off (Linux:
     /// `tcp_syn_linear_timeouts`).
     pub syn_linear_timeouts: u32,
@@ -119,6 +121,18 @@ pub enum Nagle {
 /// knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Secret(pub [u64; 2]);
+
+/// What becomes of a segment without data that another has overtaken, so that its timestamp is old?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OldAcks {
+    /// It is dropped and answered, as any old segment (RFC 7323 section 5.3).
+    #[default]
+    Answered,
+    /// It is taken where it is but a tick old, or repeats the last acknowledgment: what it tells by
+    /// SACK may be new (Linux, `tcp_disordered_ack_check`). One segment without data is answered in
+    /// half a second, be it old or outside the window (`tcp_oow_rate_limited`).
+    Linux,
+}
 
 /// Does the last acknowledgment of the handshake carry data that are there to be sent?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

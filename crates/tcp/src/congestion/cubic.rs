@@ -86,6 +86,10 @@ impl Cubic {
         let cwnd = cwnd as f64 / smss as f64;
         let converges = self.config.fast_convergence && cwnd < self.curve.w_max;
         let w_max = if converges { cwnd * f64::midpoint(1.0, self.beta()) } else { cwnd };
+        let w_max = match self.config.growth {
+            CubicGrowth::Linux => libm::floor(w_max),
+            CubicGrowth::Rfc9438 => w_max,
+        };
         self.curve = Curve { w_max, cwnd_prior: cwnd, epoch: None };
         self.counts.cut();
         self.fraction = 0.0;
@@ -98,6 +102,11 @@ impl Cubic {
         self.counts = Counts::default();
         self.curve.epoch = None;
         self.fraction = 0.0;
+    }
+
+    /// Does a round trip that is measured now say nothing?
+    pub(crate) fn is_settling(&self, at: Instant) -> bool {
+        self.config.growth == CubicGrowth::Linux && self.counts.is_settling(at)
     }
 
     /// A round trip was measured.

@@ -105,19 +105,25 @@ impl HyStart {
         }
     }
 
-    /// The retransmission timer expired: Linux watches over the slow start that follows, too.
+    /// The retransmission timer expired: Linux watches over the slow start that follows, too, and has
+    /// forgotten all round trips (`bictcp_reset`).
     pub(crate) fn on_timeout(&mut self) {
-        if let Form::Linux(Train { delay_min, .. }) = self.form {
-            self.form = Form::Linux(Train { delay_min, ..Train::default() });
+        if let Form::Linux(_) = self.form {
+            self.form = Form::Linux(Train::default());
             self.round_end = None;
         }
     }
 
-    /// Something is acknowledged in slow start: Linux looks before the window grows.
+    /// Something arrived: Linux looks at its round trip before anything comes of it
+    /// (`cubictcp_acked`), whether the window grows for it or not.
     pub(crate) fn look(&mut self, window: &mut Window, progress: &Progress) {
         if let Form::Linux(mut train) = self.form {
             if let Some(rtt) = self.newest.take() {
-                self.watch_train(&mut train, rtt, (window, progress));
+                let delay_min = train.delay_min.map_or(rtt, |least| least.min(rtt));
+                train.delay_min = Some(delay_min);
+                if window.cwnd < window.ssthresh && !train.found {
+                    self.watch_train(&mut train, (rtt, delay_min), (window, progress));
+                }
             }
             self.form = Form::Linux(train);
         }
@@ -177,14 +183,9 @@ impl HyStart {
     fn watch_train(
         &mut self,
         train: &mut Train,
-        rtt: Duration,
+        (rtt, delay_min): (Duration, Duration),
         (window, progress): (&mut Window, &Progress),
     ) {
-        let delay_min = train.delay_min.map_or(rtt, |least| least.min(rtt));
-        train.delay_min = Some(delay_min);
-        if train.found {
-            return;
-        }
         let at = progress.at;
         if self.round_end.is_none_or(|end| progress.una > end) {
             self.begin_round(progress.max);

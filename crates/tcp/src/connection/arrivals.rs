@@ -31,7 +31,7 @@ impl Connection {
     }
 
     #[inline(never)]
-    fn on_any_segment(&mut self, segment: &Segment, at: Instant) {
+    pub(super) fn on_any_segment(&mut self, segment: &Segment, at: Instant) {
         match self.state {
             State::Closed => self.on_closed(segment),
             State::SynSent => self.on_answer(segment, at),
@@ -146,8 +146,11 @@ impl Connection {
             self.receiver.note_rxt(segment);
         }
         // RFC 7323 section 5.3 (R1) comes before the window test.
-        if self.agreed.timestamps && self.receiver.is_old(segment, at) && !reset {
-            self.receiver.drop_old(segment);
+        let old = self.agreed.timestamps && self.receiver.is_old(segment, at) && !reset;
+        if old && !self.takes_overtaken(segment) {
+            if self.answers_outside(segment, at) {
+                self.receiver.drop_old(segment);
+            }
             return;
         }
         if reset {
@@ -199,7 +202,9 @@ impl Connection {
             return;
         }
         self.receiver.take(segment, at);
-        self.receiver.ack_now();
+        if self.answers_outside(segment, at) {
+            self.receiver.ack_now();
+        }
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.wait(at);
         }

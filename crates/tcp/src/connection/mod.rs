@@ -9,6 +9,7 @@ mod departures;
 mod keep_alive;
 mod limits;
 mod listener;
+mod overtaken;
 mod persist;
 mod prediction;
 mod resets;
@@ -63,6 +64,8 @@ struct Seldom {
     /// The largest window that the peer can offer, in bytes.
     largest_window: u32,
     challenges: Challenges,
+    /// When a segment without data was answered last that was old or outside the window.
+    answered: Option<Instant>,
     asked: Asked,
 }
 
@@ -127,6 +130,7 @@ impl Connection {
                 greets: false,
                 largest_window: u32::from(u16::MAX),
                 challenges: Challenges::default(),
+                answered: None,
                 asked: Asked::default(),
             },
             state,

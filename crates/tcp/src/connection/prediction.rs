@@ -42,7 +42,7 @@ impl Connection {
     pub(super) fn on_predicted(&mut self, prediction: Prediction, segment: &Segment, at: Instant) {
         if self.agreed.timestamps {
             if self.receiver.is_old(segment, at) {
-                self.receiver.drop_old(segment);
+                self.on_any_segment(segment, at);
                 return;
             }
             self.receiver.note_timestamp(segment, at);

@@ -499,7 +499,7 @@ pub struct LossRule {
 
 /// The D-SACK block: the first one, if it lies below the acknowledgment number or within the
 /// second (RFC 2883 section 4).
-fn duplicate_range(segment: &Segment) -> Option<DuplicateRange> {
+pub(crate) fn duplicate_range(segment: &Segment) -> Option<DuplicateRange> {
     let mut blocks = segment.sack_blocks();
     let first = blocks.next()?;
     let below = first.end <= segment.ack;

@@ -10,8 +10,9 @@ use super::{Profile, Quirk, quirk};
 use crate::config::{
     AckCounts, AckDelay, AfterClose, AfterSyn, Algorithm, Avoidance, Config, Control, CubicGrowth,
     CubicUndo, EchoRule, FullAck, Halves, Halving, Handshake, IdleRestart, InitialWindow, Nagle,
-    PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction, ReorderingWindow, RepeatedSyn,
-    RepeatedTimeout, Response, Restarts, RtoFloor, Sampling, SlowStart, SlowStartExit, Validation,
+    OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction, ReorderingWindow,
+    RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor, Sampling, SlowStart, SlowStartExit,
+    Validation,
 };
 use crate::spurious::{FrtoVariant, UndoLinux};
 
@@ -97,6 +98,11 @@ const SENDS: &[Quirk] = &[
     quirk("the handshake's last ACK leaves alone", "Linux 6, tcp_rcv_synsent_state_process", |c| {
         c.connection.handshake = Handshake::Alone;
     }),
+    quirk(
+        "an old acknowledgment that repeats the last one is taken, and few others are answered",
+        "Linux 6, tcp_disordered_ack_check and tcp_oow_rate_limited",
+        |c| c.connection.old_acks = OldAcks::Linux,
+    ),
     quirk("the first four SYNs are repeated evenly", "Linux 6.5, tcp_syn_linear_timeouts", |c| {
         c.connection.syn_linear_timeouts = 4;
     }),

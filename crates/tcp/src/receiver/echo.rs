@@ -62,6 +62,12 @@ impl Echo {
         }
     }
 
+    /// By how many ticks is the timestamp of an old segment older?
+    pub(super) fn ticks_behind(&self, segment: &Segment) -> u32 {
+        let both = self.newest.zip(segment.timestamps());
+        both.map_or(0, |(recent, timestamps)| recent.wrapping_sub(timestamps.value))
+    }
+
     /// Takes the segment's timestamp if the rule says so; `nxt` is RCV.NXT before the segment.
     pub(super) fn note(&mut self, segment: &Segment, nxt: Seq, at: Instant) {
         let Some(timestamps) = segment.timestamps() else { return };

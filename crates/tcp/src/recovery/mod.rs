@@ -171,6 +171,9 @@ impl Sender {
         if settled.freezes() && !looks_anew {
             return;
         }
+        if looks_anew {
+            self.rack_looks_anew();
+        }
         let (recovering, losses) = (self.recovery.is_fast(), self.losses());
         match (self.config.recovery.algorithm, self.recovery.is_fast()) {
             (Algorithm::Tahoe, _) => self.tahoe_counts(facts),

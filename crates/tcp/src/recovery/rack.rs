@@ -1,6 +1,8 @@
 //! RACK: RFC 8985 sections 5 and 6. A segment is lost when one that left later has arrived, and it
 //! has not although it had time to: the round trip of that one and the reordering window.
 
+mod linux;
+
 use rtolab_time::{Duration, Instant};
 
 use super::Fast;
@@ -8,10 +10,11 @@ use super::tlp::TailLossProbe;
 use crate::config::{
     Algorithm, Config, RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow,
 };
-use crate::flight::{AckFacts, Cause, Sending, Sent};
+use crate::flight::{AckFacts, Cause, Sending, Sent, duplicate_range};
 use crate::segment::Segment;
 use crate::sender::{Chunk, Sender};
 use crate::seq::Seq;
+use linux::Pending;
 
 /// After so many recoveries without D-SACK the reordering window is as at first (`reo_wnd_persist`).
 const PERSISTENCE: u32 = 16;
@@ -29,12 +32,16 @@ pub(crate) struct Rack {
     fack: Seq,
     /// Did an original arrive after one that left later (`RACK.reordering_seen`)?
     reordering_seen: bool,
+    /// By how many segments one was overtaken at most (Linux, `reordering`), where that is more than
+    /// `dupthresh`.
+    degree: u64,
     /// Quarters of the smallest round trip in the reordering window (`RACK.reo_wnd_mult`).
     quarters: u64,
     /// Recoveries for which that holds (`RACK.reo_wnd_persist`).
     persists: u32,
     /// Until this is acknowledged, D-SACKs are of a round that has counted (`RACK.dsack_round`).
     dsack_round: Option<Seq>,
+    pending: Pending,
     /// The reordering window (`RACK.reo_wnd`).
     window: Duration,
     /// Is what a timeout took for lost being repaired?
@@ -54,9 +61,11 @@ impl Default for Rack {
             min_rtt: None,
             fack: Seq::FIRST,
             reordering_seen: false,
+            degree: 0,
             quarters: 1,
             persists: PERSISTENCE,
             dsack_round: None,
+            pending: Pending::default(),
             window: Duration::ZERO,
             timed_out: false,
             reordering_timer: None,
@@ -107,13 +116,11 @@ impl Rack {
     }
 
     /// Step 4 of section 6.2, its first half: D-SACKs widen the reordering window.
-    /// To Linux they say nothing as long as no reordering was seen (`tcp_dsack_seen`).
-    fn adapt(&mut self, facts: &AckFacts, recovered: bool, rules: RackRules) {
+    fn adapt(&mut self, facts: &AckFacts, recovered: bool) {
         if self.dsack_round.is_some_and(|round| facts.ack >= round) {
             self.dsack_round = None;
         }
-        let counts = facts.dsack.is_some() && (rules == RackRules::Rfc8985 || self.reordering_seen);
-        if counts && self.dsack_round.is_none() {
+        if facts.dsack.is_some() && self.dsack_round.is_none() {
             self.dsack_round = Some(facts.max);
             self.quarters += 1;
             self.persists = PERSISTENCE;
@@ -131,8 +138,16 @@ impl Sender {
     /// in which order.
     pub(crate) fn rack_hears(&mut self, segment: &Segment, at: Instant) {
         let partial = self.recovery.is_fast() && segment.ack < self.recovery.recover;
+        let smss = self.window.smss;
         let Self { rack: Some(rack), flight, config, .. } = self else { return };
         let linux = config.recovery.rack.rules == RackRules::Linux;
+        // Without reordering seen, D-SACKs say nothing to Linux, nor does one of a probe
+        // (`tcp_dsack_seen`).
+        let duplicate = duplicate_range(segment);
+        let dsack = duplicate.is_some_and(|range| !rack.probe.ends_at(range.end));
+        rack.pending.dsack |= dsack && rack.reordering_seen;
+        rack.pending.delivered = None;
+        let mut overtaken: Option<Seq> = None;
         let echo = segment.timestamps().map(|timestamps| timestamps.echo);
         let mut latest: Option<Sending> = None;
         let mut looked_at: [Option<(Seq, Instant)>; 2] = [None; 2];
@@ -140,9 +155,12 @@ impl Sender {
         let fack = rack.fack;
         for sent in flight.delivered_by(segment) {
             let rtt = at - sent.last_sent;
+            rack.pending.delivered = rack.pending.delivered.max(Some(sent.last_sent));
             if !sent.was_retransmitted() {
                 rack.measure(rtt, at, &config.recovery.rack);
-                rack.reordering_seen |= sent.end() < fack;
+                if sent.end() < fack {
+                    overtaken = Some(overtaken.map_or(sent.seq, |low| low.min(sent.seq)));
+                }
             }
             rack.fack = rack.fack.max(sent.end());
             // It may be the original that arrived.
@@ -153,7 +171,9 @@ impl Sender {
             let before = |echo: u32| (echo.wrapping_sub(sent.timestamp) as i32) < 0;
             // The hole was filled by what was only late (`tcp_try_undo_partial`).
             let late = sent.was_retransmitted() && sent.seq < fack && echo.is_some_and(before);
-            rack.reordering_seen |= linux && partial && late;
+            if linux && partial && late {
+                overtaken = Some(flight.una());
+            }
             let too_soon = rack.min_rtt.is_some_and(|(least, _)| rtt < least);
             if !sent.was_retransmitted() || !(echo.is_some_and(before) || too_soon) {
                 latest = latest.max(Some(sent.sending()));
@@ -169,6 +189,10 @@ impl Sender {
         };
         if let Some(left) = left {
             rack.rtt = at - left;
+            rack.pending.advanced = true;
+        }
+        if let Some(low) = overtaken {
+            rack.note_reordering(low, smss);
         }
         rack.newest = rack.newest.max(latest);
         rack.probe.is_repeated = flight.is_repeated_by(segment);
@@ -178,8 +202,19 @@ impl Sender {
     pub(super) fn rack_recovers(&mut self, facts: &AckFacts) {
         self.end_probe(facts);
         let recovered = self.end_rack_recovery(facts);
-        if let Some(rack) = &mut self.rack {
-            rack.adapt(facts, recovered, self.config.recovery.rack.rules);
+        let Some(rack) = &mut self.rack else { return };
+        match self.config.recovery.rack.rules {
+            RackRules::Rfc8985 => rack.adapt(facts, recovered),
+            RackRules::Linux => {
+                rack.adapt_as_linux(facts.at, recovered);
+                if !core::mem::take(&mut rack.pending.advanced) {
+                    // The timer is another's now (`tcp_set_xmit_timer`).
+                    if facts.is_new() {
+                        rack.reordering_timer = None;
+                    }
+                    return;
+                }
+            }
         }
         self.detect_by_time(facts.at);
     }

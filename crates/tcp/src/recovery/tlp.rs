@@ -43,6 +43,11 @@ impl Default for TailLossProbe {
 }
 
 impl TailLossProbe {
+    /// Does the probe under way, or what left before it, end at `end`?
+    pub fn ends_at(&self, end: Seq) -> bool {
+        self.end == Some(end)
+    }
+
     /// Another recovery has begun: what became of the probe does not matter.
     pub const fn stop(&mut self) {
         (self.timer, self.end, self.due) = (None, None, false);

@@ -64,6 +64,9 @@ impl Sender {
         } else if facts.sacked_sent.is_some() && self.config.rto.sampling == Sampling::EveryReport {
             self.sample(&facts, &timed);
         }
+        if !facts.acks_syn() {
+            self.watch_slow_start(at);
+        }
         self.last.received = Some(at);
         if segment.flags.has(Flags::ECE) {
             self.note_congestion_echo();
@@ -100,6 +103,10 @@ impl Sender {
             self.tell_trains(|trains| trains.begin(counts));
             self.restart_timer(at);
         } else {
+            let grows = !recovering && !self.recovery.is_fast() && self.grows_out_of_order(&facts);
+            if grows && !reducing && !settled.freezes() && self.validate_ack(&facts) {
+                self.grow_window(&facts, credits);
+            }
             self.tell_trains(|trains| trains.begin(false));
             self.restart_timer_on_duplicate(&facts);
         }
@@ -154,7 +161,7 @@ impl Sender {
         for sent in timed[..earlier].iter().chain([&sent]) {
             let rtt = self.rtt.measure(*sent, facts.at);
             self.rtt.sample(rtt, self.flight.una(), self.flight.max());
-            self.note_round_trip(rtt);
+            self.note_round_trip(rtt, facts.at);
         }
         let new = |from| facts.oldest_acked.is_some_and(|oldest| oldest.seq >= from);
         if let Some(adapting) = self.adapting.take_if(|adapting| new(adapting.from)) {

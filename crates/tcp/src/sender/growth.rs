@@ -103,9 +103,6 @@ impl Sender {
         control.idle_since = if idle { self.last.sent } else { None };
         let slow_start = |window: &Window| window.cwnd < window.ssthresh;
         let (window, progress) = (&mut self.window, Progress { at, una, max, bytes });
-        if let (Some(hystart), true) = (&mut control.hystart, slow_start(window)) {
-            hystart.look(window, &progress);
-        }
         match (&mut control.cubic, &mut control.hystart) {
             (_, Some(hystart)) if slow_start(window) => hystart.grow(window, &progress),
             (Some(cubic), _) if !slow_start(window) => {
@@ -117,13 +114,26 @@ impl Sender {
 
     /// A round trip was measured.
     #[inline]
-    pub(super) fn note_round_trip(&mut self, rtt: Duration) {
+    pub(super) fn note_round_trip(&mut self, rtt: Duration, at: Instant) {
         let Some(control) = &mut self.control else { return };
         if let Some(cubic) = &mut control.cubic {
+            if cubic.is_settling(at) {
+                return;
+            }
             cubic.sample(rtt);
         }
         if let Some(hystart) = &mut control.hystart {
             hystart.sample(rtt);
+        }
+    }
+
+    /// What was just measured is looked at before it is known what the acknowledgment is.
+    #[inline]
+    pub(super) fn watch_slow_start(&mut self, at: Instant) {
+        let (una, max) = (self.flight.una(), self.flight.max());
+        let hystart = self.control.as_mut().and_then(|control| control.hystart.as_mut());
+        if let Some(hystart) = hystart {
+            hystart.look(&mut self.window, &Progress { at, una, max, bytes: 0 });
         }
     }
 

@@ -307,6 +307,11 @@ impl Sender {
         self.new_chunk().is_some()
     }
 
+    /// Where the window ends that the peer offers.
+    pub(crate) const fn edge(&self) -> Seq {
+        self.edge
+    }
+
     /// The peer offers a window that ends at `edge`.
     pub fn offer(&mut self, edge: Seq) {
         self.edge = edge;

@@ -141,6 +141,7 @@ impl Sender {
             timestamp: self.timestamp(at),
             probed: self.outstanding_probe().map(|sent| sent.seq),
         };
+        self.doubt_reordering();
         self.recovery.on_timeout(self.flight.max());
         (self.reduction, self.prr) = (None, None);
         self.invalidate();

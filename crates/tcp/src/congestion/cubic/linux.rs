@@ -3,8 +3,14 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{Acknowledged, C};
+use super::Acknowledged;
 use crate::congestion::Window;
+
+/// How steep the curve is (`bic_scale`), in segments a cubed second: 0.4, as a kernel has it.
+const C: f64 = 410.0 / 1024.0;
+
+/// For so long after a curve began no round trip counts.
+const SETTLING: Duration = Duration::from_secs(1);
 
 /// The curve is not looked at again for so long, while the window stays.
 const LOOK_EVERY: Duration = Duration::from_nanos(1_000_000_000 / 32);
@@ -46,6 +52,12 @@ impl Counts {
         (self.epoch, self.counted) = (None, 0.0);
     }
 
+    /// Does a round trip that is measured now say nothing, for fast recovery is just over
+    /// (`cubictcp_acked`)?
+    pub(super) fn is_settling(&self, at: Instant) -> bool {
+        self.epoch.is_some_and(|epoch| at.since(epoch.began) < SETTLING)
+    }
+
     /// A round trip was measured.
     pub(super) fn sample(&mut self, rtt: Duration) {
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
@@ -68,8 +80,6 @@ impl Counts {
     ) {
         let cwnd = (window.cwnd / window.smss) as f64;
         let segments = acked.bytes as f64 / window.smss as f64;
-        // In whole segments, also where fast convergence has lowered it.
-        let w_max = libm::floor(w_max);
         let k = if w_max > cwnd { libm::cbrt((w_max - cwnd) / C) } else { 0.0 };
         let flat = (k, w_max.max(cwnd));
         let fresh = Epoch { began: acked.at, flat, reno: (0.0, cwnd) };

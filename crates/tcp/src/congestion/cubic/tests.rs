@@ -145,11 +145,11 @@ fn t_cu_2_a_window_that_has_outgrown_the_cut_stays() {
 
 /// Linux's growth after cuts from these windows, each to seven tenths in whole segments: after how
 /// many acknowledgments the window is larger.
-fn linux_grows_after(cuts: [u64; 2]) -> u64 {
+fn linux_grows_after(cuts: &[u64]) -> u64 {
     let config = CubicConfig { growth: CubicGrowth::Linux, ..CubicConfig::default() };
     let mut cubic = Cubic::new(config);
     let mut left = window(10);
-    for cut in cuts {
+    for &cut in cuts {
         cubic.cut(cut * SMSS, SMSS);
         left = window(cut * 7 / 10);
     }
@@ -167,8 +167,11 @@ fn linux_grows_after(cuts: [u64; 2]) -> u64 {
 fn linux_rounds_the_distance_to_the_maximum() {
     // From 25 to 17: K is the cube root of 8 / 0.4, 2.714 s, and 0.4 * (K - 0.4 s)^3 are 4.96
     // segments, of which 4 count: the target is 21, and 17 / 4 acknowledgments are 4.
-    assert_eq!(linux_grows_after([25, 25]), 4);
+    assert_eq!(linux_grows_after(&[25, 25]), 4);
     // 23 after 34: the maximum is 23 * 0.85, in whole segments 19. K is 1.957 s, the distance 1.51,
     // of which 1 counts: 16 / 2 are 8.
-    assert_eq!(linux_grows_after([34, 23]), 8);
+    assert_eq!(linux_grows_after(&[34, 23]), 8);
+    // 19 after 27: the maximum is 16.15, in whole segments 16, and 16 is not below it. From there to 11:
+    // K is 2.321 s, the distance 2.83, of which 2 count: 11 / 3 are 3.
+    assert_eq!(linux_grows_after(&[27, 19, 16]), 3);
 }

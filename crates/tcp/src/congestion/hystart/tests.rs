@@ -158,3 +158,14 @@ fn linux_tells_rounds_from_the_first_on() {
     slow_start.acks(6, 100, 5_000).acks(30, 113, 5_000).cwnd(28_000);
     assert!(slow_start.is_over());
 }
+
+#[test]
+fn a_timeout_lets_linux_forget_round_trips() {
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 100);
+    slow_start.acks(20, 100, 1_000);
+    slow_start.hystart.on_timeout();
+    slow_start.acks(150, 300, 5_000);
+    assert!(!slow_start.is_over());
+    slow_start.acks(400, 330, 5_000);
+    assert!(slow_start.is_over());
+}
