@@ -21,4 +21,4 @@ mod transit;
 mod truth;
 
 pub use lab::{Error, Lab, Observe};
-pub use sim::{Counters, Sim};
+pub use sim::{Counters, GoesOn, Ran, Sim};
