@@ -209,9 +209,9 @@ TOO_MUCH = {
 @pytest.mark.parametrize("text", TOO_MUCH, ids=lambda text: TOO_MUCH[text][:40])
 def test_what_asks_for_too_much_is_refused_at_once(tmp_path: Path, text: str) -> None:
     with pytest.raises(Error, match=re.escape(TOO_MUCH[text])):
-        load(write(tmp_path, text))
+        sweep.load(write(tmp_path, text))
 
 
 def test_a_file_without_end_is_no_sweep() -> None:
     with pytest.raises(Error, match="/dev/zero: found more than 4 MiB"):
-        load(Path("/dev/zero"))
+        sweep.load(Path("/dev/zero"))

@@ -69,6 +69,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         Error: the scenario, a sender, a key or a value is wrong; the message says where and what
             would be right. Or a prototype raised: what it raised is the cause.
         OSError: the scenario cannot be read.
+        MemoryError: there is no room for a trace as long as this.
 
     Example:
         >>> result = run("frto2002-delays", sender=["sack", "sack+frto"], runs=30)

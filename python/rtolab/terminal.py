@@ -55,7 +55,9 @@ def out_of(error: BaseException) -> str | None:
         return "too many open files: `ulimit -n` says how many there may be"
     if "No space left on device" in said:
         return "no space left on device"
-    if isinstance(error, MemoryError) or any(words in said for words in NO_MEMORY):
+    if isinstance(error, MemoryError):
+        return said or "out of memory"
+    if any(words in said for words in NO_MEMORY):
         return "out of memory"
     return None
 

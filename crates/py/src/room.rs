@@ -6,9 +6,8 @@
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-
-use crate::error::Error;
 
 /// Rows become tables, and tables files, before they are let go.
 const COPIES: u64 = 4;
@@ -52,10 +51,10 @@ impl Share<'_> {
         !self.is_refused
     }
 
-    /// An error if there was no room.
+    /// `MemoryError` if there was no room.
     pub(crate) fn check(&self) -> PyResult<()> {
         match (self.is_refused, self.room.most) {
-            (true, Some(most)) => Err(Error::new_err(format!(
+            (true, Some(most)) => Err(PyMemoryError::new_err(format!(
                 "out of memory: found no room for the trace beyond {} MB of rows, a quarter of \
                  what this process may still take; expected a shorter run, or one without trace \
                  (no --out, or several runs)",

@@ -107,6 +107,7 @@ fn one_by_one_an_error_of_the_watcher_ends_the_work() {
 }
 
 /// Work that would never end by itself.
+#[expect(clippy::unnecessary_wraps, reason = "as all work is")]
 fn endless(_: usize, goes_on: GoesOn<'_>) -> Result<Option<()>, String> {
     while goes_on() {
         sleep(Duration::from_millis(1));

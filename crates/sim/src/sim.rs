@@ -148,7 +148,7 @@ impl Sim {
     }
 
     /// How many bytes the rows take that were recorded so far.
-    pub const fn recorded_bytes(&self) -> usize {
+    pub fn recorded_bytes(&self) -> usize {
         self.trace.bytes()
     }
 

@@ -36,7 +36,7 @@ impl Trace {
     }
 
     /// How many bytes its rows take.
-    pub const fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let packets = match &self.packets {
             Some(Packets { rows, fates }) => {
                 size_of::<(SegmentRow, u16)>() * rows.len()
