@@ -13,6 +13,8 @@ RATE, DELAY, WINDOW = 1_000_000_000, 0.020, 1_000_000
 done = rtolab.run(
     "single-link",
     sender="sack",
+    trace=False,  # 600 bytes a packet
+    windows=False,
     set={
         "tcp.mss": f"{MSS} B",
         "tcp.window_scale": "7",

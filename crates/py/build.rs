@@ -10,9 +10,8 @@ fn main() {
     println!("cargo:rustc-env=RTOLAB_COMMIT={}", commit.unwrap_or_default());
     println!("cargo:rerun-if-changed=build.rs");
     // Each commit appends to its log.
-    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"])
-        && Path::new(&log).exists()
-    {
+    let log = git(&["rev-parse", "--git-path", "logs/HEAD"]);
+    if let Some(log) = log.filter(|log| Path::new(log).exists()) {
         println!("cargo:rerun-if-changed={log}");
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use rtolab_time::Duration;
 
+use crate::flow::Patience;
 use crate::host::{Descriptor, Host, How};
 use crate::info::TcpInfo;
 use crate::interface::Interface;
@@ -614,7 +615,8 @@ unsafe fn send_from(
         });
     }
     let unready = unready(shared, descriptor, flags, libc::EAGAIN);
-    count(shared.call(unready, |host| host.write(descriptor, &bytes)))
+    let patience = unready.map_or(Patience::Waits, |_| Patience::Fails);
+    count(shared.call(unready, |host| host.write(descriptor, &bytes, patience)))
 }
 
 /// An address that the tool hands over.

@@ -12,6 +12,7 @@ use crate::bytes::Bytes;
 use crate::frame::Frame;
 use crate::push::{Bounds, Part, Push, SendQueue};
 use crate::reordering::Reordering;
+use crate::send_buffer::SendBuffer;
 use crate::settings::PushRule;
 use crate::stamps::Stamps;
 
@@ -44,6 +45,15 @@ pub enum End {
     TimedOut,
 }
 
+/// What a call does that has no result yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// It waits.
+    Waits,
+    /// It fails.
+    Fails,
+}
+
 /// One connection.
 #[derive(Debug)]
 pub struct Flow {
@@ -65,6 +75,8 @@ pub struct Flow {
     told: bool,
     /// What its error queue tells of what was written.
     pub stamps: Stamps,
+    /// How much it may write ahead.
+    pub send_buffer: SendBuffer,
     numbering: Numbering,
     outgoing: Bytes,
     incoming: Bytes,
@@ -108,6 +120,7 @@ impl Flow {
             announced: false,
             told: false,
             stamps: Stamps::default(),
+            send_buffer: SendBuffer::default(),
             numbering,
             outgoing: Bytes::default(),
             incoming: Bytes::default(),
@@ -169,6 +182,7 @@ impl Flow {
         self.stamps.note((sent, una), at);
         self.outgoing.forget_below(una);
         self.push.forget_below(una);
+        self.send_buffer.forget_below(una);
         frames
     }
 
@@ -250,10 +264,15 @@ impl Flow {
         self.outgoing.end() - offset(self.connection.sender().flight().una())
     }
 
+    /// May more be written by a call that may not wait?
+    pub fn has_room(&self) -> bool {
+        self.send_buffer.has_room(self.unacknowledged())
+    }
+
     /// The application writes the first of `bytes`, as many as fill a buffer of the send queue, and how
     /// many that are is returned; what leaves is to be drained before the rest is written, which
-    /// `continues` the write.
-    pub fn write(&mut self, bytes: &[u8], continues: bool) -> usize {
+    /// `continues` the write. A call that may not wait ends where the send buffer does.
+    pub fn write(&mut self, bytes: &[u8], continues: bool, patience: Patience) -> usize {
         let unsent = offset(self.connection.sender().flight().max());
         let smss = self.connection.sender().window().smss;
         let end = self.outgoing.end();
@@ -264,13 +283,15 @@ impl Flow {
         };
         let moves = part.appended && self.push.unmark(end) && continues;
         let count = part.bytes as usize;
-        if moves || part.forced || count == bytes.len() {
+        self.outgoing.append(&bytes[..count]);
+        self.send_buffer.note(end + part.bytes, part.appended);
+        let ends = count == bytes.len() || (patience == Patience::Fails && !self.has_room());
+        if moves || part.forced || ends {
             self.push.mark(end + part.bytes);
         }
-        if count == bytes.len() {
+        if ends {
             self.stamps.written(end + part.bytes);
         }
-        self.outgoing.append(&bytes[..count]);
         self.connection.write(part.bytes);
         count
     }

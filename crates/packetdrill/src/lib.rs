@@ -21,6 +21,7 @@ mod interface;
 mod preload;
 mod push;
 mod reordering;
+mod send_buffer;
 pub mod settings;
 mod shared;
 mod stamps;

@@ -79,6 +79,22 @@ fn the_last_segment_of_a_write_is_pushed() {
 }
 
 #[test]
+fn a_send_buffer_ends_for_who_may_not_wait() {
+    let tool = Tool::new("push=writes");
+    let (socket, isn) = tool.opened_by_peer(MSS_1000);
+    tool.set_send_buffer(socket, 1000);
+    assert_eq!(tool.write(socket, &[0; 5000]), 5000);
+    tool.arrives(ack(isn, 5001), b"");
+
+    // It holds 4608 bytes at least, and begins no buffer beyond them; each costs more than it holds.
+    tool.set_nonblocking(socket);
+    assert_eq!([1, 2, 3, 4].map(|_| tool.write(socket, &[0; 988])), [988, 988, 988, -1]);
+    assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EAGAIN));
+    tool.arrives(ack(isn, 5989), b"");
+    assert_eq!([1, 2].map(|_| tool.write(socket, &[0; 988])), [988, -1]);
+}
+
+#[test]
 fn waiting_for_a_packet_jumps_to_the_timer() {
     let tool = Tool::new("");
     let (socket, isn) = tool.opened_by_peer(MSS_1000);

@@ -1,10 +1,5 @@
 //! What a gateway has done.
 
-use rtolab_tcp::Event;
-use rtolab_tcp::spurious::{EpisodeKind, Verdict};
-
-use super::packet::Unfit;
-
 /// Counters with their names, which reports give them, too.
 macro_rules! counters {
     ($($(#[$about:meta])* $name:ident,)*) => {
@@ -91,29 +86,4 @@ counters! {
     stray,
     /// Packets that the device did not take.
     undelivered,
-}
-
-impl Counts {
-    pub(super) fn unfit(&mut self, unfit: Unfit) {
-        *match unfit {
-            Unfit::NotTcp => &mut self.not_tcp,
-            Unfit::Fragment => &mut self.fragments,
-            Unfit::Damaged => &mut self.damaged,
-            Unfit::Martian => &mut self.martian,
-        } += 1;
-    }
-
-    /// Something that a connection tells of its recovery from losses.
-    pub(super) fn event(&mut self, event: Event) {
-        match event {
-            Event::Timeout(_) => self.timeouts += 1,
-            Event::FastRetransmit(_) => self.fast_retransmits += 1,
-            Event::Probe(_) => self.probes += 1,
-            Event::Judged { verdict: Verdict::Spurious, kind, .. } => match kind {
-                EpisodeKind::Timeout => self.spurious_timeouts += 1,
-                EpisodeKind::FastRetransmit => self.spurious_fast_retransmits += 1,
-            },
-            _ => {}
-        }
-    }
 }

@@ -7,34 +7,11 @@ mod counts;
 mod error;
 mod settings;
 
+#[cfg(not(target_os = "linux"))]
+#[path = "elsewhere.rs"]
+mod linux;
 #[cfg(target_os = "linux")]
-mod configs;
-#[cfg(target_os = "linux")]
-mod device;
-#[cfg(target_os = "linux")]
-mod leg;
-#[cfg(target_os = "linux")]
-mod memory;
-#[cfg(target_os = "linux")]
-mod packet;
-#[cfg(target_os = "linux")]
-mod relay;
-#[cfg(target_os = "linux")]
-mod ring;
-#[cfg(target_os = "linux")]
-mod socket;
-#[cfg(target_os = "linux")]
-mod splice;
-#[cfg(target_os = "linux")]
-mod table;
-#[cfg(all(test, target_os = "linux"))]
-mod tests;
-#[cfg(target_os = "linux")]
-mod timers;
-#[cfg(target_os = "linux")]
-mod trace;
-#[cfg(target_os = "linux")]
-mod wired;
+mod linux;
 
 pub use behaviour::behaviour;
 pub use counts::Counts as GatewayCounts;
@@ -48,22 +25,11 @@ impl Gateway {
     /// # Errors
     /// When the device cannot be made ([`GatewayError`] says why), a setting is impossible or the
     /// system refuses. The device is gone then, too, and all connections are reset.
-    #[cfg(target_os = "linux")]
     pub fn run(
         &self,
         ready: &mut dyn FnMut(),
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<GatewayCounts, GatewayError> {
-        relay::run(self, ready, interrupted)
-    }
-
-    /// Says that this is not Linux.
-    #[cfg(not(target_os = "linux"))]
-    pub fn run(
-        &self,
-        _: &mut dyn FnMut(),
-        _: &mut dyn FnMut() -> bool,
-    ) -> Result<GatewayCounts, GatewayError> {
-        Err(GatewayError::NotLinux)
+        linux::run(self, ready, interrupted)
     }
 }

@@ -28,6 +28,9 @@ impl Host {
                 if let ((libc::SOL_SOCKET, libc::SO_TIMESTAMPING), Some(bits)) = (option, number) {
                     flow.ask_for_stamps(bits as u32);
                 }
+                if let ((libc::SOL_SOCKET, libc::SO_SNDBUF), Some(bytes)) = (option, number) {
+                    flow.send_buffer.set(u64::from(bytes.unsigned_abs()));
+                }
                 let mut config = (*flow.config).clone();
                 set(&mut config, option, (value, number))?;
                 if config != *flow.config {

@@ -10,7 +10,7 @@ use rtolab_tcp::Config;
 use rtolab_time::Instant;
 
 use super::{FlowId, Host};
-use crate::flow::{End, Flow, Path};
+use crate::flow::{End, Flow, Path, Patience};
 use crate::stamps::Stamp;
 
 /// A file descriptor.
@@ -187,8 +187,14 @@ impl Host {
         }
     }
 
-    /// Sends `bytes`, all at once: a send buffer has no end.
-    pub fn write(&mut self, descriptor: Descriptor, bytes: &[u8]) -> Outcome<usize> {
+    /// Sends `bytes`: all of them at once where the call may wait, and what the send buffer has room for
+    /// where it may not.
+    pub fn write(
+        &mut self,
+        descriptor: Descriptor,
+        bytes: &[u8],
+        patience: Patience,
+    ) -> Outcome<usize> {
         let Socket::Flow { id, writes, .. } = *self.at(descriptor)? else {
             return Err(Stop::Error(libc::EPIPE));
         };
@@ -203,11 +209,11 @@ impl Host {
             return Err(Stop::Waits);
         }
         let mut written = 0;
-        while written < bytes.len() {
-            written += self.flows[id].write(&bytes[written..], written > 0);
+        while written < bytes.len() && (patience == Patience::Waits || self.flows[id].has_room()) {
+            written += self.flows[id].write(&bytes[written..], written > 0, patience);
             self.drain(id);
         }
-        Ok(bytes.len())
+        if written == 0 && !bytes.is_empty() { Err(Stop::Waits) } else { Ok(written) }
     }
 
     /// Reads up to `most` bytes; none at the end of the stream.
@@ -326,7 +332,8 @@ fn poll_flow(flow: &Flow) -> i16 {
     if receiver.available() > 0 || receiver.finished() || flow.end.is_some() {
         events |= libc::POLLIN | libc::POLLRDNORM;
     }
-    if flow.connected && flow.end.is_none() {
+    let writable = flow.send_buffer.is_writable(flow.unacknowledged());
+    if flow.connected && flow.end.is_none() && writable {
         events |= libc::POLLOUT | libc::POLLWRNORM;
     }
     match flow.end {

@@ -127,6 +127,17 @@ impl Tool {
         assert_eq!(set, 0);
     }
 
+    pub fn set_send_buffer(&self, socket: c_int, bytes: c_int) {
+        let value = (&raw const bytes).cast::<c_void>();
+        let (option, length) = (libc::SO_SNDBUF, size_of::<c_int>() as libc::socklen_t);
+        // SAFETY: the table's own pointer, and a number.
+        let set = unsafe {
+            let user = self.table.userdata;
+            (self.table.setsockopt)(user, socket, libc::SOL_SOCKET, option, value, length)
+        };
+        assert_eq!(set, 0);
+    }
+
     pub fn write(&self, socket: c_int, bytes: &[u8]) -> isize {
         let from = bytes.as_ptr().cast::<c_void>();
         // SAFETY: the table's own pointer, and as many bytes.

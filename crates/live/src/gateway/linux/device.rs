@@ -9,8 +9,8 @@ use std::{io, thread};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
-use super::error::GatewayError;
-use super::settings::Device;
+use crate::gateway::error::GatewayError;
+use crate::gateway::settings::Device;
 use crate::linux::host::ip_batch;
 
 /// What waits for this process to take it, in packets.

@@ -16,16 +16,16 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use tun_rs::SyncDevice;
 
 use super::configs::Configs;
-use super::counts::Counts;
 use super::device;
-use super::error::GatewayError;
 use super::memory::Memory;
 use super::packet::Arrived;
-use super::settings::Gateway;
 use super::splice::Splice;
 use super::table::{Id, Table};
 use super::timers::Timers;
 use super::trace::Trace;
+use crate::gateway::counts::Counts;
+use crate::gateway::error::GatewayError;
+use crate::gateway::settings::Gateway;
 use crate::linux::pump::timespec;
 
 /// How often the caller is asked whether to go on.

@@ -8,10 +8,10 @@ use rtolab_tcp::config::{AfterClose, GiveUp, Secret};
 use rtolab_tcp::wire::Addresses;
 use rtolab_time::Duration;
 
-use super::error::GatewayError;
 use super::memory::FLOOR;
 use super::packet::{IPV4_HEADER, IPV6_HEADER};
-use super::settings::Gateway;
+use crate::gateway::error::GatewayError;
+use crate::gateway::settings::Gateway;
 
 /// A TCP header without options, in bytes.
 const TCP_HEADER: usize = 20;

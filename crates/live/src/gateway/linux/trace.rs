@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rtolab_capture::{Interface, Packet, WriteError, Writer};
 use rtolab_time::{Duration, Instant};
 
-use super::error::GatewayError;
 use super::packet::Arrived;
+use crate::gateway::error::GatewayError;
 
 /// What is kept of a packet, in bytes: all of its headers.
 const SNAPLEN: u32 = 128;

@@ -8,10 +8,10 @@ use rustix::event::epoll::EventFlags;
 use super::Relay;
 use crate::gateway::counts::Counts;
 use crate::gateway::error::GatewayError;
-use crate::gateway::packet::Arrived;
-use crate::gateway::splice::{Client, Server, Splice, Stage};
-use crate::gateway::table::Id;
-use crate::gateway::wired::{Fate, Wired};
+use crate::gateway::linux::packet::Arrived;
+use crate::gateway::linux::splice::{Client, Server, Splice, Stage};
+use crate::gateway::linux::table::Id;
+use crate::gateway::linux::wired::{Fate, Wired};
 
 impl Relay<'_> {
     /// A segment of a connection arrived.

@@ -7,12 +7,12 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::Relay;
 use crate::gateway::error::GatewayError;
-use crate::gateway::leg::Leg;
-use crate::gateway::packet::{self, Arrived};
+use crate::gateway::linux::leg::Leg;
+use crate::gateway::linux::packet::{self, Arrived};
+use crate::gateway::linux::socket::Socket;
+use crate::gateway::linux::splice::{Client, Server, Splice, Stage};
+use crate::gateway::linux::table::Id;
 use crate::gateway::settings::{Handshake, Refusal};
-use crate::gateway::socket::Socket;
-use crate::gateway::splice::{Client, Server, Splice, Stage};
-use crate::gateway::table::Id;
 
 impl Relay<'_> {
     /// A segment arrived.

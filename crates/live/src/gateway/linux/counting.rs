@@ -1,0 +1,32 @@
+//! What is counted at once, wherever it happens.
+
+use rtolab_tcp::Event;
+use rtolab_tcp::spurious::{EpisodeKind, Verdict};
+
+use super::packet::Unfit;
+use crate::gateway::counts::Counts;
+
+impl Counts {
+    pub(in crate::gateway) fn unfit(&mut self, unfit: Unfit) {
+        *match unfit {
+            Unfit::NotTcp => &mut self.not_tcp,
+            Unfit::Fragment => &mut self.fragments,
+            Unfit::Damaged => &mut self.damaged,
+            Unfit::Martian => &mut self.martian,
+        } += 1;
+    }
+
+    /// Something that a connection tells of its recovery from losses.
+    pub(in crate::gateway) fn event(&mut self, event: Event) {
+        match event {
+            Event::Timeout(_) => self.timeouts += 1,
+            Event::FastRetransmit(_) => self.fast_retransmits += 1,
+            Event::Probe(_) => self.probes += 1,
+            Event::Judged { verdict: Verdict::Spurious, kind, .. } => match kind {
+                EpisodeKind::Timeout => self.spurious_timeouts += 1,
+                EpisodeKind::FastRetransmit => self.spurious_fast_retransmits += 1,
+            },
+            _ => {}
+        }
+    }
+}
