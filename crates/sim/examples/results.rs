@@ -30,7 +30,7 @@ impl fmt::Write for Hash {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for file in std::env::args().skip(1) {
         let path = Path::new(&file);
-        let name = path.file_stem().unwrap_or_default().display();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let set = [("duration".to_string(), LONGEST.to_string())];
         // What begins later than that is run as it is.
         let scenario = Scenario::load(path, &set).or_else(|_| Scenario::load(path, &[]))?;
