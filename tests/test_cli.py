@@ -474,3 +474,9 @@ def test_nothing_but_text_goes_into_a_pipe() -> None:
     ran = shell("rtolab list")
     assert ran.returncode == 0
     assert "\x1b" not in ran.stdout + ran.stderr
+
+
+def test_more_runs_than_memory_holds_are_refused_at_once(rtolab: Any) -> None:
+    ran = rtolab("run", "tail", "--runs", str(10**9))
+    assert ran.code == 2
+    assert "runs is 1000000000: at most 10000000; `rtolab sweep` keeps more" in ran.err

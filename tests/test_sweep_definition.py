@@ -192,3 +192,26 @@ def test_the_guide_names_every_key() -> None:
     rows = re.findall(r"^\| (`.*?`) \|", GUIDE.read_text(), re.MULTILINE)
     named = {name.strip("`[]") for row in rows for name in row.split(", ")}
     assert named == set(definition.KNOWN)
+
+
+TOO_MUCH = {
+    f"x = {'[' * 10_000}{']' * 10_000}": "found values nested too deeply; expected a sweep",
+    'scenario = "tail"\nruns = 1000000000': "found 20000000 chunks; expected at most 1000000",
+    'scenario = "tail"\nruns = 1000000001': "expected an integer from 1 to 1000000000",
+    'scenario = "tail"\nruns = 1\n[grid]\n'
+    + "\n".join(f"link.wire.k{axis} = {list(range(100))}" for axis in range(6)): (
+        "found 1000000000000 points; expected at most 100000"
+    ),
+    "#" * ((4 << 20) + 1): "found more than 4 MiB; expected a sweep",
+}
+
+
+@pytest.mark.parametrize("text", TOO_MUCH, ids=lambda text: TOO_MUCH[text][:40])
+def test_what_asks_for_too_much_is_refused_at_once(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Error, match=re.escape(TOO_MUCH[text])):
+        sweep.load(write(tmp_path, text))
+
+
+def test_a_file_without_end_is_no_sweep() -> None:
+    with pytest.raises(Error, match="/dev/zero: found more than 4 MiB"):
+        sweep.load(Path("/dev/zero"))

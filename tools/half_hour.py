@@ -51,10 +51,12 @@ def resident_mb(process: int) -> float:
 
 
 def descriptors(process: int) -> int:
+    """How many a process has open."""
     return sum(1 for _ in Path(f"/proc/{process}/fd").iterdir())
 
 
 def tell(*words: object) -> None:
+    """Print at once."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
     sys.stdout.flush()
 
@@ -97,6 +99,7 @@ def gateway(minutes: int) -> list[str]:
 
 
 def grown(what: str, memory: list[float]) -> list[str]:
+    """Says so if memory grew."""
     first, last = thirds(memory)
     return [f"{what}: {first:.1f} MB became {last:.1f}"] if last > GROWTH * first else []
 
@@ -182,6 +185,7 @@ def _replies(ends: socket.socket, sent: dict[int, float]) -> list[tuple[int, flo
 
 
 def main() -> None:
+    """Both at once, for so many minutes."""
     if sys.argv[1:2] == ["echoes"]:
         echoes(sys.argv[2], int(sys.argv[3]))
         return

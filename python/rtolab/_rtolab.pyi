@@ -27,6 +27,7 @@ __all__ = [
     "diagnose",
     "emulate",
     "emulate_flows",
+    "end_at_second_interrupt",
     "gateway",
     "policies",
     "receivers",
@@ -857,6 +858,13 @@ def emulate_flows(
         ScenarioError: the scenario, a key or a value is wrong.
         EmulationError: something is missing, or a kernel is not as the scenario wants it.
         Exception: whatever `progress` raises.
+    """
+
+def end_at_second_interrupt() -> None:
+    """Have a second SIGINT end this process at once, with 130; the first is Python's as before.
+
+    Raises:
+        OSError: the system does not let us.
     """
 
 def clean_up() -> list[str]:

@@ -22,6 +22,7 @@ from altair.utils.schemapi import debug_mode
 from rtolab import _rtolab
 from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.reproduce import reproduce, runs_of
+from rtolab.files import write_table, write_text
 from rtolab.pictures import pictures, stem
 from rtolab.plot import save_spec
 from rtolab.run import find_scenario
@@ -165,7 +166,7 @@ class Campaign:
                 for name, paths in vars(files).items()
             },
         }
-        write_whole(folder / RECORD, json.dumps(record))
+        write_text(folder / RECORD, json.dumps(record))
         # What is kept and what is new are shown from the same record, so they look the same.
         return self._part(experiment, json.loads(json.dumps(record)), kept=False)
 
@@ -268,7 +269,7 @@ def _program() -> str:
 def _write_data(done: Reproduction, folder: Path, files: Files) -> None:
     """The document, and the tables: of each run of a statistic, of all of a packet trace."""
     result = folder / "result.json"
-    result.write_text(json.dumps(document(done), indent=2) + "\n", encoding="utf-8")
+    write_text(result, json.dumps(document(done), indent=2) + "\n")
     files.data.append(result)
     if done.experiment.is_trace:
         for place, traced in _traced(done, folder).items():
@@ -276,10 +277,11 @@ def _write_data(done: Reproduction, folder: Path, files: Files) -> None:
                 (files.captures if path.suffix == ".pcapng" else files.data).append(path)
     elif done.of:
         runs = folder / "connections.parquet"
-        pl.concat(
+        table = pl.concat(
             mine.every_connection.with_columns(variant=pl.lit(variant))
             for variant, mine in done.of.items()
-        ).write_parquet(runs)
+        )
+        write_table(runs, table)
         files.data.append(runs)
 
 
@@ -290,10 +292,3 @@ def _traced(done: Reproduction, folder: Path) -> dict[Path, Result]:
         results.setdefault(id(mine.result), (folder / stem(key_), mine.result))
     places = dict(results.values())
     return places if len(places) > 1 else dict.fromkeys([folder], *places.values())
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)

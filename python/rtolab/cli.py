@@ -22,13 +22,16 @@ from rtolab.cli_emulate import On, compare, emulate, on_kernel
 from rtolab.cli_gateway import gateway
 from rtolab.cli_serve import serve
 from rtolab.cli_sweep import sweep
+from rtolab.process import end_at_second_interrupt
 from rtolab.run import run as run_scenario
 from rtolab.terminal import (
     BAD_INPUT,
     DEFECT,
     SAYS_NO,
+    check_streams,
     complain,
     name_files,
+    out_of,
     pairs,
     print_json,
     progressing,
@@ -337,24 +340,38 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):
         # `rtolab list | head` ends as any filter does, without a word.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    check_streams()
+    end_at_second_interrupt()
     try:
         app()
-    except InternalError as error:
-        complain(str(error), DEFECT)
-    except PrototypeError as error:
-        if error.__cause__:
-            # The user's own program: where in it is what they want to know.
-            sys.stderr.write("".join(traceback.format_exception(error.__cause__)))
-        complain(str(error), BAD_INPUT)
-    except SenderError as error:
-        complain(f"{error}\n`rtolab list senders` explains how senders are put together", BAD_INPUT)
-    except Error as error:
-        complain(str(error), BAD_INPUT)
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        complain(f"{place}{error.strerror or error}", BAD_INPUT)
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
+    except BaseException as error:
+        _explain(error)
+        raise
+
+
+def _explain(error: BaseException) -> None:
+    """Say what is wrong in words and exit, if it is no defect of ours that nobody thought of."""
+    match error:
+        case InternalError():
+            complain(str(error), DEFECT)
+        case PrototypeError():
+            if error.__cause__:
+                # The user's own program: where in it is what they want to know.
+                sys.stderr.write("".join(traceback.format_exception(error.__cause__)))
+            complain(str(error), BAD_INPUT)
+        case SenderError():
+            explained = "`rtolab list senders` explains how senders are put together"
+            complain(f"{error}\n{explained}", BAD_INPUT)
+        case Error():
+            complain(str(error), BAD_INPUT)
+        case OSError():
+            place = f"{error.filename}: " if error.filename else ""
+            complain(f"{place}{error.strerror or error}", BAD_INPUT)
+        case KeyboardInterrupt():
+            sys.exit(128 + signal.SIGINT)
+    told = out_of(error)
+    if told:
+        complain(told, BAD_INPUT)
 
 
 def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> list[Part]:

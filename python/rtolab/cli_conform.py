@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rtolab._rtolab import Error
+from rtolab.files import write_text
 from rtolab.process import ends_in_order
 from rtolab.run import LARGEST_SEED
 from rtolab.suites import Suite
@@ -142,5 +143,5 @@ def _written(done: Report, columns: list[dict[str, Any]], out: Path) -> list[Pat
     }
     out.mkdir(parents=True, exist_ok=True)
     for name, text in made.items():
-        (out / name).write_text(text, encoding="utf-8")
+        write_text(out / name, text)
     return [out / name for name in made]

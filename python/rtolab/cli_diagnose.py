@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rtolab.files import write_text
 from rtolab.terminal import (
     BAD_INPUT,
     SAYS_NO,
@@ -178,7 +179,7 @@ def _what_if(
         told = what_if(one, str(file))
         one.document["what_if"] = told
         if out and "scenario" in told:
-            out.write_text(told["scenario"], encoding="utf-8")
+            write_text(out, told["scenario"])
             written.append(out)
     return written
 

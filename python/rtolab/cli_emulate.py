@@ -12,6 +12,7 @@ import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
+from rtolab.files import write_text
 from rtolab.process import ends_in_order, stdout_is_stderr
 from rtolab.run import LARGEST_SEED, find_scenario
 from rtolab.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
@@ -214,7 +215,7 @@ def on_kernel(
         files = done.emulated.write_tables(folder)
         document = done.document()
         path = folder / "kernel.json"
-        path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(document, indent=2) + "\n")
         documents.append(document | {"files": [str(file) for file in (path, *files)]})
         good = good and not any(done.emulated.doubts)
         if not as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from importlib.util import find_spec
@@ -13,6 +14,8 @@ import typer
 from rtolab._rtolab import Error
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from rtolab.serve.limits import Limits
 
 ADDRESS = "127.0.0.1"
@@ -76,7 +79,12 @@ def _run(listener: socket.socket, limits: Limits, browse: list[Path], *, opens: 
     address = f"http://{ADDRESS}:{listener.getsockname()[1]}/"
 
     class Server(uvicorn.Server):
-        """Says where it is, once it listens."""
+        """Says where it is, once it listens, and ends at the second signal at once."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            if self.should_exit:
+                os._exit(128 + sig)  # The second time: at once.
+            super().handle_exit(sig, frame)
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)

@@ -8,8 +8,19 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rtolab import _rtolab
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def end_at_second_interrupt() -> None:
+    """Ctrl-C ends what is going on in order, and a second one this process at once."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return  # Who runs us in the background has it ignored.
+    _rtolab.end_at_second_interrupt()
+    # Who waits for the system is to notice.
+    signal.siginterrupt(signal.SIGINT, True)
 
 
 @contextmanager

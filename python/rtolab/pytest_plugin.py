@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
+from rtolab.files import write_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -93,7 +95,7 @@ def conform_stack(request: pytest.FixtureRequest) -> ConformStack:
         done = report.Report(stack.name, words, stack.set, SEED, scores, compared)
         if baseline is not None and store:
             baseline.parent.mkdir(parents=True, exist_ok=True)
-            baseline.write_text(json.dumps(done.document(), indent=2) + "\n", encoding="utf-8")
+            write_text(baseline, json.dumps(done.document(), indent=2) + "\n")
         wrong = [f"{one.id} {one.ended} {one.said}".strip() for one in done.broken]
         wrong += [f"{one.id} fell from {one.before:.0f} to {one.now:.0f}" for one in done.worse]
         if wrong:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import vl_convert
 
-from rtolab.campaign import write_whole
 from rtolab.experiments.papers import paper
 from rtolab.experiments.summary import KINDS, VERDICTS, Line, summary
+from rtolab.files import write_text
 from rtolab.stats import Estimate
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def write(parts: Sequence[Part], out: Path) -> Path:
     """
     out.mkdir(parents=True, exist_ok=True)
     report = out / "report.html"
-    write_whole(report, page(parts))
+    write_text(report, page(parts))
     return report
 
 

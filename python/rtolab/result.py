@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtolab._rtolab import Error
+from rtolab.files import write_bytes, write_table, write_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -176,7 +177,7 @@ class Result:
         written = []
         for run in range(self.runs):
             path = folder / f"{self._stem(run)}.pkt"
-            path.write_text(self.packetdrill(run))
+            write_text(path, self.packetdrill(run))
             written.append(path)
         return written
 
@@ -202,7 +203,7 @@ class Result:
         written = []
         for name in TABLES:
             path = folder / f"{name}.parquet"
-            getattr(self, name).write_parquet(path)
+            write_table(path, getattr(self, name))
             written.append(path)
         return written
 
@@ -211,7 +212,7 @@ class Result:
         for run in range(self.runs):
             for place in PLACES:
                 path = folder / f"{self._stem(run)}-{place}.pcapng"
-                path.write_bytes(self.pcapng(run, place))
+                write_bytes(path, self.pcapng(run, place))
                 written.append(path)
         return written
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     """A detector's name, or one that is written in Python."""
 
 LARGEST_SEED = 2**64 - 1
+MOST_RUNS = 10**7
+"""Of one call: all that they leave is in memory at once."""
 
 
 def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
@@ -69,6 +71,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         Error: the scenario, a sender, a key or a value is wrong; the message says where and what
             would be right. Or a prototype raised: what it raised is the cause.
         OSError: the scenario cannot be read.
+        MemoryError: there is no room for a trace as long as this.
 
     Example:
         >>> result = run("frto2002-delays", sender=["sack", "sack+frto"], runs=30)
@@ -120,6 +123,8 @@ def _judges(
 def _check_numbers(seed: int, runs: int, jobs: int | None) -> None:
     if runs < 1:
         raise Error(f"runs is {runs}: at least 1 is needed")
+    if runs > MOST_RUNS:
+        raise Error(f"runs is {runs}: at most {MOST_RUNS}; `rtolab sweep` keeps more on the disk")
     if jobs is not None and jobs < 1:
         raise Error(f"jobs is {jobs}: at least 1 is needed")
     if seed < 0 or seed + runs - 1 > LARGEST_SEED:
@@ -142,7 +147,7 @@ def scenario_title(path: Path) -> str:
     """What a scenario is about, in one line; nothing for a file that is none."""
     try:
         return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
 
 

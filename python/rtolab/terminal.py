@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -21,10 +23,10 @@ from rtolab._rtolab import Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 """How a command exits if not with 0."""
+NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "WouldBlock")
 SHOWN_AFTER_S = 2.0
 NARROWEST = 66
 
@@ -44,6 +46,28 @@ def complain(message: str, code: int) -> None:
     """Say what is wrong and exit."""
     sys.stderr.write(f"rtolab: {message}\n")
     sys.exit(code)
+
+
+def out_of(error: BaseException) -> str | None:
+    """Which of the machine's goods a library says, in a way of its own, that it ran out of."""
+    said = str(error)
+    if "Too many open files" in said:
+        return "too many open files: `ulimit -n` says how many there may be"
+    if "No space left on device" in said:
+        return "no space left on device"
+    if isinstance(error, MemoryError):
+        return said or "out of memory"
+    if any(words in said for words in NO_MEMORY):
+        return "out of memory"
+    return None
+
+
+def check_streams() -> None:
+    """Whoever starts us may have closed them: nothing can be said then, or nothing complained."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (until the end)
+    if sys.stdout is None:
+        complain("standard output is closed", BAD_INPUT)
 
 
 def stdout(piped: int = 100) -> Console:

@@ -10,29 +10,33 @@ use rayon::prelude::*;
 /// How often the caller is told how far the work is.
 const INTERVAL: Duration = Duration::from_millis(50);
 
+/// Says whether a piece of work goes on; one that does not may give `None`.
+pub(crate) type GoesOn<'a> = &'a mut dyn FnMut() -> bool;
+
 /// The results of `work(0)` .. `work(total - 1)` in this order, or the first error in this order.
 ///
 /// Meanwhile the calling thread hands `watch` the count of what is done; an error from there ends
-/// the whole, as soon as what has begun is done.
+/// the whole: nothing more begins, and what has begun is told to stop.
 pub(crate) fn batch<T: Send, E: Send>(
     pool: &ThreadPool,
     total: usize,
-    work: impl Fn(usize) -> Result<T, E> + Sync,
+    work: impl Fn(usize, GoesOn<'_>) -> Result<Option<T>, E> + Sync,
     mut watch: impl FnMut(usize) -> Result<(), E>,
 ) -> Result<Vec<T>, E> {
     let done = AtomicUsize::new(0);
-    // What has not begun and has an index from here on need not begin any more.
+    // What has an index from here on need not begin any more, nor go on.
     let end = AtomicUsize::new(total);
     let one = &|index| {
-        if index >= end.load(Ordering::Relaxed) {
+        let is_wanted = || index < end.load(Ordering::Relaxed);
+        if !is_wanted() {
             return None;
         }
-        let result = work(index);
+        let result = work(index, &mut { is_wanted });
         if result.is_err() {
             end.fetch_min(index, Ordering::Relaxed);
         }
         done.fetch_add(1, Ordering::Relaxed);
-        Some(result)
+        result.transpose()
     };
     let (sender, receiver) = mpsc::channel();
     let mut watched = Ok(());
@@ -60,21 +64,31 @@ pub(crate) fn batch<T: Send, E: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// The same on the calling thread, which asks `watch` between two pieces of work.
+/// The same on the calling thread, which asks `watch` when a piece of work asks whether to go on.
 ///
 /// A thread that is one of many callers, each with a batch of its own, needs no more threads.
 pub(crate) fn one_by_one<T, E>(
     total: usize,
-    work: impl Fn(usize) -> Result<T, E>,
+    work: impl Fn(usize, GoesOn<'_>) -> Result<Option<T>, E>,
     mut watch: impl FnMut(usize) -> Result<(), E>,
 ) -> Result<Vec<T>, E> {
-    let mut watched = Instant::now();
-    let one = |index| {
-        if watched.elapsed() >= INTERVAL {
-            watch(index)?;
-            watched = Instant::now();
-        }
-        work(index)
-    };
-    (0..total).map(one).collect()
+    let mut asked = Instant::now();
+    let mut results = Vec::with_capacity(total);
+    for index in 0..total {
+        let mut watched = Ok(());
+        let mut goes_on = || {
+            if watched.is_ok() && asked.elapsed() >= INTERVAL {
+                watched = watch(index);
+                asked = Instant::now();
+            }
+            watched.is_ok()
+        };
+        let result = match goes_on() {
+            true => work(index, &mut goes_on)?,
+            false => None,
+        };
+        watched?;
+        results.extend(result);
+    }
+    Ok(results)
 }

@@ -15,11 +15,13 @@ mod effort;
 mod emulate;
 mod error;
 mod gateway;
+mod interrupt;
 mod known;
 mod outcome;
 mod panic;
 mod pcapng;
 mod prototype;
+mod room;
 mod script;
 mod simulate;
 mod table;
@@ -82,5 +84,6 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emulate::emulate, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate_flows, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::clean_up, module)?)?;
-    module.add_function(wrap_pyfunction!(gateway::gateway, module)?)
+    module.add_function(wrap_pyfunction!(gateway::gateway, module)?)?;
+    module.add_function(wrap_pyfunction!(interrupt::end_at_second_interrupt, module)?)
 }

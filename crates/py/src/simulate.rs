@@ -7,15 +7,16 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rtolab_record::Recording;
 use rtolab_scenario::{Reach, Scenario};
-use rtolab_sim::{Lab, Observe, Prototypes};
+use rtolab_sim::{Lab, Observe, Prototypes, Ran, Sim};
 use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::{Config, sum};
 
-use crate::batch::{batch, one_by_one};
+use crate::batch::{GoesOn, batch, one_by_one};
 use crate::effort::Effort;
 use crate::error::{Error, ScenarioError, SenderError, guard, raise};
 use crate::outcome::Outcome;
 use crate::prototype::{Class, unless_raised};
+use crate::room::Room;
 
 /// Runs the scenario with each sender and each seed, all seeds of the first sender first.
 ///
@@ -49,9 +50,15 @@ pub(crate) fn simulate(
             let labs = labs((&path, reach(confined)), &set, &senders, &asked)?;
             let ready = Effort { set_up: began.elapsed(), ..Effort::default() };
             let observe = Observe { trace, windows };
-            let one = |run: usize| {
+            let room = Room::of_this_process();
+            let one = |run: usize, goes_on: GoesOn<'_>| {
                 let (lab, seed) = (&labs[run / seeds.len()], seeds[run % seeds.len()]);
-                guard(|| unless_raised(|| timed(lab, (run as u32, seed), observe)))
+                let mut recorded = room.shared();
+                let mut goes_on = |sim: &Sim| recorded.has_room(sim.recorded_bytes()) && goes_on();
+                let named = (lab, run as u32, seed);
+                let ran = guard(|| unless_raised(|| timed(named, observe, &mut goes_on)))?;
+                recorded.check()?;
+                Ok(ran)
             };
             let total = labs.len() * seeds.len();
             let watch = |done| Python::attach(|py| tell(py, progress.as_ref(), (done, total)));
@@ -66,15 +73,21 @@ pub(crate) fn simulate(
     })
 }
 
-/// A run from its beginning to its end, and what it took.
-fn timed(lab: &Lab, (run, seed): (u32, u64), observe: Observe) -> (Recording, Effort) {
+/// A run from its beginning to its end, and what it took; `None` if it was stopped.
+fn timed(
+    (lab, run, seed): (&Lab, u32, u64),
+    observe: Observe,
+    goes_on: rtolab_sim::GoesOn<'_>,
+) -> Option<(Recording, Effort)> {
     let began = Instant::now();
     let mut sim = lab.start(seed, observe);
     let set_up = began.elapsed();
     let began = Instant::now();
-    sim.run_until(lab.end());
+    if sim.run_while(lab.end(), goes_on) == Ran::Part {
+        return None;
+    }
     let effort = Effort { set_up, run: began.elapsed(), counters: sim.counters() };
-    (lab.record(sim, lab.named(run, seed)), effort)
+    Some((lab.record(sim, lab.named(run, seed)), effort))
 }
 
 /// What judged runs are asked; runs of which nothing is asked are not judged.

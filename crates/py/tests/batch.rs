@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use batch::{batch, one_by_one};
+use batch::{GoesOn, batch, one_by_one};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 fn threads(count: usize) -> ThreadPool {
@@ -17,9 +17,9 @@ fn threads(count: usize) -> ThreadPool {
 #[test]
 fn results_come_in_order_whatever_the_number_of_threads() {
     for count in [1, 2, 7] {
-        let work = |index: usize| {
+        let work = |index: usize, _: GoesOn<'_>| {
             sleep(Duration::from_micros((index as u64 * 37) % 200));
-            Ok::<_, String>(index * index)
+            Ok::<_, String>(Some(index * index))
         };
         let results = batch(&threads(count), 100, work, |_| Ok(())).unwrap();
         assert!(results.into_iter().eq((0..100).map(|index| index * index)));
@@ -28,13 +28,13 @@ fn results_come_in_order_whatever_the_number_of_threads() {
 
 #[test]
 fn the_error_is_that_of_the_lowest_index_even_if_others_fail_sooner() {
-    let work = |index: usize| match index {
+    let work = |index: usize, _: GoesOn<'_>| match index {
         40 => {
             sleep(Duration::from_millis(20));
             Err("forty".to_string())
         }
         41..100 => Err(index.to_string()),
-        _ => Ok(()),
+        _ => Ok(Some(())),
     };
     for _ in 0..5 {
         assert_eq!(batch(&threads(4), 100, work, |_| Ok(())).unwrap_err(), "forty");
@@ -47,10 +47,10 @@ fn ended_by_the_watcher(
     run: impl FnOnce(Work<'_>, Watch<'_>) -> Result<Vec<()>, String>,
 ) -> (usize, Vec<usize>) {
     let begun = AtomicUsize::new(0);
-    let work = |_| {
+    let work = |_, goes_on: GoesOn<'_>| {
         begun.fetch_add(1, Ordering::Relaxed);
         sleep(Duration::from_millis(20));
-        Ok(())
+        Ok(goes_on().then_some(()))
     };
     let mut seen = Vec::new();
     let mut watch = |done| {
@@ -62,7 +62,7 @@ fn ended_by_the_watcher(
     (begun.into_inner(), seen)
 }
 
-type Work<'a> = &'a (dyn Fn(usize) -> Result<(), String> + Sync);
+type Work<'a> = &'a (dyn Fn(usize, GoesOn<'_>) -> Result<Option<()>, String> + Sync);
 type Watch<'a> = &'a mut dyn FnMut(usize) -> Result<(), String>;
 
 #[test]
@@ -74,23 +74,26 @@ fn an_error_of_the_watcher_ends_the_work() {
 
 #[test]
 fn nothing_to_do_is_done_at_once() {
-    assert!(batch(&threads(1), 0, |_| Ok::<_, String>(()), |_| Ok(())).unwrap().is_empty());
+    assert!(
+        batch(&threads(1), 0, |_, _| Ok::<_, String>(Some(())), |_| Ok(())).unwrap().is_empty()
+    );
 }
 
 #[test]
 #[should_panic(expected = "in the work")]
 fn a_panic_in_the_work_is_not_waited_for() {
-    let _ = batch(&threads(2), 10, |_| -> Result<(), String> { panic!("in the work") }, |_| Ok(()));
+    let work = |_, _: GoesOn<'_>| -> Result<Option<()>, String> { panic!("in the work") };
+    let _ = batch(&threads(2), 10, work, |_| Ok(()));
 }
 
 #[test]
 fn one_by_one_they_come_in_order_until_the_first_error() {
-    let square = |index: usize| Ok::<_, String>(index * index);
+    let square = |index: usize, _: GoesOn<'_>| Ok::<_, String>(Some(index * index));
     assert_eq!(one_by_one(4, square, |_| Ok(())).unwrap(), [0, 1, 4, 9]);
     let begun = AtomicUsize::new(0);
-    let work = |index: usize| {
+    let work = |index: usize, _: GoesOn<'_>| {
         begun.fetch_add(1, Ordering::Relaxed);
-        if index < 2 { Ok(()) } else { Err(index) }
+        if index < 2 { Ok(Some(())) } else { Err(index) }
     };
     assert_eq!(one_by_one(10, work, |_| Ok(())).unwrap_err(), 2);
     assert_eq!(begun.into_inner(), 3);
@@ -99,6 +102,31 @@ fn one_by_one_they_come_in_order_until_the_first_error() {
 #[test]
 fn one_by_one_an_error_of_the_watcher_ends_the_work() {
     let (begun, seen) = ended_by_the_watcher(|work, watch| one_by_one(1000, work, watch));
-    assert_eq!(begun, seen[2]);
+    assert_eq!(begun, seen[2] + 1);
     assert!(seen[0] > 0);
+}
+
+/// Work that would never end by itself.
+#[expect(clippy::unnecessary_wraps, reason = "as all work is")]
+fn endless(_: usize, goes_on: GoesOn<'_>) -> Result<Option<()>, String> {
+    while goes_on() {
+        sleep(Duration::from_millis(1));
+    }
+    Ok(None)
+}
+
+#[test]
+fn what_has_begun_is_told_to_stop() {
+    let interrupted = |_| Err("interrupted".to_string());
+    assert_eq!(batch(&threads(2), 10, endless, interrupted).unwrap_err(), "interrupted");
+    assert_eq!(one_by_one(10, endless, interrupted).unwrap_err(), "interrupted");
+}
+
+#[test]
+fn an_error_stops_what_comes_behind_it() {
+    let work = |index: usize, goes_on: GoesOn<'_>| match index {
+        0 => Err("the first".to_string()),
+        _ => endless(index, goes_on),
+    };
+    assert_eq!(batch(&threads(2), 10, work, |_| Ok(())).unwrap_err(), "the first");
 }

@@ -71,7 +71,8 @@ impl Document {
             key: String::new(),
             problem: not_toml(text, &error),
         })?;
-        let place = |offset| Origin::Line(line_of(text, offset));
+        let ends: Vec<_> = text.match_indices('\n').map(|(end, _)| end).collect();
+        let place = |offset| Origin::Line(ends.partition_point(|end| *end < offset) + 1);
         let value = Value::Table(entries(root.into_inner(), &place));
         let root = Node { value, origin: Origin::File };
         Ok(Self { file: file.to_string(), root, set: Vec::new() })
@@ -95,7 +96,7 @@ impl Document {
             Origin::Line(line) => (Some(line), None),
             Origin::Set(index) => (None, Some(self.set[index].clone())),
         };
-        Error { file: self.file.clone(), line, set, key, problem: problem.into() }
+        Error { file: self.file.clone(), line, set, key, problem: shortened(problem.into()) }
     }
 
     /// The node that `path` leads to.
@@ -110,10 +111,10 @@ fn push(key: &mut String, step: &Step, node: Option<&Node>) {
     let named = node.and_then(Node::name);
     let named = named.filter(|name| !name.is_empty() && !name.contains(['.', ' ']));
     let _ = match (step, named) {
-        (Step::Index(_), Some(name)) => write!(key, ".{name}"),
+        (Step::Index(_), Some(name)) => write!(key, ".{}", Excerpt(name)),
         (Step::Index(index), None) => write!(key, "[{index}]"),
-        (Step::Key(step), _) if key.is_empty() => write!(key, "{step}"),
-        (Step::Key(step), _) => write!(key, ".{step}"),
+        (Step::Key(step), _) if key.is_empty() => write!(key, "{}", Excerpt(step)),
+        (Step::Key(step), _) => write!(key, ".{}", Excerpt(step)),
     };
 }
 
@@ -176,7 +177,10 @@ impl fmt::Display for Node {
 }
 
 /// How much of a value a message shows, in characters.
-const LONGEST: usize = 60;
+pub(crate) const LONGEST: usize = 60;
+
+/// How long a message may be, in characters: more than any that names what is known.
+const LONGEST_PROBLEM: usize = 2_000;
 
 /// What the parser says, with what it says it of.
 fn not_toml(text: &str, error: &toml::de::Error) -> String {
@@ -186,6 +190,18 @@ fn not_toml(text: &str, error: &toml::de::Error) -> String {
         "" => format!("not TOML: {message}"),
         found => format!("not TOML: found {}; {message}", Excerpt(found)),
     }
+}
+
+/// What is wrong, without the middle where that is endless: it begins with what was found, and ends
+/// with what would be right.
+pub(crate) fn shortened(problem: String) -> String {
+    let characters = problem.chars().count();
+    if characters <= LONGEST_PROBLEM {
+        return problem;
+    }
+    let middle = LONGEST..characters - (LONGEST_PROBLEM - LONGEST);
+    let at = |nth| problem.char_indices().nth(nth).map_or(problem.len(), |(at, _)| at);
+    format!("{}...{}", &problem[..at(middle.start)], &problem[at(middle.end)..])
 }
 
 /// A text, or as much of it as a message has room for.

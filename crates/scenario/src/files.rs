@@ -1,7 +1,7 @@
 //! Files that are read.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 /// How far from its own folder a scenario may name files.
@@ -57,15 +57,22 @@ impl Fault {
     }
 }
 
-/// The text in the file at `path`, which is to hold what is `expected`.
-pub(crate) fn read(path: &Path, expected: &str) -> Result<String, Fault> {
-    let bytes = fs::read(path).map_err(|error| {
+/// The text in the file at `path`, which is to hold what is `expected` in at most so many bytes.
+pub(crate) fn read(path: &Path, expected: &str, most: u64) -> Result<String, Fault> {
+    let mut bytes = Vec::new();
+    // What has no end, such as a device, is not read to it.
+    let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
+    read.map_err(|error| {
         Fault::whole(match error.kind() {
             ErrorKind::NotFound => format!("found no such file; expected {expected}"),
             ErrorKind::IsADirectory => format!("found a directory; expected {expected}"),
             _ => format!("cannot be read: {error}"),
         })
     })?;
+    if bytes.len() as u64 > most {
+        let problem = format!("found more than {} MiB; expected {expected}", most >> 20);
+        return Err(Fault::whole(problem));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let (before, after) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
         let line = before.split(|byte| *byte == b'\n').count();

@@ -11,6 +11,7 @@ mod document;
 mod error;
 mod files;
 mod kernel;
+mod limits;
 mod read;
 mod resolve;
 mod scenario;

@@ -5,7 +5,7 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, Expected, IntoDeseriali
 use serde::forward_to_deserialize_any;
 
 use crate::Error;
-use crate::document::{Document, Entry, Node, Step, Value};
+use crate::document::{Document, Entry, LONGEST, Node, Step, Value};
 use crate::schema;
 
 /// The whole document as a `T`.
@@ -22,6 +22,9 @@ pub(crate) fn read<T: DeserializeOwned>(document: &Document) -> Result<T, Error>
 
 /// A question for the nearest of `known` to `found`, if any is near.
 pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    if found.chars().nth(LONGEST).is_some() {
+        return String::new(); // No slip of the pen, and long to compare.
+    }
     let distance = |word: &str| strsim::damerau_levenshtein(found, word);
     let near = |word: &&str| distance(word) <= (word.len() / 3).max(1);
     match known.into_iter().filter(near).min_by_key(|word| distance(word)) {

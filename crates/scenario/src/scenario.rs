@@ -11,7 +11,7 @@ use rtolab_time::{Duration, Instant, Rate};
 use crate::document::Document;
 use crate::files::{self, Fault, Folder, Reach};
 use crate::kernel::{Emulation, Kernel};
-use crate::{Error, read, resolve, schema, set};
+use crate::{Error, limits, read, resolve, schema, set};
 
 /// A path of links, the flows over it, and how their hosts behave.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,9 +210,15 @@ impl Scenario {
     /// As [`Scenario::load`], and a file named that is out of reach; that is not opened.
     pub fn load_within(path: &Path, set: &[(String, String)], reach: Reach) -> Result<Self, Error> {
         let file = path.display().to_string();
-        let text = files::read(path, "a scenario (TOML)").map_err(|Fault { line, problem }| {
-            Error { file: file.clone(), line, set: None, key: String::new(), problem }
-        })?;
+        let text = files::read(path, "a scenario (TOML)", limits::TEXT).map_err(
+            |Fault { line, problem }| Error {
+                file: file.clone(),
+                line,
+                set: None,
+                key: String::new(),
+                problem,
+            },
+        )?;
         let folder = Folder { path: path.parent().unwrap_or(Path::new("")), reach };
         Self::read(Document::parse(&text, &file)?, folder, set)
     }

@@ -1,7 +1,7 @@
 //! Overrides: `--set link.wireless.rate="14.4 kbit/s"` edits the document before it is read.
 
 use crate::Error;
-use crate::document::{Document, Entry, Node, Origin, Value};
+use crate::document::{Document, Entry, Node, Origin, Value, shortened};
 use crate::read::suggestion;
 
 /// Keys of which a table has only one: setting one takes the others away.
@@ -41,7 +41,7 @@ pub(crate) fn apply(document: &mut Document, set: &[(String, String)]) -> Result
             line: None,
             set: Some(key.clone()),
             key: String::new(),
-            problem,
+            problem: shortened(problem),
         })?;
     }
     Ok(())

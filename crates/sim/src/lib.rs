@@ -23,4 +23,4 @@ mod truth;
 
 pub use lab::{Error, Lab, Observe};
 pub use prototypes::{Prototypes, UnknownStage};
-pub use sim::{Branch, Counters, Sim};
+pub use sim::{Branch, Counters, GoesOn, Ran, Sim};

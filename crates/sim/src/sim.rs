@@ -66,6 +66,21 @@ pub struct Parts {
     pub agents: Vec<Agent>,
 }
 
+/// So many events pass between two questions whether to go on: some ms.
+const UNASKED: u64 = 1 << 16;
+
+/// Says whether a run goes on.
+pub type GoesOn<'a> = &'a mut dyn FnMut(&Sim) -> bool;
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// As far as it should.
+    ToTheEnd,
+    /// Somebody had it stop.
+    Part,
+}
+
 /// What a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -135,28 +150,48 @@ impl Sim {
         self.counters
     }
 
+    /// How many bytes the rows take that were recorded so far.
+    pub fn recorded_bytes(&self) -> usize {
+        self.trace.bytes()
+    }
+
     /// Runs until nothing more will happen, or until `end`.
     pub fn run_until(&mut self, end: Instant) {
+        self.run_while(end, &mut |_| true);
+    }
+
+    /// The same, but asks now and then whether to go on, and stays where it is if not.
+    pub fn run_while(&mut self, end: Instant, goes_on: GoesOn<'_>) -> Ran {
         while let Some(pause) = self.measure.next().filter(|pause| pause.at() <= end) {
             if let Some(last) = pause.last() {
-                self.run_unwatched_until(last);
+                if self.run_unwatched_until(last, goes_on) == Ran::Part {
+                    return Ran::Part;
+                }
             }
             self.look();
         }
-        self.run_unwatched_until(end);
+        self.run_unwatched_until(end, goes_on)
     }
 
     /// Nobody looks at the counters before `end`.
-    fn run_unwatched_until(&mut self, end: Instant) {
+    fn run_unwatched_until(&mut self, end: Instant, goes_on: GoesOn<'_>) -> Ran {
         self.unwatch_until(end);
         self.is_unobserved = !self.trace.is_on() && self.judging.is_none();
-        self.run_events_until(end);
+        loop {
+            if self.run_events_until(end) == Ran::ToTheEnd {
+                return Ran::ToTheEnd;
+            }
+            if !goes_on(self) {
+                return Ran::Part;
+            }
+        }
     }
 
-    /// Takes all events up to `end`.
+    /// Takes events up to `end`, but not many more than one asks after.
     #[inline(never)]
-    fn run_events_until(&mut self, end: Instant) {
-        loop {
+    fn run_events_until(&mut self, end: Instant) -> Ran {
+        let pause = self.counters.events + UNASKED;
+        while self.counters.events < pause {
             // Most come out of pipes, before any other is due.
             loop {
                 let due = self.transit.next();
@@ -168,9 +203,10 @@ impl Sim {
                 self.go_on_early((run, due), end);
             }
             if !self.step(end) {
-                return;
+                return Ran::ToTheEnd;
             }
         }
+        Ran::Part
     }
 
     /// Nobody is told of what happens, nor asks how often it did.

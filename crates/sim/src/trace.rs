@@ -35,6 +35,22 @@ impl Trace {
         self.packets.is_some() || self.windows.is_some()
     }
 
+    /// How many bytes its rows take.
+    pub fn bytes(&self) -> usize {
+        let packets = match &self.packets {
+            Some(Packets { rows, fates }) => {
+                size_of::<(SegmentRow, u16)>() * rows.len()
+                    + size_of::<(Fate, Option<Instant>, Duration)>() * fates.len()
+            }
+            None => 0,
+        };
+        let windows = match &self.windows {
+            Some(windows) => size_of::<WindowRow>() * windows.len(),
+            None => 0,
+        };
+        packets + windows
+    }
+
     pub fn departed(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
         self.made(packet);
         let Some(packets) = &mut self.packets else { return };

@@ -164,3 +164,52 @@ fn a_forged_segment_does_not_move_the_timestamp() {
     b.answers(&stamped(data, 5), 0);
     assert_eq!(b.connection.readable(), 100);
 }
+
+/// So many segments of each kind are tried, evenly over all 2^32 numbers.
+const BLIND: u32 = 50_000;
+
+/// The n-th of them; none is the right one.
+fn aimed(right: Seq, nth: u32) -> Seq {
+    let distance = (u64::from(nth) << 32) / u64::from(BLIND);
+    right + (distance as u32 >> 1) + 1 - if nth % 2 == 0 { 0 } else { 1 << 31 }
+}
+
+#[test]
+fn fifty_thousand_blind_resets_and_syns_over_all_numbers_end_nothing() {
+    for flags in [Flags::RST, Flags::RST | Flags::ACK, Flags::SYN, Flags::SYN | Flags::ACK] {
+        let (_, mut b) = connected(&base(), &base(), 0);
+        let mut answered = 0;
+        for nth in 0..BLIND {
+            let forged = segment(aimed(b.nxt(), nth), flags);
+            answered += b.answers(&forged, u64::from(nth / 50)).len();
+        }
+        assert_eq!(b.connection.state(), State::Established, "{flags:?}");
+        assert_eq!(b.nxt(), Seq::FIRST + 1);
+        // Within one second there is one budget of challenges.
+        assert!(answered <= 10, "{answered}");
+    }
+}
+
+#[test]
+fn a_reset_at_each_other_number_of_the_window_ends_nothing() {
+    let (_, mut b) = connected(&base(), &base(), 0);
+    for distance in 1..65_535 {
+        b.answers(&reset(b.nxt() + distance), 0);
+    }
+    assert_eq!(b.connection.state(), State::Established);
+}
+
+#[test]
+fn of_fifty_thousand_blind_data_segments_over_all_numbers_at_most_one_is_taken() {
+    // Even who knows what is expected has to guess what was acknowledged, RFC 5961 section 5: one
+    // number in 2^32 / 65,536 is near enough.
+    let mut taken = 0;
+    for nth in 0..BLIND {
+        let (_, mut b) = connected(&base(), &base(), 0);
+        let mut data = Segment::new(b.nxt(), 100, Flags::ACK);
+        (data.ack, data.window) = (aimed(b.una(), nth), 60_000);
+        b.answers(&data, 0);
+        taken += u32::from(b.connection.readable() > 0);
+    }
+    assert!(taken <= 1, "{taken}");
+}

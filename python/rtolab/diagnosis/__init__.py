@@ -12,6 +12,7 @@ import polars as pl
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
+from rtolab.files import whole, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,7 +109,7 @@ class Diagnosis:
         for name, table in self.tables().items():
             if table.height:
                 files.append(folder / f"{name}.parquet")
-                table.write_parquet(files[-1])
+                write_table(files[-1], table)
         return files
 
 
@@ -142,7 +143,12 @@ def annotate(diagnosis: Diagnosis, out: Path) -> None:
     Raises:
         Error: the capture cannot be read again, or the copy not be written.
     """
-    _rtolab.annotate(diagnosis.capture, out, comments(diagnosis))
+    with whole(out) as unfinished:
+        try:
+            _rtolab.annotate(diagnosis.capture, unfinished, comments(diagnosis))
+        except Error as error:
+            told = str(error).removeprefix(f"{unfinished}: ")
+            raise type(error)(f"{out}: {told}") from None
 
 
 def comments(diagnosis: Diagnosis) -> dict[int, str]:

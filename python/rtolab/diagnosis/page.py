@@ -16,6 +16,7 @@ from rtolab import _rtolab
 from rtolab.campaign import Figure
 from rtolab.diagnosis import CLASSES, VERDICTS
 from rtolab.diagnosis.tables import NAMES_OF_OUTCOMES, agreement, of_stack, outcomes
+from rtolab.files import write_text
 from rtolab.panels import DELAYED_S, Seen, View, sequence
 from rtolab.plot import _stacked, styled
 from rtolab.report import _bundle, _cells, _figure, _table
@@ -41,7 +42,7 @@ def write(found: Sequence[Diagnosis], file: Path) -> Path:
         Error: a capture cannot be read again.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(page(found), encoding="utf-8")
+    write_text(file, page(found))
     return file
 
 

@@ -46,6 +46,8 @@ GRACE_S = 5
 
 def main() -> None:
     """Answer until standard input ends."""
+    # Where the server is gone there is nobody to answer, nor to complain to.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     folder, memory, spent = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     out = _own_output()
     _settle(folder)

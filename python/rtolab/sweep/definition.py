@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ KNOWN_UNTIL = ("measure", "relative", "max_runs", "of", "share")
 BLOCK = 50
 """Runs in a chunk, unless the sweep says otherwise."""
 MOST_RUNS = 10**9
+MOST_POINTS = 100_000
+MOST_CHUNKS = 1_000_000
 SENDERS, VALUES = '["newreno", "newreno+frto"]', '["100 ms", "200 ms"]'
 
 
@@ -136,6 +139,7 @@ def load(file: str | Path) -> Sweep:
         points=tuple(_points(written)),
         out=written.file.parent / out if out else None,
     )
+    _check_size(written, sweep)
     _check(written, sweep)
     _check_measure(written, sweep)
     return sweep
@@ -261,6 +265,9 @@ def _points(written: Written) -> Iterator[Point]:
         if dotted(key) in fixed:
             raise written.wrong(place, "found in [set], too; expected it in one of the two")
         written.once(place, values)
+    count = prod(len(values) for values in axes.values())
+    if count > MOST_POINTS:
+        raise written.wrong(("grid",), f"found {count} points; expected at most {MOST_POINTS}")
     columns = [_column(values) for values in axes.values()]
     names = [dotted(key) for key in axes]
     for picks in product(*(range(len(values)) for values in axes.values())):
@@ -301,6 +308,15 @@ def _column(values: list[Any]) -> list[Scalar]:
     if len(types) == 1 and types <= {str, int, float, bool}:
         return list(values)
     return [value if isinstance(value, str) else shown(value) for value in values]
+
+
+def _check_size(written: Written, sweep: Sweep) -> None:
+    """Raises Error if there are more chunks than anybody looks after."""
+    blocks = 1 if sweep.until else -(-len(sweep.seeds) // sweep.block)
+    chunks = len(sweep.points) * len(sweep.senders) * blocks
+    if chunks > MOST_CHUNKS:
+        expected = f"expected at most {MOST_CHUNKS}: fewer points, or larger blocks"
+        raise written.wrong(("block",), f"found {chunks} chunks; {expected}")
 
 
 def _check(written: Written, sweep: Sweep) -> None:

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], object]
 
 
+AWAKE_S = 0.2
+"""Whoever waits for chunks looks up so often, in seconds."""
+
+
 class StoppedError(Error):
     """The sweep ends before this chunk is done."""
 
@@ -207,7 +211,10 @@ class _Work:
         self._store.finish(piece)
 
     def _collect(self) -> None:
-        ended, _ = wait(self._running, return_when=FIRST_COMPLETED)
+        # Once Polars is loaded a wait without end does not hear Ctrl-C.
+        ended: set[Future[None]] = set()
+        while self._running and not ended:
+            ended = wait(self._running, AWAKE_S, return_when=FIRST_COMPLETED).done
         for future in ended:
             piece = self._running.pop(future)
             error = future.exception()

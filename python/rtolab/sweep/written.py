@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 HEADER = re.compile(r"\s*\[\[?(?P<key>[^\[\]]+)\]\]?\s*(#.*)?$")
 ENTRY = re.compile(r"""\s*(?P<key>(?:"[^"]*"|'[^']*'|[\w.\s-])+?)\s*=""")
+MOST_BYTES = 4 << 20
+"""Of a sweep's file."""
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 AT_LINE = re.compile(r"(?P<problem>.*) \(at line (?P<line>\d+), column \d+\)", re.DOTALL)
 
@@ -33,12 +35,19 @@ class Written:
     def __init__(self, file: Path) -> None:
         self.file = file
         try:
-            self._text = file.read_bytes().decode()
+            with file.open("rb") as opened:
+                # What has no end, such as a device, is not read to it.
+                content = opened.read(MOST_BYTES + 1)
+            if len(content) > MOST_BYTES:
+                raise Error(f"{file}: found more than {MOST_BYTES >> 20} MiB; expected a sweep")
+            self._text = content.decode()
             self.document = tomllib.loads(self._text)
         except FileNotFoundError:
             raise Error(f"{file}: found no such file; expected a sweep (TOML)") from None
         except IsADirectoryError:
             raise Error(f"{file}: found a directory; expected a sweep (TOML)") from None
+        except RecursionError:
+            raise Error(f"{file}: found values nested too deeply; expected a sweep") from None
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
             found = f"found the byte 0x{error.object[error.start]:02x}; expected UTF-8 text"

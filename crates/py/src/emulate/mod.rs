@@ -14,7 +14,7 @@ use rtolab_record::Run;
 use rtolab_scenario::Scenario;
 use rtolab_sim::Counters;
 
-use crate::batch::batch;
+use crate::batch::{GoesOn, batch};
 use crate::effort::Effort;
 use crate::error::{EmulationError, Error, ScenarioError, guard, raise};
 use crate::outcome::Outcome;
@@ -85,14 +85,15 @@ pub(crate) fn emulate_flows(
         let scenarios: Vec<_> = scenarios.collect::<PyResult<_>>()?;
         let total = scenarios.len() * seeds.len();
         let interrupted = AtomicBool::new(false);
-        let one = |number: usize| {
+        let one = |number: usize, _: GoesOn<'_>| {
             let ((name, scenario), seed) =
                 (&scenarios[number / seeds.len()], seeds[number % seeds.len()]);
             let run = Run { run: number as u32, seed, sender: name.as_str().into() };
             let emulation = Emulation { scenario, seed };
             let began = Instant::now();
             let ran = emulation.run(run, &mut || interrupted.load(Ordering::Relaxed));
-            ran.map(|ran| (ran, began.elapsed())).map_err(|error| raise::<EmulationError>(&error))
+            ran.map(|ran| Some((ran, began.elapsed())))
+                .map_err(|error| raise::<EmulationError>(&error))
         };
         let watch = |done| {
             let told = Python::attach(|py| {

@@ -13,10 +13,7 @@ use super::topology::Topology;
 use super::{Run, link, packets, tcp};
 use crate::read::suggestion;
 use crate::written::{self, Datagrams, OnOff, Pages, Requests, value::Written};
-use crate::{Error, Flow, Workload};
-
-/// More flows than this are a slip of the pen.
-const MOST_FLOWS: usize = 100_000;
+use crate::{Error, Flow, Workload, limits};
 
 /// What flows are made from.
 pub(super) struct Base<'a> {
@@ -32,12 +29,15 @@ impl Base<'_> {
         if written.is_empty() {
             return Err(at.wrong("found no [[flow]]; expected at least one"));
         }
+        if written.len() > limits::TABLES_OF_FLOWS {
+            return Err(at.found(&format!("at most {} tables", limits::TABLES_OF_FLOWS)));
+        }
         let (mut flows, mut names) = (Vec::new(), HashSet::new());
         for (index, flow) in written.iter().enumerate() {
             let at = at.index(index);
             let count = flow.count.map_or(1, |count| count.0) as usize;
-            if flows.len() + count > MOST_FLOWS {
-                return Err(at.key("count").found(&format!("{MOST_FLOWS} flows at most")));
+            if flows.len() + count > limits::FLOWS {
+                return Err(at.key("count").found(&format!("{} flows at most", limits::FLOWS)));
             }
             for copy in self.copies(flow, &at)? {
                 if !names.insert(copy.name.clone()) {

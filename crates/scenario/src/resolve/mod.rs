@@ -19,7 +19,7 @@ use rtolab_time::Duration;
 use crate::document::Document;
 use crate::files::Folder;
 use crate::written::{self, value::Written};
-use crate::{Begin, Emulation, Error, Link, Scenario};
+use crate::{Begin, Emulation, Error, Link, Scenario, limits};
 use at::At;
 use queue::Packets;
 use topology::Topology;
@@ -106,6 +106,9 @@ fn links(
     let (mut nodes, mut links) = (Vec::<String>::new(), Vec::<Link>::new());
     if written.is_empty() {
         return Err(at.wrong("found no [[link]]; expected at least one"));
+    }
+    if written.len() > limits::LINKS {
+        return Err(at.found(&format!("at most {} tables", limits::LINKS)));
     }
     for (index, link) in written.iter().enumerate() {
         let at = at.index(index);

@@ -38,12 +38,17 @@ impl Topology<'_> {
 
     /// Over how many links each node is reached from one, at least.
     pub(super) fn distances(&self, from: usize) -> Vec<Option<usize>> {
+        let mut neighbours = vec![Vec::new(); self.nodes.len()];
+        for (first, second) in self.links.iter().map(|link| link.ends) {
+            neighbours[first].push(second);
+            neighbours[second].push(first);
+        }
         let mut distances = vec![None; self.nodes.len()];
         distances[from] = Some(0);
         let mut reached = vec![from];
         let mut next = 0;
         while let Some(&node) = reached.get(next) {
-            for (_, _, far) in self.exits(node) {
+            for &far in &neighbours[node] {
                 if distances[far].is_none() {
                     distances[far] = distances[node].map(|links| links + 1);
                     reached.push(far);

@@ -8,8 +8,8 @@ use rtolab_link::{DelayTrace, Opportunities};
 use super::at::At;
 use crate::Error;
 use crate::files::{self, Fault, Folder};
-use crate::trace;
 use crate::written::{self, Measured};
+use crate::{limits, trace};
 
 /// The opportunities to send in a `file` of mahimahi beside the scenario in `folder`.
 pub(super) fn opportunities(
@@ -18,7 +18,8 @@ pub(super) fn opportunities(
     at: &At<'_>,
 ) -> Result<Arc<Opportunities>, Error> {
     let path = folder.file(file).map_err(|problem| at.wrong(problem))?;
-    let text = files::read(&path, "a trace of mahimahi, its path relative to the scenario");
+    let text =
+        files::read(&path, "a trace of mahimahi, its path relative to the scenario", limits::TRACE);
     let trace = text.and_then(|text| trace::mahimahi(&text));
     trace.map(Arc::new).map_err(|fault| within(&path, fault, at))
 }
@@ -31,7 +32,8 @@ pub(super) fn delays(
 ) -> Result<Arc<DelayTrace>, Error> {
     let written::DelayTrace { file, of, repeats } = written;
     let path = folder.file(file).map_err(|problem| at.key("file").wrong(problem))?;
-    let text = files::read(&path, "a trace of delays, its path relative to the scenario");
+    let text =
+        files::read(&path, "a trace of delays, its path relative to the scenario", limits::TRACE);
     let steps = text.and_then(|text| trace::delays(&text));
     let mut steps = steps.map_err(|fault| within(&path, fault, &at.key("file")))?;
     match of.map_or(Measured::OneWay, |of| of.0) {

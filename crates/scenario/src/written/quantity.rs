@@ -8,6 +8,7 @@ use rtolab_time::{Bytes, Dimension, Duration, ParseError, Rate};
 use schemars::{Schema, json_schema};
 
 use super::value::Text;
+use crate::limits;
 
 macro_rules! quantity {
     ($($type:ty: $dimension:expr;)*) => {$(
@@ -264,17 +265,17 @@ impl Text for Name {
 
     fn read(text: &str) -> Result<String, String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        match !text.is_empty() && text.chars().all(fits) {
+        match (1..=limits::NAME).contains(&text.len()) && text.chars().all(fits) {
             true => Ok(text.to_string()),
             false => Err(format!("found {text:?}; expected {}", Self::expected())),
         }
     }
 
     fn expected() -> String {
-        "a name of letters, digits, - and _".to_string()
+        format!("a name of letters, digits, - and _, at most {} of them", limits::NAME)
     }
 
     fn schema() -> Schema {
-        pattern("[A-Za-z0-9_-]+", &[])
+        pattern(&format!("[A-Za-z0-9_-]{{1,{}}}", limits::NAME), &[])
     }
 }

@@ -1,0 +1,139 @@
+//! What somebody writes to do harm is refused by name and limit, soon and in few words.
+
+use std::time::{Duration, Instant};
+
+use rtolab_scenario::{Error, Scenario};
+
+const RIGHT: &str = r#"title = "x"
+duration = "10 s"
+
+[[link]]
+name = "w"
+between = ["a", "b"]
+rate = "1 Mbit/s"
+delay = "20 ms"
+queue = "50 kB"
+
+[[flow]]
+name = "t"
+from = "a"
+to = "b"
+bytes = "10 kB"
+"#;
+
+/// Reading takes a few ms; this is a debug build on a busy machine.
+const SOON: Duration = Duration::from_secs(20);
+
+#[track_caller]
+fn refused(text: &str) -> Error {
+    let began = Instant::now();
+    let error = Scenario::parse(text, "x.toml", &[]).unwrap_err();
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    assert!(error.to_string().chars().count() < 3_000, "{} bytes", error.to_string().len());
+    error
+}
+
+#[track_caller]
+fn instead(right: &str, wrong: &str) -> String {
+    assert!(RIGHT.contains(right), "{right}");
+    refused(&RIGHT.replacen(right, wrong, 1)).to_string()
+}
+
+fn links(count: usize) -> String {
+    let link = |nth| {
+        format!(
+            "[[link]]\nname = \"l{nth}\"\nbetween = [\"a\", \"n{nth}\"]\nrate = \"1 Mbit/s\"\n\
+             delay = \"1 ms\"\nqueue = \"50 kB\"\n"
+        )
+    };
+    (0..count).map(link).collect()
+}
+
+fn flows(count: usize) -> String {
+    let flow =
+        |nth| format!("[[flow]]\nname = \"f{nth}\"\nfrom = \"a\"\nto = \"b\"\nbytes = \"1 kB\"\n");
+    (0..count).map(flow).collect()
+}
+
+#[test]
+fn what_is_nested_deeply() {
+    let deep = [
+        format!("x = {}1{}", "[".repeat(10_000), "]".repeat(10_000)),
+        format!("x = {}1{}", "{a=".repeat(10_000), "}".repeat(10_000)),
+        format!("x = {}", "[".repeat(1_000_000)),
+        format!("{} = 1", vec!["a"; 10_000].join(".")),
+        format!("[{}]\nx = 1", vec!["a"; 10_000].join(".")),
+    ];
+    for text in deep {
+        let said = refused(&format!("{RIGHT}{text}\n")).to_string();
+        assert!(said.contains("not TOML") && said.contains("recur"), "{said}");
+    }
+}
+
+#[test]
+fn too_many_links_and_flows() {
+    let said = refused(&format!("{RIGHT}{}", links(1_000))).to_string();
+    let links = "link: found a list of 1001 tables; expected at most 1000 tables";
+    assert!(said.ends_with(links), "{said}");
+    let said = refused(&format!("{RIGHT}{}", flows(10_000))).to_string();
+    let tables = "flow: found a list of 10001 tables; expected at most 10000 tables";
+    assert!(said.ends_with(tables), "{said}");
+    let said = instead("bytes =", "count = 1_000_000_000\nbytes =");
+    let many = "flow.t.count: found 1000000000; expected 100000 flows at most";
+    assert!(said.ends_with(many), "{said}");
+}
+
+#[test]
+fn as_many_links_and_flows_as_there_may_be_are_read_soon() {
+    let text = format!("{RIGHT}{}{}", links(999), flows(9_999));
+    let began = Instant::now();
+    let scenario = Scenario::parse(&text, "x.toml", &[]).unwrap();
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    assert_eq!((scenario.links.len(), scenario.flows.len()), (1_000, 10_000));
+}
+
+#[test]
+fn numbers_without_measure() {
+    let wrong = [
+        ("\"10 s\"", "\"1000000000000 s\"", "too large"),
+        ("\"10 s\"", "\"1e308 s\"", "whose unit is not known"),
+        ("\"10 s\"", "nan", "duration: found NaN"),
+        ("\"10 s\"", "inf", "duration: found inf"),
+        ("\"10 s\"", "9223372036854775807", "a number without a unit"),
+        ("\"10 s\"", "99999999999999999999999999", "expected a time"),
+        ("\"20 ms\"", "\"18446744074 s\"", "link.w.delay: found"),
+        ("\"1 Mbit/s\"", "\"99999999999999999999 Gbit/s\"", "link.w.rate: found"),
+        ("\"10 kB\"", "\"99999999999999999999 GB\"", "flow.t.bytes: found"),
+        ("\"50 kB\"", "\"99999999999999 packets\"", "link.w.queue: found"),
+        ("rate =", "loss = 1e308\nrate =", "link.w.loss: found"),
+        ("rate =", "loss = -inf\nrate =", "link.w.loss: found"),
+        ("bytes =", "count = -9223372036854775808\nbytes =", "flow.t.count: found"),
+        ("bytes =", "start = \"1000000 s\"\nbytes =", "flow.t.start: found"),
+    ];
+    for (right, wrong, says) in wrong {
+        let said = instead(right, wrong);
+        assert!(said.contains(says), "{wrong}: {said}");
+    }
+}
+
+#[test]
+fn texts_without_end() {
+    let long = "9".repeat(2_000_000);
+    let name = instead("\"t\"", &format!("\"{long}\""));
+    assert!(name.contains("at most 200 of them"), "{name}");
+    let key = instead("bytes =", &format!("k{long} = 1\nbytes ="));
+    assert!(key.contains("found an unknown key; expected one of"), "{key}");
+    let value = instead("10 kB", &format!("{long} kB"));
+    assert!(value.contains("flow.t.bytes: found") && value.contains("expected a size"), "{value}");
+    let sender = vec!["sack"; 400_000].join("+");
+    let sender = instead("bytes =", &format!("sender = \"{sender}\"\nbytes ="));
+    assert!(sender.contains("flow.t.sender: "), "{sender}");
+    let node = instead("to = \"b\"", &format!("to = \"{long}\""));
+    assert!(node.contains("flow.t.to: "), "{node}");
+}
+
+#[test]
+fn a_file_without_end() {
+    let error = Scenario::load("/dev/zero".as_ref(), &[]).unwrap_err();
+    assert_eq!(error.to_string(), "/dev/zero: found more than 4 MiB; expected a scenario (TOML)");
+}
