@@ -31,11 +31,14 @@ pub(crate) fn episodes(
     (retransmissions, timeouts): Found<'_>,
     from: &'static str,
 ) -> Vec<EpisodeReport> {
-    let mut episodes = sending.episodes.closed.iter().peekable();
+    // What is sorted by time, where several interfaces wrote it, may not be by frames.
+    let mut starts: Vec<_> = sending.episodes.closed.iter().map(|one| one.frames.0).collect();
+    starts.sort_unstable();
     let mut reports = Vec::new();
-    while let Some(episode) = episodes.next() {
-        let (first, next) =
-            (episode.frames.0, episodes.peek().map_or(u64::MAX, |next| next.frames.0));
+    for episode in &sending.episodes.closed {
+        let first = episode.frames.0;
+        let next = starts[starts.partition_point(|start| *start <= first)..].first();
+        let next = next.copied().unwrap_or(u64::MAX);
         let resent = &retransmissions[retransmissions.partition_point(|one| one.frame < first)
             ..retransmissions.partition_point(|one| one.frame < next)];
         let timeouts = &timeouts[timeouts.partition_point(|one| one.frame < first)
