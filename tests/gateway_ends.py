@@ -158,15 +158,30 @@ def waits(host: str) -> None:
 
 def slow_reader(host: str, length: str) -> None:
     """Takes nothing for a while, then all."""
+    with _small(host, wanted(int(length))) as connection:
+        time.sleep(2)
+        got = _until_end(connection)
+    say("equal" if got == stream(int(length)) else f"different: {len(got)} bytes")
+
+
+def crowd(host: str, count: str) -> None:
+    """So many that take a byte now and then, and a download among them."""
+    slow = [_small(host, wanted(5_000_000)) for _ in range(int(count))]
+    for _ in range(3):
+        time.sleep(0.5)
+        got = sum(len(connection.recv(1)) for connection in slow)
+    download(host, "2000000")
+    say(got)
+
+
+def _small(host: str, what: bytes) -> socket.socket:
+    """A connection whose client has room for little."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.settimeout(30)
     connection.connect((host, PORT))
-    with connection:
-        connection.sendall(wanted(int(length)))
-        time.sleep(2)
-        got = _until_end(connection)
-    say("equal" if got == stream(int(length)) else f"different: {len(got)} bytes")
+    connection.sendall(what)
+    return connection
 
 
 def deaf_reader(host: str) -> None:

@@ -218,6 +218,16 @@ def test_what_memory_there_is_bounds_connections_too() -> None:
 
 
 @pytest.mark.usefixtures("gateways")
+def test_a_crowd_that_reads_slowly_leaves_room_to_others() -> None:
+    # Their servers would have 500 MB kept for them.
+    with lab("--max-memory", "20") as one:
+        assert one.run("crowd", V4, "100").split() == ["equal", "100"]
+        one.end()
+    assert one.counts["most_connections"] == 101
+    assert 5_000_000 < one.counts["most_kept"] < 20_000_000
+
+
+@pytest.mark.usefixtures("gateways")
 def test_all_connections_can_be_carried_on_to_one_server() -> None:
     with lab("--to", f"[{V6}]:7000") as one:
         assert one.run("download", "10.20.77.7", "200000") == "equal"

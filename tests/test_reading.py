@@ -2,9 +2,10 @@
 
 import gzip
 import json
+import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -148,12 +149,8 @@ def test_beside_what_is_no_capture_others_are_told_of(stall: Path, tmp_path: Pat
     assert b"notes.txt" in done.stderr
 
 
-def peak(packets: int) -> int:
-    """The memory of the command for so many packets of connections that come and go, in bytes."""
-
-    def parts() -> Iterator[bytes]:
-        yield from repeated.repeated(repeated.capture("kernel-stall", *repeated.SHORT), packets)
-
+def peak(parts: Iterable[bytes]) -> int:
+    """The memory of the command for such a capture, in bytes."""
     program = "import resource, subprocess, sys; from rtolab.cli import main\n"
     program += "try: main()\n"
     program += "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
@@ -163,13 +160,27 @@ def peak(packets: int) -> int:
     ) as running:
         assert running.stdin
         assert running.stderr
-        for part in parts():
+        for part in parts:
             running.stdin.write(part)
         running.stdin.close()
         told = running.stderr.read()
     return int(told.split()[-1]) * 1024
 
 
+def short(packets: int) -> Iterator[bytes]:
+    """So many packets of connections that come and go."""
+    return repeated.repeated(repeated.capture("kernel-stall", *repeated.SHORT), packets)
+
+
 def test_memory_is_that_of_what_is_open_and_told_not_of_what_passed() -> None:
-    few, many = peak(100_000), peak(1_000_000)
+    few, many = peak(short(100_000)), peak(short(1_000_000))
     assert many - few < 100_000_000, (few, many)
+
+
+def test_what_inflates_a_thousandfold_takes_no_more_memory() -> None:
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    # Records of no length: 300 MB of them.
+    empty = b"".join(gzip.compress(bytes(1 << 20)) for _ in range(300))
+    plain, bomb = peak([header]), peak([gzip.compress(header), empty])
+    assert len(empty) < 1_000_000
+    assert bomb - plain < 20_000_000, (plain, bomb)
