@@ -28,6 +28,8 @@ enum Op {
     Timer,
     /// Milliseconds pass, whatever timers there are.
     Wait(u64),
+    /// The clock is set back by so many milliseconds.
+    SetBack(u64),
     Write(u32),
     Read(u32),
     Close,
@@ -94,6 +96,7 @@ fn op() -> impl Strategy<Value = Op> {
         30 => arrival().prop_map(Op::Arrives),
         5 => Just(Op::Timer),
         4 => prop_oneof![0..3_000_u64, 0..3_000_000_000_u64].prop_map(Op::Wait),
+        1 => prop_oneof![0..3_000_u64, 0..100_000_000_u64].prop_map(Op::SetBack),
         4 => (0..10_000_u32).prop_map(Op::Write),
         4 => any::<u32>().prop_map(Op::Read),
         2 => Just(Op::Close),
@@ -205,6 +208,13 @@ impl Beset {
             }
             Op::Wait(millis) => {
                 self.at += Duration::from_millis(*millis);
+                self.connection.on_timer(self.at);
+            }
+            // Debug assertions take it for the caller's error.
+            Op::SetBack(_) if cfg!(debug_assertions) => {}
+            Op::SetBack(millis) => {
+                let back = Duration::from_millis(*millis).nanos();
+                self.at = Instant::from_nanos(self.at.nanos().saturating_sub(back));
                 self.connection.on_timer(self.at);
             }
             Op::Write(bytes) => self.connection.write(u64::from(*bytes)),
