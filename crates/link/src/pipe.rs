@@ -16,7 +16,8 @@ use line::Line;
 /// What [`Channel::pipes`](crate::Channel::pipes) makes of a plain link's direction: it keeps no
 /// frames, but says of each at its entry when it comes out, with the same result.
 ///
-/// Laid out as it stands: what most frames ask for is one line of the processor's cache.
+/// Laid out as it stands: what most frames ask for is one line of the processor's cache, and what
+/// others do is the next.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Pipe {
@@ -28,10 +29,10 @@ pub struct Pipe {
     watched_from: Instant,
     /// How many frames of the last size did not wait and are still to be counted: all alike.
     unhindered: u64,
+    counts: Counts,
+    limit: Limit,
     /// Those that wait for the transmitter.
     line: Line,
-    limit: Limit,
-    counts: Counts,
     /// Those that come out when somebody may have looked before.
     later: Vec<Passing>,
 }
@@ -49,6 +50,7 @@ struct Passing {
 
 /// What is counted of frames that have come out, and of those that were refused.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 struct Counts {
     delivered: u64,
     bytes: u64,
@@ -99,6 +101,11 @@ impl Pipe {
     /// which they enter any of them.
     pub const fn delay_and_limit(&self) -> (Duration, Limit) {
         (self.delay, self.limit)
+    }
+
+    /// Its delay: in the first of its lines of the processor's cache.
+    pub const fn delay(&self) -> &Duration {
+        &self.delay
     }
 
     /// Nobody asks for [`Pipe::stats`] before `at`.

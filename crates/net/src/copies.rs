@@ -7,12 +7,15 @@ use rtolab_tcp::Seq;
 /// A retransmission is unneeded if an earlier copy delivered every byte of it, before or after.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
+    /// The highest sequence number of them: kept here, for few segments need more to be looked at.
+    last: Seq,
     /// By sequence number.
     segments: Vec<Resent>,
 }
 
+/// A segment that was sent more than once.
 #[derive(Clone, Copy, Debug)]
-struct Resent {
+pub struct Resent {
     seq: Seq,
     /// Copies beyond the first.
     retransmissions: u16,
@@ -32,6 +35,7 @@ impl Copies {
             Err(index) => {
                 let delivered = if at_receiver { 0 } else { NONE };
                 self.segments.insert(index, Resent { seq, retransmissions: order, delivered });
+                self.last = self.last.max(seq);
             }
         }
     }
@@ -40,7 +44,7 @@ impl Copies {
     /// comparison for segments beyond all that were ever sent twice.
     #[inline]
     pub fn arrived(&mut self, seq: Seq, order: u16) {
-        if self.segments.last().is_some_and(|last| seq <= last.seq) {
+        if seq <= self.last {
             self.look_up(seq, order);
         }
     }
@@ -50,6 +54,11 @@ impl Copies {
             let segment = &mut self.segments[index];
             segment.delivered = segment.delivered.min(order);
         }
+    }
+
+    /// The newest of them, as far as they are told apart.
+    pub fn newest(&self) -> Option<&Resent> {
+        self.segments.last()
     }
 
     /// Had, or has since, a copy before the one of order `order` delivered the segment at `seq`?

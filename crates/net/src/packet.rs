@@ -51,9 +51,10 @@ impl Condition {
 
 /// One copy of a segment or datagram on its way.
 ///
-/// Laid out as it stands: what most packets need are the first 64 bytes, and only options lie behind.
+/// Laid out as it stands: what most packets need are the first 64 bytes, and only options lie behind. Where
+/// many lie side by side each has its bytes in two lines of the processor's cache, and not in three.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(C, align(32))]
 pub struct Packet {
     /// Which copy: every sending of every flow has its own.
     pub copy: CopyId,

@@ -1,9 +1,11 @@
 //! Asks the processor for memory that will be needed soon. It comes into the cache while other work
 //! goes on, and nothing else happens; a processor that cannot be asked fetches it when it is needed.
 
+use std::mem::offset_of;
 use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
+use rtolab_net::Packet;
 
 /// The processor fetches so many bytes at once.
 const LINE: usize = 64;
@@ -24,6 +26,14 @@ pub fn fetch<T>(item: &T) {
 #[inline(always)]
 pub fn fetch_behind<T>(item: &T) {
     fetch_at(from_ref(item), 1);
+}
+
+/// The same of a packet, both of its lines.
+#[inline(always)]
+pub fn fetch_packet(packet: &Packet) {
+    fetch(packet);
+    let last_byte = size_of::<Packet>() - 1 - offset_of!(Packet, to_receiver);
+    fetch_at(from_ref(&packet.to_receiver), last_byte);
 }
 
 /// Has so many bytes fetched, of which `first` is the beginning.

@@ -11,7 +11,7 @@ use rtolab_link::Fifo;
 use rtolab_net::Packet;
 use rtolab_time::Instant;
 
-use crate::fetch::fetch;
+use crate::fetch::fetch_packet;
 
 /// So many places before the end of its run a packet is let in; else it waits apart.
 const NEAR: usize = 64;
@@ -269,7 +269,7 @@ impl Transit {
     #[inline(always)]
     pub fn fetch_of(&self, run: usize) {
         if let Some(waiting) = self.runs[run].oldest(SOON) {
-            fetch(self.waiting(*waiting));
+            fetch_packet(self.waiting(*waiting));
         }
     }
 

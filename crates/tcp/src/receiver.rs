@@ -149,6 +149,11 @@ impl Receiver {
         self.queued.len()
     }
 
+    /// What came last of them.
+    pub fn newest_piece(&self) -> Option<&Range<Seq>> {
+        self.queued.first()
+    }
+
     /// When the next acknowledgment is due.
     pub fn ack_due(&self) -> AckDue {
         let held = self.dupacks.as_ref().and_then(|dupacks| dupacks.until());

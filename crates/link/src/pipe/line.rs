@@ -8,15 +8,16 @@ use crate::room::Load;
 /// The frames that had not begun when last looked at. Most are as large as the one before, so that it
 /// keeps runs of equal ones.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(super) struct Line {
     /// When the first begins: as soon as the one before it is sent.
     begins: Instant,
     load: Load,
     last: Run,
-    /// The runs before the last one.
-    earlier: Fifo<Run>,
-    /// How many frames these are.
+    /// How many frames are in the runs before the last one.
     in_earlier: u32,
+    /// Those runs.
+    earlier: Fifo<Run>,
 }
 
 /// Frames of one size, one behind the other.

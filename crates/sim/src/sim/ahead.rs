@@ -5,21 +5,27 @@ use rtolab_net::Packet;
 use rtolab_record::Place;
 
 use super::{Entity, Sim};
-use crate::fetch::{fetch, fetch_at, fetch_behind};
+use crate::fetch::{fetch, fetch_at, fetch_behind, fetch_packet, fetch_row};
 use crate::flow::Flow;
 use crate::links::Stage;
 
 /// So many of a run come out before the packet that is fetched: it was put there a round trip ago.
-const PACKET: usize = 16;
+const PACKET: usize = 24;
 
 /// The same for the state of its flow, where it is at its end.
-const FLOW: usize = 10;
+const FLOW: usize = 14;
 
 /// The same for what that leads to.
-const BEYOND: usize = 6;
+const BEYOND: usize = 8;
 
-/// The same for the pipe that its answer enters.
-const PIPE: usize = 3;
+/// The same for the pipes that its answer enters.
+const PIPE: usize = 4;
+
+/// So many pipes an answer may enter at once: those of a bottleneck and of an access link.
+const PIPES: usize = 2;
+
+/// What a pipe needs for a frame are so many bytes, from its beginning on.
+const BYTES_OF_PIPE: usize = 192;
 
 impl Sim {
     /// Has the processor fetch what packets will ask for that come out of the same run as the next one.
@@ -28,8 +34,7 @@ impl Sim {
         let Some((number, run)) = self.transit.next_run() else { return };
         let behind = |others| run.oldest(others).map(|waiting| self.transit.waiting(*waiting));
         if let Some(packet) = behind(PACKET) {
-            fetch(packet);
-            fetch(&packet.segment.flags);
+            fetch_packet(packet);
         }
         if !self.transit.is_overcrowded() || !self.runs[number].is_last {
             return;
@@ -42,10 +47,22 @@ impl Sim {
             self.fetch_beyond(packet);
         }
         if let Some(packet) = behind(PIPE) {
-            if let Some(Stage::Pipe { place, .. } | Stage::PipeToPipe { place, .. }) =
-                self.stages.get(self.step_of_answer(packet))
-            {
-                fetch_at(&self.pipes, *place as usize);
+            self.fetch_pipes(self.step_of_answer(packet));
+        }
+    }
+
+    /// The pipes from `step` on, as far as one enters them at once.
+    #[inline(always)]
+    fn fetch_pipes(&self, step: usize) {
+        for stage in self.stages[step..].iter().take(PIPES) {
+            let (Stage::Pipe { place, .. } | Stage::PipeToPipe { place, .. }) = *stage else {
+                return;
+            };
+            if let Some(pipe) = self.pipes.get(place as usize) {
+                fetch_row(pipe.delay(), BYTES_OF_PIPE);
+            }
+            if !matches!(stage, Stage::PipeToPipe { .. }) {
+                return;
             }
         }
     }
@@ -63,10 +80,20 @@ impl Sim {
         let (flow, place) = (packet.flow as usize, packet.destination());
         fetch(self.queue.slot(self.number(Entity::Host(flow, place))));
         fetch_at(&self.stages, self.step_of_answer(packet));
-        let flight = self.flows[flow].end(place).flight();
-        if let Some(flight) = flight.filter(|_| place == Place::Sender) {
-            flight.head().into_iter().for_each(fetch);
-            flight.last().into_iter().for_each(fetch_behind);
+        let [sender, receiver] = &self.flows[flow].ends;
+        match place {
+            Place::Sender => {
+                let Some(flight) = sender.flight() else { return };
+                flight.head().into_iter().for_each(fetch);
+                flight.last().into_iter().for_each(fetch_behind);
+                flight.a_known_block().into_iter().for_each(fetch);
+            }
+            Place::Receiver => {
+                sender.copies.newest().into_iter().for_each(fetch);
+                let connection = receiver.connection.as_ref();
+                let piece = connection.and_then(|it| it.receiver().newest_piece());
+                piece.into_iter().for_each(fetch);
+            }
         }
     }
 

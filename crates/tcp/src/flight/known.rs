@@ -21,6 +21,11 @@ impl Known {
         Self { blocks: [const { Seq::new(0)..Seq::new(0) }; BLOCKS], oldest: 0 }
     }
 
+    /// One of them, whichever.
+    pub(super) const fn any(&self) -> &Range<Seq> {
+        &self.blocks[0]
+    }
+
     /// `block` is about to be marked: where what begins there was marked up to before; `None`: nothing
     /// is known of what begins there.
     pub(super) fn marked_up_to(&mut self, block: &Range<Seq>) -> Option<Seq> {

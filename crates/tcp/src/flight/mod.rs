@@ -140,6 +140,11 @@ impl Flight {
         self.segments.back()
     }
 
+    /// One of the SACK blocks that are known to be marked: where they lie.
+    pub fn a_known_block(&self) -> Option<&Range<Seq>> {
+        self.known.as_ref().map(|known| known.any())
+    }
+
     /// The segment that begins at `seq`, or the one that spans it.
     pub fn segment_at(&self, seq: Seq) -> Option<&Sent> {
         self.segments.get(self.index_of(seq))
@@ -191,6 +196,12 @@ impl Flight {
             Some(_) => guess,
             None => self.segments.partition_point(|segment| segment.end() <= seq),
         }
+    }
+
+    /// The first segment that begins at or above `seq`, which is outstanding.
+    fn first_from(&self, seq: Seq) -> usize {
+        let index = self.index_of(seq);
+        index + usize::from(self.segments.get(index).is_some_and(|segment| segment.seq < seq))
     }
 
     /// Notes that `segment` was sent, and why.
@@ -355,7 +366,7 @@ impl Flight {
         let first = match known.marked_up_to(block) {
             Some(end) if block.end <= end => return,
             Some(end) => self.index_of(end),
-            None => self.segments.partition_point(|segment| segment.seq < block.start),
+            None => self.first_from(block.start),
         };
         for segment in self.segments.range_mut(first..) {
             if segment.end() > block.end {
