@@ -172,14 +172,23 @@ impl Receiver {
 
     /// Has all arrived in order, is it read, and is there nothing else to tell of it?
     pub fn is_in_order(&self) -> bool {
-        self.queued.is_empty()
-            && self.read == self.nxt
+        self.queued.is_empty() && self.has_only_gaps()
+    }
+
+    /// Is all read that is in order, and is there nothing to tell but which pieces came behind it?
+    pub(crate) fn has_only_gaps(&self) -> bool {
+        self.read == self.nxt
             && self.fin.is_none()
             && self.duplicate.is_none()
             && self.released == 0
             && self.dupacks.as_ref().is_none_or(|dupacks| dupacks.until().is_none())
             && self.echoes == Flags::NONE
             && self.is_honest()
+    }
+
+    /// May duplicate acknowledgments wait?
+    pub(crate) const fn may_wait(&self) -> bool {
+        self.dupacks.is_some()
     }
 
     /// Is all acknowledged that has arrived, and would the next segment offer the same window again?

@@ -67,13 +67,14 @@ impl Flow {
         let (here, there) = pair(&mut self.ends, place);
         let Some(connection) = &mut here.connection else { return Reply::Untaken };
         let (seq, len) = (packet.segment.seq, packet.segment.len);
+        let read = connection.receiver().nxt();
         let answer = connection.answer(&mut packet.segment, at);
         if answer == Reply::Untaken {
             return answer;
         }
         if len > 0 {
             there.copies.arrived(seq, packet.order);
-            here.count.read += u64::from(len);
+            here.count.read += connection.receiver().nxt().since(read);
             if packet.to_receiver {
                 self.tally.delay.count(at.since(packet.sent));
             }

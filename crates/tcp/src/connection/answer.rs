@@ -22,6 +22,8 @@ pub(super) enum Course {
     Sends,
     /// It acknowledges the data that arrive, and has nothing to send.
     Receives,
+    /// The same, but something is missing before what has arrived.
+    Gathers,
 }
 
 /// What [`Connection::answer`] has made of a segment.
@@ -41,9 +43,10 @@ impl Connection {
     /// All is drained: finds out whether the next segment may be answered straight away.
     #[inline]
     pub fn settle(&mut self) {
-        let course = match self.sender.has_sent_all() {
-            true => Course::Receives,
-            false => Course::Sends,
+        let course = match (self.sender.has_sent_all(), self.receiver.pieces()) {
+            (false, _) => Course::Sends,
+            (true, 0) => Course::Receives,
+            (true, _) => Course::Gathers,
         };
         self.course = if self.keeps(course) { course } else { Course::Open };
     }
@@ -52,8 +55,9 @@ impl Connection {
     fn keeps(&self, course: Course) -> bool {
         let does = match course {
             Course::Open => return true,
-            Course::Sends => self.receiver.is_answered(self.smss),
-            Course::Receives => self.sender.has_sent_all() && !self.receiver.owes_ack(),
+            Course::Sends => self.receiver.is_answered(self.smss) && self.is_in_order(),
+            Course::Receives => self.has_nothing_to_send() && self.is_in_order(),
+            Course::Gathers => self.has_nothing_to_send() && self.receiver.has_only_gaps(),
         };
         does && self.state == State::Established
             && self.reset.is_none()
@@ -63,9 +67,18 @@ impl Connection {
             && !self.persist.is_running()
             && !self.persist.has_probe()
             && !self.has_events()
-            && self.receiver.is_in_order()
-            && self.updated_by <= (self.receiver.nxt(), self.sender.flight().una())
             && self.sender.is_calm()
+    }
+
+    /// Is there nothing but data that arrive?
+    fn has_nothing_to_send(&self) -> bool {
+        self.sender.has_sent_all() && !self.receiver.owes_ack()
+    }
+
+    /// Is nothing missing that the peer has sent, and is no segment to come older than the last one?
+    fn is_in_order(&self) -> bool {
+        self.receiver.is_in_order()
+            && self.updated_by <= (self.receiver.nxt(), self.sender.flight().una())
     }
 
     /// Takes `segment` where it lies, reads what it brings, and makes it the one that leaves next, if
@@ -77,6 +90,7 @@ impl Connection {
         match self.course {
             Course::Open => Reply::Untaken,
             Course::Receives => self.answer_data(segment, at),
+            Course::Gathers => self.gather(segment, at),
             Course::Sends => self.answer_ack(segment, at),
         }
     }
@@ -84,12 +98,17 @@ impl Connection {
     /// Is this the next segment from the peer, with nothing unusual about it?
     #[inline(always)]
     fn comes_next(&self, segment: &Segment, at: Instant) -> bool {
+        segment.seq == self.receiver.nxt() && self.is_plain(segment, at)
+    }
+
+    /// Is there nothing unusual about the segment?
+    #[inline(always)]
+    fn is_plain(&self, segment: &Segment, at: Instant) -> bool {
         let Agreed { timestamps, .. } = self.agreed;
         segment.flags == Flags::ACK
             && segment.has_timestamps_at_most()
             && segment.codepoint() == Codepoint::NotEct
             && segment.timestamps().is_some() == timestamps
-            && segment.seq == self.receiver.nxt()
             && !(timestamps && self.receiver.is_old(segment, at))
     }
 
@@ -127,7 +146,8 @@ impl Connection {
         let max = self.sender.flight().max();
         let expected = segment.len > 0 && segment.ack == max && self.receiver.fits(segment);
         if !expected || !self.comes_next(segment, at) {
-            return Reply::Untaken;
+            // What begins beyond opens a gap, if anything.
+            return self.gather(segment, at);
         }
         self.note_header(segment, at);
         self.sender.hear_window(segment.window, at);
@@ -141,6 +161,37 @@ impl Connection {
         (segment.seq, segment.len) = (max, 0);
         self.renew(segment, at);
         Reply::Segment
+    }
+
+    /// Data arrive behind a gap, or into it.
+    #[inline(never)]
+    fn gather(&mut self, segment: &mut Segment, at: Instant) -> Reply {
+        let max = self.sender.flight().max();
+        let expected = segment.len > 0 && segment.ack == max && self.receiver.accepts(segment);
+        let takes = self.receiver.fits(segment) && !self.receiver.may_wait();
+        if !expected || !takes || !self.is_plain(segment, at) {
+            return Reply::Untaken;
+        }
+        if self.agreed.timestamps {
+            self.receiver.note_timestamp(segment, at);
+        }
+        self.sender.note_window(segment.window);
+        self.update_window(segment);
+        self.sender.hear_window(segment.window, at);
+        self.receiver.take(segment, at);
+        self.receiver.read(u64::MAX);
+        if self.receiver.reopens(self.smss) {
+            self.receiver.ack_now();
+        }
+        let reply = match self.receiver.owes_ack() {
+            true => Reply::Segment,
+            false => Reply::Silence,
+        };
+        if reply == Reply::Segment {
+            *segment = self.acknowledges(at);
+        }
+        self.course = if self.is_in_order() { Course::Receives } else { Course::Gathers };
+        reply
     }
 
     #[inline(always)]
@@ -181,6 +232,6 @@ impl Connection {
     /// Is it plain that nothing more leaves now, behind an [`Reply`]?
     #[inline]
     pub fn is_silent_on_course(&self) -> bool {
-        self.course == Course::Receives || self.sender.waits()
+        self.course != Course::Sends || self.sender.waits()
     }
 }

@@ -47,7 +47,7 @@ impl Connection {
 
     /// An acknowledgment without data.
     #[inline(always)]
-    fn acknowledges(&mut self, at: Instant) -> Segment {
+    pub(super) fn acknowledges(&mut self, at: Instant) -> Segment {
         let max = self.sender.flight().max();
         self.with_ack(Segment::new(max, 0, Flags::ACK), at)
     }
