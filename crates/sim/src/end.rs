@@ -1,9 +1,11 @@
 //! One end of a flow: its connection, and what is counted of the data that it sends.
 
+use std::mem::offset_of;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rtolab_net::{Copies, Packet};
-use rtolab_record::TimeoutKind;
+use rtolab_record::{Place, TimeoutKind};
 use rtolab_tcp::receiver::AckDue;
 use rtolab_tcp::spurious::{EpisodeKind, Verdict};
 use rtolab_tcp::{Config, Connection, Event, Flight, Retransmission, Segment, Seq, State};
@@ -22,40 +24,44 @@ pub enum Reader {
     Gateway,
 }
 
+/// Where an end's connection begins.
+const CONNECTION: usize = offset_of!(End, connection);
+
 /// One end of a flow during a run; what every packet asks for comes first.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct End {
+    /// The copies of its segments.
+    pub copies: Copies,
     /// Behind the highest sequence number that it has sent.
     sent_max: Seq,
     pub count: Count,
-    /// The copies of its segments.
-    pub copies: Copies,
     pub reader: Reader,
-    /// `None` before the peer's SYN arrived, and where there are only datagrams.
-    pub connection: Option<Connection>,
-    /// Its timeouts and fast retransmits.
-    pub timeouts: Timeouts,
     /// Bytes that were written here.
     written: u64,
     /// When the ACK of its FIN arrived.
     pub close_acknowledged: Option<Instant>,
+    /// `None` before the peer's SYN arrived, and where there are only datagrams.
+    pub connection: Option<Connection>,
+    /// Its timeouts and fast retransmits.
+    pub timeouts: Timeouts,
 }
 
 /// What is counted at one end.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct Count {
+    /// Payload bytes that were read here.
+    pub read: u64,
+    /// Packets without payload that left.
+    pub acks: u64,
     /// Packets with payload that left.
     pub segments: u64,
     /// Their TCP or UDP headers, in bytes.
     pub header_bytes: u64,
-    /// Packets without payload that left.
-    pub acks: u64,
     pub timeouts: u64,
     pub fast_retransmits: u64,
     pub found_spurious: u64,
-    /// Payload bytes that were read here.
-    pub read: u64,
 }
 
 impl End {
@@ -72,10 +78,26 @@ impl End {
         }
     }
 
-    /// Has the processor fetch all of it.
+    /// Has the processor fetch what is asked for here of a packet that arrives at the end `place`.
     #[inline(always)]
-    pub fn fetch(&self) {
-        fetch_row(&self.sent_max, size_of::<Self>());
+    pub fn fetch(&self, place: Place) {
+        let of_connection = match place {
+            Place::Sender => Connection::OF_ACKS,
+            Place::Receiver => Connection::OF_DATA,
+        };
+        fetch_row(&self.sent_max, 0..CONNECTION + of_connection.end);
+    }
+
+    /// Has the processor fetch what tells which pieces have arrived here.
+    #[inline(always)]
+    pub fn fetch_pieces(&self) {
+        let Range { start, end } = Connection::OF_PIECES;
+        fetch_row(&self.sent_max, CONNECTION + start..CONNECTION + end);
+    }
+
+    /// The newest piece that has arrived here behind a gap.
+    pub fn newest_piece(&self) -> Option<&Range<Seq>> {
+        self.connection.as_ref()?.receiver().newest_piece()
     }
 
     /// Writes so many bytes.

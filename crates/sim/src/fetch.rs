@@ -2,6 +2,7 @@
 //! goes on, and nothing else happens; a processor that cannot be asked fetches it when it is needed.
 
 use std::mem::offset_of;
+use std::ops::Range;
 use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
@@ -36,11 +37,11 @@ pub fn fetch_packet(packet: &Packet) {
     fetch_at(from_ref(&packet.to_receiver), last_byte);
 }
 
-/// Has so many bytes fetched, of which `first` is the beginning.
+/// Has these bytes fetched, counted from the beginning of the line that `first` lies in.
 #[inline(always)]
-pub fn fetch_row<T>(first: &T, bytes: usize) {
+pub fn fetch_row<T>(first: &T, bytes: Range<usize>) {
     const { assert!(LINE % size_of::<T>() == 0, "lines begin between two of them") };
-    for line in 0..bytes.div_ceil(LINE) {
+    for line in bytes.start / LINE..bytes.end.div_ceil(LINE) {
         fetch_at(from_ref(first), line * (LINE / size_of::<T>()));
     }
 }

@@ -83,26 +83,26 @@ pub struct Turn {
     pub first: u32,
 }
 
-/// The way that packets of an end take now.
+/// The ways that packets of either end take now.
 #[derive(Clone, Copy, Debug)]
-struct Heading {
-    /// The number of its first step.
-    first: u32,
-    until: Instant,
+struct Headings {
+    /// The numbers of their first steps.
+    first: [u32; 2],
+    until: [Instant; 2],
 }
 
 /// A flow during a run; what every packet asks for comes first.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Flow {
-    pub plan: Arc<Plan>,
     /// Packets of both directions that are on their way.
     pub under_way: u32,
     /// Does anybody else wait for what happens here: an application, or another leg?
     pub attended: bool,
     /// Where packets from each end go.
-    headings: [Heading; 2],
+    headings: Headings,
     pub tally: Tally,
+    pub plan: Arc<Plan>,
     /// When it began.
     pub begin: Option<Instant>,
     /// The sender's end, and the receiver's.
@@ -142,7 +142,7 @@ impl Flow {
         let neighbours = [plan.before, plan.behind, plan.application];
         Self {
             ends: [sender, End::new(None, reader(plan.behind))],
-            headings: [Heading { first: 0, until: Instant::START }; 2],
+            headings: Headings { first: [0; 2], until: [Instant::START; 2] },
             under_way: 0,
             attended: neighbours.iter().any(Option::is_some),
             begin: at,
@@ -164,31 +164,31 @@ impl Flow {
     /// The number of the first step for a packet that leaves `place` at `at`.
     #[inline]
     pub fn way(&mut self, place: Place, at: Instant) -> u32 {
-        if at >= self.headings[place.index()].until {
+        if at >= self.headings.until[place.index()] {
             self.turn(place, at);
         }
-        self.headings[place.index()].first
+        self.headings.first[place.index()]
     }
 
     /// The number of the first step for a packet that leaves `place`, as it was when last asked for.
     #[inline]
     pub fn last_way(&self, place: Place) -> u32 {
-        self.headings[place.index()].first
+        self.headings.first[place.index()]
     }
 
     /// Looks up which way packets from `place` take at `at`, and until when.
     #[cold]
     fn turn(&mut self, place: Place, at: Instant) {
-        self.headings[place.index()] = match &self.plan.ways[place.index()] {
-            Way::Same(first) => Heading { first: *first, until: Instant::NEVER },
+        let (first, until) = match &self.plan.ways[place.index()] {
+            Way::Same(first) => (*first, Instant::NEVER),
             Way::Turns(turns) => {
                 let behind = turns.partition_point(|turn| turn.at <= at);
-                Heading {
-                    first: turns[behind.saturating_sub(1)].first,
-                    until: turns.get(behind).map_or(Instant::NEVER, |turn| turn.at),
-                }
+                let until = turns.get(behind).map_or(Instant::NEVER, |turn| turn.at);
+                (turns[behind.saturating_sub(1)].first, until)
             }
         };
+        self.headings.first[place.index()] = first;
+        self.headings.until[place.index()] = until;
     }
 
     /// The next segment to leave `place`.

@@ -132,6 +132,9 @@ impl Transit {
     #[inline]
     pub fn put(&mut self, packet: &Packet) -> Slot {
         if let Some(slot) = self.free.pop() {
+            if let Some(next) = self.free.oldest(1).filter(|_| self.is_crowded()) {
+                fetch_packet(&self.packets[*next as usize]);
+            }
             self.packets[slot as usize] = *packet;
             return slot;
         }
@@ -271,6 +274,12 @@ impl Transit {
         if let Some(waiting) = self.runs[run].oldest(SOON) {
             fetch_packet(self.waiting(*waiting));
         }
+    }
+
+    /// The packet that comes out of the run next but so many, if it does so soon.
+    #[inline(always)]
+    pub fn oldest_of(&self, run: usize, but: usize) -> Option<&Packet> {
+        self.runs[run].oldest(but).map(|waiting| self.waiting(*waiting))
     }
 
     /// Looks what is due first in the run now.

@@ -9,6 +9,7 @@ mod lies;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem::offset_of;
 use core::ops::Range;
 
 use rtolab_time::Instant;
@@ -50,22 +51,25 @@ pub struct Receiver {
     echoes: Flags,
     /// Duplicate acknowledgments that waited and are to leave now, beside the one that is due.
     released: u32,
+    delayed: DelayedAck,
     /// Ranges above RCV.NXT, those reported latest first (RFC 2018 section 4).
     queued: Vec<Range<Seq>>,
-    delayed: DelayedAck,
-    echo: Echo,
     config: Arc<Config>,
-    /// A range received twice and not yet reported (RFC 2883 section 4).
-    duplicate: Option<Range<Seq>>,
-    /// Where the peer's FIN lies, once seen.
-    fin: Option<Seq>,
     /// Where duplicate acknowledgments may be delayed.
     dupacks: Option<Box<Dupacks>>,
     /// What it says that is not so.
     liar: Option<Box<Liar>>,
+    /// A range received twice and not yet reported (RFC 2883 section 4).
+    duplicate: Option<Range<Seq>>,
+    /// Where the peer's FIN lies, once seen.
+    fin: Option<Seq>,
+    echo: Echo,
 }
 
 impl Receiver {
+    /// Behind what tells which pieces it holds.
+    pub(crate) const PIECES_END: usize = offset_of!(Self, config);
+
     /// Of an endpoint that does as `config` says; expects the peer's SYN first.
     pub fn new(config: Arc<Config>) -> Self {
         Self {

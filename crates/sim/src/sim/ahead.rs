@@ -48,6 +48,25 @@ impl Sim {
         }
         if let Some(packet) = behind(PIPE) {
             self.fetch_pipes(self.step_of_answer(packet));
+            self.fetch_pieces(packet);
+        }
+    }
+
+    /// A sender that repairs losses may send again what has arrived: which pieces did, its peer knows.
+    #[inline(always)]
+    fn fetch_pieces(&self, packet: &Packet) {
+        let [sender, receiver] = &self.flows[packet.flow as usize].ends;
+        let repairs = || sender.flight().is_some_and(|flight| flight.sacked() > 0);
+        if !packet.to_receiver && repairs() {
+            receiver.newest_piece().into_iter().for_each(fetch);
+        }
+    }
+
+    /// Of a packet that soon comes to the bottleneck: what counts its loss there, if it is refused.
+    #[inline(always)]
+    pub(super) fn fetch_count(&self, packet: &Packet) {
+        if self.transit.is_overcrowded() {
+            fetch(&self.flows[packet.flow as usize].under_way);
         }
     }
 
@@ -59,7 +78,7 @@ impl Sim {
                 return;
             };
             if let Some(pipe) = self.pipes.get(place as usize) {
-                fetch_row(pipe.delay(), BYTES_OF_PIPE);
+                fetch_row(pipe.delay(), 0..BYTES_OF_PIPE);
             }
             if !matches!(stage, Stage::PipeToPipe { .. }) {
                 return;
@@ -87,12 +106,13 @@ impl Sim {
                 flight.head().into_iter().for_each(fetch);
                 flight.last().into_iter().for_each(fetch_behind);
                 flight.a_known_block().into_iter().for_each(fetch);
+                if flight.sacked() > 0 {
+                    receiver.fetch_pieces();
+                }
             }
             Place::Receiver => {
                 sender.copies.newest().into_iter().for_each(fetch);
-                let connection = receiver.connection.as_ref();
-                let piece = connection.and_then(|it| it.receiver().newest_piece());
-                piece.into_iter().for_each(fetch);
+                receiver.newest_piece().into_iter().for_each(fetch);
             }
         }
     }
@@ -111,8 +131,9 @@ impl Flow {
     #[inline(always)]
     fn fetch(&self, place: Place) {
         fetch(&self.under_way);
-        fetch(&self.tally.delay);
-        fetch(&self.end(place.other()).copies);
-        self.end(place).fetch();
+        if place == Place::Receiver {
+            fetch(&self.end(Place::Sender).copies);
+        }
+        self.end(place).fetch(place);
     }
 }

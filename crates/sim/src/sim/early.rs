@@ -7,6 +7,9 @@ use rtolab_time::Instant;
 use super::Sim;
 use crate::transit::Due;
 
+/// So many packets before one comes there what counts its loss is fetched.
+const COUNT: usize = 3;
+
 impl Sim {
     /// Something came out of a run: what comes out of it next goes on, too, as far as nothing else can
     /// come to the same pipes before it. Not where somebody looks on, to whom the order would matter.
@@ -31,6 +34,7 @@ impl Sim {
             self.counters.events += u64::from(next != due);
             due = next;
             self.transit.fetch_of(run);
+            self.transit.oldest_of(run, COUNT).into_iter().for_each(|it| self.fetch_count(it));
             let of_packet = self.transit.bytes_and_step(slot);
             self.go_through_at(slot, of_packet, due.at());
         }

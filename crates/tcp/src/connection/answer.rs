@@ -63,7 +63,7 @@ impl Connection {
             && self.reset.is_none()
             && self.vigil.is_none()
             && !self.agreed.ecn
-            && !self.seldom.deaf
+            && !self.deaf
             && !self.persist.is_running()
             && !self.persist.has_probe()
             && !self.has_events()

@@ -23,7 +23,7 @@ impl Connection {
             self.abort();
             return;
         }
-        self.seldom.deaf = true;
+        self.deaf = true;
         self.finish_sending();
     }
 

@@ -67,7 +67,7 @@ impl Connection {
         self.sender.on_ack(segment, at);
         self.establish(at);
         if self.config.connection.handshake == Handshake::Alone {
-            self.seldom.greets = true;
+            self.greets = true;
             self.sender.stir();
         }
     }

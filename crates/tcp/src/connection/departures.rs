@@ -69,7 +69,7 @@ impl Connection {
         if self.state == State::Closed && !self.receiver.owes_ack() {
             return None;
         }
-        let greets = core::mem::take(&mut self.seldom.greets) && self.receiver.owes_ack();
+        let greets = core::mem::take(&mut self.greets) && self.receiver.owes_ack();
         if greets || self.receiver.owes_rxt() {
             return Some(self.acknowledges(at));
         }

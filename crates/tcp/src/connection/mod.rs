@@ -18,6 +18,8 @@ mod time_wait;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
+use core::mem::offset_of;
+use core::ops::Range;
 
 use rtolab_time::Instant;
 
@@ -56,11 +58,7 @@ struct Agreed {
 #[derive(Clone, Debug)]
 struct Seldom {
     opened: Opened,
-    /// The application does not read any more.
-    deaf: bool,
     failure: Option<Failure>,
-    /// The handshake's last acknowledgment is due, and carries nothing.
-    greets: bool,
     /// The largest window that the peer can offer, in bytes.
     largest_window: u32,
     challenges: Challenges,
@@ -84,19 +82,35 @@ pub struct Connection {
     /// Is the handshake complete?
     connected: bool,
     course: Course,
-    persist: Persist,
-    reset: Option<Reset>,
+    /// The application does not read any more.
+    deaf: bool,
+    /// The handshake's last acknowledgment is due, and carries nothing.
+    greets: bool,
     /// SND.WL1 and SND.WL2: which segment last updated the send window.
     updated_by: (Seq, Seq),
+    reset: Option<Reset>,
+    receiver: Receiver,
+    events: VecDeque<Event>,
+    sender: Sender,
+    persist: Persist,
     /// What it waits for longest: the end of TIME-WAIT, or for a sign of life.
     vigil: Option<Instant>,
-    events: VecDeque<Event>,
-    receiver: Receiver,
-    sender: Sender,
     seldom: Seldom,
 }
 
 impl Connection {
+    /// Which of its bytes most data ask for that arrive at an end which has none to send.
+    pub const OF_DATA: Range<usize> = 0..offset_of!(Self, sender.flight) + 64;
+
+    /// Which of its bytes most acknowledgments ask for.
+    pub const OF_ACKS: Range<usize> = 0..offset_of!(Self, seldom);
+
+    /// In which of its bytes lies what [`Receiver::holds`] asks for.
+    pub const OF_PIECES: Range<usize> = {
+        let first = offset_of!(Self, receiver);
+        first..first + Receiver::PIECES_END
+    };
+
     /// Opens actively: a SYN leaves (RFC 9293 section 3.10.1).
     pub fn open(config: Arc<Config>) -> Self {
         Self::new(config, State::SynSent, Opened::Actively)
@@ -118,6 +132,8 @@ impl Connection {
             smss: u32::from(config.mss),
             connected: false,
             course: Course::Open,
+            deaf: false,
+            greets: false,
             updated_by: (Seq::FIRST, Seq::FIRST),
             vigil: None,
             persist: Persist::default(),
@@ -125,9 +141,7 @@ impl Connection {
             events: VecDeque::new(),
             seldom: Seldom {
                 opened,
-                deaf: false,
                 failure: None,
-                greets: false,
                 largest_window: u32::from(u16::MAX),
                 challenges: Challenges::default(),
                 answered: None,

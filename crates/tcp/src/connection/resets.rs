@@ -105,7 +105,7 @@ impl Connection {
     /// Do data arrive that nobody will read (RFC 9293 section 3.6.1)? The connection is reset.
     pub(super) fn refuses_data(&mut self, segment: &Segment) -> bool {
         let refuses =
-            self.seldom.deaf && segment.len > 0 && segment.seq + segment.len > self.receiver.nxt();
+            self.deaf && segment.len > 0 && segment.seq + segment.len > self.receiver.nxt();
         if refuses {
             self.reset = Some(Reset::Refuse(segment.ack));
             self.fail(Failure::Aborted);

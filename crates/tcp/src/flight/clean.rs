@@ -17,7 +17,7 @@ impl Flight {
     pub(crate) fn sent_in_turn(&mut self, segment: &Segment, at: Instant) {
         debug_assert_eq!(segment.seq, self.max);
         self.max += segment.len;
-        self.segments.push_back(Sent::new(segment, at));
+        self.push(Sent::new(segment, at));
     }
 
     /// Is nothing selectively acknowledged, taken for lost or repaired?

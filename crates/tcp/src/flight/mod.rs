@@ -31,7 +31,8 @@ pub struct Flight {
     segments: VecDeque<Sent>,
     /// The window of the last acknowledgment: another one is no duplicate.
     window: Option<u32>,
-    totals: Totals,
+    /// Which SACK blocks are marked, once there were any.
+    known: Option<Box<Known>>,
     sacked: u64,
     lost: u64,
     repaired: u64,
@@ -41,8 +42,7 @@ pub struct Flight {
     sacked_top: Seq,
     /// All below that is not SACKed has been marked lost.
     lost_edge: Seq,
-    /// Which SACK blocks are marked, once there were any.
-    known: Option<Box<Known>>,
+    totals: Totals,
     /// Has this end offered SACK?
     offers_sack: bool,
     /// Is SACK in use?
@@ -220,9 +220,27 @@ impl Flight {
             let seq = self.max;
             let len = end.since(seq) as u32;
             let marked = segment.flags.has(Flags::RXT);
-            self.segments.push_back(Sent { seq, len, marked, cause, ..Sent::new(segment, at) });
+            self.push(Sent { seq, len, marked, cause, ..Sent::new(segment, at) });
             self.max = end;
         }
+    }
+
+    /// One more segment is outstanding.
+    #[inline(always)]
+    fn push(&mut self, sent: Sent) {
+        if self.segments.len() == self.segments.capacity() {
+            self.make_room();
+        }
+        self.segments.push_back(sent);
+    }
+
+    /// For one segment, which may remain the only one, or for many.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        let outstanding = self.segments.len();
+        let room = if self.max == Seq::FIRST { 1 } else { ROOM.max(2 * outstanding) };
+        self.segments.reserve_exact(room - outstanding);
     }
 
     /// Notes what of `segment` was sent before.
@@ -473,7 +491,10 @@ impl Flight {
     /// all with the handshake, and of many flows each has its largest window at another time. Windows
     /// that only go up and down in congestion avoidance keep what they have.
     pub fn give_back_room(&mut self) {
-        self.segments.shrink_to(4 * self.segments.len());
+        self.segments.shrink_to(match self.segments.len() {
+            0 => 0,
+            some => ROOM.max(4 * some),
+        });
     }
 
     /// Forgets the scoreboard: a timeout may mean that the receiver reneged (RFC 2018 section 8).
@@ -493,6 +514,9 @@ impl Flight {
         }
     }
 }
+
+/// A flight that has more than a SYN has room for so many segments, for the ring to grow seldom.
+const ROOM: usize = 16;
 
 /// The timestamp of a segment, zero without.
 fn timestamp_of(segment: &Segment) -> u32 {

@@ -13,7 +13,10 @@ const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
 
 /// The timestamp to echo.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Echo {
+    /// Last.ACK.sent.
+    last_ack: Seq,
     rule: EchoRule,
     /// The timestamp to echo, once there was one.
     recent: Option<u32>,
@@ -22,8 +25,6 @@ pub(super) struct Echo {
     newest: Option<u32>,
     /// When it was taken: what the SYN brought is as old as the first segment behind it.
     taken: Option<Instant>,
-    /// Last.ACK.sent.
-    last_ack: Seq,
 }
 
 impl Echo {

@@ -105,38 +105,44 @@ fn responder_of(config: &Config) -> Option<Box<dyn Responder>> {
 /// Laid out as it stands: what every segment asks for comes first, side by side, and what is
 /// seldom needed is elsewhere, for with many connections the processor waits for memory.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Sender {
-    pub(crate) config: Arc<Config>,
     /// Behind what the application has written; the FIN takes this offset.
     limit: Seq,
     /// The right edge of the window that the peer offers.
     edge: Seq,
-    /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
-    pub(crate) nxt: Seq,
-    deadline: Option<Instant>,
-    /// What RACK knows, where loss is told by time.
-    pub(crate) rack: Option<Box<Rack>>,
+    /// When data left last, and when an acknowledgment arrived last.
+    last: Last,
     /// How many segments the last event may still release.
     pub(crate) burst: u32,
+    /// The largest window that a segment offered which did not go straight through.
+    largest_window: u32,
     /// Is nothing going on but slow start or congestion avoidance? See [`Sender::is_calm`].
     calm: bool,
     /// The application has closed: a FIN follows the data.
     fin: bool,
     /// Nothing is retransmitted before SND.UNA advances.
     pub(crate) forbears: bool,
-    events: Vec<Event>,
+    /// A segment may be as small as the offered window.
+    squeezes: bool,
+    /// The head is to be sent again, whatever the windows say, and why.
+    pub(crate) resend_head: Option<Cause>,
     pub(crate) flight: Flight,
+    pub(crate) config: Arc<Config>,
+    /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
+    pub(crate) nxt: Seq,
+    deadline: Option<Instant>,
+    events: Vec<Event>,
     pub(crate) window: Window,
-    pub(crate) rtt: RttEstimator,
+    /// What RACK knows, where loss is told by time.
+    pub(crate) rack: Option<Box<Rack>>,
     /// The recovery under way, where the rate is reduced in proportion.
     pub(crate) prr: Option<Box<Prr>>,
-    /// The segment being timed, where one is at a time.
-    timed: Option<(Seq, Instant)>,
-    /// When data left last, and when an acknowledgment arrived last.
-    last: Last,
     /// How much of the window is used, where it is validated.
     usage: Option<Box<Usage>>,
+    pub(crate) rtt: RttEstimator,
+    /// The segment being timed, where one is at a time.
+    timed: Option<(Seq, Instant)>,
     /// What grows and cuts the window in place of Reno, where it is asked for.
     control: Option<Box<Control>>,
     /// Explicit congestion notification, where both ends use it.
@@ -147,13 +153,7 @@ pub struct Sender {
     pub(crate) recovery: Recovery,
     /// The window on its way down outside fast recovery.
     pub(crate) reduction: Option<WindowReduction>,
-    /// The head is to be sent again, whatever the windows say, and why.
-    pub(crate) resend_head: Option<Cause>,
     permit: Permit,
-    /// A segment may be as small as the offered window.
-    squeezes: bool,
-    /// The largest window that a segment offered which did not go straight through.
-    largest_window: u32,
     /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
     pub(crate) timed_out_at: Option<Seq>,
     /// How often the timer of the SYN expired, in vain or not known to be.
