@@ -9,6 +9,9 @@ use crate::fetch::{fetch, fetch_at, fetch_behind, fetch_packet, fetch_row};
 use crate::flow::Flow;
 use crate::links::Stage;
 
+/// So many of a run come out before what says where the packet lies.
+const PLACE: usize = 64;
+
 /// So many of a run come out before the packet that is fetched: it was put there a round trip ago.
 const PACKET: usize = 24;
 
@@ -33,6 +36,7 @@ impl Sim {
     pub(super) fn fetch_ahead(&self) {
         let Some((number, run)) = self.transit.next_run() else { return };
         let behind = |others| run.oldest(others).map(|waiting| self.transit.waiting(*waiting));
+        run.oldest(PLACE).into_iter().for_each(fetch);
         if let Some(packet) = behind(PACKET) {
             fetch_packet(packet);
         }
