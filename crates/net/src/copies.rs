@@ -56,8 +56,8 @@ impl Copies {
         }
     }
 
-    /// The newest of them, as far as they are told apart.
-    pub fn newest(&self) -> Option<&Resent> {
+    /// The one with the highest sequence number: where the others lie.
+    pub fn last(&self) -> Option<&Resent> {
         self.segments.last()
     }
 

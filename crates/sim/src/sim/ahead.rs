@@ -109,13 +109,13 @@ impl Sim {
                 let Some(flight) = sender.flight() else { return };
                 flight.head().into_iter().for_each(fetch);
                 flight.last().into_iter().for_each(fetch_behind);
-                flight.a_known_block().into_iter().for_each(fetch);
+                flight.known_block().into_iter().for_each(fetch);
                 if flight.sacked() > 0 {
                     receiver.fetch_pieces();
                 }
             }
             Place::Receiver => {
-                sender.copies.newest().into_iter().for_each(fetch);
+                sender.copies.last().into_iter().for_each(fetch);
                 receiver.newest_piece().into_iter().for_each(fetch);
             }
         }

@@ -140,8 +140,8 @@ impl Flight {
         self.segments.back()
     }
 
-    /// One of the SACK blocks that are known to be marked: where they lie.
-    pub fn a_known_block(&self) -> Option<&Range<Seq>> {
+    /// One of the SACK blocks that are known to be marked: where the others lie.
+    pub fn known_block(&self) -> Option<&Range<Seq>> {
         self.known.as_ref().map(|known| known.any())
     }
 
