@@ -58,11 +58,7 @@ impl Reversals {
     pub fn hear(&mut self, connection: &Connection, events: &[Event]) {
         let flight = connection.sender().flight();
         for event in events {
-            let again = match event {
-                Event::Timeout(again) => again,
-                Event::FastRetransmit(again) => again,
-                _ => continue,
-            };
+            let (Event::Timeout(again) | Event::FastRetransmit(again)) = event else { continue };
             let goes_on = match event {
                 Event::Timeout(_) => self.timed_out == Some(again.seq),
                 _ => self.timed_out.is_some(),
