@@ -194,3 +194,17 @@ fn while_all_goes_well_segments_are_answered_where_they_lie() {
     let [acknowledgments, data] = world.answered;
     assert!(acknowledgments > 1000 && data > 1000, "{:?} of {}", world.answered, world.sent.len());
 }
+
+#[test]
+fn data_behind_a_gap_are_answered_where_they_lie_too() {
+    let mut receiver = Config::default();
+    receiver.receiver.ack_every = 1;
+    let fates = (0..600).map(|frame| (!(500..504).contains(&frame)).then_some(50)).collect();
+    let mut world = World::new([Config::default(), receiver], [2_000_000, 0], fates);
+    world.run(Arrives::ToBeAnswered);
+    let behind = world.sent.iter().filter(|(_, segment)| segment.sack_count() > 0).count();
+    let data = world.sent.iter().filter(|(_, segment)| segment.len > 0).count();
+    assert!(behind > 10, "{behind} of {}", world.sent.len());
+    // All but those that are lost, and the first.
+    assert!(world.answered[1] as usize + 6 > data, "{} of {data}", world.answered[1]);
+}
