@@ -29,7 +29,7 @@ const CONNECTION: usize = offset_of!(End, connection);
 
 /// One end of a flow during a run; what every packet asks for comes first.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct End {
     /// The copies of its segments.
     pub copies: Copies,

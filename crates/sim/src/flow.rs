@@ -93,7 +93,7 @@ struct Headings {
 
 /// A flow during a run; what every packet asks for comes first.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Flow {
     /// Packets of both directions that are on their way.
     pub under_way: u32,

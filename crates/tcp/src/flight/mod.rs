@@ -491,10 +491,7 @@ impl Flight {
     /// all with the handshake, and of many flows each has its largest window at another time. Windows
     /// that only go up and down in congestion avoidance keep what they have.
     pub fn give_back_room(&mut self) {
-        self.segments.shrink_to(match self.segments.len() {
-            0 => 0,
-            some => ROOM.max(4 * some),
-        });
+        self.segments.shrink_to(4 * self.segments.len());
     }
 
     /// Forgets the scoreboard: a timeout may mean that the receiver reneged (RFC 2018 section 8).
@@ -516,7 +513,7 @@ impl Flight {
 }
 
 /// A flight that has more than a SYN has room for so many segments, for the ring to grow seldom.
-const ROOM: usize = 16;
+const ROOM: usize = 4;
 
 /// The timestamp of a segment, zero without.
 fn timestamp_of(segment: &Segment) -> u32 {

@@ -105,7 +105,7 @@ fn responder_of(config: &Config) -> Option<Box<dyn Responder>> {
 /// Laid out as it stands: what every segment asks for comes first, side by side, and what is
 /// seldom needed is elsewhere, for with many connections the processor waits for memory.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Sender {
     /// Behind what the application has written; the FIN takes this offset.
     limit: Seq,
