@@ -205,6 +205,7 @@ fn data_behind_a_gap_are_answered_where_they_lie_too() {
     let behind = world.sent.iter().filter(|(_, segment)| segment.sack_count() > 0).count();
     let data = world.sent.iter().filter(|(_, segment)| segment.len > 0).count();
     assert!(behind > 10, "{behind} of {}", world.sent.len());
-    // All but those that are lost, and the first.
-    assert!(world.answered[1] as usize + 6 > data, "{} of {data}", world.answered[1]);
+    // What arrives behind a gap is acknowledged with SACK blocks: nearly none of it goes the long way.
+    let (lost, answered) = (4, world.answered[1] as usize);
+    assert!(5 * (data - lost - answered) < behind, "{answered} of {data}, {behind} behind gaps");
 }
