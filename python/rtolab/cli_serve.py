@@ -100,7 +100,11 @@ def _run(listener: socket.socket, limits: Limits, browse: list[Path], *, opens: 
 
     explorer = Explorer(limits, browse)
     config = uvicorn.Config(
-        explorer.app(), log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=3
+        explorer.app(),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=3,
     )
     Server(config).run(sockets=[listener])
     if explorer.unable:

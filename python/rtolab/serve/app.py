@@ -219,6 +219,8 @@ class Explorer:
         if number >= len(files):
             raise MissingError(f"no file {number}")
         path = files[number]
+        if not path.is_file():
+            raise MissingError(f"{path.name} is not there any more")
         # Pictures are shown, all else is kept: nothing of it runs as a page of ours.
         how = "inline" if path.suffix in SHOWN else "attachment"
         return FileResponse(
@@ -229,7 +231,10 @@ class Explorer:
         number: int = request.path_params["number"]
         if number >= len(self.shelf.found):
             raise MissingError(f"no results {number}")
-        return self.shelf.found[number]
+        found = self.shelf.found[number]
+        if not found.folder.is_dir():
+            raise MissingError(f"the folder of {found.name} is not there any more")
+        return found
 
     async def _ask(
         self, job: str, asked: Mapping[str, Any], kind: str = "application/json"
