@@ -119,7 +119,7 @@ impl Read for Interruptible {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 done => return done,
             }
-            if let Err(told) = Python::attach(|py| py.check_signals()) {
+            if let Some(told) = Python::attach(|py| py.check_signals().err()) {
                 if let Ok(mut slot) = self.interrupt.0.lock() {
                     *slot = Some(told);
                 }
