@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from exploring import keep, open_, settled, until
+from exploring import keep, looking, open_, settled, until
 from rtolab.serve.assets import FOLDER
 
 if TYPE_CHECKING:
@@ -20,12 +19,6 @@ TEXTS = ("ink", "faint", "accent", "wrong", "needed", "unneeded")
 PAPERS = {"paper", "page", "grid", "line"}
 """What things are drawn on, and lines that only divide."""
 PHONE = {"width": 390, "height": 844}
-LOOKING = Path(__file__).with_name("looking.js").read_text(encoding="utf-8")
-
-
-def look(page: Page, what: str) -> Any:
-    """What a function of looking.js finds."""
-    return page.evaluate(f"{LOOKING}.{what}()")
 
 
 def luminance(color: tuple[float, float, float]) -> float:
@@ -75,15 +68,15 @@ def test_all_text_is_legible(page: Page, scheme: str) -> None:
     page.locator(".meanings summary").click()
     page.locator("#editor summary").click()
     page.locator('[data-timeouts="newreno"] .said button').click()
-    assert look(page, "faint") == []
+    assert looking(page, "faint") == []
     page.get_by_role("button", name="Browse").click()
-    assert look(page, "faint") == []
+    assert looking(page, "faint") == []
 
 
 def test_what_differs_in_colour_differs_in_shape_too(page: Page) -> None:
-    for shapes in look(page, "shapes"):
+    for shapes in looking(page, "shapes"):
         assert len(set(shapes)) == len(shapes) >= 3
-    legend = look(page, "legend")
+    legend = looking(page, "legend")
     assert len(set(legend)) == len(legend) == 13
 
 
@@ -91,7 +84,7 @@ def test_the_keyboard_comes_everywhere_and_is_seen_where_it_is(page: Page) -> No
     visited = []
     for _ in range(80):
         page.keyboard.press("Tab")
-        one = look(page, "focused")
+        one = looking(page, "focused")
         if one is None:
             break
         visited.append(one)

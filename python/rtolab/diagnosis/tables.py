@@ -103,8 +103,8 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
     table.add_column("#", justify="right")
     table.add_column("client and server", overflow="fold")
     table.add_column("seen at")
-    table.add_column("sent again\n" + " / ".join(word[:4] for word in VERDICTS), justify="right")
-    table.add_column("timeouts\n" + " / ".join(word[:4] for word in CLASSES), justify="right")
+    table.add_column("sent again\n" + " /\n".join(VERDICTS), justify="right")
+    table.add_column("timeouts\n" + " /\n".join(CLASSES), justify="right")
     table.add_column("time lost\n(s)", justify="right")
     for one in shown:
         lost = [episode["cost"]["time_lost"] or 0.0 for episode in one["episodes"]]
