@@ -298,6 +298,7 @@ fn keys_that_do_not_go_together() {
         (min, "min_on_variance = \"3 min\""),
         (min, "initial = \"90 s\""),
         (min, "initial = \"3 s\"\nmax = \"2 s\""),
+        (min, "slop = \"61 s\""),
         (r#""1776 B""#, r#""200 B""#),
         ("drops = [1, 2]", r#"receive_buffer = "200 B""#),
         ("count = 2", r#"access = { queue = "200 B" }"#),

@@ -183,12 +183,13 @@ fn timestamp(written: &Timestamp, config: &mut TimestampConfig) {
 }
 
 fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> {
-    let Rto { max, initial, k, .. } = written;
+    let Rto { max, slop, initial, k, .. } = written;
     let Rto { srtt_gain, rttvar_gain, granularity, arithmetic, sampling, .. } = written;
     let Rto { sample_handshake, restart_on_retransmit, restart_on_duplicate, .. } = written;
     let Rto { restart_from, history, forget_after, timer, .. } = written;
     config.floor = floor(written, at)?.unwrap_or(config.floor);
     set(&mut config.max, *max);
+    set(&mut config.slop, *slop);
     set(&mut config.initial, *initial);
     set_whole(&mut config.k, *k);
     set_whole(&mut config.srtt_gain, *srtt_gain);
@@ -276,6 +277,7 @@ fn check_order(written: &Rto, config: &RtoConfig, at: &At<'_>) -> Result<(), Err
         Some(_) if max < initial => ("max", format!("at least initial, {initial}")),
         None if max < min => (floor, format!("at most max, {max} by default")),
         None if max < initial => ("initial", format!("at most max, {max} by default")),
+        _ if max < config.slop => ("slop", format!("at most max, {max}")),
         _ => return Ok(()),
     };
     Err(at.key(key).found(&expected))

@@ -143,6 +143,10 @@ pub(crate) struct Rto {
     /// The timeout is never above this. Default: 60 s.
     #[schemars(example = &"60 s")]
     pub max: Option<Written<Positive>>,
+    /// What every timeout has on top, behind its back-off, once there was a sample, as in FreeBSD.
+    /// Default: 0 s.
+    #[schemars(example = &"200 ms")]
+    pub slop: Option<Written<Duration>>,
     /// The timeout before the first sample. Default: 1 s.
     #[schemars(example = &"3 s")]
     pub initial: Option<Written<Positive>>,
