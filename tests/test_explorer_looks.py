@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from exploring import keep, looking, open_, settled, until
 from rtolab.serve.assets import FOLDER
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Browser, Locator, Page
 
 STYLE = (FOLDER / "style.css").read_text(encoding="utf-8")
@@ -148,6 +151,26 @@ def test_what_is_told_of_a_run_goes_with_it(page: Page) -> None:
     page.evaluate("location.hash = 'scenario=hold&sender=sack'")
     settled(page, before)
     assert tip(page).is_hidden()
+
+
+def test_a_picture_that_is_kept_says_which_colour_is_whose(page: Page, tmp_path: Path) -> None:
+    page.locator("#download summary").click()
+    with page.expect_download() as kept:
+        page.get_by_role("button", name="Picture (PNG)").click()
+    kept.value.save_as(tmp_path / "kept.png")
+    encoded = base64.b64encode((tmp_path / "kept.png").read_bytes()).decode()
+    first = page.evaluate(f"({PIXEL})('{encoded}', 67, 42)")
+    red, green, blue = palette(0)["sender-1"]
+    assert first == [round(255 * part) for part in (red, green, blue)]
+
+
+PIXEL = """async (encoded, x, y) => {
+  const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
+  const picture = await createImageBitmap(new Blob([bytes]));
+  const context = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+  context.drawImage(picture, 0, 0);
+  return [...context.getImageData(x, y, 1, 1).data].slice(0, 3);
+}"""
 
 
 def test_a_verdict_that_is_wrong_is_told_as_such(page: Page) -> None:
