@@ -1,11 +1,11 @@
 """Pairs of a kernel's transfers, without F-RTO and with it, and what is told of one by the other.
 
-`tools/pairs` makes them. Of each pair, only the capture without F-RTO is read: what `rtolab diagnose
---what-if` says that F-RTO would have sent in vain stands beside what the kernel did send with it,
-over the same link.
+`tools/pairs` makes them. Of each pair only the capture without F-RTO is read: what `rtolab
+diagnose --what-if` says that F-RTO would have sent in vain stands beside what the kernel did send
+with it, over the same link.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -40,8 +40,7 @@ UNSTEADY: dict[str, dict[str, Any]] = {
     | {"link.radio.forward.outages.scripted": '[{ at = "5 s", for = "1500 ms" }]'},
     "jitter": {"link.radio.jitter": '{ uniform = ["0 ms", "40 ms"] }', "link.radio.order": "free"},
     "overtaking": {"link.radio.jitter": '{ uniform = ["0 ms", "40 ms"] }'},
-    "rate falls": UNSTALLED
-    | {"link.radio.rate_changes": '[{ at = "5 s", rate = "100 kbit/s" }]'},
+    "rate falls": UNSTALLED | {"link.radio.rate_changes": '[{ at = "5 s", rate = "100 kbit/s" }]'},
     "rate falls, queue": UNSTALLED
     | {
         "link.radio.rate_changes": '[{ at = "5 s", rate = "100 kbit/s" }]',
@@ -94,7 +93,7 @@ def pairs() -> list[Pair]:
 
 
 def make(folder: Path) -> pl.DataFrame:
-    """Writes the captures without F-RTO; what was sent in vain without it and with it."""
+    """Writes the captures; what was sent in vain without F-RTO and with it."""
     folder.mkdir(parents=True, exist_ok=True)
     chosen = pairs()
     variants = [
@@ -106,6 +105,7 @@ def make(folder: Path) -> pl.DataFrame:
     for number, pair in enumerate(chosen):
         off, on = 2 * number, 2 * number + 1
         (folder / f"{pair.name}.pcapng").write_bytes(result.pcapng(off, "sender"))
+        (folder / f"{pair.name}.frto.pcapng").write_bytes(result.pcapng(on, "sender"))
         rows.append(
             {
                 **vars(pair),
@@ -173,7 +173,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _summary(part: pl.DataFrame) -> str:
-    shares: Iterable[tuple[str, pl.DataFrame]] = (
+    shares = (
         ("told within 2", part),
         ("where F-RTO makes a difference", part.filter("matters")),
         ("where the replay agrees", part.filter("agrees")),

@@ -14,7 +14,7 @@ import labelled
 from rtolab import Error, _rtolab
 from rtolab.diagnosis import diagnose
 from rtolab.diagnosis.line import Change, Line, Packet, Span
-from rtolab.diagnosis.path import Inferred, infer
+from rtolab.diagnosis.path import Inferred, Reading, infer
 from rtolab.diagnosis.what_if import Outcome, WhatIf, of_connection
 from rtolab.run import find_scenario
 
@@ -155,7 +155,7 @@ def test_a_change_of_the_rate_is_inferred(tmp_path: Path) -> None:
     )
     file = tmp_path / "capture.pcapng"
     file.write_bytes(outcome.pcapng(0, "sender"))
-    line = infer(str(file), diagnose(file).worst[0], steady=False).line
+    line = infer(str(file), diagnose(file).worst[0], Reading(steady=False)).line
     assert line.rate == pytest.approx(1e6, rel=0.01)
     [change] = line.changes
     assert change.at == pytest.approx(5, abs=0.2)
@@ -166,7 +166,7 @@ def test_a_change_of_the_rate_is_inferred(tmp_path: Path) -> None:
 def test_a_steady_link_has_no_change_of_its_rate(tmp_path: Path) -> None:
     for sender in ("sack", "newreno+frto"):
         file, _ = captured(tmp_path, sender)
-        assert not infer(str(file), diagnose(file).worst[0], steady=False).line.changes
+        assert not infer(str(file), diagnose(file).worst[0], Reading(steady=False)).line.changes
 
 
 def test_a_line_transmits_at_the_rate_of_the_time() -> None:
