@@ -27,6 +27,9 @@ NEARLY = 1.1
 JUMP = 4
 """An acknowledgment of so many times as much as most do follows others that were lost."""
 
+TOO_SOON = 4
+"""An answer may wait for others, but none comes before its packet can: that counts so much more."""
+
 STEPS = 8
 ROUNDS = 3
 """When a rate changed is looked for in so many steps either way, so often, each time finer."""
@@ -40,7 +43,9 @@ def settled(line: Line, seen: Seen) -> Line:
     for index in range(len(line.changes)):
         reach = 4 * line.delay + LATE
         for _ in range(ROUNDS):
-            line = min(_moved(line, index, reach), key=lambda one: _off(one, seen, index))
+            since = line.changes[index].at - reach
+            moved = _moved(line, index, reach)
+            line = min(moved, key=lambda one: _off(one, seen, (index, since)))
             reach /= STEPS
     return line
 
@@ -60,13 +65,16 @@ def _moved(line: Line, index: int, reach: float) -> list[Line]:
     return found
 
 
-def _off(line: Line, seen: Seen, index: int) -> float:
-    """How far answers are from where they are expected, those before the next change."""
+def _off(line: Line, seen: Seen, change: tuple[int, float]) -> float:
+    """How far answers are from where they are expected, since then and until the next change."""
     sent, answers = seen
+    index, since = change
     end = line.changes[index + 1].at if index + 1 < len(line.changes) else float("inf")
     expected = _expected(line.answers(sent), answers)
     pairs = zip(answers, expected, strict=True)
-    return statistics.median([abs(one.t - at) for one, at in pairs if one.t <= end] or [0.0])
+    late = [one.t - at for one, at in pairs if since <= one.t <= end]
+    apart = [min(each, LATE) if each > 0 else TOO_SOON * min(-each, LATE) for each in late]
+    return statistics.fmean(apart or [0.0])
 
 
 def befallen(line: Line, seen: Seen, ack_lost: Sequence[float]) -> Line:

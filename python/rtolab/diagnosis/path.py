@@ -14,7 +14,7 @@ from rtolab._rtolab import Error
 from rtolab.diagnosis.afar import at_sender
 from rtolab.diagnosis.line import BARE_ACK, BITS, Answer, Line, Packet, Span
 from rtolab.diagnosis.mishaps import befallen, settled
-from rtolab.diagnosis.pace import Pace, changes, delivered, median, paces
+from rtolab.diagnosis.pace import Ack, Pace, changes, delivered, median, paces
 from rtolab.diagnosis.queue import fitted
 from rtolab.diagnosis.wheel import Wheel, told
 
@@ -111,7 +111,7 @@ class _Sides:
 
     sent: list[Packet]
     answers: list[Answer]
-    passed: list[Answer]
+    passed: list[Ack]
     edges: list[int]
 
 
@@ -178,18 +178,20 @@ def _sides(rows: Sequence[dict[str, Any]], connection: Connection) -> _Sides:
     sender, start = connection["sender"], connection["start"]
     lost = _lost(rows, connection)
     opens = sender == "client"
-    sent, answers, acks, edges = [], [], [], []
-    number, highest = 0, 0 if opens else 1
+    sent, answers, acks, edges = [], [], list[Ack](), []
+    number, highest, left = 0, 0 if opens else 1, dict[int, float]()
     for row in rows:
         t, frame = row["t"] - start, row["frame"]
         number += row["from"] == sender
         if row["from"] == sender and row["len"] and (opens or row["seq"] > 0):
             end = row["seq"] + row["len"]
             sent.append(Packet(t, row["seq"], end, frame, frame in lost, number))
+            left[row["seq"]] = t
         elif row["from"] != sender and row["ack"] is not None:
             edges.append(row["edge"] - row["ack"])
             if row["ack"] >= highest and (row["ack"] > highest or not row["len"]):
-                acks.append(Answer(t, row["ack"]))
+                idle = bool(acks) and row["ack"] > highest and left.get(highest, 0.0) >= acks[-1].t
+                acks.append(Ack(t, row["ack"], idle))
             if row["ack"] > highest:
                 highest = row["ack"]
                 answers.append(Answer(t, highest))

@@ -27,7 +27,7 @@ ASTRAY = 0.1
 JUST = 0.25
 """What leaves so soon, as a part of the time that a packet takes, leaves before what comes now.
 
-Packets come as acknowledgments do, those as packets left, and so at the very times when others leave.
+Packets come as acknowledgments do, and those as packets left: at the times when others leave.
 """
 
 
