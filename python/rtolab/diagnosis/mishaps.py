@@ -30,6 +30,10 @@ JUMP = 4
 TOO_SOON = 4
 """An answer may wait for others, but none comes before its packet can: that counts so much more."""
 
+FEW = 4
+FULL = 1500
+"""By the time of so many packets of so many bytes a change may be off at first."""
+
 STEPS = 8
 ROUNDS = 3
 """When a rate changed is looked for in so many steps either way, so often, each time finer."""
@@ -41,7 +45,7 @@ def settled(line: Line, seen: Seen) -> Line:
     Where a sender waits for acknowledgments, their pace tells of a change only later, or sooner.
     """
     for index in range(len(line.changes)):
-        reach = 4 * line.delay + LATE
+        reach = 4 * line.delay + LATE + FEW * line.transmission(FULL, line.changes[index].at)
         for _ in range(ROUNDS):
             since = line.changes[index].at - reach
             moved = _moved(line, index, reach)
@@ -73,8 +77,7 @@ def _off(line: Line, seen: Seen, change: tuple[int, float]) -> float:
     expected = _expected(line.answers(sent), answers)
     pairs = zip(answers, expected, strict=True)
     late = [one.t - at for one, at in pairs if since <= one.t <= end]
-    apart = [min(each, LATE) if each > 0 else TOO_SOON * min(-each, LATE) for each in late]
-    return statistics.fmean(apart or [0.0])
+    return statistics.fmean([each if each > 0 else -TOO_SOON * each for each in late] or [0.0])
 
 
 def befallen(line: Line, seen: Seen, ack_lost: Sequence[float]) -> Line:

@@ -92,17 +92,18 @@ class Captured:
     elapsed_s: float
 
     def distance(self, other: Outcome) -> tuple[float, ...]:
-        """How far another is from it: retransmissions, then time; Linux where that is unclear."""
+        """How far another is from it, as a part of what it did; Linux where that is unclear."""
         count = _beyond(other.unneeded, self.unneeded, self.unknown)
         count += _beyond(other.needed, self.needed, self.unknown)
         elapsed = float("inf") if other.elapsed_s is None else other.elapsed_s
         late = abs(elapsed - self.elapsed_s) / self.elapsed_s
-        clear = (max(0, count - UNCLEAR), max(0.0, late - UNCLEAR_TIME))
-        return (*clear, other.sender != LINUX, count, late)
+        all_ = max(1, self.unneeded + self.needed + self.unknown)
+        clear = max(0, count - UNCLEAR) / all_ + max(0.0, late - UNCLEAR_TIME)
+        return (clear, other.sender != LINUX, count, late)
 
     def agrees(self, other: Outcome) -> bool:
         """Is another so near that it may be the same?"""
-        return self.distance(other)[:2] == (0, 0)
+        return self.distance(other)[0] == 0
 
 
 def _beyond(count: int, least: int, more: int) -> int:
