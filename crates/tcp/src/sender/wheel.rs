@@ -48,7 +48,7 @@ mod tests {
     /// 884.7 and then 1728.0 ms later, on a timeout of 854.6 ms by the arithmetic of the RFC.
     #[test]
     fn timers_come_as_late_as_a_kernel_s() {
-        let offset = 5078_991 % 32_000;
+        let offset = 5_078_991 % 32_000;
         let at = |micros: u64| Instant::START + Duration::from_micros(micros - offset);
         let tick = Duration::from_millis(4);
         let first = expiry(at(4_194_314), Duration::from_micros(854_629), tick);
