@@ -6,16 +6,18 @@ import struct
 import subprocess
 import sys
 from collections import Counter
+from io import StringIO
 from pathlib import Path
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 import labelled
 import scoring
 from conftest import RequireTool
 from rtolab import Error, _rtolab
-from rtolab.diagnosis import Diagnosis, annotate, diagnose, limits, page
+from rtolab.diagnosis import Diagnosis, annotate, diagnose, limits, page, tables
 from rtolab.run import find_scenario
 from rtolab.run import run as simulated
 
@@ -229,3 +231,24 @@ def test_what_was_acknowledged_is_not_needed_though_the_capture_began_behind_it(
     kinds = Counter(e["kind"] for r in connection["retransmissions"] for e in r["evidence"])
     assert kinds["already-acknowledged"] > 5
     assert {one["verdict"] for one in connection["retransmissions"]} == {"unneeded"}
+
+
+def shown(found: Diagnosis) -> str:
+    console = Console(width=100, file=StringIO(), color_system=None)
+    console.print(tables.diagnosis(found, 10))
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def test_an_address_of_ipv6_is_shown_with_its_brackets(made: Path) -> None:
+    document = diagnose(made).document
+    document["connections"][0]["client"] = "[fe80::a00:1]:49152"
+    assert "[fe80::a00:1]:49152" in shown(Diagnosis("six", document))
+
+
+def test_what_a_capture_holds_twice_or_lacks_is_said(made: Path) -> None:
+    document = diagnose(made).document
+    assert "captured twice" not in shown(Diagnosis("made", document))
+    document["connections"][0] |= {"captured_twice": 3, "missed_bytes": 1460, "vantage": "receiver"}
+    told = shown(Diagnosis("made", document))
+    assert "3 packets captured twice count once; 1460 bytes were acknowledged" in told
+    assert "Seen at the receiver" in told

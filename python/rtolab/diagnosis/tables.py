@@ -21,8 +21,8 @@ STORIES = 3
 """Episodes told of a connection."""
 
 BLIND = {
-    "receiver": "Seen at the receiver: which copies came shows here, why and when the sender's timer "
-    "expired does not. A capture at the sender tells.",
+    "receiver": "Seen at the receiver: which copies came shows here, why they were sent again "
+    "does not. A capture at the sender tells.",
     "unknown": "Where this was captured does not show: what rests on times may be wrong.",
 }
 """What is not told of a connection, by where it was seen."""
@@ -121,7 +121,8 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
         lost = [cost for cost in costs if cost is not None]
         table.add_row(
             str(one["number"]),
-            f"{one['client']}\n{one['server']}",
+            # An IPv6 address in brackets is no markup.
+            Text(f"{one['client']}\n{one['server']}"),
             f"{one['vantage']}\n({one['sender']} sends)",
             _counts(one["retransmissions"], "verdict", VERDICTS),
             _counts(one["timeouts"], "class", CLASSES),
