@@ -113,8 +113,8 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
     table.add_column("#", justify="right")
     table.add_column("client and server", overflow="fold")
     table.add_column("seen at")
-    table.add_column("sent again:\n" + " /\n".join(VERDICTS), justify="right")
-    table.add_column("timeouts:\n" + " /\n".join(CLASSES), justify="right")
+    table.add_column("sent again\n" + " /\n".join(VERDICTS), justify="right")
+    table.add_column("timeouts\n" + " /\n".join(CLASSES), justify="right")
     table.add_column("time lost\n(s)", justify="right")
     for one in shown:
         costs = [episode["cost"]["time_lost"] for episode in one["episodes"]]
