@@ -103,14 +103,23 @@ impl<W: Write> Writer<W> {
         let mut bytes =
             frame::headers(packet).ok_or(WriteError::TooLong { at: *at, len: segment.len })?;
         let original = bytes.len() + segment.len as usize;
-        let captured = original.min(self.snaplen);
-        bytes.resize(captured, 0);
+        bytes.resize(original.min(self.snaplen), 0);
+        self.captured(*at, (&bytes, original), comment.as_deref())
+    }
 
+    /// Writes a packet of `original` bytes from its IP header on, of which these `bytes` are known.
+    pub fn captured(
+        &mut self,
+        at: Instant,
+        (bytes, original): (&[u8], usize),
+        comment: Option<&str>,
+    ) -> Result<(), WriteError> {
+        let captured = bytes.len().min(original).min(self.snaplen);
         let (high, low) = ((at.nanos() >> 32) as u32, at.nanos() as u32);
         for word in [0, high, low, captured as u32, original as u32] {
             self.put(&word.to_le_bytes());
         }
-        self.put(&bytes);
+        self.put(&bytes[..captured]);
         self.pad();
         if let Some(comment) = comment {
             self.option(option::COMMENT, comment.as_bytes())?;

@@ -15,9 +15,9 @@ const SERVER_PORT: u16 = 5001;
 /// The dynamic ports of RFC 6335 section 6.
 const CLIENT_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 
-/// The capture at `place` as a file. Each flow has a port of its own, and initial sequence numbers
-/// that only it and the seed decide; packets say in a comment what became of them if that is not
-/// the usual.
+/// The capture at `place` as a file: what real hosts sent as they sent it, without its payload. Each
+/// flow that was simulated has a port of its own, and initial sequence numbers that only it and the
+/// seed decide. Packets say in a comment what became of them if that is not the usual.
 pub(crate) fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, WriteError> {
     let run = &recording.run;
     let comment = format!("run {}, seed {}, sender {}", run.run, run.seed, run.sender);
@@ -27,14 +27,19 @@ pub(crate) fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, Wri
     // Datagrams are no part of a TCP conversation.
     let segments = recording.segments.iter().filter(|row| row.segment.flags != Flags::NONE);
     for row in segments.filter(|row| row.place == place) {
+        let (at, comment) = (RUN_START + row.at.since(Instant::START), comment_on(row));
+        if let Some(head) = recording.heads.get(row.copy as usize) {
+            writer.captured(at, (head, row.bytes as usize), comment.as_deref())?;
+            continue;
+        }
         for flow in conversations.len() as u32..=row.flow {
             conversations.push(conversation(flow, run.seed));
         }
         let packet = conversations[row.flow as usize].packet(from(row), &row.segment);
         writer.packet(&Packet {
-            at: RUN_START + row.at.since(Instant::START),
+            at,
             identification: row.copy as u16,
-            comment: comment_on(row).map(Cow::Owned),
+            comment: comment.map(Cow::Owned),
             ..packet
         })?;
     }

@@ -8,6 +8,7 @@ pub mod tables;
 
 pub use judged::{Comparison, DuplicateCause, DuplicateRow, Rest, Truths, VerdictRow, WhatIfRow};
 pub use rows::{
-    ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Losses, Measured,
-    Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth, WindowRow,
+    ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, HEAD, LinkRow, Losses,
+    Measured, Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth,
+    WindowRow,
 };

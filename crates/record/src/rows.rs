@@ -19,6 +19,9 @@ pub struct Run {
     pub sender: Arc<str>,
 }
 
+/// Of a packet so many bytes are kept: the headers of IP and TCP with all options.
+pub const HEAD: usize = 120;
+
 /// Everything that one run left; tables it was not asked for are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
@@ -30,6 +33,9 @@ pub struct Recording {
     pub timeouts: Vec<TimeoutRow>,
     /// One row a packet event, of a traced run.
     pub segments: Vec<SegmentRow>,
+    /// How the packets of real hosts began, from their IP headers on, by the numbers of their copies;
+    /// none of a simulated run.
+    pub heads: Vec<[u8; HEAD]>,
     /// One row a change of a sender's windows, if asked for.
     pub windows: Vec<WindowRow>,
     /// One row a link direction.

@@ -1,13 +1,10 @@
 //! What became of every packet.
 
 use rtolab_link::Cause;
-use rtolab_record::{Fate, Place};
+use rtolab_record::{Fate, HEAD, Place};
 use rtolab_time::{Duration, Instant};
 
 use super::packet::Packet;
-
-/// Of each packet so many bytes are kept: the headers of IP and TCP with all options.
-const KEPT: usize = 120;
 
 /// A packet that left a host.
 #[derive(Clone, Debug)]
@@ -22,13 +19,18 @@ pub(crate) struct Sent {
     pub fate_at: Option<Instant>,
     /// How long links held it.
     pub held: Duration,
-    head: [u8; KEPT],
+    head: [u8; HEAD],
 }
 
 impl Sent {
     /// Its first bytes.
     pub(crate) fn head(&self) -> &[u8] {
-        &self.head[..KEPT.min(self.length as usize)]
+        &self.head[..HEAD.min(self.length as usize)]
+    }
+
+    /// The same, with zeros behind it where it is shorter.
+    pub(crate) const fn padded_head(&self) -> [u8; HEAD] {
+        self.head
     }
 }
 
@@ -54,8 +56,8 @@ impl Log {
             return;
         }
         debug_assert_eq!(packet.copy.0, self.sent.len() as u64);
-        let mut head = [0; KEPT];
-        let kept = KEPT.min(packet.bytes.len());
+        let mut head = [0; HEAD];
+        let kept = HEAD.min(packet.bytes.len());
         head[..kept].copy_from_slice(&packet.bytes[..kept]);
         self.sent.push(Sent {
             flow: packet.flow,

@@ -12,6 +12,7 @@ use rtolab_scenario::Scenario;
 use rtolab_time::{Duration, Instant};
 
 use super::host::Host;
+use super::log::Sent;
 use super::pump::Pump;
 use super::roads::Roads;
 use super::seen::{self, Seen};
@@ -134,6 +135,7 @@ pub(crate) fn recording(
         recording.timeouts.extend(timeouts);
     }
     recording.segments.sort_by_key(|row| row.at);
+    recording.heads = pump.log.sent.iter().map(Sent::padded_head).collect();
     let until = pump.ended;
     for (index, (name, _)) in roads.links.iter().enumerate() {
         recording.links.extend(links(name, pump, index));
