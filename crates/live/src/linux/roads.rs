@@ -67,7 +67,7 @@ impl Roads {
             if let Some(stage) = stages.into_iter().flatten().next() {
                 return Err(Error::Unsupported {
                     found: format!("link `{name}` has the stage `{}`", stage.name),
-                    expected: "a link without a stage",
+                    expected: "a link without one: only a simulation knows stages written in Python",
                 });
             }
         }

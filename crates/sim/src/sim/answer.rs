@@ -72,7 +72,7 @@ impl Flow {
             return answer;
         }
         if len > 0 {
-            there.copies.arrived(seq, packet.order);
+            there.copies.taken(seq, packet.order);
             here.count.read += u64::from(len);
             if packet.to_receiver {
                 self.tally.delay.count(at.since(packet.sent));
