@@ -4,8 +4,8 @@
 mod script;
 
 use rtolab_tcp::config::{
-    Control, CubicGrowth, PrrBound, RackRules, RackThreshold, Reduction, Restarts, Sampling,
-    SlowStart,
+    Avoidance, Control, CubicGrowth, PrrBound, RackRules, RackThreshold, Reduction, Restarts,
+    Sampling, SlowStart,
 };
 use rtolab_tcp::spurious::Verdict;
 use script::{Script, Setup};
@@ -99,18 +99,18 @@ fn a_dsack_alone_leaves_the_timeout_undecided() {
     s.ack(1).verdict(Verdict::Genuine).take();
 }
 
-/// `cubictcp_acked`: for a second after CUBIC begins no round trip counts. The first was of three
+/// `cubictcp_acked`: for a second after CUBIC begins no round trip counts. The first was of six
 /// seconds, and until another counts the curve is looked at as far ahead.
 #[test]
 fn for_a_second_after_cubic_begins_no_round_trip_counts() {
-    let setup = Script::sender("sack").cwnd(20).ssthresh(20).offered(1000).handshake_takes(1500);
+    let setup = Script::sender("sack").cwnd(20).ssthresh(20).offered(1000).handshake_takes(3000);
     let setup = setup.set(|config| {
         config.congestion.control = Control::Cubic;
         config.congestion.cubic.growth = CubicGrowth::Linux;
         config.window.slow_start = SlowStart::Delivered;
     });
     let mut s = setup.sent(1..=20);
-    s.at(4500).ack(1).take();
+    s.at(9000).ack(1).take();
     let grown_by = |rounds: std::ops::Range<u64>, s: &mut Script| {
         let before = s.connection.sender().window().cwnd;
         let mut acked = 0;
@@ -118,18 +118,38 @@ fn for_a_second_after_cubic_begins_no_round_trip_counts() {
             let una = s.connection.sender().flight().una();
             let (first, max) = (script::number_of(una), s.connection.sender().flight().max());
             for number in first..script::number_of(max) {
-                s.at(4500 + 100 * round).ack(number).take();
+                s.at(9000 + 100 * round).ack(number).take();
                 acked += 1;
             }
         }
         let grown = s.connection.sender().window().cwnd - before;
         (grown as f64 / 1000.0) / f64::from(acked)
     };
-    // By one for every second segment, as fast as CUBIC ever is.
-    let first = grown_by(1..5, &mut s);
-    assert!(first > 0.45, "{first}");
+    // What was outstanding from the beginning; then by one for every second segment, as fast as CUBIC
+    // ever is, and a second later not any more.
+    grown_by(1..2, &mut s);
+    let first = grown_by(2..4, &mut s);
     let then = grown_by(12..14, &mut s);
-    assert!(then < 0.2, "{then}");
+    assert!(first > 0.45, "{first}");
+    assert!(then < 0.1, "{then}");
+}
+
+/// `tcp_slow_start` says what of an acknowledgment is more than slow start needs, and congestion
+/// avoidance goes on with that: with four of the eleven segments that the window grows by one for.
+#[test]
+fn what_slow_start_has_no_need_of_counts_in_congestion_avoidance() {
+    for (slow_start, cwnd) in [(SlowStart::Delivered, 12.0), (SlowStart::OneSegment, 11.0)] {
+        let setup = Script::sender("sack").cwnd(10).ssthresh(11).set(|config| {
+            config.window.slow_start = slow_start;
+            config.window.avoidance = Avoidance::ByteCounting;
+        });
+        let mut s = setup.sent(1..=10);
+        s.ack(5).cwnd(11.0).take();
+        for number in 6..=11 {
+            s.ack(number).cwnd(11.0).take();
+        }
+        s.ack(12).cwnd(cwnd).take();
+    }
 }
 
 /// `tcp_enter_loss`: where enough was SACKed for a loss and a timeout came first, paths reorder less

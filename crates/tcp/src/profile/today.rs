@@ -127,7 +127,7 @@ const GVISOR_SENDS: &[Quirk] = &[
     quirk("SACK and timestamps", "gVisor, protocol.go and connect.go", sack_and_timestamps),
     quirk(
         "RACK with tail loss probes",
-        "assumed: from memory of gVisor, rack.go and protocol.go",
+        "gVisor, rack.go and protocol.go; not modelled: any D-SACK ends a probe without a cut",
         |c| {
             c.recovery.algorithm = Algorithm::Rack;
             c.recovery.rack.tail_loss_probe = true;
@@ -164,7 +164,7 @@ const GVISOR_SENDS: &[Quirk] = &[
     quirk("an initial window of ten segments", "gVisor, snd.go: InitialCwnd", |c| {
         c.window.initial = InitialWindow::Segments(10);
     }),
-    quirk("an idle window begins anew", "assumed: from memory of gVisor, snd.go: sendData", |c| {
+    quirk("an idle window begins anew", "gVisor, snd.go: sendData", |c| {
         c.window.idle_restart = IdleRestart::LastSent;
     }),
     quirk("a floor of 200 ms, a ceiling of 120 s", "gVisor, snd.go: MinRTO, MaxRTO", |c| {
@@ -191,11 +191,7 @@ const GVISOR_SENDS: &[Quirk] = &[
 ];
 
 const GVISOR_RECEIVES: &[Quirk] = &[
-    quirk(
-        "SACK and timestamps without D-SACK",
-        "assumed: from memory of gVisor, sack.go",
-        plain_sack,
-    ),
+    quirk("SACK and timestamps without D-SACK", "gVisor, sack.go: UpdateSACKBlocks", plain_sack),
     quirk(
         "each segment is acknowledged",
         "assumed: gVisor acknowledges what arrived together, and knows no delay",
