@@ -83,7 +83,7 @@ CASES = (
     Case("ARQ out of order", "kernel-stall", _resent("free"), runs=30),
     Case("last mile", "last-mile", runs=2),
 )
-"""What `rtolab compare --all` compares: some eight minutes."""
+"""What `rtolab compare --all` compares: some nine minutes."""
 
 
 def compared(

@@ -133,7 +133,7 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         "duration_s": duration,
     }
 
-    def ready(ipv4_alone: bool) -> None:  # noqa: FBT001  (called from below)
+    def ready(ipv4_alone: bool) -> None:
         place = f" in {netns}" if netns else ""
         without = ", for IPv4 alone: IPv6 is disabled there" if ipv4_alone else ""
         sys.stderr.write(f"rtolab: gateway on {device}{place}{without}; Ctrl-C ends it\n")

@@ -39,7 +39,8 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
     ),
     quirk(
         "PRR, its bound by what is newly lost",
-        "assumed: from memory of FreeBSD 14, tcp_do_prr_ack; its heuristic is that of RFC 9937",
+        "FreeBSD 14, tcp_do_prr_ack; not modelled: RecoverFS counts what is SACKed, and behind a new \
+         loss only what is owed leaves",
         |c| c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937),
     ),
     quirk(
@@ -64,7 +65,7 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
     ),
     quirk(
         "an initial window of ten segments, and anew after an idle time",
-        "assumed: from memory of FreeBSD 14, tcp_initcwnd_segments and cc_after_idle",
+        "FreeBSD 14, tcp_compute_initwnd; assumed: from memory of cc_after_idle",
         |c| {
             c.window.initial = InitialWindow::Rfc6928;
             c.window.idle_restart = IdleRestart::LastReceived;
