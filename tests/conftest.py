@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from rtolab.serve.limits import Limits
 
+pytest_plugins = ["exploring"]
+"""What tests of the explorer in a browser share."""
 RequireTool = Callable[[str, str], str]
 
 

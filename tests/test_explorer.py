@@ -1,91 +1,24 @@
-"""The explorer as a person with a browser meets it. Pictures of it are kept where
-`RTOLAB_SCREENSHOTS` says."""
+"""The explorer as a person with a browser meets it."""
 
 from __future__ import annotations
 
 import base64
-import os
 import statistics
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from exploring import keep, open_, runs, settled, until
 from rtolab import sweep
 from serving import server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from playwright.sync_api import Browser, Page
-
-    from conftest import RequireTool
 
 CAPTURE = Path(__file__).parent / "captures" / "stall-3s-acks-sack-frto-off.sender.pcapng.gz"
 SLOWEST_S = 1.0
 """From a drag to its picture at the median; on a machine that is at other work, too."""
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with server() as (address, _):
-        yield address
-
-
-@pytest.fixture(scope="module")
-def browser(require_tool: RequireTool) -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415
-
-    path = require_tool("chromium", "chromium")
-    with sync_playwright() as playwright:
-        # Chromium's own sandbox needs rights that a container does not give to root.
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    """The page at 1280x800, light; whatever it complains about fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
-    page = context.new_page()
-    said: list[str] = []
-    asked: list[str] = []
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on(
-        "console", lambda message: said.append(message.text) if message.type == "error" else None
-    )
-    page.on("request", lambda request: asked.append(request.url))
-    open_(page, address)
-    yield page
-    context.close()
-    # Refusals are answers with a status, which Chromium reports as errors of the console.
-    assert [one for one in said if "status of 4" not in one] == []
-    assert [url for url in asked if not url.startswith((address, "blob:", "data:"))] == []
-
-
-def open_(page: Page, address: str) -> None:
-    page.goto(address)
-    page.wait_for_selector("body[data-runs]")
-
-
-def runs(page: Page) -> int:
-    return int(page.evaluate("document.body.dataset.runs"))
-
-
-def until(holds: Callable[[], bool], seconds: float = 20) -> None:
-    """Playwright's own way evaluates text, which the page's policy forbids."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def settled(page: Page, before: int) -> None:
-    """Wait until what was changed is shown."""
-    until(lambda: runs(page) > before)
-    page.wait_for_selector("body:not(.running)")
 
 
 def hash_(page: Page) -> str:
@@ -95,13 +28,6 @@ def hash_(page: Page) -> str:
 def total(page: Page, sender: str, what: str) -> float:
     cell = page.locator(f'tr[data-sender="{sender}"] td[data-total="{what}"]')
     return float(cell.inner_text())
-
-
-def keep(page: Page, name: str) -> None:
-    folder = os.environ.get("RTOLAB_SCREENSHOTS")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=Path(folder) / f"{name}.png")
 
 
 def drag(page: Page, knob: str, part: float, steps: int = 10) -> None:
@@ -211,10 +137,9 @@ def test_a_packet_tells_its_story_to_the_pointer_and_to_the_keyboard(page: Page)
 
 
 def test_what_if_it_had_not_fired_or_the_sender_were_another(page: Page) -> None:
-    button = page.locator('table[data-timeouts="newreno"] button')
-    button.click()
-    told = page.locator('table[data-timeouts="newreno"] td.told')
-    told.get_by_text("Had it not fired").wait_for()
+    page.locator('table[data-timeouts="newreno"] button[aria-label^="What if"]').click()
+    told = page.locator('table[data-timeouts="newreno"] td.told').nth(1)
+    told.get_by_text("Had it not fired: the transfer").wait_for()
     text = told.inner_text()
     assert "0.514 s sooner, with 31 segments fewer" in text
     assert "newreno+frto" in text
@@ -321,7 +246,7 @@ def test_a_capture_is_dropped_and_diagnosed(page: Page, tmp_path: Path) -> None:
         [content, "slow.pcapng.gz"],
     )
     page.dispatch_event("body", "drop", {"dataTransfer": transfer})
-    page.get_by_text("the retransmission timer expired").first.wait_for()
+    page.locator("#diagnosis").get_by_text("the retransmission timer expired").first.wait_for()
     assert page.locator("#diagnosis canvas").count() == 1
     assert "spurious" in page.locator("#diagnosis [data-timeouts]").inner_text()
     keep(page, "capture")

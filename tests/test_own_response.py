@@ -8,12 +8,16 @@ import pytest
 
 import rtolab
 from rtolab import Answer, PrototypeError, Response
+from rtolab.run import shipped_scenarios
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
     from rtolab._rtolab import Situation
 
+NAMES = '[tcp]\nresponse = "python-full"'
 SCENARIOS = ["frto2002-delays", "stall", "lte-handover"]
 
 
@@ -138,6 +142,27 @@ def test_a_genuine_timeout_may_be_answered_too() -> None:
     plain = rtolab.run("frto2002-outages", sender="sack+eifel:none", **knobs)
     assert not alike(own, plain)
     assert (own.windows["rto_s"] >= 2.4).any()
+
+
+def test_a_scenario_may_name_it(tmp_path: Path) -> None:
+    knobs: dict[str, Any] = {"runs": 4, "prototypes": [Full], "judge": ["eifel"]}
+    senders = {"sack+eifel": "sack+eifel:python-full", "newreno+frto": "newreno+frto+python-full"}
+    scenario = tmp_path / "own.toml"
+    text = shipped_scenarios()["stall"].read_text(encoding="utf-8")
+    scenario.write_text(text.replace("[tcp]", NAMES), encoding="utf-8")
+    for plain, named in senders.items():
+        own = rtolab.run(scenario, sender=plain, **knobs)
+        assert alike(own, rtolab.run("stall", sender=named, **knobs))
+        half = rtolab.run("stall", sender=f"{plain}+half", **knobs)
+        assert alike(half, rtolab.run(scenario, sender=f"{plain}+half", **knobs))
+        assert not alike(own, half)
+    line = text[: text.index("[tcp]")].count("\n") + 2
+    for known, expected in [([], "of which there are none here"), ([Half], '"python-half"')]:
+        place = (
+            rf'own\.toml:{line}: tcp\.response: found "python-full"; expected "none", .*{expected}'
+        )
+        with pytest.raises(rtolab.ScenarioError, match=place):
+            rtolab.run(scenario, prototypes=known)
 
 
 class Raises(Response):

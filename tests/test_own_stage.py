@@ -139,9 +139,11 @@ def test_what_it_does_wrong_is_an_error(text: str, message: str) -> None:
 
 def test_a_name_that_is_not_known_is_an_error() -> None:
     knobs: dict[str, Any] = {"set": {f"{LINK}.stage": "lost"}}
-    with pytest.raises(ScenarioError, match="link `wireless`: unknown stage `lost`"):
+    with pytest.raises(
+        ScenarioError, match=r'^--set link\.wireless\.forward\.stage: found "lost"; '
+    ):
         rtolab.run("frto2002-delays", **knobs)
-    with pytest.raises(ScenarioError, match="known are lossy"):
+    with pytest.raises(ScenarioError, match=r'or a prototype of a stage, "lossy"$'):
         run(Lossy, **knobs)
     with pytest.raises(PrototypeError, match="found two prototypes"):
         run(Lossy, prototypes=[Lossy, type("Lossy", (Lossy,), {})])
@@ -181,8 +183,16 @@ def test_a_sweep_goes_over_stages(tmp_path: Path) -> None:
     (tmp_path / "lossy.py").write_text(LOSSY.replace("0.03", "0.05"))
     assert sweep.run(sweep.load(file), out, sweep.Threads(2)).computed == 4
     file.write_text(SWEEP.replace('"none"', '"lust"'))
-    with pytest.raises(rtolab.Error, match=r"sweep\.toml:9: .*unknown stage `lust`"):
+    with pytest.raises(rtolab.Error, match=r"sweep\.toml:9: .*stage: found \"lust\""):
         sweep.load(file)
+
+
+def test_a_sweep_until_it_is_known_well_enough_takes_them_too(tmp_path: Path) -> None:
+    (tmp_path / "lossy.py").write_text(LOSSY)
+    until = 'until = { measure = "elapsed_s", relative = 0.5, max_runs = 4 }'
+    file = tmp_path / "sweep.toml"
+    file.write_text(SWEEP.replace("runs = 2", until).replace('"none", ', ""))
+    assert sweep.load(file).points[0].set[0][1].strip('"') == "lossy"
 
 
 def test_the_command_line_takes_it_by_file_and_class(tmp_path: Path) -> None:

@@ -29,6 +29,16 @@ if TYPE_CHECKING:
             ("scenario", 14, None),
             "flow.endless.to",
         ),
+        (
+            {"toml": HEAVY + '\n[tcp]\nresponse = "halfway"\n'},
+            ("scenario", 17, None),
+            "of which there are none here",
+        ),
+        (
+            {"set": {"link.radio.stage": "sleepy"}},
+            ("set", None, "link.radio.stage"),
+            "of which there are none here",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_where_it_is(

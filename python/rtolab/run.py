@@ -58,9 +58,9 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         judge: detectors that ride along on every sender and judge its timeouts: names, classes
             under `Detector`, objects of such, or "all".
         what_if: senders each of which goes on, in a copy of the run, from every timeout.
-        prototypes: what is written in Python and may be named: detectors by senders and judges
-            ("sack+early"), responses by senders ("sack+eifel:careful"), stages by links
-            ({"link.radio.stage": "lossy"}).
+        prototypes: what is written in Python and may be named, here and in the scenario: detectors
+            by senders and judges ("sack+early"), responses by senders ("sack+eifel:careful") and
+            `tcp.response`, stages by links ({"link.radio.stage": "lossy"}).
         jobs: how many threads; by default one a processor.
         progress: called now and then with the runs done and the runs there are.
 

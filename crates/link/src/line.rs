@@ -103,7 +103,7 @@ impl Line {
         };
         let (outages, fates) = (&config.outages, Fates::new(config, stream));
         let stage = config.stage.as_ref();
-        let stage = stage.and_then(|own| AtWork::new(own, direction, stream.child("stage").rng()));
+        let stage = stage.map(|own| AtWork::new(own, direction, stream.child("stage").rng()));
         Self {
             direction,
             transmitter: Transmitter::new(config, states.as_ref(), stalls, stream),

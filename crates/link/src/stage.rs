@@ -66,21 +66,20 @@ impl Clone for Box<dyn Stage> {
 pub struct Staged {
     /// Its name.
     pub name: Arc<str>,
-    /// What every run takes a copy of, before it has seen anything; `None`: only its name is known,
-    /// and everything passes.
-    pub stage: Option<Box<dyn Stage>>,
+    /// What every run takes a copy of, before it has seen anything.
+    pub stage: Box<dyn Stage>,
 }
 
 impl PartialEq for Staged {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.stage.is_some() == other.stage.is_some()
+        self.name == other.name
     }
 }
 
 impl Staged {
-    /// A stage that is known, under this name.
+    /// Under this name.
     pub fn new(name: &str, stage: impl Stage + 'static) -> Self {
-        Self { name: name.into(), stage: Some(Box::new(stage)) }
+        Self { name: name.into(), stage: Box::new(stage) }
     }
 }
 
@@ -92,10 +91,10 @@ pub(crate) struct AtWork {
 }
 
 impl AtWork {
-    pub(crate) fn new(staged: &Staged, direction: Direction, rng: Rng) -> Option<Self> {
-        let mut stage = staged.stage.clone()?;
+    pub(crate) fn new(staged: &Staged, direction: Direction, rng: Rng) -> Self {
+        let mut stage = staged.stage.clone();
         stage.begin(direction, rng);
-        Some(Self { stage, frames: 0 })
+        Self { stage, frames: 0 }
     }
 
     /// Is the frame, whose transmission ended then, lost, and for how long is it held?

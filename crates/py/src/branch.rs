@@ -38,8 +38,9 @@ pub(crate) fn branch(
     guard(|| {
         py.detach(|| {
             let Timeout { sender, seed, flow, at_s, seq } = timeout;
-            let scenario = loaded((&path, reach(confined)), &set)?;
-            let lab = lab(&scenario, sender.as_deref(), &Asked::default())?;
+            let asked = Asked::default();
+            let scenario = loaded((&path, reach(confined)), &set, &asked.prototypes)?;
+            let lab = lab(&scenario, sender.as_deref(), &asked)?;
             let observe = Observe { trace: true, windows: true };
             let begins = Branch { flow, at: Instant::from_secs_f64(at_s), seq };
             let run = (lab.named(0, seed), observe);

@@ -15,7 +15,7 @@ mod verdict;
 
 use pyo3::prelude::*;
 use rtolab_link::Staged;
-use rtolab_sim::Prototypes;
+use rtolab_scenario::Prototypes;
 use rtolab_tcp::response::Prototype as Response;
 use rtolab_tcp::spurious::Prototype as Detector;
 

@@ -6,8 +6,8 @@ use std::time::Instant;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rtolab_record::Recording;
-use rtolab_scenario::{Reach, Scenario};
-use rtolab_sim::{Lab, Observe, Prototypes, Ran, Sim};
+use rtolab_scenario::{Prototypes, Reach, Scenario};
+use rtolab_sim::{Lab, Observe, Ran, Sim};
 use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::{Config, sum};
 
@@ -116,19 +116,20 @@ pub(crate) fn labs(
     senders: &[String],
     asked: &Asked,
 ) -> PyResult<Vec<Lab>> {
-    let scenario = loaded(file, set)?;
+    let scenario = loaded(file, set, &asked.prototypes)?;
     if senders.is_empty() {
         return Ok(vec![lab(&scenario, None, asked)?]);
     }
     senders.iter().map(|sender| lab(&scenario, Some(sender), asked)).collect()
 }
 
-/// The scenario of a file.
+/// The scenario of a file, which may name `prototypes`.
 pub(crate) fn loaded(
     (path, reach): (&Path, Reach),
     set: &[(String, String)],
+    prototypes: &Prototypes,
 ) -> PyResult<Scenario> {
-    let scenario = Scenario::load_within(path, set, reach);
+    let scenario = Scenario::load_with(path, set, (reach, prototypes));
     scenario.map_err(|error| raise::<ScenarioError>(&error))
 }
 
@@ -140,15 +141,13 @@ pub(crate) fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> P
             .map_err(|error| raise::<SenderError>(&error))?;
     }
     let Asked { judges, what_if, prototypes } = asked;
-    let lab = Lab::with(scenario, sender, prototypes);
+    let lab = Lab::with(scenario, sender, &prototypes.policies);
     let lab = lab.and_then(|lab| match judges.is_empty() && what_if.is_empty() {
         true => Ok(lab),
         false => lab.judged(scenario, judges, what_if),
     });
     lab.map_err(|error| match error {
-        error @ (rtolab_sim::Error::NoRoute { .. } | rtolab_sim::Error::Stage(_)) => {
-            raise::<ScenarioError>(&error)
-        }
+        error @ rtolab_sim::Error::NoRoute { .. } => raise::<ScenarioError>(&error),
         error => raise::<SenderError>(&error),
     })
 }

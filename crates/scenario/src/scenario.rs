@@ -5,13 +5,13 @@ use std::path::Path;
 use rtolab_link::{ChannelConfig, Direction, Distribution};
 use rtolab_tcp as tcp;
 use rtolab_tcp::profile::Sysctl;
-use rtolab_tcp::sum::{Prototypes, SumError};
+use rtolab_tcp::sum::{self, SumError};
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::document::Document;
 use crate::files::{self, Fault, Folder, Reach};
 use crate::kernel::{Emulation, Kernel};
-use crate::{Error, limits, read, resolve, schema, set};
+use crate::{Error, Prototypes, limits, read, resolve, schema, set};
 
 /// A path of links, the flows over it, and how their hosts behave.
 #[derive(Clone, Debug, PartialEq)]
@@ -181,16 +181,16 @@ impl Flow {
 
     /// How the sender behaves when `sum` is asked for; fails if that is no sum of policies.
     pub fn sender_config(&self, sum: Option<&str>) -> Result<tcp::Config, SumError> {
-        self.sender_with(sum, &Prototypes::default())
+        self.sender_with(sum, &sum::Prototypes::default())
     }
 
     /// The same where a sum may name these, too.
     pub fn sender_with(
         &self,
         sum: Option<&str>,
-        prototypes: &Prototypes,
+        prototypes: &sum::Prototypes,
     ) -> Result<tcp::Config, SumError> {
-        tcp::sum::sender_with(self.sender_name(sum), &self.tcp, &self.kernel, prototypes)
+        sum::sender_with(self.sender_name(sum), &self.tcp, &self.kernel, prototypes)
     }
 }
 
@@ -201,14 +201,18 @@ impl Scenario {
     /// # Errors
     /// The first fault found: a file that cannot be read or is no scenario, or a key at fault.
     pub fn load(path: &Path, set: &[(String, String)]) -> Result<Self, Error> {
-        Self::load_within(path, set, Reach::Anywhere)
+        Self::load_with(path, set, (Reach::Anywhere, &Prototypes::default()))
     }
 
-    /// The same of a scenario that may name no files but those within `reach`.
+    /// The same of a scenario that may name no files but those within `reach`, and prototypes.
     ///
     /// # Errors
     /// As [`Scenario::load`], and a file named that is out of reach; that is not opened.
-    pub fn load_within(path: &Path, set: &[(String, String)], reach: Reach) -> Result<Self, Error> {
+    pub fn load_with(
+        path: &Path,
+        set: &[(String, String)],
+        (reach, prototypes): (Reach, &Prototypes),
+    ) -> Result<Self, Error> {
         let file = path.display().to_string();
         let text = files::read(path, "a scenario (TOML)", limits::TEXT).map_err(
             |Fault { line, problem }| Error {
@@ -220,7 +224,7 @@ impl Scenario {
             },
         )?;
         let folder = Folder { path: path.parent().unwrap_or(Path::new("")), reach };
-        Self::read(Document::parse(&text, &file)?, folder, set)
+        Self::read(Document::parse(&text, &file)?, (folder, prototypes), set)
     }
 
     /// Reads the scenario `text`, as [`Scenario::load`] does; `file` is what errors call it, and
@@ -229,20 +233,33 @@ impl Scenario {
     /// # Errors
     /// The first fault found.
     pub fn parse(text: &str, file: &str, set: &[(String, String)]) -> Result<Self, Error> {
-        let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-        let folder = Folder { path: folder, reach: Reach::Anywhere };
-        Self::read(Document::parse(text, file)?, folder, set)
+        Self::parse_with(text, file, set, &Prototypes::default())
     }
 
-    /// Reads a scenario in `folder`.
+    /// The same of a scenario that may name `prototypes`.
+    ///
+    /// # Errors
+    /// The first fault found.
+    pub fn parse_with(
+        text: &str,
+        file: &str,
+        set: &[(String, String)],
+        prototypes: &Prototypes,
+    ) -> Result<Self, Error> {
+        let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+        let folder = Folder { path: folder, reach: Reach::Anywhere };
+        Self::read(Document::parse(text, file)?, (folder, prototypes), set)
+    }
+
+    /// Reads a scenario in `folder`, which may name `prototypes`.
     fn read(
         mut document: Document,
-        folder: Folder<'_>,
+        (folder, prototypes): (Folder<'_>, &Prototypes),
         set: &[(String, String)],
     ) -> Result<Self, Error> {
         set::apply(&mut document, set)?;
         let written = read::read(&document)?;
-        resolve::scenario(&written, &document, folder)
+        resolve::scenario(&written, &document, (folder, prototypes))
     }
 
     /// The JSON Schema (draft 7) of a scenario's TOML.

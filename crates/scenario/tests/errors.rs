@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rtolab_scenario::{Reach, Scenario};
+use rtolab_scenario::{Prototypes, Reach, Scenario};
 
 #[path = "errors/flows.rs"]
 mod flows;
@@ -298,6 +298,7 @@ fn keys_that_do_not_go_together() {
         (min, "min_on_variance = \"3 min\""),
         (min, "initial = \"90 s\""),
         (min, "initial = \"3 s\"\nmax = \"2 s\""),
+        (min, "slop = \"61 s\""),
         (r#""1776 B""#, r#""200 B""#),
         ("drops = [1, 2]", r#"receive_buffer = "200 B""#),
         ("count = 2", r#"access = { queue = "200 B" }"#),
@@ -413,7 +414,8 @@ fn files_out_of_reach() {
     let named = |file: &str| {
         let text = RIGHT.replacen("[[flow]]", "[link.forward]\nrate_trace = 'FILE'\n[[flow]]", 1);
         std::fs::write(&scenario, text.replace("FILE", file)).unwrap();
-        Scenario::load_within(&scenario, &[], Reach::Within).map_err(|error| error.problem)
+        Scenario::load_with(&scenario, &[], (Reach::Within, &Prototypes::default()))
+            .map_err(|error| error.problem)
     };
     for file in ["/etc/passwd", "../beside.down", "traces/../../beside.down", "./beside.down"] {
         let said = named(file).unwrap_err();

@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 
 #[path = "meaning/keys.rs"]
 mod keys;
+mod own;
 
 use keys::{DIRECTION, KEYS, companions};
 
@@ -30,7 +31,8 @@ to = "right"
 fn parse(text: &str, set: &[(&str, &str)]) -> Scenario {
     let owned = |(key, value): &(&str, &str)| ((*key).to_string(), (*value).to_string());
     let set: Vec<_> = set.iter().map(owned).collect();
-    Scenario::parse(text, "x.toml", &set).unwrap_or_else(|error| panic!("{error}"))
+    let scenario = Scenario::parse_with(text, "x.toml", &set, &own::prototypes());
+    scenario.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn with(set: &[(&str, &str)]) -> Scenario {

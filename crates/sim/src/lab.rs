@@ -11,7 +11,7 @@ use rtolab_record::{
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sender::{AdoptError, Negotiated};
 use rtolab_tcp::spurious::{self, UnknownDetector, detector};
-use rtolab_tcp::sum::SumError;
+use rtolab_tcp::sum::{Prototypes, SumError};
 use rtolab_time::{Duration, Instant};
 use thiserror::Error;
 
@@ -21,7 +21,6 @@ use crate::judging::{Alternative, Asked, Judging};
 use crate::links::{Link, Plain};
 use crate::measure::Measure;
 use crate::plan::Plans;
-use crate::prototypes::{Prototypes, UnknownStage};
 use crate::sim::{Branch, Branching, Parts, Sim};
 use crate::trace::Trace;
 use crate::truth::Reach;
@@ -54,9 +53,6 @@ pub enum Error {
         /// Why not.
         error: AdoptError,
     },
-    /// A link has a stage that nobody knows.
-    #[error(transparent)]
-    Stage(#[from] UnknownStage),
     /// No links lead from one end of a flow to the other.
     #[error("flow `{flow}`: no links lead from `{from}` to `{to}`")]
     NoRoute {
@@ -98,7 +94,7 @@ impl Lab {
         Self::with(scenario, sender, &Prototypes::default())
     }
 
-    /// The same where senders, judges and links may name `prototypes`, too.
+    /// The same where senders and judges may name `prototypes`, too.
     pub fn with(
         scenario: &Scenario,
         sender: Option<&str>,
@@ -154,7 +150,7 @@ impl Lab {
     }
 
     fn judge(&self, name: &str) -> Result<spurious::Prototype, UnknownDetector> {
-        let mut own = self.prototypes.policies.detectors.iter();
+        let mut own = self.prototypes.detectors.iter();
         let own = own.find(|prototype| prototype.name == name);
         own.cloned().map_or_else(|| detector(name).map(spurious::Prototype::from), Ok)
     }

@@ -13,7 +13,6 @@ mod links;
 mod measure;
 mod middle;
 mod plan;
-mod prototypes;
 mod queue;
 mod sim;
 mod timeouts;
@@ -22,5 +21,4 @@ mod transit;
 mod truth;
 
 pub use lab::{Error, Lab, Observe};
-pub use prototypes::{Prototypes, UnknownStage};
 pub use sim::{Branch, Counters, GoesOn, Ran, Sim};

@@ -8,11 +8,11 @@ use rtolab_net::{Hop, Network, Post, Step, Ways};
 use rtolab_record::Place;
 use rtolab_scenario::{AgentKind, Flow, Scenario, Workload};
 use rtolab_tcp::Config;
+use rtolab_tcp::sum::Prototypes;
 use rtolab_time::Instant;
 
 use crate::flow::{Opening, Plan, Protocol, Turn};
 use crate::lab::Error;
-use crate::prototypes::Prototypes;
 
 /// What all runs of a scenario have in common.
 pub struct Plans {
@@ -35,7 +35,7 @@ impl Plans {
         sender: Option<&str>,
         prototypes: &Prototypes,
     ) -> Result<Self, Error> {
-        let mut planner = Planner::new(scenario, (sender, prototypes))?;
+        let mut planner = Planner::new(scenario, (sender, prototypes));
         for flow in &scenario.flows {
             planner.add(flow)?;
         }
@@ -71,7 +71,7 @@ impl<'a> Planner<'a> {
     fn new(
         scenario: &'a Scenario,
         (sender, prototypes): (Option<&'a str>, &'a Prototypes),
-    ) -> Result<Self, Error> {
+    ) -> Self {
         let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
         let posts = scenario.agents.iter().map(|agent| Post {
             node: agent.node,
@@ -81,19 +81,18 @@ impl<'a> Planner<'a> {
             },
         });
         let channel = |link: &rtolab_scenario::Link| {
-            let channel = prototypes.on(&link.channel, &link.name)?;
-            Ok((Arc::from(link.name.as_str()), Arc::new(channel)))
+            (Arc::from(link.name.as_str()), Arc::new(link.channel.clone()))
         };
         let plans = Plans {
             legs: Vec::new(),
             flows: Vec::new(),
-            channels: scenario.links.iter().map(channel).collect::<Result<_, Error>>()?,
+            channels: scenario.links.iter().map(channel).collect(),
             steps: Arc::new([]),
             applications: 0,
         };
         let network = Network::new(scenario.nodes.len(), &ends);
         let ways = Ways::new(network, posts.collect());
-        Ok(Self { scenario, sender, prototypes, plans, ways, routes: BTreeMap::new() })
+        Self { scenario, sender, prototypes, plans, ways, routes: BTreeMap::new() }
     }
 
     fn add(&mut self, flow: &Flow) -> Result<(), Error> {
@@ -105,7 +104,7 @@ impl<'a> Planner<'a> {
         };
         let nodes: Vec<_> =
             [flow.from].into_iter().chain(gateways.iter().copied()).chain([flow.to]).collect();
-        let sender = flow.sender_with(self.sender, &self.prototypes.policies)?;
+        let sender = flow.sender_with(self.sender, self.prototypes)?;
         let own = [Arc::new(sender), Arc::new(flow.receiver.clone())];
         let application = match flow.workload {
             Workload::Bulk { .. } => None,
@@ -152,14 +151,12 @@ impl<'a> Planner<'a> {
         (from, to): (usize, usize),
     ) -> Result<(), Error> {
         let &Whole { flow, ref configs, legs, application } = whole;
-        let access =
-            flow.access.as_ref().filter(|_| number == 0).map(|access| -> Result<Hop, Error> {
-                let name = format!("{} access", flow.name);
-                let config = self.shared_access(&self.prototypes.on(access, &name)?);
-                self.plans.channels.push((name.into(), config));
-                Ok(Hop { link: self.plans.channels.len() - 1, direction: Direction::Forward })
-            });
-        let access = access.transpose()?;
+        let access = flow.access.as_ref().filter(|_| number == 0).map(|access| {
+            let name = format!("{} access", flow.name);
+            let config = self.shared_access(access);
+            self.plans.channels.push((name.into(), config));
+            Hop { link: self.plans.channels.len() - 1, direction: Direction::Forward }
+        });
         let index = self.plans.legs.len() as u32;
         let plan = Plan {
             name: match legs {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Unstructured};
-use rtolab_tcp::{Config, Connection, Segment, State, sum};
+use rtolab_tcp::{Config, Connection, Segment, State, refuse, sum};
 use rtolab_time::{Duration, Instant};
 
 /// More events than any of these transfers has need of.
@@ -47,22 +47,33 @@ impl World {
             end.read(u64::MAX);
             while end.poll_event().is_some() {}
             let Some(segment) = end.poll_transmit(self.at) else { return };
-            // Once all fates are used up the channel is a perfect one.
-            let fate = self.fates.next().unwrap_or(Fate::Arrives { millis: 20 });
-            let due = |millis: u16| self.at + Duration::from_millis(u64::from(millis % 8_192) + 1);
-            match fate {
-                Fate::Lost => {}
-                Fate::Arrives { millis } => self.under_way.push((due(millis), 1 - from, segment)),
-                Fate::Twice { millis, later } => {
-                    self.under_way.push((due(millis), 1 - from, segment));
-                    self.under_way.push((due(later), 1 - from, segment));
-                }
+            self.leaves(from, segment);
+        }
+    }
+
+    fn leaves(&mut self, from: usize, segment: Segment) {
+        // Once all fates are used up the channel is a perfect one.
+        let fate = self.fates.next().unwrap_or(Fate::Arrives { millis: 20 });
+        let due = |millis: u16| self.at + Duration::from_millis(u64::from(millis % 8_192) + 1);
+        match fate {
+            Fate::Lost => {}
+            Fate::Arrives { millis } => self.under_way.push((due(millis), 1 - from, segment)),
+            Fate::Twice { millis, later } => {
+                self.under_way.push((due(millis), 1 - from, segment));
+                self.under_way.push((due(later), 1 - from, segment));
             }
         }
     }
 
     fn arrives(&mut self, to: usize, segment: &Segment) {
         match &mut self.ends[to] {
+            // A host has forgotten what is closed, and refuses what comes for it: a FIN, say, whose
+            // acknowledgment was lost until TIME-WAIT was over.
+            Some(end) if end.state() == State::Closed => {
+                if let Some(refusal) = refuse(segment) {
+                    self.leaves(to, refusal);
+                }
+            }
             Some(end) => end.on_segment(segment, self.at),
             none => {
                 let mut end = Connection::accept(self.config.clone(), segment);

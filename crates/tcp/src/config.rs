@@ -163,6 +163,7 @@ impl Default for Config {
                 granularity: Duration::ZERO,
                 floor: RtoFloor::Total(Duration::from_secs(1)),
                 max: Duration::from_secs(60),
+                slop: Duration::ZERO,
                 initial: Duration::from_secs(1),
                 arithmetic: Arithmetic::default(),
                 sampling: Sampling::default(),

@@ -20,7 +20,7 @@ use ticks::Ticks;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct RttEstimator {
-    /// The timeout without back-off, within floor and ceiling.
+    /// The timeout without back-off, within floor and ceiling, with its slop.
     rto: Duration,
     estimate: Option<Estimate>,
     /// How often the timer was backed off since the last sample.
@@ -79,18 +79,30 @@ impl RttEstimator {
         if self.backoff == 0 && floored {
             return self.rto;
         }
-        let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
-        let rto = self.rto.saturating_mul(factor);
         match self.config.rto.floor {
-            RtoFloor::BackedOff(floor) => rto.max(floor).min(self.config.rto.max),
-            _ => rto.min(self.config.rto.max),
+            RtoFloor::BackedOff(floor) => self.backed_off(Duration::ZERO, floor),
+            _ => self.backed_off(Duration::ZERO, Duration::ZERO),
         }
     }
 
     /// The timeout in force, and before its back-off not below `floor`.
     pub fn rto_above(&self, floor: Duration) -> Duration {
+        self.backed_off(floor, Duration::ZERO)
+    }
+
+    /// The timeout, before its back-off not below `floor` and behind it not below `least`; what is
+    /// on top is not multiplied.
+    fn backed_off(&self, floor: Duration, least: Duration) -> Duration {
+        let slop = self.estimate.map_or(Duration::ZERO, |_| self.config.rto.slop);
         let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
-        self.rto.max(floor).saturating_mul(factor).min(self.config.rto.max)
+        let rto = self.rto.saturating_sub(slop).max(floor).saturating_mul(factor);
+        (rto.max(least) + slop).min(self.config.rto.max)
+    }
+
+    /// The timeout from now on, before floor, slop and ceiling.
+    #[inline]
+    fn set(&mut self, rto: Duration, floor: Duration) {
+        self.rto = (rto.max(floor) + self.config.rto.slop).min(self.config.rto.max);
     }
 
     /// How often the timer was backed off since the last sample.
@@ -189,7 +201,7 @@ impl RttEstimator {
         self.estimate = Some(estimate);
         let margin = estimate.rttvar * u64::from(self.config.rto.k);
         let rto = estimate.srtt + margin.max(self.config.rto.granularity);
-        self.rto = rto.max(floor).min(self.config.rto.max);
+        self.set(rto, floor);
     }
 
     /// The estimate, unless many back-offs have had it forgotten.
@@ -217,7 +229,7 @@ impl RttEstimator {
             RtoFloor::Total(floor) => floor.max(least),
             RtoFloor::Variance(_) | RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..) => least,
         };
-        self.rto = rto.max(floor).min(self.config.rto.max);
+        self.set(rto, floor);
     }
 
     /// `tcp_rtt_estimator` and `__tcp_set_rto` of Linux: `mdev` is RTTVAR, but a falling round
@@ -258,7 +270,7 @@ impl RttEstimator {
 
     fn set_linux(&mut self, estimate: Estimate) {
         self.estimate = Some(estimate);
-        self.rto = (estimate.srtt + estimate.rttvar * 4).min(self.config.rto.max);
+        self.set(estimate.srtt + estimate.rttvar * 4, Duration::ZERO);
     }
 }
 

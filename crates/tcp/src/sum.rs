@@ -145,7 +145,8 @@ pub fn sender_on(name: &str, base: &Config, kernel: &Sysctl) -> Result<Config, S
     sender_with(name, base, kernel, &Prototypes::default())
 }
 
-/// The same where a sum may name these, too, behind its loss recovery.
+/// The same where a sum may name these, too, behind its loss recovery. The response of `base` is its
+/// own where it says nothing of that.
 pub fn sender_with(
     name: &str,
     base: &Config,
@@ -153,7 +154,8 @@ pub fn sender_with(
     prototypes: &Prototypes,
 ) -> Result<Config, SumError> {
     let (first, rest) = name.split_once('+').map_or((name, None), |(a, b)| (a, Some(b)));
-    let mut config = Config { frto: None, detectors: Detectors::default(), ..base.clone() };
+    let mut config =
+        Config { frto: None, detectors: Detectors::default(), responder: None, ..base.clone() };
     let profile = Profile::find(first);
     let terms = if profile.is_some() { rest } else { Some(name) };
     let named = named(name, (terms, profile), prototypes)?;
@@ -176,6 +178,9 @@ pub fn sender_with(
     }
     match &config.responder {
         Some(own) if detects_nothing(&config) => Err(needs(own.name, A_DETECTOR)),
+        None if config.response.is_none() => {
+            Ok(Config { responder: base.responder.clone(), ..config })
+        }
         _ => Ok(config),
     }
 }

@@ -1,222 +1,13 @@
 //! What holds for a sender whatever acknowledgments reach it, true ones or not.
 
+mod acks;
 mod script;
 
-use std::sync::Arc;
-
+use acks::{Fed, op};
 use proptest::prelude::*;
-use rtolab_tcp::config::{Algorithm, Validation, WindowLimited};
-use rtolab_tcp::congestion::Window;
-use rtolab_tcp::{Config, Connection, Flags, Segment, Seq, SynOptions, Timestamps};
-use rtolab_time::{Duration, Instant};
+use rtolab_tcp::{Config, sum};
+
 use script::any;
-
-#[derive(Clone, Debug)]
-enum Op {
-    Ack(Ack),
-    /// The next timer expires.
-    Timer,
-    /// Milliseconds pass, at most until the next timer.
-    Wait(u64),
-    Write(u32),
-    Close,
-}
-
-/// An acknowledgment; its number and blocks in bytes from SND.UNA.
-#[derive(Clone, Debug)]
-struct Ack {
-    number: i32,
-    window: u32,
-    blocks: Vec<(i32, i32)>,
-    /// How old the timestamp is that it echoes.
-    age: u32,
-    /// How many bytes of the peer's it carries.
-    len: u32,
-}
-
-fn whole(segments: std::ops::Range<i32>) -> impl Strategy<Value = i32> {
-    segments.prop_map(|count| count * 1000)
-}
-
-fn ack() -> impl Strategy<Value = Ack> {
-    let number = prop_oneof![
-        6 => Just(0),
-        6 => whole(1..8),
-        2 => -5_000..20_000_i32,
-        1 => any::<i32>(),
-    ];
-    let window = prop_oneof![8 => Just(30_000_u32), 2 => 0..40_000_u32, 1 => 0..1_000_000_u32];
-    let block = prop_oneof![
-        6 => (whole(0..20), whole(1..6)).prop_map(|(start, len)| (start, start + len)),
-        1 => (-5_000..30_000_i32, -5_000..30_000_i32),
-        1 => any::<(i32, i32)>(),
-    ];
-    let len = prop_oneof![8 => Just(0_u32), 1 => 1..100_u32];
-    let blocks = prop::collection::vec(block, 0..4);
-    (number, window, blocks, 0..4000_u32, len).prop_map(|(number, window, blocks, age, len)| Ack {
-        number,
-        window,
-        blocks,
-        age,
-        len,
-    })
-}
-
-fn op() -> impl Strategy<Value = Op> {
-    prop_oneof![
-        20 => ack().prop_map(Op::Ack),
-        3 => Just(Op::Timer),
-        4 => (0..2000_u64).prop_map(Op::Wait),
-        3 => (0..10_000_u32).prop_map(Op::Write),
-        1 => Just(Op::Close),
-    ]
-}
-
-/// A sender, and what it has been told.
-struct Fed {
-    config: Arc<Config>,
-    connection: Connection,
-    at: Instant,
-    /// The right edge of the largest window offered.
-    edge: Seq,
-    una: Seq,
-    max: Seq,
-}
-
-fn shifted(seq: Seq, by: i32) -> Seq {
-    Seq::new(seq.value().wrapping_add_signed(by.into()))
-}
-
-impl Fed {
-    fn connected(config: Config) -> Self {
-        let config = Arc::new(config);
-        let mut connection = Connection::open(config.clone());
-        let at = Instant::START + Duration::from_secs(10);
-        connection.poll_transmit(at).unwrap();
-        let mut syn_ack = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
-        (syn_ack.ack, syn_ack.window) = (Seq::FIRST + 1, 30_000);
-        let mss = Some(1000);
-        syn_ack.set_syn_options(SynOptions { mss, sack_permitted: true, window_scale: None });
-        if config.timestamps {
-            let echo = connection.sender().timestamp(at);
-            syn_ack.set_timestamps(Timestamps { value: 1, echo });
-        }
-        connection.on_segment(&syn_ack, at);
-        let (una, edge) = (Seq::FIRST + 1, Seq::FIRST + 30_001);
-        Self { config, connection, at, edge, una, max: una }
-    }
-
-    fn apply(&mut self, op: &Op) {
-        match op {
-            Op::Ack(ack) => self.acknowledge(ack),
-            Op::Timer => {
-                if let Some(timer) = self.connection.next_timer() {
-                    self.at = self.at.max(timer);
-                    self.connection.on_timer(self.at);
-                }
-            }
-            Op::Wait(millis) => {
-                let until = self.at + Duration::from_millis(*millis);
-                self.at = until.min(self.connection.next_timer().unwrap_or(until)).max(self.at);
-            }
-            Op::Write(bytes) => self.connection.write(u64::from(*bytes)),
-            Op::Close => self.connection.close(),
-        }
-    }
-
-    fn acknowledge(&mut self, ack: &Ack) {
-        let mut segment = Segment::new(self.connection.receiver().nxt(), ack.len, Flags::ACK);
-        (segment.ack, segment.window) = (shifted(self.una, ack.number), ack.window);
-        if self.config.timestamps {
-            let clock = self.connection.sender().timestamp(self.at);
-            let echo = clock.wrapping_sub(ack.age);
-            segment.set_timestamps(Timestamps { value: clock, echo });
-        }
-        for (start, end) in &ack.blocks {
-            segment.push_sack(shifted(self.una, *start)..shifted(self.una, *end));
-        }
-        if self.una <= segment.ack && segment.ack <= self.max {
-            self.edge = self.edge.max(segment.ack + segment.window);
-        }
-        self.connection.on_segment(&segment, self.at);
-        self.connection.read(u64::MAX);
-    }
-
-    /// All that leaves now, each segment looked at.
-    fn drain(&mut self) -> Result<(), TestCaseError> {
-        for _ in 0..2000 {
-            let before = *self.connection.sender().window();
-            let Some(segment) = self.connection.poll_transmit(self.at) else {
-                while self.connection.poll_event().is_some() {}
-                return Ok(());
-            };
-            if segment.sequence_length() > 0 {
-                self.look_at(&segment, before)?;
-            }
-        }
-        Err(TestCaseError::fail("it does not stop sending"))
-    }
-
-    fn look_at(&mut self, segment: &Segment, before: Window) -> Result<(), TestCaseError> {
-        let sender = self.connection.sender();
-        let beyond = self.config.frto_window_limited == WindowLimited::OneByte;
-        let edge = self.edge + u32::from(beyond);
-        prop_assert!(segment.end() <= edge, "{segment:?} beyond {}", self.edge);
-        prop_assert!(segment.seq >= sender.flight().una() && segment.seq <= self.max);
-        prop_assert!(u64::from(segment.len) <= sender.window().smss);
-        let new = segment.end() > self.max;
-        prop_assert!(!new || segment.seq == self.max, "{segment:?} straddles {}", self.max);
-        self.max = self.max.max(segment.end());
-        if new && self.config.frto.is_none() {
-            // F-RTO's two segments leave whatever the window; a FIN takes no room in it.
-            let window = match self.config.window.validation {
-                Validation::Off => *sender.window(),
-                // What has left may have taken the window down, for what leaves next.
-                Validation::Rfc2861 | Validation::Rfc7661 | Validation::Linux => before,
-            };
-            let beyond = if self.config.recovery.limited_transmit { 2 * window.smss } else { 0 };
-            // A tail loss probe leaves whatever the window.
-            let probe = self.config.recovery.algorithm == Algorithm::Rack;
-            let beyond = beyond + if probe { window.smss } else { 0 };
-            let room = window.cwnd.max(window.smss) + beyond + 1;
-            let rounded = if self.config.sack { window.smss - 1 } else { 0 };
-            prop_assert!(sender.outstanding() <= room + rounded, "{segment:?} {window:?}");
-        }
-        Ok(())
-    }
-
-    fn check(&mut self) -> Result<(), TestCaseError> {
-        let sender = self.connection.sender();
-        let flight = sender.flight();
-        prop_assert!(flight.una() >= self.una, "SND.UNA goes back");
-        prop_assert_eq!(flight.max(), self.max, "SND.MAX is behind what was sent last");
-        self.una = flight.una();
-        let window = sender.window();
-        prop_assert!(window.cwnd >= window.smss && window.ssthresh > 0);
-        prop_assert_eq!(sender.deadline().is_some(), flight.size() > 0, "timer");
-        prop_assert!(sender.rto() <= self.config.rto.max);
-
-        let by_time = self.config.recovery.algorithm == Algorithm::Rack;
-        let (mut next, mut sacked, mut lost, mut repaired) = (self.una, 0, 0, 0);
-        while let Some(segment) = flight.segment_at(next) {
-            prop_assert_eq!(segment.seq, next);
-            let bytes = |counts: bool| if counts { u64::from(segment.len) } else { 0 };
-            sacked += bytes(segment.is_sacked());
-            lost += bytes(segment.is_lost());
-            repaired += bytes(segment.is_repaired());
-            prop_assert!(!segment.is_sacked() || !(segment.is_lost() || segment.is_repaired()));
-            // By time a retransmission counts as long as it is not lost in turn.
-            prop_assert!(!by_time || !segment.is_repaired() || segment.is_lost());
-            next = segment.end();
-        }
-        prop_assert_eq!(next, self.max);
-        prop_assert_eq!(
-            (sacked, lost, repaired),
-            (flight.sacked(), flight.lost(), flight.repaired())
-        );
-        Ok(())
-    }
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
@@ -226,15 +17,7 @@ proptest! {
         config in any::sender(),
         ops in prop::collection::vec(op(), 1..120),
     ) {
-        let mut fed = Fed::connected(config);
-        fed.connection.write(60_000);
-        fed.drain()?;
-        fed.check()?;
-        for op in &ops {
-            fed.apply(op);
-            fed.drain()?;
-            fed.check()?;
-        }
+        Fed::tell(config, &ops)?;
     }
 
     #[test]
@@ -242,14 +25,23 @@ proptest! {
         config in any::sender_by_time(),
         ops in prop::collection::vec(op(), 1..120),
     ) {
-        let mut fed = Fed::connected(config);
-        fed.connection.write(60_000);
-        fed.drain()?;
-        fed.check()?;
-        for op in &ops {
-            fed.apply(op);
-            fed.drain()?;
-            fed.check()?;
+        Fed::tell(config, &ops)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// What chance may leave out: each sender hears each story.
+    #[test]
+    fn so_does_every_sum(
+        options in any::options(),
+        ops in prop::collection::vec(op(), 1..120),
+    ) {
+        let base = Config { ecn: true, ..options };
+        for name in any::sums() {
+            Fed::tell(sum::sender(&name, &base).unwrap(), &ops)
+                .map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         }
     }
 }

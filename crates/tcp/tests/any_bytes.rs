@@ -10,24 +10,10 @@ mod script;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::SackRules;
-use rtolab_tcp::sum::{self, POLICIES, Question};
-use rtolab_tcp::{Config, Event};
+use rtolab_tcp::{Config, Event, sum};
 use script::any;
 
 use bytes::{Fate, Plan, Reader, World};
-
-/// Every loss recovery alone, and with every other policy.
-fn sums() -> Vec<String> {
-    let of = |recovery: bool| {
-        POLICIES.iter().filter(move |policy| (policy.question == Question::Recovery) == recovery)
-    };
-    let pairs = of(true)
-        .flat_map(|first| of(false).map(move |other| format!("{}+{}", first.name, other.name)));
-    let mut told = Config::default();
-    told.dualrtt.path = any::path();
-    let known = |name: &String| sum::sender(name, &told).is_ok();
-    of(true).map(|policy| policy.name.to_string()).chain(pairs.filter(known)).collect()
-}
 
 fn fate(harm: u32) -> impl Strategy<Value = Fate> {
     let delay = prop_oneof![3 => Just(50_u64), 2 => 0..500_u64, 1 => 0..30_000_u64];
@@ -100,7 +86,7 @@ proptest! {
 
     #[test]
     fn every_byte_arrives_whatever_the_channel_does(
-        (name, mut sender) in (select(sums()), any::sender()),
+        (name, mut sender) in (select(any::sums()), any::sender()),
         receiver in any::receiver(),
         plan in plan(),
     ) {
@@ -121,7 +107,7 @@ proptest! {
         options in any::options(),
         plan in plan(),
     ) {
-        for name in sums() {
+        for name in any::sums() {
             let sender = sum::sender(&name, &options).unwrap();
             delivers([sender, receiver.clone()], plan.clone())
                 .map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;

@@ -242,3 +242,32 @@ fn a_sender_like_linux_comes_down_in_proportion() {
     // Segment 11 is beyond what was outstanding then.
     s.cwnd(5.2);
 }
+
+#[test]
+fn a_rate_halving_sender_keeps_a_segment() {
+    // A single byte is outstanding as a mark is echoed.
+    let mut config = capable();
+    config.recovery.reduction = Reduction::RateHalving;
+    let (mut active, mut passive) = connected(&config, &capable(), 0);
+    active.connection.write(1);
+    let mut last = active.sends_one(0);
+    last.set_codepoint(Codepoint::Ce);
+    for ack in passive.answers(&last, 0) {
+        assert!(ack.flags.has(Flags::ECE));
+        active.gets(&ack, 0);
+    }
+    let window = active.connection.sender().window();
+    assert_eq!((window.cwnd, window.ssthresh), (1000, 2000));
+}
+
+#[test]
+fn no_more_leaves_in_proportion_than_is_acknowledged() {
+    // After a spurious timeout, whose window stays one segment for the echo, ten are outstanding.
+    let setup = Script::sender("rack+frto:linux+ecn").cwnd(10).handshake_takes(100);
+    let linux = Reduction::Prr(PrrBound::Linux);
+    let mut s = setup.set(|config| config.recovery.reduction = linux).sent(1..=10);
+    s.early_timer().expect([11]);
+    s.timeout().take();
+    s.echoes_mark(2).verdict(Verdict::Spurious);
+    s.expect([12, 13]);
+}

@@ -115,12 +115,14 @@ fn linux_receives_as_a_kernel_is_set() {
 #[test]
 fn freebsd_and_gvisor_wait_as_their_timers_have_it() {
     for (name, floor, most) in [
-        ("freebsd-14", RtoFloor::Variance(Duration::from_millis(200)), 64),
+        ("freebsd-14", RtoFloor::Total(Duration::from_millis(30)), 64),
         ("gvisor", RtoFloor::Total(Duration::from_millis(200)), 120),
     ] {
         let rto = sum::sender(name, &Config::default()).unwrap().rto;
         assert_eq!((rto.floor, rto.max), (floor, Duration::from_secs(most)), "{name}");
         assert_eq!(rto.initial, Duration::from_secs(1), "{name}");
+        let slop = if name == "freebsd-14" { 200 } else { 0 };
+        assert_eq!(rto.slop, Duration::from_millis(slop), "{name}");
     }
 }
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 MODULES = (
     *("dom.js", "units.js", "axis.js", "looks.js", "api.js", "story.js", "panel.js", "panels.js"),
-    *("picture.js", "tables.js", "capture.js", "theme.js", "saved.js"),
+    *("pointing.js", "picture.js", "totals.js", "timeouts.js", "capture.js", "theme.js"),
+    "saved.js",
 )
 """Of the page that is kept, each behind those that it needs."""
 IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)

@@ -339,7 +339,9 @@ def _check_measure(written: Written, sweep: Sweep) -> None:
     """Raises Error if the measure is no column of numbers, as a table of no runs shows."""
     if sweep.until is None:
         return
-    outcome = _rtolab.simulate(sweep.scenario, set=list(sweep.points[0].set), seeds=[])
+    prototypes = made(source.load() for source in sweep.prototypes)
+    given = list(sweep.points[0].set)
+    outcome = _rtolab.simulate(sweep.scenario, set=given, seeds=[], prototypes=prototypes)
     schema = pl.DataFrame(outcome.connections).schema
     numbers = [name for name, type_ in schema.items() if type_.is_numeric()]
     measures = [name for name in numbers if name not in {"run", "seed"}]
@@ -357,7 +359,4 @@ def _placed(written: Written, problem: str, point: Point) -> Error:
             said = problem.removeprefix("--set ").removeprefix(f"{key}: ")
             said = f"{said} (set to {value})" if value not in said else said
             return written.wrong((table, *key.split(".")), said)
-        stage = value.strip('"')
-        if key.endswith(".stage") and f"unknown stage `{stage}`" in problem:
-            return written.wrong((table, *key.split(".")), problem)
     return Error(problem)

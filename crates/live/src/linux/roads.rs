@@ -56,22 +56,7 @@ impl Roads {
             roads.of_flows.insert((number, Place::Receiver.index()), back);
             roads.links.push((format!("{} access", flow.name).into(), access.clone()));
         }
-        roads.check_stages()?;
         Ok(roads)
-    }
-
-    /// A stage written in Python is known to a simulation only.
-    fn check_stages(&self) -> Result<(), Error> {
-        for (name, config) in &self.links {
-            let stages = Direction::BOTH.map(|direction| config.of(direction).stage.as_ref());
-            if let Some(stage) = stages.into_iter().flatten().next() {
-                return Err(Error::Unsupported {
-                    found: format!("link `{name}` has the stage `{}`", stage.name),
-                    expected: "a link without one: only a simulation knows stages written in Python",
-                });
-            }
-        }
-        Ok(())
     }
 
     /// The way of a packet that leaves now; `None`: there is none.

@@ -22,6 +22,7 @@ pub(super) struct Layer<'a> {
     at: At<'a>,
     opportunities: Option<Arc<Opportunities>>,
     delays: Option<Arc<DelayTrace>>,
+    stage: Option<Staged>,
 }
 
 impl<'a> Layer<'a> {
@@ -33,7 +34,11 @@ impl<'a> Layer<'a> {
             spans::check_stalls(stalls, run.duration, &at.key("stalls"))?;
         }
         let (opportunities, delays) = traces(keys, run.folder, &at)?;
-        Ok(Self { keys, at, opportunities, delays })
+        let stage = keys.stage.as_ref().map(|Written(name)| {
+            run.prototypes.stage(name).map_err(|expected| at.key("stage").found(&expected))
+        });
+        let stage = stage.transpose()?.flatten();
+        Ok(Self { keys, at, opportunities, delays, stage })
     }
 
     /// Where `key` is, if it is one of this layer.
@@ -99,14 +104,6 @@ fn check_choices(keys: &Direction, at: &At<'_>) -> Result<(), Error> {
     }
 }
 
-/// The stage of this name, which is looked for when the scenario is to run.
-fn stage(name: String) -> Option<Staged> {
-    match name.as_str() {
-        "none" => None,
-        _ => Some(Staged { name: name.into(), stage: None }),
-    }
-}
-
 /// How fast a direction sends.
 type Pace = (Option<Rate>, Vec<RateChange>, Option<Arc<Opportunities>>);
 
@@ -143,7 +140,7 @@ impl<'a> Layers<'a> {
             stalls: self
                 .find(|keys| keys.stalls.as_ref())
                 .map_or_else(Default::default, |found| spans::stalls(found.0)),
-            stage: self.word(|keys| keys.stage.clone()).and_then(stage),
+            stage: self.stage(),
             outages: spans::outages(self.own.keys.outages.as_ref()),
             ..DirectionConfig::default()
         };
@@ -208,6 +205,12 @@ impl<'a> Layers<'a> {
                 (None, None) => None,
             });
         nearest.unwrap_or_default()
+    }
+
+    fn stage(&self) -> Option<Staged> {
+        let layers = [self.own, self.link];
+        let nearest = layers.into_iter().find(|layer| layer.keys.stage.is_some());
+        nearest.and_then(|layer| layer.stage.clone())
     }
 
     fn drops(&self) -> Vec<u32> {

@@ -73,7 +73,7 @@ impl Base<'_> {
             let expected = format!("a start before the end at {}", self.run.duration);
             return Err(at.key("start").found(&expected));
         }
-        check_sender(flow.sender.as_deref(), self.run.sender, &at.key("sender"))?;
+        check_sender(flow.sender.as_deref(), self.run, &at.key("sender"))?;
         let [tcp, receiver] = tcp::own(flow, (self.run.sender, self.receiver), at)?;
         let access = flow.access.as_ref();
         let access = access.map(|access| link::access(access, self.run, &at.key("access")));
@@ -246,9 +246,11 @@ fn datagrams(written: &Datagrams) -> Workload {
     Workload::Datagrams { rate: rate.0, packet: packet.0 }
 }
 
-/// Is `sum` a sum of policies over the hosts' `config`?
-pub(super) fn check_sender(sum: Option<&str>, config: &Config, at: &At<'_>) -> Result<(), Error> {
-    let Some(Err(error)) = sum.map(|sum| sum::sender(sum, config)) else { return Ok(()) };
+/// Is `sum` a sum of policies, or of prototypes, over the configuration of the hosts?
+pub(super) fn check_sender(sum: Option<&str>, run: &Run<'_>, at: &At<'_>) -> Result<(), Error> {
+    let own = &run.prototypes.policies;
+    let sender = sum.map(|sum| sum::sender_with(sum, run.sender, &Sysctl::default(), own));
+    let Some(Err(error)) = sender else { return Ok(()) };
     Err(at.wrong(match &error {
         SumError::Unknown { sum, found, known } => {
             let nearest = suggestion(found, sum::terms());

@@ -19,7 +19,7 @@ use rtolab_time::Duration;
 use crate::document::Document;
 use crate::files::Folder;
 use crate::written::{self, value::Written};
-use crate::{Begin, Emulation, Error, Link, Scenario, limits};
+use crate::{Begin, Emulation, Error, Link, Prototypes, Scenario, limits};
 use at::At;
 use queue::Packets;
 use topology::Topology;
@@ -37,6 +37,7 @@ struct Run<'a> {
     duration: Duration,
     /// Where the files are that the scenario names.
     folder: Folder<'a>,
+    prototypes: &'a Prototypes,
 }
 
 impl Run<'_> {
@@ -54,24 +55,24 @@ fn packets(sender: &Config) -> Packets {
 }
 
 /// The scenario that `written` means; `document` is where faults are found, and `folder` where the
-/// files are that it names.
+/// files are that it names; it may name `prototypes`, too.
 pub(crate) fn scenario(
     written: &written::Scenario,
     document: &Document,
-    folder: Folder<'_>,
+    (folder, prototypes): (Folder<'_>, &Prototypes),
 ) -> Result<Scenario, Error> {
     let at = At::root(document);
     let Written(duration) = written.duration;
     let measured = network::measured(&written.measure, duration, &at.key("measure"))?;
-    let sender = tcp::sender(&written.tcp, &at.key("tcp"))?;
+    let sender = tcp::sender(&written.tcp, prototypes, &at.key("tcp"))?;
     let receiver = tcp::receiver(&written.receiver, &sender, &at.key("receiver"))?;
-    let run = Run { sender: &sender, duration, folder };
+    let run = Run { sender: &sender, duration, folder, prototypes };
     let (nodes, links) = links(&written.link, &run, &at.key("link"))?;
     let unrouted = Topology { nodes: &nodes, links: &links, routes: &[] };
     let mut routes = network::routes(&written.route, &unrouted, &at.key("route"))?;
     let topology = Topology { routes: &routes, ..unrouted };
     let all = written.tcp.sender.as_deref();
-    flow::check_sender(all, &sender, &at.key("tcp").key("sender"))?;
+    flow::check_sender(all, &run, &at.key("tcp").key("sender"))?;
     let base = flow::Base { topology, run: &run, receiver: &receiver, sender: all };
     let mut flows = base.flows(&written.flow, &at.key("flow"))?;
     network::check_routes(&topology, &flows, &at.key("route"))?;

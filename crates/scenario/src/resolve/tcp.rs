@@ -3,21 +3,23 @@
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
     AckDelay, Arithmetic, DualRttConfig, GiveUp, KeepAlive, Limits, NewRenoConfig, Parity,
-    PathFact, RackConfig, ReceiverConfig, RecoveryConfig, RtoConfig, RtoFloor, SackConfig,
-    Threshold, TimerClock, TimestampConfig, WindowConfig,
+    PathFact, RackConfig, ReceiverConfig, RecoveryConfig, Response, RtoConfig, RtoFloor,
+    SackConfig, Threshold, TimerClock, TimestampConfig, WindowConfig,
 };
 
 use super::at::At;
 use super::congestion::congestion;
-use crate::Error;
 use crate::written;
 use crate::written::value::{Chance, Text, Whole, Written};
 use crate::written::{
-    DualRtt, Flow, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp, Window,
+    DualRtt, Flow, Named, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp, Timestamp,
+    Window,
 };
+use crate::{Error, Prototypes};
 
-/// How the sending hosts behave, before a sum of policies is applied.
-pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
+/// How the sending hosts behave, before a sum of policies is applied; the response may be one of the
+/// hosts' `own`.
+pub(super) fn sender(tcp: &Tcp, own: &Prototypes, at: &At<'_>) -> Result<Config, Error> {
     let Tcp { sender: _, mss, window_scale, timestamps, recover_on_undo, push, .. } = tcp;
     let mut config = Config::default();
     set(&mut config.mss, *mss);
@@ -26,7 +28,7 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     config.ecn = tcp.ecn.unwrap_or(config.ecn);
     set(&mut config.frto_window_limited, tcp.frto_window_limited);
     set(&mut config.recover_on_undo, *recover_on_undo);
-    config.response = tcp.response.map(|Written(response)| response).or(config.response);
+    response(tcp.response.as_ref(), own, &mut config, &at.key("response"))?;
     dualrtt(&tcp.dualrtt, &mut config.dualrtt, &at.key("dualrtt"))?;
     config.push = push.unwrap_or(config.push);
     set(&mut config.nagle, tcp.nagle);
@@ -43,13 +45,37 @@ pub(super) fn sender(tcp: &Tcp, at: &At<'_>) -> Result<Config, Error> {
     Ok(config)
 }
 
+/// The response, which may be one of the hosts' `own`.
+fn response(
+    written: Option<&Written<Named<Response>>>,
+    own: &Prototypes,
+    config: &mut Config,
+    at: &At<'_>,
+) -> Result<(), Error> {
+    match written {
+        None => (),
+        Some(Written(Named::Listed(response))) => config.response = Some(*response),
+        Some(Written(Named::Other(name))) => {
+            let prototype = own.response(name).map_err(|expected| at.found(&expected))?;
+            config.responder = Some(prototype.clone());
+        }
+    }
+    Ok(())
+}
+
 /// How the receiving hosts behave: as the sending ones, but with capabilities of their own. What a
 /// profile sets comes first, so that the other keys replace it.
 pub(super) fn receiver(receiver: &Receiver, sender: &Config, at: &At<'_>) -> Result<Config, Error> {
     let Receiver { buffer, ack_every, delayed_ack, echo, .. } = receiver;
     let Receiver { sack, timestamps, dsack, mss, window_scale, rxt_echo, .. } = receiver;
-    let mut config =
-        Config { sack: true, timestamps: true, dsack: false, ecn: true, ..sender.clone() };
+    let mut config = Config {
+        sack: true,
+        timestamps: true,
+        dsack: false,
+        ecn: true,
+        responder: None, // Nor does it detect anything.
+        ..sender.clone()
+    };
     if let Some(Written(profile)) = receiver.profile {
         profile.apply_to_receiver(&mut config);
     }
@@ -157,12 +183,13 @@ fn timestamp(written: &Timestamp, config: &mut TimestampConfig) {
 }
 
 fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> {
-    let Rto { max, initial, k, .. } = written;
+    let Rto { max, slop, initial, k, .. } = written;
     let Rto { srtt_gain, rttvar_gain, granularity, arithmetic, sampling, .. } = written;
     let Rto { sample_handshake, restart_on_retransmit, restart_on_duplicate, .. } = written;
     let Rto { restart_from, history, forget_after, timer, .. } = written;
     config.floor = floor(written, at)?.unwrap_or(config.floor);
     set(&mut config.max, *max);
+    set(&mut config.slop, *slop);
     set(&mut config.initial, *initial);
     set_whole(&mut config.k, *k);
     set_whole(&mut config.srtt_gain, *srtt_gain);
@@ -250,6 +277,7 @@ fn check_order(written: &Rto, config: &RtoConfig, at: &At<'_>) -> Result<(), Err
         Some(_) if max < initial => ("max", format!("at least initial, {initial}")),
         None if max < min => (floor, format!("at most max, {max} by default")),
         None if max < initial => ("initial", format!("at most max, {max} by default")),
+        _ if max < config.slop => ("slop", format!("at most max, {max}")),
         _ => return Ok(()),
     };
     Err(at.key(key).found(&expected))

@@ -28,7 +28,7 @@ pub(crate) use tcp::{
     DualRtt, GiveUp, KeepAlive, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp,
     Timestamp, Window,
 };
-pub(crate) use words::{Kind, Measured};
+pub(crate) use words::{Kind, Measured, Named, Word};
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -15,6 +15,7 @@ use super::congestion::{Congestion, Cubic};
 use super::profile::ReceivingProfile;
 use super::quantity::{Buffer, Mss, Positive, Segments};
 use super::value::{Chance, Count, Whole, Written};
+use super::words::Named;
 
 /// How the sending hosts behave. Defaults are what the RFCs in force recommend.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -65,9 +66,9 @@ pub(crate) struct Tcp {
     pub frto_window_limited: Option<Written<WindowLimited>>,
     /// What becomes of recover (or send_high) once a timeout is found spurious. Default: reset.
     pub recover_on_undo: Option<Written<RecoverOnUndo>>,
-    /// What a spurious timeout or fast retransmit restores, where the sender names no response.
-    /// Default: what the detector's own publication does.
-    pub response: Option<Written<Response>>,
+    /// What a spurious timeout or fast retransmit restores, where the sender names no response; one
+    /// written in Python by its name. Default: what the detector's own publication does.
+    pub response: Option<Written<Named<Response>>>,
     /// Knobs of DualRTT.
     #[serde(default)]
     pub dualrtt: DualRtt,
@@ -142,6 +143,10 @@ pub(crate) struct Rto {
     /// The timeout is never above this. Default: 60 s.
     #[schemars(example = &"60 s")]
     pub max: Option<Written<Positive>>,
+    /// What every timeout has on top, behind its back-off, once there was a sample, as in FreeBSD.
+    /// Default: 0 s.
+    #[schemars(example = &"200 ms")]
+    pub slop: Option<Written<Duration>>,
     /// The timeout before the first sample. Default: 1 s.
     #[schemars(example = &"3 s")]
     pub initial: Option<Written<Positive>>,

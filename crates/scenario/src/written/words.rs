@@ -48,6 +48,29 @@ impl<W: Word> Text for W {
     }
 }
 
+/// A choice that is written as one word, or by the name of what no table lists.
+#[derive(Clone, Debug)]
+pub(crate) enum Named<W> {
+    Listed(W),
+    Other(String),
+}
+
+impl<W: Word> Text for Named<W> {
+    type Value = Self;
+
+    fn read(text: &str) -> Result<Self, String> {
+        Ok(W::read(text).map_or_else(|_| Self::Other(text.to_string()), Self::Listed))
+    }
+
+    fn expected() -> String {
+        W::expected()
+    }
+
+    fn schema() -> Schema {
+        json_schema!({ "anyOf": [W::schema(), { "type": "string" }] })
+    }
+}
+
 impl Word for SpikeHolds {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("delivery", Self::Delivery, "Later frames are sent on, but none arrives before it."),

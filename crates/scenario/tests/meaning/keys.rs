@@ -204,6 +204,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.rto.min_delayed_ack", "500 ms"),
     ("tcp.rto.delayed_ack_parity", "resync"),
     ("tcp.rto.max", "120 s"),
+    ("tcp.rto.slop", "200 ms"),
     ("tcp.rto.initial", "3 s"),
     ("tcp.rto.k", "0"),
     ("tcp.rto.srtt_gain", "16"),

@@ -17,6 +17,9 @@ pub struct RtoConfig {
     pub floor: RtoFloor,
     /// The ceiling.
     pub max: Duration,
+    /// What every timeout has on top of round trip, variation and back-off, once there was a sample,
+    /// as in FreeBSD (`tcp_rexmit_slop`).
+    pub slop: Duration,
     /// The timeout before the first sample.
     pub initial: Duration,
     /// How and in what numbers round trips are smoothed.

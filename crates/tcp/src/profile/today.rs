@@ -72,11 +72,12 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
         },
     ),
     quirk(
-        "200 ms of slop, a first timeout of 1 s, a ceiling of 64 s",
-        "FreeBSD 13, TCPTV_CPU_VAR, TCPTV_RTOBASE and TCPTV_REXMTMAX; assumed: the same \
-         in 14; not modelled: the slop comes on top of the variance, which is 200 ms at least here",
+        "a floor of 30 ms and 200 ms of slop, a first timeout of 1 s, a ceiling of 64 s",
+        "FreeBSD 13, TCPTV_MIN, TCPTV_CPU_VAR, TCPTV_RTOBASE, TCPTV_REXMTMAX, and TCPT_RANGESET, \
+         which adds the slop to what is backed off; assumed: the same in 14",
         |c| {
-            c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
+            c.rto.floor = RtoFloor::Total(Duration::from_millis(30));
+            c.rto.slop = Duration::from_millis(200);
             c.rto.initial = Duration::from_secs(1);
             c.rto.max = Duration::from_secs(64);
         },

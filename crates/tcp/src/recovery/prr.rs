@@ -2,6 +2,8 @@
 //! leaves is in proportion to what arrives; once it is down, what leaves makes up for losses, within
 //! a bound.
 
+use alloc::boxed::Box;
+
 use crate::config::{Outstanding, PrrBound, Reduction};
 use crate::flight::AckFacts;
 use crate::sender::Sender;
@@ -16,7 +18,8 @@ pub(crate) struct Prr {
     delivered: u64,
     /// Sent in it (`prr_out`).
     out: u64,
-    /// What might be delivered in it (`RecoverFS`).
+    /// What might be delivered in it (`RecoverFS`), but at least what it comes down to: where the
+    /// window was smaller than that, no more leaves than is delivered.
     flight: u64,
 }
 
@@ -97,9 +100,7 @@ impl Sender {
     /// The peer echoes a mark, and the window of `before` bytes comes down as in fast recovery, until
     /// more than what is outstanding now is acknowledged (`tcp_enter_cwr` of Linux).
     pub(crate) fn begin_reducing_for_echo(&mut self, facts: &AckFacts, before: u64) {
-        let flight = before.max(1);
-        let prr = Prr { recover: self.flight.max(), delivered: 0, out: 0, flight };
-        self.prr = Some(alloc::boxed::Box::new(prr));
+        self.count_anew(self.flight.max(), before);
         let acked = facts.max.since(facts.una_before) - facts.sacked_before;
         let delivered = acked - (self.flight.size() - self.flight.sacked());
         if delivered > 0 {
@@ -130,9 +131,13 @@ impl Sender {
     fn begin_prr(&mut self, flight: u64) {
         let recover = self.recovery.recover;
         if self.prr.as_ref().is_none_or(|prr| prr.recover != recover) {
-            let prr = Prr { recover, delivered: 0, out: 0, flight: flight.max(1) };
-            self.prr = Some(alloc::boxed::Box::new(prr));
+            self.count_anew(recover, flight);
         }
+    }
+
+    fn count_anew(&mut self, recover: Seq, flight: u64) {
+        let flight = flight.max(self.window.ssthresh);
+        self.prr = Some(Box::new(Prr { recover, delivered: 0, out: 0, flight }));
     }
 
     /// Bytes of the fast retransmit, where they count as outstanding before it leaves.

@@ -25,10 +25,10 @@ pub(crate) struct WindowReduction {
 }
 
 impl Sender {
-    /// From a window of `cwnd` bytes the window comes down to `ssthresh`, until all that is
-    /// outstanding is acknowledged (`tcp_enter_cwr`).
+    /// From a window of `cwnd` bytes, at least a segment, the window comes down to `ssthresh`, until
+    /// all that is outstanding is acknowledged (`tcp_enter_cwr`).
     pub(crate) fn begin_window_reduction(&mut self, cwnd: u64) {
-        self.window.cwnd = cwnd;
+        self.window.cwnd = cwnd.max(self.window.smss);
         self.reduction = Some(WindowReduction { until: self.flight.max(), odd: false });
     }
 

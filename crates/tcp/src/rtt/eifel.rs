@@ -52,6 +52,6 @@ impl RttEstimator {
         };
         let least = (rtt + self.config.rto.granularity * 2).max(floor);
         let rto = estimate.srtt + estimate.rttvar.saturating_mul(u64::from(load));
-        self.rto = rto.max(least).min(self.config.rto.max);
+        self.set(rto, least);
     }
 }

@@ -152,6 +152,37 @@ fn a_floor_on_what_is_backed_off_is_not_multiplied() {
 }
 
 #[test]
+fn slop_is_on_top_and_not_backed_off() {
+    let slop = |config: &mut RtoConfig| config.slop = Duration::from_millis(200);
+    let floors = [RtoFloor::Total(Duration::from_millis(30)), RtoFloor::Total(Duration::ZERO)];
+    for floor in floors {
+        let mut rtt = estimator(|config| {
+            slop(config);
+            config.floor = floor;
+            config.max = Duration::from_secs(64);
+        });
+        // The first timeout is that of the first SYN, without slop.
+        assert_eq!(rtt.rto(), Duration::from_secs(1));
+        // 50 ms and twice as much for the variation: 150 ms.
+        feed(&mut rtt, 50);
+        for expected in [350, 500, 800, 1400] {
+            assert_eq!(rtt.rto(), Duration::from_millis(expected));
+            rtt.back_off();
+        }
+        (0..20).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.rto(), Duration::from_secs(64));
+    }
+    // What is short has the floor, and the slop on top of that.
+    let mut rtt = estimator(|config| {
+        slop(config);
+        config.floor = RtoFloor::Total(Duration::from_millis(30));
+    });
+    feed(&mut rtt, 1);
+    assert_eq!(rtt.rto(), Duration::from_millis(230));
+    assert_eq!(rtt.rto_above(Duration::from_millis(100)), Duration::from_millis(300));
+}
+
+#[test]
 fn another_arithmetic_under_way_goes_on_from_the_estimate() {
     let mut rtt = estimator(|_| {});
     feed(&mut rtt, 2900);

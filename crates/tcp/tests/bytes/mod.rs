@@ -1,4 +1,5 @@
 //! Two hosts that exchange streams of bytes over a channel of bytes.
+#![allow(dead_code)]
 
 mod host;
 
@@ -42,6 +43,8 @@ pub struct World {
     fates: Vec<Fate>,
     sent: usize,
     at: Instant,
+    /// All that left: when, from whom, and its bytes.
+    trace: Vec<(Instant, usize, Vec<u8>)>,
 }
 
 impl World {
@@ -59,6 +62,7 @@ impl World {
             fates,
             sent: 0,
             at: Instant::START,
+            trace: Vec::new(),
         };
         world.drain(0);
         world
@@ -83,6 +87,11 @@ impl World {
 
     pub fn events(&self) -> [&[Event]; 2] {
         [self.hosts[0].events(), self.hosts[1].events()]
+    }
+
+    /// All that left: when, from whom, and its bytes.
+    pub fn trace(&self) -> &[(Instant, usize, Vec<u8>)] {
+        &self.trace
     }
 
     /// One event: a frame, a timer or an application.
@@ -118,6 +127,7 @@ impl World {
 
     fn drain(&mut self, from: usize) {
         for bytes in self.hosts[from].sends(self.at) {
+            self.trace.push((self.at, from, bytes.clone()));
             let fate = self.fates.get(self.sent).copied().unwrap_or(Fate::Arrives(50));
             match fate {
                 Fate::Arrives(delay) => self.carry(from, bytes, delay),

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use rtolab_tcp::Config;
 use rtolab_tcp::config::{
     AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
     History, IdleRestart, KnownPath, Outstanding, PartialAck, PrrBound, RackRules, RackThreshold,
@@ -9,7 +10,7 @@ use rtolab_tcp::config::{
     Restarts, RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart, TimerClock, Validation,
     WindowLimited,
 };
-use rtolab_tcp::{Config, sum};
+use rtolab_tcp::sum::{self, POLICIES, Question};
 use rtolab_time::{Duration, Rate};
 
 use super::base;
@@ -128,6 +129,19 @@ pub const SUMS: [&str; 110] = [
     "reno:no-bugfix+cubic+eifel:rfc4015",
     "sack:rfc3517+hystart+eifel:rfc3522:full",
 ];
+
+/// Every loss recovery alone, and with every other policy.
+pub fn sums() -> Vec<String> {
+    let of = |recovery: bool| {
+        POLICIES.iter().filter(move |policy| (policy.question == Question::Recovery) == recovery)
+    };
+    let pairs = of(true)
+        .flat_map(|first| of(false).map(move |other| format!("{}+{}", first.name, other.name)));
+    let mut told = Config::default();
+    told.dualrtt.path = path();
+    let known = |name: &String| sum::sender(name, &told).is_ok();
+    of(true).map(|policy| policy.name.to_string()).chain(pairs.filter(known)).collect()
+}
 
 /// Any sender, by its sum and by the knobs that no sum names.
 pub fn sender() -> impl Strategy<Value = Config> {

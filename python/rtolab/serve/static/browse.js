@@ -5,6 +5,11 @@ import { h, table } from "./dom.js";
 
 /** Lists the results and shows the one that is chosen. */
 export function browsed(results, place) {
+  if (results.length === 0) {
+    const how = h("p", {}, "Nothing to browse: start the explorer with a folder of results, and every sweep and report in it is listed here.");
+    place.replaceChildren(how, h("pre", {}, "rtolab serve --browse out"));
+    return;
+  }
   const shown = h("div", { id: "shown" });
   const names = results.map(({ number, kind, name }) => h("option", { value: String(number) }, `${kind}: ${name}`));
   const choice = h("select", { id: "which", onchange: () => show(Number(choice.value), shown) }, names);

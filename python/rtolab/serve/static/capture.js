@@ -2,7 +2,7 @@
 
 import { h, table } from "./dom.js";
 import { legend, Picture } from "./picture.js";
-import { timeouts } from "./tables.js";
+import { timeouts } from "./timeouts.js";
 import { seconds } from "./units.js";
 
 const WHERE = {

@@ -95,6 +95,7 @@ export class Controls {
   show() {
     const { state } = this;
     byId("scenario").value = state.scenario;
+    byId("about").textContent = this.index.scenarios.find((one) => one.name === state.scenario)?.title ?? "";
     byId("edited").hidden = state.toml === null;
     byId("seed").value = String(state.seed);
     byId("place").value = state.place;

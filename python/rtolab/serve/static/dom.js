@@ -22,6 +22,8 @@ export function byId(id) {
 export function table(caption, head, rows, attributes = {}) {
   const cells = (row) => row.map((cell) => (cell instanceof HTMLTableCellElement ? cell : h("td", {}, cell)));
   const lines = rows.map((row) => (row instanceof HTMLElement ? row : h("tr", {}, cells(row))));
+  // What a cell is of, for where its column has no heading above it.
+  for (const { cells } of lines) [...cells].forEach((cell, at) => cell.colSpan === 1 && (cell.dataset.label = head[at]));
   // A heading stands over its numbers.
   const isNumber = (at) => lines[0]?.cells[at]?.classList.contains("number");
   const heading = (name, at) => h("th", { scope: "col", class: isNumber(at) ? "number" : null }, name);

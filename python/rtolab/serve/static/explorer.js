@@ -6,10 +6,12 @@ import { browsed } from "./browse.js";
 import { diagnosed } from "./capture.js";
 import { Controls } from "./controls.js";
 import { byId, h, keep } from "./dom.js";
+import { otherwise } from "./otherwise.js";
 import { legend, Picture } from "./picture.js";
 import { question, read, written } from "./state.js";
-import { otherwise, timeouts, totals } from "./tables.js";
 import { themed } from "./theme.js";
+import { timeouts } from "./timeouts.js";
+import { meanings, totals } from "./totals.js";
 import { seconds } from "./units.js";
 
 const PHONE = 720;
@@ -28,6 +30,7 @@ const picture = new Picture(byId("picture"), {
   handle: { stall: () => controls.stallSpan(), drag: (grip, by) => controls.dragStall(grip, by) },
 });
 byId("legend").replaceWith(legend());
+byId("meanings").replaceWith(meanings());
 byId("version").textContent = index.version;
 let captured = [];
 let branched = [];
@@ -227,7 +230,6 @@ function turn(name) {
   if (name === "browse" && !byId("browse").hasChildNodes()) browsed(index.results, byId("browse"));
 }
 for (const tab of tabs) tab.addEventListener("click", () => turn(tab.dataset.tab));
-document.querySelector("[data-tab=browse]").hidden = index.results.length === 0;
 
 let file = null;
 async function take(taken) {

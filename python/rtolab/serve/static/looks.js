@@ -1,16 +1,34 @@
 // How things are drawn. Colours are of Okabe and Ito's set, which the colour-blind tell apart; what
-// matters differs in shape too. The style sheet has them, once for light and once for dark.
+// matters differs in shape too. The style sheet has them.
+
+import { h } from "./dom.js";
 
 const NAMES = [
   "ink", "faint", "grid", "paper", "first", "needed", "unneeded", "lost", "ack", "sack", "unknown",
   "stall", "outage", "spike", "timeout", "fast", "probe",
 ];
 
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const palettes = new Map();
+
 /** The colours as the page has them now. */
 export function colors() {
-  const style = getComputedStyle(document.documentElement);
-  const found = Object.fromEntries(NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
-  found.senders = Array.from({ length: 8 }, (_, i) => style.getPropertyValue(`--sender-${i + 1}`).trim());
+  const theme = `${document.documentElement.dataset.theme} ${dark.matches}`;
+  if (!palettes.has(theme)) palettes.set(theme, resolved());
+  return palettes.get(theme);
+}
+
+/** What the style sheet's names stand for: only an element's own colour says which of its two it is. */
+function resolved() {
+  const probe = h("span", { hidden: true });
+  document.body.append(probe);
+  const color = (name) => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const found = Object.fromEntries(NAMES.map((name) => [name, color(name)]));
+  found.senders = Array.from({ length: 8 }, (_, i) => color(`sender-${i + 1}`));
+  probe.remove();
   return found;
 }
 
@@ -21,6 +39,13 @@ export const EVENTS = {
   probe: { color: "probe", dash: [1, 3] },
 };
 
+/** Shades by kind: how far apart their lines are, and how much each falls from left to right, in px. */
+export const SHADES = {
+  stall: null,
+  outage: { apart: 8, fall: -1 },
+  spike: { apart: 6, fall: 0 },
+};
+
 /** A packet's mark at a place of a drawing. */
 export function mark(context, kind, x, y, palette) {
   context.fillStyle = palette[kind];
@@ -29,6 +54,13 @@ export function mark(context, kind, x, y, palette) {
     return;
   }
   context.beginPath();
+  if (kind === "unknown") {
+    context.strokeStyle = palette.unknown;
+    context.lineWidth = 2;
+    context.arc(x, y, 4.5, 0, 2 * Math.PI);
+    context.stroke();
+    return;
+  }
   if (kind === "needed") {
     context.moveTo(x, y - 5.5);
     context.lineTo(x + 5, y + 3.5);

@@ -1,7 +1,7 @@
 // A panel: a canvas with a time axis that it shares and a scale of its own.
 
 import { digits, ticks } from "./axis.js";
-import { EVENTS } from "./looks.js";
+import { EVENTS, SHADES } from "./looks.js";
 import { bytes } from "./units.js";
 
 const LEFT = 62;
@@ -9,13 +9,17 @@ const RIGHT = 10;
 const TOP = 14;
 const BOTTOM = 20;
 
-/** What every panel has: subclasses say `range()` and `paint(context, palette)`. */
+/**
+ * What every panel has. Subclasses say `range()` and `paint(context, palette)`, and of what may be
+ * `chosen`: `nearest(x, y)`, `step(by)`, `timeOf(chosen)`, `place(chosen)` and `story()`.
+ */
 export class Panel {
   constructor(canvas, axis, { height, labelled = false, label = "", inBytes = true }) {
     Object.assign(this, { canvas, axis, height, labelled, label, inBytes });
     this.context = canvas.getContext("2d");
     this.shades = [];
     this.events = [];
+    this.chosen = null;
     this.width = 0;
   }
 
@@ -26,6 +30,11 @@ export class Panel {
   x(at) {
     const [from, to] = this.axis.view;
     return LEFT + ((at - from) / (to - from)) * (this.width - LEFT - RIGHT);
+  }
+
+  /** Is the place where something is drawn? */
+  isInside(x) {
+    return x >= LEFT && x <= this.width - RIGHT;
   }
 
   /** The time at a place of the canvas. */
@@ -107,11 +116,39 @@ export class Panel {
       const left = Math.max(this.x(from_s), LEFT);
       const right = Math.min(this.x(to_s), this.width - RIGHT);
       if (right <= LEFT || left >= this.width - RIGHT) continue;
-      context.globalAlpha = 0.22;
       context.fillStyle = palette[kind] ?? palette.stall;
+      context.strokeStyle = context.fillStyle;
+      context.globalAlpha = 0.22;
       context.fillRect(left, TOP, Math.max(right - left, 1), this.plotBottom - TOP);
       context.globalAlpha = 1;
+      this.#hatch([left, right], [this.x(from_s), this.x(to_s)], SHADES[kind]);
     }
+  }
+
+  /** A shade's ends, where they are seen, and lines within it, so that its kind shows without colour. */
+  #hatch([left, right], ends, lines) {
+    const { context, plotBottom } = this;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (const x of ends.filter((x) => x >= left && x <= right)) {
+      context.moveTo(x, TOP);
+      context.lineTo(x, plotBottom);
+    }
+    context.stroke();
+    if (!lines || right - left < 3) return;
+    context.save();
+    context.beginPath();
+    context.rect(left, TOP, right - left, plotBottom - TOP);
+    context.clip();
+    context.globalAlpha = 0.35;
+    context.beginPath();
+    const rise = -lines.fall * (right - left);
+    for (let y = TOP + lines.apart / 2; y < plotBottom + rise; y += lines.apart) {
+      context.moveTo(left, y);
+      context.lineTo(right, y - rise);
+    }
+    context.stroke();
+    context.restore();
   }
 
   #mark(palette) {

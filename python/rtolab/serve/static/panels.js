@@ -3,6 +3,8 @@
 import { lowerBound } from "./axis.js";
 import { cross, mark } from "./looks.js";
 import { Panel } from "./panel.js";
+import { story } from "./story.js";
+import { bytes, seconds } from "./units.js";
 
 const NEAR = 14;
 const FINE = new Set(["delivered", "underway", "does not show"]);
@@ -10,8 +12,7 @@ const FINE = new Set(["delivered", "underway", "does not show"]);
 /** Sequence numbers over time at one host: packets, acknowledgments, SACK blocks. */
 export class Sequence extends Panel {
   constructor(canvas, axis, options) {
-    super(canvas, axis, { label: "bytes", ...options });
-    this.chosen = null;
+    super(canvas, axis, { label: "sequence (bytes)", ...options });
   }
 
   /** What one sender did. */
@@ -97,6 +98,21 @@ export class Sequence extends Panel {
     return best;
   }
 
+  /** The next packet or the one before it, from the first that is shown. */
+  step(by) {
+    const { at_s } = this.sender.packets;
+    const next = this.chosen === null ? lowerBound(at_s, this.axis.view[0]) : this.chosen + by;
+    return at_s.length === 0 ? null : Math.min(Math.max(next, 0), at_s.length - 1);
+  }
+
+  timeOf(i) {
+    return this.sender.packets.at_s[i];
+  }
+
+  story() {
+    return story(this.sender, this.chosen);
+  }
+
   #shown(times) {
     const [from, to] = this.axis.view;
     return [lowerBound(times, from), lowerBound(times, to + 1e-9)];
@@ -134,5 +150,52 @@ export class Lines extends Panel {
         this.steps(windows.at_s, windows[name], palette.senders[number % palette.senders.length], dash);
       }
     });
+    if (this.chosen === null) return;
+    const x = Math.round(this.x(this.chosen)) + 0.5;
+    context.strokeStyle = palette.ink;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(x, 0);
+    context.lineTo(x, this.height);
+    context.stroke();
+  }
+
+  /** What is chosen is a time. */
+  nearest(x) {
+    return this.isInside(x) ? this.at(x) : null;
+  }
+
+  /** When something changes next, or changed before. */
+  step(by) {
+    const from = this.chosen ?? this.axis.view[0];
+    const changes = this.senders.map(({ windows: { at_s } }) =>
+      by > 0 ? at_s.find((at) => at > from) : at_s[lowerBound(at_s, from) - 1],
+    );
+    const known = changes.filter((at) => at !== undefined);
+    return known.length === 0 ? null : by > 0 ? Math.min(...known) : Math.max(...known);
+  }
+
+  timeOf(at) {
+    return at;
+  }
+
+  place(at) {
+    return [this.x(at), 0];
+  }
+
+  /** What every sender has in mind at that time. */
+  story() {
+    const of = ({ windows }) => {
+      const i = lowerBound(windows.at_s, this.chosen + 1e-9) - 1;
+      const values = this.columns.map(({ name, label }) => `${label} ${this.#text(i < 0 ? NaN : windows[name][i])}`);
+      return values.join(", ");
+    };
+    const lines = this.senders.map((sender, number) => [sender.name, of(sender), number + 1]);
+    return [["At", `${seconds(this.chosen)} s`], ...lines];
+  }
+
+  #text(value) {
+    if (Number.isNaN(value)) return "–";
+    return this.inBytes ? `${bytes(value)}B` : `${seconds(value)} s`;
   }
 }

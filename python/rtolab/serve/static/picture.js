@@ -4,26 +4,25 @@ import { TimeAxis } from "./axis.js";
 import { h } from "./dom.js";
 import { colors } from "./looks.js";
 import { Lines, Sequence } from "./panels.js";
-import { story, told } from "./story.js";
+import { Pointing } from "./pointing.js";
 
-const WINDOWS = [{ name: "cwnd", dash: [] }, { name: "ssthresh", dash: [6, 3] }];
-const TIMERS = [{ name: "rto_s", dash: [] }, { name: "srtt_s", dash: [2, 3] }];
-const GRIP = 9;
+const WINDOWS = [{ name: "cwnd", label: "cwnd", dash: [] }, { name: "ssthresh", label: "ssthresh", dash: [6, 3] }];
+const TIMERS = [{ name: "rto_s", label: "RTO", dash: [] }, { name: "srtt_s", label: "SRTT", dash: [2, 3] }];
 
 export class Picture {
   /** Draws into an element; `handle` tells what of the shades may be dragged, and is told. */
   constructor(place, { handle = null } = {}) {
-    Object.assign(this, { place, handle });
+    Object.assign(this, { place });
     this.axis = new TimeAxis();
     this.axis.onchange = () => {
       this.draw();
       this.onview?.(this.axis);
     };
     this.panels = [];
-    this.tip = h("div", { class: "tip", role: "tooltip", hidden: true });
-    this.live = h("p", { class: "visually-hidden", "aria-live": "polite" });
+    this.lines = [];
     this.figures = h("div", { class: "figures" });
-    place.replaceChildren(this.figures, this.tip, this.live);
+    this.pointing = new Pointing(this, handle);
+    place.replaceChildren(this.figures, ...this.pointing.elements);
     new ResizeObserver(() => this.draw()).observe(this.figures);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
@@ -36,13 +35,14 @@ export class Picture {
     if (names !== this.names) this.#build(result, names);
     const end = Math.max(result.end_s, ...result.senders.map((sender) => sender.end_s));
     // What is dragged must not slip away from under the pointer.
-    if (this.dragging) this.axis.fit(Math.max(end, this.axis.whole[1]), this.axis.view);
+    if (this.pointing.dragging) this.axis.fit(Math.max(end, this.axis.whole[1]), this.axis.view);
     else this.axis.fit(end, view);
     result.senders.forEach((sender, number) => {
       this.panels[number].take(sender, this.#shades());
     });
     for (const panel of this.lines) panel.take(result.senders, this.#shades());
     this.draw();
+    this.pointing.renew();
   }
 
   /** What disturbed the links, once where both directions of a link were alike. */
@@ -93,11 +93,15 @@ export class Picture {
       ];
       timers.style.height = "125px";
     }
-    for (const panel of [...this.panels, ...this.lines]) this.#listen(panel);
+    for (const panel of this.all) this.pointing.listen(panel);
+  }
+
+  get all() {
+    return [...this.panels, ...this.lines];
   }
 
   #canvas(name, height, label, number, parts = []) {
-    const help = "Arrow keys move, + and - zoom, 0 shows all, n and p tell the next and previous packet";
+    const help = "Arrow keys move, + and - zoom, 0 shows all, n and p tell what comes next and what came before";
     const canvas = h("canvas", { tabindex: "0", role: "application", "aria-roledescription": "plot", "aria-label": `${label}. ${help}.` });
     canvas.style.height = `${height}px`;
     const swatch = number === null ? null : h("span", { class: `swatch sender-${number + 1}` });
@@ -116,144 +120,10 @@ export class Picture {
     for (const panel of this.lines) panel.draw(palette, panel.range());
   }
 
-  #listen(panel) {
-    const { canvas } = panel;
-    const pointers = new Map();
-    let drag = null;
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      pointers.set(event.pointerId, event.offsetX);
-      const grip = this.#grip(panel, event.offsetX);
-      drag = { at: panel.at(event.offsetX), grip };
-      this.dragging = grip !== null;
-      if (pointers.size === 2) drag = { pinch: spread(pointers), view: [...this.axis.view], middle: panel.at(middle(pointers)) };
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (!pointers.has(event.pointerId)) {
-        this.#hover(panel, event);
-        return;
-      }
-      pointers.set(event.pointerId, event.offsetX);
-      this.tip.hidden = true;
-      if (drag?.pinch) this.#pinch(drag, spread(pointers));
-      else if (drag?.grip) this.handle.drag(drag.grip, panel.at(event.offsetX) - drag.at);
-      else if (drag) this.#pull(panel, drag, event.offsetX);
-    });
-    for (const name of ["pointerup", "pointercancel"]) {
-      canvas.addEventListener(name, (event) => {
-        pointers.delete(event.pointerId);
-        if (pointers.size > 0) return;
-        drag = null;
-        if (!this.dragging) return;
-        this.dragging = false;
-        this.show(this.result, this.view);
-      });
-    }
-    canvas.addEventListener("pointerleave", () => this.#choose(panel, null));
-    canvas.addEventListener("dblclick", () => this.axis.reset());
-    canvas.addEventListener("wheel", (event) => this.#wheel(panel, event), { passive: false });
-    canvas.addEventListener("keydown", (event) => this.#key(panel, event));
-    canvas.addEventListener("blur", () => {
-      this.tip.hidden = true;
-    });
-  }
-
-  /** What of the stall that may be dragged is at a place: its begin, its end or its middle. */
-  #grip(panel, x) {
-    const stall = this.handle?.stall();
-    if (!stall) return null;
-    const [left, right] = [panel.x(stall.from_s), panel.x(stall.to_s)];
-    const reach = Math.min(GRIP, Math.max((right - left) / 3, 3));
-    const part = (name) => ({ part: name, from_s: stall.from_s, to_s: stall.to_s });
-    if (Math.abs(x - left) <= reach) return part("begin");
-    if (Math.abs(x - right) <= reach) return part("end");
-    return x > left && x < right ? part("whole") : null;
-  }
-
-  #pull(panel, drag, x) {
-    const by = drag.at - panel.at(x);
-    this.axis.show(this.axis.view.map((end) => end + by));
-  }
-
-  #pinch(drag, apart) {
-    const factor = drag.pinch / Math.max(apart, 10);
-    this.axis.show(drag.view.map((end) => drag.middle + (end - drag.middle) * factor));
-  }
-
-  #wheel(panel, event) {
-    // Without a key the wheel scrolls the page.
-    if (event.ctrlKey || event.shiftKey || event.metaKey) {
-      event.preventDefault();
-      const turned = Math.abs(event.deltaY) > Math.abs(event.deltaX) ? event.deltaY : event.deltaX;
-      this.axis.zoom(Math.exp(Math.sign(turned) * Math.min(Math.abs(turned), 60) * 0.005), panel.at(event.offsetX));
-    }
-  }
-
-  #key(panel, event) {
-    const acts = {
-      ArrowLeft: () => this.axis.pan(-0.1),
-      ArrowRight: () => this.axis.pan(0.1),
-      "+": () => this.axis.zoom(0.7),
-      "=": () => this.axis.zoom(0.7),
-      "-": () => this.axis.zoom(1 / 0.7),
-      0: () => this.axis.reset(),
-      n: () => this.#step(panel, 1),
-      p: () => this.#step(panel, -1),
-      Escape: () => this.#choose(panel, null),
-    };
-    if (event.ctrlKey || event.altKey || event.metaKey || !(event.key in acts)) return;
-    event.preventDefault();
-    acts[event.key]();
-  }
-
-  /** The next or previous packet's story, from the first that is shown. */
-  #step(panel, by) {
-    if (!(panel instanceof Sequence)) return;
-    const { at_s } = panel.sender.packets;
-    let next = panel.chosen === null ? at_s.findIndex((at) => at >= this.axis.view[0]) : panel.chosen + by;
-    next = Math.min(Math.max(next, 0), at_s.length - 1);
-    if (next < 0) return;
-    const [from, to] = this.axis.view;
-    if (at_s[next] < from || at_s[next] > to) this.axis.show([at_s[next] - (to - from) / 2, at_s[next] + (to - from) / 2]);
-    this.#choose(panel, next);
-    this.#tell(panel, next);
-    this.live.textContent = story(panel.sender, next).map((line) => line.join(": ")).join(". ");
-  }
-
-  #choose(panel, packet) {
-    for (const one of this.panels) one.chosen = null;
-    panel.chosen = packet;
-    if (packet === null) this.tip.hidden = true;
-    this.draw();
-  }
-
-  #hover(panel, event) {
-    const isSequence = panel instanceof Sequence;
-    const found = isSequence ? panel.nearest(event.offsetX, event.offsetY) : null;
-    const grip = found === null ? this.#grip(panel, event.offsetX) : null;
-    panel.canvas.dataset.grip = grip?.part ?? "";
-    if (isSequence && found !== panel.chosen) this.#choose(panel, found);
-    if (found !== null) this.#tell(panel, found);
-    else this.tip.hidden = true;
-  }
-
-  #tell(panel, packet) {
-    const [x, y] = panel.place(packet);
-    const box = panel.canvas.getBoundingClientRect();
-    const own = this.place.getBoundingClientRect();
-    this.tip.replaceChildren(told(story(panel.sender, packet)));
-    this.tip.hidden = false;
-    const width = this.tip.offsetWidth;
-    const left = Math.min(Math.max(box.left - own.left + x - width / 2, 0), own.width - width);
-    const above = box.top - own.top + y - this.tip.offsetHeight - 14;
-    this.tip.style.left = `${left}px`;
-    this.tip.style.top = `${box.top + y - this.tip.offsetHeight - 14 > 0 ? above : box.top - own.top + y + 14}px`;
-  }
-
   /** All panels as one image. */
   async png(title) {
     const palette = colors();
-    const drawn = [...this.panels, ...this.lines];
+    const drawn = this.all;
     const ratio = window.devicePixelRatio || 1;
     const [head, gap] = [34, 20];
     const height = drawn.reduce((sum, panel) => sum + panel.height + gap, head);
@@ -287,24 +157,15 @@ export function legend() {
     item("first", "first transmission"),
     item("needed", "needed retransmission"),
     item("unneeded", "unneeded retransmission"),
+    item("unknown", "undecided retransmission"),
     item("lost", "lost"),
     item("ack", "acknowledged"),
     item("sack", "SACK block"),
     item("timeout", "timeout"),
     item("fast", "fast retransmit"),
+    item("probe", "tail loss probe"),
     item("stall", "stall"),
     item("outage", "outage"),
     item("spike", "delay spike"),
   );
 }
-
-function spread(pointers) {
-  const [a, b] = [...pointers.values()];
-  return Math.abs(a - b);
-}
-
-function middle(pointers) {
-  const [a, b] = [...pointers.values()];
-  return (a + b) / 2;
-}
-

@@ -4,8 +4,9 @@ import { unpack } from "./api.js";
 import { diagnosed } from "./capture.js";
 import { byId, h } from "./dom.js";
 import { legend, Picture } from "./picture.js";
-import { timeouts, totals } from "./tables.js";
 import { themed } from "./theme.js";
+import { timeouts } from "./timeouts.js";
+import { meanings, totals } from "./totals.js";
 
 const letters = atob(byId("data").textContent.trim());
 const shown = unpack(Uint8Array.from(letters, (letter) => letter.charCodeAt(0)).buffer);
@@ -15,7 +16,7 @@ themed(() => pictures.forEach((picture) => picture.draw()));
 function resulted(result) {
   const place = h("div", { class: "picture" });
   const picture = new Picture(place);
-  byId("shown").replaceChildren(totals(result), legend(), place, timeouts(result, null));
+  byId("shown").replaceChildren(totals(result), meanings(), legend(), place, timeouts(result, null));
   picture.show(result, null);
   return picture;
 }

@@ -50,9 +50,10 @@ export function story(sender, i) {
   return lines;
 }
 
-/** The story as a list. */
+/** A story as a list: pairs, with the number of the sender where they are of one. */
 export function told(lines) {
-  return h("dl", {}, lines.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
+  const swatch = (number) => (number ? h("span", { class: `swatch sender-${number}` }) : null);
+  return h("dl", {}, lines.map(([name, text, number]) => [h("dt", {}, swatch(number), name), h("dd", {}, text)]));
 }
 
 function since(at, cause) {
@@ -75,5 +76,6 @@ function arrival(packets, i, fate) {
 function acknowledged({ packets }, i) {
   const at = packets.acked_s[i];
   if (Number.isNaN(at)) return "never";
+  if (at >= packets.sent_s[i] && at < packets.fate_at_s[i]) return `at ${seconds(at)} s, before it arrived`;
   return at < packets.sent_s[i] ? `at ${seconds(at)} s, before it was sent` : `at ${seconds(at)} s`;
 }

@@ -1,0 +1,36 @@
+//! Prototypes that scenarios may name: they do nothing.
+
+use rtolab_link::{Direction, Rng, SentFrame, Stage, Staged, Treatment};
+use rtolab_scenario::Prototypes;
+use rtolab_tcp::response::{Answer, Prototype, Responder, Situation};
+use rtolab_tcp::spurious::{self, detector};
+use rtolab_tcp::sum;
+
+#[derive(Clone, Debug)]
+struct Nothing;
+
+impl Stage for Nothing {
+    fn begin(&mut self, _: Direction, _: Rng) {}
+
+    fn on_frame(&mut self, _: &SentFrame) -> Treatment {
+        Treatment::Pass
+    }
+}
+
+impl Responder for Nothing {
+    fn on_spurious(&mut self, _: &Situation) -> Option<Answer> {
+        None
+    }
+}
+
+/// The stage `own`, the response `mine` and the detector `keen`.
+pub fn prototypes() -> Prototypes {
+    let keen = spurious::Prototype { name: "keen", ..detector("eifel").unwrap().into() };
+    Prototypes {
+        policies: sum::Prototypes {
+            detectors: [keen].into(),
+            responses: [Prototype::new("mine", Nothing)].into(),
+        },
+        stages: [Staged::new("own", Nothing)].into(),
+    }
+}

@@ -1,0 +1,75 @@
+//! Scenarios that name what no table lists.
+
+mod own;
+
+use rtolab_scenario::{Prototypes, Scenario};
+
+const SCENARIO: &str = r#"title = "A stage, a response and a detector of one's own"
+duration = "60 s"
+
+[[link]]
+name = "radio"
+between = ["left", "right"]
+backward.stage = "own"
+
+[tcp]
+response = "mine"
+
+[[flow]]
+name = "transfer"
+from = "left"
+to = "right"
+sender = "sack+keen"
+"#;
+
+fn read(text: &str, prototypes: &Prototypes) -> Result<Scenario, String> {
+    let scenario = Scenario::parse_with(text, "x.toml", &[], prototypes);
+    scenario.map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_scenario_names_them_at_their_keys() {
+    let scenario = read(SCENARIO, &own::prototypes()).unwrap();
+    let channel = &scenario.links[0].channel;
+    assert_eq!(channel.backward.stage.as_ref().map(|own| &*own.name), Some("own"));
+    assert_eq!(channel.forward.stage, None);
+    let flow = &scenario.flows[0];
+    let all = own::prototypes().policies;
+    let response = |sum: Option<&str>| {
+        let config = flow.sender_with(sum, &all).unwrap();
+        (config.responder.map(|own| own.name), config.response)
+    };
+    assert_eq!(response(None), (Some("mine"), None));
+    assert_eq!(flow.receiver.responder, None);
+}
+
+#[test]
+fn a_sender_that_names_a_response_has_that_one() {
+    let text = SCENARIO.replace("sender = \"sack+keen\"\n", "");
+    let scenario = read(&text, &own::prototypes()).unwrap();
+    let own = |sum| scenario.flows[0].sender_config(Some(sum)).unwrap().responder.is_some();
+    assert!(own("sack+eifel") && own("sack") && own("linux-2.4"));
+    assert!(!own("sack+eifel:half") && !own("sack+eifel+none") && !own("linux"));
+}
+
+#[test]
+fn one_that_is_not_known_is_told_with_its_place() {
+    let cases = [
+        ("\"own\"", "\"on\"", "x.toml:7: link.radio.backward.stage: found \"on\""),
+        ("\"mine\"", "\"hlaf\"", "x.toml:10: tcp.response: found \"hlaf\""),
+        ("+keen", "+kean", "x.toml:16: flow.transfer.sender: found the unknown policy \"kean\""),
+    ];
+    for (right, wrong, place) in cases {
+        let told = read(&SCENARIO.replace(right, wrong), &own::prototypes()).unwrap_err();
+        assert!(told.starts_with(place), "{told}");
+    }
+    let mistyped = |found: &str, known: &Prototypes| {
+        read(&SCENARIO.replace("\"mine\"", found), known).unwrap_err()
+    };
+    let near = mistyped("\"mime\"", &own::prototypes());
+    let expected = "or a prototype of a response, \"mine\": did you mean \"mine\"?";
+    assert!(near.ends_with(expected), "{near}");
+    let none = mistyped("\"hlaf\"", &Prototypes::default());
+    let expected = "a response, of which there are none here: did you mean \"half\"?";
+    assert!(none.ends_with(expected), "{none}");
+}

@@ -1,0 +1,185 @@
+// Pointer, wheel and keys over a picture: zoom and pan, what is told of a place, the stall that is dragged.
+
+import { h } from "./dom.js";
+import { Sequence } from "./panels.js";
+import { story, told } from "./story.js";
+
+const GRIP = 9;
+/** A finger that moves less than so many px has not moved. */
+const TAP = 8;
+
+export class Pointing {
+  /** For a picture; `handle` tells what of the shades may be dragged, and is told. */
+  constructor(picture, handle) {
+    Object.assign(this, { picture, handle, dragging: false });
+    this.tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+    this.live = h("p", { class: "visually-hidden", "aria-live": "polite" });
+    this.elements = [this.tip, this.live];
+  }
+
+  listen(panel) {
+    const { canvas } = panel;
+    const pointers = new Map();
+    let drag = null;
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      pointers.set(event.pointerId, event.offsetX);
+      const grip = this.#grip(panel, event.offsetX);
+      drag = { at: panel.at(event.offsetX), grip, x: event.offsetX, isTap: event.pointerType === "touch" };
+      this.dragging = grip !== null;
+      if (pointers.size === 2) drag = { pinch: spread(pointers), view: [...this.axis.view], middle: panel.at(middle(pointers)) };
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (!pointers.has(event.pointerId)) {
+        this.#hover(panel, event);
+        return;
+      }
+      pointers.set(event.pointerId, event.offsetX);
+      if (drag?.isTap && Math.abs(event.offsetX - drag.x) < TAP) return;
+      if (drag) drag.isTap = false;
+      this.#forget();
+      if (drag?.pinch) this.#pinch(drag, spread(pointers));
+      else if (drag?.grip) this.handle.drag(drag.grip, panel.at(event.offsetX) - drag.at);
+      else if (drag) this.#pull(panel, drag, event.offsetX);
+    });
+    for (const name of ["pointerup", "pointercancel"]) {
+      canvas.addEventListener(name, (event) => {
+        pointers.delete(event.pointerId);
+        if (pointers.size > 0) return;
+        const isTap = name === "pointerup" && drag?.isTap;
+        drag = null;
+        if (this.dragging) {
+          this.dragging = false;
+          this.picture.show(this.picture.result, this.picture.view);
+        }
+        if (isTap) this.#hover(panel, event);
+      });
+    }
+    canvas.addEventListener("pointerleave", (event) => {
+      // A finger leaves as soon as it is lifted: what it has asked for stays.
+      if (event.pointerType !== "touch") this.#forget();
+    });
+    canvas.addEventListener("dblclick", () => this.axis.reset());
+    canvas.addEventListener("wheel", (event) => this.#wheel(panel, event), { passive: false });
+    canvas.addEventListener("keydown", (event) => this.#key(panel, event));
+    canvas.addEventListener("blur", () => this.#forget());
+  }
+
+  get axis() {
+    return this.picture.axis;
+  }
+
+  /** There is another result: what was told of the one before is told anew, where it is still there. */
+  renew() {
+    const panel = this.picture.all.find((one) => one.chosen !== null);
+    if (panel) this.#tell(panel);
+    else this.tip.hidden = true;
+  }
+
+  /** What of the stall that may be dragged is at a place: its begin, its end or its middle. */
+  #grip(panel, x) {
+    const stall = this.handle?.stall();
+    if (!stall) return null;
+    const [left, right] = [panel.x(stall.from_s), panel.x(stall.to_s)];
+    const reach = Math.min(GRIP, Math.max((right - left) / 3, 3));
+    const part = (name) => ({ part: name, from_s: stall.from_s, to_s: stall.to_s });
+    if (Math.abs(x - left) <= reach) return part("begin");
+    if (Math.abs(x - right) <= reach) return part("end");
+    return x > left && x < right ? part("whole") : null;
+  }
+
+  #pull(panel, drag, x) {
+    const by = drag.at - panel.at(x);
+    this.axis.show(this.axis.view.map((end) => end + by));
+  }
+
+  #pinch(drag, apart) {
+    const factor = drag.pinch / Math.max(apart, 10);
+    this.axis.show(drag.view.map((end) => drag.middle + (end - drag.middle) * factor));
+  }
+
+  #wheel(panel, event) {
+    // Without a key the wheel scrolls the page.
+    if (event.ctrlKey || event.shiftKey || event.metaKey) {
+      event.preventDefault();
+      const turned = Math.abs(event.deltaY) > Math.abs(event.deltaX) ? event.deltaY : event.deltaX;
+      this.axis.zoom(Math.exp(Math.sign(turned) * Math.min(Math.abs(turned), 60) * 0.005), panel.at(event.offsetX));
+    }
+  }
+
+  #key(panel, event) {
+    const acts = {
+      ArrowLeft: () => this.axis.pan(-0.1),
+      ArrowRight: () => this.axis.pan(0.1),
+      "+": () => this.axis.zoom(0.7),
+      "=": () => this.axis.zoom(0.7),
+      "-": () => this.axis.zoom(1 / 0.7),
+      0: () => this.axis.reset(),
+      n: () => this.#step(panel, 1),
+      p: () => this.#step(panel, -1),
+      Escape: () => this.#forget(),
+    };
+    if (event.ctrlKey || event.altKey || event.metaKey || !(event.key in acts)) return;
+    event.preventDefault();
+    acts[event.key]();
+  }
+
+  /** What comes next or came before: of packets, or of changes of the windows. */
+  #step(panel, by) {
+    const next = panel.step(by);
+    if (next === null) return;
+    const [from, to] = this.axis.view;
+    const at = panel.timeOf(next);
+    if (at < from || at > to) this.axis.show([at - (to - from) / 2, at + (to - from) / 2]);
+    this.#choose(panel, next);
+    this.#tell(panel);
+    this.live.textContent = panel.story().map(([name, text]) => `${name}: ${text}`).join(". ");
+  }
+
+  #choose(panel, chosen) {
+    for (const one of this.picture.all) one.chosen = null;
+    panel.chosen = chosen;
+    this.picture.draw();
+  }
+
+  #forget() {
+    this.tip.hidden = true;
+    const panel = this.picture.all.find((one) => one.chosen !== null);
+    if (panel) this.#choose(panel, null);
+  }
+
+  #hover(panel, event) {
+    const found = panel.nearest(event.offsetX, event.offsetY);
+    const isPacket = found !== null && panel instanceof Sequence;
+    const grip = isPacket ? null : this.#grip(panel, event.offsetX);
+    panel.canvas.dataset.grip = grip?.part ?? "";
+    if (found === null) this.#forget();
+    else {
+      if (found !== panel.chosen) this.#choose(panel, found);
+      this.#tell(panel);
+    }
+  }
+
+  #tell(panel) {
+    const [x, y] = panel.place(panel.chosen);
+    const box = panel.canvas.getBoundingClientRect();
+    const own = this.picture.place.getBoundingClientRect();
+    this.tip.replaceChildren(told(panel.story()));
+    this.tip.hidden = false;
+    const width = this.tip.offsetWidth;
+    const left = Math.min(Math.max(box.left - own.left + x - width / 2, 0), own.width - width);
+    const above = box.top - own.top + y - this.tip.offsetHeight - 14;
+    this.tip.style.left = `${left}px`;
+    this.tip.style.top = `${box.top + y - this.tip.offsetHeight - 14 > 0 ? above : box.top - own.top + y + 14}px`;
+  }
+}
+
+function spread(pointers) {
+  const [a, b] = [...pointers.values()];
+  return Math.abs(a - b);
+}
+
+function middle(pointers) {
+  const [a, b] = [...pointers.values()];
+  return (a + b) / 2;
+}

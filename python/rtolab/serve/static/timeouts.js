@@ -1,0 +1,113 @@
+// The timeouts with their truth, and what every detector said.
+
+import { h, table } from "./dom.js";
+import { seconds } from "./units.js";
+
+const VERDICTS = ["spurious", "genuine", "open", "blind"];
+/** Of more rows only so many are shown at first. */
+const FIRST = 12;
+
+/** What is told of a timeout; a column that says nothing of any is left out. */
+const FACTS = [
+  { head: "At (s)", class: "number", of: (one) => seconds(one.at_s) },
+  { head: "What", of: (one) => one.kind.replace("_", " ") },
+  { head: "Segment", class: "number", of: (one) => String(one.seq) },
+  { head: "RTO (s)", class: "number", of: (one) => seconds(one.rto_s) },
+  { head: "Truth", of: (one) => (one.truth ? verdict(one.truth) : null) },
+  { head: "Sender's verdict", of: said },
+  { head: "Cost", of: cost },
+];
+
+/** Each sender's timeouts; `whatIf(sender, timeout, place)` fills a place when it is asked for. */
+export function timeouts(result, whatIf) {
+  return h("div", {}, result.senders.map((sender) => ofSender(sender, whatIf)));
+}
+
+function ofSender(sender, whatIf) {
+  const { name, timeouts: all } = sender;
+  if (all.length === 0) return h("p", {}, `${name}: no timeouts and no fast retransmits.`);
+  const columns = FACTS.filter(({ of }) => all.some((one) => of(one) !== null));
+  const head = [...columns.map((column) => column.head), "Detectors", ...(whatIf ? ["What if?"] : [])];
+  const rows = all.map((one) => row(sender, one, columns, whatIf));
+  const shown = table(`Timeouts and fast retransmits of ${name}`, head, rows.flat(), { "data-timeouts": name, class: "cards" });
+  const more = sender.all_timeouts - all.length;
+  const rest = more > 0 ? h("p", {}, `and ${more} more; make the run shorter to see them.`) : null;
+  return h("div", {}, shown, folded(rows), rest);
+}
+
+/** All but the first rows are shown when they are asked for. */
+function folded(rows) {
+  if (rows.length <= FIRST) return null;
+  const later = rows.slice(FIRST).map(([first]) => first);
+  for (const one of later) one.hidden = true;
+  const button = h("button", { type: "button", class: "more" }, `Show all ${rows.length}`);
+  button.addEventListener("click", () => {
+    for (const one of later) one.hidden = false;
+    button.remove();
+    later[0].querySelector("button")?.focus();
+  });
+  return button;
+}
+
+/** A timeout's row, and beneath it what is unfolded: what the detectors said, and what if. */
+function row(sender, one, columns, whatIf) {
+  const width = String(columns.length + (whatIf ? 2 : 1));
+  const below = () => h("tr", { hidden: true }, h("td", { colspan: width, class: "told" }));
+  const [verdicts, otherwise] = [below(), below()];
+  const cells = columns.map((column) => h("td", { class: column.class }, column.of(one) ?? "–"));
+  cells.push(h("td", { class: "said" }, one.verdicts.length > 0 ? detectors(one, verdicts) : "–"));
+  if (whatIf) {
+    const label = `What if the timeout at ${seconds(one.at_s)} s had not fired, or the sender were another?`;
+    const button = unfolding("what if?", otherwise, (place) => whatIf(sender, one, place));
+    button.setAttribute("aria-label", label);
+    cells.push(h("td", {}, one.kind === "timeout" ? button : null));
+  }
+  return [h("tr", {}, cells), verdicts, otherwise];
+}
+
+/** A button that shows and hides a row, which is filled each time that it is shown. */
+function unfolding(text, row, fill) {
+  const button = h("button", { type: "button", "aria-expanded": "false" }, text);
+  button.addEventListener("click", () => {
+    row.hidden = !row.hidden;
+    button.setAttribute("aria-expanded", String(!row.hidden));
+    if (!row.hidden) fill(row.cells[0]);
+  });
+  return button;
+}
+
+function said(one) {
+  if (!one.verdict) return null;
+  return [judged(one.verdict, one.truth), ` by ${one.detector}, after ${seconds(one.verdict_at_s - one.at_s)} s`];
+}
+
+function cost(one) {
+  if (one.cost_s === null || one.cost_s === undefined) return null;
+  return `${seconds(one.cost_s)} s, ${one.cost_segments} segments`;
+}
+
+function verdict(text) {
+  return h("span", { class: `verdict verdict-${text.replace(" ", "-")}` }, text);
+}
+
+/** A verdict, and whether it is wrong. */
+function judged(text, truth) {
+  const sure = ["spurious", "genuine"];
+  const isWrong = text !== truth && sure.includes(text) && sure.includes(truth);
+  return [verdict(text), isWrong ? h("span", { class: "mistaken" }, " (wrong)") : null];
+}
+
+/** How many said what; each of them beneath, where that is unfolded. */
+function detectors(one, below) {
+  const groups = VERDICTS.map((name) => [name, one.verdicts.filter((said) => said.verdict === name)]);
+  const counts = groups.filter(([, those]) => those.length > 0).map(([name, those]) => `${those.length} ${name}`);
+  return unfolding(counts.join(", "), below, (place) => {
+    const ordered = groups.flatMap(([, those]) => those);
+    place.replaceChildren(h("ul", { class: "verdicts", "aria-label": "What each detector said" }, ordered.map((said) => each(said, one.truth))));
+  });
+}
+
+function each({ detector, verdict: text, why, delay_s }, truth) {
+  const after = delay_s === null ? "" : `, after ${seconds(delay_s)} s`;
+  return h("li", {}, h("b", {}, detector), " ", judged(text, truth), `${why ? `: ${why}` : ""}${after}`);
+}

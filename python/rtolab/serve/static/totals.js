@@ -1,0 +1,38 @@
+// Totals side by side.
+
+import { h, table } from "./dom.js";
+import { seconds } from "./units.js";
+
+/** What of a sender's totals is shown, and what it means. */
+const TOTALS = [
+  { head: "Time (s)", key: "elapsed_s", means: "from the first segment to the last acknowledgment" },
+  { head: "Unneeded", key: "unneeded", means: "segments sent again though an earlier copy arrived" },
+  { head: "Sent again", key: "retransmissions", means: "all retransmissions, needed or not" },
+  { head: "Timeouts", key: "timeouts", means: "how often the retransmission timer expired" },
+  { head: "Spurious", key: "spurious_timeouts", means: "timeouts that were not needed: data or acknowledgments were only late" },
+  { head: "Undone", key: "found_spurious", means: "timeouts and fast retransmits that the sender itself took for spurious" },
+  { head: "Fast retransmits", key: "fast_retransmits", means: "retransmissions for duplicate acknowledgments" },
+  { head: "Lost", key: "lost", means: "segments that the path lost" },
+  { head: "Segments", key: "segments", means: "all segments with data, retransmissions among them" },
+];
+
+/** A row a sender: what its transfer took. */
+export function totals(result) {
+  const rows = result.senders.map(({ name, totals: own }, number) => {
+    const title = h("th", { scope: "row" }, h("span", { class: `swatch sender-${number + 1}` }), name);
+    const cells = TOTALS.map(({ head, key }) => h("td", { class: "number", "data-total": head }, text(own, key)));
+    return h("tr", { "data-sender": name }, title, cells);
+  });
+  return table("Totals", ["Sender", ...TOTALS.map(({ head }) => head)], rows, { id: "totals-table", class: "cards" });
+}
+
+/** What the columns mean, for who asks. */
+export function meanings() {
+  const terms = TOTALS.map(({ head, means }) => [h("dt", {}, head), h("dd", {}, means)]);
+  return h("details", { class: "meanings" }, h("summary", {}, "What the columns mean"), h("dl", {}, terms));
+}
+
+function text(own, key) {
+  if (key === "elapsed_s") return own.completed ? seconds(own.elapsed_s) : "not finished";
+  return own[key] === null || own[key] === undefined ? "–" : String(own[key]);
+}
