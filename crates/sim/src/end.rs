@@ -167,7 +167,7 @@ impl End {
         order
     }
 
-    /// Did all of the peer's segment arrive here, and was taken?
+    /// Has this end all of that segment of its peer?
     pub fn holds(&self, segment: &Segment) -> bool {
         let connection = self.connection.as_ref();
         connection.is_some_and(|here| here.receiver().holds(&(segment.seq..segment.end())))
