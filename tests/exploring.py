@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -56,6 +56,12 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     # Refusals are answers with a status, which Chromium reports as errors of the console.
     assert [one for one in said if "status of 4" not in one] == []
     assert [url for url in asked if not url.startswith((address, "blob:", "data:"))] == []
+
+
+def looking(page: Page, what: str) -> Any:
+    """What a function of looking.js finds on a page."""
+    text = Path(__file__).with_name("looking.js").read_text(encoding="utf-8")
+    return page.evaluate(f"{text}.{what}()")
 
 
 def open_(page: Page, address: str) -> None:

@@ -63,12 +63,13 @@ def unpack(answer: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def server(*options: str) -> Iterator[tuple[str, int]]:
+def server(*options: str, **how: Any) -> Iterator[tuple[str, int]]:
     """`rtolab serve` as a process; its address and the number of its process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "rtolab.cli", "serve", "--port", "0", *options],
         stdout=subprocess.PIPE,
         text=True,
+        **how,
     )
     assert process.stdout is not None
     try:

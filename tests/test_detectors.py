@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from rtolab import _rtolab, show
+from rtolab import _rtolab, show_reproduced
 from rtolab.campaign import Settings, key
 from rtolab.experiments import find
 from rtolab.experiments.detectors import EXPERIMENTS, carriers
@@ -134,7 +134,7 @@ def test_tables_come_back_from_the_document_as_they_were() -> None:
     written = json.loads(json.dumps(document(done)))
     assert reproduction(done.experiment, written).tables == done.tables
     shown = Console(width=200, record=True, file=StringIO())
-    shown.print(show.reproduction(done))
+    shown.print(show_reproduced.reproduction(done))
     assert "dsack:causes" in shown.export_text()
 
 

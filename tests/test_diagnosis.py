@@ -2,18 +2,27 @@
 
 import gzip
 import json
+import struct
 import subprocess
 import sys
+from collections import Counter
+from io import StringIO
 from pathlib import Path
 
 import polars as pl
 import pytest
+from rich.console import Console
 
+import labelled
 import scoring
 from conftest import RequireTool
 from rtolab import Error, _rtolab
-from rtolab.diagnosis import Diagnosis, annotate, diagnose, limits, page
+from rtolab.diagnosis import Diagnosis, annotate, diagnose, limits, page, tables
 from rtolab.run import find_scenario
+from rtolab.run import run as simulated
+
+PACKET_BLOCK = 6
+"""Of pcapng: an enhanced packet block."""
 
 SHARED = Path(__file__).parents[2] / "shared" / "captures"
 
@@ -167,3 +176,79 @@ def test_tables_and_page_hold_what_the_document_does(made: Path, tmp_path: Path)
     html = page.page([found])
     assert "application/gzip" in html
     assert Diagnosis("x", found.document).worst == found.worst
+
+
+NO_EVIDENCE = {"kernel.timestamps": False, "kernel.sack": False, "kernel.dsack": False}
+
+
+@pytest.mark.parametrize(
+    ("sender", "stall", "outage"), [("linux", 5, 9), ("linux", None, 5), ("newreno+frto", None, 5)]
+)
+def test_without_any_evidence_the_losses_of_an_outage_are_told_one_by_the_other(
+    tmp_path: Path, sender: str, stall: int | None, outage: int
+) -> None:
+    """A range that is told to be lost and repaired tells of the one that is expected next."""
+    stalls = f'[{{ at = "{stall} s", for = "3 s" }}]' if stall else "[]"
+    outages = f'[{{ at = "{outage} s", for = "1 s" }}]'
+    set = {
+        "link.radio.stalls.scripted": stalls,
+        "link.radio.forward.outages.scripted": outages,
+        **(NO_EVIDENCE if sender == "linux" else {}),
+    }
+    result = simulated("kernel-stall", sender=sender, set=set)
+    (tmp_path / "outage.sender.pcapng").write_bytes(result.pcapng(0, "sender"))
+    one = labelled.Labelled("outage", result, 0)
+    labelled.labels(one, "sender").write_parquet(tmp_path / "outage.sender.labels.parquet")
+    found = {key[2:]: count for key, count in labelled.compared(tmp_path, "outage.sender").items()}
+    assert found["needed", "needed"] > 0.9 * (
+        found["needed", "needed"] + found["needed", "unknown"]
+    )
+    assert not [key for key in found if key[1] not in (key[0], "unknown")]
+
+
+def without(capture: bytes, packets: int) -> bytes:
+    """A pcapng without so many of its first packets."""
+    kept, at = [], 0
+    while at < len(capture):
+        kind, length = struct.unpack_from("<II", capture, at)
+        is_packet = kind == PACKET_BLOCK
+        if not is_packet or packets <= 0:
+            kept.append(capture[at : at + length])
+        packets -= is_packet
+        at += length
+    return b"".join(kept)
+
+
+def test_what_was_acknowledged_is_not_needed_though_the_capture_began_behind_it(
+    tmp_path: Path,
+) -> None:
+    set = {"kernel.frto": 0, "kernel.timestamps": False}
+    capture = simulated("kernel-stall", sender="linux", set=set).pcapng(0, "receiver")
+    file = tmp_path / "middle.pcapng"
+    file.write_bytes(without(capture, 540))
+    [connection] = diagnose(file).document["connections"]
+    assert connection["vantage"] == "receiver"
+    kinds = Counter(e["kind"] for r in connection["retransmissions"] for e in r["evidence"])
+    assert kinds["already-acknowledged"] > 5
+    assert {one["verdict"] for one in connection["retransmissions"]} == {"unneeded"}
+
+
+def shown(found: Diagnosis) -> str:
+    console = Console(width=100, file=StringIO(), color_system=None)
+    console.print(tables.diagnosis(found, 10))
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def test_an_address_of_ipv6_is_shown_with_its_brackets(made: Path) -> None:
+    document = diagnose(made).document
+    document["connections"][0]["client"] = "[fe80::a00:1]:49152"
+    assert "[fe80::a00:1]:49152" in shown(Diagnosis("six", document))
+
+
+def test_what_a_capture_holds_twice_or_lacks_is_said(made: Path) -> None:
+    document = diagnose(made).document
+    assert "captured twice" not in shown(Diagnosis("made", document))
+    document["connections"][0] |= {"captured_twice": 3, "missed_bytes": 1460, "vantage": "receiver"}
+    told = shown(Diagnosis("made", document))
+    assert "3 packets captured twice count once; 1460 bytes were acknowledged" in told
+    assert "Seen at the receiver" in told

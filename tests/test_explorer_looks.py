@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from exploring import keep, open_, settled, until
+from exploring import keep, looking, open_, settled, until
 from rtolab.serve.assets import FOLDER
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Browser, Locator, Page
 
 STYLE = (FOLDER / "style.css").read_text(encoding="utf-8")
@@ -20,12 +22,6 @@ TEXTS = ("ink", "faint", "accent", "wrong", "needed", "unneeded")
 PAPERS = {"paper", "page", "grid", "line"}
 """What things are drawn on, and lines that only divide."""
 PHONE = {"width": 390, "height": 844}
-LOOKING = Path(__file__).with_name("looking.js").read_text(encoding="utf-8")
-
-
-def look(page: Page, what: str) -> Any:
-    """What a function of looking.js finds."""
-    return page.evaluate(f"{LOOKING}.{what}()")
 
 
 def luminance(color: tuple[float, float, float]) -> float:
@@ -75,15 +71,15 @@ def test_all_text_is_legible(page: Page, scheme: str) -> None:
     page.locator(".meanings summary").click()
     page.locator("#editor summary").click()
     page.locator('[data-timeouts="newreno"] .said button').click()
-    assert look(page, "faint") == []
+    assert looking(page, "faint") == []
     page.get_by_role("button", name="Browse").click()
-    assert look(page, "faint") == []
+    assert looking(page, "faint") == []
 
 
 def test_what_differs_in_colour_differs_in_shape_too(page: Page) -> None:
-    for shapes in look(page, "shapes"):
+    for shapes in looking(page, "shapes"):
         assert len(set(shapes)) == len(shapes) >= 3
-    legend = look(page, "legend")
+    legend = looking(page, "legend")
     assert len(set(legend)) == len(legend) == 13
 
 
@@ -91,7 +87,7 @@ def test_the_keyboard_comes_everywhere_and_is_seen_where_it_is(page: Page) -> No
     visited = []
     for _ in range(80):
         page.keyboard.press("Tab")
-        one = look(page, "focused")
+        one = looking(page, "focused")
         if one is None:
             break
         visited.append(one)
@@ -155,6 +151,26 @@ def test_what_is_told_of_a_run_goes_with_it(page: Page) -> None:
     page.evaluate("location.hash = 'scenario=hold&sender=sack'")
     settled(page, before)
     assert tip(page).is_hidden()
+
+
+def test_a_picture_that_is_kept_says_which_colour_is_whose(page: Page, tmp_path: Path) -> None:
+    page.locator("#download summary").click()
+    with page.expect_download() as kept:
+        page.get_by_role("button", name="Picture (PNG)").click()
+    kept.value.save_as(tmp_path / "kept.png")
+    encoded = base64.b64encode((tmp_path / "kept.png").read_bytes()).decode()
+    first = page.evaluate(f"({PIXEL})('{encoded}', 67, 42)")
+    red, green, blue = palette(0)["sender-1"]
+    assert first == [round(255 * part) for part in (red, green, blue)]
+
+
+PIXEL = """async (encoded, x, y) => {
+  const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
+  const picture = await createImageBitmap(new Blob([bytes]));
+  const context = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+  context.drawImage(picture, 0, 0);
+  return [...context.getImageData(x, y, 1, 1).data].slice(0, 3);
+}"""
 
 
 def test_a_verdict_that_is_wrong_is_told_as_such(page: Page) -> None:

@@ -162,7 +162,7 @@ def capture() -> Path:
     return file
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "diagnose"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_ctrl_c_ends_it_in_order(tmp_path: Path, command: str) -> None:
     with at_work(command, tmp_path) as process:
         process.send_signal(signal.SIGINT)

@@ -7,26 +7,18 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 import kernels
+from gatewaying import ENDS, PROGRAM, V4, V6, ip, lab
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from conftest import RequireTool
-
-PROGRAM = [sys.executable, "-m", "rtolab.cli"]
-ENDS = [sys.executable, str(Path(__file__).with_name("gateway_ends.py"))]
-V4, V6 = "10.20.0.1", "fd00:20::1"
-"""The server's addresses."""
 
 
 @pytest.fixture
@@ -37,79 +29,6 @@ def gateways(require_tool: RequireTool) -> None:
         pytest.fail(f"needs {kernels.missing()}")
     if kernels.missing():
         pytest.skip(f"needs {kernels.missing()}")
-
-
-@dataclass
-class Lab:
-    """A client's namespace with the device in it, a server's with the gateway and its sockets."""
-
-    client: str
-    server: str
-    gateway: subprocess.Popen[str]
-    serving: subprocess.Popen[str]
-    counts: dict[str, Any] = field(default_factory=dict)
-    told: str = ""
-
-    def run(self, *arguments: str, timeout: float = 60) -> str:
-        """What a client prints."""
-        return subprocess.run(
-            ["ip", "netns", "exec", self.client, *ENDS, *arguments],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=timeout,
-        ).stdout.strip()
-
-    def end(self, number: int = signal.SIGINT) -> None:
-        """End the gateway; its counts are there then, and what the server said."""
-        self.gateway.send_signal(number)
-        out, err = self.gateway.communicate(timeout=30)
-        assert "Traceback" not in err, err
-        self.counts = json.loads(out) if out else {}
-        self.serving.kill()
-        self.told = self.serving.communicate(timeout=30)[0]
-
-
-def ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True)
-
-
-@contextmanager
-def lab(*options: str) -> Iterator[Lab]:
-    client, server = (f"rtogate-{os.getpid()}-{end}" for end in ("client", "server"))
-    ip("netns", "add", client)
-    ip("netns", "add", server)
-    started: list[subprocess.Popen[str]] = []
-
-    def start(*command: str) -> subprocess.Popen[str]:
-        one = subprocess.Popen(
-            ["ip", "netns", "exec", server, *command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        started.append(one)
-        return one
-
-    try:
-        for address in (f"{V4}/32", f"{V6}/128"):
-            ip("-n", server, "address", "add", address, "dev", "lo")
-        ip("-n", server, "link", "set", "lo", "up")
-        serving = start(*ENDS, "serve")
-        assert serving.stdout
-        assert serving.stdout.readline() == "listening\n"
-        routes = ("--route", "10.20.0.0/16", "--route", "fd00:20::/64")
-        gateway = start(*PROGRAM, "gateway", "--json", "--netns", client, *routes, *options)
-        assert gateway.stderr
-        line = gateway.stderr.readline()
-        assert "gateway on rto0" in line, line + gateway.stderr.read()
-        yield Lab(client, server, gateway, serving)
-    finally:
-        for one in started:
-            one.kill()
-            one.communicate()
-        ip("netns", "delete", client)
-        ip("netns", "delete", server)
 
 
 @pytest.mark.usefixtures("gateways")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shlex
+import shutil
 import zipfile
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -133,3 +134,22 @@ def test_a_report_is_browsed_by_numbers_alone(results: TestClient) -> None:
     for path in (f"{number}/999", "999", "999/0"):
         assert results.get(f"/api/results/{path}").status_code == 404
     assert results.get("/api/results/..%2f..%2fetc/passwd").status_code == 404
+
+
+def test_results_that_vanish_are_missed(tmp_path: Path) -> None:
+    campaign = Campaign(tmp_path / "report", Settings(quick=True))
+    campaign.run(find(["frto2002/fig1"])[0])
+    with TestClient(Explorer(Limits(), [tmp_path]).app(), base_url=HOST) as client:
+        name = client.get("/api/results/0").json()["files"][0]["name"]
+        (folder,) = {path.parent for path in tmp_path.rglob(name)}
+        (folder / name).unlink()
+        missed = client.get("/api/results/0/0")
+        assert (missed.status_code, told(missed)["message"]) == (
+            404,
+            f"{name} is not there any more",
+        )
+        assert client.get("/api/results/0").is_success
+        shutil.rmtree(folder)
+        missed = client.get("/api/results/0")
+        assert missed.status_code == 404
+        assert "the folder of frto2002/fig1 is not there any more" in told(missed)["message"]

@@ -14,7 +14,7 @@ import labelled
 from rtolab import Error, _rtolab
 from rtolab.diagnosis import diagnose
 from rtolab.diagnosis.line import Change, Line, Packet, Span
-from rtolab.diagnosis.path import Inferred, infer
+from rtolab.diagnosis.path import Inferred, Reading, infer
 from rtolab.diagnosis.what_if import Outcome, WhatIf, of_connection
 from rtolab.run import find_scenario
 
@@ -155,7 +155,7 @@ def test_a_change_of_the_rate_is_inferred(tmp_path: Path) -> None:
     )
     file = tmp_path / "capture.pcapng"
     file.write_bytes(outcome.pcapng(0, "sender"))
-    line = infer(str(file), diagnose(file).worst[0], steady=False).line
+    line = infer(str(file), diagnose(file).worst[0], Reading(steady=False)).line
     assert line.rate == pytest.approx(1e6, rel=0.01)
     [change] = line.changes
     assert change.at == pytest.approx(5, abs=0.2)
@@ -166,7 +166,81 @@ def test_a_change_of_the_rate_is_inferred(tmp_path: Path) -> None:
 def test_a_steady_link_has_no_change_of_its_rate(tmp_path: Path) -> None:
     for sender in ("sack", "newreno+frto"):
         file, _ = captured(tmp_path, sender)
-        assert not infer(str(file), diagnose(file).worst[0], steady=False).line.changes
+        assert not infer(str(file), diagnose(file).worst[0], Reading(steady=False)).line.changes
+
+
+FULL_QUEUE = ("link.radio.queue", "30 kB")
+FALLS = ("link.radio.rate_changes", '[{ at = "5 s", rate = "200 kbit/s" }]')
+FALLS_AND_RISES = (
+    "link.radio.rate_changes",
+    '[{ at = "4 s", rate = "200 kbit/s" }, { at = "12 s", rate = "1 Mbit/s" }]',
+)
+OF_LINUX = ("receiver.profile", "linux")
+D_SACK = ("receiver.dsack", "true")
+UNSTEADY = Reading(steady=False)
+
+
+@pytest.mark.parametrize(
+    ("sender", "set"),
+    [("linux", (OF_LINUX,)), ("sack", (D_SACK,)), ("newreno", ()), ("rack+prr", ())],
+)
+def test_the_queue_that_overflows_as_a_rate_falls_is_inferred(
+    tmp_path: Path, sender: str, set: tuple[tuple[str, str], ...]
+) -> None:
+    file, truth = captured(tmp_path, sender, NO_STALL, FULL_QUEUE, FALLS, *set)
+    found = infer(str(file), diagnose(file).worst[0], UNSTEADY)
+    assert truth["needed"][0] > 10
+    [change] = found.line.changes
+    assert change.at == pytest.approx(5, abs=CLOSE)
+    assert change.rate == pytest.approx(200_000, rel=0.01)
+    # Between the longest that was taken and the shortest that was not is a packet's room.
+    assert found.queue == pytest.approx(30_000, abs=1500)
+    assert len(found.drops) <= 2
+    assert not found.outages
+
+
+def test_a_rate_that_falls_and_rises_again_is_inferred_with_its_queue(tmp_path: Path) -> None:
+    file, _ = captured(tmp_path, "sack", NO_STALL, FULL_QUEUE, FALLS_AND_RISES)
+    found = infer(str(file), diagnose(file).worst[0], UNSTEADY)
+    down, up = found.line.changes
+    assert (down.at, up.at) == pytest.approx((4, 12), abs=CLOSE)
+    assert (down.rate, up.rate) == pytest.approx((200_000, 1_000_000), rel=0.01)
+    assert found.queue == pytest.approx(30_000, abs=1500)
+
+
+def test_with_a_queue_inferred_others_fill_it_as_they_do_on_the_path_itself(tmp_path: Path) -> None:
+    """Told of a sender that is not the captured one, whose packets another number of them meet."""
+    set = (NO_STALL, FULL_QUEUE, FALLS, OF_LINUX)
+    told = asked(captured(tmp_path, "linux", *set)[0])
+    assert told.captured.agrees(told.nearest)
+    for other in ("sack", "rack+prr", "sack+eifel"):
+        truth = captured(tmp_path, other, *set)[1]
+        found = named(told.senders, other)
+        assert found.needed == pytest.approx(truth["needed"][0], abs=2), other
+        assert found.elapsed_s == pytest.approx(truth["elapsed_s"][0], rel=0.03), other
+
+
+@pytest.mark.parametrize("set", [(DROPS,), (FORWARD_OUTAGE,)])
+def test_what_is_lost_otherwise_is_no_queue(tmp_path: Path, set: tuple[tuple[str, str]]) -> None:
+    for sender in ("sack", "newreno"):
+        file, _ = captured(tmp_path, sender, NO_STALL, *set)
+        assert inferred(file).queue is None
+
+
+@pytest.mark.parametrize(("timer", "slot"), [("wheel-250", 0.032), ("wheel-1000", 0.064)])
+def test_the_slots_of_timers_are_told_by_when_they_expire(
+    tmp_path: Path, timer: str, slot: float
+) -> None:
+    stall = ("link.radio.stalls.scripted", '[{ at = "4 s", for = "6 s" }]')
+    without = ("kernel.timestamps", "false")
+    start = ("flow.transfer.start", "13 ms")
+    set = (stall, without, start, ("tcp.rto.timer", timer))
+    file, _ = captured(tmp_path, "linux", *set)
+    wheel = inferred(file).wheel
+    assert wheel is not None
+    # What fits both is a coincidence of a few timeouts.
+    assert wheel.slot >= slot
+    assert wheel.shift % slot == pytest.approx(0.013, abs=0.004)
 
 
 def test_a_line_transmits_at_the_rate_of_the_time() -> None:

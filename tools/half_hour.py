@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import kernels
-from test_gateway import PROGRAM, V4, lab
+from gatewaying import PROGRAM, V4, lab
 
 DELAY_S, BYTES, PACE_S = 0.010, 1000, 0.002
 """A link's delay each way; the echoes that it carries, and how long between two."""

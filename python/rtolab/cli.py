@@ -112,10 +112,10 @@ def demo(
     campaign = Campaign(out, Settings(seed, runs), jobs, fresh=True)
     parts = _reproduce(DEMO, campaign)
     if not as_json:
-        from rtolab import show  # noqa: PLC0415
+        from rtolab import show_reproduced  # noqa: PLC0415
 
         for part in parts:
-            stdout().print(show.reproduction(part.reproduction))
+            stdout().print(show_reproduced.reproduction(part.reproduction))
         pngs = [path for part in parts for path in part.files.pictures if path.suffix == ".png"]
         name_files([*pngs, *(path for part in parts for path in part.files.captures)])
     _finish(parts, out, as_json=as_json)
@@ -292,10 +292,10 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     settings = Settings(seed, runs, assumed, quick, sensitivity and not quick, whole)
     parts = _reproduce(experiment or [], Campaign(out, settings, jobs, fresh), say=not as_json)
     if not as_json:
-        from rtolab import show  # noqa: PLC0415
+        from rtolab import show_reproduced  # noqa: PLC0415
         from rtolab.experiments.summary import summary  # noqa: PLC0415
 
-        stdout().print(show.summary(summary([part.reproduction for part in parts])))
+        stdout().print(show_reproduced.summary(summary([part.reproduction for part in parts])))
     _finish(parts, out, as_json=as_json)
 
 
@@ -382,7 +382,7 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
         campaign: how they are run.
         say: is each printed as soon as it is finished?
     """
-    from rtolab import experiments, show  # noqa: PLC0415
+    from rtolab import experiments, show_reproduced  # noqa: PLC0415
 
     found = experiments.find(list(ids))
     campaign.out.mkdir(parents=True, exist_ok=True)
@@ -395,7 +395,7 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
                     part = campaign.run(experiment, progress)
             parts.append(part)
             if say:
-                stdout().print(show.reproduction(part.reproduction, kept=part.kept))
+                stdout().print(show_reproduced.reproduction(part.reproduction, kept=part.kept))
     except KeyboardInterrupt:
         again = "" if campaign.fresh else "; the same command goes on from there"
         done = f"{len(parts)} of {len(found)} experiments are finished"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rtolab.files import write_text
+from rtolab.process import notice_interrupts
 from rtolab.terminal import (
     BAD_INPUT,
     SAYS_NO,
@@ -121,6 +122,7 @@ def _diagnosed(
 def _diagnose(name: str, file: Path | str) -> Diagnosis:
     from rtolab.diagnosis import Diagnosis, diagnose  # noqa: PLC0415
 
+    notice_interrupts()
     with progressing(f"reading {name}") as progress:
         found = diagnose(file, progress=progress)
     return Diagnosis(found.capture, found.document | {"capture": name})

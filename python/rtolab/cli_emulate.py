@@ -92,9 +92,9 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     if as_json:
         print_json(_document(scenario, seed, result, files))
     else:
-        from rtolab import show  # noqa: PLC0415
+        from rtolab import show_emulated  # noqa: PLC0415
 
-        stdout().print(show.emulated(result))
+        stdout().print(show_emulated.emulated(result))
         name_files(files)
     if any(result.doubts):
         raise typer.Exit(SAYS_NO)
@@ -133,7 +133,7 @@ def compare(  # noqa: PLR0913  (all but the first are options)
 
     Exits with 1 if they differ, or if this machine was too slow for the links.
     """
-    from rtolab import agreement, show  # noqa: PLC0415
+    from rtolab import agreement, show_emulated  # noqa: PLC0415
 
     if every == bool(scenarios):
         raise Error("`compare` needs scenarios, or --all")
@@ -162,7 +162,8 @@ def compare(  # noqa: PLR0913  (all but the first are options)
         rows = [agreement.cells(case, done) for case, done in found]
         stdout().print(agreement.markdown(rows), highlight=False, markup=False, soft_wrap=True)
     else:
-        stdout().print(show.comparison(found[0][1]) if len(found) == 1 else show.agreement(found))
+        only = show_emulated.comparison(found[0][1]) if len(found) == 1 else None
+        stdout().print(only or show_emulated.agreement(found))
         name_files(files)
     if any(done.verdict != "agree" for _, done in found):
         raise typer.Exit(SAYS_NO)
@@ -194,7 +195,7 @@ def on_kernel(
     Raises:
         Error: an experiment has no senders that a kernel can be set to.
     """
-    from rtolab import experiments, show  # noqa: PLC0415
+    from rtolab import experiments, show_emulated  # noqa: PLC0415
     from rtolab.experiments import kernel  # noqa: PLC0415
 
     named = experiments.find(ids)
@@ -219,7 +220,7 @@ def on_kernel(
         documents.append(document | {"files": [str(file) for file in (path, *files)]})
         good = good and not any(done.emulated.doubts)
         if not as_json:
-            stdout().print(show.on_kernel(done))
+            stdout().print(show_emulated.on_kernel(done))
             name_files([path])
     if as_json:
         print_json(documents[0] if len(documents) == 1 else documents)
@@ -276,9 +277,9 @@ def _command(
         named = [str(file) for file in files]
         print_json({**ran, **report, "good": not doubted, "doubts": doubted, "files": named})
     else:
-        from rtolab import show  # noqa: PLC0415
+        from rtolab import show_emulated  # noqa: PLC0415
 
-        stdout().print(show.emulation(report))
+        stdout().print(show_emulated.emulation(report))
         name_files(files)
     if report["interrupted"]:
         raise KeyboardInterrupt

@@ -88,7 +88,9 @@ def _run(listener: socket.socket, limits: Limits, browse: list[Path], *, opens: 
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            if self.started:
+            if explorer.unable:
+                self.should_exit = True
+            elif self.started:
                 sys.stdout.write(f"The explorer is at {address}  (Ctrl-C ends it)\n")
                 sys.stdout.flush()
                 if opens:
@@ -96,8 +98,14 @@ def _run(listener: socket.socket, limits: Limits, browse: list[Path], *, opens: 
 
                     webbrowser.open(address)
 
-    app = Explorer(limits, browse).app()
+    explorer = Explorer(limits, browse)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=3
+        explorer.app(),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=3,
     )
     Server(config).run(sockets=[listener])
+    if explorer.unable:
+        raise explorer.unable

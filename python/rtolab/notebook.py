@@ -41,7 +41,7 @@ def _parts(shown: RenderableType) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    yield '<table style="border-collapse:collapse;color:inherit">'
+    yield '<table class="rtolab" style="border-collapse:collapse;margin:0.6em 0;color:inherit">'
     if table.title:
         yield f'<caption style="{TITLE}">{_inline(table.title)}</caption>'
     sides = [

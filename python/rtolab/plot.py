@@ -151,7 +151,9 @@ def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
 
 def styled(chart: AnyChart, title: alt.TitleParams) -> AnyChart:
     """The same chart with a title and the style of all our pictures."""
-    chart.title, chart.background, chart.padding = title, "white", 12
+    chart.title, chart.background = title, "white"
+    # Who shows an SVG has other letters than who measured them: legends need room at the right.
+    chart.padding = {"left": 12, "top": 12, "right": 40, "bottom": 12}
     chart.config = alt.Config(
         font="sans-serif",
         axis=alt.AxisConfig(

@@ -19,8 +19,13 @@ def end_at_second_interrupt() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return  # Who runs us in the background has it ignored.
     _rtolab.end_at_second_interrupt()
-    # Who waits for the system is to notice.
-    signal.siginterrupt(signal.SIGINT, True)
+    notice_interrupts()
+
+
+def notice_interrupts() -> None:
+    """Who waits for the system is to notice Ctrl-C; polars, once it is loaded, has it otherwise."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.siginterrupt(signal.SIGINT, True)
 
 
 @contextmanager

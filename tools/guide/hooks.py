@@ -29,6 +29,7 @@ DOCS = ROOT / "docs"
 AT_THE_TOP = ("CONTRIBUTING.md", "CHANGELOG.md")
 """Pages that stand outside of docs/."""
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)\s#]+)(?P<after>#[^)\s]*)?\)")
+PICTURE = re.compile(r'<img [^>]*src="(?P<source>[^"]+)"[^>]*>')
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
@@ -47,6 +48,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         content = path.read_text(encoding="utf-8")
         files.append(File.generated(config, _as_text(path), content=content))
     return files
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Opens a picture by itself, as large as it is, where it is clicked."""
+    del page, config, files
+    return PICTURE.sub(r'<a class="picture" href="\g<source>">\g<0></a>', html)
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:

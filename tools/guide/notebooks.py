@@ -92,7 +92,8 @@ def _shown(name: str, place: str, data: dict[str, Any]) -> Iterator[str]:
     if images:
         yield f"\n![What the cell above shows]({_picture(name, place, images[0][0])})"
     elif "text/html" in data:
-        yield "\n<div>\n" + re.sub(r"\n\s*\n", "\n", data["text/html"]).strip() + "\n</div>"
+        shown = re.sub(r"\n\s*\n", "\n", data["text/html"]).strip()
+        yield f'\n<div class="output">\n{shown}\n</div>'
     else:
         text = ESCAPE.sub("", data["text/plain"]).rstrip("\n")
         yield f"\n```text\n{text}\n```"

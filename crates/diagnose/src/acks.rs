@@ -380,7 +380,10 @@ fn arrived(resent: &mut Resent) {
             Arrival::FillsHole => {
                 resent.note(Evidence::FillsHole, Bound::AtLeast(index), frame);
             }
-            Arrival::New | Arrival::Reordered => {}
+            Arrival::Acknowledged => {
+                resent.note(Evidence::AlreadyAcknowledged, Bound::AtMost(index - 1), frame);
+            }
+            Arrival::New | Arrival::Reordered | Arrival::Earlier => {}
         }
     }
 }

@@ -22,6 +22,10 @@ pub(crate) enum Arrival {
     FillsHole,
     /// As before, and it was sent before those: it was overtaken.
     Reordered,
+    /// All of it is of before the capture.
+    Earlier,
+    /// As before, and it had been acknowledged.
+    Acknowledged,
 }
 
 /// Bytes below the highest that were not seen.
@@ -46,13 +50,15 @@ pub(crate) struct Arrivals {
     first: Seq,
     max: Seq,
     gaps: Vec<Gap>,
+    /// What was acknowledged, as far as the capture has it.
+    acked: Option<Seq>,
     /// Bytes that the capture lacks, and that were acknowledged.
     pub missed: u64,
 }
 
 impl Arrivals {
     pub const fn starting_at(first: Seq) -> Self {
-        Self { first, max: first, gaps: Vec::new(), missed: 0 }
+        Self { first, max: first, gaps: Vec::new(), acked: None, missed: 0 }
     }
 
     /// Takes a segment that takes sequence numbers.
@@ -77,8 +83,9 @@ impl Arrivals {
     fn late(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
         let (start, end) = (segment.seq, segment.end());
         if end <= self.first {
-            // Of before the capture: it can only be a repetition.
-            return Arrival::FillsHole;
+            // It can only be a repetition, whether or not what it repeats arrived.
+            let known = self.acked.is_some_and(|acked| end <= acked);
+            return if known { Arrival::Acknowledged } else { Arrival::Earlier };
         }
         let Some(gap) = self.gaps.iter().find(|gap| gap.start <= start && end <= gap.end) else {
             return Arrival::Again;
@@ -103,6 +110,7 @@ impl Arrivals {
 
     /// All below is acknowledged: what is missing of it, the capture has missed.
     pub fn forget(&mut self, una: Seq) {
+        self.acked = Some(una);
         if self.gaps.is_empty() {
             return;
         }

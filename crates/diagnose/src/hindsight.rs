@@ -17,15 +17,19 @@ const NEARBY: usize = 1024;
 pub(crate) fn chain(settled: &mut [Resent], trips: &RoundTrips) {
     settled.sort_by_key(|resent| (resent.start, resent.copies.len()));
     for index in (0..settled.len()).rev() {
-        let Some(next) = settled[index].next else { continue };
-        let behind = settled.partition_point(|resent| resent.start <= next);
-        let nearby = behind.saturating_sub(NEARBY)..behind;
-        let found = settled[nearby.clone()].iter().rposition(|resent| resent.spans(next));
-        let found = found.map(|found| found + nearby.start);
-        if let Some(other) = found.filter(|&other| other != index) {
+        if let Some(other) = behind(settled, index) {
             link(settled, (index, other), trips);
         }
     }
+}
+
+/// The range that was expected next when this one was acknowledged; all are in order.
+fn behind(settled: &[Resent], index: usize) -> Option<usize> {
+    let next = settled[index].next?;
+    let behind = settled.partition_point(|resent| resent.start <= next);
+    let nearby = behind.saturating_sub(NEARBY)..behind;
+    let found = settled[nearby.clone()].iter().rposition(|resent| resent.spans(next));
+    found.map(|found| found + nearby.start).filter(|&other| other != index)
 }
 
 /// The range at `index` and the one behind it.
@@ -41,6 +45,21 @@ fn link(settled: &mut [Resent], (index, other): (usize, usize), trips: &RoundTri
     }
     if settled[other].original() == Original::Arrived && next.at > cover.at {
         order(&mut settled[index], originals[1], next.frame);
+    }
+}
+
+/// RFC 8985 without SACK: when a copy had arrived of which only that can have arrived, what was expected
+/// next had not, so those of its copies were lost that were sent before. Each range that is told so
+/// tells of the next.
+pub(crate) fn overtaken_in_turn(settled: &mut [Resent], trips: &RoundTrips) {
+    let reordering = reordering(trips);
+    for index in 0..settled.len() {
+        let (Some(cover), Some(other)) = (settled[index].cover, behind(settled, index)) else {
+            continue;
+        };
+        if let Some(sent) = delivered_copy(&settled[index]) {
+            lose_before(&mut settled[other], sent, reordering, cover.frame);
+        }
     }
 }
 

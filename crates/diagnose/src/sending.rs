@@ -95,9 +95,11 @@ impl Sending {
         }
         match arrival {
             Arrival::Reordered => {}
-            Arrival::New | Arrival::Again | Arrival::FillsHole => {
-                self.resend(segment, frame, arrival, view);
-            }
+            Arrival::New
+            | Arrival::Again
+            | Arrival::FillsHole
+            | Arrival::Earlier
+            | Arrival::Acknowledged => self.resend(segment, frame, arrival, view),
         }
         self.note_sent(segment, frame.at, Cause::Unknown);
     }
@@ -279,10 +281,11 @@ impl Sending {
                 let settled = self.settled.iter_mut();
                 settled.for_each(|resent| hindsight::unreported(resent, &self.trips, heard));
             }
-            // Without SACK too little is known of what has not arrived.
             if self.judges.flight().uses_sack() {
                 hindsight::overtaken_later(&mut self.settled, &self.trips);
                 hindsight::in_order_later(&mut self.settled, &self.trips);
+            } else {
+                hindsight::overtaken_in_turn(&mut self.settled, &self.trips);
             }
         }
     }

@@ -60,8 +60,8 @@ struct System {
     /// The hop limit that it begins with.
     hops: u8,
     window: Window,
-    /// The shifts that it offers.
-    shifts: std::ops::RangeInclusive<u8>,
+    /// The shifts that it offers; `None`: any, which says nothing.
+    shifts: Option<std::ops::RangeInclusive<u8>>,
     /// The shortest time after which its timer expires.
     least_timeout: Duration,
 }
@@ -74,6 +74,8 @@ enum Window {
     Segments(std::ops::RangeInclusive<u32>),
     /// Anything up to this.
     Small(u32),
+    /// Any, which says nothing.
+    Any,
 }
 
 const SYSTEMS: [System; 9] = [
@@ -82,7 +84,7 @@ const SYSTEMS: [System; 9] = [
         layouts: &[&[2, 4, 8, 1, 3], &[2, 1, 1, 4, 1, 3], &[2, 1, 1, 8, 1, 3], &[2, 1, 3], &[2]],
         hops: 64,
         window: Window::Segments(10..=45),
-        shifts: 5..=14,
+        shifts: Some(5..=14),
         least_timeout: Duration::from_millis(200),
     },
     System {
@@ -90,7 +92,7 @@ const SYSTEMS: [System; 9] = [
         layouts: &[&[2, 1, 3, 1, 1, 4], &[2, 1, 3, 4, 8], &[2, 1, 3, 1, 1, 8, 4]],
         hops: 128,
         window: Window::One(&[8192, 64_240, 65_535]),
-        shifts: 2..=8,
+        shifts: Some(2..=8),
         least_timeout: Duration::from_millis(20),
     },
     System {
@@ -98,7 +100,7 @@ const SYSTEMS: [System; 9] = [
         layouts: &[&[2, 1, 1, 4]],
         hops: 128,
         window: Window::One(&[16_384, 64_240, 65_535]),
-        shifts: 0..=0,
+        shifts: Some(0..=0),
         least_timeout: Duration::from_millis(200),
     },
     System {
@@ -106,7 +108,7 @@ const SYSTEMS: [System; 9] = [
         layouts: &[&[2, 1, 3, 1, 1, 8, 4, 0], &[2, 1, 3, 1, 1, 8, 4]],
         hops: 64,
         window: Window::One(&[65_535]),
-        shifts: 1..=8,
+        shifts: Some(1..=8),
         least_timeout: Duration::from_millis(200),
     },
     System {
@@ -114,7 +116,7 @@ const SYSTEMS: [System; 9] = [
         layouts: &[&[2, 1, 3, 4, 8], &[2, 1, 3, 4, 0]],
         hops: 64,
         window: Window::One(&[65_535, 65_228]),
-        shifts: 3..=9,
+        shifts: Some(3..=9),
         least_timeout: Duration::from_millis(200),
     },
     System {
@@ -122,7 +124,7 @@ const SYSTEMS: [System; 9] = [
         layouts: &[&[2, 1, 1, 4, 1, 3, 1, 1, 8]],
         hops: 64,
         window: Window::One(&[16_384]),
-        shifts: 0..=6,
+        shifts: Some(0..=6),
         least_timeout: Duration::from_millis(500),
     },
     System {
@@ -130,7 +132,7 @@ const SYSTEMS: [System; 9] = [
         layouts: &[&[4, 8, 2, 1, 3], &[2, 1, 3, 1, 1, 4, 0]],
         hops: 64,
         window: Window::Segments(20..=45),
-        shifts: 0..=5,
+        shifts: Some(0..=5),
         least_timeout: Duration::from_millis(200),
     },
     System {
@@ -138,15 +140,15 @@ const SYSTEMS: [System; 9] = [
         layouts: &[&[2], &[2, 1, 3], &[2, 1, 1, 4]],
         hops: 255,
         window: Window::Small(16_384),
-        shifts: 0..=4,
+        shifts: Some(0..=4),
         least_timeout: Duration::from_millis(250),
     },
     System {
         name: "rtolab",
         layouts: &[&[2, 1, 3, 1, 1, 4, 1, 1, 8], &[2, 1, 3, 1, 1, 8]],
         hops: 64,
-        window: Window::Small(u32::MAX),
-        shifts: 0..=14,
+        window: Window::Any,
+        shifts: None,
         least_timeout: Duration::ZERO,
     },
 ];
@@ -177,8 +179,10 @@ pub(crate) fn guess<'a>(
 struct Looks {
     layout: Layout,
     hops: bool,
-    window: bool,
-    shift: bool,
+    /// `None` where any is like it.
+    window: Option<bool>,
+    /// Likewise.
+    shift: Option<bool>,
 }
 
 /// How its options are like those of the system's SYNs.
@@ -200,8 +204,11 @@ impl Looks {
         let mut grounds = Grounds { worth: 0.0, left: 1.0 };
         grounds.weigh(layout_fits, worth);
         grounds.weigh(self.hops, HOPS);
-        grounds.weigh(self.window, WINDOW);
-        grounds.weigh(self.shift, SHIFT);
+        for (fits, worth) in [(self.window, WINDOW), (self.shift, SHIFT)] {
+            if let Some(fits) = fits {
+                grounds.weigh(fits, worth);
+            }
+        }
         grounds
     }
 
@@ -213,12 +220,15 @@ impl Looks {
         };
         let hops = offer.hops;
         let shift = shift(syn);
-        vec![
+        let window = format!("a window of {}", syn.window);
+        let shift = format!("a window scale of {shift}");
+        let mut told = vec![
             ground(self.layout != Layout::Other, &laid_out),
             ground(self.hops, &format!("a hop limit of {hops}, {} at first", begun_with(hops))),
-            ground(self.window, &format!("a window of {}", syn.window)),
-            ground(self.shift, &format!("a window scale of {shift}")),
-        ]
+        ];
+        told.extend(self.window.map(|fits| ground(fits, &window)));
+        told.extend(self.shift.map(|fits| ground(fits, &shift)));
+        told
     }
 }
 
@@ -266,7 +276,7 @@ impl System {
             layout,
             hops: away.is_some() && begun_with(offer.hops) == self.hops,
             window: self.window.is_like(syn),
-            shift: self.shifts.contains(&shift(syn)),
+            shift: self.shifts.as_ref().map(|shifts| shifts.contains(&shift(syn))),
         }
     }
 
@@ -276,7 +286,9 @@ impl System {
             kinds.iter().copied().filter(|kind| !matches!(kind, 0 | 1)).collect()
         };
         let own = told(&offer.options);
+        // One option is in no order.
         syn.flags.has(Flags::ACK)
+            && own.len() > 1
             && self.layouts.iter().any(|layout| {
                 let mut layout = told(layout).into_iter();
                 own.iter().all(|kind| layout.any(|other| other == *kind))
@@ -305,8 +317,10 @@ impl System {
 }
 
 impl Window {
-    fn is_like(&self, syn: &Segment) -> bool {
-        match self {
+    /// Is the window of the SYN such a one? `None` where any is.
+    fn is_like(&self, syn: &Segment) -> Option<bool> {
+        let like = match self {
+            Self::Any => return None,
             Self::One(windows) => windows.contains(&syn.window),
             Self::Small(most) => syn.window <= *most,
             Self::Segments(count) => {
@@ -317,7 +331,8 @@ impl Window {
                 // Linux offers no more than 64 kB, less what would not be a whole segment.
                 sizes.iter().any(whole) || syn.window == 65_535 && *count.end() > 44
             }
-        }
+        };
+        Some(like)
     }
 }
 

@@ -61,7 +61,9 @@ fn systems_are_told_apart_by_their_syns() {
     ] {
         let guess = guess(&syn, Flags::SYN).expect("one of them");
         assert_eq!((guess.system, guess.frame), (system, 7), "{guess:?}");
-        assert!(guess.confidence > 0.8, "{guess:?}");
+        // The laboratory's may have any window, so that there is less to go by.
+        let least = if system == "rtolab" { 0.6 } else { 0.8 };
+        assert!(guess.confidence > least, "{guess:?}");
         assert!(guess.grounds.iter().all(|ground| !ground.starts_with("against")), "{guess:?}");
     }
 }
@@ -98,4 +100,7 @@ fn each_contradiction_makes_it_less_sure_than_silence_would() {
 fn a_syn_like_that_of_no_system_gives_no_guess() {
     assert_eq!(guess(&Syn(&[8, 2, 1, 1, 200], 40, 777, 1460, None), Flags::SYN), None);
     assert_eq!(guess(&Syn(&[], 64, 512, 536, None), Flags::SYN), None);
+    // Of an answer that only offers an MSS the order of options says nothing.
+    let padded = Syn(&[2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 43, 12_960, 1440, None);
+    assert_eq!(guess(&padded, Flags::SYN | Flags::ACK), None);
 }

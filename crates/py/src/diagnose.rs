@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufWriter, Read, stdin};
+use std::io::{BufWriter, Error, ErrorKind, Read, Result, stdin};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use rtolab_capture::{annotated, unpacked};
@@ -25,7 +26,7 @@ pub(crate) fn diagnose(
 ) -> PyResult<String> {
     guard(|| {
         py.detach(|| {
-            let (input, size) = open(&path)?;
+            let (input, size, interrupt) = open(&path)?;
             let watch = |read: u64| {
                 Python::attach(|py| {
                     py.check_signals()?;
@@ -34,6 +35,7 @@ pub(crate) fn diagnose(
                 })
             };
             let document = rtolab_diagnose::diagnose(input, watch)?;
+            interrupt.told()?;
             serde_json::to_string(&document).map_err(|error| raise::<CaptureError>(&error))
         })
     })
@@ -50,10 +52,12 @@ pub(crate) fn annotate(
 ) -> PyResult<()> {
     guard(|| {
         py.detach(|| {
-            let (input, _) = open(&path)?;
+            let (input, _, interrupt) = open(&path)?;
             let out = BufWriter::new(File::create(&out).map_err(|error| named(&out, &error))?);
             let comment = |number: u64| comments.get(&number).cloned();
-            annotated(input, out, comment).map(drop).map_err(|error| raise::<CaptureError>(&error))
+            let done = annotated(input, out, comment);
+            interrupt.told()?;
+            done.map(drop).map_err(|error| raise::<CaptureError>(&error))
         })
     })
 }
@@ -68,22 +72,61 @@ pub(crate) fn trace(
 ) -> PyResult<String> {
     guard(|| {
         py.detach(|| {
-            let (input, _) = open(&path)?;
+            let (input, _, interrupt) = open(&path)?;
             let rows = diagnose_trace(input, &numbers, limit);
+            interrupt.told()?;
             serde_json::to_string(&rows).map_err(|error| raise::<CaptureError>(&error))
         })
     })
 }
 
-/// The capture, and how many bytes it has where that is known.
-fn open(path: &Path) -> PyResult<(Box<dyn Read + Send>, u64)> {
-    if path == Path::new(STANDARD_INPUT) {
-        let input = unpacked(stdin()).map_err(|error| named(path, &error))?;
-        return Ok((input, 0));
+/// The capture, how many bytes it has where that is known, and who ends its reading.
+fn open(path: &Path) -> PyResult<(Box<dyn Read + Send>, u64, Interrupt)> {
+    let interrupt = Interrupt::default();
+    let (input, size): (Box<dyn Read + Send>, u64) = if path == Path::new(STANDARD_INPUT) {
+        (Box::new(stdin()), 0)
+    } else {
+        let file = File::open(path).map_err(|error| named(path, &error))?;
+        let size = file.metadata().map_or(0, |data| data.len());
+        (Box::new(file), size)
+    };
+    let unpacked = unpacked(Interruptible { input, interrupt: interrupt.clone() });
+    interrupt.told()?;
+    Ok((unpacked.map_err(|error| named(path, &error))?, size, interrupt))
+}
+
+/// What Python made of a signal while a read waited: Ctrl-C, as a rule.
+#[derive(Clone, Default)]
+struct Interrupt(Arc<Mutex<Option<PyErr>>>);
+
+impl Interrupt {
+    /// Did one end the reading?
+    fn told(&self) -> PyResult<()> {
+        self.0.lock().ok().and_then(|mut told| told.take()).map_or(Ok(()), Err)
     }
-    let file = File::open(path).map_err(|error| named(path, &error))?;
-    let size = file.metadata().map_or(0, |data| data.len());
-    Ok((unpacked(file).map_err(|error| named(path, &error))?, size))
+}
+
+/// Reads from what may give nothing for long, a pipe: a signal is answered while it does.
+struct Interruptible {
+    input: Box<dyn Read + Send>,
+    interrupt: Interrupt,
+}
+
+impl Read for Interruptible {
+    fn read(&mut self, into: &mut [u8]) -> Result<usize> {
+        loop {
+            match self.input.read(into) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                done => return done,
+            }
+            if let Some(told) = Python::attach(|py| py.check_signals().err()) {
+                if let Ok(mut slot) = self.interrupt.0.lock() {
+                    *slot = Some(told);
+                }
+                return Err(Error::other("interrupted"));
+            }
+        }
+    }
 }
 
 fn named(path: &Path, error: &std::io::Error) -> PyErr {

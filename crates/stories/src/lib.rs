@@ -3,10 +3,14 @@
 
 mod channel;
 mod files;
+mod flight;
 mod header;
+mod receiver;
 mod segments;
 
 pub use channel::channel;
 pub use files::{capture, scenario};
+pub use flight::{FlightOp, flight, flight_ops};
 pub use header::header;
+pub use receiver::{ReceiverOp, ReceiverSetup, receiver, receiver_ops};
 pub use segments::segments;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rtolab_stories::{capture, channel, header, scenario, segments};
+use rtolab_stories::{capture, channel, flight, header, receiver, scenario, segments};
 
 /// Tries all seeds of a kind; there are some.
 fn replay(kind: &str, story: fn(&[u8])) {
@@ -41,4 +41,14 @@ fn seeds_of_captures() {
 #[test]
 fn seeds_of_scenarios() {
     replay("scenario", scenario);
+}
+
+#[test]
+fn seeds_of_flights() {
+    replay("flight", flight);
+}
+
+#[test]
+fn seeds_of_receivers() {
+    replay("receiver", receiver);
 }

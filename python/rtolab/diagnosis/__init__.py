@@ -73,6 +73,16 @@ class Diagnosis:
         told = [f"{skipped[key]} {reason}" for key, reason in reasons.items() if skipped[key]]
         return "passed over: " + ", ".join(told) if told else ""
 
+    @property
+    def lacks(self) -> str:
+        """What the capture holds twice, or lacks; empty if each packet is there once."""
+        connections = self.document["connections"]
+        twice = sum(one["captured_twice"] for one in connections)
+        missed = sum(one["missed_bytes"] for one in connections)
+        told = [f"{twice} packets captured twice count once"] if twice else []
+        told += [f"{missed} bytes were acknowledged that are not in the capture"] if missed else []
+        return "; ".join(told)
+
     @cached_property
     def worst(self) -> list[Connection]:
         """The connections, those that suffered most first."""

@@ -36,6 +36,8 @@ class Packet:
         end: the one behind its last.
         frame: its number in the capture.
         lost: whether it never arrived.
+        number: among all that the sender sent, pure acknowledgments too, counted from 1.
+        refused: whether a full queue did not take it.
     """
 
     t: float
@@ -43,6 +45,8 @@ class Packet:
     end: int
     frame: int
     lost: bool = False
+    number: int = 0
+    refused: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,9 +104,12 @@ class Line:
         )
 
     def departures(self, sent: Sequence[Packet]) -> list[float]:
-        """When each packet's transmission ends."""
+        """When each packet's transmission ends; what a queue refused is gone as it comes."""
         data = _Transmitter(self, self.forward)
-        return [data.transmit(one.t, one.end - one.seq + self.overhead) for one in sent]
+        return [
+            one.t if one.refused else data.transmit(one.t, one.end - one.seq + self.overhead)
+            for one in sent
+        ]
 
     def answers(self, sent: Sequence[Packet]) -> list[Answer]:
         """The acknowledgments, were there one for each packet that arrives, and at once."""

@@ -62,7 +62,8 @@ def _capture(found: Diagnosis, name: str) -> str:
     drawn = [one["number"] for one in shown[:DRAWN]]
     traces = json.loads(_rtolab.trace(found.capture, drawn, MOST_PACKETS)) if drawn else {}
     error = f"<p><b>{escape(found.error)}</b></p>" if found.error else ""
-    error += f"<p>{escape(found.passed_over)}</p>" if found.passed_over else ""
+    said = (found.passed_over, found.lacks)
+    error += "".join(f"<p>{escape(one)}</p>" for one in said if one)
     sections = [
         _connection(one, traces.get(str(one["number"])), f"{name}-{one['number']}") for one in shown
     ]

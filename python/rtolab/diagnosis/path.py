@@ -13,7 +13,10 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.diagnosis.afar import at_sender
 from rtolab.diagnosis.line import BARE_ACK, BITS, Answer, Line, Packet, Span
-from rtolab.diagnosis.pace import Pace, changes, median, paces
+from rtolab.diagnosis.mishaps import befallen, settled
+from rtolab.diagnosis.pace import Ack, Pace, changes, delivered, median, paces
+from rtolab.diagnosis.queue import fitted
+from rtolab.diagnosis.wheel import Wheel, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,20 +24,10 @@ if TYPE_CHECKING:
     from rtolab.diagnosis import Connection
 
 MOST_PACKETS = 50_000
-MOST_STALLS = 32
-"""What is read and inferred of a connection at most."""
+"""What is read of a connection at most."""
 
 FEWEST_ANSWERS = 4
 """From fewer acknowledgments no path is inferred."""
-
-LATE = 0.25
-"""Answers later than this wait for more than a delayed acknowledgment, in seconds."""
-
-NEARLY = 1.1
-"""An explanation whose answers are off by so much more than the best one's is as good."""
-
-JUMP = 4
-"""An acknowledgment of so many times as much as most do follows others that were lost."""
 
 OUTAGE = 3
 """So many packets lost in a row, or a retransmission among them, are an outage."""
@@ -82,26 +75,53 @@ class Inferred:
     Attributes:
         line: the link, with what befell it.
         transfer: what both ends did.
-        drops: packets of the sender that are lost, counted from 1.
+        drops: packets of the sender that are lost, counted from 1, without those that the queue
+            refused.
         outages: when whatever the sender sent was lost.
+        queue: the room before the link for data that wait, in bytes; `None` if nothing overflowed.
+        wheel: the slots in which the sender's timers expire; `None` if that does not show.
     """
 
     line: Line
     transfer: Transfer
     drops: tuple[int, ...]
     outages: tuple[Span, ...]
+    queue: int | None
+    wheel: Wheel | None
 
 
-def infer(
-    capture: str, connection: Connection, unknown: str = "needed", *, steady: bool = True
-) -> Inferred:
+@dataclass(frozen=True)
+class Reading:
+    """How a capture is read where it can be read in several ways.
+
+    Attributes:
+        unknown: what retransmissions are taken for of which the capture does not tell.
+        steady: whether the rate is taken to be the same all the time.
+        overflows: whether what was lost may have met a full queue.
+    """
+
+    unknown: str = "needed"
+    steady: bool = True
+    overflows: bool = True
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What was sent, how acknowledgments advanced, what they show to have passed, and windows."""
+
+    sent: list[Packet]
+    answers: list[Answer]
+    passed: list[Ack]
+    edges: list[int]
+
+
+def infer(capture: str, connection: Connection, reading: Reading | None = None) -> Inferred:
     """What befell a connection that was captured at its sender, or with timestamps at its receiver.
 
     Args:
         capture: the file.
         connection: as it was diagnosed.
-        unknown: what retransmissions are taken for of which the capture does not tell.
-        steady: whether the rate is taken to be the same all the time.
+        reading: how it is read; without one, as most are.
 
     Raises:
         Error: the capture does not show it: it stands elsewhere, or lacks the handshake.
@@ -113,22 +133,36 @@ def infer(
         raise Error("what if needs the handshake, which the capture lacks")
     if connection["packets"] > MOST_PACKETS:
         raise Error(f"what if takes {MOST_PACKETS} packets; this one has {connection['packets']}")
-    connection = _decided(connection, unknown)
+    reading = reading or Reading()
+    connection = _decided(connection, reading.unknown)
     number = connection["number"]
     rows = json.loads(_rtolab.trace(capture, [number], MOST_PACKETS))[str(number)]
     if connection["vantage"] == "receiver":
         rows, trip = at_sender(rows, connection)
         connection = {**connection, "start": rows[0]["t"], "min_rtt": trip}
-    sent, answers, edges = _sides(rows, connection)
+    seen = _sides(rows, connection)
+    answers = seen.answers
     if len(answers) < FEWEST_ANSWERS:
         raise Error(f"what if needs {FEWEST_ANSWERS} acknowledgments; this one has {len(answers)}")
-    transfer = _transfer(connection, (sent, answers, edges))
-    line = _line(sent, answers, transfer, steady=steady)
-    line = _befallen(line, (sent, answers), _ack_lost(connection))
+    transfer = _transfer(connection, seen)
+    line = _line(seen, transfer, steady=reading.steady)
     unneeded = {r["frame"] for r in connection["retransmissions"] if r["verdict"] == "unneeded"}
-    drops, outages = _losses(sent, line, unneeded)
+    sent: Sequence[Packet] = seen.sent
+    queue = None
+    if reading.overflows:
+        # What a queue refuses does not keep the link busy, and what a stall holds fills the queue.
+        refused = [replace(one, refused=one.lost) for one in sent]
+        line = settled(line, (refused, answers))
+        queue = fitted(line, sent, unneeded)
+        line = befallen(line, (queue.sent if queue else sent, answers), _ack_lost(connection))
+        queue = fitted(line, sent, unneeded)
+    else:
+        line = befallen(settled(line, (sent, answers)), (sent, answers), _ack_lost(connection))
+    sent = queue.sent if queue else sent
+    drops, outages = _losses([one for one in sent if not one.refused], line, unneeded)
     line = replace(line, silent=[_within(span, outages) for span in line.silent])
-    return Inferred(line, transfer, drops, outages)
+    room = queue.room if queue else None
+    return Inferred(line, transfer, drops, outages, room, told(connection))
 
 
 def _decided(connection: Connection, unknown: str) -> Connection:
@@ -140,25 +174,33 @@ def _decided(connection: Connection, unknown: str) -> Connection:
     return {**connection, "retransmissions": decided}
 
 
-def _sides(
-    rows: Sequence[dict[str, Any]], connection: Connection
-) -> tuple[list[Packet], list[Answer], list[int]]:
-    """What was sent, how acknowledgments advanced, and the windows offered."""
+def _sides(rows: Sequence[dict[str, Any]], connection: Connection) -> _Sides:
     sender, start = connection["sender"], connection["start"]
     lost = _lost(rows, connection)
     opens = sender == "client"
-    sent, answers, edges, highest = [], [], [], 0 if opens else 1
+    sent, answers, acks, edges = [], [], list[Ack](), []
+    number, highest, left = 0, 0 if opens else 1, dict[int, float]()
     for row in rows:
-        t = row["t"] - start
+        t, frame = row["t"] - start, row["frame"]
+        number += row["from"] == sender
         if row["from"] == sender and row["len"] and (opens or row["seq"] > 0):
             end = row["seq"] + row["len"]
-            sent.append(Packet(t, row["seq"], end, row["frame"], row["frame"] in lost))
+            sent.append(Packet(t, row["seq"], end, frame, frame in lost, number))
+            left[row["seq"]] = t
         elif row["from"] != sender and row["ack"] is not None:
             edges.append(row["edge"] - row["ack"])
+            if row["ack"] >= highest and (row["ack"] > highest or not row["len"]):
+                idle = bool(acks) and row["ack"] > highest and left.get(highest, 0.0) >= acks[-1].t
+                acks.append(Ack(t, row["ack"], idle))
             if row["ack"] > highest:
                 highest = row["ack"]
                 answers.append(Answer(t, highest))
-    return sent, answers, edges
+    return _Sides(sent, answers, delivered(acks, _payload(sent)), edges)
+
+
+def _payload(sent: Sequence[Packet]) -> int:
+    """Of most packets, in bytes."""
+    return Counter(one.end - one.seq for one in sent).most_common(1)[0][0] if sent else 1
 
 
 def _lost(rows: Sequence[dict[str, Any]], connection: Connection) -> set[int]:
@@ -175,12 +217,10 @@ def _lost(rows: Sequence[dict[str, Any]], connection: Connection) -> set[int]:
     return lost
 
 
-def _transfer(
-    connection: Connection, seen: tuple[list[Packet], list[Answer], list[int]]
-) -> Transfer:
-    sent, answers, edges = seen
+def _transfer(connection: Connection, seen: _Sides) -> Transfer:
+    sent, answers, edges = seen.sent, seen.answers, seen.edges
     options = connection["options"]
-    payload = Counter(one.end - one.seq for one in sent).most_common(1)[0][0]
+    payload = _payload(sent)
     offered = [mss for mss in options["mss"] if mss]
     timestamps = options["timestamps"]
     mss = min(offered, default=payload + TIMESTAMPS * timestamps)
@@ -211,17 +251,14 @@ def _size(connection: Connection) -> int:
     return total - int(again)
 
 
-def _line(
-    sent: Sequence[Packet], answers: Sequence[Answer], transfer: Transfer, *, steady: bool
-) -> Line:
+def _line(seen: _Sides, transfer: Transfer, *, steady: bool) -> Line:
     """Rate and delay: most acknowledgments come as fast as data passes the narrowest link."""
     overhead = BARE_ACK + TIMESTAMPS * transfer.timestamps
     payload = max(1, transfer.mss - TIMESTAMPS * transfer.timestamps)
-    seen = paces(answers, payload, overhead)
-    line = _paced(seen, overhead, steady=steady)
-    first = {one.end: one.t for one in reversed(sent)}
+    line = _paced(paces(seen.passed, payload, overhead), overhead, steady=steady)
+    first = {one.end: one.t for one in reversed(seen.sent)}
     trips = []
-    for answer in answers:
+    for answer in seen.answers:
         if answer.ack in first:
             size = overhead + (payload if answer.ack > 1 else OPENING)
             left = first[answer.ack]
@@ -266,7 +303,7 @@ def _losses(
                 until = (leaves[run[-1]] + leaves[index] - takes) / 2
                 outages.append(Span(leaves[run[0]] - takes / 2, until))
             else:
-                drops += [one + 1 for one in run]
+                drops += [sent[one].number for one in run]
             run = []
     return tuple(drops), tuple(outages)
 
@@ -281,81 +318,3 @@ def _within(span: Span, outages: Sequence[Span]) -> Span:
     """Acknowledgments are lost no longer than data that is lost at the same time."""
     ends = [one.end for one in outages if one.start < span.end and span.start < one.end]
     return Span(span.start, min([span.end, *ends]))
-
-
-def _befallen(
-    line: Line, seen: tuple[list[Packet], list[Answer]], ack_lost: Sequence[float]
-) -> Line:
-    """The line with the stalls that make its answers come when they came."""
-    sent, answers = seen
-    for _ in range(MOST_STALLS):
-        expected = _expected(line.answers(sent), answers)
-        late = [one.t - at > LATE for one, at in zip(answers, expected, strict=True)]
-        if True not in late:
-            break
-        index = late.index(True)
-        before = answers[index - 1].t if index else sent[0].t
-        lost = _jumps(answers, index) or any(before < t < answers[index].t for t in ack_lost)
-        expected_in = Span(min(before, expected[index]), expected[index] - 1e-6)
-        found = _explained(line, seen, (expected_in, index, lost))
-        if found is None:
-            break
-        line = found
-    return line
-
-
-def _jumps(answers: Sequence[Answer], index: int) -> bool:
-    """Does it acknowledge so much that others before it must have been lost?"""
-    steps = [after.ack - before.ack for before, after in pairwise(answers)]
-    return index > 0 and steps[index - 1] > JUMP * statistics.median(steps)
-
-
-def _explained(
-    line: Line,
-    seen: tuple[list[Packet], list[Answer]],
-    gap: tuple[Span, int, bool],
-) -> Line | None:
-    """The line with what fits best of what may have befallen it; nothing if nothing helps."""
-    sent, answers = seen
-    expected, index, lost = gap
-    after = answers[index].t
-    back = line.delay + line.transmission(BARE_ACK)
-    candidates = []
-    for start in (expected.end, (expected.start + expected.end) / 2, expected.start):
-        here = Span(max(0.0, start - back), after - back)
-        left = expected.end - start
-        ahead = Span(max(0.0, start - back - line.delay), after - back - line.delay - left)
-        if lost:
-            candidates.append(replace(line, silent=[*line.silent, here]))
-        candidates += [
-            line.stalled(here, forward=True, backward=True),
-            line.stalled(ahead, forward=True, backward=False),
-            line.stalled(here, forward=False, backward=True),
-        ]
-    errors = [_error(one, (sent, answers), index) for one in candidates]
-    good = min(errors) * NEARLY + line.transmission(BARE_ACK)
-    best = next(at for at, error in enumerate(errors) if error <= good)
-    return candidates[best] if errors[best] < _error(line, seen, index) else None
-
-
-def _error(line: Line, seen: tuple[list[Packet], list[Answer]], index: int) -> float:
-    """How far answers are from where they are expected, those soon after the gap."""
-    sent, answers = seen
-    expected = _expected(line.answers(sent), answers)
-    until = answers[index].t + 4 * line.delay + LATE
-    near = [
-        abs(one.t - at)
-        for one, at in zip(answers[index:], expected[index:], strict=True)
-        if one.t <= until
-    ]
-    return statistics.fmean(near)
-
-
-def _expected(foreseen: Sequence[Answer], answers: Sequence[Answer]) -> list[float]:
-    """When as much was to be acknowledged as each answer does; never is as late as it came."""
-    found, at = [], 0
-    for answer in answers:
-        while at < len(foreseen) and foreseen[at].ack < answer.ack:
-            at += 1
-        found.append(foreseen[at].t if at < len(foreseen) else answer.t)
-    return found

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rtolab.diagnosis.line import Span
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtolab.diagnosis.line import Change, Span
+    from rtolab.diagnosis.line import Change
     from rtolab.diagnosis.path import Inferred
 
 LARGEST_UNSCALED = 65_535
@@ -17,10 +19,15 @@ LARGEST_UNSCALED = 65_535
 APART = 2e-6
 """Spans that touch within the digits that are written are one, in seconds."""
 
+SHIFTED = """\
+# All is {shift} later than in the capture: so slots of Linux's timers begin at multiples of their
+# length (tcp.rto.timer).
+"""
+
 SCENARIO = """\
 # Inferred from a capture at the sender. Rate and delay are taken to be the same both ways, and an
 # outage to end halfway between the last packet known to be lost and the first known to arrive.
-
+{shifted}
 title = "A path inferred from a capture"
 duration = "{duration:.0f} s"
 
@@ -53,14 +60,18 @@ start = "{start}"
 
 def written(inferred: Inferred) -> str:
     """The scenario, as TOML."""
+    shift = inferred.wheel.shift if inferred.wheel else 0.0
+    inferred = _later(inferred, shift)
     line, transfer = inferred.line, inferred.transfer
     drops = f"drops = {list(inferred.drops)}" if inferred.drops else ""
     stalls, outages = _spans("stalls", line.forward), _spans("outages", inferred.outages)
-    forward = _section("link.forward", (stalls, outages, drops))
+    queue = f'queue = "{inferred.queue} B"' if inferred.queue else ""
+    forward = _section("link.forward", (queue, stalls, outages, drops))
     stalls, outages = _spans("stalls", line.backward), _spans("outages", line.silent)
     backward = _section("link.backward", (stalls, outages))
     scaled = transfer.window > LARGEST_UNSCALED
     return SCENARIO.format(
+        shifted=SHIFTED.format(shift=_time(shift)) if shift else "",
         duration=10 * transfer.end + 60,
         rate=line.rate,
         delay=_time(line.delay),
@@ -77,6 +88,24 @@ def written(inferred: Inferred) -> str:
         size=transfer.size,
         start=_time(transfer.start),
     )
+
+
+def _later(inferred: Inferred, shift: float) -> Inferred:
+    """All so many seconds later."""
+
+    def spans(of: Sequence[Span]) -> tuple[Span, ...]:
+        return tuple(Span(one.start + shift, one.end + shift) for one in of)
+
+    line, transfer = inferred.line, inferred.transfer
+    line = replace(
+        line,
+        forward=spans(line.forward),
+        backward=spans(line.backward),
+        silent=spans(line.silent),
+        changes=[replace(one, at=one.at + shift) for one in line.changes],
+    )
+    transfer = replace(transfer, start=transfer.start + shift)
+    return replace(inferred, line=line, transfer=transfer, outages=spans(inferred.outages))
 
 
 def undisturbed(inferred: Inferred) -> Inferred:

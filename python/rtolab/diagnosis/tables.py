@@ -20,19 +20,29 @@ if TYPE_CHECKING:
 STORIES = 3
 """Episodes told of a connection."""
 
+BLIND = {
+    "receiver": "Seen at the receiver: which copies came shows here, why they were sent again "
+    "does not. A capture at the sender tells.",
+    "unknown": "Where this was captured does not show: what rests on times may be wrong.",
+}
+"""What is not told of a connection, by where it was seen."""
+
 
 def diagnosis(found: Diagnosis, top: int) -> RenderableType:
     """The worst connections of a capture, and what happened to them."""
     summary = found.document["summary"]
     title = Text(found.capture, "bold")
-    counts = (
-        f"{summary['packets']} TCP packets, {summary['connections']} connections, "
-        f"{summary['retransmissions']} retransmissions"
+    counts = ", ".join(
+        f"{summary[key]} {what}{'s' * (summary[key] != 1)}"
+        for key, what in (
+            ("packets", "TCP packet"),
+            ("connections", "connection"),
+            ("retransmissions", "retransmission"),
+        )
     )
     shown = [one for one in found.worst if one["retransmissions"] or one["habits"]][:top]
     lines: list[RenderableType] = [Text.assemble(title, "\n", (counts, "dim"))]
-    if found.passed_over:
-        lines.append(Text(found.passed_over, "dim"))
+    lines += [Text(said, "dim") for said in (found.passed_over, found.lacks) if said]
     if shown:
         lines.append(_connections(shown))
         lines += [_stories(one) for one in shown]
@@ -103,14 +113,16 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
     table.add_column("#", justify="right")
     table.add_column("client and server", overflow="fold")
     table.add_column("seen at")
-    table.add_column("sent again\n" + " / ".join(word[:4] for word in VERDICTS), justify="right")
-    table.add_column("timeouts\n" + " / ".join(word[:4] for word in CLASSES), justify="right")
+    table.add_column("sent again\n" + " /\n".join(VERDICTS), justify="right")
+    table.add_column("timeouts\n" + " /\n".join(CLASSES), justify="right")
     table.add_column("time lost\n(s)", justify="right")
     for one in shown:
-        lost = [episode["cost"]["time_lost"] or 0.0 for episode in one["episodes"]]
+        costs = [episode["cost"]["time_lost"] for episode in one["episodes"]]
+        lost = [cost for cost in costs if cost is not None]
         table.add_row(
             str(one["number"]),
-            f"{one['client']}\n{one['server']}",
+            # An IPv6 address in brackets is no markup.
+            Text(f"{one['client']}\n{one['server']}"),
             f"{one['vantage']}\n({one['sender']} sends)",
             _counts(one["retransmissions"], "verdict", VERDICTS),
             _counts(one["timeouts"], "class", CLASSES),
@@ -128,6 +140,8 @@ def _stories(one: Mapping[str, Any]) -> RenderableType:
     for episode in one["episodes"][:STORIES]:
         at = f"{episode['start']:.3f} s, frame {episode['frames'][0]}: "
         lines.append(Text.assemble((f"#{one['number']} {at}", "bold"), episode["story"]))
+    if one["retransmissions"] and one["vantage"] in BLIND:
+        lines.append(Text.assemble((f"#{one['number']} ", "bold"), BLIND[one["vantage"]]))
     left = len(one["episodes"]) - STORIES
     if left > 0:
         lines.append(Text(f"#{one['number']} and {left} more episodes", "dim"))

@@ -7,12 +7,13 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtolab import run
 from rtolab._rtolab import Error
-from rtolab.diagnosis.path import Inferred, infer
+from rtolab.diagnosis.path import Inferred, Reading, infer
 from rtolab.diagnosis.scenario import undisturbed, written
 
 if TYPE_CHECKING:
@@ -91,17 +92,18 @@ class Captured:
     elapsed_s: float
 
     def distance(self, other: Outcome) -> tuple[float, ...]:
-        """How far another is from it: retransmissions, then time; Linux where that is unclear."""
+        """How far another is from it, as a part of what it did; Linux where that is unclear."""
         count = _beyond(other.unneeded, self.unneeded, self.unknown)
         count += _beyond(other.needed, self.needed, self.unknown)
         elapsed = float("inf") if other.elapsed_s is None else other.elapsed_s
         late = abs(elapsed - self.elapsed_s) / self.elapsed_s
-        clear = (max(0, count - UNCLEAR), max(0.0, late - UNCLEAR_TIME))
-        return (*clear, other.sender != LINUX, count, late)
+        all_ = max(1, self.unneeded + self.needed + self.unknown)
+        clear = max(0, count - UNCLEAR) / all_ + max(0.0, late - UNCLEAR_TIME)
+        return (clear, other.sender != LINUX, count, late)
 
     def agrees(self, other: Outcome) -> bool:
         """Is another so near that it may be the same?"""
-        return self.distance(other)[:2] == (0, 0)
+        return self.distance(other)[0] == 0
 
 
 def _beyond(count: int, least: int, more: int) -> int:
@@ -170,13 +172,13 @@ def of_connection(capture: str, connection: Connection) -> WhatIf:
     inferred = infer(capture, connection)
     captured = _captured(connection, inferred)
     nearest = _replay(inferred, captured)
-    # What the capture does not tell may have been sent in vain; the rate may have changed.
-    readings = [("unneeded", True)] if captured.unknown else []
-    for unknown, steady in (*readings, ("needed", False)):
+    tried = [inferred]
+    for reading in _readings(captured):
         if captured.agrees(nearest):
             break
-        other = infer(capture, connection, unknown, steady=steady)
-        if steady or other.line.changes:
+        other = infer(capture, connection, reading)
+        if other not in tried:
+            tried.append(other)
             replays = [(inferred, nearest), (other, _replay(other, captured))]
             inferred, nearest = min(replays, key=lambda replay: captured.distance(replay[1]))
     seen = _seen(inferred)
@@ -185,6 +187,17 @@ def of_connection(capture: str, connection: Connection) -> WhatIf:
         base = dict(nearest.set) if nearest.sender == LINUX else dict(seen)
         knobs = {name: simulate(LINUX, set) for name, set in _knobs(base)}
     return WhatIf(written(inferred), captured, nearest, senders, knobs)
+
+
+def _readings(captured: Captured) -> Iterable[Reading]:
+    """Those that may explain what the usual one does not, the likelier first.
+
+    What the capture does not tell may have been sent in vain; the rate may have changed; what was
+    lost behind a long queue may have been lost by chance.
+    """
+    verdicts = ("needed", "unneeded") if captured.unknown else ("needed",)
+    for steady, overflows, unknown in product((True, False), (True, False), verdicts):
+        yield Reading(unknown, steady, overflows)
 
 
 def _replay(inferred: Inferred, captured: Captured) -> Outcome:
@@ -235,11 +248,13 @@ def _captured(connection: Connection, inferred: Inferred) -> Captured:
 
 
 def _seen(inferred: Inferred) -> dict[str, object]:
-    """The settings of Linux that the handshake shows."""
+    """The settings of Linux that the handshake shows, and timeouts."""
     transfer = inferred.transfer
     seen: dict[str, object] = {"kernel.timestamps": transfer.timestamps}
     if not transfer.sack:
         seen |= {"kernel.sack": False, "kernel.dsack": False}
+    if inferred.wheel:
+        seen["tcp.rto.timer"] = inferred.wheel.timer
     return seen
 
 

@@ -38,7 +38,7 @@ DOWNLOADS = {
     "everything": "application/zip",
 }
 """Kinds of files, and what each is."""
-STATUS = {Kind.DONE: 200, Kind.WRONG: 422, Kind.DEFECT: 500}
+STATUS = {Kind.DONE: 200, Kind.WRONG: 422, Kind.DEFECT: 500, Kind.EXHAUSTED: 507}
 DEFAULT = "hold"
 """The scenario that the page opens with."""
 SENDERS = ("newreno", "newreno+frto")
@@ -60,6 +60,7 @@ class Explorer:
     Attributes:
         limits: what a client may take.
         folders: of results that may be looked through.
+        unable: why it cannot answer, if it cannot.
     """
 
     limits: Limits
@@ -67,6 +68,7 @@ class Explorer:
 
     def __post_init__(self) -> None:
         self._uploads = 0
+        self.unable: OSError | None = OSError("it has not begun")
         self.shelf = Shelf.of(self.folders)
         self._index = {
             "version": _rtolab.__version__,
@@ -100,20 +102,27 @@ class Explorer:
         return Starlette(
             routes=routes,
             middleware=[Middleware(Guard)],
-            exception_handlers={Error: _wrong, RefusedError: _refused},
+            exception_handlers={Error: _wrong, RefusedError: _refused, OSError: _exhausted},
             lifespan=self._working,
         )
 
     @asynccontextmanager
     async def _working(self, _: Starlette) -> AsyncIterator[None]:
-        with tempfile.TemporaryDirectory(prefix="rtolab-serve-") as folder:
-            self.folder = Path(folder)
-            self.pool = Pool(self.limits, self.folder)
-            await self.pool.start()
-            try:
-                yield
-            finally:
-                await self.pool.stop()
+        try:
+            with tempfile.TemporaryDirectory(prefix="rtolab-serve-") as folder:
+                self.folder = Path(folder)
+                self.pool = Pool(self.limits, self.folder)
+                try:
+                    await self.pool.start()
+                    self.unable = None
+                    yield
+                finally:
+                    await self.pool.stop()
+        except OSError as error:
+            if self.unable is None:
+                raise
+            self.unable = error
+            yield  # Whoever runs this asks what is wrong, and says it.
 
     async def page(self, _: Request) -> Response:
         """The page itself."""
@@ -210,6 +219,8 @@ class Explorer:
         if number >= len(files):
             raise MissingError(f"no file {number}")
         path = files[number]
+        if not path.is_file():
+            raise MissingError(f"{path.name} is not there any more")
         # Pictures are shown, all else is kept: nothing of it runs as a page of ours.
         how = "inline" if path.suffix in SHOWN else "attachment"
         return FileResponse(
@@ -220,7 +231,10 @@ class Explorer:
         number: int = request.path_params["number"]
         if number >= len(self.shelf.found):
             raise MissingError(f"no results {number}")
-        return self.shelf.found[number]
+        found = self.shelf.found[number]
+        if not found.folder.is_dir():
+            raise MissingError(f"the folder of {found.name} is not there any more")
+        return found
 
     async def _ask(
         self, job: str, asked: Mapping[str, Any], kind: str = "application/json"
@@ -263,6 +277,13 @@ def _asset(name: str) -> Response:
 
 async def _refused(_: Request, error: Exception) -> Response:
     return Response(Fault("request", str(error)).encoded(), 400, media_type="application/json")
+
+
+async def _exhausted(_: Request, error: Exception) -> Response:
+    fault = Fault.of_machine(error)
+    if fault is None:
+        raise error
+    return Response(fault.encoded(), STATUS[Kind.EXHAUSTED], media_type="application/json")
 
 
 async def _wrong(_: Request, error: Exception) -> Response:

@@ -7,6 +7,7 @@ import re
 from dataclasses import asdict, dataclass
 
 from rtolab._rtolab import Error, ScenarioError, SenderError
+from rtolab.terminal import out_of
 
 FILE = "scenario.toml"
 """What a worker calls the scenario."""
@@ -44,6 +45,12 @@ class Fault:
                 return cls("scenario", found["rest"], line)
             return cls("scenario", text)
         return cls("request", text)
+
+    @classmethod
+    def of_machine(cls, error: Exception) -> Fault | None:
+        """What the machine is out of, if that is what is wrong."""
+        told = out_of(error)
+        return None if told is None else cls("request", f"this machine cannot do that now: {told}")
 
     def encoded(self) -> bytes:
         """As JSON."""

@@ -33,6 +33,8 @@ class Kind(Enum):
     DONE = 0
     WRONG = 1
     DEFECT = 2
+    EXHAUSTED = 3
+    """The machine is out of disk or of descriptors."""
 
 
 class BusyError(Error):
@@ -62,7 +64,8 @@ class Pool:
 
     limits: Limits
     folder: Path
-    _idle: asyncio.Queue[_Worker] = field(default_factory=asyncio.Queue)
+    _idle: asyncio.Queue[_Worker | None] = field(default_factory=asyncio.Queue)
+    """`None` is the place of one that could not be begun."""
     _all: set[_Worker] = field(default_factory=set)
     _waiting: int = 0
 
@@ -82,6 +85,7 @@ class Pool:
         Raises:
             BusyError: too many wait already.
             StoppedError: it took more time or memory than it may.
+            OSError: no process could be begun for it.
         """
         if self._waiting >= self.limits.queue:
             raise BusyError("the server is busy: too many requests wait already; try again soon")
@@ -105,19 +109,25 @@ class Pool:
             if keeps:
                 self._idle.put_nowait(worker)
             else:
-                await asyncio.shield(self._replace(worker))
+                with suppress(OSError):  # It is tried again for the next request.
+                    await asyncio.shield(self._replace(worker))
 
     async def _one(self) -> _Worker:
         """The next that is free; one that somebody has killed meanwhile is replaced."""
         worker = await self._idle.get()
-        while worker.process.returncode is not None:
+        while worker is None or worker.process.returncode is not None:
             await self._replace(worker)
             worker = await self._idle.get()
         return worker
 
-    async def _replace(self, worker: _Worker) -> None:
-        await self._end(worker)
-        await self._begin()
+    async def _replace(self, worker: _Worker | None) -> None:
+        if worker is not None:
+            await self._end(worker)
+        try:
+            await self._begin()
+        except OSError:
+            self._idle.put_nowait(None)
+            raise
 
     async def _begin(self) -> None:
         worker = await _Worker.begun(self.limits, Path(tempfile.mkdtemp(dir=self.folder)))

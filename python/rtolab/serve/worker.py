@@ -72,6 +72,8 @@ def _answer(request: dict[str, Any]) -> tuple[Kind, bytes]:
     except MemoryError:
         sys.exit("out of memory")
     except Exception as error:
+        if fault := Fault.of_machine(error):
+            return Kind.EXHAUSTED, fault.encoded()
         traceback.print_exc()
         told = f"a defect in rtolab, please report it: {error!r}"
         return Kind.DEFECT, Fault("request", told).encoded()

@@ -216,7 +216,7 @@ fn check_ticks(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
         Arithmetic::Bsd => Some("bsd"),
     };
     let ticks = match config.timer {
-        TimerClock::Exact => None,
+        TimerClock::Exact | TimerClock::Wheel(_) => None,
         TimerClock::Ticks => Some(("timer", "ticks")),
     };
     let ticks = arithmetic.map(|word| ("arithmetic", word)).or(ticks);

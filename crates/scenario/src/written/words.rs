@@ -412,6 +412,8 @@ impl Word for TimerClock {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("exact", Self::Exact, "Always."),
         ("ticks", Self::Ticks, "At each tick of the granularity, so up to one tick early."),
+        ("wheel-1000", Self::Wheel(Duration::from_millis(1)), "As Linux's wheel, CONFIG_HZ=1000."),
+        ("wheel-250", Self::Wheel(Duration::from_millis(4)), "As Linux's wheel, CONFIG_HZ=250."),
     ];
 }
 

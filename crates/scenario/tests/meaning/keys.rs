@@ -219,6 +219,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.rto.history", "windows"),
     ("tcp.rto.forget_after", "1"),
     ("tcp.rto.timer", "ticks"),
+    ("tcp.rto.timer", "wheel-250"),
     ("tcp.window.initial", "2 segments"),
     ("tcp.window.initial_ssthresh", "20 segments"),
     ("tcp.window.halves", "window"),

@@ -168,6 +168,9 @@ pub enum TimerClock {
     /// At each tick of the granularity, as in BSD: a timer of `n` ticks expires between `n - 1` and
     /// `n` ticks after it was set (`tcp_slowtimo`).
     Ticks,
+    /// As Linux's timer wheel with ticks of this length: never early, and up to an eighth late
+    /// (`calc_wheel_index`).
+    Wheel(Duration),
 }
 
 /// When the retransmission timer begins anew besides new acknowledgments.

@@ -17,6 +17,7 @@ mod progress;
 mod timeout;
 mod timers;
 mod validation;
+mod wheel;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

@@ -2,7 +2,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{Permit, Sender};
+use super::{Permit, Sender, wheel};
 use crate::config::{
     Parity, RackRules, RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout,
     TimerClock,
@@ -52,7 +52,8 @@ impl Sender {
                 let begun = Instant::from_nanos(at.nanos() / tick * tick);
                 begun + Duration::from_nanos(rto.nanos().div_ceil(tick).saturating_mul(tick))
             }
-            TimerClock::Exact | TimerClock::Ticks => at + rto,
+            TimerClock::Wheel(tick) if !tick.is_zero() => wheel::expiry(at, rto, tick),
+            TimerClock::Exact | TimerClock::Ticks | TimerClock::Wheel(_) => at + rto,
         }
     }
 

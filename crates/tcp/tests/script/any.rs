@@ -220,7 +220,11 @@ fn variant() -> impl Strategy<Value = Config> {
         ]),
         select(vec![History::Samples, History::Windows]),
         prop::option::of(0..5_u32),
-        select(vec![TimerClock::Exact, TimerClock::Ticks]),
+        select(vec![
+            TimerClock::Exact,
+            TimerClock::Ticks,
+            TimerClock::Wheel(Duration::from_millis(4)),
+        ]),
         select(vec![RestartFrom::Ack, RestartFrom::OldestSegment]),
         select(vec![Restarts::AsSet, Restarts::Linux]),
     );

@@ -32,7 +32,7 @@ function named(connections) {
     number(one.retransmissions),
     number(one.timeouts),
   ]);
-  return table("Connections, those that suffered most first", ["#", "Client and server", "Captured", "Packets", "Sent again", "Timeouts"], rows);
+  return table("Connections, those that suffered most first", ["#", "Client and server", "Captured", "Packets", "Sent again", "Timeouts"], rows, { class: "cards" });
 }
 
 function number(value) {

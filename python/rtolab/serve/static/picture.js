@@ -139,11 +139,17 @@ export class Picture {
     context.fillText(title, 12, 22);
     context.font = "13px system-ui, sans-serif";
     let y = head;
-    for (const panel of drawn) {
-      context.fillText(panel.canvas.parentElement.querySelector("figcaption").textContent, 62, y + 13);
+    drawn.forEach((panel, number) => {
+      const isOfSender = number < this.panels.length;
+      if (isOfSender) {
+        context.fillStyle = palette.senders[number];
+        context.fillRect(62, y + 3, 11, 11);
+      }
+      context.fillStyle = palette.ink;
+      context.fillText(panel.canvas.parentElement.querySelector("figcaption").textContent, isOfSender ? 79 : 62, y + 13);
       context.drawImage(panel.canvas, 0, y + gap - 4, panel.width, panel.height);
       y += panel.height + gap;
-    }
+    });
     return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   }
 }

@@ -83,7 +83,7 @@ function said(one) {
 
 function cost(one) {
   if (one.cost_s === null || one.cost_s === undefined) return null;
-  return `${seconds(one.cost_s)} s, ${one.cost_segments} segments`;
+  return `${seconds(one.cost_s)} s, ${one.cost_segments} segment${one.cost_segments === 1 ? "" : "s"}`;
 }
 
 function verdict(text) {

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use proptest::prelude::*;
-use proptest::sample::select;
+use arbitrary::{Arbitrary, Unstructured};
 use rtolab_tcp::config::ReceiverConfig;
 use rtolab_tcp::receiver::{AckDue, Receiver, SackUse};
 use rtolab_tcp::{Config, Flags, Segment, Seq, Timestamps};
@@ -16,30 +15,60 @@ const MSS: u32 = 5;
 /// The FIN's sequence number: the stream has so many bytes.
 const FIN: u64 = (1 << 32) + 1 + 120;
 
-#[derive(Clone, Debug)]
-enum Op {
+/// What happens to a receiver.
+#[derive(Arbitrary, Clone, Debug)]
+pub enum ReceiverOp {
     /// A segment from so far behind RCV.NXT, of so many bytes; the stream's end brings its FIN.
     Arrives {
-        offset: i32,
-        len: u64,
+        /// Bytes from RCV.NXT.
+        offset: i8,
+        /// Bytes.
+        len: u8,
+        /// Does the last byte bring the FIN?
         fin: bool,
     },
-    Read(u64),
+    /// So many bytes are read, or all of them.
+    Read(Option<u8>),
     /// So many milliseconds pass.
-    Wait(u64),
+    Wait(u16),
     /// An acknowledgment leaves with something else.
     Piggyback,
 }
 
-fn op() -> impl Strategy<Value = Op> {
-    let offset = prop_oneof![5 => Just(0), 5 => 0..30_i32, 2 => -30..60_i32];
-    prop_oneof![
-        8 => (offset, 0..9_u64, any::<bool>())
-            .prop_map(|(offset, len, fin)| Op::Arrives { offset, len, fin }),
-        3 => prop_oneof![Just(u64::MAX), 0..8_u64].prop_map(Op::Read),
-        1 => (0..300_u64).prop_map(Op::Wait),
-        1 => Just(Op::Piggyback),
-    ]
+/// How it receives.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub struct ReceiverSetup {
+    /// In bytes; at least six are taken.
+    pub buffer: u8,
+    /// Segments for an acknowledgment: one to four are taken, and as many SACK blocks.
+    pub counts: [u8; 2],
+    /// The delay of acknowledgments, in milliseconds.
+    pub delay: u8,
+    /// Is SACK in use, and D-SACK besides?
+    pub sack: [bool; 2],
+    /// Do timestamps take room beside the blocks?
+    pub timestamps: bool,
+}
+
+impl ReceiverSetup {
+    fn config(self) -> ReceiverConfig {
+        let [ack_every, max_sack_blocks] = self.counts.map(|count| u32::from(count % 4) + 1);
+        ReceiverConfig {
+            buffer: u32::from(self.buffer).max(6),
+            ack_every,
+            delayed_ack: Duration::from_millis(u64::from(self.delay)),
+            max_sack_blocks,
+            ..Config::default().receiver
+        }
+    }
+
+    const fn sack(self) -> SackUse {
+        match self.sack {
+            [false, _] => SackUse::None,
+            [true, false] => SackUse::Blocks,
+            [true, true] => SackUse::WithDuplicates,
+        }
+    }
 }
 
 struct Model {
@@ -126,7 +155,8 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(config: ReceiverConfig, sack: SackUse, timestamps: bool) -> Self {
+    fn new(setup: ReceiverSetup) -> Self {
+        let config = setup.config();
         let whole = Config { receiver: config, ..Config::default() };
         let mut receiver = Receiver::new(Arc::new(whole));
         receiver.synchronise(&Segment::new(Seq::FIRST, 0, Flags::SYN));
@@ -142,36 +172,36 @@ impl Pair {
             duplicate: None,
             at: Instant::START,
         };
-        Self { receiver, model, sack, timestamps }
+        Self { receiver, model, sack: setup.sack(), timestamps: setup.timestamps }
     }
 
-    fn apply(&mut self, op: &Op, step: usize) -> Result<(), TestCaseError> {
+    fn apply(&mut self, op: &ReceiverOp, step: usize) {
         match op {
-            Op::Arrives { offset, len, fin } => self.arrives(*offset, *len, *fin, step),
-            Op::Read(bytes) => {
-                self.receiver.read(*bytes);
-                self.model.read += self.model.available().min(*bytes);
+            ReceiverOp::Arrives { offset, len, fin } => self.arrives(*offset, *len, *fin, step),
+            ReceiverOp::Read(bytes) => {
+                let bytes = bytes.map_or(u64::MAX, u64::from);
+                self.receiver.read(bytes);
+                self.model.read += self.model.available().min(bytes);
             }
-            Op::Wait(millis) => {
-                self.model.at += Duration::from_millis(*millis);
+            ReceiverOp::Wait(millis) => {
+                self.model.at += Duration::from_millis(u64::from(*millis));
                 self.receiver.on_timer(self.model.at);
                 if matches!(self.model.due, AckDue::At(at) if at <= self.model.at) {
                     self.model.due = AckDue::Now;
                 }
             }
-            Op::Piggyback => self.acknowledge()?,
+            ReceiverOp::Piggyback => self.acknowledge(),
         }
-        prop_assert_eq!(self.receiver.ack_due(), self.model.due);
+        assert_eq!(self.receiver.ack_due(), self.model.due);
         if self.model.due == AckDue::Now {
-            self.acknowledge()?;
+            self.acknowledge();
         }
-        Ok(())
     }
 
-    fn arrives(&mut self, offset: i32, len: u64, fin: bool, step: usize) {
+    fn arrives(&mut self, offset: i8, len: u8, fin: bool, step: usize) {
         let start = self.model.nxt.saturating_add_signed(offset.into()).min(FIN);
         let start = start.max(Seq::FIRST.value() + 1);
-        let len = len.min(FIN - start) as u32;
+        let len = u64::from(len).min(FIN - start) as u32;
         let fin = fin && start + u64::from(len) == FIN;
         let flags = if fin { Flags::FIN | Flags::ACK } else { Flags::ACK };
         let segment = Segment::new(Seq::new(start), len, flags);
@@ -181,7 +211,7 @@ impl Pair {
         }
     }
 
-    fn acknowledge(&mut self) -> Result<(), TestCaseError> {
+    fn acknowledge(&mut self) {
         let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
         ack.ack = self.receiver.nxt();
         ack.window = self.receiver.window(MSS);
@@ -193,38 +223,36 @@ impl Pair {
         let room = if self.timestamps { 3 } else { 4 };
         let room = room.min(self.model.config.max_sack_blocks as usize);
         let reported: Vec<_> = ack.sack_blocks().map(|b| b.start.value()..b.end.value()).collect();
-        prop_assert_eq!(reported, blocks.into_iter().take(room).collect::<Vec<_>>());
-        self.check_window(&ack)?;
+        assert_eq!(reported, blocks.into_iter().take(room).collect::<Vec<_>>());
+        self.check_window(&ack);
         (self.model.pending, self.model.due) = (0, AckDue::No);
-        prop_assert_eq!(self.receiver.ack_due(), AckDue::No);
-        Ok(())
+        assert_eq!(self.receiver.ack_due(), AckDue::No);
     }
 
     /// The right edge never goes back, moves in worthwhile steps, and only as far as there is room.
-    fn check_window(&mut self, ack: &Segment) -> Result<(), TestCaseError> {
+    fn check_window(&mut self, ack: &Segment) {
         let model = &mut self.model;
         let edge = model.nxt + u64::from(ack.window);
         let buffer = u64::from(model.config.buffer);
-        prop_assert!(edge >= model.edge, "{ack:?} takes back {}", model.edge);
+        assert!(edge >= model.edge, "{ack:?} takes back {}", model.edge);
         let worth = u64::from(MSS).min(buffer / 2);
         let room = (model.read + buffer).max(model.edge);
         match edge - model.edge {
-            0 => prop_assert!(room < model.edge + worth, "{ack:?} keeps {room} back"),
-            step => prop_assert!(step >= worth && edge == room, "{ack:?}, room to {room}"),
+            0 => assert!(room < model.edge + worth, "{ack:?} keeps {room} back"),
+            step => assert!(step >= worth && edge == room, "{ack:?}, room to {room}"),
         }
         model.edge = edge;
-        Ok(())
     }
 
-    fn check(&self) -> Result<(), TestCaseError> {
+    fn check(&self) {
         let (receiver, model) = (&self.receiver, &self.model);
-        prop_assert_eq!(receiver.nxt().value(), model.nxt);
-        prop_assert_eq!(receiver.available(), model.available());
-        prop_assert_eq!(receiver.finished(), model.nxt > FIN);
+        assert_eq!(receiver.nxt().value(), model.nxt);
+        assert_eq!(receiver.available(), model.available());
+        assert_eq!(receiver.finished(), model.nxt > FIN);
         for start in [model.nxt - 1, model.nxt, model.nxt + 7, model.nxt + 20] {
             let range = start..start + 3;
             let holds = range.clone().all(|n| n < model.nxt || model.received.contains_key(&n));
-            prop_assert_eq!(receiver.holds(&(Seq::new(range.start)..Seq::new(range.end))), holds);
+            assert_eq!(receiver.holds(&(Seq::new(range.start)..Seq::new(range.end))), holds);
         }
         let span = model.nxt - 3..model.nxt + 40;
         let missing: Vec<u64> = receiver
@@ -232,38 +260,29 @@ impl Pair {
             .flat_map(|part| part.start.value()..part.end.value())
             .collect();
         let lacks = |n: &u64| *n >= model.nxt && !model.received.contains_key(n);
-        prop_assert_eq!(missing, span.filter(lacks).collect::<Vec<_>>());
-        prop_assert_eq!(receiver.pieces(), model.runs().len());
-        Ok(())
+        assert_eq!(missing, span.filter(lacks).collect::<Vec<_>>());
+        assert_eq!(receiver.pieces(), model.runs().len());
     }
 }
 
-fn config() -> impl Strategy<Value = ReceiverConfig> {
-    (6..60_u32, 1..4_u32, 0..300_u64, 1..5_u32).prop_map(
-        |(buffer, ack_every, delay, max_sack_blocks)| ReceiverConfig {
-            buffer,
-            ack_every,
-            delayed_ack: Duration::from_millis(delay),
-            max_sack_blocks,
-            ..Config::default().receiver
-        },
-    )
+/// All that, one after the other.
+///
+/// # Panics
+/// If the receiver differs from the model.
+pub fn receiver_ops(setup: ReceiverSetup, ops: &[ReceiverOp]) {
+    let mut pair = Pair::new(setup);
+    for (step, op) in ops.iter().enumerate() {
+        pair.apply(op, step);
+        pair.check();
+    }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_receiver_holds_reports_and_offers_what_its_bytes_say(
-        config in config(),
-        sack in select(vec![SackUse::None, SackUse::Blocks, SackUse::WithDuplicates]),
-        timestamps in any::<bool>(),
-        ops in prop::collection::vec(op(), 1..100),
-    ) {
-        let mut pair = Pair::new(config, sack, timestamps);
-        for (step, op) in ops.iter().enumerate() {
-            pair.apply(op, step)?;
-            pair.check()?;
-        }
+/// One story, told by arbitrary bytes.
+///
+/// # Panics
+/// If the receiver differs from the model.
+pub fn receiver(input: &[u8]) {
+    if let Ok((setup, ops)) = <(_, Vec<_>)>::arbitrary_take_rest(Unstructured::new(input)) {
+        receiver_ops(setup, &ops);
     }
 }

@@ -1,48 +1,41 @@
 //! `Flight` against a model that keeps every sequence number by itself and counts anew each time.
 
-use proptest::prelude::*;
+use arbitrary::{Arbitrary, Unstructured};
 use rtolab_tcp::flight::{DuplicateRange, LossRule};
 use rtolab_tcp::{AckFacts, Cause, Flags, Flight, Segment, Sent, Seq};
 use rtolab_time::Instant;
 
 const RULE: LossRule = LossRule { runs: 3, bytes: 16 };
 
-#[derive(Clone, Debug)]
-enum Op {
+/// What happens to a flight; bytes are counted from SND.UNA, or back from SND.MAX.
+#[derive(Arbitrary, Clone, Debug)]
+pub enum FlightOp {
     /// A segment leaves: from so far behind SND.MAX, of so many bytes.
     Send {
-        back: u32,
-        len: u32,
+        /// Bytes back from SND.MAX.
+        back: u8,
+        /// Bytes.
+        len: u8,
     },
-    /// An acknowledgment of so many bytes more, or fewer, with blocks from SND.UNA on.
+    /// An acknowledgment of so many bytes more, or fewer, with blocks.
     Ack {
-        advance: i32,
-        window: u32,
-        len: u32,
-        blocks: Vec<(i32, i32)>,
+        /// Bytes from SND.UNA.
+        advance: i8,
+        /// What is offered.
+        window: u8,
+        /// Bytes that it carries.
+        len: u8,
+        /// SACK blocks, from SND.UNA; four are taken.
+        blocks: Vec<(i8, i8)>,
     },
+    /// Losses are looked for.
     MarkLost,
-    MarkRepaired(u32),
+    /// The segment there was sent again.
+    MarkRepaired(u8),
+    /// Nothing counts as lost any more.
     ClearLosses,
+    /// Nor as SACKed.
     ClearScoreboard,
-}
-
-fn op() -> impl Strategy<Value = Op> {
-    let back = prop_oneof![8 => Just(0_u32), 3 => 0..60_u32];
-    let advance = prop_oneof![12 => Just(0), 4 => 1..6_i32, 1 => -3..60_i32];
-    let block = prop_oneof![
-        8 => (0..50_i32, 1..12_i32).prop_map(|(start, len)| (start, start + len)),
-        1 => (-20..80_i32, -20..80_i32),
-    ];
-    let blocks = prop::collection::vec(block, 0..4);
-    prop_oneof![
-        10 => (back, 0..6_u32).prop_map(|(back, len)| Op::Send { back, len }),
-        8 => (advance, 0..2_u32, 0..2_u32, blocks)
-            .prop_map(|(advance, window, len, blocks)| Op::Ack { advance, window, len, blocks }),
-        2 => Just(Op::MarkLost),
-        2 => (0..60_u32).prop_map(Op::MarkRepaired),
-        1 => prop_oneof![Just(Op::ClearLosses), Just(Op::ClearScoreboard)],
-    ]
 }
 
 /// A segment of the model.
@@ -170,7 +163,7 @@ fn duplicate_range(ack: &Segment) -> Option<DuplicateRange> {
     (start < end && (end <= ack.ack || within)).then_some(DuplicateRange { start, end })
 }
 
-fn at_offset(una: u64, by: i32) -> Seq {
+fn at_offset(una: u64, by: i8) -> Seq {
     Seq::new(una.wrapping_add_signed(by.into()))
 }
 
@@ -189,66 +182,60 @@ fn same_facts(facts: &AckFacts, model: &(u64, u64, Vec<Piece>, bool), ack: &Segm
         && facts.dsack == duplicate_range(ack)
 }
 
-fn same_state(flight: &Flight, model: &Model) -> Result<(), TestCaseError> {
-    prop_assert_eq!((flight.una().value(), flight.max().value()), (model.una, model.max));
-    prop_assert_eq!(flight.size(), model.max - model.una);
-    prop_assert_eq!(flight.sacked(), model.bytes(|p| p.sacked));
-    prop_assert_eq!(flight.lost(), model.bytes(|p| p.lost));
-    prop_assert_eq!(flight.repaired(), model.bytes(|p| p.repaired));
-    prop_assert_eq!(flight.sacked_edge().value().max(model.una), model.sacked_edge());
+fn same_state(flight: &Flight, model: &Model) {
+    assert_eq!((flight.una().value(), flight.max().value()), (model.una, model.max));
+    assert_eq!(flight.size(), model.max - model.una);
+    assert_eq!(flight.sacked(), model.bytes(|p| p.sacked));
+    assert_eq!(flight.lost(), model.bytes(|p| p.lost));
+    assert_eq!(flight.repaired(), model.bytes(|p| p.repaired));
+    assert_eq!(flight.sacked_edge().value().max(model.una), model.sacked_edge());
     let same = |piece: Option<&Piece>, sent: Option<&Sent>| {
         piece.map(|p| p.start) == sent.map(|s| s.seq.value())
     };
-    prop_assert!(same(model.pieces.first(), flight.head()));
-    prop_assert!(same(model.pieces.iter().rfind(|p| !p.sacked), flight.last_unsacked()));
+    assert!(same(model.pieces.first(), flight.head()));
+    assert!(same(model.pieces.iter().rfind(|p| !p.sacked), flight.last_unsacked()));
     for piece in &model.pieces {
         let sent = flight.segment_at(Seq::new(piece.start)).unwrap();
-        prop_assert!(piece.matches(sent), "{sent:?} is {piece:?}");
-        prop_assert_eq!(flight.segment_at(Seq::new(piece.end - 1)), Some(sent));
+        assert!(piece.matches(sent), "{sent:?} is {piece:?}");
+        assert_eq!(flight.segment_at(Seq::new(piece.end - 1)), Some(sent));
         // What is lost is all below one edge.
         let below = piece.start < flight.lost_edge().value();
-        prop_assert!(piece.sacked || piece.lost == below, "{piece:?} {}", flight.lost_edge());
+        assert!(piece.sacked || piece.lost == below, "{piece:?} {}", flight.lost_edge());
         let next = model.pieces.iter().find(|p| !p.sacked && p.end > piece.start);
-        prop_assert!(same(next, flight.unsacked_from(Seq::new(piece.start))));
+        assert!(same(next, flight.unsacked_from(Seq::new(piece.start))));
         let below = model.bytes(|p| p.sacked && p.start < piece.start);
-        prop_assert_eq!(flight.sacked_below(Seq::new(piece.start)), below);
+        assert_eq!(flight.sacked_below(Seq::new(piece.start)), below);
     }
-    Ok(())
 }
 
-fn apply(
-    flight: &mut Flight,
-    model: &mut Model,
-    op: &Op,
-    at: Instant,
-) -> Result<(), TestCaseError> {
+fn apply(flight: &mut Flight, model: &mut Model, op: &FlightOp, at: Instant) {
     match op {
-        Op::Send { back, len } => {
-            let seq = flight.max() - *back;
-            flight.sent(&Segment::new(seq, *len, Flags::NONE), at, Cause::Unknown);
-            model.send(seq.value(), seq.value() + u64::from(*len), at);
+        FlightOp::Send { back, len } => {
+            let (seq, len) = (flight.max() - u32::from(*back), u32::from(*len));
+            flight.sent(&Segment::new(seq, len, Flags::NONE), at, Cause::Unknown);
+            model.send(seq.value(), seq.value() + u64::from(len), at);
         }
-        Op::Ack { advance, window, len, blocks } => {
-            let mut ack = Segment::new(Seq::FIRST, *len, Flags::ACK);
+        FlightOp::Ack { advance, window, len, blocks } => {
+            let mut ack = Segment::new(Seq::FIRST, u32::from(*len), Flags::ACK);
             ack.ack = at_offset(model.una, *advance).min(flight.max());
-            ack.window = *window;
-            for (start, end) in blocks {
+            ack.window = u32::from(*window);
+            for (start, end) in blocks.iter().take(4) {
                 ack.push_sack(at_offset(model.una, *start)..at_offset(model.una, *end));
             }
             let facts = flight.acked(&ack, at);
             let expected = model.ack(&ack);
-            prop_assert!(same_facts(&facts, &expected, &ack), "{facts:?} is {expected:?}");
+            assert!(same_facts(&facts, &expected, &ack), "{facts:?} is {expected:?}");
         }
-        Op::MarkLost => {
+        FlightOp::MarkLost => {
             flight.mark_lost(RULE);
             model.mark_lost();
         }
-        Op::MarkRepaired(offset) => {
-            flight.mark_repaired(flight.una() + *offset);
+        FlightOp::MarkRepaired(offset) => {
+            flight.mark_repaired(flight.una() + u32::from(*offset));
             model.mark_repaired(model.una + u64::from(*offset));
         }
-        Op::ClearLosses | Op::ClearScoreboard => {
-            let all = matches!(op, Op::ClearScoreboard);
+        FlightOp::ClearLosses | FlightOp::ClearScoreboard => {
+            let all = matches!(op, FlightOp::ClearScoreboard);
             if all {
                 flight.clear_scoreboard();
             } else {
@@ -260,20 +247,28 @@ fn apply(
             }
         }
     }
-    Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+/// All that, one after the other.
+///
+/// # Panics
+/// If the flight differs from the model.
+pub fn flight_ops(ops: &[FlightOp]) {
+    let first = Seq::FIRST.value();
+    let mut flight = Flight::default();
+    let mut model = Model { pieces: Vec::new(), una: first, max: first, window: None };
+    for (step, op) in ops.iter().enumerate() {
+        apply(&mut flight, &mut model, op, Instant::from_nanos(step as u64));
+        same_state(&flight, &model);
+    }
+}
 
-    #[test]
-    fn a_flight_counts_as_its_segments_do(ops in prop::collection::vec(op(), 1..100)) {
-        let first = Seq::FIRST.value();
-        let mut flight = Flight::default();
-        let mut model = Model { pieces: Vec::new(), una: first, max: first, window: None };
-        for (step, op) in ops.iter().enumerate() {
-            apply(&mut flight, &mut model, op, Instant::from_nanos(step as u64))?;
-            same_state(&flight, &model)?;
-        }
+/// One story, told by arbitrary bytes.
+///
+/// # Panics
+/// If the flight differs from the model.
+pub fn flight(input: &[u8]) {
+    if let Ok(ops) = Vec::arbitrary_take_rest(Unstructured::new(input)) {
+        flight_ops(&ops);
     }
 }

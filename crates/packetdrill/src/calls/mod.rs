@@ -1,0 +1,133 @@
+//! The functions that packetdrill calls, each a thin skin over [`Host`]: pointers become slices here,
+//! results a number and `errno`.
+#![allow(unsafe_code)]
+
+mod address;
+mod options;
+mod sockets;
+mod transfer;
+mod waiting;
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::Arc;
+
+use crate::host::{Descriptor, Host};
+use crate::interface::Interface;
+use crate::settings::Settings;
+use crate::shared::Shared;
+
+use options::{fcntl, getsockopt, ioctl, setsockopt};
+use sockets::{accept, bind, close, connect, listen, shutdown, socket};
+use transfer::{read, readv, recv, recvfrom, recvmsg, send, sendmsg, sendto, write, writev};
+use waiting::{
+    epoll_create, epoll_ctl, epoll_wait, gettimeofday, netdev_receive, netdev_send, pipe, poll,
+    splice, usleep,
+};
+
+pub(crate) use options::answer_option;
+
+/// Fills in the table of functions. Flags that say nothing end the process: the tool has no way to be
+/// told.
+///
+/// # Safety
+///
+/// `flags` is null or a string that ends with zero; `interface` has room for the table. Its functions
+/// are called as the table declares them, with its `userdata`, and none after `free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn packetdrill_interface_init(
+    flags: *const c_char,
+    interface: *mut Interface,
+) {
+    let flags = match flags.is_null() {
+        true => String::new(),
+        // SAFETY: not null, so a string by the caller's promise.
+        false => unsafe { CStr::from_ptr(flags) }.to_string_lossy().into_owned(),
+    };
+    let settings = Settings::parse(&flags).unwrap_or_else(|error| {
+        eprintln!("rtolab: {error}");
+        std::process::exit(2);
+    });
+    let shared = Shared::new(Host::new(settings));
+    let table = Interface {
+        userdata: Arc::into_raw(shared).cast_mut().cast(),
+        free,
+        socket,
+        bind,
+        listen,
+        accept,
+        connect,
+        read,
+        readv,
+        recv,
+        recvfrom,
+        recvmsg,
+        write,
+        writev,
+        send,
+        sendto,
+        sendmsg,
+        fcntl,
+        ioctl,
+        close,
+        shutdown,
+        getsockopt,
+        setsockopt,
+        poll,
+        netdev_send,
+        netdev_receive,
+        usleep,
+        gettimeofday,
+        epoll_create,
+        epoll_ctl,
+        epoll_wait,
+        pipe,
+        splice,
+    };
+    // SAFETY: the caller gives room for the table.
+    unsafe { interface.write(table) };
+}
+
+type User = *mut c_void;
+
+/// The stack behind `userdata`.
+///
+/// # Safety
+///
+/// `user` is what [`packetdrill_interface_init`] gave, and [`free`] was not called.
+unsafe fn shared<'a>(user: User) -> &'a Shared {
+    // SAFETY: it came from `Arc::into_raw`, and lives until `free`.
+    unsafe { &*user.cast::<Shared>() }
+}
+
+/// Sets `errno`; returns what failing calls return.
+pub(crate) fn fail(errno: c_int) -> c_int {
+    // SAFETY: libc's pointer to the thread's own `errno`.
+    unsafe { *libc::__errno_location() = errno };
+    -1
+}
+
+fn status(result: Result<(), c_int>) -> c_int {
+    result.map_or_else(fail, |()| 0)
+}
+
+fn count(result: Result<usize, c_int>) -> isize {
+    result.map_or_else(|errno| fail(errno) as isize, |count| count as isize)
+}
+
+/// A descriptor that is real, for the tool closes what a script leaves open.
+fn new_descriptor() -> Result<Descriptor, c_int> {
+    // SAFETY: no pointer is involved.
+    let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
+    if descriptor < 0 { Err(libc::EMFILE) } else { Ok(descriptor) }
+}
+
+/// What a call on `descriptor` fails with where it would wait; nothing where it may.
+fn unready(shared: &Shared, descriptor: Descriptor, flags: c_int, errno: c_int) -> Option<c_int> {
+    (flags & libc::MSG_DONTWAIT != 0 || shared.is_nonblocking(descriptor)).then_some(errno)
+}
+
+unsafe extern "C" fn free(user: User) {
+    // SAFETY: from `Arc::into_raw`, and the last call by the tool's promise.
+    let shared = unsafe { Arc::from_raw(user.cast::<Shared>()) };
+    shared.retire();
+}

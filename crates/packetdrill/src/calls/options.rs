@@ -1,0 +1,115 @@
+//! What is set and asked: `fcntl`, `ioctl`, `getsockopt`, `setsockopt`.
+
+use core::ffi::{c_int, c_long, c_ulong, c_void};
+
+use crate::host::Descriptor;
+use crate::info::TcpInfo;
+use crate::shared::Shared;
+
+use super::{User, fail, shared, status};
+
+pub(super) unsafe extern "C" fn fcntl(
+    user: User,
+    descriptor: c_int,
+    command: c_int,
+    value: c_long,
+) -> c_int {
+    // SAFETY: the table's `userdata`.
+    let shared = unsafe { shared(user) };
+    match command {
+        libc::F_GETFL if shared.is_nonblocking(descriptor) => libc::O_RDWR | libc::O_NONBLOCK,
+        libc::F_GETFL => libc::O_RDWR,
+        libc::F_SETFL => {
+            shared.set_nonblocking(descriptor, value as c_int & libc::O_NONBLOCK != 0);
+            0
+        }
+        _ => fail(libc::EINVAL),
+    }
+}
+
+pub(super) unsafe extern "C" fn ioctl(
+    user: User,
+    descriptor: c_int,
+    request: c_ulong,
+    value: *mut c_void,
+) -> c_int {
+    // SAFETY: the table's `userdata`.
+    let shared = unsafe { shared(user) };
+    let answer = shared.with(|host| match request {
+        libc::FIONREAD => Some(host.readable(descriptor)),
+        libc::TIOCOUTQ => host.flow(descriptor).map(crate::flow::Flow::unacknowledged),
+        _ => None,
+    });
+    match answer {
+        Some(bytes) => {
+            // SAFETY: both requests are for an `int`.
+            unsafe { value.cast::<c_int>().write_unaligned(bytes as c_int) };
+            0
+        }
+        None => fail(libc::EINVAL),
+    }
+}
+
+pub(super) unsafe extern "C" fn getsockopt(
+    user: User,
+    descriptor: c_int,
+    level: c_int,
+    name: c_int,
+    value: *mut c_void,
+    length: *mut libc::socklen_t,
+) -> c_int {
+    // SAFETY: the table's `userdata`, and room for as many bytes as `length` says.
+    unsafe { answer_option(shared(user), descriptor, (level, name), value, length) }
+}
+
+/// Answers `getsockopt`: `TCP_INFO`, `SO_ERROR`, `TCP_MAXSEG`; zeros where nothing is known.
+///
+/// # Safety
+///
+/// `value` has room for `*length` bytes.
+pub(crate) unsafe fn answer_option(
+    shared: &Shared,
+    descriptor: Descriptor,
+    option: (c_int, c_int),
+    value: *mut c_void,
+    length: *mut libc::socklen_t,
+) -> c_int {
+    let number = |number: c_int| number.to_ne_bytes().to_vec();
+    // SAFETY: by the caller's promise.
+    let room = unsafe { *length } as usize;
+    let bytes = shared.with(|host| match option {
+        (libc::SOL_SOCKET, libc::SO_ERROR) => number(host.error(descriptor)),
+        (libc::SOL_TCP, libc::TCP_INFO) => {
+            let mut bytes = host.flow(descriptor).map(TcpInfo::of).unwrap_or_default().bytes();
+            // What newer kernels know besides is zero.
+            bytes.resize(room, 0);
+            bytes
+        }
+        (libc::SOL_TCP, libc::TCP_MAXSEG) => number(host.segment_size(descriptor)),
+        _ => Vec::new(),
+    });
+    let count = bytes.len().min(room);
+    // SAFETY: `count` bytes fit into `value`, which is none of ours.
+    unsafe {
+        value.cast::<u8>().write_bytes(0, room);
+        value.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), count);
+        if !bytes.is_empty() {
+            *length = count as libc::socklen_t;
+        }
+    }
+    0
+}
+
+pub(super) unsafe extern "C" fn setsockopt(
+    user: User,
+    descriptor: c_int,
+    level: c_int,
+    name: c_int,
+    value: *const c_void,
+    length: libc::socklen_t,
+) -> c_int {
+    // SAFETY: the table's `userdata`, and a value of that length.
+    let (shared, bytes) =
+        unsafe { (shared(user), core::slice::from_raw_parts(value.cast::<u8>(), length as usize)) };
+    status(shared.call(None, |host| host.set_option(descriptor, (level, name), bytes)))
+}

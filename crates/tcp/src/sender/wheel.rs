@@ -1,0 +1,59 @@
+//! When a timer of Linux's wheel expires: `calc_wheel_index` of `kernel/time/timer.c`, since Linux 4.8.
+//!
+//! The longer a timer is to run, the coarser are the slots that it is put into: of a tick, of eight
+//! from 63 ticks on, of 64 from 504 on. It never expires early, and up to an eighth of its time late.
+
+use rtolab_time::{Duration, Instant};
+
+/// A slot of a level is so many times as long as one of the level below, as a power of two.
+const LEVEL_SHIFT: u32 = 3;
+
+/// The ticks that the lowest level reaches.
+const LOWEST: u64 = 63;
+
+/// The highest level.
+const LEVELS: u32 = 8;
+
+/// When a timer that is set at `at` expires; `tick` is not zero.
+pub(super) fn expiry(at: Instant, timeout: Duration, tick: Duration) -> Instant {
+    let ticks = timeout.nanos().div_ceil(tick.nanos());
+    let level = (1..=LEVELS).rev().find(|level| ticks >= LOWEST << (LEVEL_SHIFT * (level - 1)));
+    let shift = LEVEL_SHIFT * level.unwrap_or(0);
+    let slot = ((at.nanos() / tick.nanos() + ticks) >> shift) + 1;
+    Instant::from_nanos((slot << shift).saturating_mul(tick.nanos()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expires(at: u64, timeout: u64, tick: u64) -> u64 {
+        let [timeout, tick] = [timeout, tick].map(Duration::from_millis);
+        expiry(Instant::START + Duration::from_millis(at), timeout, tick).nanos() / 1_000_000
+    }
+
+    #[test]
+    fn slots_are_coarser_the_longer_a_timer_runs() {
+        assert_eq!(expires(0, 62, 1), 63);
+        assert_eq!(expires(0, 63, 1), 64);
+        assert_eq!(expires(0, 64, 1), 72);
+        assert_eq!(expires(100, 503, 1), 608);
+        assert_eq!(expires(100, 504, 1), 640);
+        assert_eq!(expires(0, 4031, 1), 4032);
+        assert_eq!(expires(0, 4032, 1), 4096);
+        assert_eq!(expires(100, 503, 4), 608);
+    }
+
+    /// Linux 6.18 with 250 ticks a second, once acknowledgments stop: the first two timeouts came
+    /// 884.7 and then 1728.0 ms later, on a timeout of 854.6 ms by the arithmetic of the RFC.
+    #[test]
+    fn timers_come_as_late_as_a_kernel_s() {
+        let offset = 5_078_991 % 32_000;
+        let at = |micros: u64| Instant::START + Duration::from_micros(micros - offset);
+        let tick = Duration::from_millis(4);
+        let first = expiry(at(4_194_314), Duration::from_micros(854_629), tick);
+        assert_eq!(first, at(5_078_991));
+        let second = expiry(first, Duration::from_micros(1_709_258), tick);
+        assert_eq!(second.since(first), Duration::from_millis(1728));
+    }
+}

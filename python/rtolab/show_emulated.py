@@ -1,0 +1,169 @@
+"""Runs in real time as tables of text: links, kernels beside the engine, what is in doubt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from rtolab.agreement import HEADINGS, cells
+from rtolab.emulation import counted, doubts
+from rtolab.show import STYLES, compact, runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rtolab._rtolab import EmulationReport
+    from rtolab.agreement import Case
+    from rtolab.comparison import Agreement, Comparison
+    from rtolab.emulation import Emulated
+    from rtolab.experiments.kernel import OnKernel
+    from rtolab.stats import Summary
+
+LISTED = 5
+"""Of many runs that are not good, why so many of them are not."""
+
+
+def emulation(report: EmulationReport) -> RenderableType:
+    """What links in real time did, a row a direction, and whether the run is good."""
+    ended = f"the command {_ended(report)} after {report['elapsed_s']:.2f} s"
+    title = Text.assemble((_links(report), "bold"), f"  {ended}")
+    lines: list[RenderableType] = [title, _carried(report), *_faithful([report])]
+    if report["returncode"] and not report["interrupted"]:
+        lines.append(Text.assemble(("FAILED", STYLES["fail"]), f"  the command {_ended(report)}"))
+    return Group(*lines)
+
+
+def emulated(result: Emulated) -> RenderableType:
+    """What a scenario's flows became on real kernels, and whether the runs are good."""
+    first = result.reports[0]
+    one = result.runs == 1
+    details: list[RenderableType] = [_carried(first)] if one else []
+    for host, counts in counted(first).items() if one else ():
+        told = ", ".join(f"{name.removeprefix('TcpExt')} {n}" for name, n in counts.items())
+        if told:
+            details.append(Text(f"{host}'s kernel counted {told}"))
+    return Group(runs(result), *details, *_faithful(result.reports))
+
+
+def on_kernel(done: OnKernel) -> RenderableType:
+    """An experiment three times: published, simulated and on kernels, medians with quartiles."""
+    experiment = done.experiment
+    title = Text.assemble((experiment.title, "bold"), f"  {experiment.id} on kernels\n")
+    title.append(f"{experiment.source}; {done.runs} runs a sender, medians (quartiles)", "dim")
+    table = compact()
+    for name in ("sender", ""):
+        table.add_column(name, no_wrap=True)
+    for name in ("published", "simulated", "kernel"):
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    before = None
+    for line in done.lines:
+        digits = line.metric.digits
+        published = "" if line.published is None else f"{line.published:.{digits}f}"
+        cells = [_box(summary, digits) for summary in (line.simulated, line.kernel)]
+        unit = f"{line.metric.label}, {line.metric.unit}" if line.metric.unit else line.metric.label
+        named = "" if line.variant is before else line.variant.title
+        table.add_row(named, unit, published, *cells)
+        before = line.variant
+    told = [Text(f"{one.key}: {one.says}", "dim") for one in done.mapping]
+    if done.left_out:
+        told.append(Text(f"not run on kernels: {'; '.join(done.left_out)}", "dim"))
+    return Group(title, table, *told, *_faithful(done.emulated.reports))
+
+
+def comparison(done: Comparison) -> RenderableType:
+    """Medians of the engine and of the kernel, and whether they agree."""
+    title = Text.assemble((done.scenario, "bold"), f"  {len(done.pairs)} seeds; medians")
+    table = compact()
+    for name in ("", done.sender, "kernel", "may differ by", ""):
+        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    for check in done.checks:
+        numbers = (check.engine, check.kernel, check.allowed)
+        cells = ["none" if number is None else f"{number:.4g}" for number in numbers]
+        told = Text("agree", STYLES["pass"]) if check.agrees else Text("differ", STYLES["fail"])
+        table.add_row(check.name, *cells, told)
+    lines = [table, *_selves(done.checks), *_faithful(done.kernel.reports)]
+    return Group(title, *lines, Text(f"verdict  {done.verdict}"))
+
+
+def _selves(checks: Sequence[Agreement]) -> Iterator[RenderableType]:
+    """Where the kernel's runs differ from each other although nothing is random."""
+    for check in checks:
+        if check.spread is not None:
+            least, largest = check.spread
+            yield Text(f"the kernel's own runs differ: {check.name} {least:.4g} to {largest:.4g}")
+
+
+def agreement(found: Sequence[tuple[Case, Comparison]]) -> RenderableType:
+    """A row for each link: medians of engine and kernel, and whether they agree."""
+    table = compact()
+    for name in ("engine, kernel", "seeds", *HEADINGS.values(), ""):
+        table.add_column(name, justify="left" if name == "engine, kernel" else "right")
+    for case, done in found:
+        *row, verdict = cells(case, done)
+        style = STYLES["pass" if verdict == "agree" else "fail"]
+        table.add_row(*(cell.replace("**", "") for cell in row), Text(verdict, style))
+    agreed = sum(done.verdict == "agree" for _, done in found)
+    return Group(table, Text(f"{agreed} of {len(found)} agree"))
+
+
+def _box(summary: Summary | None, digits: int) -> str:
+    if summary is None:
+        return "none"
+    median, low, high = (f"{x:.{digits}f}" for x in (summary.median, summary.q1, summary.q3))
+    return f"{median} ({low} to {high})"
+
+
+def _links(report: EmulationReport) -> str:
+    names = list(dict.fromkeys(way["link"] for way in report["links"]))
+    return f"link {names[0]}" if len(names) == 1 else f"{len(names)} links"
+
+
+def _carried(report: EmulationReport) -> RenderableType:
+    table = compact()
+    table.add_column("packets", no_wrap=True)
+    shown = ("offered", "delivered", "queue", "error", "outage", "script", "inside")
+    for name in shown:
+        dropped = "dropped\n" if name == "queue" else "\n"
+        table.add_column(f"{dropped}{name}", justify="right", no_wrap=True)
+    for place, way in enumerate(report["links"]):
+        drops = (way["dropped_queue"], way["dropped_error"], way["dropped_outage"])
+        counts = (way["offered"], way["delivered"], *drops, way["dropped_script"], way["inside"])
+        ends = (way["from_host"], way["to_host"])
+        there = f"{way['link']} {('forward', 'backward')[place % 2]}"
+        name = f"{ends[0]} to {ends[1]}" if all(ends) else there
+        table.add_row(name, *map(str, counts))
+    return table
+
+
+def _ended(report: EmulationReport) -> str:
+    code = report["returncode"]
+    if report["interrupted"] or code is None:
+        return "was interrupted"
+    return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+def _faithful(reports: Sequence[EmulationReport]) -> list[RenderableType]:
+    """The lateness of the latest run, and why runs are not good if they are not."""
+    worst = max(reports, key=lambda report: report["lateness"]["p99_s"])
+    late = worst["lateness"]
+    times = [f"{late[key] * 1e3:.3g}" for key in ("p50_s", "p99_s", "max_s")]
+    known = f"p50 {times[0]} ms, p99 {times[1]} ms, max {times[2]} ms"
+    known += "" if worst["real_time"] else " (without real-time scheduling)"
+    waited_s = max(report["waited"]["p99_s"] for report in reports)
+    known += f"; unread for {waited_s * 1e3:.3g} ms at p99, if at all"
+    of = "lateness" if len(reports) == 1 else "lateness of the latest run"
+    late_by = Text(f"{of}  {known if late['packets'] else 'unknown: no packet came out'}")
+    found = [doubt for report in reports for doubt in doubts(report)]
+    if found:
+        bad = sum(bool(doubts(report)) for report in reports)
+        of = "" if len(reports) == 1 else f"{bad} of {len(reports)} runs: "
+        return [
+            late_by,
+            *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {of}{d}") for d in found[:LISTED]),
+        ]
+    if not any(report["lateness"]["packets"] for report in reports):
+        return [late_by]
+    allowed = f"the links kept their times: p99 lateness below {late['allowed_s'] * 1e3:.3g} ms"
+    return [late_by, Text.assemble(("GOOD", STYLES["pass"]), f"  {allowed}")]

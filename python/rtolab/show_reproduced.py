@@ -1,0 +1,207 @@
+"""Experiments as tables of text: published beside measured, and what is judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from rtolab.experiments.summary import KINDS, VERDICTS
+from rtolab.show import STYLES, compact
+from rtolab.stats import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from rtolab.experiments.base import Judgement, Metric, Value
+    from rtolab.experiments.base import Table as LaidOut
+    from rtolab.experiments.reproduce import Reproduction, Row
+    from rtolab.experiments.summary import Line
+
+SHOWN = ("time", "lost", "rexmits")
+"""Of a table's metrics those that tell most, where it has them and the terminal no room for all."""
+ROOM = 8
+"""How many columns of numbers a table of 80 columns has room for."""
+
+
+def reproduction(done: Reproduction, *, kept: bool = False) -> RenderableType:
+    """An experiment: published beside measured, then the verdict and every check that failed.
+
+    Args:
+        done: what came out.
+        kept: was it computed by an earlier run?
+    """
+    experiment = done.experiment
+    title = Text.assemble((experiment.title, "bold"), f"  {experiment.id}\n")
+    when = "kept from an earlier run" if kept else f"{done.wall_s:.2f} s"
+    title.append(f"{experiment.source}; {_how(done)}, {when}", "dim")
+    lines: list[RenderableType] = [title]
+    if experiment.is_sweep:
+        lines.append(Text(f"{len(experiment.variants)} variants: their table is in the report"))
+    elif done.rows:
+        lines.append(_traces(done) if experiment.is_trace else _medians(done))
+    lines += [_laid_out(table) for table in done.tables]
+    if done.derived:
+        lines.append(_derived(done.derived))
+    if experiment.note:
+        lines.append(Text(f"Note: {experiment.note}", "italic"))
+    return Group(*lines, *_verdicts(done), *_alternatives(done), Text(""))
+
+
+def _how(done: Reproduction) -> str:
+    if not done.experiment.variants:
+        return "nothing is simulated"
+    runs = "one run" if done.experiment.is_trace else f"{done.runs} runs"
+    return f"{runs} a variant, seed {done.seed}"
+
+
+def _medians(done: Reproduction) -> Table:
+    """The medians, with the paper's beside them where it printed any."""
+    known = {row.metric for row in done.rows if row.published is not None}
+    metrics = _fitting(done.experiment.metrics, known)
+    table = compact()
+    table.add_column("\nVariant")
+    for metric in metrics:
+        unit = f" {metric.unit}" if metric.unit else ""
+        name = f"{metric.label}{unit}"
+        if metric in known:
+            table.add_column(f"{name}\npaper", justify="right")
+        head = "\nhere" if metric in known else f"{name}\nhere"
+        table.add_column(head, justify="right", style="bold")
+    condition = ""
+    for variant in done.experiment.variants:
+        if variant.condition != condition:
+            condition = variant.condition
+            table.add_section()
+            table.add_row(Text(condition, "italic"))
+        cells = []
+        for row in done.rows:
+            if row.variant == variant and row.metric in metrics:
+                cells += [_published(row)] * (row.metric in known) + [_median(row)]
+        table.add_row(variant.label, *cells)
+    return table
+
+
+def _fitting(metrics: Sequence[Metric], known: set[Metric]) -> list[Metric]:
+    """As many metrics as there is room for."""
+    telling = [metric for metric in metrics if metric.name in SHOWN]
+    if telling and any(metric in known for metric in telling):
+        return telling
+    found, columns = [], 0
+    for metric in metrics:
+        columns += 2 if metric in known else 1
+        if columns <= ROOM:
+            found.append(metric)
+    return found
+
+
+def _traces(done: Reproduction) -> Table:
+    """A column a metric."""
+    table = compact()
+    table.add_column("Variant")
+    for metric in done.experiment.metrics:
+        unit = f" {metric.unit}" if metric.unit else ""
+        table.add_column(f"{metric.label}{unit}", justify="right")
+    for variant in done.experiment.variants:
+        cells = [_median(row) for row in done.rows if row.variant == variant]
+        table.add_row(variant.title, *cells)
+    return table
+
+
+def _laid_out(laid_out: LaidOut) -> RenderableType:
+    """A table that the experiment lays out itself."""
+    table = compact()
+    for place, name in enumerate(laid_out.head):
+        table.add_column(name, justify="right" if place else "left")
+    for row in laid_out.rows:
+        table.add_row(*(laid_out.text(cell) for cell in row))
+    return Group(Text(laid_out.caption, "italic"), table)
+
+
+def _derived(values: Sequence[Value]) -> Table:
+    """What was worked out, beside the paper's."""
+    table = compact()
+    table.add_column("Worked out")
+    for name in ("paper", "here"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for value in values:
+        unit = f" ({value.unit})" if value.unit else ""
+        published = "-" if value.published is None else f"{value.published:.{value.digits}f}"
+        table.add_row(f"{value.label}{unit}", published, Text(_worked_out(value), "bold"))
+    return table
+
+
+def _worked_out(value: Value) -> str:
+    found, digits = value.measured, value.digits
+    if found is None:
+        return "none"
+    if not isinstance(found, Estimate):
+        return f"{found:.{digits}f}"
+    return f"{found.value:.{digits}f} ({found.low:.{digits}f} to {found.high:.{digits}f})"
+
+
+def _published(row: Row) -> str:
+    return "-" if row.published is None else f"{row.published:.{row.metric.digits}f}"
+
+
+def _median(row: Row) -> str:
+    return f"{row.measured.median:.{row.metric.digits}f}" if row.measured else "none"
+
+
+def _verdicts(done: Reproduction) -> list[RenderableType]:
+    lines: list[RenderableType] = [_verdict(done)]
+    told = ("fail", "not reproducible")
+    every = done.experiment.is_sweep or not done.rows
+    return lines + [_check(check) for check in done.checks if every or check.verdict in told]
+
+
+def _verdict(done: Reproduction) -> Text:
+    if not done.checks:
+        return Text(done.verdict.upper(), STYLES[done.verdict])
+    return Text.assemble((done.verdict.upper(), STYLES[done.verdict]), f"  {done.tally()}")
+
+
+def _check(check: Judgement) -> RenderableType:
+    """A line for what passes or is open; of the rest what was expected, too, and why."""
+    if check.verdict in ("pass", "undecidable"):
+        verdict = (f"{check.verdict}  ", STYLES[check.verdict])
+        line = Text.assemble(verdict, f"{check.name}: {check.measured_text()}")
+        return Padding(line, (0, 0, 0, 2))
+    claim = Text.assemble((f"{check.verdict}  ", STYLES[check.verdict]), check.name)
+    found = Text(f"      expected {check.expected}; measured {check.measured_text()}")
+    why = [Padding(Text(check.why, "dim"), (0, 0, 0, 6))] if check.why else []
+    return Padding(Group(claim, found, *why), (0, 0, 0, 2))
+
+
+def _alternatives(done: Reproduction) -> list[RenderableType]:
+    """What other assumptions do to the verdicts."""
+    lines: list[RenderableType] = []
+    for tried in done.alternatives:
+        lines.append(Text(f"with {tried.alternative.name}: {tried.tally()}"))
+        for check in tried.otherwise():
+            name, measured = check.judged.name, check.judged.measured_text()
+            lines.append(Padding(f"{check.becomes()}: {name}: {measured}", (0, 0, 0, 2)))
+    return lines
+
+
+def summary(lines: Sequence[Line]) -> RenderableType:
+    """How many checks pass of how many, a row a paper."""
+    table = compact()
+    table.add_column("Passing of", no_wrap=True)
+    for name in (*KINDS, "all"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("fail", "open", "never"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for line in lines:
+        if not line.paper:
+            table.add_section()
+        kinds = ["/".join(map(str, line.of_kind(kind))) for kind in KINDS]
+        cells = ["-" if cell == "0/0" else cell for cell in kinds]
+        others = [str(line.with_verdict(verdict) or "-") for verdict in VERDICTS[1:]]
+        passed = f"{line.with_verdict('pass')}/{line.checks}"
+        table.add_row(line.paper or "all", *cells, Text(passed, "bold"), *others)
+    return table
