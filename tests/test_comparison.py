@@ -9,7 +9,7 @@ import pytest
 import kernels
 import rtolab
 from rtolab import agreement, cli
-from rtolab.comparison import RECEIVER, Agreement, Pair, Transfer, _checks, compare
+from rtolab.comparison import RECEIVER, Agreement, Pair, Transfer, _checks, _verdict, compare
 from rtolab.experiments import find, kernel
 from rtolab.run import run, shipped_scenarios
 
@@ -53,6 +53,34 @@ def test_medians_may_differ_by_little() -> None:
     assert found["timeouts"].agrees
 
 
+def test_a_kernel_that_differs_from_itself_is_told_from_one_that_differs() -> None:
+    alike, other = transfer(10.0, 30), transfer(13.0, 50)
+
+    def judged(engine: list[Transfer], kernel: list[Transfer]) -> tuple[str, bool]:
+        pairs = [Pair(1, *pair) for pair in zip(engine, kernel, strict=True)]
+        found = _checks(pairs)
+        return _verdict(pairs, found), found[0].spread is not None
+
+    # Nothing is random: the engine's runs are all the same.
+    assert judged([alike] * 3, [alike, other, other]) == ("divided", True)
+    assert judged([alike] * 3, [alike, alike, other]) == ("agree", True)
+    assert judged([alike] * 3, [alike] * 3) == ("agree", False)
+    assert judged([alike] * 3, [other] * 3) == ("differ", False)
+    # In one run the time is the engine's, and in another the count.
+    mixed = [transfer(10.0, 50), transfer(13.0, 30), other]
+    assert judged([alike] * 3, mixed) == ("differ", True)
+    # Where something is random the kernel's runs have reason to differ.
+    different = [alike, alike, transfer(10.1, 30)]
+    assert judged(different, [alike, other, other]) == ("differ", False)
+
+
+def test_the_cell_of_a_kernel_that_differs_from_itself_has_its_runs() -> None:
+    kernel = [transfer(10.0), transfer(13.0), transfer(13.0)]
+    found = checks([transfer(10.0)] * 3, kernel)
+    assert agreement.both(found["time_s"]) == "**10.00, 13.00** (10.00 to 13.00)"
+    assert agreement.both(found["timeouts"]) == "0, 0"
+
+
 def test_what_does_not_end_on_one_side_only_differs() -> None:
     assert checks([transfer(None)], [transfer(None)])["time_s"].agrees
     assert not checks([transfer(None)], [transfer(1.0)])["time_s"].agrees
@@ -66,7 +94,7 @@ def test_a_transfer_without_disturbance_is_the_same_on_both() -> None:
         assert pair.kernel.time_s == pytest.approx(pair.engine.time_s, rel=0.2)
         assert pair.kernel.retransmissions == pair.engine.retransmissions == 0
     document = done.document()
-    assert document["verdict"] in {"agree", "differ", "undecidable"}
+    assert document["verdict"] in {"agree", "differ", "divided", "undecidable"}
     assert document["sender"] == "sack"
 
 

@@ -351,6 +351,19 @@ def test_the_command_compares_and_writes(
 
 
 @pytest.mark.usefixtures("hosts")
+def test_a_server_that_is_gone_is_told_from_a_client_that_fails() -> None:
+    hold = next(one for one in suite() if one.id == "syn-hold-1.5s")
+    client = ["sh", "-c", "echo nobody answers; exit 1"]
+    gone = Stack("gone", {}, "echo no certificate >&2; exit 3", client, 0.5)
+    with pytest.raises(rtolab.Error) as raised:
+        conform(gone, [hold])
+    assert str(raised.value).endswith("the server ended with exit code 3: no certificate")
+    with pytest.raises(rtolab.Error) as raised:
+        conform(Stack("there", {}, "exec sleep 60", client, 0.5), [hold])
+    assert str(raised.value).endswith("what was said last: nobody answers")
+
+
+@pytest.mark.usefixtures("hosts")
 def test_a_client_and_a_server_are_scored(tmp_path: Path) -> None:
     for name, text in (("server.py", SERVER), ("client.py", CLIENT)):
         (tmp_path / name).write_text(text)

@@ -126,7 +126,7 @@ def test_a_hold_delays_pings_and_loses_none() -> None:
     (unread,) = map(float, re.findall(r"unread for ([\d.e-]+) ms at p99", ran.stdout))
     # The 99th percentile of 16 packets is the latest: on a busy machine it may pass the 10 ms.
     good = max(p99, unread) < 10
-    assert ("GOOD  p99 lateness below 10 ms" in ran.stdout) == good
+    assert ("GOOD  the links kept their times: p99 lateness below 10 ms" in ran.stdout) == good
     assert ran.returncode == (0 if good else 1)
     assert ran.stderr == ""
 
@@ -155,8 +155,10 @@ def test_a_failing_command_exits_with_1(capfd: pytest.CaptureFixture[str]) -> No
     ran = emulate("hold", "--", "sh", "-c", "echo $RTOLAB_PEER; exit 7")
     assert ran.returncode == 1
     assert ran.stdout.startswith("10.83.0.2\n")
-    assert "ended with exit code 7" in ran.stdout
-    assert "lateness  unknown: no packet came out" in ran.stdout
+    assert ran.stdout.endswith(
+        "lateness  unknown: no packet came out\nFAILED  the command ended with exit code 7\n"
+    )
+    assert "GOOD" not in ran.stdout
     killed = ["sh", "-c", "kill -9 $$"]
     assert (
         _rtolab.emulate(find_scenario("hold"), command=killed)[1]["returncode"] == -signal.SIGKILL
@@ -226,6 +228,17 @@ def test_what_the_emulator_does_not_have_is_named(tmp_path: Path) -> None:
     ran = emulate(str(split))
     assert ran.returncode == 2
     assert "rtolab: flow `transfer` is split at a gateway; `emulate` expects" in ran.stderr
+
+
+@pytest.mark.parametrize("command", [[], ["--", "true"]])
+def test_a_stage_written_in_python_is_refused(tmp_path: Path, command: list[str]) -> None:
+    text = find_scenario("hold").read_text(encoding="utf-8")
+    staged = tmp_path / "staged.toml"
+    staged.write_text(text.replace("[[flow]]", '[link.forward]\nstage = "sleepy"\n\n[[flow]]', 1))
+    ran = emulate(str(staged), *command)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "staged.toml" in ran.stderr
+    assert "a prototype of a stage, of which there are none here" in ran.stderr
 
 
 @pytest.mark.usefixtures("hosts")
@@ -417,5 +430,6 @@ def test_a_run_that_is_not_good_exits_with_1(
     assert judged(report(0.001, 0.1))[0] == 0
     code, text = judged(report(0.001, 0.1, returncode=-9))
     assert code == 1
-    assert "ended by signal 9" in text
+    assert text.endswith("FAILED  the command was ended by signal 9\n")
+    assert "FAILED" not in judged(report(0.001, 0.1))[1]
     assert judged(report(0.001, 0.1, returncode=None, interrupted=True))[0] == 130

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kernels
-from gatewaying import ENDS, PROGRAM, V4, V6, lab
+from gatewaying import ENDS, PROGRAM, V4, V6, ip, lab
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,36 @@ def gateways(require_tool: RequireTool) -> None:
         pytest.fail(f"needs {kernels.missing()}")
     if kernels.missing():
         pytest.skip(f"needs {kernels.missing()}")
+
+
+@pytest.mark.usefixtures("gateways")
+def test_without_ipv6_there_is_a_gateway_for_ipv4() -> None:
+    """As in a container: new devices have no IPv6."""
+    client = f"rtogate-{os.getpid()}-v4"
+    ip("netns", "add", client)
+    try:
+        disable = ("sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
+        ip("netns", "exec", client, *disable)
+
+        def gateway(*options: str) -> subprocess.CompletedProcess[str]:
+            where = ("--netns", client, "--route", "10.20.0.0/16", "--duration", "0.2")
+            command = [*PROGRAM, "gateway", *where, *options]
+            return subprocess.run(command, capture_output=True, text=True, check=False)
+
+        for options in ((), ("--route", "fd00:20::/64")):
+            ran = gateway(*options)
+            assert ran.returncode == 0, ran.stderr
+            said = f"rtolab: gateway on rto0 in {client}, for IPv4 alone: IPv6 is disabled there"
+            assert ran.stderr == f"{said}; Ctrl-C ends it\n"
+        # What is asked for is there.
+        ran = gateway("--address", "10.9.0.1/24")
+        assert ran.stderr == f"rtolab: gateway on rto0 in {client}; Ctrl-C ends it\n"
+        ran = gateway("--address", "10.9.0.1/24", "--address", "fd00:9::1/64")
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert "IPv6 is disabled on `rto0`" in ran.stderr
+        assert "net.ipv6.conf.default.disable_ipv6=0" in ran.stderr
+    finally:
+        ip("netns", "delete", client)
 
 
 @pytest.mark.usefixtures("gateways")

@@ -919,13 +919,14 @@ class GatewayCounts(TypedDict):
     interrupted: bool
 
 def gateway(
-    asked: Mapping[str, object], *, ready: Callable[[], object] | None = None
+    asked: Mapping[str, object], *, ready: Callable[[bool], object] | None = None
 ) -> GatewayCounts:
     """Run a gateway until a signal comes or its time is over.
 
     Args:
         asked: what `rtolab gateway` is asked for, under the names that `cli_gateway` gives it.
-        ready: called once the device is there.
+        ready: called once the device is there, with whether it takes IPv4 alone, for IPv6 is
+            disabled there.
 
     Raises:
         GatewayError: something is missing, or a setting is impossible.

@@ -23,6 +23,8 @@ HEADINGS = {
 """Of the numbers that are compared, what their columns are called."""
 
 _STILL = {"link.radio.stalls": "{}"}
+_SHORT = {**_STILL, "link.radio.queue": "20 kB"}
+_JITTER = {"link.radio.jitter": '{ uniform = ["0 s", "2 ms"] }'}
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ CASES = (
     Case("1 % lost, and a stall", "kernel-stall", {"link.radio.loss": 0.01}, runs=10),
     Case("5 % lost, and a stall", "kernel-stall", {"link.radio.loss": 0.05}, runs=10),
     Case("10 % of ACKs lost, and a stall", "kernel-stall", {"link.radio.backward.loss": 0.1}, 10),
-    Case("queue that overflows", "kernel-stall", {**_STILL, "link.radio.queue": "20 kB"}),
+    Case("queue that overflows", "kernel-stall", _SHORT, runs=15),
+    Case("the same, and jitter", "kernel-stall", {**_SHORT, **_JITTER}, runs=10),
     Case(
         "reordering",
         "kernel-stall",
@@ -80,7 +83,7 @@ CASES = (
     Case("ARQ out of order", "kernel-stall", _resent("free"), runs=30),
     Case("last mile", "last-mile", runs=2),
 )
-"""What `rtolab compare --all` compares: some eight minutes."""
+"""What `rtolab compare --all` compares: some nine minutes."""
 
 
 def compared(
@@ -136,10 +139,18 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
 
 
 def both(check: Agreement) -> str:
-    """A number of the engine and of the kernel, in bold where they differ by too much."""
-    digits = 2 if check.name == "time_s" else 1
-    engine, kernel = (
-        "none" if number is None else f"{number:.{digits}f}".removesuffix(".0")
-        for number in (check.engine, check.kernel)
-    )
-    return f"{engine}, {kernel}" if check.agrees else f"**{engine}, {kernel}**"
+    """A number of the engine and of the kernel, in bold where they differ by too much.
+
+    Where the kernel differs from itself the least and the largest of its runs follow.
+    """
+    engine, kernel = (_number(check.name, number) for number in (check.engine, check.kernel))
+    told = f"{engine}, {kernel}" if check.agrees else f"**{engine}, {kernel}**"
+    if check.spread is None:
+        return told
+    least, largest = (_number(check.name, number) for number in check.spread)
+    return f"{told} ({least} to {largest})"
+
+
+def _number(name: str, number: float | None) -> str:
+    digits = 2 if name == "time_s" else 1
+    return "none" if number is None else f"{number:.{digits}f}".removesuffix(".0")

@@ -107,7 +107,7 @@ def compare(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     *,
     every: Annotated[
-        bool, typer.Option("--all", help="The links of docs/agreement.md, some eight minutes.")
+        bool, typer.Option("--all", help="The links of docs/agreement.md, some nine minutes.")
     ] = False,
     sender: Annotated[str, typer.Option("--sender", "-s", help="The engine's.")] = "linux",
     runs: Annotated[

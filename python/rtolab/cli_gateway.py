@@ -114,6 +114,7 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         "sender": sender,
         "device": device,
         "addresses": [_interface(text) for text in address or ADDRESSES],
+        "needs_ipv6": any(":" in text for text in address or []),
         "routes": [_network(text) for text in route or []],
         "namespace": netns,
         "mtu": mtu,
@@ -132,9 +133,10 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         "duration_s": duration,
     }
 
-    def ready() -> None:
+    def ready(ipv4_alone: bool) -> None:
         place = f" in {netns}" if netns else ""
-        sys.stderr.write(f"rtolab: gateway on {device}{place}; Ctrl-C ends it\n")
+        without = ", for IPv4 alone: IPv6 is disabled there" if ipv4_alone else ""
+        sys.stderr.write(f"rtolab: gateway on {device}{place}{without}; Ctrl-C ends it\n")
         sys.stderr.flush()
 
     with _told_to_end() as told:

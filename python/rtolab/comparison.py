@@ -77,6 +77,8 @@ class Agreement:
         kernel: over the kernel's.
         allowed: by how much they may differ.
         agrees: do they?
+        spread: the least and the largest of the kernel's runs, where these differ from each other
+            by more than is allowed although nothing about the link is random.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Agreement:
     kernel: float | None
     allowed: float
     agrees: bool
+    spread: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -108,10 +111,13 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Do they agree? `undecidable` where the machine was too slow for the links."""
-        if any(self.kernel.doubts):
-            return "undecidable"
-        return "agree" if all(check.agrees for check in self.checks) else "differ"
+        """Do they agree?
+
+        `undecidable` where the machine was too slow for the links; `divided` where the medians
+        differ, but nothing about the link is random and in some of its runs the kernel does as the
+        engine: then it differs from itself.
+        """
+        return "undecidable" if any(self.kernel.doubts) else _verdict(self.pairs, self.checks)
 
     def document(self) -> dict[str, object]:
         """All of it, for machines."""
@@ -196,6 +202,21 @@ def _transfers(result: Result) -> list[Transfer]:
     return found
 
 
+def _verdict(pairs: list[Pair], checks: list[Agreement]) -> str:
+    if all(check.agrees for check in checks):
+        return "agree"
+    return "divided" if _is_certain(pairs) and any(map(_is_alike, pairs)) else "differ"
+
+
+def _is_alike(pair: Pair) -> bool:
+    return all(check.agrees for check in _checks([pair]))
+
+
+def _is_certain(pairs: list[Pair]) -> bool:
+    """Are the engine's runs all the same? Then nothing about the link is random."""
+    return len({pair.engine for pair in pairs}) == 1
+
+
 def _checks(pairs: list[Pair]) -> list[Agreement]:
     names = ("time_s", "retransmissions", "unneeded", "timeouts", "fast_retransmits", "undone")
     return [_check(name, pairs) for name in names]
@@ -212,4 +233,7 @@ def _check(name: str, pairs: list[Pair]) -> Agreement:
     ours, theirs = float(median(engine)), float(median(kernel))
     share, least = (TIME_SHARE, 0.0) if name == "time_s" else (COUNT_SHARE, float(COUNT_LEAST))
     allowed = max(share * theirs, least)
-    return Agreement(name, ours, theirs, allowed, abs(ours - theirs) <= allowed)
+    spread = (float(min(kernel)), float(max(kernel)))
+    wide = _is_certain(pairs) and spread[1] - spread[0] > allowed
+    agrees = abs(ours - theirs) <= allowed
+    return Agreement(name, ours, theirs, allowed, agrees, spread if wide else None)

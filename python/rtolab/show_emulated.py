@@ -12,11 +12,11 @@ from rtolab.emulation import counted, doubts
 from rtolab.show import STYLES, compact, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rtolab._rtolab import EmulationReport
     from rtolab.agreement import Case
-    from rtolab.comparison import Comparison
+    from rtolab.comparison import Agreement, Comparison
     from rtolab.emulation import Emulated
     from rtolab.experiments.kernel import OnKernel
     from rtolab.stats import Summary
@@ -29,7 +29,10 @@ def emulation(report: EmulationReport) -> RenderableType:
     """What links in real time did, a row a direction, and whether the run is good."""
     ended = f"the command {_ended(report)} after {report['elapsed_s']:.2f} s"
     title = Text.assemble((_links(report), "bold"), f"  {ended}")
-    return Group(title, _carried(report), *_faithful([report]))
+    lines: list[RenderableType] = [title, _carried(report), *_faithful([report])]
+    if report["returncode"] and not report["interrupted"]:
+        lines.append(Text.assemble(("FAILED", STYLES["fail"]), f"  the command {_ended(report)}"))
+    return Group(*lines)
 
 
 def emulated(result: Emulated) -> RenderableType:
@@ -80,7 +83,16 @@ def comparison(done: Comparison) -> RenderableType:
         cells = ["none" if number is None else f"{number:.4g}" for number in numbers]
         told = Text("agree", STYLES["pass"]) if check.agrees else Text("differ", STYLES["fail"])
         table.add_row(check.name, *cells, told)
-    return Group(title, table, *_faithful(done.kernel.reports), Text(f"verdict  {done.verdict}"))
+    lines = [table, *_selves(done.checks), *_faithful(done.kernel.reports)]
+    return Group(title, *lines, Text(f"verdict  {done.verdict}"))
+
+
+def _selves(checks: Sequence[Agreement]) -> Iterator[RenderableType]:
+    """Where the kernel's runs differ from each other although nothing is random."""
+    for check in checks:
+        if check.spread is not None:
+            least, largest = check.spread
+            yield Text(f"the kernel's own runs differ: {check.name} {least:.4g} to {largest:.4g}")
 
 
 def agreement(found: Sequence[tuple[Case, Comparison]]) -> RenderableType:
@@ -151,5 +163,7 @@ def _faithful(reports: Sequence[EmulationReport]) -> list[RenderableType]:
             late_by,
             *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {of}{d}") for d in found[:LISTED]),
         ]
-    allowed = f"p99 lateness below {late['allowed_s'] * 1e3:.3g} ms"
+    if not any(report["lateness"]["packets"] for report in reports):
+        return [late_by]
+    allowed = f"the links kept their times: p99 lateness below {late['allowed_s'] * 1e3:.3g} ms"
     return [late_by, Text.assemble(("GOOD", STYLES["pass"]), f"  {allowed}")]

@@ -20,7 +20,8 @@ mod report;
 pub use emulation::{Emulation, Keep, Ran};
 pub use error::Error;
 pub use gateway::{
-    Device, Gateway, GatewayCounts, GatewayError, Handshake, Limits, Refusal, behaviour,
+    Device, Gateway, GatewayCounts, GatewayError, Handshake, Limits, Refusal, Takes, WithoutIpv6,
+    behaviour,
 };
 pub use linux::clean;
 pub use report::{Counts, Effective, Ended, HostReport, Lateness, LinkReport, Report};

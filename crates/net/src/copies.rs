@@ -1,8 +1,11 @@
 //! What became of the copies of each segment: was a retransmission needed?
+//!
+//! A copy delivers its data where its receiver has them from then on. What PAWS drops (RFC 7323
+//! section 5) does not: its data are needed once more.
 
 use rtolab_tcp::Seq;
 
-/// Every segment of a flow that was sent more than once, and its earliest copy that arrived.
+/// Every segment of a flow that was sent more than once, and its earliest copy that was taken.
 ///
 /// A retransmission is unneeded if an earlier copy delivered every byte of it, before or after.
 #[derive(Clone, Debug, Default)]
@@ -19,11 +22,11 @@ pub struct Resent {
     seq: Seq,
     /// Copies beyond the first.
     retransmissions: u16,
-    /// The lowest order of a copy that arrived; the first copy has order 0.
+    /// The lowest order of a copy that was taken; the first copy has order 0.
     delivered: u16,
 }
 
-/// No copy has arrived.
+/// No copy was taken.
 const NONE: u16 = u16::MAX;
 
 impl Copies {
@@ -40,11 +43,17 @@ impl Copies {
         }
     }
 
-    /// The copy of order `order` of the segment at `seq` arrived at the receiver. Costs one
-    /// comparison for segments beyond all that were ever sent twice.
+    /// May the segment at `seq` have been sent twice? One comparison for what lies beyond all that
+    /// were.
     #[inline]
-    pub fn arrived(&mut self, seq: Seq, order: u16) {
-        if seq <= self.last {
+    pub fn may_hold(&self, seq: Seq) -> bool {
+        seq <= self.last
+    }
+
+    /// The copy of order `order` of the segment at `seq` arrived, and its receiver has all of it.
+    #[inline]
+    pub fn taken(&mut self, seq: Seq, order: u16) {
+        if self.may_hold(seq) {
             self.look_up(seq, order);
         }
     }
@@ -96,9 +105,9 @@ mod tests {
         copies.resent(acked, 1, true);
         // The original of the first arrives after both retransmissions left; of the second only
         // the last retransmission does.
-        copies.arrived(late, 0);
-        copies.arrived(lost, 2);
-        copies.arrived(Seq::FIRST + 301, 0);
+        copies.taken(late, 0);
+        copies.taken(lost, 2);
+        copies.taken(Seq::FIRST + 301, 0);
         assert_eq!((copies.retransmissions(), copies.unneeded()), (5, 3));
         assert!(copies.delivered_before(late, 1) && copies.delivered_before(late, 2));
         assert!(!copies.delivered_before(lost, 1) && !copies.delivered_before(lost, 2));

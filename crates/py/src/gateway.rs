@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rtolab_live::{Device, Gateway, GatewayCounts, Handshake, Limits, Refusal, behaviour};
+use rtolab_live::{
+    Device, Gateway, GatewayCounts, Handshake, Limits, Refusal, Takes, WithoutIpv6, behaviour,
+};
 use rtolab_scenario::Scenario;
 use rtolab_time::Duration;
 
@@ -22,6 +24,7 @@ struct Asked {
     sender: Option<String>,
     device: String,
     addresses: Vec<(IpAddr, u8)>,
+    needs_ipv6: bool,
     routes: Vec<(IpAddr, u8)>,
     namespace: Option<String>,
     mtu: u16,
@@ -52,6 +55,10 @@ impl Asked {
                 name: self.device,
                 addresses: self.addresses,
                 routes: self.routes,
+                without_ipv6: match self.needs_ipv6 {
+                    true => WithoutIpv6::Refused,
+                    false => WithoutIpv6::LeftOut,
+                },
                 mtu: self.mtu,
                 namespace: self.namespace,
             },
@@ -80,7 +87,8 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_nanos((seconds * 1e9) as u64)
 }
 
-/// Runs a gateway until a signal comes or its time is over; `ready` is called once it is there.
+/// Runs a gateway until a signal comes or its time is over; `ready` is called once it is there, with
+/// whether it takes IPv4 alone, for IPv6 is disabled.
 ///
 /// Ctrl-C ends it and gives what it has counted; what another signal's handler raises is raised when
 /// all is taken down.
@@ -96,9 +104,10 @@ pub(crate) fn gateway(
         let mut signals = Signals::default();
         let mut told = Ok(());
         let done = py.detach(|| {
-            let mut tell = || {
-                told =
-                    Python::attach(|py| ready.as_ref().map_or(Ok(()), |it| it.call0(py).map(drop)));
+            let mut tell = |takes| {
+                let Some(ready) = &ready else { return };
+                let ipv4_alone = takes == Takes::Ipv4Alone;
+                told = Python::attach(|py| ready.call1(py, (ipv4_alone,)).map(drop));
             };
             gateway.run(&mut tell, &mut || Python::attach(|py| signals.came(py)))
         });

@@ -41,6 +41,7 @@ fn a_linux_sender_is_set_as_its_kernel_is() {
     assert!(plain.frto.is_some() && set.frto.is_none());
     assert!(!plain.ecn && set.ecn);
     assert_eq!(set.rto.floor, RtoFloor::Variance(Duration::from_secs(1)));
+    assert_eq!(set.recovery.rack.max_ack_delay, Duration::from_secs(1));
     let other = flow(&[("kernel.host", RIGHT)]);
     assert_eq!(sender(&other, "linux"), plain);
     let doubled = flow(&[("kernel.syn_linear_timeouts", "0")]);

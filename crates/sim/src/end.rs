@@ -185,11 +185,14 @@ impl End {
     #[cold]
     fn note_resent(&mut self, segment: &Segment, peer: &Self) -> u16 {
         let order = self.transmissions(segment.seq).saturating_sub(1);
-        let range = segment.seq..segment.end();
-        let peer = peer.connection.as_ref();
-        let held = peer.is_some_and(|peer| peer.receiver().holds(&range));
-        self.copies.resent(segment.seq, order, held);
+        self.copies.resent(segment.seq, order, peer.holds(segment));
         order
+    }
+
+    /// Has this end all of that segment of its peer?
+    pub fn holds(&self, segment: &Segment) -> bool {
+        let connection = self.connection.as_ref();
+        connection.is_some_and(|here| here.receiver().holds(&(segment.seq..segment.end())))
     }
 
     fn transmissions(&self, seq: Seq) -> u16 {

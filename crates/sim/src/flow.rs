@@ -222,10 +222,11 @@ impl Flow {
             return;
         }
         let (here, there) = pair(&mut self.ends, place);
-        if segment.sequence_length() > 0 {
-            there.copies.arrived(segment.seq, packet.order);
-        }
         here.take(packet, &self.plan.configs[place.index()], at);
+        let again = segment.sequence_length() > 0 && there.copies.may_hold(segment.seq);
+        if again && here.holds(segment) {
+            there.copies.taken(segment.seq, packet.order);
+        }
     }
 
     /// What the connection at `place` tells of itself.

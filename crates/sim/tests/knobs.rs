@@ -13,8 +13,8 @@ use keys::{KEYS, companions};
 
 const SENDERS: [&str; 5] = ["sack", "newreno", "sack+frto", "newreno+eifel", "sack+dualrtt"];
 
-/// Without meaning here: every run names its sender.
-const ELSEWHERE: [&str; 1] = ["tcp.sender"];
+/// Without meaning here: every run names its sender, and a stage of one's own does what it does.
+const ELSEWHERE: [&str; 2] = ["tcp.sender", "link.link.stage"];
 
 /// What keys of a link do not go without, and a transfer that is long enough for them.
 const LINK: &[Key] = &[

@@ -82,15 +82,29 @@ impl Window {
     /// An acknowledgment of `acked` new bytes arrived outside fast recovery.
     #[inline(always)]
     pub fn grow(&mut self, acked: u64) {
-        if self.cwnd < self.ssthresh {
-            self.cwnd += match self.slow_start {
-                SlowStart::TwoSegments if !self.timed_out => acked.min(2 * self.smss),
-                SlowStart::OneSegment | SlowStart::TwoSegments => acked.min(self.smss),
-                SlowStart::PerAck => self.smss,
-                SlowStart::Delivered => acked.min(self.ssthresh - self.cwnd),
-            };
-            return;
+        let slow_start = self.cwnd < self.ssthresh;
+        let acked = if slow_start { self.grow_in_slow_start(acked) } else { acked };
+        if !slow_start || acked > 0 {
+            self.avoid(acked);
         }
+    }
+
+    /// The same in slow start; returns what of it is left for congestion avoidance.
+    #[inline(always)]
+    pub(crate) fn grow_in_slow_start(&mut self, acked: u64) -> u64 {
+        let grown = match self.slow_start {
+            SlowStart::TwoSegments if !self.timed_out => acked.min(2 * self.smss),
+            SlowStart::OneSegment | SlowStart::TwoSegments => acked.min(self.smss),
+            SlowStart::PerAck => self.smss,
+            SlowStart::Delivered => acked.min(self.ssthresh - self.cwnd),
+        };
+        self.cwnd += grown;
+        if self.slow_start == SlowStart::Delivered { acked - grown } else { 0 }
+    }
+
+    /// The same in congestion avoidance.
+    #[inline(always)]
+    pub(crate) fn avoid(&mut self, acked: u64) {
         self.timed_out = false;
         match self.avoidance {
             Avoidance::Formula => self.cwnd += (self.smss * self.smss / self.cwnd).max(1),

@@ -123,14 +123,20 @@ fn kept() -> impl Strategy<Value = (ConnectionConfig, Nagle)> {
     });
     let resets = select(vec![TimeWaitReset::Ends, TimeWaitReset::Ignored]);
     let close = select(vec![AfterClose::Reads, AfterClose::Resets]);
+    let close = (close, prop::option::of((0..100_u64).prop_map(Duration::from_secs)));
     let nagle = select(vec![Nagle::Off, Nagle::Rfc896, Nagle::Minshall]);
     let limits = (prop::option::of(0..5_u32), limit(), limit())
         .prop_map(|(r1, r2, r2_syn)| Limits { r1, r2, r2_syn });
     (keep_alive, limits, resets, close, nagle).prop_map(
-        |(keep_alive, limits, time_wait_reset, after_close, nagle)| {
-            let defaults = ConnectionConfig::default();
-            let knobs =
-                ConnectionConfig { keep_alive, limits, time_wait_reset, after_close, ..defaults };
+        |(keep_alive, limits, time_wait_reset, (after_close, fin_timeout), nagle)| {
+            let knobs = ConnectionConfig {
+                keep_alive,
+                limits,
+                time_wait_reset,
+                after_close,
+                fin_timeout,
+                ..ConnectionConfig::default()
+            };
             (knobs, nagle)
         },
     )

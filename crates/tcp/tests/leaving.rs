@@ -3,7 +3,7 @@
 
 mod script;
 
-use rtolab_tcp::config::{AfterClose, GiveUp, KeepAlive, TimeWaitReset};
+use rtolab_tcp::config::{AfterClose, GiveUp, KeepAlive, RtoFloor, TimeWaitReset};
 use rtolab_tcp::{Config, Event, Failure, Flags, Segment, Seq, State, Timestamps};
 use rtolab_time::Duration;
 use script::base;
@@ -259,6 +259,65 @@ fn who_reads_no_more_closes_as_any_other() {
     b.gets(&a.answers(&fin, 0)[0], 0);
     assert_eq!(a.connection.state(), State::TimeWait);
     assert_eq!((b.connection.state(), b.connection.failure()), (State::Closed, None));
+}
+
+/// An end of Linux that has closed, and whose FIN is acknowledged; the other end.
+fn half_closed(config: &Config) -> (End, End) {
+    let (mut a, mut b) = connected(config, &base(), 0);
+    a.connection.close();
+    let fin = a.sends_one(0);
+    a.gets(&b.answers(&fin, 0)[0], 0);
+    assert_eq!(a.connection.state(), State::FinWait2);
+    (a, b)
+}
+
+fn limited(after_close: AfterClose) -> Config {
+    let mut config = base();
+    config.connection.after_close = after_close;
+    config.connection.fin_timeout = Some(Duration::from_secs(60));
+    config
+}
+
+#[test]
+fn whose_peer_never_closes_is_gone_after_a_minute() {
+    let (mut a, mut b) = half_closed(&limited(AfterClose::Resets));
+    assert_eq!(a.timer(), 60_000);
+    a.sends_nothing(60_000);
+    assert_eq!((a.connection.state(), a.connection.failure()), (State::Closed, None));
+    assert_eq!(a.events.last(), Some(&Event::Closed));
+    // What comes then finds no connection, as ever.
+    b.connection.close();
+    let fin = b.sends_one(60_001);
+    let reset = a.answers(&fin, 60_001);
+    assert!(reset.is_empty() || reset[0].flags.has(Flags::RST), "{reset:?}");
+    // Who still reads waits for as long as it takes, and so does who has no such limit.
+    let (a, _) = half_closed(&limited(AfterClose::Reads));
+    assert_eq!(a.connection.next_timer(), None);
+    let mut endless = base();
+    endless.connection.after_close = AfterClose::Resets;
+    let (a, _) = half_closed(&endless);
+    assert_eq!(a.connection.next_timer(), None);
+}
+
+#[test]
+fn a_fin_within_a_minute_leads_to_time_wait() {
+    let config = limited(AfterClose::Resets);
+    let (mut a, mut b) = half_closed(&config);
+    b.connection.close();
+    let fin = b.sends_one(59_000);
+    assert_eq!(a.answers(&fin, 59_000).len(), 1);
+    assert_eq!(a.connection.state(), State::TimeWait);
+    let end = 59_000 + 2 * config.msl.nanos() / 1_000_000;
+    assert_eq!(a.timer(), end);
+}
+
+#[test]
+fn a_long_timeout_leaves_the_peer_longer() {
+    let mut config = limited(AfterClose::Resets);
+    config.rto.floor = RtoFloor::Total(Duration::from_secs(20));
+    let (mut a, _) = half_closed(&config);
+    // Three and a half timeouts of 20 s.
+    assert_eq!(a.timer(), 70_000);
 }
 
 #[test]

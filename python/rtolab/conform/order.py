@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+GONE = "the server ended with exit code"
+"""What the log has where the server ends by itself and not with 0."""
+
 
 @dataclass(frozen=True)
 class Order:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import measure
 from rtolab.conform.measure import Ended, Measured
-from rtolab.conform.order import Order
+from rtolab.conform.order import GONE, Order
 from rtolab.conform.score import Score, Twin, score
 from rtolab.conform.suite import SIZES, Scenario, toml
 from rtolab.emulation import emulate
@@ -111,7 +111,7 @@ def conform(
 
 def _check(twin: Scenario, run: Measured) -> None:
     if run.ended is not Ended.RECOVERED:
-        said = f"; it said: {run.said}" if run.said else ""
+        said = f"; what was said last: {run.said}" if run.said else ""
         raise Error(
             f"a transfer of {twin.bytes} B that nothing disturbs {run.ended}: there is nothing to "
             f"compare with. The client must end with 0 when it has all{said}"
@@ -121,6 +121,15 @@ def _check(twin: Scenario, run: Measured) -> None:
             f"of {twin.bytes} B that the client was to fetch {run.arrived_bytes} B passed the "
             "link: {bytes} in the client's arguments says how many, and {server} is where"
         )
+
+
+def _last_said(log: str) -> str:
+    """Its last line, or that a server is gone, without which no client gets anything, and why."""
+    lines = [line.strip() for line in log.strip().splitlines()] or [""]
+    for before, line in zip(["", *lines], lines, strict=False):
+        if line.startswith(GONE):
+            return f"{line}: {before}" if before else line
+    return lines[-1]
 
 
 class _Pool:
@@ -197,7 +206,7 @@ class _Runner:
             ) as process,
         ):
             self._wait(process)
-        said = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        said = _last_said(log.read_text(encoding="utf-8", errors="replace"))
         if not found.exists():
             _, missing, what = said.partition("rtolab.EmulationError: ")
             if missing:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from rtolab import _rtolab
 from rtolab.conform.measure import command
-from rtolab.conform.order import Order
+from rtolab.conform.order import GONE, Order
 from rtolab.emulation import Emulated
 from rtolab.process import ends_in_order
 
@@ -37,7 +37,12 @@ sleep 0.2
 """
 """Waits for a socket that listens, a datagram socket, or a program behind a TUN device."""
 SCRIPT = """
-ip netns exec "$RTOLAB_PEER_NETNS" sh -c {server} &
+{{
+    ip netns exec "$RTOLAB_PEER_NETNS" sh -c {server}
+    code=$?
+    # A signal ends what is left at the end.
+    [ "$code" = 0 ] || [ "$code" -ge 128 ] || echo "{gone} $code" >&2
+}} &
 ip netns exec "$RTOLAB_PEER_NETNS" sh -c {listens}
 exec timeout -k 1 {limit:g} {client}
 """
@@ -64,6 +69,7 @@ def run(order: Order) -> dict[str, object]:
     """`Measured` as a dictionary."""
     script = SCRIPT.format(
         server=shlex.quote(order.server),
+        gone=GONE,
         listens=shlex.quote(LISTENS.format(looks=round(order.lead_s * 10))),
         limit=order.limit_s,
         client=shlex.join(order.client),

@@ -1,11 +1,11 @@
 //! What there is on other systems than Linux: a word that it needs Linux.
 
 use super::error::GatewayError;
-use super::{Gateway, GatewayCounts};
+use super::{Gateway, GatewayCounts, Takes};
 
 pub(super) fn run(
     _: &Gateway,
-    _: &mut dyn FnMut(),
+    _: &mut dyn FnMut(Takes),
     _: &mut dyn FnMut() -> bool,
 ) -> Result<GatewayCounts, GatewayError> {
     Err(GatewayError::NotLinux)

@@ -43,6 +43,12 @@ pub enum GatewayError {
         /// What the system said.
         source: io::Error,
     },
+    /// An address of IPv6, where there is no IPv6.
+    #[error(
+        "IPv6 is disabled on `{0}`, so that it can have no such --address; enable it where the device is, \
+         with `sysctl -w net.ipv6.conf.default.disable_ipv6=0`, or leave the address out"
+    )]
+    Ipv6Disabled(String),
     /// Segments do not fit into packets.
     #[error("an MTU of {0} bytes is too small: 576 bytes are needed for IPv4, 1280 for IPv6")]
     Mtu(u16),

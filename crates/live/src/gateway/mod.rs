@@ -16,18 +16,18 @@ mod linux;
 pub use behaviour::behaviour;
 pub use counts::Counts as GatewayCounts;
 pub use error::GatewayError;
-pub use settings::{Device, Gateway, Handshake, Limits, Refusal};
+pub use settings::{Device, Gateway, Handshake, Limits, Refusal, Takes, WithoutIpv6};
 
 impl Gateway {
     /// Runs until `interrupted`, which is asked ten times a second and after every signal, says yes, or
-    /// the time is over. `ready` is called once the device is there.
+    /// the time is over. `ready` is called once the device is there, with what the gateway takes.
     ///
     /// # Errors
     /// When the device cannot be made ([`GatewayError`] says why), a setting is impossible or the
     /// system refuses. The device is gone then, too, and all connections are reset.
     pub fn run(
         &self,
-        ready: &mut dyn FnMut(),
+        ready: &mut dyn FnMut(Takes),
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<GatewayCounts, GatewayError> {
         linux::run(self, ready, interrupted)

@@ -42,11 +42,32 @@ pub struct Device {
     pub addresses: Vec<(IpAddr, u8)>,
     /// Networks that are reached through it.
     pub routes: Vec<(IpAddr, u8)>,
+    /// What becomes of those of IPv6 where the system has none.
+    pub without_ipv6: WithoutIpv6,
     /// The largest packet, in bytes.
     pub mtu: u16,
     /// The network namespace that it is in, by the name that `ip netns` knows; `None`: the process's
     /// own. The sockets are always in the process's own.
     pub namespace: Option<String>,
+}
+
+/// What becomes of addresses and routes of IPv6 where IPv6 is disabled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WithoutIpv6 {
+    /// They are left out.
+    #[default]
+    LeftOut,
+    /// There is no gateway: somebody wants them.
+    Refused,
+}
+
+/// What a gateway takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// What it was asked to.
+    All,
+    /// IPv4 alone: what it was to take of IPv6 is left out, for IPv6 is disabled.
+    Ipv4Alone,
 }
 
 /// When a client's SYN is answered.

@@ -14,6 +14,7 @@ mod log;
 mod namespace;
 pub(crate) mod needs;
 mod packet;
+mod paws;
 pub(crate) mod pump;
 mod recording;
 mod refused;

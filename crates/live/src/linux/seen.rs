@@ -12,6 +12,7 @@ use rtolab_time::{Duration, Instant};
 
 use super::log::{Log, Sent};
 use super::packet::{Header, TCP};
+use super::paws;
 
 /// IPv4's and UDP's headers, in bytes.
 pub(crate) const UDP_HEADERS: u32 = 28;
@@ -31,6 +32,8 @@ pub(crate) struct Seen {
     pub fate: Fate,
     pub fate_at: Option<Instant>,
     pub held: Duration,
+    /// It arrived, and its receiver dropped its data for its timestamp.
+    pub dropped_as_old: bool,
     /// Was (part of) it sent before?
     pub retransmission: bool,
     /// Of a retransmission: earlier copies delivered every byte of it.
@@ -41,6 +44,11 @@ impl Seen {
     /// When it arrived; `None`: it did not.
     pub(crate) fn arrived(&self) -> Option<Instant> {
         self.fate_at.filter(|_| self.fate == Fate::Delivered)
+    }
+
+    /// When it brought its receiver its data, if these had not come before; `None`: it did not.
+    pub(crate) fn delivered(&self) -> Option<Instant> {
+        self.arrived().filter(|_| !self.dropped_as_old)
     }
 
     /// What it takes of the sequence space of its sender.
@@ -57,7 +65,28 @@ pub(crate) fn all(log: &Log, flows: usize) -> Vec<Vec<Seen>> {
             readers[flow].read(copy as u64, sent, place);
         }
     }
-    readers.into_iter().map(|reader| reader.seen).collect()
+    readers.into_iter().map(|reader| judged(reader.seen)).collect()
+}
+
+/// The same, with what was sent again, and whether it had to be.
+fn judged(mut seen: Vec<Seen>) -> Vec<Seen> {
+    paws::mark(&mut seen);
+    // Of either end: behind the highest sequence number sent, and what was delivered of what was
+    // sent so far, whenever that is.
+    let mut ends: [(u64, Ranges); 2] = Default::default();
+    for one in &mut seen {
+        let (range, (max, delivered)) = (one.range(), &mut ends[one.from.index()]);
+        if range.is_empty() {
+            continue;
+        }
+        one.retransmission = range.start < *max;
+        one.unneeded = one.retransmission && delivered.hold(&range);
+        *max = range.end.max(*max);
+        if one.delivered().is_some() {
+            delivered.add(range);
+        }
+    }
+    seen
 }
 
 /// Reads the packets of one flow.
@@ -65,16 +94,13 @@ pub(crate) fn all(log: &Log, flows: usize) -> Vec<Vec<Seen>> {
 struct Reader {
     seen: Vec<Seen>,
     conversation: Option<Conversation>,
-    /// Of either end: behind the highest sequence number sent, and what was delivered of what was
-    /// sent so far, whenever that is.
-    ends: [(u64, Ranges); 2],
     datagrams: u64,
 }
 
 impl Reader {
     fn read(&mut self, copy: u64, sent: &Sent, from: Place) {
         let Some(segment) = self.segment(sent) else { return };
-        let mut seen = Seen {
+        self.seen.push(Seen {
             copy,
             from,
             segment,
@@ -83,19 +109,10 @@ impl Reader {
             fate: sent.fate,
             fate_at: sent.fate_at,
             held: sent.held,
+            dropped_as_old: false,
             retransmission: false,
             unneeded: false,
-        };
-        let (range, (max, delivered)) = (seen.range(), &mut self.ends[from.index()]);
-        if !range.is_empty() {
-            seen.retransmission = range.start < *max;
-            seen.unneeded = seen.retransmission && delivered.hold(&range);
-            *max = range.end.max(*max);
-            if seen.fate == Fate::Delivered {
-                delivered.add(range);
-            }
-        }
-        self.seen.push(seen);
+        });
     }
 
     fn segment(&mut self, sent: &Sent) -> Option<Segment> {

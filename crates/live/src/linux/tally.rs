@@ -111,7 +111,9 @@ impl Tally {
         self.counts.delay.count(delay);
         let first = (Seq::FIRST + 1).value();
         let start = one.segment.seq.value();
-        self.arrived.add(start..start + u64::from(one.segment.len));
+        if !one.dropped_as_old {
+            self.arrived.add(start..start + u64::from(one.segment.len));
+        }
         self.counts.bytes = match one.segment.flags == Flags::NONE {
             true => self.counts.bytes + u64::from(one.segment.len),
             false => self.arrived.reach(first) - first,

@@ -18,7 +18,7 @@ pub(crate) fn truth(seen: &[Seen], index: usize) -> Truth {
         let other = seen.range();
         seen.from == again.from && other.start <= range.start && other.end > range.start
     };
-    let arrivals = |part: &[Seen]| part.iter().filter(copies).filter_map(Seen::arrived).min();
+    let arrivals = |part: &[Seen]| part.iter().filter(copies).filter_map(Seen::delivered).min();
     let Some(earlier) = arrivals(&seen[..index]) else { return Truth::Genuine };
     // Acknowledgments from then on are of the retransmission as well, unless the other came first.
     let later = arrivals(&seen[index..]).filter(|later| *later > earlier);
@@ -65,6 +65,7 @@ mod tests {
             fate: if arrived > 0 { Fate::Delivered } else { Fate::Dropped(Cause::Outage) },
             fate_at: Some(at(arrived.max(sent))),
             held: Duration::ZERO,
+            dropped_as_old: false,
             retransmission: false,
             unneeded: false,
         }

@@ -149,6 +149,7 @@ fn tables_of_links_and_samples_have_all_their_columns() {
          dropped_queue UInt64
          dropped_error UInt64
          dropped_outage UInt64
+         dropped_script UInt64
          dropped_early UInt64
          dropped_lifetime UInt64
          dropped_retries UInt64

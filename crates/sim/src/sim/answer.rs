@@ -73,7 +73,7 @@ impl Flow {
             return answer;
         }
         if len > 0 {
-            there.copies.arrived(seq, packet.order);
+            there.copies.taken(seq, packet.order);
             here.count.read += connection.receiver().nxt().since(read);
             if packet.to_receiver {
                 self.tally.delay.count(at.since(packet.sent));

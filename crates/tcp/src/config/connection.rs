@@ -15,6 +15,10 @@ pub struct ConnectionConfig {
     pub time_wait_reset: TimeWaitReset,
     /// Who closes, may it still read?
     pub after_close: AfterClose,
+    /// Who neither writes nor reads any more waits for so long in FIN-WAIT-2, or for three and a half
+    /// timeouts if that is longer, and is gone; `None`: for ever, as RFC 9293 has it (Linux:
+    /// `tcp_fin_timeout`).
+    pub fin_timeout: Option<Duration>,
     /// Does the handshake's last acknowledgment carry data that are there to be sent?
     pub handshake: Handshake,
     /// What becomes of an acknowledgment with an old timestamp.

@@ -129,14 +129,16 @@ impl HyStart {
         }
     }
 
-    /// The window grows in slow start, which goes on.
-    pub(crate) fn grow(&mut self, window: &mut Window, progress: &Progress) {
+    /// The window grows in slow start, which goes on; returns the bytes that are left for congestion
+    /// avoidance.
+    pub(crate) fn grow(&mut self, window: &mut Window, progress: &Progress) -> u64 {
         let newest = self.newest.take();
         match self.form {
             Form::PlusPlus(phase) => {
                 self.form = self.watch(phase, newest, (window, progress));
+                0
             }
-            Form::Linux(_) | Form::Done => window.grow(progress.bytes),
+            Form::Linux(_) | Form::Done => window.grow_in_slow_start(progress.bytes),
         }
     }
 

@@ -318,6 +318,7 @@ impl Connection {
             State::FinWait1 => {
                 self.state = State::FinWait2;
                 self.push_event(Event::CloseAcknowledged);
+                self.await_fin(at);
             }
             State::Closing => {
                 self.push_event(Event::CloseAcknowledged);

@@ -21,11 +21,13 @@ impl Connection {
         self.vigil = self.config.connection.keep_alive.map(|knobs| at + knobs.idle);
     }
 
-    /// What the connection waits for longest is over: TIME-WAIT, or the silence of the peer.
+    /// What the connection waits for longest is over: TIME-WAIT, or FIN-WAIT-2 where nobody reads, or
+    /// the silence of the peer.
     #[cold]
     pub(super) fn on_vigil(&mut self, at: Instant) {
         match self.state {
             State::TimeWait => self.finish(Event::Closed),
+            _ if self.is_forsaken() => self.finish(Event::Closed),
             _ => self.on_silence(at),
         }
     }

@@ -1,4 +1,5 @@
-//! TIME-WAIT: how long it lasts, and who may end it early (RFC 9293 section 3.6.1, RFC 6191).
+//! TIME-WAIT: how long it lasts, and who may end it early (RFC 9293 section 3.6.1, RFC 6191); and how
+//! long FIN-WAIT-2 may last before it.
 
 use rtolab_time::{Duration, Instant};
 
@@ -10,6 +11,21 @@ impl Connection {
     pub(super) fn wait(&mut self, at: Instant) {
         self.state = State::TimeWait;
         self.vigil = Some(at + self.time_wait());
+    }
+
+    /// FIN-WAIT-2 begins: where nobody is there any more, the peer may not keep it up for ever.
+    pub(super) fn await_fin(&mut self, at: Instant) {
+        let timeout = self.config.connection.fin_timeout.filter(|_| self.deaf);
+        if let Some(timeout) = timeout {
+            // Not before what may have been lost can have come again (Linux, `tcp_fin_time`).
+            self.vigil = Some(at + timeout.max(self.sender.rto() * 7 / 2));
+        }
+    }
+
+    /// Does nobody wait any more for the peer to close?
+    pub(super) fn is_forsaken(&self) -> bool {
+        let limited = self.config.connection.fin_timeout.is_some();
+        self.state == State::FinWait2 && self.deaf && limited
     }
 
     /// How long TIME-WAIT lasts.

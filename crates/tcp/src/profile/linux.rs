@@ -33,14 +33,14 @@ pub(super) const LINUX: Profile = Profile {
 const SENDS: &[Quirk] = &[
     quirk(
         "SACK, D-SACK, timestamps and scaled windows",
-        "assumed: from memory of Linux 6, tcp_syn_options",
+        "Linux 6, tcp_syn_options and tcp_select_initial_window; assumed: a tcp_rmem of 6 MB",
         |c| {
             (c.sack, c.dsack, c.timestamps, c.window_scale) = (true, true, true, Some(7));
         },
     ),
     quirk(
         "RACK with tail loss probes",
-        "Linux 6, tcp_rack_reo_wnd; assumed: from memory of its probes, tcp_output.c",
+        "Linux 6, tcp_rack_reo_wnd, tcp_schedule_loss_probe and tcp_process_tlp_ack",
         |c| {
             c.recovery.algorithm = Algorithm::Rack;
             c.recovery.rack.tail_loss_probe = true;
@@ -54,8 +54,8 @@ const SENDS: &[Quirk] = &[
         },
     ),
     quirk(
-        "RACK's and the probe's timers run two ticks longer",
-        "Linux 6, TCP_TIMEOUT_MIN; assumed: a tick of 1 ms",
+        "RACK's and the probe's timers run 2 ms longer",
+        "Linux 6, TCP_TIMEOUT_MIN_US; not modelled: what is rounded up to a tick",
         |c| c.recovery.rack.timer_slack = Duration::from_millis(2),
     ),
     quirk("PRR", "Linux 6, tcp_cwnd_reduction", |c| {
@@ -64,7 +64,7 @@ const SENDS: &[Quirk] = &[
     }),
     quirk(
         "CUBIC with HyStart, whose curve no undo restores",
-        "Linux 6, net/ipv4/tcp_cubic.c; assumed: from memory of its HyStart",
+        "Linux 6, net/ipv4/tcp_cubic.c; not modelled: half a ms more for trains where a device has GSO",
         |c| {
             c.congestion.control = Control::Cubic;
             c.congestion.cubic.undo = CubicUndo::Linux;
@@ -78,7 +78,7 @@ const SENDS: &[Quirk] = &[
     }),
     quirk(
         "windows grow by what is delivered",
-        "assumed: from memory of Linux 6, net/ipv4/tcp_cong.c",
+        "Linux 6, tcp_slow_start and tcp_cong_avoid_ai",
         |c| {
             c.window.slow_start = SlowStart::Delivered;
             c.window.avoidance = Avoidance::ByteCounting;
@@ -145,10 +145,13 @@ const SENDS: &[Quirk] = &[
     }),
     quirk(
         "what arrives behind a close resets",
-        "assumed: from memory of Linux 6, net/ipv4/tcp.c",
-        |c| {
-            c.connection.after_close = AfterClose::Resets;
-        },
+        "Linux 6, __tcp_close and tcp_rcv_state_process",
+        |c| c.connection.after_close = AfterClose::Resets,
+    ),
+    quirk(
+        "who has closed waits a minute for the peer to close",
+        "Linux 6, tcp_fin_timeout and tcp_fin_time",
+        |c| c.connection.fin_timeout = Some(Duration::from_secs(60)),
     ),
 ];
 
@@ -182,7 +185,7 @@ const RECEIVES: &[Quirk] = &[
     ),
     quirk(
         "a duplicate that ends at the last ACK has its timestamp echoed",
-        "Linux 6, tcp_replace_ts_recent; assumed: from memory of tcp_sequence",
+        "Linux 6, tcp_replace_ts_recent and tcp_sequence",
         |c| c.timestamp.echo = EchoRule::Linux,
     ),
     quirk("a repeated SYN has the first one's timestamp echoed", "Linux 6, tcp_check_req", |c| {
@@ -246,6 +249,8 @@ impl Sysctl {
         }
         if let Some(floor) = self.rto_min {
             config.rto.floor = RtoFloor::Variance(floor);
+            // A probe of one segment waits as long for a delayed acknowledgment (`tcp_rto_min_us`).
+            config.recovery.rack.max_ack_delay = floor;
         }
     }
 

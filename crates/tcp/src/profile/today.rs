@@ -39,7 +39,8 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
     ),
     quirk(
         "PRR, its bound by what is newly lost",
-        "assumed: from memory of FreeBSD 14, tcp_do_prr_ack; its heuristic is that of RFC 9937",
+        "FreeBSD 14, tcp_do_prr_ack; not modelled: RecoverFS counts what is SACKed, and behind a new \
+         loss only what is owed leaves",
         |c| c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937),
     ),
     quirk(
@@ -64,7 +65,7 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
     ),
     quirk(
         "an initial window of ten segments, and anew after an idle time",
-        "assumed: from memory of FreeBSD 14, tcp_initcwnd_segments and cc_after_idle",
+        "FreeBSD 14, tcp_compute_initwnd; assumed: from memory of cc_after_idle",
         |c| {
             c.window.initial = InitialWindow::Rfc6928;
             c.window.idle_restart = IdleRestart::LastReceived;
@@ -128,7 +129,7 @@ const GVISOR_SENDS: &[Quirk] = &[
     quirk("SACK and timestamps", "gVisor, protocol.go and connect.go", sack_and_timestamps),
     quirk(
         "RACK with tail loss probes",
-        "assumed: from memory of gVisor, rack.go and protocol.go",
+        "gVisor, rack.go and protocol.go; not modelled: any D-SACK ends a probe without a cut",
         |c| {
             c.recovery.algorithm = Algorithm::Rack;
             c.recovery.rack.tail_loss_probe = true;
@@ -165,7 +166,7 @@ const GVISOR_SENDS: &[Quirk] = &[
     quirk("an initial window of ten segments", "gVisor, snd.go: InitialCwnd", |c| {
         c.window.initial = InitialWindow::Segments(10);
     }),
-    quirk("an idle window begins anew", "assumed: from memory of gVisor, snd.go: sendData", |c| {
+    quirk("an idle window begins anew", "gVisor, snd.go: sendData", |c| {
         c.window.idle_restart = IdleRestart::LastSent;
     }),
     quirk("a floor of 200 ms, a ceiling of 120 s", "gVisor, snd.go: MinRTO, MaxRTO", |c| {
@@ -192,11 +193,7 @@ const GVISOR_SENDS: &[Quirk] = &[
 ];
 
 const GVISOR_RECEIVES: &[Quirk] = &[
-    quirk(
-        "SACK and timestamps without D-SACK",
-        "assumed: from memory of gVisor, sack.go",
-        plain_sack,
-    ),
+    quirk("SACK and timestamps without D-SACK", "gVisor, sack.go: UpdateSACKBlocks", plain_sack),
     quirk(
         "each segment is acknowledged",
         "assumed: gVisor acknowledges what arrived together, and knows no delay",

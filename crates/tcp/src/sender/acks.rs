@@ -161,7 +161,7 @@ impl Sender {
         for sent in timed[..earlier].iter().chain([&sent]) {
             let rtt = self.rtt.measure(*sent, facts.at);
             self.rtt.sample(rtt, self.flight.una(), self.flight.max());
-            self.note_round_trip(rtt, facts.at);
+            self.note_round_trip(rtt, facts);
         }
         let new = |from| facts.oldest_acked.is_some_and(|oldest| oldest.seq >= from);
         if let Some(adapting) = self.adapting.take_if(|adapting| new(adapting.from)) {

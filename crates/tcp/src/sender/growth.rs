@@ -101,26 +101,35 @@ impl Sender {
             cubic.skip(resumed - since);
         }
         control.idle_since = if idle { self.last.sent } else { None };
-        let slow_start = |window: &Window| window.cwnd < window.ssthresh;
         let (window, progress) = (&mut self.window, Progress { at, una, max, bytes });
-        match (&mut control.cubic, &mut control.hystart) {
-            (_, Some(hystart)) if slow_start(window) => hystart.grow(window, &progress),
-            (Some(cubic), _) if !slow_start(window) => {
-                cubic.grow(window, &Acknowledged { bytes, at, srtt });
+        let mut left = bytes;
+        if window.cwnd < window.ssthresh {
+            left = match &mut control.hystart {
+                Some(hystart) => hystart.grow(window, &progress),
+                None => window.grow_in_slow_start(bytes),
+            };
+            if left == 0 {
+                return;
             }
-            _ => window.grow(bytes),
+        }
+        match &mut control.cubic {
+            Some(cubic) => cubic.grow(window, &Acknowledged { bytes: left, at, srtt }),
+            None => window.avoid(left),
         }
     }
 
     /// A round trip was measured.
     #[inline]
-    pub(super) fn note_round_trip(&mut self, rtt: Duration, at: Instant) {
+    pub(super) fn note_round_trip(&mut self, rtt: Duration, facts: &AckFacts) {
         let Some(control) = &mut self.control else { return };
         if let Some(cubic) = &mut control.cubic {
-            if cubic.is_settling(at) {
+            if cubic.is_settling(facts.at) {
                 return;
             }
-            cubic.sample(rtt);
+            // CUBIC begins behind the handshake (`tcp_init_transfer`).
+            if !facts.acks_syn() {
+                cubic.sample(rtt);
+            }
         }
         if let Some(hystart) = &mut control.hystart {
             hystart.sample(rtt);

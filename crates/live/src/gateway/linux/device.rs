@@ -4,13 +4,13 @@ use std::fs::File;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::{io, thread};
+use std::{fs, io, thread};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::gateway::error::GatewayError;
-use crate::gateway::settings::Device;
+use crate::gateway::settings::{Device, Takes, WithoutIpv6};
 use crate::linux::host::ip_batch;
 
 /// What waits for this process to take it, in packets.
@@ -19,7 +19,7 @@ const QUEUE: u32 = 10_000;
 const LONGEST_NAME: usize = 15;
 
 /// Makes the device, with its addresses and routes; it goes with the last handle of it.
-pub(crate) fn make(device: &Device) -> Result<SyncDevice, GatewayError> {
+pub(crate) fn make(device: &Device) -> Result<(SyncDevice, Takes), GatewayError> {
     let name = &device.name;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if !(1..=LONGEST_NAME).contains(&name.len())
@@ -50,7 +50,7 @@ fn enter(name: &str) -> Result<(), GatewayError> {
         .map_err(GatewayError::system("enter a network namespace"))
 }
 
-fn in_this_thread(device: &Device) -> Result<SyncDevice, GatewayError> {
+fn in_this_thread(device: &Device) -> Result<(SyncDevice, Takes), GatewayError> {
     let refused = |source: io::Error| match source.raw_os_error() {
         Some(libc::EBUSY | libc::EEXIST) => GatewayError::Taken(device.name.clone()),
         _ => GatewayError::system("make a TUN device")(source),
@@ -58,12 +58,33 @@ fn in_this_thread(device: &Device) -> Result<SyncDevice, GatewayError> {
     let made = DeviceBuilder::new().name(&device.name).layer(Layer::L3).enable(false);
     let made = made.build_sync().map_err(refused)?;
     made.set_nonblocking(true).map_err(GatewayError::system("set up a TUN device"))?;
-    ip_batch(&commands(device))?;
-    Ok(made)
+    let takes = takes(device)?;
+    ip_batch(&commands(device, takes))?;
+    Ok((made, takes))
 }
 
-fn commands(device: &Device) -> String {
-    let Device { name, addresses, routes, mtu, namespace } = device;
+/// Can it have all that it was asked for?
+fn takes(device: &Device) -> Result<Takes, GatewayError> {
+    let Device { name, addresses, routes, without_ipv6, .. } = device;
+    let asked = addresses.iter().chain(routes).any(|(one, _)| one.is_ipv6());
+    if !asked || has_ipv6(name) {
+        return Ok(Takes::All);
+    }
+    match without_ipv6 {
+        WithoutIpv6::LeftOut => Ok(Takes::Ipv4Alone),
+        WithoutIpv6::Refused => Err(GatewayError::Ipv6Disabled(name.clone())),
+    }
+}
+
+/// A kernel without IPv6 has no such file.
+fn has_ipv6(device: &str) -> bool {
+    let disabled = Path::new("/proc/sys/net/ipv6/conf").join(device).join("disable_ipv6");
+    fs::read_to_string(disabled).is_ok_and(|said| said.trim() == "0")
+}
+
+fn commands(device: &Device, takes: Takes) -> String {
+    let Device { name, addresses, routes, mtu, namespace, .. } = device;
+    let taken = |(one, _): &&(IpAddr, u8)| takes == Takes::All || one.is_ipv4();
     let lo = if namespace.is_some() { "link set dev lo up\n" } else { "" };
     let address = |(address, prefix): &(IpAddr, u8)| {
         // Nobody else is on the link who could have the same.
@@ -71,8 +92,8 @@ fn commands(device: &Device) -> String {
         format!("address add {address}/{prefix} dev {name}{unique}\n")
     };
     let route = |(to, prefix): &(IpAddr, u8)| format!("route add {to}/{prefix} dev {name}\n");
-    let addresses: String = addresses.iter().map(address).collect();
-    let routes: String = routes.iter().map(route).collect();
+    let addresses: String = addresses.iter().filter(taken).map(address).collect();
+    let routes: String = routes.iter().filter(taken).map(route).collect();
     format!(
         "{lo}link set dev {name} mtu {mtu} txqueuelen {QUEUE}\n\
          {addresses}link set dev {name} up\n{routes}"

@@ -25,7 +25,7 @@ use super::timers::Timers;
 use super::trace::Trace;
 use crate::gateway::counts::Counts;
 use crate::gateway::error::GatewayError;
-use crate::gateway::settings::Gateway;
+use crate::gateway::settings::{Gateway, Takes};
 use crate::linux::pump::timespec;
 
 /// How often the caller is asked whether to go on.
@@ -44,11 +44,11 @@ const DEVICE: u64 = u64::MAX;
 /// Runs a gateway until `interrupted` says yes.
 pub(crate) fn run(
     gateway: &Gateway,
-    ready: &mut dyn FnMut(),
+    ready: &mut dyn FnMut(Takes),
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Counts, GatewayError> {
-    let mut relay = Relay::new(gateway)?;
-    ready();
+    let (mut relay, takes) = Relay::new(gateway)?;
+    ready(takes);
     let ended = relay.run(interrupted);
     let cut = relay.cut();
     let Relay { trace, counts, .. } = relay;
@@ -84,17 +84,17 @@ struct Relay<'a> {
 }
 
 impl<'a> Relay<'a> {
-    fn new(gateway: &'a Gateway) -> Result<Self, GatewayError> {
+    fn new(gateway: &'a Gateway) -> Result<(Self, Takes), GatewayError> {
         crate::linux::needs::allow_files();
         let configs = Configs::new(gateway, secret()?)?;
-        let device = device::make(&gateway.device)?;
+        let (device, takes) = device::make(&gateway.device)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(GatewayError::system("make an epoll"))?;
         epoll::add(&epoll, &device, EventData::new_u64(DEVICE), EventFlags::IN)
             .map_err(GatewayError::system("wait for packets"))?;
         let pcap = gateway.pcap.as_deref();
         let trace = pcap.map(|path| Trace::create(path, &gateway.device.name)).transpose()?;
-        Ok(Self {
+        let relay = Self {
             gateway,
             begin: Wall::now(),
             device,
@@ -112,7 +112,8 @@ impl<'a> Relay<'a> {
             buffer: vec![0; CHUNK],
             trace,
             counts: Counts::default(),
-        })
+        };
+        Ok((relay, takes))
     }
 
     fn now(&self) -> Instant {
