@@ -101,8 +101,11 @@ def test_captures_of_both_sides_hold_the_same_connection(
         # No answer stands before what it answers: SYN, SYN and ACK, ACK.
         assert [flags & 0x12 for _, flags in rows[:3]] == [0x02, 0x12, 0x10]
         # The kernel's own header: MSS, SACK permitted and timestamps first, as Linux has them.
-        first = [tshark, "-r", path, "-c", "1", "-T", "fields", "-e", "tcp.options"]
-        options = subprocess.run(first, capture_output=True, text=True, check=True).stdout
+        first = ["-c", "1", "-T", "fields", "-e", "tcp.options"]
+        shown = subprocess.run(
+            [tshark, "-r", path, *first], capture_output=True, text=True, check=True
+        )
+        options = shown.stdout
         assert re.fullmatch(r"020405b40402080a[0-9a-f]{16}010303[0-9a-f]{2}\n", options)
 
 
