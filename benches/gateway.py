@@ -90,8 +90,7 @@ def inside(host: str, times: int, count: int) -> None:
         subprocess.run([*there, *command], check=True)
 
     serving = subprocess.Popen([*there, sys.executable, __file__, "serve"], stdout=subprocess.PIPE)
-    command = [*there, sys.executable, "-m", "rtolab.cli", "gateway"]
-    command += ["--device", "rto0", "--address", "10.9.0.1/24"]
+    command = [*there, sys.executable, "-m", "rtolab.cli", "gateway", "--device", "rto0"]
     gateway = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert serving.stdout
