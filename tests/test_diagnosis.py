@@ -161,6 +161,38 @@ def test_fail_on_is_an_exit_code(made: Path) -> None:
         limits(["spurious"])
 
 
+def test_no_capture_is_written_over(made: Path, tmp_path: Path) -> None:
+    whole = made.read_bytes()
+    for name in ("one.pcapng", "other.pcapng"):
+        (tmp_path / name).write_bytes(whole)
+    one, other = str(tmp_path / "one.pcapng"), str(tmp_path / "other.pcapng")
+    for arguments in ((one, "--annotate", one), (one, other, "--annotate", str(tmp_path))):
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert b"would overwrite" in done.stderr
+        assert Path(one).read_bytes() == whole
+
+
+def test_what_would_be_written_twice_is_refused(made: Path, tmp_path: Path) -> None:
+    same = tmp_path / "elsewhere" / made.name
+    same.parent.mkdir()
+    same.write_bytes(made.read_bytes())
+    for option in ("--annotate", "--parquet"):
+        done = run(str(made), str(same), option, str(tmp_path / "out"))
+        assert done.returncode == 2
+        assert b"would be written to the same files" in done.stderr
+    assert not (tmp_path / "out").exists()
+    assert run(str(made), str(same)).returncode == 0
+
+
+def test_several_captures_are_several_where_one_cannot_be_read(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "no.pcap").write_text("no capture")
+    done = run(str(made), str(tmp_path / "no.pcap"), "--json", "--annotate", str(tmp_path / "told"))
+    assert done.returncode == 2
+    assert [one["capture"] for one in json.loads(done.stdout)] == [str(made)]
+    assert (tmp_path / "told" / "stall.pcapng").is_file()
+
+
 def test_wireshark_shows_the_verdicts(
     require_tool: RequireTool, made: Path, tmp_path: Path
 ) -> None:

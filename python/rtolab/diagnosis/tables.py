@@ -91,7 +91,7 @@ def outcomes(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[st
 
 def _outcomes(what: str, rows: list[tuple[str, Mapping[str, Any]]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(what)
+    table.add_column(what, no_wrap=True, min_width=max(len(name) for name, _ in rows))
     for name in NAMES_OF_OUTCOMES:
         table.add_column(name.replace(" (", "\n("), justify="right")
     for row in outcomes(rows):
@@ -100,7 +100,8 @@ def _outcomes(what: str, rows: list[tuple[str, Mapping[str, Any]]]) -> Table:
 
 
 def _named(outcome: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{key}={value}" for key, value in outcome["set"].items())
+    written = ((key, str(value).lower()) for key, value in outcome["set"].items())
+    settings = ", ".join(f"{key}={value}" for key, value in written)
     return f"{outcome['sender']} ({settings})" if settings else outcome["sender"]
 
 
