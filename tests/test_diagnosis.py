@@ -61,6 +61,15 @@ def run(*arguments: str, given: bytes | None = None) -> subprocess.CompletedProc
     return subprocess.run(command, input=given, capture_output=True, check=False)
 
 
+def test_systems_that_a_syn_does_not_tell_apart_are_all_named(made: Path) -> None:
+    [one] = diagnose(made).document["connections"]
+    assert one["stack"]["systems"] == ["linux", "rtolab"]
+    assert one["stack"]["confidence"] < 0.5
+    told = tables.of_stack(one)
+    assert told.startswith("the client may be linux or rtolab, which this does not tell apart (")
+    assert "%" not in told
+
+
 @pytest.mark.parametrize("half", [0, 1])
 def test_what_a_kernel_sent_again_is_found(kernel: Path, half: int) -> None:
     score = scoring.score(kernel, scoring.names(kernel)[half::2])

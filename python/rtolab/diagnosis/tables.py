@@ -157,7 +157,11 @@ def _stories(one: Mapping[str, Any]) -> RenderableType:
 def of_stack(one: Mapping[str, Any]) -> str:
     """Which system the sender may be, and why."""
     stack = one["stack"]
-    grounds = "; ".join(stack["grounds"])
-    sure = f"{100 * stack['confidence']:.0f} % sure"
-    system = f"{stack['system']} ({sure}, frame {stack['frame']})"
-    return f"the {one['sender']} looks like {system}: {grounds}"
+    *others, last = stack["systems"]
+    if others:
+        may = f"may be {', '.join(others)} or {last}, which this does not tell apart"
+        said = f"{may} (frame {stack['frame']})"
+    else:
+        sure = f"{100 * stack['confidence']:.0f} % sure"
+        said = f"looks like {last} ({sure}, frame {stack['frame']})"
+    return f"the {one['sender']} {said}: {'; '.join(stack['grounds'])}"
