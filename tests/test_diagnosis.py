@@ -193,6 +193,31 @@ def test_several_captures_are_several_where_one_cannot_be_read(made: Path, tmp_p
     assert (tmp_path / "told" / "stall.pcapng").is_file()
 
 
+@pytest.mark.parametrize(("whose", "blind"), [("client", False), ("server", True)])
+def test_only_of_what_comes_from_afar_the_reasons_do_not_show(whose: str, *, blind: bool) -> None:
+    episode = {"from": whose, "start": 1.0, "frames": [7, 9], "story": "It was lost."}
+    none = {"habits": [], "stack": None, "retransmissions": [{"from": whose}]}
+    one = {"number": 1, "sender": "server", "vantage": "receiver", "episodes": [episode]} | none
+    told = Console(file=StringIO(), width=400, record=True)
+    told.print(tables._stories(one))
+    text = told.export_text()
+    assert ("frame 7, what the client sends: It was lost." in text) != blind
+    assert ("A capture at the sender tells" in text) == blind
+
+
+def test_what_the_other_end_sends_again_is_told_as_its_own(public: Path) -> None:
+    """A phone that gets most data repeats a question of its own; the capture was made at it."""
+    found = diagnose(public / "ntop__KakaoTalk_talk.pcapng")
+    [one] = [one for one in found.document["connections"] if one["number"] == 6]
+    told = Console(file=StringIO(), width=400, record=True)
+    told.print(
+        tables.diagnosis(Diagnosis(found.capture, found.document | {"connections": [one]}), 1)
+    )
+    text = told.export_text()
+    assert "frame 711, what the client sends: 2 packets came back" in text
+    assert "A capture at the sender tells" not in text
+
+
 def test_wireshark_shows_the_verdicts(
     require_tool: RequireTool, made: Path, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ import polars as pl
 from rtolab import _rtolab
 from rtolab.campaign import Figure
 from rtolab.diagnosis import CLASSES, VERDICTS
-from rtolab.diagnosis.tables import NAMES_OF_OUTCOMES, agreement, of_stack, outcomes
+from rtolab.diagnosis.tables import NAMES_OF_OUTCOMES, agreement, begins, of_stack, outcomes
 from rtolab.files import write_text
 from rtolab.panels import DELAYED_S, Seen, View, sequence
 from rtolab.plot import _stacked, styled
@@ -133,8 +133,7 @@ def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None, an
         "unknown": "where, it does not show",
     }[one["vantage"]]
     stories = "".join(
-        f"<li>At {episode['start']:.3f} s, frame {episode['frames'][0]}: "
-        f"{escape(episode['story'])}</li>"
+        f"<li>At {begins(one, episode)}: {escape(episode['story'])}</li>"
         for episode in one["episodes"]
     )
     habits = "".join(

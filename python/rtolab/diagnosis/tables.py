@@ -139,9 +139,10 @@ def _counts(rows: list[Mapping[str, Any]], key: str, names: tuple[str, ...]) -> 
 def _stories(one: Mapping[str, Any]) -> RenderableType:
     lines = []
     for episode in one["episodes"][:STORIES]:
-        at = f"{episode['start']:.3f} s, frame {episode['frames'][0]}: "
+        at = f"{begins(one, episode)}: "
         lines.append(Text.assemble((f"#{one['number']} {at}", "bold"), episode["story"]))
-    if one["retransmissions"] and one["vantage"] in BLIND:
+    resent = any(again["from"] == one["sender"] for again in one["retransmissions"])
+    if resent and one["vantage"] in BLIND:
         lines.append(Text.assemble((f"#{one['number']} ", "bold"), BLIND[one["vantage"]]))
     left = len(one["episodes"]) - STORIES
     if left > 0:
@@ -153,6 +154,12 @@ def _stories(one: Mapping[str, Any]) -> RenderableType:
     if one["stack"]:
         lines.append(Text.assemble((f"#{one['number']} ", "bold"), of_stack(one)))
     return Padding(Group(*lines), (0, 0, 0, 2))
+
+
+def begins(one: Mapping[str, Any], episode: Mapping[str, Any]) -> str:
+    """When an episode begins, and whose it is where that is not the end that sends most."""
+    whose = "" if episode["from"] == one["sender"] else f", what the {episode['from']} sends"
+    return f"{episode['start']:.3f} s, frame {episode['frames'][0]}{whose}"
 
 
 def of_stack(one: Mapping[str, Any]) -> str:
