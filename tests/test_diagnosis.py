@@ -216,6 +216,8 @@ def test_what_the_other_end_sends_again_is_told_as_its_own(public: Path) -> None
     text = told.export_text()
     assert "frame 711, what the client sends: 2 packets came back" in text
     assert "A capture at the sender tells" not in text
+    assert page._drawn(one) == "client"
+    assert page._drawn(one | {"retransmissions": []}) == "server"
 
 
 def test_wireshark_shows_the_verdicts(
@@ -240,6 +242,10 @@ def test_tables_and_page_hold_what_the_document_does(made: Path, tmp_path: Path)
     assert resent.height == found.count("retransmissions")
     assert {file.stem for file in files} >= {"connections", "retransmissions", "timeouts"}
     html = page.page([found])
+    [one] = found.document["connections"]
+    assert f"<td>{tables.time_lost(one)}</td>" in html
+    untold = one | {"episodes": [{"cost": {"time_lost": None}}]}
+    assert (tables.time_lost(untold), tables.time_lost(one | {"episodes": []})) == ("-", "-")
     assert "application/gzip" in html
     assert Diagnosis("x", found.document).worst == found.worst
 

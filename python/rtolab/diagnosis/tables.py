@@ -118,8 +118,6 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
     table.add_column("timeouts\n" + " /\n".join(CLASSES), justify="right")
     table.add_column("time lost\n(s)", justify="right")
     for one in shown:
-        costs = [episode["cost"]["time_lost"] for episode in one["episodes"]]
-        lost = [cost for cost in costs if cost is not None]
         table.add_row(
             str(one["number"]),
             # An IPv6 address in brackets is no markup.
@@ -127,9 +125,16 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
             f"{one['vantage']}\n({one['sender']} sends)",
             _counts(one["retransmissions"], "verdict", VERDICTS),
             _counts(one["timeouts"], "class", CLASSES),
-            f"{sum(lost):.3f}" if lost else "-",
+            time_lost(one),
         )
     return table
+
+
+def time_lost(one: Mapping[str, Any]) -> str:
+    """By all episodes, in seconds, as far as it is known."""
+    costs = [episode["cost"]["time_lost"] for episode in one["episodes"]]
+    lost = [cost for cost in costs if cost is not None]
+    return f"{sum(lost):.3f}" if lost else "-"
 
 
 def _counts(rows: list[Mapping[str, Any]], key: str, names: tuple[str, ...]) -> str:
