@@ -100,10 +100,10 @@ class Plots:
         return styled(_stacked(panels), view.title("windows of the sender"))
 
     def _view(self, run: int, flow: str | None, between: tuple[float, float] | None) -> View:
-        result, mine = self._result, pl.col("run") == run
+        result = self._result
+        result.check_run(run)
+        mine = pl.col("run") == run
         connections = result.connections.filter(mine)
-        if connections.is_empty():
-            raise Error(f"no run {run}: there are {result.runs}, counted from 0")
         flows = connections["flow"].to_list()
         flow = flows[0] if flow is None else flow
         if flow not in flows:
