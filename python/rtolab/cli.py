@@ -10,6 +10,7 @@ import traceback
 from dataclasses import asdict
 from enum import StrEnum
 from importlib.util import find_spec
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -336,6 +337,12 @@ app.command(epilog="Example: [bold]rtolab serve --open --browse out/delays[/bold
 def schema() -> None:
     """The JSON Schema of a scenario, for editors."""
     print_json(json.loads(_rtolab.schema()))
+
+
+for command in app.registered_commands:
+    # A help text is as wide as the terminal, not as the source.
+    paragraphs = (getdoc(command.callback) or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def main() -> None:
