@@ -44,8 +44,9 @@ BEGIN = {
     "serve": ["--browse", "nowhere"],
 }
 """What a command is given besides, so that it does not go to work: it would be long."""
-NUMBERS = ["nan", "inf", "-inf", "-1", "1e308", "٣", str(2**63), str(2**64), str(10**40), "", "\0"]
-TEXTS = ["", "=", "a=", "\0", "\ud800", "a=\ud800", "=\0", "x" * 5000, "[" * 500, "/", "."]
+NUMBERS = ["nan", "inf", "-inf", "-1", "1e308", "٣", str(2**63), str(2**64), str(10**40), ""]
+TEXTS = ["", "=", "a=", "\udcff", "a=\udcff", "x" * 5000, "[" * 500, "/", "."]
+"""What is no UTF-8 arrives so; NUL cannot be passed to a command."""
 
 
 def ended(command: str, *arguments: str) -> tuple[object, str]:
