@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import signal
 import sys
 import traceback
@@ -23,7 +24,9 @@ from rtolab.cli_emulate import On, compare, emulate, on_kernel
 from rtolab.cli_gateway import gateway
 from rtolab.cli_serve import serve
 from rtolab.cli_sweep import sweep
+from rtolab.machine import check_machine
 from rtolab.process import end_at_second_interrupt
+from rtolab.run import MOST_JOBS
 from rtolab.run import run as run_scenario
 from rtolab.terminal import (
     BAD_INPUT,
@@ -70,7 +73,9 @@ def _version(asked: bool) -> None:
 
 Runs = Annotated[int, typer.Option(min=1, help="Seeds for each sender.")]
 Seed = Annotated[int, typer.Option(min=0, help="The first seed; run i has seed + i.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Threads; by default one a processor.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, max=MOST_JOBS, help="Threads; by default one a processor.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
@@ -268,7 +273,8 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
         On, typer.Option(help="Simulated only, or beside it on real kernels (Linux, root).")
     ] = On.SIMULATOR,
     parallel: Annotated[
-        int, typer.Option(min=1, help="With --on kernel: runs at a time, in real time.")
+        int,
+        typer.Option(min=1, max=MOST_JOBS, help="With --on kernel: runs at a time, in real time."),
     ] = 60,
     out: Out = Path("out"),
     as_json: AsJson = False,
@@ -330,7 +336,7 @@ app.command(epilog="Example: [bold]rtolab serve --open --browse out/delays[/bold
 @app.command(epilog="Example: [bold]rtolab schema > scenario.schema.json[/bold]")
 def schema() -> None:
     """The JSON Schema of a scenario, for editors."""
-    sys.stdout.write(_rtolab.schema().rstrip("\n") + "\n")
+    print_json(json.loads(_rtolab.schema()))
 
 
 for command in app.registered_commands:
@@ -350,6 +356,7 @@ def main() -> None:
     check_streams()
     end_at_second_interrupt()
     try:
+        check_machine()
         app()
     except BaseException as error:
         _explain(error)
@@ -374,6 +381,8 @@ def _explain(error: BaseException) -> None:
         case OSError():
             place = f"{error.filename}: " if error.filename else ""
             complain(f"{place}{error.strerror or error}", BAD_INPUT)
+        case UnicodeEncodeError():
+            complain(f"{error.object!a}: this is no text in UTF-8", BAD_INPUT)
         case KeyboardInterrupt():
             sys.exit(128 + signal.SIGINT)
     told = out_of(error)

@@ -12,9 +12,9 @@ import typer
 from rtolab._rtolab import Error
 from rtolab.files import write_text
 from rtolab.process import ends_in_order
-from rtolab.run import LARGEST_SEED
+from rtolab.run import LARGEST_SEED, MOST_JOBS
 from rtolab.suites import Suite
-from rtolab.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
+from rtolab.terminal import SAYS_NO, finite, name_files, pairs, print_json, progressing, stdout
 
 if TYPE_CHECKING:
     from rtolab.conform.report import Report
@@ -49,14 +49,20 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED // 2000, help="Of scenarios.")] = 1,
     parallel: Annotated[
-        int, typer.Option(min=1, help="Scenarios at a time, on hosts of their own.")
+        int, typer.Option(min=1, max=MOST_JOBS, help="Scenarios at a time, on hosts of their own.")
     ] = 10,
     limit: Annotated[
-        float, typer.Option(min=1, metavar="SECONDS", help="Who takes longer hangs.")
+        float,
+        typer.Option(min=1, callback=finite, metavar="SECONDS", help="Who takes longer hangs."),
     ] = 60.0,
     lead: Annotated[
         float,
-        typer.Option(min=0, metavar="SECONDS", help="How long the server may take to listen."),
+        typer.Option(
+            min=0,
+            callback=finite,
+            metavar="SECONDS",
+            help="How long the server may take to listen.",
+        ),
     ] = 10.0,
     repeat: Annotated[
         int | None,
@@ -70,7 +76,8 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         Path | None, typer.Option(metavar="FILE", help="An earlier result to compare with.")
     ] = None,
     margin: Annotated[
-        float, typer.Option(min=0, help="By how much a score may fall short of it.")
+        float,
+        typer.Option(min=0, callback=finite, help="By how much a score may fall short of it."),
     ] = 5.0,
     beside: Annotated[
         list[Path] | None,

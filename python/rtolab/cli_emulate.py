@@ -14,7 +14,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.files import write_text
 from rtolab.process import ends_in_order, stdout_is_stderr
-from rtolab.run import LARGEST_SEED, find_scenario
+from rtolab.run import LARGEST_SEED, MOST_JOBS, find_scenario
 from rtolab.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         int, typer.Option(min=0, max=LARGEST_SEED, help="The first seed; run i has seed + i.")
     ] = 1,
     parallel: Annotated[
-        int, typer.Option(min=1, help="Runs at a time, on hosts of their own.")
+        int, typer.Option(min=1, max=MOST_JOBS, help="Runs at a time, on hosts of their own.")
     ] = 1,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
@@ -115,7 +115,9 @@ def compare(  # noqa: PLR0913  (all but the first are options)
         typer.Option(min=1, help="Seeds, each of which runs on both: 10, or as --all has them."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The first seed.")] = 1,
-    parallel: Annotated[int, typer.Option(min=1, help="Runs on kernels at a time.")] = 10,
+    parallel: Annotated[
+        int, typer.Option(min=1, max=MOST_JOBS, help="Runs on kernels at a time.")
+    ] = 10,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="key=value that replaces the scenarios'.")
     ] = None,

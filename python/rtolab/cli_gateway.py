@@ -15,7 +15,7 @@ import typer
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.run import find_scenario
-from rtolab.terminal import pairs, print_json, stdout
+from rtolab.terminal import finite, pairs, print_json, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rtolab._rtolab import GatewayCounts
 
 MB = 10**6
+MOST = 10**9
+"""Of connections, of bytes for each, and of MB for all."""
 ADDRESSES = ("10.9.0.1/24", "fd00:9::1/64")
 """The device's own, where none are given."""
 
@@ -70,32 +72,36 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         bool,
         typer.Option("--refuse-silently", help="No reset for clients that are one too many."),
     ] = False,
-    max_connections: Annotated[int, typer.Option(min=1, help="At once.")] = 4096,
+    max_connections: Annotated[int, typer.Option(min=1, max=MOST, help="At once.")] = 4096,
     max_half_open: Annotated[
-        int, typer.Option(min=1, help="Of these; one more takes the place of the oldest.")
+        int, typer.Option(min=1, max=MOST, help="Of these; one more takes the place of the oldest.")
     ] = 512,
-    max_time_wait: Annotated[int, typer.Option(min=0, help="Besides.")] = 16384,
+    max_time_wait: Annotated[int, typer.Option(min=0, max=MOST, help="Besides.")] = 16384,
     max_memory: Annotated[
-        int, typer.Option(min=1, help="Payload of all connections together, in MB.")
+        int, typer.Option(min=1, max=MOST, help="Payload of all connections together, in MB.")
     ] = 1024,
     buffer: Annotated[
         int | None,
-        typer.Option(min=1, help="The largest window for a client, in bytes; 262144."),
+        typer.Option(min=1, max=MOST, help="The largest window for a client, in bytes; 262144."),
     ] = None,
     send_buffer: Annotated[
-        int, typer.Option(min=1, help="The most that is kept for a client, in bytes.")
+        int, typer.Option(min=1, max=MOST, help="The most that is kept for a client, in bytes.")
     ] = 1 << 20,
     idle: Annotated[
-        float, typer.Option(min=1, help="s without a byte until a connection is reset.")
+        float,
+        typer.Option(min=1, callback=finite, help="s without a byte until a connection is reset."),
     ] = 7440,
     give_up: Annotated[
-        float, typer.Option(min=1, help="s until a client counts as gone that does not answer.")
+        float,
+        typer.Option(
+            min=1, callback=finite, help="s until a client counts as gone that does not answer."
+        ),
     ] = 180,
     pcap: Annotated[
         Path | None, typer.Option(help="A pcapng file for the headers of what passes the device.")
     ] = None,
     duration: Annotated[
-        float | None, typer.Option(min=0, help="s until it ends; until Ctrl-C.")
+        float | None, typer.Option(min=0, callback=finite, help="s until it ends; until Ctrl-C.")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document at the end.")
@@ -108,6 +114,8 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
     """
     if set_ and scenario is None:
         raise Error("--set replaces keys of a scenario, and none is given")
+    for text in (sender, device, netns):
+        (text or "").encode()  # The extension would not say what is wrong with it.
     asked = {
         "scenario": None if scenario is None else find_scenario(scenario),
         "set": list(pairs(set_, "--set").items()),

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rtolab._rtolab import Error
+from rtolab.run import MOST_JOBS
+from rtolab.terminal import finite
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -34,9 +36,14 @@ def serve(
             metavar="DIR", help="Results to look through, of a sweep or of reproduce; repeatable."
         ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default 2.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=MOST_JOBS, help="Runs at a time; by default 2.")
+    ] = None,
     time_limit: Annotated[
-        float, typer.Option(min=0.1, max=3600, help="A run that takes longer is ended, in s.")
+        float,
+        typer.Option(
+            min=0.1, max=3600, callback=finite, help="A run that takes longer is ended, in s."
+        ),
     ] = 20.0,
 ) -> None:
     """The explorer: scenarios, senders and captures in the browser, on this machine alone."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rtolab.run import MOST_JOBS
 from rtolab.terminal import SAYS_NO, complain, print_json, progressing, stdout
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def sweep(
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Threads; by default one a processor.")
+        int | None, typer.Option(min=1, max=MOST_JOBS, help="Threads; by default one a processor.")
     ] = None,
     status: Annotated[
         bool, typer.Option("--status", help="Say how far it is, and compute nothing.")

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rtolab import _rtolab
-from rtolab._rtolab import Error
 from rtolab.result import Result
-from rtolab.run import as_toml, find_scenario
+from rtolab.run import as_toml, check_numbers, find_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -92,8 +91,7 @@ def emulate(
         Error: the scenario, a key or a value is wrong.
         OSError: the scenario cannot be read.
     """
-    if runs < 1 or parallel < 1:
-        raise Error(f"runs is {runs} and parallel {parallel}: at least 1 is needed of each")
+    check_numbers(seed, runs, parallel)
     common = set or {}
     named = [
         (one.name, [(key, as_toml(value)) for key, value in {**common, **one.set}.items()])

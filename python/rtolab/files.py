@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 import io
-import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
-
-from rtolab._rtolab import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     import polars as pl
-
-
-def check_descriptors(count: int, what: str) -> None:
-    """Whether so many files can still be opened, for who would not say that they cannot.
-
-    Raises:
-        Error: they cannot.
-    """
-    held: list[int] = []
-    try:
-        held.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(count))
-    except OSError:
-        raise Error(
-            f"{what}: too many open files; `ulimit -n` says how many there may be"
-        ) from None
-    finally:
-        for descriptor in held:
-            os.close(descriptor)
 
 
 @contextmanager

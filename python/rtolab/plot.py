@@ -9,7 +9,8 @@ import polars as pl
 import vl_convert
 
 from rtolab._rtolab import Error
-from rtolab.files import check_descriptors, write_bytes, write_text
+from rtolab.files import write_bytes, write_text
+from rtolab.machine import check_picture
 from rtolab.panels import CONGESTION, DELAYED_S, TIMER, Seen, View, edge, sequence, steps
 from rtolab.result import PLACES
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
 
 
-DESCRIPTORS = 24
-"""What drawing a picture opens."""
 PIXELS = 1.25
 """Of a PNG, by pixel of the chart: sharp on screens, and small."""
 
@@ -101,10 +100,10 @@ class Plots:
         return styled(_stacked(panels), view.title("windows of the sender"))
 
     def _view(self, run: int, flow: str | None, between: tuple[float, float] | None) -> View:
-        result, mine = self._result, pl.col("run") == run
+        result = self._result
+        result.check_run(run)
+        mine = pl.col("run") == run
         connections = result.connections.filter(mine)
-        if connections.is_empty():
-            raise Error(f"no run {run}: there are {result.runs}, counted from 0")
         flows = connections["flow"].to_list()
         flow = flows[0] if flow is None else flow
         if flow not in flows:
@@ -141,7 +140,7 @@ def save(chart: Chart, stem: Path) -> list[Path]:
 def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
     """As `save`, of a picture as Vega-Lite."""
     stem.parent.mkdir(parents=True, exist_ok=True)
-    check_descriptors(DESCRIPTORS, f"{stem}: pictures")
+    check_picture(str(stem))
     svg = vl_convert.vegalite_to_svg(spec)
     png, vector = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
     write_text(vector, svg)

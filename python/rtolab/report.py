@@ -14,6 +14,7 @@ import vl_convert
 from rtolab.experiments.papers import paper
 from rtolab.experiments.summary import KINDS, VERDICTS, Line, summary
 from rtolab.files import write_text
+from rtolab.machine import check_page
 from rtolab.stats import Estimate
 
 if TYPE_CHECKING:
@@ -325,5 +326,6 @@ def _cells(*cells: str) -> str:
 @cache
 def _bundle() -> str:
     """Vega, Vega-Lite and vega-embed as one script."""
+    check_page()
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle.replace("</script", "<\\/script")

@@ -127,7 +127,7 @@ class Result:
 
     def sender(self, run: int) -> str:
         """The sender of a run, as a sum of policies."""
-        self._check(run)
+        self.check_run(run)
         of_run = self.connections["run"] == run
         return str(self.connections.filter(of_run)["sender"][0])
 
@@ -145,7 +145,7 @@ class Result:
             raise Error(f"no place `{place}`: captures are taken at sender and receiver")
         if not self.traced:
             raise Error("these runs were not traced: run with trace=True for captures")
-        self._check(run)
+        self.check_run(run)
         return self._outcome.pcapng(run, place)
 
     def packetdrill(self, run: int = 0) -> str:
@@ -159,7 +159,7 @@ class Result:
         """
         if not self.traced:
             raise Error("these runs were not traced: run with trace=True for scripts")
-        self._check(run)
+        self.check_run(run)
         return self._outcome.packetdrill(run)
 
     def write_scripts(self, folder: str | Path) -> list[Path]:
@@ -220,8 +220,13 @@ class Result:
         digits = len(str(self.runs - 1))
         return f"run-{run:0{digits}}-{file_name(self.sender(run))}"
 
-    def _check(self, run: int) -> None:
-        if not 0 <= run < self.runs:
+    def check_run(self, run: int) -> None:
+        """Whether there is such a run.
+
+        Raises:
+            Error: there is none.
+        """
+        if run not in range(self.runs):
             raise Error(f"no run {run}: there are {self.runs}, counted from 0")
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LARGEST_SEED = 2**64 - 1
 MOST_RUNS = 10**7
 """Of one call: all that they leave is in memory at once."""
+MOST_JOBS = 4096
+"""Threads, or runs on kernels at a time."""
 
 
 def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
@@ -79,7 +81,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     """
     # A sender that is named twice would be the same runs twice.
     senders = list(dict.fromkeys(_names(sender or ())))
-    _check_numbers(seed, runs, jobs)
+    check_numbers(seed, runs, jobs)
     single = runs == 1 and len(senders) <= 1
     trace = single if trace is None else trace
     windows = single if windows is None else windows
@@ -120,13 +122,18 @@ def _judges(
     return list(dict.fromkeys(names)), known
 
 
-def _check_numbers(seed: int, runs: int, jobs: int | None) -> None:
+def check_numbers(seed: int, runs: int, jobs: int | None) -> None:
+    """Whether there can be these seeds, on so many threads.
+
+    Raises:
+        Error: there cannot.
+    """
     if runs < 1:
         raise Error(f"runs is {runs}: at least 1 is needed")
     if runs > MOST_RUNS:
         raise Error(f"runs is {runs}: at most {MOST_RUNS}; `rtolab sweep` keeps more on the disk")
-    if jobs is not None and jobs < 1:
-        raise Error(f"jobs is {jobs}: at least 1 is needed")
+    if jobs is not None and not 1 <= jobs <= MOST_JOBS:
+        raise Error(f"jobs is {jobs}: expected 1 to {MOST_JOBS}")
     if seed < 0 or seed + runs - 1 > LARGEST_SEED:
         raise Error(f"seed is {seed}: seeds are from 0 to 2^64 - 1")
 

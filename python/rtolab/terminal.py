@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 """How a command exits if not with 0."""
-NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "WouldBlock")
+NO_MEMORY = ("failed to map segment", "Cannot allocate memory")
+NO_THREADS = ("can't start new thread", "Resource temporarily unavailable", "WouldBlock")
 SHOWN_AFTER_S = 2.0
 NARROWEST = 66
 
@@ -40,6 +44,13 @@ def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
             raise Error(f"{option} {item}: expected key=value, such as link.wireless.loss=0.02")
         found[key.strip()] = value.strip()
     return found
+
+
+def finite(value: float | None) -> float | None:
+    """The value of an option, which neither `nan` nor `inf` may be, though both are numbers."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is no number that can be waited for or compared with")
+    return value
 
 
 def complain(message: str, code: int) -> None:
@@ -59,15 +70,25 @@ def out_of(error: BaseException) -> str | None:
         return said or "out of memory"
     if any(words in said for words in NO_MEMORY):
         return "out of memory"
+    if any(words in said for words in NO_THREADS):
+        return "no memory for another thread, or none allowed: see `ulimit -v` and `ulimit -u`"
     return None
 
 
 def check_streams() -> None:
-    """Whoever starts us may have closed them: nothing can be said then, or nothing complained."""
+    """Whoever starts us may have closed them, or take only some letters."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # What is opened next would take its place, and libraries would take it for a stream.
+            os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (until the end)
     if sys.stdout is None:
         complain("standard output is closed", BAD_INPUT)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def stdout(piped: int = 100) -> Console:

@@ -440,7 +440,7 @@ fn losses_that_remain_and_capacity_that_is_left_are_what_they_should() {
     };
     let (_, link_of_one) = run(&link(0.3, 1), frames);
     let lost = link_of_one.stats(Direction::Forward).drops.retries as f64;
-    let (expected, n) = (0.3_f64.powi(2), frames as f64);
+    let (expected, n) = (0.3 * 0.3, frames as f64);
     let deviation = (n * expected * (1.0 - expected)).sqrt();
     assert!((lost - n * expected).abs() < 4.0 * deviation, "{lost}");
     // Of the transmissions a frame takes when none is given up: mean 1 / (1 - p), variance

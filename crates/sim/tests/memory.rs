@@ -25,16 +25,19 @@ fn note(bytes: isize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size() as isize);
+        // SAFETY: by the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         note(-(layout.size() as isize));
+        // SAFETY: by the caller's promise.
         unsafe { System.dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         note(size as isize - layout.size() as isize);
+        // SAFETY: by the caller's promise.
         unsafe { System.realloc(block, layout, size) }
     }
 }

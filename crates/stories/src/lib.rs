@@ -1,5 +1,6 @@
 //! What fuzzers try with arbitrary bytes. `fuzz/fuzz_targets` hands it to libFuzzer, which takes a nightly
 //! Rust; what libFuzzer found, `fuzz/seeds`, is tried again by this crate's test.
+#![forbid(unsafe_code)]
 
 mod channel;
 mod files;

@@ -43,9 +43,9 @@ def find(ids: list[str]) -> list[Experiment]:
     Raises:
         Error: an id is not known.
     """
-    found = dict.fromkeys(
-        experiment.id for name in ids or [""] for experiment in _named(name.strip("/"))
-    )
+    if not ids:
+        return list(EXPERIMENTS)
+    found = dict.fromkeys(experiment.id for name in ids for experiment in _named(name.strip("/")))
     by_id = {experiment.id: experiment for experiment in EXPERIMENTS}
     return [by_id[name] for name in found]
 
@@ -54,7 +54,7 @@ def _named(name: str) -> list[Experiment]:
     matching = [
         experiment
         for experiment in EXPERIMENTS
-        if name in ("", experiment.id, *experiment.aliases) or experiment.id.startswith(f"{name}/")
+        if name in (experiment.id, *experiment.aliases) or experiment.id.startswith(f"{name}/")
     ]
     if not matching:
         known = [i for e in EXPERIMENTS for i in (e.id, *e.aliases)]

@@ -107,7 +107,9 @@ def _warm_up() -> None:
 def _limit_memory(memory: int) -> None:
     """Nothing more than so many bytes above what the process has by now."""
     now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * _page()
-    resource.setrlimit(resource.RLIMIT_AS, (now + memory, now + memory))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit = now + memory if most == resource.RLIM_INFINITY else min(now + memory, most)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _resident() -> int:

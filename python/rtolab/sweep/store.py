@@ -75,14 +75,14 @@ class Store:
         with _keeping(self.out, "the folder of the sweep"):
             for folder in (self._chunks, self._aside, self._failures):
                 folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.out / LOCK).open("a+", encoding="utf-8")
+            # Without a buffer: what cannot be written is told here, not when it is closed.
+            lock = (self.out / LOCK).open("ab", buffering=0)
         with lock:
             if not _locked(lock):
                 raise NotKeptError(f"{self.out}: another `rtolab sweep` is at work here")
             with _keeping(self.out, "the folder of the sweep"):
                 lock.truncate(0)
-                lock.write(str(workers))
-                lock.flush()
+                lock.write(str(workers).encode())
                 shutil.rmtree(self._unfinished, ignore_errors=True)
                 self._unfinished.mkdir()
             yield
@@ -239,7 +239,7 @@ def _keeping(out: Path, what: str) -> Iterator[None]:
         raise NotKeptError(f"{out}: {what} cannot be written: {error.strerror or error}") from error
 
 
-def _locked(lock: IO[str]) -> bool:
+def _locked(lock: IO[bytes]) -> bool:
     """Is the lock ours now? Who only asks whether it is held, holds it for a moment."""
     for pause in (0.05, 0.05, 0.0):
         try:

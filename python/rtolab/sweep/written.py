@@ -20,6 +20,12 @@ HEADER = re.compile(r"\s*\[\[?(?P<key>[^\[\]]+)\]\]?\s*(#.*)?$")
 ENTRY = re.compile(r"""\s*(?P<key>(?:"[^"]*"|'[^']*'|[\w.\s-])+?)\s*=""")
 MOST_BYTES = 4 << 20
 """Of a sweep's file."""
+NAME = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[\w-]++)[ \t]*+"""
+DEEPEST = 80
+"""As in scenarios; tomllib takes the square of it."""
+TOO_DEEP = re.compile(rf"(?<![\w\\-])(?:{NAME}\.[ \t]*){{{DEEPEST}}}")
+LONGEST = 900
+"""Of a message's parts, in letters."""
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 AT_LINE = re.compile(r"(?P<problem>.*) \(at line (?P<line>\d+), column \d+\)", re.DOTALL)
 
@@ -41,6 +47,12 @@ class Written:
             if len(content) > MOST_BYTES:
                 raise Error(f"{file}: found more than {MOST_BYTES >> 20} MiB; expected a sweep")
             self._text = content.decode()
+            if deep := TOO_DEEP.search(self._text):
+                line = self._text.count("\n", 0, deep.start()) + 1
+                raise Error(
+                    f"{file}:{line}: found tables within tables more than {DEEPEST} deep; expected "
+                    "a sweep"
+                )
             self.document = tomllib.loads(self._text)
         except FileNotFoundError:
             raise Error(f"{file}: found no such file; expected a sweep (TOML)") from None
@@ -57,6 +69,8 @@ class Written:
             place = f"{file}:{told['line']}" if told else str(file)
             problem = told["problem"] if told else str(error)
             raise Error(f"{place}: found no valid TOML: {problem}") from None
+        except ValueError as error:  # Of an integer with thousands of digits.
+            raise Error(f"{file}: found no valid TOML: {error}") from None
 
     def wrong(self, key: Key, problem: str) -> Error:
         """The error that says where `key` is and what is wrong with it."""
@@ -64,7 +78,7 @@ class Written:
         # What is within a table in braces is on the line of that.
         line = next((lines[key[:i]] for i in range(len(key), 0, -1) if key[:i] in lines), None)
         place = f"{self.file}:{line}" if line else str(self.file)
-        return Error(f"{place}: {dotted(key)}: {problem}")
+        return Error(f"{place}: {_cut(dotted(key))}: {_cut(problem)}")
 
     def only(self, table: Key, known: Collection[str]) -> None:
         """Raises Error if the table has any other keys."""
@@ -137,6 +151,11 @@ class Written:
         return self.table(tuple(table)).get(last)
 
 
+def _cut(text: str) -> str:
+    """What is too long for a message without its middle."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+
+
 def dotted(key: Key) -> str:
     """A key as it stands in a message, and after --set."""
     return ".".join(key)
@@ -155,6 +174,8 @@ def shown(value: object) -> str:
             keys = {key: key if BARE.fullmatch(key) else shown(key) for key in value}
             entries = (f"{keys[key]} = {shown(one)}" for key, one in value.items())
             return "{ " + ", ".join(entries) + " }"
+        case int() if value.bit_length() > 64:
+            return hex(value)  # Of thousands of digits Python writes no others.
         case _:
             return str(value)
 
