@@ -208,3 +208,20 @@ fn slow_start_ends_by_round_trips_of_what_is_sacked() {
     assert_eq!(s.connection.sender().window().ssthresh, u64::MAX);
     s.at(338).sacks(21, [23..=30]).ssthresh(41);
 }
+
+/// `tcp_dsack_seen`: more duplicates than retransmissions are not this end's doing.
+#[test]
+fn a_duplicate_of_what_was_sent_once_is_not_believed() {
+    for (rules, quarters) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 2)] {
+        let mut s = setup(rules).segments(1).sent(1..=1);
+        for number in 2..=8 {
+            s.at(99 + u64::from(number)).write(1).expect([number]);
+        }
+        s.unjudged();
+        // Reordering is seen, and a duplicate of the network reported.
+        s.at(202).sacks(0, [2..=2]).expect_nothing();
+        s.at(203).sacks(2, []).expect_nothing();
+        s.at(204).sacks(3, [1..=1]).expect_nothing();
+        s.at(206).sacks(3, [6..=6]).expect_nothing().deadline(104 + 101 + quarters * 25);
+    }
+}

@@ -21,7 +21,7 @@ pub(super) struct TailLossProbe {
     end: Option<Seq>,
     /// Was the probe a retransmission (`TLP.is_retrans`)?
     is_retransmission: bool,
-    /// Was a round trip measured since the last probe?
+    /// Was a round trip measured since the last probe, or since the connection began?
     pub sampled: bool,
     /// A probe leaves next.
     due: bool,
@@ -35,7 +35,7 @@ impl Default for TailLossProbe {
             timer: None,
             end: None,
             is_retransmission: false,
-            sampled: true,
+            sampled: false,
             due: false,
             is_repeated: false,
         }
@@ -116,7 +116,8 @@ impl Sender {
     fn probe_timeout(&self, outstanding: u64) -> Duration {
         let Some(estimate) = self.rtt.estimate() else { return INITIAL };
         let rack = &self.config.recovery.rack;
-        let one = outstanding <= self.window.smss;
+        let leaves = usize::from(outstanding > self.flight.size());
+        let one = self.flight.outstanding() + leaves == 1;
         estimate.srtt * 2 + if one { rack.max_ack_delay } else { rack.timer_slack }
     }
 
@@ -125,10 +126,14 @@ impl Sender {
     pub(crate) fn on_probe_timer(&mut self, at: Instant) {
         let Some(rack) = &mut self.rack else { return };
         rack.probe.timer = None;
-        // Linux does not ask for a round trip in between (`tcp_send_loss_probe`).
-        let sampled = rack.probe.sampled || self.config.recovery.rack.rules == RackRules::Linux;
-        if rack.probe.end.is_some() || !sampled {
-            self.restart_timer_from_head(at);
+        // Linux does not ask for a round trip in between, and goes on with the timer of the head where
+        // no probe leaves (`tcp_send_loss_probe`).
+        let linux = self.config.recovery.rack.rules == RackRules::Linux;
+        if rack.probe.end.is_some() || !(rack.probe.sampled || linux) {
+            match linux {
+                true => self.restart_timer_from_head(at),
+                false => self.restart_retransmission_timer(at),
+            }
             return;
         }
         rack.probe.due = true;
