@@ -13,7 +13,7 @@ use crate::seq::Seq;
 const INITIAL: Duration = Duration::from_secs(1);
 
 /// What is known of tail loss probes (section 5.3).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TailLossProbe {
     /// The probe timer (PTO).
     pub timer: Option<Instant>,
@@ -27,19 +27,6 @@ pub(super) struct TailLossProbe {
     due: bool,
     /// Does the acknowledgment under way only repeat the one before it?
     pub is_repeated: bool,
-}
-
-impl Default for TailLossProbe {
-    fn default() -> Self {
-        Self {
-            timer: None,
-            end: None,
-            is_retransmission: false,
-            sampled: false,
-            due: false,
-            is_repeated: false,
-        }
-    }
 }
 
 impl TailLossProbe {

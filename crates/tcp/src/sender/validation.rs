@@ -1,7 +1,7 @@
 //! Congestion window validation: a window that was not used says nothing of the path.
 //!
 //! RFC 2861, whose pseudo-code is that of `TcpAgent::process_qoption_after_send` of ns-2; and RFC
-//! 7661, after its text as remembered and the authors' module for Linux (`tcp_newcwv.c`).
+//! 7661, without the pacing that its section 4.4.2 asks for.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
