@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from commands import commands
 from handmade import PUBLISHED, Simulator
 from rtolab import ScenarioError, SenderError, _rtolab, campaign, cli, listing
 from rtolab.run import find_scenario
@@ -57,14 +59,22 @@ def rtolab(
     return command
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["demo", "list", "run", "emulate", "gateway", "compare", "conform", "reproduce", "schema"],
-)
+@pytest.mark.parametrize("command", [one.name for one in commands()])
 def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> None:
     ran = rtolab(command, "--help")
     assert ran.code == 0
-    assert f"Example: rtolab {command}" in ran.out
+    example = r"Example: (tcpdump .* \| )?rtolab " + command
+    assert re.search(example, ran.out)
+
+
+def test_help_is_as_wide_as_the_terminal(rtolab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    lines = [line.strip() for line in rtolab("diagnose", "--help").out.splitlines()]
+    begin = lines.index("The verdicts are those of the engine's own detectors (`rtolab list")
+    assert lines[begin + 1 : begin + 3] == [
+        "detectors`); prototypes in Python judge runs, not captures.",
+        "",
+    ]
 
 
 def test_the_version_comes_with_commit_and_extras(rtolab: Any) -> None:

@@ -61,6 +61,15 @@ def run(*arguments: str, given: bytes | None = None) -> subprocess.CompletedProc
     return subprocess.run(command, input=given, capture_output=True, check=False)
 
 
+def test_systems_that_a_syn_does_not_tell_apart_are_all_named(made: Path) -> None:
+    [one] = diagnose(made).document["connections"]
+    assert one["stack"]["systems"] == ["linux", "rtolab"]
+    assert one["stack"]["confidence"] < 0.5
+    told = tables.of_stack(one)
+    assert told.startswith("the client may be linux or rtolab, which this does not tell apart (")
+    assert "%" not in told
+
+
 @pytest.mark.parametrize("half", [0, 1])
 def test_what_a_kernel_sent_again_is_found(kernel: Path, half: int) -> None:
     score = scoring.score(kernel, scoring.names(kernel)[half::2])
@@ -152,6 +161,65 @@ def test_fail_on_is_an_exit_code(made: Path) -> None:
         limits(["spurious"])
 
 
+def test_no_capture_is_written_over(made: Path, tmp_path: Path) -> None:
+    whole = made.read_bytes()
+    for name in ("one.pcapng", "other.pcapng"):
+        (tmp_path / name).write_bytes(whole)
+    one, other = str(tmp_path / "one.pcapng"), str(tmp_path / "other.pcapng")
+    for arguments in ((one, "--annotate", one), (one, other, "--annotate", str(tmp_path))):
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert b"would overwrite" in done.stderr
+        assert Path(one).read_bytes() == whole
+
+
+def test_what_would_be_written_twice_is_refused(made: Path, tmp_path: Path) -> None:
+    same = tmp_path / "elsewhere" / made.name
+    same.parent.mkdir()
+    same.write_bytes(made.read_bytes())
+    for option in ("--annotate", "--parquet"):
+        done = run(str(made), str(same), option, str(tmp_path / "out"))
+        assert done.returncode == 2
+        assert b"would be written to the same files" in done.stderr
+    assert not (tmp_path / "out").exists()
+    assert run(str(made), str(same)).returncode == 0
+
+
+def test_several_captures_are_several_where_one_cannot_be_read(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "no.pcap").write_text("no capture")
+    done = run(str(made), str(tmp_path / "no.pcap"), "--json", "--annotate", str(tmp_path / "told"))
+    assert done.returncode == 2
+    assert [one["capture"] for one in json.loads(done.stdout)] == [str(made)]
+    assert (tmp_path / "told" / "stall.pcapng").is_file()
+
+
+@pytest.mark.parametrize(("whose", "blind"), [("client", False), ("server", True)])
+def test_only_of_what_comes_from_afar_the_reasons_do_not_show(whose: str, *, blind: bool) -> None:
+    episode = {"from": whose, "start": 1.0, "frames": [7, 9], "story": "It was lost."}
+    none = {"habits": [], "stack": None, "retransmissions": [{"from": whose}]}
+    one = {"number": 1, "sender": "server", "vantage": "receiver", "episodes": [episode]} | none
+    told = Console(file=StringIO(), width=400, record=True)
+    told.print(tables._stories(one))
+    text = told.export_text()
+    assert ("frame 7, what the client sends: It was lost." in text) != blind
+    assert ("A capture at the sender tells" in text) == blind
+
+
+def test_what_the_other_end_sends_again_is_told_as_its_own(public: Path) -> None:
+    """A phone that gets most data repeats a question of its own; the capture was made at it."""
+    found = diagnose(public / "ntop__KakaoTalk_talk.pcapng")
+    [one] = [one for one in found.document["connections"] if one["number"] == 6]
+    told = Console(file=StringIO(), width=400, record=True)
+    told.print(
+        tables.diagnosis(Diagnosis(found.capture, found.document | {"connections": [one]}), 1)
+    )
+    text = told.export_text()
+    assert "frame 711, what the client sends: 2 packets came back" in text
+    assert "A capture at the sender tells" not in text
+    assert page._drawn(one) == "client"
+    assert page._drawn(one | {"retransmissions": []}) == "server"
+
+
 def test_wireshark_shows_the_verdicts(
     require_tool: RequireTool, made: Path, tmp_path: Path
 ) -> None:
@@ -174,6 +242,10 @@ def test_tables_and_page_hold_what_the_document_does(made: Path, tmp_path: Path)
     assert resent.height == found.count("retransmissions")
     assert {file.stem for file in files} >= {"connections", "retransmissions", "timeouts"}
     html = page.page([found])
+    [one] = found.document["connections"]
+    assert f"<td>{tables.time_lost(one)}</td>" in html
+    untold = one | {"episodes": [{"cost": {"time_lost": None}}]}
+    assert (tables.time_lost(untold), tables.time_lost(one | {"episodes": []})) == ("-", "-")
     assert "application/gzip" in html
     assert Diagnosis("x", found.document).worst == found.worst
 

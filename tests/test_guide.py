@@ -114,12 +114,12 @@ def not_run() -> Iterator[Block]:
 
 
 def test_every_block_is_one_of_a_kind() -> None:
-    kinds = {*RUNS, "text", "rust"}
+    kinds = {*RUNS, "text", "rust", "diff"}
     for page in PAGES:
         assert list(indented(page)) == [], page
         for block in blocks(page):
             assert block.language in kinds, block.place
-            assert block.language != "rust" or block.not_run, block.place
+            assert block.language not in {"rust", "diff"} or block.not_run, block.place
 
 
 def test_what_is_not_run_says_why() -> None:

@@ -1,6 +1,10 @@
 """What the README shows works as it stands there."""
 
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,3 +26,20 @@ def test_every_file_it_names_is_there() -> None:
     assert len(links) > 5
     for link in links:
         assert (README.parent / link).exists(), link
+
+
+def test_the_command_in_a_shell_prints_what_is_shown() -> None:
+    """In the same order, spaces apart."""
+    [block] = re.findall(r"(?:\A|\n\n)    \$ rtolab (.*?)\n\n\S", README.read_text(), re.DOTALL)
+    command, shown = re.split(r"(?<!\\)\n", block, maxsplit=1)
+    done = subprocess.run(
+        [sys.executable, "-m", "rtolab.cli", *shlex.split(command.replace("\\\n", " "))],
+        env=os.environ | {"NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    printed = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    rows = [" ".join(line.split()) for line in shown.splitlines() if line.strip(" ─")]
+    assert len(rows) == 7
+    assert [line for line in printed if line in rows] == rows

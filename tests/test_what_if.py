@@ -265,7 +265,9 @@ def test_the_command_tells_it_and_writes_the_scenario(tmp_path: Path) -> None:
     shown = subprocess.run(
         [*command, "--scenario-out", str(scenario)], capture_output=True, text=True, check=True
     ).stdout
-    assert "tcp_timestamps=1" in shown
+    assert all(one["setting"] in shown for one in told["linux"])
+    assert "True" not in shown
+    assert "False" not in shown
     assert scenario.read_text() == told["scenario"]
     _rtolab.check(scenario)
 

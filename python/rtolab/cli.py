@@ -9,6 +9,7 @@ import traceback
 from dataclasses import asdict
 from enum import StrEnum
 from importlib.util import find_spec
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -330,6 +331,12 @@ app.command(epilog="Example: [bold]rtolab serve --open --browse out/delays[/bold
 def schema() -> None:
     """The JSON Schema of a scenario, for editors."""
     sys.stdout.write(_rtolab.schema().rstrip("\n") + "\n")
+
+
+for command in app.registered_commands:
+    # A help text is as wide as the terminal, not as the source.
+    paragraphs = (getdoc(command.callback) or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def main() -> None:

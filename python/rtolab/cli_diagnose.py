@@ -75,6 +75,9 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
 ) -> None:
     """What each retransmission and each timeout in a capture was, and what it cost.
 
+    The verdicts are those of the engine's own detectors (`rtolab list detectors`); prototypes in
+    Python judge runs, not captures.
+
     Exits with 1 if --fail-on says so, with 2 if a capture cannot be read to its end; what comes
     before the damage is diagnosed.
     """
@@ -83,13 +86,14 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
     if scenario_out and len(capture) > 1:
         complain("--scenario-out: one capture at a time", BAD_INPUT)
     allowed = limits(fail_on or [])
+    targets = _targets(capture, annotate, parquet)
     with _files(capture, again=bool(html or annotate or what_if or scenario_out)) as given:
         found, files, unread = _diagnosed(given)
         told = _what_if(found, files, scenario_out) if what_if or scenario_out else []
-        written = _write(found, files, (html, annotate, parquet)) + told
+        written = _write(found, [targets[name] for name, _ in files], html) + told
     if as_json:
         documents = [one.document for one in found]
-        print_json(documents[0] if len(documents) == 1 else documents)
+        print_json(documents[0] if len(capture) == 1 else documents)
     else:
         from rtolab.diagnosis import tables  # noqa: PLC0415
 
@@ -143,30 +147,46 @@ def _files(names: Sequence[str], *, again: bool) -> Iterator[list[tuple[str, Pat
         Path(kept).unlink()
 
 
+def _targets(
+    names: Sequence[str], copy: Path | None, parquet: Path | None
+) -> dict[str, tuple[Path | None, Path | None]]:
+    """Where each capture's copy and tables are written: nowhere twice, and over no capture."""
+    several, targets = len(names) > 1, {}
+    stems: dict[str, str] = {}
+    for name in names:
+        stem = "stdin" if name == "-" else Path(name).name.split(".pcap")[0]
+        if (copy or parquet) and stem in stems:
+            both = f"{stems[stem]} and {name}"
+            complain(f"{both} would be written to the same files: one at a time", BAD_INPUT)
+        stems[stem] = name
+        file = copy / f"{stem}.pcapng" if copy and several else copy
+        targets[name] = (file, parquet / stem if parquet and several else parquet)
+    given = {Path(name).resolve() for name in names}
+    for file, _ in targets.values():
+        if file and file.resolve() in given:
+            complain(f"--annotate {copy}: would overwrite {file}, which is a capture", BAD_INPUT)
+    return targets
+
+
 def _write(
     found: Sequence[Diagnosis],
-    files: Sequence[tuple[str, Path | str]],
-    asked: tuple[Path | None, Path | None, Path | None],
+    targets: Sequence[tuple[Path | None, Path | None]],
+    html: Path | None,
 ) -> list[Path]:
     from rtolab.diagnosis import annotate  # noqa: PLC0415
 
-    html, copy, parquet = asked
     written = []
     if html:
         from rtolab.diagnosis import page  # noqa: PLC0415
 
         written.append(page.write(found, html))
-    for one, (name, _) in zip(found, files, strict=True):
-        stem = "stdin" if name == "-" else Path(name).name.split(".pcap")[0]
-        if copy:
-            several = len(found) > 1
-            file = copy / f"{stem}.pcapng" if several else copy
-            file.parent.mkdir(parents=True, exist_ok=True)
-            if not one.error:
-                annotate(one, file)
-                written.append(file)
+    for one, (copy, parquet) in zip(found, targets, strict=True):
+        if copy and not one.error:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            annotate(one, copy)
+            written.append(copy)
         if parquet:
-            written += one.write_parquet(parquet / stem if len(found) > 1 else parquet)
+            written += one.write_parquet(parquet)
     return written
 
 

@@ -15,7 +15,7 @@ use crate::report::{
 };
 use crate::rtt::RoundTrips;
 use crate::sending::Sending;
-use crate::stack;
+use crate::stack::{self, Behaviour};
 use crate::story;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -53,7 +53,9 @@ pub(crate) fn report(connection: &Connection) -> ConnectionReport {
     let own = |from: &str| from == name(sender);
     let resent = report.retransmissions.iter().filter(|resent| own(resent.from));
     let timeouts = report.timeouts.iter().filter(|timeout| own(timeout.from));
-    report.stack = stack::guess(connection, sender, resent.map(|one| one.trigger), timeouts);
+    let vantage = connection.turnarounds.vantage(sender);
+    let behaviour = Behaviour::seen(vantage, resent.map(|one| one.trigger), timeouts);
+    report.stack = stack::guess(connection, sender, behaviour);
     report
 }
 

@@ -50,9 +50,10 @@ fn systems_are_told_apart_by_their_syns() {
         (Syn(&[2, 4, 8, 1, 3], 64, 64_240, 1460, Some(7)), "linux"),
         (Syn(&[2, 4, 8, 1, 3], 51, 29_200, 1460, Some(7)), "linux"),
         (Syn(&[2, 1, 1, 4, 1, 3], 63, 14_600, 1460, Some(5)), "linux"),
+        (Syn(&[2, 1, 3], 64, 65_392, 536, Some(10)), "linux"),
         (Syn(&[2, 1, 3, 1, 1, 4], 128, 64_240, 1460, Some(8)), "windows"),
         (Syn(&[2, 1, 3, 1, 1, 4], 117, 8192, 1460, Some(2)), "windows"),
-        (Syn(&[2, 1, 1, 4], 127, 65_535, 1460, None), "windows xp"),
+        (Syn(&[2, 1, 1, 4], 127, 65_535, 1460, None), "windows"),
         (Syn(&[2, 1, 3, 1, 1, 8, 4, 0], 64, 65_535, 1460, Some(6)), "macos or ios"),
         (Syn(&[2, 1, 3, 4, 8], 60, 65_535, 1460, Some(6)), "freebsd"),
         (Syn(&[2, 1, 1, 4, 1, 3, 1, 1, 8], 64, 16_384, 1460, Some(6)), "openbsd"),
@@ -60,7 +61,7 @@ fn systems_are_told_apart_by_their_syns() {
         (Syn(&[2, 1, 3, 1, 1, 4, 1, 1, 8], 64, 65_535, 1460, Some(7)), "rtolab"),
     ] {
         let guess = guess(&syn, Flags::SYN).expect("one of them");
-        assert_eq!((guess.system, guess.frame), (system, 7), "{guess:?}");
+        assert_eq!((&guess.systems[..], guess.frame), (&[system][..], 7), "{guess:?}");
         // The laboratory's may have any window, so that there is less to go by.
         let least = if system == "rtolab" { 0.6 } else { 0.8 };
         assert!(guess.confidence > least, "{guess:?}");
@@ -73,7 +74,7 @@ fn what_contradicts_is_said_and_makes_it_less_sure() {
     let usual = Syn(&[2, 4, 8, 1, 3], 64, 64_240, 1460, Some(7));
     let far = Syn(&[2, 4, 8, 1, 3], 128, 1000, 1460, Some(7));
     let [usual, far] = [usual, far].map(|syn| guess(&syn, Flags::SYN).expect("linux all the same"));
-    assert_eq!(far.system, "linux");
+    assert_eq!(far.systems, ["linux"]);
     assert!(far.confidence < usual.confidence);
     let against: Vec<_> =
         far.grounds.iter().filter(|ground| ground.starts_with("against it: ")).collect();
@@ -85,7 +86,7 @@ fn each_contradiction_makes_it_less_sure_than_silence_would() {
     let sure = |hops, window, shift| {
         let guess = guess(&Syn(&[2, 4, 8, 1, 3], hops, window, 1460, Some(shift)), Flags::SYN);
         let guess = guess.expect("linux all the same");
-        assert_eq!(guess.system, "linux");
+        assert_eq!(guess.systems, ["linux"]);
         guess.confidence
     };
     let usual = sure(64, 64_240, 7);
@@ -94,6 +95,32 @@ fn each_contradiction_makes_it_less_sure_than_silence_would() {
     assert!(chain[1] < usual - 0.2, "{chain:?}");
     assert!(chain.is_sorted_by(|more, less| *more > less + 0.05), "{chain:?}");
     assert!(chain[3] < 0.5, "{chain:?}");
+}
+
+#[test]
+fn what_options_that_were_left_out_do_not_tell_apart_is_not_told_apart() {
+    for (syn, systems) in [
+        // As the laboratory's senders write it that have SACK and nothing else.
+        (Syn(&[2, 1, 1, 4], 64, 65_535, 1460, None), &["linux", "rtolab"][..]),
+        (Syn(&[2, 1, 1, 8], 64, 65_535, 1460, None), &["freebsd", "linux", "rtolab"]),
+        (
+            Syn(&[2], 64, 65_535, 1460, None),
+            &["macos or ios", "freebsd", "linux", "solaris", "rtolab"],
+        ),
+        (Syn(&[2, 1, 3, 1, 1, 4], 64, 65_535, 1460, Some(8)), &["windows", "rtolab"]),
+    ] {
+        let guess = guess(&syn, Flags::SYN).expect("some of them");
+        assert_eq!(guess.systems, systems, "{guess:?}");
+        assert!(guess.confidence < 0.5, "{guess:?}");
+    }
+}
+
+#[test]
+fn a_hop_limit_that_was_put_out_says_nothing() {
+    let guess = guess(&Syn(&[2, 1, 3, 1, 1, 4], 0, 8192, 1460, Some(2)), Flags::SYN);
+    let guess = guess.expect("windows all the same");
+    assert_eq!(guess.systems, ["windows"]);
+    assert!(!guess.grounds.iter().any(|ground| ground.contains("hop limit")), "{guess:?}");
 }
 
 #[test]

@@ -1,5 +1,61 @@
 //! A sans-IO TCP engine: told of segments and of the time, it says what leaves and when it next
 //! wants to be woken. It reads no clock, no socket and no random device.
+//!
+//! # Example
+//!
+//! Two ends without a network: what one has to say is handed to the other at once. The first segment
+//! of data is lost, and sent again.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use rtolab_tcp::{Answer, Config, Connection, Event, Listener, Segment, sum};
+//! use rtolab_time::Instant;
+//!
+//! /// All that an end has to say now. A program would write it to its device.
+//! fn drain(end: &mut Connection, at: Instant) -> Vec<Segment> {
+//!     std::iter::from_fn(|| end.poll_transmit(at)).collect()
+//! }
+//!
+//! let config = Arc::new(sum::sender("sack+frto", &Config::default())?);
+//! let mut at = Instant::START;
+//! let mut client = Connection::open(config.clone());
+//! let syn = client.poll_transmit(at).expect("a SYN");
+//! let Answer::Accepted(mut server) = Listener::new(config).on_segment(&syn) else {
+//!     panic!("a listener takes a SYN");
+//! };
+//! client.write(100_000);
+//! client.close();
+//!
+//! let (mut lost, mut repaired, mut received) = (false, 0, 0);
+//! while received < 100_000 {
+//!     for segment in drain(&mut server, at) {
+//!         client.on_segment(&segment, at);
+//!     }
+//!     for segment in drain(&mut client, at) {
+//!         if segment.len > 0 && !lost {
+//!             lost = true;
+//!             continue;
+//!         }
+//!         server.on_segment(&segment, at);
+//!     }
+//!     while let Some(event) = client.poll_event() {
+//!         repaired += u32::from(matches!(event, Event::FastRetransmit(_)));
+//!     }
+//!     let readable = server.readable();
+//!     server.read(readable);
+//!     received += readable;
+//!     // A program would sleep until the first of these, or until something arrives.
+//!     let timers = [client.next_timer(), server.next_timer()];
+//!     if client.is_silent() && server.is_silent() {
+//!         at = timers.into_iter().flatten().min().expect("somebody waits for something");
+//!         client.on_timer(at);
+//!         server.on_timer(at);
+//!     }
+//! }
+//! assert_eq!((received, repaired), (100_000, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 #![no_std]
 #![deny(missing_docs)]

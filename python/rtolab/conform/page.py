@@ -25,6 +25,8 @@ td.score small { display: block; opacity: .8; }
 thead th { position: sticky; top: 0; background: #fff; vertical-align: bottom; }
 tfoot td { font-weight: 600; }
 td.late { outline: 2px dashed #b26b00; outline-offset: -3px; }
+@media (max-width: 50rem) { table { display: block; overflow-x: auto; }
+  thead th { position: static; } }
 </style>
 </head>
 <body>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections import Counter
 from html import escape
 from pathlib import Path
 from string import Template
@@ -15,7 +16,14 @@ import polars as pl
 from rtolab import _rtolab
 from rtolab.campaign import Figure
 from rtolab.diagnosis import CLASSES, VERDICTS
-from rtolab.diagnosis.tables import NAMES_OF_OUTCOMES, agreement, of_stack, outcomes
+from rtolab.diagnosis.tables import (
+    NAMES_OF_OUTCOMES,
+    agreement,
+    begins,
+    of_stack,
+    outcomes,
+    time_lost,
+)
 from rtolab.files import write_text
 from rtolab.panels import DELAYED_S, Seen, View, sequence
 from rtolab.plot import _stacked, styled
@@ -93,7 +101,7 @@ def _overview(shown: Sequence[Mapping[str, Any]], name: str) -> str:
             one["vantage"],
             _counts(one["retransmissions"], "verdict", VERDICTS),
             _counts(one["timeouts"], "class", CLASSES),
-            f"{sum(episode['cost']['time_lost'] or 0.0 for episode in one['episodes']):.3f}",
+            time_lost(one),
         )
         for one in shown[:MOST_ROWS]
     )
@@ -133,8 +141,7 @@ def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None, an
         "unknown": "where, it does not show",
     }[one["vantage"]]
     stories = "".join(
-        f"<li>At {episode['start']:.3f} s, frame {episode['frames'][0]}: "
-        f"{escape(episode['story'])}</li>"
+        f"<li>At {begins(one, episode)}: {escape(episode['story'])}</li>"
         for episode in one["episodes"]
     )
     habits = "".join(
@@ -190,7 +197,7 @@ def _picture(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> Figure:
 
 def _view(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> View:
     """The packets as the pictures of runs want them."""
-    sender = one["sender"]
+    sender = _drawn(one)
     verdicts = {resent["frame"]: resent["verdict"] for resent in one["retransmissions"]}
     mine = [resent for resent in one["timeouts"] if resent["from"] == sender]
     episodes = [episode for episode in one["episodes"] if episode["from"] == sender]
@@ -238,7 +245,15 @@ def _view(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> View:
     )
     heading = f"{one['client']} and {one['server']}"
     span = (packets[0]["t"], packets[-1]["t"])
-    return View(heading, f"the {sender} sends", segments, timeouts, pl.DataFrame(), stalls, span)
+    return View(
+        heading, f"what the {sender} sends", segments, timeouts, pl.DataFrame(), stalls, span
+    )
+
+
+def _drawn(one: Mapping[str, Any]) -> str:
+    """Which end's data: of the one that sent more again, or else of the one that sends most."""
+    again = Counter(resent["from"] for resent in one["retransmissions"])
+    return max(("client", "server"), key=lambda end: (again[end], end == one["sender"]))
 
 
 def _segment(

@@ -91,7 +91,7 @@ def outcomes(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[st
 
 def _outcomes(what: str, rows: list[tuple[str, Mapping[str, Any]]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(what)
+    table.add_column(what, no_wrap=True, min_width=max(len(name) for name, _ in rows))
     for name in NAMES_OF_OUTCOMES:
         table.add_column(name.replace(" (", "\n("), justify="right")
     for row in outcomes(rows):
@@ -100,7 +100,8 @@ def _outcomes(what: str, rows: list[tuple[str, Mapping[str, Any]]]) -> Table:
 
 
 def _named(outcome: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{key}={value}" for key, value in outcome["set"].items())
+    written = ((key, str(value).lower()) for key, value in outcome["set"].items())
+    settings = ", ".join(f"{key}={value}" for key, value in written)
     return f"{outcome['sender']} ({settings})" if settings else outcome["sender"]
 
 
@@ -117,8 +118,6 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
     table.add_column("timeouts\n" + " /\n".join(CLASSES), justify="right")
     table.add_column("time lost\n(s)", justify="right")
     for one in shown:
-        costs = [episode["cost"]["time_lost"] for episode in one["episodes"]]
-        lost = [cost for cost in costs if cost is not None]
         table.add_row(
             str(one["number"]),
             # An IPv6 address in brackets is no markup.
@@ -126,9 +125,16 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
             f"{one['vantage']}\n({one['sender']} sends)",
             _counts(one["retransmissions"], "verdict", VERDICTS),
             _counts(one["timeouts"], "class", CLASSES),
-            f"{sum(lost):.3f}" if lost else "-",
+            time_lost(one),
         )
     return table
+
+
+def time_lost(one: Mapping[str, Any]) -> str:
+    """By all episodes, in seconds, as far as it is known."""
+    costs = [episode["cost"]["time_lost"] for episode in one["episodes"]]
+    lost = [cost for cost in costs if cost is not None]
+    return f"{sum(lost):.3f}" if lost else "-"
 
 
 def _counts(rows: list[Mapping[str, Any]], key: str, names: tuple[str, ...]) -> str:
@@ -138,9 +144,10 @@ def _counts(rows: list[Mapping[str, Any]], key: str, names: tuple[str, ...]) -> 
 def _stories(one: Mapping[str, Any]) -> RenderableType:
     lines = []
     for episode in one["episodes"][:STORIES]:
-        at = f"{episode['start']:.3f} s, frame {episode['frames'][0]}: "
+        at = f"{begins(one, episode)}: "
         lines.append(Text.assemble((f"#{one['number']} {at}", "bold"), episode["story"]))
-    if one["retransmissions"] and one["vantage"] in BLIND:
+    resent = any(again["from"] == one["sender"] for again in one["retransmissions"])
+    if resent and one["vantage"] in BLIND:
         lines.append(Text.assemble((f"#{one['number']} ", "bold"), BLIND[one["vantage"]]))
     left = len(one["episodes"]) - STORIES
     if left > 0:
@@ -154,10 +161,20 @@ def _stories(one: Mapping[str, Any]) -> RenderableType:
     return Padding(Group(*lines), (0, 0, 0, 2))
 
 
+def begins(one: Mapping[str, Any], episode: Mapping[str, Any]) -> str:
+    """When an episode begins, and whose it is where that is not the end that sends most."""
+    whose = "" if episode["from"] == one["sender"] else f", what the {episode['from']} sends"
+    return f"{episode['start']:.3f} s, frame {episode['frames'][0]}{whose}"
+
+
 def of_stack(one: Mapping[str, Any]) -> str:
     """Which system the sender may be, and why."""
     stack = one["stack"]
-    grounds = "; ".join(stack["grounds"])
-    sure = f"{100 * stack['confidence']:.0f} % sure"
-    system = f"{stack['system']} ({sure}, frame {stack['frame']})"
-    return f"the {one['sender']} looks like {system}: {grounds}"
+    *others, last = stack["systems"]
+    if others:
+        may = f"may be {', '.join(others)} or {last}, which this does not tell apart"
+        said = f"{may} (frame {stack['frame']})"
+    else:
+        sure = f"{100 * stack['confidence']:.0f} % sure"
+        said = f"looks like {last} ({sure}, frame {stack['frame']})"
+    return f"the {one['sender']} {said}: {'; '.join(stack['grounds'])}"

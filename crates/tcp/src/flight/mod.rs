@@ -7,6 +7,7 @@ mod clean;
 mod facts;
 mod known;
 mod overtaken;
+mod scoreboard;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -21,6 +22,7 @@ pub(crate) use facts::CleanAck;
 pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
 use known::Known;
 pub(crate) use overtaken::Sending;
+pub use scoreboard::LossRule;
 
 /// The history of one direction of a connection; what every segment asks for comes first.
 #[derive(Clone, Debug)]
@@ -173,15 +175,6 @@ impl Flight {
     /// All below that is not selectively acknowledged is taken for lost.
     pub const fn lost_edge(&self) -> Seq {
         self.lost_edge
-    }
-
-    /// Bytes selectively acknowledged below `edge`.
-    pub fn sacked_below(&self, edge: Seq) -> u64 {
-        if edge >= self.sacked_edge {
-            return self.sacked;
-        }
-        let below = self.segments.iter().take_while(|segment| segment.seq < edge);
-        below.filter(|segment| segment.sacked).map(|segment| u64::from(segment.len)).sum()
     }
 
     /// Which segment spans `seq`: the place behind the last one, if none does.
@@ -376,140 +369,11 @@ impl Flight {
         }
     }
 
-    /// Marks what lies wholly within `block` as selectively acknowledged, and notes what is new.
-    fn mark_sacked(&mut self, block: &Range<Seq>, facts: &mut AckFacts) {
-        if block.start >= block.end || block.start < self.una || block.end > self.max {
-            return;
-        }
-        let known = self.known.get_or_insert_with(|| Box::new(Known::nothing()));
-        let first = match known.marked_up_to(block) {
-            Some(end) if block.end <= end => return,
-            Some(end) => self.index_of(end),
-            None => self.first_from(block.start),
-        };
-        for segment in self.segments.range_mut(first..) {
-            if segment.end() > block.end {
-                break;
-            }
-            if segment.sacked || segment.seq < block.start {
-                continue;
-            }
-            let bytes = u64::from(segment.len);
-            facts.newly_sacked += bytes;
-            facts.sacked_end = facts.sacked_end.max(Some(segment.end()));
-            facts.note_original(segment);
-            facts.note_sacked_sent(segment);
-            if core::mem::take(&mut segment.lost) {
-                self.lost -= bytes;
-            }
-            if core::mem::take(&mut segment.repaired) {
-                self.repaired -= bytes;
-            }
-            segment.sacked = true;
-            segment.reported = true;
-            // What touches neither end of the highest run is another run: above it, or below.
-            let (joins, is_above) =
-                (segment.end() == self.sacked_top, segment.seq > self.sacked_edge);
-            if self.sacked == 0 || joins || is_above {
-                self.sacked_top = segment.seq;
-            }
-            self.sacked += bytes;
-            self.sacked_edge = self.sacked_edge.max(segment.end());
-        }
-    }
-
-    /// Marks as lost all that is not selectively acknowledged and that `rule` takes for lost
-    /// (RFC 6675 section 4, IsLost).
-    pub fn mark_lost(&mut self, rule: LossRule) {
-        let edge = self.loss_edge_by(rule);
-        if edge <= self.lost_edge {
-            return;
-        }
-        let first = self.index_of(self.lost_edge);
-        for segment in self.segments.range_mut(first..) {
-            if segment.seq >= edge {
-                break;
-            }
-            if !segment.sacked && !segment.lost {
-                segment.lost = true;
-                self.lost += u64::from(segment.len);
-            }
-        }
-        self.lost_edge = edge;
-    }
-
-    /// Behind the highest segment that has enough SACKed above it to be taken for lost.
-    fn loss_edge_by(&self, rule: LossRule) -> Seq {
-        let (top, edge) = (self.sacked_top, self.sacked_edge);
-        let nothing_new = top <= self.lost_edge.max(self.una);
-        if nothing_new || self.sacked < u64::from(rule.runs) {
-            return self.lost_edge;
-        }
-        let above = self.index_of(top);
-        let (mut bytes, mut runs, mut in_run) = (edge.since(top), 1, true);
-        for segment in self.segments.range(..above).rev() {
-            if segment.end() <= self.lost_edge {
-                break;
-            }
-            if segment.sacked {
-                bytes += u64::from(segment.len);
-                runs += u32::from(!in_run);
-            } else if runs >= rule.runs || bytes >= rule.bytes {
-                return segment.end();
-            }
-            in_run = segment.sacked;
-        }
-        self.lost_edge
-    }
-
-    /// Notes that the segment at `seq` was retransmitted in the recovery under way.
-    pub fn mark_repaired(&mut self, seq: Seq) {
-        let index = self.index_of(seq);
-        if let Some(segment) = self.segments.get_mut(index) {
-            if !segment.repaired && !segment.sacked {
-                segment.repaired = true;
-                self.repaired += u64::from(segment.len);
-            }
-        }
-    }
-
-    /// Forgets what was taken for lost and what was repaired: a new recovery begins, or none goes
-    /// on.
-    pub fn clear_losses(&mut self) {
-        if self.lost == 0 && self.repaired == 0 && self.lost_edge <= self.una {
-            return;
-        }
-        for segment in &mut self.segments {
-            segment.lost = false;
-            segment.repaired = false;
-        }
-        self.lost = 0;
-        self.repaired = 0;
-        self.lost_edge = self.una;
-    }
-
     /// Keeps room for no more than four times what is outstanding: an end that only receives has sent
     /// all with the handshake, and of many flows each has its largest window at another time. Windows
     /// that only go up and down in congestion avoidance keep what they have.
     pub fn give_back_room(&mut self) {
         self.segments.shrink_to(4 * self.segments.len());
-    }
-
-    /// Forgets the scoreboard: a timeout may mean that the receiver reneged (RFC 2018 section 8).
-    pub fn clear_scoreboard(&mut self) {
-        self.clear_losses();
-        for segment in &mut self.segments {
-            segment.sacked = false;
-        }
-        self.sacked = 0;
-        (self.sacked_edge, self.sacked_top) = (self.una, self.una);
-        self.forget_blocks();
-    }
-
-    fn forget_blocks(&mut self) {
-        if let Some(known) = &mut self.known {
-            **known = Known::nothing();
-        }
     }
 }
 
@@ -519,15 +383,6 @@ const ROOM: usize = 4;
 /// The timestamp of a segment, zero without.
 fn timestamp_of(segment: &Segment) -> u32 {
     segment.timestamps().map_or(0, |timestamps| timestamps.value)
-}
-
-/// How much SACKed above a segment makes it lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LossRule {
-    /// So many runs that do not touch each other.
-    pub runs: u32,
-    /// Or so many bytes.
-    pub bytes: u64,
 }
 
 /// The D-SACK block: the first one, if it lies below the acknowledgment number or within the

@@ -404,85 +404,30 @@ pub const POLICIES: &[Policy] = &[
     ),
 ];
 
-const fn recovery(
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    set: fn(&mut Config),
-) -> Policy {
-    Policy { name, question: Question::Recovery, about, source, set }
+/// Makes for each question the function that begins the rows which answer it.
+macro_rules! rows {
+    ($($row:ident: $question:ident,)+) => {$(
+        const fn $row(
+            name: &'static str,
+            about: &'static str,
+            source: &'static str,
+            set: fn(&mut Config),
+        ) -> Policy {
+            Policy { name, question: Question::$question, about, source, set }
+        }
+    )+};
 }
 
-const fn timeout(
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    set: fn(&mut Config),
-) -> Policy {
-    Policy { name, question: Question::Timeout, about, source, set }
-}
-
-const fn spurious(
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    set: fn(&mut Config),
-) -> Policy {
-    Policy { name, question: Question::Spurious, about, source, set }
-}
-
-const fn response(
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    set: fn(&mut Config),
-) -> Policy {
-    Policy { name, question: Question::Response, about, source, set }
-}
-
-const fn timer(
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    set: fn(&mut Config),
-) -> Policy {
-    Policy { name, question: Question::Timer, about, source, set }
-}
-
-const fn reduction(
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    set: fn(&mut Config),
-) -> Policy {
-    Policy { name, question: Question::Reduction, about, source, set }
-}
-
-const fn congestion(
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    set: fn(&mut Config),
-) -> Policy {
-    Policy { name, question: Question::Congestion, about, source, set }
-}
-
-const fn slow_start(
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    set: fn(&mut Config),
-) -> Policy {
-    Policy { name, question: Question::SlowStart, about, source, set }
-}
-
-const fn network(
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    set: fn(&mut Config),
-) -> Policy {
-    Policy { name, question: Question::Network, about, source, set }
+rows! {
+    recovery: Recovery,
+    timeout: Timeout,
+    spurious: Spurious,
+    response: Response,
+    timer: Timer,
+    reduction: Reduction,
+    congestion: Congestion,
+    slow_start: SlowStart,
+    network: Network,
 }
 
 fn tahoe(config: &mut Config) {

@@ -1,0 +1,155 @@
+//! What arrives out of order is kept until the gap before it is filled (RFC 9293 section 3.10.7.4),
+//! and acknowledged by the rules of RFC 5681 section 4.2.
+
+use core::ops::Range;
+
+use rtolab_time::Instant;
+
+use super::dupacks::Dupack;
+use super::{AckDue, Receiver};
+use crate::config::GapFill;
+use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
+
+impl Receiver {
+    /// Does the receiver hold all of this range?
+    pub fn holds(&self, range: &Range<Seq>) -> bool {
+        range.end <= self.nxt
+            || self
+                .queued
+                .iter()
+                .any(|block| block.start <= range.start.max(self.nxt) && range.end <= block.end)
+    }
+
+    /// The parts of this range that the receiver does not hold, in order: what a segment of it would
+    /// bring, as far as the window reaches.
+    pub fn missing(&self, range: Range<Seq>) -> impl Iterator<Item = Range<Seq>> + '_ {
+        let Range { start, end } = range;
+        let mut next = start.max(self.nxt);
+        core::iter::from_fn(move || {
+            while let Some(block) = self.queued.iter().find(|block| block.contains(&next)) {
+                next = block.end;
+            }
+            let behind = self.queued.iter().map(|block| block.start).filter(|start| *start > next);
+            let part = next..end.min(behind.min().unwrap_or(end));
+            next = next.max(part.end);
+            (!part.is_empty()).then_some(part)
+        })
+    }
+
+    /// How many pieces are held above RCV.NXT, with gaps between: who keeps their bytes may want to
+    /// bound them.
+    pub fn pieces(&self) -> usize {
+        self.queued.len()
+    }
+
+    /// What came last of them.
+    pub fn newest_piece(&self) -> Option<&Range<Seq>> {
+        self.queued.first()
+    }
+
+    /// Takes payload and FIN of an acceptable or duplicate segment and decides when to
+    /// acknowledge.
+    #[inline(always)]
+    pub fn take(&mut self, segment: &Segment, at: Instant) {
+        let range = segment.seq..segment.end();
+        if range.is_empty() {
+            return;
+        }
+        if segment.flags.has(Flags::FIN) {
+            self.note_fin(&range);
+        }
+        self.delayed.arrived(segment, at, &self.config.receiver);
+        let fits = range.end <= self.edge;
+        // The common case: the next one expected, and nothing waits for it.
+        if range.start == self.nxt && self.queued.is_empty() && fits {
+            self.nxt = range.end;
+            self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
+            return;
+        }
+        self.take_out_of_order(segment, at);
+    }
+
+    /// The peer's FIN, if it lies in the window and is the first one.
+    fn note_fin(&mut self, range: &Range<Seq>) {
+        if self.fin.is_none() && range.end > self.nxt && range.end <= self.edge {
+            self.fin = Some(range.end - 1);
+        }
+    }
+
+    /// Takes a segment that is not the next one expected, or behind which others wait.
+    #[inline(never)]
+    fn take_out_of_order(&mut self, segment: &Segment, at: Instant) {
+        let range = segment.seq..segment.end();
+        let fits = range.end <= self.edge;
+        let before = self.nxt;
+        self.duplicate = self.duplicate_part(&range);
+        // Behind a FIN there is nothing.
+        let edge = self.fin.map_or(self.edge, |fin| self.edge.min(fin + 1));
+        let rest = range.start.max(self.nxt)..range.end.min(edge);
+        let queues = !rest.is_empty();
+        if queues {
+            self.queue(rest);
+        }
+        match range.start == before && fits && self.duplicate.is_none() {
+            true => self.schedule_fill(segment, at),
+            false if range.start > before && queues => self.schedule_dupack(at),
+            false => self.due = AckDue::Now,
+        }
+        if self.nxt > before {
+            if let Some(dupacks) = &mut self.dupacks {
+                dupacks.filled();
+            }
+        }
+    }
+
+    /// The segment filled a gap, or a part of it from the left.
+    fn schedule_fill(&mut self, segment: &Segment, at: Instant) {
+        let at_once = match self.config().gap_fill {
+            GapFill::AtOnce => true,
+            GapFill::WhereJoined => self.nxt > segment.end() || self.due != AckDue::No,
+            GapFill::Delayed => false,
+        };
+        self.due = match at_once || self.finished() {
+            true => AckDue::Now,
+            false => self.delayed.in_order(segment, at, self.due, &self.config.receiver),
+        };
+    }
+
+    /// The segment lies above a gap, which is still there.
+    fn schedule_dupack(&mut self, at: Instant) {
+        let dupack = self.dupacks.as_mut().map_or(Dupack::Now, |dupacks| dupacks.arrived(at));
+        if dupack == Dupack::Now {
+            self.due = AckDue::Now;
+        }
+    }
+
+    /// The first part of `range` that was received before.
+    pub(super) fn duplicate_part(&self, range: &Range<Seq>) -> Option<Range<Seq>> {
+        if range.start < self.nxt {
+            return Some(range.start..range.end.min(self.nxt));
+        }
+        let overlap = |block: &Range<Seq>| range.start.max(block.start)..range.end.min(block.end);
+        self.queued
+            .iter()
+            .map(overlap)
+            .filter(|part| !part.is_empty())
+            .min_by_key(|part| part.start)
+    }
+
+    /// Merges `range` into what is queued and moves RCV.NXT on.
+    fn queue(&mut self, mut range: Range<Seq>) {
+        self.queued.retain(|block| {
+            let touches = block.start <= range.end && range.start <= block.end;
+            if touches {
+                range = range.start.min(block.start)..range.end.max(block.end);
+            }
+            !touches
+        });
+        if range.start <= self.nxt {
+            self.nxt = range.end;
+        } else {
+            self.queued.insert(0, range);
+        }
+    }
+}
