@@ -2,7 +2,7 @@
 
 mod script;
 
-use rtolab_tcp::config::{FullAck, PrrBound, Reduction};
+use rtolab_tcp::config::{FullAck, PrrBound, RackRules, Reduction};
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Codepoint, Config, Flags, Segment};
 use script::pair::{End, connected};
@@ -270,4 +270,50 @@ fn no_more_leaves_in_proportion_than_is_acknowledged() {
     s.timeout().take();
     s.echoes_mark(2).verdict(Verdict::Spurious);
     s.expect([12, 13]);
+}
+
+#[test]
+fn who_has_asked_without_it_sends_nothing_capable() {
+    let linux = |config: &mut Config| config.recovery.rack.rules = RackRules::Linux;
+    for (change, codepoint) in
+        [((|_| ()) as fn(&mut Config), Codepoint::NotEct), (linux, Codepoint::Ect0)]
+    {
+        let mut config = capable();
+        change(&mut config);
+        let mut active = End::open(&config);
+        let syn = active.sends_one(0);
+        let at = active.timer();
+        let again = active.sends_one(at);
+        assert_eq!((syn.flags, again.flags), (Flags::SYN | Flags::ECE | SETUP, Flags::SYN));
+        // The answer to the first was only late.
+        active.gets(&End::accept(&capable(), &syn).sends_one(0), at + 10);
+        active.sends(at + 10);
+        active.connection.write(500);
+        let mut data = active.sends_one(at + 10);
+        assert_eq!(data.codepoint(), codepoint);
+        // Marks are echoed all the same.
+        (data.seq, data.ack) = (data.ack, data.seq);
+        data.set_codepoint(Codepoint::Ce);
+        assert!(active.answers(&data, at + 20).iter().any(|ack| ack.flags.has(Flags::ECE)));
+    }
+}
+
+#[test]
+fn a_timeout_behind_an_echo_is_told_of_too() {
+    let (mut active, _, sent) = sending(100);
+    let told = |sent: &[Segment]| sent.iter().any(|segment| segment.flags.has(Flags::CWR));
+    let mut echo = Segment::new(sent[0].ack, 0, Flags::ACK | Flags::ECE);
+    echo.window = 60_000;
+    let mut after = Vec::new();
+    for segment in &sent[..sent.len() - 1] {
+        echo.ack = segment.end();
+        after.extend(active.answers(&echo, 100));
+    }
+    assert!(told(&after));
+    // What was outstanding at the first echo is not all acknowledged: `ssthresh` stays.
+    let at = active.timer();
+    assert!(!told(&active.sends(at)));
+    let mut ack = Segment::new(sent[0].ack, 0, Flags::ACK);
+    (ack.ack, ack.window) = (after[after.len() - 1].end(), 60_000);
+    assert!(told(&active.answers(&ack, at + 100)));
 }

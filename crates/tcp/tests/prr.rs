@@ -73,6 +73,19 @@ fn t_prr_2_fifteen_losses_of_twenty() {
 }
 
 #[test]
+fn what_delivers_nothing_lets_out_a_segment_by_rfc_6937_alone() {
+    for (sum, first, next) in [
+        ("sack+prr:ssrb", 1..=2, Some(3)),
+        ("sack+prr:crb", 1..=1, None),
+        ("sack+prr", 1..=1, None),
+    ] {
+        let mut s = fifteen_lost(sum);
+        s.sacks(0, [16..=18]).expect(first);
+        s.sacks(0, [16..=18]).expect(next);
+    }
+}
+
+#[test]
 fn a_timeout_ends_it_and_an_undo_restores_the_window() {
     let mut s = fifteen_lost("sack+prr");
     s.sacks(0, [16..=18]).expect([1]);

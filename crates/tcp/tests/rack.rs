@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use rtolab_tcp::config::{RackThreshold, ReorderingWindow};
 use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::sum;
-use script::{Script, Setup};
+use rtolab_tcp::{Flags, Segment, Seq, sum};
+use script::pair::End;
+use script::{Script, Setup, base};
 
 /// A round trip of 100 ms is known; the first segment leaves at 100 ms.
 fn setup(sum: &str) -> Setup {
@@ -56,6 +57,29 @@ fn without_reordering_three_segments_above_a_hole_are_enough() {
     s.at(201).sacks(0, [2..=2]).expect_nothing();
     s.at(202).sacks(0, [2..=3]).expect_nothing();
     s.at(203).sacks(0, [2..=4]).expect([1]).fast_retransmits(1);
+}
+
+#[test]
+fn segments_are_counted_whatever_their_length() {
+    let config = sum::sender("rack", &base()).unwrap();
+    let mut a = End::open(&config);
+    let syn = a.sends_one(0);
+    a.gets(&End::accept(&base(), &syn).sends_one(0), 100);
+    a.sends(100);
+    let sent: Vec<_> = (0..4)
+        .map(|number| {
+            a.connection.write(100);
+            a.sends_one(100 + number)
+        })
+        .collect();
+    let mut ack = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
+    (ack.ack, ack.window) = (sent[0].seq, 60_000);
+    for (above, again) in [(1, vec![]), (2, vec![]), (3, vec![sent[0].seq])] {
+        let mut ack = ack;
+        ack.push_sack(sent[1].seq..sent[above].end());
+        let answer = a.answers(&ack, 201 + above as u64);
+        assert_eq!(answer.iter().map(|segment| segment.seq).collect::<Vec<_>>(), again);
+    }
 }
 
 #[test]

@@ -146,15 +146,18 @@ fn the_window_grows_for_the_acknowledgment_that_ends_a_recovery() {
     }
 }
 
-/// Segments 1 to 8 left a millisecond apart, and 2 was overtaken by none but 1.
+/// Segment 1 was sent again as a probe. Segments 2 to 9 left a millisecond apart, and 3 was overtaken by
+/// none but 2.
 fn reordered(rules: RackRules) -> Script {
     let mut s = setup(rules).segments(1).sent(1..=1);
-    for number in 2..=8 {
-        s.at(99 + u64::from(number)).write(1).expect([number]);
+    s.early_timer().expect([1]);
+    s.at(600).ack(1).expect_nothing();
+    for number in 2..=9 {
+        s.at(598 + u64::from(number)).write(1).expect([number]);
     }
     s.unjudged();
-    s.at(202).sacks(0, [2..=2]).expect_nothing();
-    s.at(203).sacks(2, []).expect_nothing();
+    s.at(702).sacks(1, [3..=3]).expect_nothing();
+    s.at(703).sacks(3, []).expect_nothing();
     s
 }
 
@@ -163,9 +166,9 @@ fn reordered(rules: RackRules) -> Script {
 fn a_dsack_widens_the_reordering_window_as_something_is_delivered() {
     for (rules, due) in [(RackRules::Linux, 25), (RackRules::Rfc8985, 50)] {
         let mut s = reordered(rules);
-        s.at(204).sacks(2, [4..=4]).expect_nothing().deadline(102 + 101 + 25);
-        s.at(205).sacks(2, [1..=1, 4..=4]).expect_nothing().deadline(102 + 101 + due);
-        s.at(206).sacks(2, [4..=5]).expect_nothing().deadline(102 + 102 + 50);
+        s.at(704).sacks(3, [5..=5]).expect_nothing().deadline(602 + 101 + 25);
+        s.at(705).sacks(3, [2..=2, 5..=5]).expect_nothing().deadline(602 + 101 + due);
+        s.at(706).sacks(3, [5..=6]).expect_nothing().deadline(602 + 102 + 50);
     }
 }
 
@@ -207,4 +210,15 @@ fn slow_start_ends_by_round_trips_of_what_is_sacked() {
     }
     assert_eq!(s.connection.sender().window().ssthresh, u64::MAX);
     s.at(338).sacks(21, [23..=30]).ssthresh(41);
+}
+
+/// `tcp_dsack_seen`: what is reported beyond the retransmissions is not this end's doing.
+#[test]
+fn more_duplicates_than_retransmissions_are_not_believed() {
+    for (rules, quarters) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 2)] {
+        let mut s = reordered(rules);
+        // Two segments at once, where one was sent again.
+        s.at(705).sacks(3, [2..=3]).expect_nothing();
+        s.at(706).sacks(3, [5..=5]).expect_nothing().deadline(602 + 103 + quarters * 25);
+    }
 }

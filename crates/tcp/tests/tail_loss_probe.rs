@@ -2,10 +2,12 @@
 
 mod script;
 
-use rtolab_tcp::Event;
+use rtolab_tcp::config::RackRules;
 use rtolab_tcp::spurious::{DuplicateCause, Verdict};
+use rtolab_tcp::{Event, sum};
 use rtolab_time::{Duration, Instant};
-use script::{Script, Setup, start_of};
+use script::pair::{End, at};
+use script::{Script, Setup, base, start_of};
 
 /// A round trip of 100 ms is known; the first segment leaves at 100 ms.
 fn setup(sum: &str) -> Setup {
@@ -78,14 +80,37 @@ fn a_probe_waits_for_another_round_trip_sample() {
     s.at(700).ack(1).expect_nothing();
     s.at(800).sacks(1, [1..=1]);
     s.at(900).write(1).expect([2]).deadline(1300);
-    s.early_timer().expect_nothing().probes(1).deadline(2900);
+    // Without it the timer of retransmission begins anew (section 7.3).
+    s.early_timer().expect_nothing().probes(1).deadline(1300 + 2000);
 }
 
 #[test]
-fn without_a_sample_a_probe_leaves_after_a_second() {
-    let setup = Script::sender("rack").cwnd(10).handshake_takes(100).segments(2).rto_of(3000);
-    let mut s = setup.set(|config| config.rto.sample_handshake = false).sent(1..=2);
-    s.deadline(1100).early_timer().expect([2]);
+fn without_any_sample_no_probe_leaves() {
+    // The timer of probes waits for a second (section 7.2), and then no sample was taken since the
+    // connection began (section 7.3). Linux sends its probe.
+    for (rules, sent) in [(RackRules::Rfc8985, None), (RackRules::Linux, Some(2))] {
+        let setup = setup("rack").segments(2).rto_of(3000);
+        let setup = setup.set(|config| {
+            (config.rto.sample_handshake, config.recovery.rack.rules) = (false, rules);
+        });
+        let mut s = setup.sent(1..=2);
+        s.deadline(1100).early_timer().expect(sent).deadline(1100 + 3000);
+    }
+}
+
+#[test]
+fn two_small_segments_are_not_one() {
+    let config = sum::sender("rack", &base()).unwrap();
+    let mut a = End::open(&config);
+    let syn = a.sends_one(0);
+    a.gets(&End::accept(&base(), &syn).sends_one(0), 100);
+    a.sends(100);
+    // Only the acknowledgment of one may be delayed.
+    for wait in [200 + 200, 200] {
+        a.connection.write(300);
+        a.sends_one(100);
+        assert_eq!(a.connection.next_timer(), Some(at(100 + wait)));
+    }
 }
 
 #[test]

@@ -167,6 +167,31 @@ fn rfc7661_goes_by_the_initial_window_at_least() {
 }
 
 #[test]
+fn rfc7661_remembers_a_window_that_is_no_larger_than_the_initial_one() {
+    let mut s = window_of_eight(Validation::Rfc7661).segments(1).sent(1..=1);
+    s.timeout().expect([1]).cwnd(1.0);
+    s.at(1_100).ack(1).expect_nothing().cwnd(2.0).ssthresh(2);
+    s.write(2).expect([2, 3]);
+    s.at(1_200).ack(2).ack(3).expect_nothing().cwnd(2.9);
+    s.at(400_000).write(1).expect([4]).cwnd(2.9);
+    assert_eq!(s.connection.sender().window().ssthresh, 2_175);
+}
+
+#[test]
+fn rfc7661_counts_once_what_was_retransmitted_twice() {
+    let setup = Script::sender("rack").cwnd(16).ssthresh(4).rto_of(1000).segments(6);
+    let setup = setup.handshake_takes(100);
+    let mut s = setup.set(|c| c.window.validation = Validation::Rfc7661).sent(1..=6);
+    s.at(200).ack(6).expect_nothing();
+    s.at(300).write(4).expect(7..=10);
+    s.at(400).sacks(6, [8..=10]).expect([7]);
+    s.at(410).write(1).expect([11]);
+    // What left later has arrived, the retransmission has not.
+    s.at(511).sacks(6, [8..=11]).expect([7]);
+    s.at(611).ack(11).expect_nothing().cwnd(2.5);
+}
+
+#[test]
 fn rfc7661_halves_what_was_used_at_a_loss() {
     // Six of sixteen segments are used, then four are outstanding.
     for (validation, ssthresh, after) in

@@ -88,7 +88,9 @@ pub enum RackRules {
     ///   (`tcp_skb_spurious_retrans`), and otherwise the smallest round trip alone;
     /// - in fast recovery a hole that is filled by what was only late shows reordering
     ///   (`tcp_try_undo_partial`), without which a D-SACK does not widen the window
-    ///   (`tcp_dsack_seen`);
+    ///   (`tcp_dsack_seen`), and where more is reported than was sent again it is not believed;
+    /// - where the timer of probes expires and none may leave, that of the oldest segment goes on
+    ///   (`tcp_send_loss_probe`), and no round trip is asked for in between;
     /// - where a retransmission of a timeout is lost again, fast recovery begins
     ///   (`FLAG_LOST_RETRANS`);
     /// - a timeout takes for lost what left a round trip ago, without the reordering window, and its

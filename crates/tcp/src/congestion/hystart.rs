@@ -14,6 +14,8 @@ const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
 const MIN_RTT_DIVISOR: u64 = 8;
 /// So many round trips make a round's smallest count.
 const N_RTT_SAMPLE: u32 = 8;
+/// An acknowledgment counts for so many segments at most (`L`), for nothing is paced here.
+const L: u64 = 8;
 /// The slower slow start grows by one in so many.
 const CSS_GROWTH_DIVISOR: u64 = 4;
 /// And lasts so many rounds.
@@ -149,11 +151,11 @@ impl HyStart {
         newest: Option<Duration>,
         (window, progress): (&mut Window, &Progress),
     ) -> Form {
-        let before = window.cwnd;
-        window.grow(progress.bytes);
-        if matches!(phase, Phase::Conservative { .. }) {
-            window.cwnd = before + (window.cwnd - before) / CSS_GROWTH_DIVISOR;
-        }
+        let counted = progress.bytes.min(L * window.smss);
+        window.cwnd += match phase {
+            Phase::Standard => counted,
+            Phase::Conservative { .. } => counted / CSS_GROWTH_DIVISOR,
+        };
         self.note(newest);
         phase = match (phase, self.counted(), self.before) {
             (Phase::Standard, Some(least), Some(before)) if least >= before + threshold(before) => {

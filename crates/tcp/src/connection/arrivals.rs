@@ -7,7 +7,7 @@ use rtolab_time::Instant;
 use super::resets::Reset;
 use super::states::Opened;
 use super::{Agreed, Connection, Course, Failure, State};
-use crate::config::{Algorithm, Handshake, RepeatedSyn};
+use crate::config::{Algorithm, Handshake, RackRules, RepeatedSyn};
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
@@ -102,7 +102,7 @@ impl Connection {
         let shrinks = self.agreed.timestamps && self.config.timestamp.in_mss;
         let payload = if shrinks { mss.saturating_sub(TIMESTAMP_BYTES) } else { mss };
         self.smss = payload.max(1);
-        if self.agreed.ecn {
+        if self.agreed.ecn && !self.took_back_ecn() {
             self.sender.use_ecn();
         }
     }
@@ -114,6 +114,14 @@ impl Connection {
             State::SynSent => flags.has(Flags::ECE) && !flags.has(Flags::CWR),
             _ => flags.has(Flags::ECE) && flags.has(Flags::CWR),
         }
+    }
+
+    /// Has this end sent a SYN that says nothing of ECN? Then its data are not ECN-capable, even if the
+    /// answer is to one that did (RFC 3168 section 6.1.1), but to Linux (`tcp_ecn_rcv_synack`). Marks
+    /// are echoed in any case.
+    fn took_back_ecn(&self) -> bool {
+        let linux = self.config.recovery.rack.rules == RackRules::Linux;
+        self.state == State::SynSent && self.sender.syn_timed_out() && !linux
     }
 
     /// Loss recovery that goes by SACK is NewReno's where the peer has no SACK (RFC 6582 section 1).

@@ -158,6 +158,9 @@ pub struct AckFacts {
     pub original: Option<Seq>,
     /// The range it reports as received twice (RFC 2883).
     pub dsack: Option<DuplicateRange>,
+    /// Was more reported as received twice than was sent again? Linux takes no notice of the report
+    /// then.
+    pub doubted: bool,
     /// Is it a duplicate acknowledgment (RFC 5681 section 2)?
     pub duplicate: bool,
     /// Does it say that it answers a marked retransmission ([`Flags::RXT_ECHO`])? Then it is no

@@ -283,6 +283,7 @@ impl Flight {
             sacked_sent: None,
             original: None,
             dsack: None,
+            doubted: false,
             duplicate: segment.ack == self.una
                 && self.max > self.una
                 && segment.sequence_length() == 0

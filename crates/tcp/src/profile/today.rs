@@ -65,16 +65,18 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
     ),
     quirk(
         "an initial window of ten segments, and anew after an idle time",
-        "FreeBSD 14, tcp_compute_initwnd; assumed: from memory of cc_after_idle",
+        "FreeBSD 14, tcp_compute_initwnd, and tcp_output.c, which goes by t_sndtime, too; not \
+         modelled: newreno_after_idle lifts ssthresh to three quarters of the window, and CUBIC's \
+         curve begins anew",
         |c| {
             c.window.initial = InitialWindow::Rfc6928;
-            c.window.idle_restart = IdleRestart::LastReceived;
+            c.window.idle_restart = IdleRestart::LastSent;
         },
     ),
     quirk(
         "a floor of 30 ms and 200 ms of slop, a first timeout of 1 s, a ceiling of 64 s",
-        "FreeBSD 13, TCPTV_MIN, TCPTV_CPU_VAR, TCPTV_RTOBASE, TCPTV_REXMTMAX, and TCPT_RANGESET, \
-         which adds the slop to what is backed off; assumed: the same in 14",
+        "FreeBSD 14, tcp_timer.h: TCPTV_MIN, TCPTV_CPU_VAR, TCPTV_REXMTMAX, and TCPT_RANGESET, which \
+         adds the slop to what is backed off; TCPTV_RTOBASE of FreeBSD 13, assumed: the same in 14",
         |c| {
             c.rto.floor = RtoFloor::Total(Duration::from_millis(30));
             c.rto.slop = Duration::from_millis(200);
@@ -98,18 +100,14 @@ const FREEBSD_14_RECEIVES: &[Quirk] = &[
         (c.sack, c.dsack, c.timestamps) = (true, true, true);
     }),
     quirk("an ACK every two full segments, as the window moves", FREEBSD, every_two_counted),
-    quirk(
-        "a delay of 40 ms by a timer of its own",
-        "assumed: from memory of FreeBSD 14, delacktime; 100 ms in 13",
-        |c| {
-            c.receiver.delayed_ack = Duration::from_millis(40);
-            c.receiver.ack_delay = AckDelay::Timer;
-        },
-    ),
+    quirk("a delay of 40 ms by a timer of its own", "FreeBSD 14, tcp_timer.h: TCPTV_DELACK", |c| {
+        c.receiver.delayed_ack = Duration::from_millis(40);
+        c.receiver.ack_delay = AckDelay::Timer;
+    }),
     quirk("at once while anything is queued", "FreeBSD 14, tcp_input.c", at_once),
     quirk(
         "a duplicate that ends at the last ACK has its timestamp echoed",
-        "assumed: from memory of FreeBSD 14, tcp_input.c",
+        "FreeBSD 14, tcp_input.c: tcp_do_segment",
         |c| c.timestamp.echo = EchoRule::Bsd,
     ),
     NO_RXT,

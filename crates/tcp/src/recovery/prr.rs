@@ -92,7 +92,8 @@ impl Sender {
             PrrBound::Rfc9937 => unsacked,
             PrrBound::Linux => self.recovery.before,
         });
-        if delivered > 0 {
+        // RFC 6937 computes it for every acknowledgment, RFC 9937 where something is delivered.
+        if delivered > 0 || matches!(bound, PrrBound::Crb | PrrBound::Ssrb) {
             self.send_in_proportion(bound, delivered, safe);
         }
     }

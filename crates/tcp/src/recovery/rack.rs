@@ -14,7 +14,7 @@ use crate::flight::{AckFacts, Cause, Sending, Sent, duplicate_range};
 use crate::segment::Segment;
 use crate::sender::{Chunk, Sender};
 use crate::seq::Seq;
-use linux::Pending;
+use linux::{Copies, Pending};
 
 /// After so many recoveries without D-SACK the reordering window is as at first (`reo_wnd_persist`).
 const PERSISTENCE: u32 = 16;
@@ -42,6 +42,7 @@ pub(crate) struct Rack {
     /// Until this is acknowledged, D-SACKs are of a round that has counted (`RACK.dsack_round`).
     dsack_round: Option<Seq>,
     pending: Pending,
+    copies: Copies,
     /// The reordering window (`RACK.reo_wnd`).
     window: Duration,
     /// Is what a timeout took for lost being repaired?
@@ -66,6 +67,7 @@ impl Default for Rack {
             persists: PERSISTENCE,
             dsack_round: None,
             pending: Pending::default(),
+            copies: Copies::default(),
             window: Duration::ZERO,
             timed_out: false,
             reordering_timer: None,
@@ -144,6 +146,9 @@ impl Sender {
         // Without reordering seen, D-SACKs say nothing to Linux, nor does one of a probe
         // (`tcp_dsack_seen`).
         let duplicate = duplicate_range(segment);
+        rack.pending.doubted =
+            linux && duplicate.as_ref().is_some_and(|range| !rack.believes(range, smss));
+        let duplicate = duplicate.filter(|_| !rack.pending.doubted);
         let dsack = duplicate.is_some_and(|range| !rack.probe.ends_at(range.end));
         rack.pending.dsack |= dsack && rack.reordering_seen;
         rack.pending.delivered = None;
@@ -153,6 +158,9 @@ impl Sender {
         let mut looked_at: [Option<(Seq, Instant)>; 2] = [None; 2];
         // Of what is reported at once, in blocks of any order, none has overtaken another.
         let fack = rack.fack;
+        // Linux takes the samples last (`tcp_ack_update_rtt`). To RFC 8985, which takes them first, it
+        // is the same: what has a smaller one left later than what would have been left out.
+        let least = rack.min_rtt;
         for sent in flight.delivered_by(segment) {
             let rtt = at - sent.last_sent;
             rack.pending.delivered = rack.pending.delivered.max(Some(sent.last_sent));
@@ -174,7 +182,7 @@ impl Sender {
             if linux && partial && late {
                 overtaken = Some(flight.una());
             }
-            let too_soon = rack.min_rtt.is_some_and(|(least, _)| rtt < least);
+            let too_soon = least.is_some_and(|(least, _)| rtt < least);
             if !sent.was_retransmitted() || !(echo.is_some_and(before) || too_soon) {
                 latest = latest.max(Some(sent.sending()));
                 // Blocks are looked at in the order of their numbers, whichever comes first.
@@ -263,9 +271,9 @@ impl Sender {
     fn reordering_window(&self) -> Duration {
         let Some(rack) = &self.rack else { return Duration::ZERO };
         let RackConfig { reordering_window, threshold, .. } = self.config.recovery.rack;
-        let enough = u64::from(self.config.recovery.dupthresh) * self.window.smss;
-        let counted = threshold == RackThreshold::Dupthresh && self.flight.sacked() >= enough;
-        if !rack.reordering_seen && (self.recovery.is_fast() || rack.timed_out || counted) {
+        let counts = threshold == RackThreshold::Dupthresh;
+        let recovers = || self.recovery.is_fast() || rack.timed_out;
+        if !rack.reordering_seen && (recovers() || (counts && self.has_sacked_enough())) {
             return Duration::ZERO;
         }
         let quarters = match reordering_window {
@@ -275,6 +283,14 @@ impl Sender {
         let least = rack.min_rtt.map_or(Duration::ZERO, |(least, _)| least);
         let window = least.saturating_mul(quarters) / 4;
         self.rtt.estimate().map_or(window, |estimate| window.min(estimate.srtt))
+    }
+
+    /// Are as many segments SACKed, of whatever length, as show a loss without time
+    /// (`RACK.segs_sacked`)?
+    fn has_sacked_enough(&self) -> bool {
+        let enough = self.config.recovery.dupthresh as usize;
+        let sacked = self.flight.segments_from(self.flight.una()).filter(|sent| sent.is_sacked());
+        self.flight.sacked() > 0 && sacked.take(enough).count() == enough
     }
 
     /// The reordering timer expired.
@@ -317,7 +333,10 @@ impl Sender {
     pub(crate) fn adopt_rack(&mut self, config: &Config) {
         match (Rack::of(config), &self.rack) {
             (None, None) | (Some(_), Some(_)) => {}
-            (Some(rack), None) => {
+            (Some(mut rack), None) => {
+                if self.rtt.estimate().is_some() {
+                    rack.note_sample();
+                }
                 self.rack = Some(rack);
                 self.flight.clear_losses();
                 self.flight.mark_lost_from(self.nxt);
@@ -360,6 +379,7 @@ impl Sender {
     /// The segment at `seq` leaves again.
     pub(crate) fn rack_repairs(&mut self, seq: Seq) {
         let Self { rack: Some(rack), flight, .. } = self else { return };
+        rack.note_resent();
         let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(Sent::end);
         if let Some(end) = lost {
             flight.mark_repaired(seq);

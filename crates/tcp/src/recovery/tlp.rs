@@ -13,7 +13,7 @@ use crate::seq::Seq;
 const INITIAL: Duration = Duration::from_secs(1);
 
 /// What is known of tail loss probes (section 5.3).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TailLossProbe {
     /// The probe timer (PTO).
     pub timer: Option<Instant>,
@@ -21,25 +21,12 @@ pub(super) struct TailLossProbe {
     end: Option<Seq>,
     /// Was the probe a retransmission (`TLP.is_retrans`)?
     is_retransmission: bool,
-    /// Was a round trip measured since the last probe?
+    /// Was a round trip measured since the last probe, or since the connection began?
     pub sampled: bool,
     /// A probe leaves next.
     due: bool,
     /// Does the acknowledgment under way only repeat the one before it?
     pub is_repeated: bool,
-}
-
-impl Default for TailLossProbe {
-    fn default() -> Self {
-        Self {
-            timer: None,
-            end: None,
-            is_retransmission: false,
-            sampled: true,
-            due: false,
-            is_repeated: false,
-        }
-    }
 }
 
 impl TailLossProbe {
@@ -116,7 +103,8 @@ impl Sender {
     fn probe_timeout(&self, outstanding: u64) -> Duration {
         let Some(estimate) = self.rtt.estimate() else { return INITIAL };
         let rack = &self.config.recovery.rack;
-        let one = outstanding <= self.window.smss;
+        let leaves = usize::from(outstanding > self.flight.size());
+        let one = self.flight.outstanding() + leaves == 1;
         estimate.srtt * 2 + if one { rack.max_ack_delay } else { rack.timer_slack }
     }
 
@@ -125,10 +113,14 @@ impl Sender {
     pub(crate) fn on_probe_timer(&mut self, at: Instant) {
         let Some(rack) = &mut self.rack else { return };
         rack.probe.timer = None;
-        // Linux does not ask for a round trip in between (`tcp_send_loss_probe`).
-        let sampled = rack.probe.sampled || self.config.recovery.rack.rules == RackRules::Linux;
-        if rack.probe.end.is_some() || !sampled {
-            self.restart_timer_from_head(at);
+        // Linux does not ask for a round trip in between, and goes on with the timer of the head where
+        // no probe leaves (`tcp_send_loss_probe`).
+        let linux = self.config.recovery.rack.rules == RackRules::Linux;
+        if rack.probe.end.is_some() || !(rack.probe.sampled || linux) {
+            match linux {
+                true => self.restart_timer_from_head(at),
+                false => self.restart_retransmission_timer(at),
+            }
             return;
         }
         rack.probe.due = true;

@@ -49,6 +49,7 @@ impl Sender {
         let waited = self.early_timer().is_some();
         self.rack_hears(segment, at);
         let mut facts = self.flight.expected(segment, at);
+        facts.doubted = self.rack_doubts();
         match segment.sack_count() > 0 && !self.config.sack {
             false => self.flight.note_acked(segment, &mut facts),
             true => self.flight.note_acked(&segment.without_sack(), &mut facts),

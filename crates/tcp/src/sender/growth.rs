@@ -86,7 +86,7 @@ impl Sender {
     /// (`tcp_dsack_seen`), to others not.
     pub(crate) fn delivered_twice(&self, facts: &AckFacts) -> u64 {
         let linux = self.config.recovery.rack.rules == RackRules::Linux;
-        let range = facts.dsack.filter(|_| linux && self.rack.is_some());
+        let range = facts.dsack.filter(|_| linux && self.rack.is_some() && !facts.doubted);
         range.map_or(0, |range| range.end.since(range.start).next_multiple_of(self.window.smss))
     }
 

@@ -132,6 +132,7 @@ impl Sender {
         if halves && !self.is_answering_echo() {
             self.halve(self.flight.size());
         }
+        self.owe_cwr();
         self.end_curve();
         let expiry = Expiry {
             una: head.seq,

@@ -1,7 +1,7 @@
 //! Congestion window validation: a window that was not used says nothing of the path.
 //!
 //! RFC 2861, whose pseudo-code is that of `TcpAgent::process_qoption_after_send` of ns-2; and RFC
-//! 7661, after its text as remembered and the authors' module for Linux (`tcp_newcwv.c`).
+//! 7661, without the pacing that its section 4.4.2 asks for.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -135,7 +135,11 @@ impl Sender {
         let last = usage.last.replace(at).unwrap_or(at);
         usage.valid.get_or_insert(at);
         if let (Some(loss), true) = (&mut usage.loss, cause != Cause::New) {
-            loss.retransmitted += u64::from(segment.len);
+            // What is sent a third time counts once.
+            let sent = self.flight.segment_at(segment.seq);
+            if sent.is_none_or(|sent| sent.transmissions == 2) {
+                loss.retransmitted += u64::from(segment.len);
+            }
         }
         match self.config.window.validation {
             Validation::Linux => {
@@ -201,8 +205,10 @@ impl Sender {
         let valid = usage.valid.get_or_insert(at);
         let mut periods = (at - *valid).nanos() / NON_VALIDATED_PERIOD.nanos();
         *valid += NON_VALIDATED_PERIOD * periods;
-        while periods > 0 && self.window.cwnd > initial {
+        if periods > 0 {
             self.keep_in_ssthresh();
+        }
+        while periods > 0 && self.window.cwnd > initial {
             self.window.cwnd = (self.window.cwnd / 2).max(initial);
             periods -= 1;
         }
@@ -210,7 +216,7 @@ impl Sender {
 
     /// `ssthresh` remembers three quarters of the window that is given up (both RFCs).
     fn keep_in_ssthresh(&mut self) {
-        self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
+        self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd * 3 / 4);
     }
 
     /// The smaller of the congestion window and the offered one.

@@ -77,7 +77,8 @@ impl UndoLinux {
     }
 
     fn signs(&mut self, ack: &AckFacts) -> Signs {
-        let range = ack.dsack.as_ref().filter(|range| self.counts(range, ack.una_before));
+        let range = ack.dsack.as_ref().filter(|_| !ack.doubted);
+        let range = range.filter(|range| self.counts(range, ack.una_before));
         self.left = self.left.saturating_sub(u32::from(range.is_some()));
         self.heard = true;
         self.echoed |= ack.echo.is_some();

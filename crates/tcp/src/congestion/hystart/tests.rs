@@ -67,6 +67,25 @@ fn the_eighth_round_trip_that_has_risen_slows_it_down() {
 }
 
 #[test]
+fn an_acknowledgment_counts_for_eight_segments_at_most() {
+    let acked = |slow_start: &mut SlowStart, segments: u64| {
+        let SlowStart { hystart, window, at, .. } = slow_start;
+        let (una, max) = (Seq::FIRST + 1, Seq::FIRST + 1_000_000);
+        hystart.grow(window, &Progress { at: *at, una, max, bytes: segments * SMSS });
+    };
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
+    acked(&mut slow_start, 2);
+    slow_start.cwnd(12_000);
+    acked(&mut slow_start, 10);
+    slow_start.cwnd(20_000);
+    // In conservative slow start for a quarter of them.
+    let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
+    slow_start.acks(10, 100, 0).acks(8, 113, 0).cwnd(28_000);
+    acked(&mut slow_start, 10);
+    slow_start.cwnd(30_000);
+}
+
+#[test]
 fn a_rise_is_four_to_sixteen_milliseconds() {
     for (rtt, risen, slows) in [(8, 11, false), (8, 12, true), (400, 415, false), (400, 416, true)]
     {

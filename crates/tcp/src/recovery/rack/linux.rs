@@ -5,7 +5,7 @@ use rtolab_time::Instant;
 
 use super::{PERSISTENCE, Rack};
 use crate::config::RackRules;
-use crate::flight::AckFacts;
+use crate::flight::{AckFacts, DuplicateRange};
 use crate::sender::Sender;
 use crate::seq::Seq;
 
@@ -22,13 +22,37 @@ pub(super) struct Pending {
     pub advanced: bool,
     /// A D-SACK came, and the reordering window is to widen (`dsack_seen`).
     pub dsack: bool,
+    /// Does the acknowledgment at hand report what cannot have been sent twice?
+    pub doubted: bool,
     /// Of what the acknowledgment at hand delivers, when the last left.
     pub delivered: Option<Instant>,
     /// When a D-SACK last widened the reordering window (`last_delivered`).
     pub widened: Option<Instant>,
 }
 
+/// Segments, since the connection began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Copies {
+    /// That were sent again (`total_retrans`).
+    resent: u32,
+    /// That were reported as received twice (`dsack_dups`).
+    reported: u32,
+}
+
 impl Rack {
+    /// A segment leaves again.
+    pub(super) const fn note_resent(&mut self) {
+        self.copies.resent = self.copies.resent.saturating_add(1);
+    }
+
+    /// May what is reported as received twice be what was sent again? Whatever is reported beyond
+    /// that is the network's doing, or the peer's (`tcp_dsack_seen`).
+    pub(super) fn believes(&mut self, range: &DuplicateRange, smss: u64) -> bool {
+        let segments = range.end.since(range.start).div_ceil(smss) as u32;
+        self.copies.reported = self.copies.reported.saturating_add(segments);
+        self.copies.reported <= self.copies.resent
+    }
+
     /// D-SACKs widen the reordering window (`tcp_rack_update_reo_wnd`): once something is delivered, and
     /// not if that had left before the window widened last.
     pub(super) fn adapt_as_linux(&mut self, at: Instant, recovered: bool) {
@@ -58,6 +82,11 @@ impl Rack {
 }
 
 impl Sender {
+    /// Is what the acknowledgment at hand reports as received twice nothing to go by?
+    pub(crate) fn rack_doubts(&self) -> bool {
+        self.rack.as_ref().is_some_and(|rack| rack.pending.doubted)
+    }
+
     /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
     /// (Linux, `tcp_may_raise_cwnd`)?
     pub(crate) fn grows_out_of_order(&self, facts: &AckFacts) -> bool {
@@ -70,10 +99,9 @@ impl Sender {
     /// The retransmission timer expired. If enough was SACKed for a loss, and none was seen, the
     /// reordering was taken for more than it is (Linux, `tcp_enter_loss`).
     pub(crate) fn doubt_reordering(&mut self) {
-        let enough = u64::from(self.config.recovery.dupthresh) * self.window.smss;
-        let (fast, sacked) = (self.recovery.is_fast(), self.flight.sacked());
+        let (fast, enough) = (self.recovery.is_fast(), self.has_sacked_enough());
         if let Some(rack) = &mut self.rack {
-            if !fast && !rack.timed_out && sacked >= enough {
+            if !fast && !rack.timed_out && enough {
                 rack.degree = 0;
             }
         }
