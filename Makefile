@@ -8,6 +8,8 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin deve
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Versions that are known to fit together; `make PIP_CONSTRAINT= test` takes the newest.
+export PIP_CONSTRAINT := constraints.txt
 
 .PHONY: help demo test bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
         soak audit docs docs-rust shell dist clean
@@ -96,6 +98,8 @@ docs-rust:
 shell: $(VENV)/built
 	$(BIN)/python tools/shell wheel/data/share
 
+# Wheel and archive are tried with the newest of what they depend on, as their users have it.
+dist: export PIP_CONSTRAINT :=
 dist: $(VENV)/dev
 	rm -rf dist
 	$(BIN)/maturin sdist --out dist
@@ -107,7 +111,7 @@ clean:
 	rm -rf $(VENV) target site dist
 
 # A virtual environment with what the package depends on, and the package itself, editable.
-$(VENV)/installed: pyproject.toml crates/py/Cargo.toml
+$(VENV)/installed: pyproject.toml constraints.txt crates/py/Cargo.toml
 	@python=$$(tools/prerequisites) || exit; \
 	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	    "$$python" -m venv --clear $(VENV)
@@ -123,6 +127,6 @@ $(VENV)/built: $(VENV)/installed $(RUST)
 	@touch $@
 
 # What tests and lints need besides.
-$(VENV)/dev: pyproject.toml $(VENV)/built
+$(VENV)/dev: pyproject.toml constraints.txt $(VENV)/built
 	@$(MATURIN) --extras dev
 	@touch $@
