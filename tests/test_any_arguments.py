@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rtolab
-from rtolab import _rtolab, cli, diagnosis, sweep
+from rtolab import _rtolab, cli, diagnosis, emulation, sweep
 from rtolab._rtolab import InternalError
 from rtolab.run import shipped_scenarios
 from serving import CAPTURE
@@ -190,6 +190,11 @@ def test_run_refuses_counts(number: Any) -> None:
     refused(lambda: rtolab.run(SMALL, runs=number))
     refused(lambda: rtolab.run(SMALL, jobs=number))
     refused(lambda: rtolab.run(SMALL, seed=number))
+
+
+def test_what_is_refused_has_the_name_that_it_was_given() -> None:
+    with pytest.raises(rtolab.Error, match="parallel is 0: expected 1 to"):
+        emulation.emulate(SMALL, parallel=0)
 
 
 @OFTEN

@@ -91,7 +91,7 @@ def emulate(
         Error: the scenario, a key or a value is wrong.
         OSError: the scenario cannot be read.
     """
-    check_numbers(seed, runs, parallel)
+    check_numbers(seed, runs, parallel, "parallel")
     common = set or {}
     named = [
         (one.name, [(key, as_toml(value)) for key, value in {**common, **one.set}.items()])

@@ -122,8 +122,8 @@ def _judges(
     return list(dict.fromkeys(names)), known
 
 
-def check_numbers(seed: int, runs: int, jobs: int | None) -> None:
-    """Whether there can be these seeds, on so many threads.
+def check_numbers(seed: int, runs: int, jobs: int | None, what: str = "jobs") -> None:
+    """Whether there can be these seeds, so many at a time, which `what` calls.
 
     Raises:
         Error: there cannot.
@@ -133,7 +133,7 @@ def check_numbers(seed: int, runs: int, jobs: int | None) -> None:
     if runs > MOST_RUNS:
         raise Error(f"runs is {runs}: at most {MOST_RUNS}; `rtolab sweep` keeps more on the disk")
     if jobs is not None and not 1 <= jobs <= MOST_JOBS:
-        raise Error(f"jobs is {jobs}: expected 1 to {MOST_JOBS}")
+        raise Error(f"{what} is {jobs}: expected 1 to {MOST_JOBS}")
     if seed < 0 or seed + runs - 1 > LARGEST_SEED:
         raise Error(f"seed is {seed}: seeds are from 0 to 2^64 - 1")
 
