@@ -161,9 +161,10 @@ def _targets(
         stems[stem] = name
         file = copy / f"{stem}.pcapng" if copy and several else copy
         targets[name] = (file, parquet / stem if parquet and several else parquet)
-    given = {Path(name).resolve() for name in names}
+    # Not `Path.resolve`, to which a loop of links is an error.
+    given = {os.path.realpath(name) for name in names}
     for file, _ in targets.values():
-        if file and file.resolve() in given:
+        if file and os.path.realpath(file) in given:
             complain(f"--annotate {copy}: would overwrite {file}, which is a capture", BAD_INPUT)
     return targets
 
