@@ -99,13 +99,12 @@ shell: $(VENV)/built
 	$(BIN)/python tools/shell wheel/data/share
 
 # Wheel and archive are tried with the newest of what they depend on, as their users have it.
-dist: export PIP_CONSTRAINT :=
 dist: $(VENV)/dev
 	rm -rf dist
 	$(BIN)/maturin sdist --out dist
 	$(BIN)/maturin build --release --quiet --out dist
-	tools/try-wheel dist/*.whl
-	tools/try-sdist dist/*.tar.gz
+	PIP_CONSTRAINT= tools/try-wheel dist/*.whl
+	PIP_CONSTRAINT= tools/try-sdist dist/*.tar.gz
 
 clean:
 	rm -rf $(VENV) target site dist
