@@ -1,6 +1,6 @@
 """Scores a diagnosis on captures whose truth is known.
 
-A folder holds, for each run NAME, NAME.snd.pcap, NAME.rcv.pcap, NAME.labels.csv and
+A folder holds, for each run NAME, NAME.snd.pcap.gz, NAME.rcv.pcap.gz, NAME.labels.csv.gz and
 NAME.link.csv.gz. The diagnosis is shown a capture and nothing else; the rest is read here.
 """
 
@@ -21,6 +21,7 @@ TRIGGERS = {
     "SYN": {"syn"},
 }
 Row = dict[str, str]
+LABELS = ".labels.csv.gz"
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,14 @@ class Score:
 
 def names(folder: Path) -> list[str]:
     """The runs of a folder."""
-    return sorted(file.name.removesuffix(".labels.csv") for file in folder.glob("*.labels.csv"))
+    return sorted(file.name.removesuffix(LABELS) for file in folder.glob(f"*{LABELS}"))
 
 
 def labels(folder: Path, name: str) -> list[Label]:
     """The labels of a run, timeouts classed by the record of the link."""
     with gzip.open(folder / f"{name}.link.csv.gz", "rt") as file:
         link = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    with (folder / f"{name}.labels.csv").open() as file:
+    with gzip.open(folder / f"{name}{LABELS}", "rt") as file:
         return [_label(row, link) for row in csv.DictReader(file)]
 
 
@@ -77,7 +78,7 @@ def score(folder: Path, runs: list[str]) -> Score:
     for name in runs:
         known = labels(folder, name)
         for side in ("snd", "rcv"):
-            document = diagnose(folder / f"{name}.{side}.pcap").document
+            document = diagnose(folder / f"{name}.{side}.pcap.gz").document
             _compare((name, side), known, document["connections"], total)
     return total
 

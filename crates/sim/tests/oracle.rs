@@ -23,8 +23,7 @@
 //! some segments of every trace but Tahoe's leave an acknowledgment or a round trip late; and the
 //! phase of ns-2's clock, or the timeouts of A and C come up to 0.12 s late.
 //!
-//! The traces lie beside the checkout and are not part of it; without them there is nothing to
-//! compare, and each test says so.
+//! The traces and how they were made are in `tests/ns2/traces`.
 
 mod history;
 
@@ -103,13 +102,10 @@ impl Set {
     }
 }
 
-/// The trace of that name, if there is one.
-fn oracle(name: &str) -> Option<History> {
-    let file = near("../../../shared/oracle").join(name).with_extension("csv");
-    let Ok(text) = fs::read_to_string(&file) else {
-        eprintln!("skipped: no {}", file.display());
-        return None;
-    };
+/// The trace of that name.
+fn trace(name: &str) -> History {
+    let file = near("tests/ns2/traces").join(name).with_extension("csv");
+    let text = fs::read_to_string(&file).unwrap();
     let acts = text.lines().skip(1).filter_map(|line| {
         let fields: Vec<_> = line.split(',').collect();
         let segment = || fields[2].parse().unwrap();
@@ -123,12 +119,12 @@ fn oracle(name: &str) -> Option<History> {
         };
         Some((fields[0].parse().unwrap(), act))
     });
-    Some(acts.collect())
+    acts.collect()
 }
 
 /// The sender does what ns-2 does in the trace of that name, which has so many acts.
 fn replay(name: &str, acts: usize, set: Set, sender: &str) {
-    let Some(ns2) = oracle(name) else { return };
+    let ns2 = trace(name);
     // SACK-permitted takes four bytes.
     let syn = if sender.starts_with("sack") { 48 } else { 44 };
     let engine = history(&run(&set.scenario(syn), sender), set.begins());

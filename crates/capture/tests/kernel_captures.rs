@@ -1,22 +1,25 @@
-//! Captures of real stacks, kept beside the project: the reader and tshark see the same packets.
+//! Captures of a Linux kernel: the reader and tshark see the same packets.
 
 mod tool;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use rtolab_capture::{Captured, Checksum, Reader};
+use rtolab_capture::{Captured, Checksum, Reader, unpacked};
 use rtolab_tcp::wire::Addresses;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/captures");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/captures");
 
-/// All pcap and pcapng files in and below a folder.
+/// All compressed captures in and below a folder.
 fn captures(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
     let mut found: Vec<PathBuf> = entries
         .map(|entry| entry.path())
         .flat_map(|path| if path.is_dir() { captures(&path) } else { vec![path] })
-        .filter(|path| path.extension().is_some_and(|kind| kind == "pcap" || kind == "pcapng"))
+        .filter(|path| {
+            let name = path.to_string_lossy();
+            name.ends_with(".pcap.gz") || name.ends_with(".pcapng.gz")
+        })
         .collect();
     found.sort();
     found
@@ -89,15 +92,13 @@ fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
 
 #[test]
 fn tshark_sees_the_same_packets() {
-    if !Path::new(FOLDER).is_dir() {
-        return tool::skipped(&format!("no captures of real stacks in {FOLDER}"));
-    }
     let files = captures(Path::new(FOLDER));
-    assert!(!files.is_empty(), "{FOLDER} holds no capture");
+    assert_eq!(files.len(), 24, "captures in {FOLDER}");
     for path in files {
         // An ICMP error quotes the head of a segment, and tshark dissects that too.
         let Some(rows) = tool::tshark(&path, "tcp && !icmp && !icmpv6", &FIELDS) else { return };
-        let reader = Reader::new(File::open(&path).expect("a file")).expect("a capture");
+        let file = File::open(&path).expect("a file");
+        let reader = Reader::new(unpacked(file).expect("gzip")).expect("a capture");
         let packets: Vec<Captured> = reader.map(|packet| packet.expect("whole")).collect();
         for (row, captured) in rows.iter().zip(&packets) {
             assert_eq!(row[..], fields(captured), "{path:?}");
