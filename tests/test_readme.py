@@ -28,18 +28,27 @@ def test_every_file_it_names_is_there() -> None:
         assert (README.parent / link).exists(), link
 
 
-def test_the_command_in_a_shell_prints_what_is_shown() -> None:
-    """In the same order, spaces apart."""
-    [block] = re.findall(r"(?:\A|\n\n)    \$ rtolab (.*?)\n\n\S", README.read_text(), re.DOTALL)
+BLOCK = re.compile(r"(?:\A|\n\n)    \$ rtolab (.*?)\n\n(?=[^ \n])", re.DOTALL)
+COMMANDS = BLOCK.findall(README.read_text())
+
+
+def test_there_are_commands() -> None:
+    assert len(COMMANDS) == 2
+
+
+@pytest.mark.parametrize("block", COMMANDS, ids=lambda block: block.split()[0])
+def test_the_commands_print_what_is_shown(block: str) -> None:
+    """In the same order, spaces apart; `...` stands for lines left out."""
     command, shown = re.split(r"(?<!\\)\n", block, maxsplit=1)
     done = subprocess.run(
         [sys.executable, "-m", "rtolab.cli", *shlex.split(command.replace("\\\n", " "))],
-        env=os.environ | {"NO_COLOR": "1"},
+        cwd=README.parent,
+        env=os.environ | {"NO_COLOR": "1", "COLUMNS": "96"},
         capture_output=True,
         text=True,
         check=True,
     )
     printed = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    rows = [" ".join(line.split()) for line in shown.splitlines() if line.strip(" ─")]
-    assert len(rows) == 7
+    rows = [" ".join(line.split()) for line in shown.splitlines() if line.strip(" ─.")]
+    assert len(rows) > 6
     assert [line for line in printed if line in rows] == rows
