@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -102,15 +102,12 @@ def ratio_of_medians(
         seed: of the draws.
         draws: how many ratios are drawn.
     """
-    over, under = _floats(numerator), _floats(denominator)
-    paired = over.size == under.size
-    above = _bootstrap(over, over.size, draws, seed=seed)
-    below = _bootstrap(under, under.size, draws, seed=seed if paired else seed + 1)
-    ratio = float(np.median(over) / np.median(under))
-    if below.all():
-        return Estimate(ratio, *_central(above / below, share))
-    finite = above[below != 0.0] / below[below != 0.0]  # Draws that divide by zero have no bound.
-    return Estimate(ratio, _central(finite, share)[0], math.inf)
+    ratio, ratios, divides_by_zero = _ratio(
+        numerator, denominator, draws=draws, seed=seed, middle=np.median
+    )
+    low, high = _central(ratios, share)
+    # Draws that divide by zero have no bound.
+    return Estimate(ratio, low, math.inf if divides_by_zero else high)
 
 
 def mean_of(
@@ -148,14 +145,26 @@ def ratio_of_means(
         seed: of the draws.
         draws: how many ratios are drawn.
     """
+    ratio, ratios, _ = _ratio(numerator, denominator, draws=draws, seed=seed, middle=np.mean)
+    return Estimate(ratio, *_central(ratios, share))
+
+
+def _ratio(
+    numerator: ArrayLike,
+    denominator: ArrayLike,
+    *,
+    draws: int,
+    seed: int,
+    middle: Callable[..., Any],
+) -> tuple[float, Floats, bool]:
+    """The ratio, those drawn that are finite, and whether any other was drawn."""
     over, under = _floats(numerator), _floats(denominator)
-    paired = over.size == under.size
-    above = _bootstrap(over, over.size, draws, seed=seed, middle=np.mean)
-    other = seed if paired else seed + 1
-    below = _bootstrap(under, under.size, draws, seed=other, middle=np.mean)
+    other = seed if over.size == under.size else seed + 1
+    above = _bootstrap(over, over.size, draws, seed=seed, middle=middle)
+    below = _bootstrap(under, under.size, draws, seed=other, middle=middle)
     finite = below != 0.0
-    ratios = above[finite] / below[finite]
-    return Estimate(float(np.mean(over) / np.mean(under)), *_central(ratios, share))
+    ratio = float(middle(over) / middle(under))
+    return ratio, above[finite] / below[finite], not finite.all()
 
 
 def wilson(hits: int, of: int, *, share: float = 0.95) -> Estimate:

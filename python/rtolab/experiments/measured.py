@@ -208,6 +208,17 @@ def mean(
     return Check(name, kind, measure, bounds, **parts)
 
 
+def median(
+    name: str,
+    kind: Kind,
+    of: tuple[str, Metric],
+    bounds: Mapping[int, Bounds],
+    **parts: str,
+) -> Check:
+    """The median of a metric over the runs of a variant lies within bounds; otherwise as `mean`."""
+    return Check(name, kind, lambda measured: measured.median(*of), bounds, **parts)
+
+
 def difference(
     name: str,
     minuend: tuple[str, Metric],
@@ -238,6 +249,29 @@ def derived(
 
     def measure(measured: Measured) -> float | Estimate | None:
         return measured.derived[of or name].measured
+
+    return Check(name, kind, measure, bounds, **parts)
+
+
+def derived_low(name: str, bounds: Mapping[int, Bounds], *, of: str, **parts: str) -> Check:
+    """The low end of a derived value's interval lies within bounds; otherwise as `derived`."""
+
+    def measure(measured: Measured) -> float | None:
+        found = measured.derived[of].measured
+        return found.low if isinstance(found, Estimate) else None
+
+    return Check(name, "order", measure, bounds, **parts)
+
+
+def derived_difference(
+    name: str, kind: Kind, of: tuple[str, str], bounds: Mapping[int, Bounds], **parts: str
+) -> Check:
+    """One derived value less another lies within bounds; otherwise as `derived`."""
+
+    def measure(measured: Measured) -> float | None:
+        found = (measured.derived[name].measured for name in of)
+        left, right = (one.value if isinstance(one, Estimate) else one for one in found)
+        return None if left is None or right is None else left - right
 
     return Check(name, kind, measure, bounds, **parts)
 

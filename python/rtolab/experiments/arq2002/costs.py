@@ -13,12 +13,20 @@ from rtolab.experiments.arq2002.metrics import (
     crossing,
     mean,
     means_of,
+    over_per,
     ratio_of,
     values_of,
 )
-from rtolab.experiments.arq2002.network import BY_RFC, DELAYS, LAN, PERS, SET, packets
-from rtolab.experiments.arq2002.variants import PAPER, RUNS
-from rtolab.experiments.base import Alternative, Bounds, Check, Curves, Experiment, Value
+from rtolab.experiments.arq2002.network import (
+    BY_RFC,
+    DELAYS,
+    PAPER,
+    PERS,
+    RUNS,
+    experiment,
+    packets,
+)
+from rtolab.experiments.base import Alternative, Bounds, Check, Value
 
 if TYPE_CHECKING:
     from rtolab.experiments.arq2002.network import Local
@@ -38,7 +46,7 @@ def spread(measured: Measured, local: Local) -> float:
     return 100 * (max(values) / min(values) - 1)
 
 
-FIG5 = Experiment(
+FIG5 = experiment(
     id="arq2002/fig5",
     title="What arrives of all that is sent, with and without local retransmission",
     source=f"{PAPER}, 4.2 and Figure 5",
@@ -47,10 +55,8 @@ FIG5 = Experiment(
     "frequent. With local retransmission it is about 2 % lower at a PER of 1 %, 384 kbit/s and "
     "10 ms, and 2.1 % lower at 100 ms.",
     did="Reno as in Figure 4; all that the downlink sent counts as traffic, headers count as data.",
-    scenario=LAN,
     variants=both(on(per, delay) for delay in DELAYS for per in (0.1, 1.0, 3.0, 10.0)),
     metrics=(GOODPUT,),
-    assumptions=SET,
     derive=lambda measured: [
         Value(
             f"goodput at {delay} ms",
@@ -82,18 +88,13 @@ FIG5 = Experiment(
         ),
     ),
     figures=(
-        Curves(
+        over_per(
             "fig5",
             "Effective goodput, means with 95 % intervals, 384 kbit/s",
-            "raw packet error rate, %",
-            "effective goodput",
+            y="effective goodput",
             points=means_of(values_of(GOODPUT), line=by_delay),
-            log_x=True,
         ),
     ),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
     note="without local retransmission the damaged packets are traffic, too, and the end hosts "
     "resend them: so both lose the PER, and the difference is what is sent twice in vain",
 )
@@ -136,7 +137,7 @@ def worst(measured: Measured, metric: Metric) -> float:
     return mean(measured, pair("arq"), MAX_DELAY) / mean(measured, pair("drop"), metric)
 
 
-FIG6 = Experiment(
+FIG6 = experiment(
     id="arq2002/fig6",
     title="Average and maximum packet delay with and without local retransmission",
     source=f"{PAPER}, 4.3 and Figure 6",
@@ -146,10 +147,8 @@ FIG6 = Experiment(
     "four times as long.",
     did="Reno as in Figure 4. Delays are one way, of packets that arrived: averages over 5 to "
     "105 s, maxima over each run.",
-    scenario=LAN,
     variants=both(FIG4_PAIRS),
     metrics=(MEAN_DELAY, MAX_DELAY),
-    assumptions=SET,
     derive=lambda measured: [
         Value(
             "reversal, drop",
@@ -215,22 +214,18 @@ FIG6 = Experiment(
         ),
     ),
     figures=(
-        Curves(
+        over_per(
             "fig6-average",
             "Average packet delay, means with 95 % intervals, 384 kbit/s",
-            "raw packet error rate, %",
-            "delay, s",
+            y="delay, s",
             points=means_of(values_of(MEAN_DELAY), line=by_delay),
-            log_x=True,
             log_y=True,
         ),
-        Curves(
+        over_per(
             "fig6-maximum",
             "Maximum packet delay, means with 95 % intervals, 384 kbit/s",
-            "raw packet error rate, %",
-            "delay, s",
+            y="delay, s",
             points=means_of(values_of(MAX_DELAY), line=by_delay),
-            log_x=True,
             log_y=True,
         ),
     ),
@@ -238,9 +233,6 @@ FIG6 = Experiment(
         Alternative("packets of 1040 B", packets(1000), "ns-2's packet size by default"),
         BY_RFC,
     ),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
 )
 
 EXPERIMENTS = (FIG5, FIG6)

@@ -14,22 +14,23 @@ from rtolab.experiments.arq2002.metrics import (
     dupack_ratio,
     mean,
     means_of,
+    over_per,
     ratio_of,
     together,
     values_of,
 )
 from rtolab.experiments.arq2002.network import (
     DELAYS,
-    LAN,
+    PAPER,
     RENO,
-    SET,
+    RUNS,
     Sender,
     Setting,
+    experiment,
     is_overtaken,
     packets,
 )
-from rtolab.experiments.arq2002.variants import PAPER, RUNS
-from rtolab.experiments.base import Bounds, Check, Curves, Experiment, Value
+from rtolab.experiments.base import Bounds, Check, Value
 
 if TYPE_CHECKING:
     from rtolab.experiments.arq2002.network import Case
@@ -44,7 +45,7 @@ def window_ratio(measured: Measured, per: float) -> Estimate:
     return ratio_of(measured, on(per)("arq"), on(per)("drop"), WINDOW)
 
 
-FIG7 = Experiment(
+FIG7 = experiment(
     id="arq2002/fig7",
     title="Window, timeouts and dupacks of Reno",
     source=f"{PAPER}, 5 and Figure 7",
@@ -53,10 +54,8 @@ FIG7 = Experiment(
     "not negligible, and the window, looked at once a round trip, is smaller where errors are "
     "frequent.",
     did="Reno at 384 kbit/s and 10 ms.",
-    scenario=LAN,
     variants=both(on(per) for per in FIG7_PERS),
     metrics=(WINDOW, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
     checks=(
         Check(
             "window, arq over drop, low end of the lowest of PER 1, 3 and 10 %",
@@ -84,32 +83,26 @@ FIG7 = Experiment(
         ),
     ),
     figures=(
-        Curves(
+        over_per(
             "fig7-cwnd",
             "Congestion window of Reno, means with 95 % intervals, 10 ms",
-            "raw packet error rate, %",
-            "cwnd, segments",
+            y="cwnd, segments",
             points=means_of(values_of(WINDOW)),
-            log_x=True,
         ),
-        Curves(
+        over_per(
             "fig7-triggers",
             "What triggers retransmissions of Reno, means with 95 % intervals, 10 ms",
-            "raw packet error rate, %",
-            "per 100 acknowledged",
+            y="per 100 acknowledged",
             points=together(
                 (
                     means_of(values_of(TIMEOUTS_100), line=lambda case: f"{case.series}, timeouts"),
                     means_of(values_of(DUPACKS_100), line=lambda case: f"{case.series}, dupacks"),
                 )
             ),
-            log_x=True,
         ),
     ),
     runs=10,
-    quick_runs=2,
     windows=True,
-    endless=True,
 )
 
 SMALL = Sender("Reno, 296 B", "reno", packets(256))
@@ -160,7 +153,7 @@ def more_dupacks(measured: Measured, longer: int, shorter: int) -> list[Estimate
     return [ratio for ratio in ratios if ratio]
 
 
-FIG10 = Experiment(
+FIG10 = experiment(
     id="arq2002/fig10",
     title="Retransmissions that dupacks trigger, by wireless delay",
     source=f"{PAPER}, 5.2 and Figure 10",
@@ -168,13 +161,11 @@ FIG10 = Experiment(
     "more sensitive is the number of spurious dupacks to errors.",
     did="Reno as in Figure 4, and at 10 ms with small packets, too. Of 50 and 100 ms, which hardly "
     "differ, see arq2002/fig10-delays.",
-    scenario=LAN,
     variants=(
         *both(on(per, delay) for delay in DELAYS for per in SLOPE_PERS),
         *(case for per in DUPACK_PERS for case in small(per)),
     ),
     metrics=(DUPACKS_100, TIMEOUTS_100),
-    assumptions=SET,
     derive=lambda measured: [
         Value(
             f"slope at {delay} ms",
@@ -201,27 +192,23 @@ FIG10 = Experiment(
         *dupack_ratios(),
     ),
     figures=(
-        Curves(
+        over_per(
             "fig10",
             "Fast retransmits per 100 acknowledged, means with 95 % intervals, 384 kbit/s",
-            "raw packet error rate, %",
-            "per 100 acknowledged",
+            y="per 100 acknowledged",
             points=means_of(
                 values_of(DUPACKS_100),
                 line=by_delay,
                 only=lambda case: case.setting.local == "arq" and case.label == RENO.label,
             ),
-            log_x=True,
         ),
     ),
     runs=30,
-    quick_runs=2,
-    endless=True,
     note="at a PER of 10 % the ratio of arq to drop exceeds 1.3, because what drop triggers is cut "
     "short by timeouts; no bound is set there",
 )
 
-FIG10_DELAYS = Experiment(
+FIG10_DELAYS = experiment(
     id="arq2002/fig10-delays",
     title="Retransmissions that dupacks trigger, at 50 and at 100 ms",
     source=f"{PAPER}, 5.2 and Figure 10",
@@ -232,10 +219,8 @@ FIG10_DELAYS = Experiment(
     "no more. What the text says of the rise over error rates is judged on the average of PERs, "
     "with its interval; at one PER alone the order is not certain even so, and in ns-2.35 itself "
     "the ratios are 1.04, 1.00, 1.01 and 1.01.",
-    scenario=LAN,
     variants=tuple(on(per, delay)("arq") for delay in (50, 100) for per in SLOPE_PERS if per >= 1),
     metrics=(DUPACKS_100, TIMEOUTS_100),
-    assumptions=SET,
     derive=lambda measured: [
         Value(f"ratio, {per:g} %", f"fast retransmits, 100 ms over 50 ms, PER {per:g} %", ratio)
         for per, ratio in zip(SLOPE_PERS[1:], more_dupacks(measured, 100, 50), strict=False)
@@ -249,8 +234,6 @@ FIG10_DELAYS = Experiment(
         ),
     ),
     runs=300,
-    quick_runs=2,
-    endless=True,
 )
 
 CLAIM_PERS = (1.0, 3.0, 10.0)
@@ -265,7 +248,7 @@ def rare(measured: Measured, per: float) -> float:
     )
 
 
-CLAIM = Experiment(
+CLAIM = experiment(
     id="arq2002/claim",
     title="With local retransmission timeouts are rare, dupacks are what matters",
     source=f"{PAPER}, 5 and 6",
@@ -273,10 +256,8 @@ CLAIM = Experiment(
     "conservative; spurious dupacks cause most of the needless retransmissions.",
     did="Reno with local retransmission at 10, 50 and 100 ms: fast retransmits less ten times the "
     "timeouts, which is above 0 if there are more than ten of them for every timeout.",
-    scenario=LAN,
     variants=tuple(on(per, delay)("arq") for delay in DELAYS for per in CLAIM_PERS),
     metrics=(TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
     checks=tuple(
         Check(
             f"arq: fast retransmits less 10 x timeouts per 100, lowest over delays, PER {per:g} %",
@@ -286,9 +267,6 @@ CLAIM = Experiment(
         )
         for per in CLAIM_PERS
     ),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
 )
 
 EXPERIMENTS = (FIG7, FIG10, FIG10_DELAYS, CLAIM)

@@ -7,35 +7,32 @@ from math import hypot
 from typing import TYPE_CHECKING
 
 from rtolab.experiments.arq2002.metrics import (
-    ACKED,
-    DUPACKS_100,
-    TIMEOUTS_100,
+    TRIGGERED,
     by_delay,
     crossing,
     gain,
     means_of,
     normalized,
+    over_per,
 )
 from rtolab.experiments.arq2002.network import (
     BY_RFC,
     DELAYS,
     HEADER,
-    LAN,
+    PAPER,
     PERS,
     RENO,
-    SET,
+    RUNS,
     Sender,
     Setting,
+    experiment,
     is_overtaken,
     packets,
 )
-from rtolab.experiments.arq2002.variants import PAPER, RUNS
 from rtolab.experiments.base import (
     Alternative,
     Bounds,
     Check,
-    Curves,
-    Experiment,
     Value,
 )
 from rtolab.stats import Estimate
@@ -141,7 +138,7 @@ def shrinks(rate: int) -> Check:
 
 FIG4_PAIRS = [on(per, delay) for delay in DELAYS for per in PERS]
 
-FIG4 = Experiment(
+FIG4 = experiment(
     id="arq2002/fig4",
     title="Throughput of Reno by wireless delay, with and without local retransmission",
     source=f"{PAPER}, 4.1, 4.2 and Figure 4",
@@ -149,10 +146,8 @@ FIG4 = Experiment(
     "kbit/s and a PER of 1 % it is 37.6 % at 10 ms and 6.8 % at 100 ms.",
     did="Reno over a wired LAN and a wireless WAN at 384 kbit/s, at the delays of Table 1. The "
     "gain is the ratio of means over seeds.",
-    scenario=LAN,
     variants=both(FIG4_PAIRS),
-    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
+    metrics=TRIGGERED,
     derive=lambda measured: [
         gain_value("gain, 10 ms, 1 %", on(1.0, 10), NEAR_GAIN)(measured),
         gain_value("gain, 50 ms, 1 %", on(1.0, 50))(measured),
@@ -190,13 +185,11 @@ FIG4 = Experiment(
         ),
     ),
     figures=(
-        Curves(
+        over_per(
             "fig4",
             "Normalized throughput of Reno, means with 95 % intervals, 384 kbit/s",
-            "raw packet error rate, %",
-            "normalized throughput",
+            y="normalized throughput",
             points=means_of(normalized, line=by_delay),
-            log_x=True,
         ),
     ),
     alternatives=(
@@ -208,31 +201,24 @@ FIG4 = Experiment(
         Alternative("packets of 1040 B", packets(1000), "ns-2's packet size by default"),
         BY_RFC,
     ),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
     note="whether the gain shrinks with delay see arq2002/fig4-delays",
 )
 
-FIG4_DELAYS = Experiment(
+FIG4_DELAYS = experiment(
     id="arq2002/fig4-delays",
     title="The gain at 50 and at 100 ms",
     source=f"{PAPER}, 4.1, 4.2 and Figure 4",
     says="As delay grows the gain becomes smaller: at 384 kbit/s, a PER of 1 % and 100 ms it is "
     "6.8 %.",
     did="Reno as in Figure 4, in 100 runs, which leave 3 points either way.",
-    scenario=LAN,
     variants=both([on(1.0, delay) for delay in (50, 100)]),
-    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
+    metrics=TRIGGERED,
     derive=lambda measured: [
         gain_value("gain, 50 ms, 1 %", on(1.0, 50))(measured),
         gain_value("gain, 100 ms, 1 %", on(1.0, 100), FAR_GAIN)(measured),
     ],
     checks=(shrinks(384),),
     runs=100,
-    quick_runs=2,
-    endless=True,
     note="whether it shrinks from 10 to 50 ms is not asked at 384 kbit/s: packets of 552 B leave "
     "the flow every 15.3 ms, so that no three of them overtake a repair that takes 30 ms; nor do "
     "they in ns-2.35 itself, with 0.03 fast retransmits for each that drops cause",
@@ -243,17 +229,15 @@ RATE_PERS = (1.0, 10.0)
 RATE_PAIRS = [on(per, delay, rate) for rate in RATES for delay in DELAYS for per in RATE_PERS]
 
 
-FIG4_RATES = Experiment(
+FIG4_RATES = experiment(
     id="arq2002/fig4-rates",
     title="The same at 144 and 1920 kbit/s",
     source=f"{PAPER}, 4.1 and Table 1",
     says='"When the wireless delay and bandwidth grows, the gain becomes smaller, although still '
     'positive"; Table 1 has 144, 384 and 1920 kbit/s, of which no numbers are printed.',
     did="Figure 4's experiment at the other two rates of Table 1.",
-    scenario=LAN,
     variants=both(RATE_PAIRS),
-    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
+    metrics=TRIGGERED,
     derive=lambda measured: [
         gain_value(f"gain, {rate} kbit/s, {delay} ms, 1 %", on(1.0, delay, rate))(measured)
         for rate in RATES
@@ -270,8 +254,6 @@ FIG4_RATES = Experiment(
         *(shrinks(rate) for rate in RATES),
     ),
     runs=40,
-    quick_runs=2,
-    endless=True,
     note="of the rate there is no check: at 10 ms the gain grows with it, for at 144 kbit/s the "
     "queue hides what a drop costs, and at 1920 kbit/s it does not",
 )
@@ -313,24 +295,19 @@ def both_come_out(sender: Sender) -> list[Check]:
     ]
 
 
-GAIN = Experiment(
+GAIN = experiment(
     id="arq2002/gain",
     title="Under what settings both printed gains come out",
     source=f"{PAPER}, 4.2",
     says="37.6 % at 10 ms and 6.8 % at 100 ms, both at 384 kbit/s and a PER of 1 %.",
     did="Reno with packets or windows that are small in time and a smallest timeout of 0.5 or 1 s, "
     "so that a drop costs half a second or more at 10 ms, but little more than usual at 100 ms.",
-    scenario=LAN,
     variants=both(under(sender, delay) for sender in SETTINGS for delay in (10, 100)),
-    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
+    metrics=TRIGGERED,
     derive=lambda measured: [
         value for sender in SETTINGS for value in gains_under(measured, sender)
     ],
     checks=tuple(both_come_out(SETTINGS[0])),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
     note="the paper prints none of these settings, so that this is a possibility, not a finding",
 )
 
@@ -343,17 +320,15 @@ def sized(size: int, delay: int) -> Pair:
     return under(SIZE_SENDERS[size], delay)
 
 
-PACKET_SIZE = Experiment(
+PACKET_SIZE = experiment(
     id="arq2002/packet-size",
     title="The packet size that the paper does not state",
     source=f"{PAPER}, 4",
     says="No packet size is printed.",
     did="Figure 4's experiment at 10 and 100 ms with packets of 140 to 1040 B on the wire, "
     "background included, and a window of 20 of them.",
-    scenario=LAN,
     variants=both(sized(size, delay) for size in SIZES for delay in (10, 100)),
-    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
+    metrics=TRIGGERED,
     derive=lambda measured: [
         gain_value(f"gain, {size + HEADER} B, {delay} ms, 1 %", sized(size, delay), published)(
             measured
@@ -378,8 +353,6 @@ PACKET_SIZE = Experiment(
         smaller("140 B, PER 1 %: 100 ms less 10 ms", sized(100, 100), sized(100, 10)),
     ),
     runs=40,
-    quick_runs=2,
-    endless=True,
     note="the smaller the packets, the more of them are damaged in a second and the less time a "
     "window of 20 lasts: a drop costs more at 10 ms",
 )

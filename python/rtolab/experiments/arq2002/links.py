@@ -13,20 +13,21 @@ from rtolab.experiments.arq2002.gains import (
     gain_value,
     on,
 )
-from rtolab.experiments.arq2002.metrics import ACKED, DUPACKS_100, LOSS, TIMEOUTS_100
+from rtolab.experiments.arq2002.metrics import ACKED, DUPACKS_100, LOSS, TIMEOUTS_100, TRIGGERED
 from rtolab.experiments.arq2002.network import (
     DELAYS,
     LAN,
     LINK,
+    PAPER,
     RENO,
-    SET,
+    RUNS,
     UPLOAD,
     WAN,
     Setting,
+    experiment,
     packets,
 )
-from rtolab.experiments.arq2002.variants import PAPER, RUNS
-from rtolab.experiments.base import Alternative, Bounds, Check, Experiment
+from rtolab.experiments.base import Alternative, Bounds, Check
 
 if TYPE_CHECKING:
     from rtolab.experiments.arq2002.gains import Pair
@@ -59,7 +60,7 @@ def on_average(measured: Measured, name: str, other: str) -> Estimate:
     )
 
 
-MIXED_LOSS = Experiment(
+MIXED_LOSS = experiment(
     id="arq2002/scenarios",
     title="Mixed losses: a wired WAN, a wired LAN, nothing but the wireless link",
     source=f"{PAPER}, 3.1 and 4.1",
@@ -68,10 +69,8 @@ MIXED_LOSS = Experiment(
     did="Reno by the three routes: a WAN of 1 Mbit/s and 10 ms that loses 1 % either way, a LAN "
     "that loses nothing, and no wired part at all. The text says it of gains in general, so their "
     "average over the delays and two PERs is judged; each of them is listed.",
-    scenario=LAN,
     variants=both(route(name, *place) for name in ROUTES for place in ROUTE_PLACES),
-    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
+    metrics=TRIGGERED,
     derive=lambda measured: [
         gain_value(f"{words}: gain, {delay} ms, {per:g} %", route(name, per, delay))(measured)
         for name, words in ROUTES.items()
@@ -103,15 +102,12 @@ MIXED_LOSS = Experiment(
         ),
     ),
     alternatives=(Alternative("packets of 140 B", packets(100), "small packets fill no queue"),),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
 )
 
 UPLOAD_PERS = (0.3, 1.0, 3.0, 10.0)
 UPLOAD_DELAYS = (10, 100)
 
-UPLOADS = Experiment(
+UPLOADS = experiment(
     id="arq2002/upload",
     title="Uploads",
     source=f"{PAPER}, 3.3",
@@ -121,8 +117,7 @@ UPLOADS = Experiment(
     variants=both(
         on(per, delay, scenario=UPLOAD) for delay in UPLOAD_DELAYS for per in UPLOAD_PERS
     ),
-    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
+    metrics=TRIGGERED,
     derive=lambda measured: [
         gain_value(f"gain, {delay} ms, {per:g} %", on(per, delay, scenario=UPLOAD))(measured)
         for delay in UPLOAD_DELAYS
@@ -134,9 +129,6 @@ UPLOADS = Experiment(
             [on(p, d, scenario=UPLOAD) for d in UPLOAD_DELAYS for p in UPLOAD_PERS if p >= 1],
         ),
     ),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
 )
 
 BAD_STATES = (1, 5, 10)
@@ -154,7 +146,7 @@ FADES = [(bad, delay, "light") for bad in BAD_STATES for delay in (10, 100)] + [
 ]
 """At 1 % the heavy profile damages as much in both states: how long they last does not matter."""
 
-RESIDENCE = Experiment(
+RESIDENCE = experiment(
     id="arq2002/residence-times",
     title="Residence times of the states, and both error profiles at the rate they share",
     source=f"{PAPER}, Table 1 and 5.2",
@@ -163,10 +155,8 @@ RESIDENCE = Experiment(
     "residence times do; no numbers are printed.",
     did="Reno at a PER of 1 %, made either way: errors of 0.1 and 10 % in the two states, or of 1 "
     "% in both.",
-    scenario=LAN,
     variants=both(fading(*fade) for fade in FADES),
     metrics=(ACKED, TIMEOUTS_100, DUPACKS_100, LOSS),
-    assumptions=SET,
     derive=lambda measured: [
         gain_value(f"gain, bad {fade[0]} ms, {fade[1]} ms, {fade[2]}", fading(*fade))(measured)
         for fade in FADES
@@ -187,9 +177,6 @@ RESIDENCE = Experiment(
             {RUNS: Bounds(high=0.01, strict=True)},
         ),
     ),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
 )
 
 EXPERIMENTS = (MIXED_LOSS, UPLOADS, RESIDENCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import polars as pl
 
 from rtolab import measures
 from rtolab.experiments.arq2002.network import HEADER, Case
-from rtolab.experiments.base import Metric, Point
+from rtolab.experiments.base import Curves, Metric, Point
 from rtolab.stats import Estimate, mean_of, ratio_of_means
 
 if TYPE_CHECKING:
@@ -25,15 +26,24 @@ if TYPE_CHECKING:
 PERCENT = 100.0
 
 
-def _of_flow(frame: pl.DataFrame, column: str) -> pl.Series:
+def _column(frame: pl.DataFrame, column: str) -> pl.Series:
     """A column a run, of the flow under investigation."""
-    return frame.filter(pl.col("flow") != "background")[column]
+    return frame.filter(pl.col("flow") != "background")[column].cast(pl.Float64)
+
+
+def _triggers(column: str) -> Callable[[Runs], pl.Series]:
+    """A count for every 100 segments acknowledged."""
+    return lambda runs: _column(measures.triggers(runs), column)
+
+
+def _delay(column: str) -> Callable[[Runs], pl.Series]:
+    return lambda runs: _column(measures.packet_delay(runs), column)
 
 
 def _throughput(runs: Runs) -> pl.Series:
     """What was acknowledged in the measured span, with headers."""
     carried = measures.normalized_throughput(runs, rate_bps=1.0, header=HEADER)
-    return _of_flow(carried, "normalized_throughput")
+    return _column(carried, "normalized_throughput")
 
 
 def _effective_loss(runs: Runs) -> pl.Series:
@@ -45,19 +55,13 @@ def _effective_loss(runs: Runs) -> pl.Series:
 
 ACKED = Metric("acked", "Throughput with headers", "bit/s", _throughput)
 TIMEOUTS_100 = Metric(
-    "timeouts_100",
-    "Timeouts per 100 acknowledged",
-    "",
-    lambda runs: _of_flow(measures.triggers(runs), "timeouts"),
-    digits=3,
+    "timeouts_100", "Timeouts per 100 acknowledged", "", _triggers("timeouts"), digits=3
 )
 DUPACKS_100 = Metric(
-    "dupacks_100",
-    "Fast retransmits per 100 acknowledged",
-    "",
-    lambda runs: _of_flow(measures.triggers(runs), "fast_retransmits"),
-    digits=2,
+    "dupacks_100", "Fast retransmits per 100 acknowledged", "", _triggers("fast_retransmits"), 2
 )
+TRIGGERED = (ACKED, TIMEOUTS_100, DUPACKS_100)
+"""How much arrives, and what makes the sender retransmit."""
 LOSS = Metric("loss", "Loss that remains", "%", _effective_loss, digits=4)
 GOODPUT = Metric(
     "goodput",
@@ -66,37 +70,23 @@ GOODPUT = Metric(
     lambda runs: measures.effective_goodput(runs, link="wireless")["effective_goodput"],
     digits=4,
 )
-MEAN_DELAY = Metric(
-    "delay",
-    "Average packet delay",
-    "s",
-    lambda runs: _of_flow(measures.packet_delay(runs), "mean_s"),
-    digits=3,
-)
-MAX_DELAY = Metric(
-    "max_delay",
-    "Maximum packet delay",
-    "s",
-    lambda runs: _of_flow(measures.packet_delay(runs), "max_s"),
-    digits=3,
-)
+MEAN_DELAY = Metric("delay", "Average packet delay", "s", _delay("mean_s"), digits=3)
+MAX_DELAY = Metric("max_delay", "Maximum packet delay", "s", _delay("max_s"), digits=3)
 REXMITS = Metric(
     "rexmits",
     "End-to-end retransmissions",
     "",
-    lambda runs: _of_flow(runs.connections, "measured_retransmissions").cast(pl.Float64),
+    lambda runs: _column(runs.connections, "measured_retransmissions"),
 )
 REXMITS_100 = Metric(
     "rexmits_100",
     "End-to-end retransmissions per 100 acknowledged",
     "",
-    lambda runs: (
-        PERCENT
-        * _of_flow(runs.connections, "measured_retransmissions")
-        / _of_flow(runs.connections, "measured_acked_segments")
-    ),
+    lambda runs: 100 * REXMITS.of(runs) / _column(runs.connections, "measured_acked_segments"),
     digits=2,
 )
+over_per = partial(Curves, x="raw packet error rate, %", log_x=True)
+"""A figure over the error rate."""
 
 
 def _window(runs: Runs) -> pl.Series:

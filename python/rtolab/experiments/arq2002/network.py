@@ -8,9 +8,10 @@ sizes and the RFCs' ways in place of ns-2's do is shown where it matters.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from rtolab.experiments.base import Alternative, Variant, assumed, stated, taken
+from rtolab.experiments.base import Alternative, Experiment, Variant, assumed, stated, taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,6 +100,11 @@ class Setting:
         """What errors and other traffic leave of the downlink, in bit/s."""
         return 1000.0 * self.rate * (1 - self.per / 100 - BACKGROUND)
 
+
+PAPER = "Pan, Mark and Shen (2002)"
+
+RUNS = 20
+"""As many as the paper's; fewer decide nothing."""
 
 BACKGROUND = 0.25
 """Section 4: the share of the link that other traffic takes."""
@@ -245,6 +251,11 @@ NS2: tuple[Assumption, ...] = (
 
 SET = WORLD + NS2
 """What every experiment rests on."""
+
+experiment = partial(
+    Experiment, scenario=LAN, assumptions=SET, runs=RUNS, quick_runs=2, endless=True
+)
+"""An experiment of the paper, over the wired LAN unless it names another scenario."""
 
 
 def replaced(instead: Mapping[str, tuple[str, str]]) -> tuple[Assumption, ...]:

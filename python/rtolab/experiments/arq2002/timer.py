@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING
 
 from rtolab.experiments.arq2002.gains import gain_value
 from rtolab.experiments.arq2002.metrics import (
-    ACKED,
     DUPACKS_100,
     TIMEOUTS_100,
+    TRIGGERED,
     mean,
     means_of,
+    over_per,
     values_of,
 )
-from rtolab.experiments.arq2002.network import FINEST, LAN, SET, Sender, Setting
-from rtolab.experiments.arq2002.variants import PAPER, RUNS
+from rtolab.experiments.arq2002.network import (
+    FINEST,
+    PAPER,
+    RUNS,
+    Sender,
+    Setting,
+    experiment,
+)
 from rtolab.experiments.base import Bounds, Check, Curves, Experiment, Point, Value
 from rtolab.experiments.measured import derived
 
@@ -249,7 +256,7 @@ def _timeouts_over(above: Case, below: Case, per: float, bounds: Bounds) -> Chec
     )
 
 
-FIG9 = Experiment(
+FIG9 = experiment(
     id="arq2002/fig9",
     title="Timeouts by the weight of the variance",
     source=f"{PAPER}, 5.1 and Figure 9",
@@ -259,7 +266,6 @@ FIG9 = Experiment(
     did="Reno at 384 kbit/s and 100 ms with a clock of 10 ms and a smallest timeout of two ticks; "
     "at a PER of 5 % with a clock of 100 ms, too. At a PER of 5 % a run has four timeouts or so: "
     "20 runs leave their ratios uncertain by a sixth.",
-    scenario=LAN,
     variants=(
         *(weighted(g3, "arq", per) for g3 in (0, *WEIGHTS) for per in TIMER_PERS),
         *(weighted(4, "drop", per) for per in TIMER_PERS),
@@ -270,19 +276,15 @@ FIG9 = Experiment(
     derive=lambda measured: weights_at(measured, "10 ms") + weights_at(measured, "100 ms"),
     checks=tuple(weight_checks()),
     figures=(
-        Curves(
+        over_per(
             "fig9",
             "Timeouts per 100 acknowledged, means with 95 % intervals, 100 ms, clock of 10 ms",
-            "raw packet error rate, %",
-            "timeouts per 100 acknowledged",
+            y="timeouts per 100 acknowledged",
             points=means_of(values_of(TIMEOUTS_100), only=lambda case: "clock" not in case.label),
-            log_x=True,
             log_y=True,
         ),
     ),
     runs=60,
-    quick_runs=2,
-    endless=True,
 )
 
 TICKS = (10, 100, 500)
@@ -299,7 +301,7 @@ def most(measured: Measured, cases: Sequence[Case]) -> float:
     return max(timeouts(measured, case) for case in cases)
 
 
-GRANULARITY = Experiment(
+GRANULARITY = experiment(
     id="arq2002/granularity",
     title="The granularity of the timer",
     source=f"{PAPER}, 4.1 and 5.3",
@@ -308,15 +310,13 @@ GRANULARITY = Experiment(
     "500 ms.",
     did="Reno at a PER of 1 % with clocks of 10, 100 and 500 ms, and a smallest timeout of two "
     "ticks.",
-    scenario=LAN,
     variants=tuple(
         ticking(tick, delay, local)
         for tick in TICKS
         for delay in (10, 100)
         for local in ("arq", "drop")
     ),
-    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
+    metrics=TRIGGERED,
     derive=lambda measured: [
         gain_value(
             f"gain, {delay} ms, clock of {tick} ms",
@@ -345,9 +345,6 @@ GRANULARITY = Experiment(
             {RUNS: Bounds(0, strict=True)},
         ),
     ),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
 )
 
 EXPERIMENTS = (FIG8, EQUATION, FIG9, GRANULARITY)

@@ -14,20 +14,22 @@ from rtolab.experiments.arq2002.metrics import (
     mean,
     means_of,
     normalized,
+    over_per,
     ratio_of,
     values_of,
 )
 from rtolab.experiments.arq2002.network import (
     FINEST,
-    LAN,
+    PAPER,
     RENO,
-    SET,
+    RUNS,
     Sender,
     Setting,
+    experiment,
     packets,
 )
-from rtolab.experiments.arq2002.variants import PAPER, RUNS, SACK
-from rtolab.experiments.base import Alternative, Bounds, Check, Curves, Experiment, Value
+from rtolab.experiments.arq2002.variants import SACK
+from rtolab.experiments.base import Alternative, Bounds, Check, Value
 
 if TYPE_CHECKING:
     from rtolab.experiments.arq2002.network import Case
@@ -54,7 +56,7 @@ AFTERWARDS = (
     "not say of its own; it only says that their impact is gone"
 )
 
-FIG11 = Experiment(
+FIG11 = experiment(
     id="arq2002/fig11",
     title="Throughput and retransmissions with D-SACK",
     source=f"{PAPER}, 5.3 and Figure 11",
@@ -65,7 +67,6 @@ FIG11 = Experiment(
     did="SACK at 384 kbit/s and 100 ms with a clock of 10 ms; the sender with D-SACK restores "
     "window and threshold when all retransmissions of a recovery are reported as duplicates (RFC "
     "3708). 100 runs, for without D-SACK local retransmission gains only 2 to 3 %.",
-    scenario=LAN,
     variants=tuple(case for per in FIG11_PERS for case in three(per)),
     metrics=(ACKED, REXMITS, REXMITS_100, TIMEOUTS_100),
     assumptions=FINEST,
@@ -117,21 +118,17 @@ FIG11 = Experiment(
         ),
     ),
     figures=(
-        Curves(
+        over_per(
             "fig11-throughput",
             "Normalized throughput of SACK, means with 95 % intervals, 100 ms",
-            "raw packet error rate, %",
-            "normalized throughput",
+            y="normalized throughput",
             points=means_of(normalized),
-            log_x=True,
         ),
-        Curves(
+        over_per(
             "fig11-retransmissions",
             "End-to-end retransmissions in 100 s, means with 95 % intervals, 100 ms",
-            "raw packet error rate, %",
-            "retransmissions",
+            y="retransmissions",
             points=means_of(values_of(REXMITS)),
-            log_x=True,
         ),
     ),
     alternatives=(
@@ -143,8 +140,6 @@ FIG11 = Experiment(
         Alternative("packets of 1040 B", packets(1000), "ns-2's packet size by default"),
     ),
     runs=100,
-    quick_runs=2,
-    endless=True,
 )
 
 THRESHOLDS = (4, 6, 8, 12)
@@ -170,7 +165,7 @@ def other_ratio(measured: Measured, name: str, local: str) -> Estimate:
 
 WAIT = f"third dupack after {WAITS[1]} ms"
 
-OTHERS = Experiment(
+OTHERS = experiment(
     id="arq2002/others",
     title="A higher dupack threshold, and a delayed third dupack",
     source=f"{PAPER}, 5.2",
@@ -180,10 +175,8 @@ OTHERS = Experiment(
     did="Reno at 100 ms and a PER of 1 % with either, with local retransmission and without. "
     "ECN was left out: our senders do not react to it yet, and nothing is marked where the queue "
     "never fills.",
-    scenario=LAN,
     variants=tuple(other(name, local) for name in OTHERS_SENDERS for local in ("arq", "drop")),
     metrics=(ACKED, DUPACKS_100, TIMEOUTS_100),
-    assumptions=SET,
     derive=lambda measured: [
         Value(f"{name}, {local}", f"{name}, {local}: throughput / plain", ratio)
         for name in TOLERANT
@@ -218,9 +211,6 @@ OTHERS = Experiment(
             {RUNS: Bounds(high=1, strict=True)},
         ),
     ),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
     ours=True,
 )
 

@@ -10,23 +10,26 @@ from rtolab.experiments.arq2002.metrics import (
     DUPACKS_100,
     LOSS,
     TIMEOUTS_100,
+    TRIGGERED,
     mean,
     means_of,
     normalized,
+    over_per,
     ratio_of,
     throughput,
 )
 from rtolab.experiments.arq2002.network import (
     BY_RFC,
-    LAN,
+    PAPER,
     PERS,
     RENO,
-    SET,
+    RUNS,
     Local,
     Sender,
     Setting,
+    experiment,
 )
-from rtolab.experiments.base import Alternative, Bounds, Check, Curves, Experiment
+from rtolab.experiments.base import Alternative, Bounds, Check, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,17 +38,12 @@ if TYPE_CHECKING:
     from rtolab.experiments.measured import Measured
     from rtolab.stats import Estimate
 
-PAPER = "Pan, Mark and Shen (2002)"
-
 TAHOE, NEWRENO, SACK = (
     Sender("Tahoe", "tahoe"),
     Sender("NewReno", "newreno"),
     Sender("SACK", "sack"),
 )
 SENDERS = (TAHOE, RENO, NEWRENO, SACK)
-
-RUNS = 20
-"""As many as the paper's; fewer decide nothing."""
 
 FAR = 100
 """The longest delay, in ms."""
@@ -160,7 +158,7 @@ FIG2 = Experiment(
     checks=(),
 )
 
-FIG3 = Experiment(
+FIG3 = experiment(
     id="arq2002/fig3",
     title="Throughput of four TCPs with and without local retransmission",
     source=f"{PAPER}, 4.1 and Figure 3",
@@ -171,7 +169,6 @@ FIG3 = Experiment(
     "errors are frequent.",
     did="Each TCP for 110 s at 384 kbit/s, at seven PERs over both profiles, with and without "
     "local retransmission. For the order without it see arq2002/fig3-drop, too.",
-    scenario=LAN,
     variants=(
         *(
             at(sender, local, per)
@@ -181,7 +178,6 @@ FIG3 = Experiment(
         ),
     ),
     metrics=(ACKED, TIMEOUTS_100, DUPACKS_100, LOSS),
-    assumptions=SET,
     checks=(
         over_pers(
             "drop: lower of NewReno, SACK / higher of Tahoe, Reno, PER below 1 %",
@@ -218,27 +214,22 @@ FIG3 = Experiment(
         ),
     ),
     figures=(
-        Curves(
+        over_per(
             "fig3",
             "Normalized throughput, means with 95 % intervals, delay 10 ms",
-            "raw packet error rate, %",
-            "normalized throughput",
+            y="normalized throughput",
             points=means_of(normalized),
-            log_x=True,
         ),
     ),
     alternatives=(
         BY_RFC,
         Alternative("no bugfix", {"tcp.recovery.bugfix": "none"}, "ns-2 with bugFix_ false"),
     ),
-    runs=RUNS,
-    quick_runs=2,
-    endless=True,
 )
 
 DROP_PERS = (1.0, 2.0, 3.0, 5.0, 10.0)
 
-FIG3_DROP = Experiment(
+FIG3_DROP = experiment(
     id="arq2002/fig3-drop",
     title="The order of four TCPs without local retransmission",
     source=f"{PAPER}, 4.1 and Figure 3",
@@ -247,13 +238,11 @@ FIG3_DROP = Experiment(
     did="Figure 3 without local retransmission, and Tahoe and Reno at 100 ms. Three times as many "
     "runs as the paper's, for at a PER of 10 % throughputs of 20 scatter by more than the senders "
     "differ.",
-    scenario=LAN,
     variants=(
         *(at(sender, "drop", per) for per in DROP_PERS for sender in SENDERS),
         *(at(sender, "drop", per, FAR) for per in FAR_PERS for sender in (TAHOE, RENO)),
     ),
-    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
+    metrics=TRIGGERED,
     checks=(
         over_pers(
             "drop: lower of NewReno, SACK / higher of Tahoe, Reno, PER 1 to 10 %",
@@ -291,8 +280,6 @@ FIG3_DROP = Experiment(
     ),
     alternatives=(BY_RFC,),
     runs=60,
-    quick_runs=2,
-    endless=True,
 )
 
 CLAIM_2_PERS = (3.0, 5.0, 10.0)
@@ -305,7 +292,7 @@ def _sack_to_newreno(measured: Measured) -> float:
     )
 
 
-CLAIM_2 = Experiment(
+CLAIM_2 = experiment(
     id="arq2002/claim-2",
     title="SACK is below NewReno with local retransmission",
     source=f"{PAPER}, 4.1",
@@ -313,12 +300,10 @@ CLAIM_2 = Experiment(
     "throughput is below NewReno's.",
     did="Both at 384 kbit/s and 100 ms, where packets are overtaken by many, with local "
     "retransmission. SACK is 2 to 4 % below: 40 runs scatter as much and do not show it.",
-    scenario=LAN,
     variants=tuple(
         at(sender, "arq", per, FAR) for per in CLAIM_2_PERS for sender in (NEWRENO, SACK)
     ),
-    metrics=(ACKED, TIMEOUTS_100, DUPACKS_100),
-    assumptions=SET,
+    metrics=TRIGGERED,
     checks=(
         Check(
             "arq, 100 ms: SACK / NewReno, highest high end of PER 3, 5 and 10 %",
@@ -328,8 +313,6 @@ CLAIM_2 = Experiment(
         ),
     ),
     runs=100,
-    quick_runs=2,
-    endless=True,
 )
 
 EXPERIMENTS = (FIG2, FIG3, FIG3_DROP, CLAIM_2)

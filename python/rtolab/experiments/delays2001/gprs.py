@@ -8,7 +8,6 @@ import polars as pl
 
 from rtolab.experiments.base import (
     Bounds,
-    Check,
     Curves,
     Experiment,
     Metric,
@@ -22,6 +21,7 @@ from rtolab.experiments.base import (
 from rtolab.experiments.counts import After, unneeded_from
 from rtolab.experiments.delays2001.set_up import METRICS, WINDOWS_98, WINDOWS_NT
 from rtolab.experiments.delays2001.systems import BEYOND, overruns
+from rtolab.experiments.measured import median
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,16 +117,11 @@ def gprs() -> tuple[Experiment, ...]:
                 Curves("round-trips", "Round trips", "time (s)", "round trip (s)", points=series),
             ),
             checks=(
-                Check(
-                    "median round trip, s",
-                    "shape",
-                    lambda measured: measured.median(PING.key, USUAL),
-                    {1: Bounds(1.1, 1.5)},
-                ),
-                Check(
+                median("median round trip, s", "shape", (PING.key, USUAL), {1: Bounds(1.1, 1.5)}),
+                median(
                     "reselections seen as 10 s and more",
                     "shape",
-                    lambda measured: measured.median(PING.key, SPIKES),
+                    (PING.key, SPIKES),
                     {1: Bounds(low=4)},
                 ),
             ),

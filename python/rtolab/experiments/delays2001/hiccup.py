@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from rtolab.experiments.base import (
     Bounds,
-    Check,
     Experiment,
     Mark,
     Value,
@@ -23,13 +22,13 @@ from rtolab.experiments.counts import (
     unneeded_from,
 )
 from rtolab.experiments.delays2001.set_up import (
-    METRICS,
+    hold_experiment,
     in_fast_recovery,
     longest_pause,
     outstanding_at_first_duplicate,
     resent_before_fast,
 )
-from rtolab.experiments.measured import ALL_COMPLETE
+from rtolab.experiments.measured import ALL_COMPLETE, derived, derived_difference
 
 if TYPE_CHECKING:
     from rtolab.experiments.measured import Measured
@@ -98,7 +97,7 @@ def hiccups() -> tuple[Experiment, ...]:
     eager, patient = After(EAGER, 5.0), After(PATIENT, 5.0)
     held = (Mark(HOLD_AT, "the hold begins"), Mark(HOLD_AT + HOLD_FOR, "the hold ends"))
     return (
-        Experiment(
+        hold_experiment(
             id="delays2001/fig1",
             title="A delay of 13 s, as Reno of BSDi 3.0 takes it",
             source="Gurtov 2001, section 3.1 and Figure 1",
@@ -111,9 +110,7 @@ def hiccups() -> tuple[Experiment, ...]:
                 "Reno without the bugfix and with BSD's clock of 500 ms, over GSM's 9600 bit/s, "
                 "with a window of ten segments that is full."
             ),
-            scenario="delays2001-hold",
             variants=(RENO,),
-            metrics=METRICS,
             checks=(
                 reno.exactly(10, "outstanding segments resent in vain", resent_before_fast),
                 reno.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
@@ -128,7 +125,7 @@ def hiccups() -> tuple[Experiment, ...]:
             shown=(30.0, 65.0),
             marks=held,
         ),
-        Experiment(
+        hold_experiment(
             id="delays2001/section-4.1",
             title="NewReno adds half as many needless retransmissions",
             source="Gurtov 2001, section 4.1",
@@ -138,23 +135,16 @@ def hiccups() -> tuple[Experiment, ...]:
                 "duplicate ACK."
             ),
             did="Figure 1 with NewReno beside Reno.",
-            scenario="delays2001-hold",
             variants=(RENO, NEWRENO),
-            metrics=METRICS,
             derive=derive,
             checks=(
-                Check(
+                derived_difference(
                     "NewReno adds one less than outstanding at the first duplicate",
                     "exact",
-                    _beyond_rule,
+                    ("more", "rule"),
                     {1: Bounds(0, 0)},
                 ),
-                Check(
-                    "growth by NewReno",
-                    "ratio",
-                    lambda measured: measured.derived["grows"].measured,
-                    {1: Bounds(1.3, 1.7)},
-                ),
+                derived("growth by NewReno", "ratio", {1: Bounds(1.3, 1.7)}, of="grows"),
                 newreno.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
                 ALL_COMPLETE,
             ),
@@ -162,7 +152,7 @@ def hiccups() -> tuple[Experiment, ...]:
             shown=(30.0, 65.0),
             marks=held,
         ),
-        Experiment(
+        hold_experiment(
             id="delays2001/section-4.1b",
             title="NewReno without new segments on partial ACKs",
             source="Gurtov 2001, section 4.1",
@@ -171,9 +161,7 @@ def hiccups() -> tuple[Experiment, ...]:
                 "spurious fast retransmit, until too few segments are on the way."
             ),
             did="Section 4.1 with a NewReno that sends nothing new on partial ACKs.",
-            scenario="delays2001-hold",
             variants=(SILENT, NEWRENO),
-            metrics=METRICS,
             checks=(
                 After(SILENT, HOLD_AT).within(
                     Bounds(low=2), "fast retransmits in vain", unneeded_fast_retransmits
@@ -184,7 +172,7 @@ def hiccups() -> tuple[Experiment, ...]:
             shown=(30.0, 75.0),
             marks=held,
         ),
-        Experiment(
+        hold_experiment(
             id="delays2001/section-4.2",
             title="Timeouts during fast recovery",
             source="Gurtov 2001, section 4.2",
@@ -196,9 +184,7 @@ def hiccups() -> tuple[Experiment, ...]:
                 "Section 5's hold, a first window of 16 KB, and a timeout of SRTT + RTTVAR, with "
                 "and without the restart."
             ),
-            scenario="delays2001-hold",
             variants=(EAGER, PATIENT),
-            metrics=METRICS,
             checks=(
                 eager.within(Bounds(low=1), "timeouts in fast recovery", in_fast_recovery),
                 eager.within(Bounds(low=2), "timeouts from the hold on", timeouts),
@@ -216,8 +202,3 @@ def hiccups() -> tuple[Experiment, ...]:
             shown=(0.0, 90.0),
         ),
     )
-
-
-def _beyond_rule(measured: Measured) -> float | None:
-    more, rule = (measured.derived[name].measured for name in ("more", "rule"))
-    return more - rule if isinstance(more, float) and isinstance(rule, float) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from rtolab.experiments.base import (
     TIMEOUTS,
     UNNEEDED,
     Alternative,
+    Experiment,
     Metric,
     Variant,
     assumed,
@@ -82,6 +84,9 @@ OTHER_CHOICES = (
     Alternative("150 ms each way", {"link.wireless.delay": "150 ms"}, "300 ms may be both ways"),
 )
 """What else might have been chosen where the paper is silent."""
+
+hold_experiment = partial(Experiment, scenario="delays2001-hold", metrics=METRICS)
+"""An experiment with the held link."""
 
 
 def first_retransmission(_trace: Trace, timeout: Timeout) -> float:

@@ -38,11 +38,12 @@ from rtolab.experiments.delays2001.set_up import (
     WINDOWS_98,
     WINDOWS_NT,
     first_retransmission,
+    hold_experiment,
     in_fast_recovery,
     longest_pause,
     resent_before_fast,
 )
-from rtolab.experiments.measured import ALL_COMPLETE, difference, ratio
+from rtolab.experiments.measured import ALL_COMPLETE, derived, difference, median, ratio
 
 if TYPE_CHECKING:
     from rtolab.experiments.measured import Measured
@@ -60,15 +61,13 @@ UNKNOWN = (
 
 def trace_figure(number: int, variant: Variant, says: str, checks: tuple[Check, ...]) -> Experiment:
     """One system's transfer beside Linux 2.4's."""
-    return Experiment(
+    return hold_experiment(
         id=f"delays2001/fig{number}",
         title=f"{variant.label} recovers from a spurious timeout",
         source=f"Gurtov 2001, Figure {number}",
         says=says,
         did="The system's profile on the emulated link, beside Linux 2.4's.",
-        scenario="delays2001-hold",
         variants=(variant, LINUX_24) if variant is not LINUX_24 else (LINUX_24, LINUX_22),
-        metrics=METRICS,
         checks=(*checks, ALL_COMPLETE),
         assumptions=(*HOLD, SACK_OFF),
         alternatives=OTHER_CHOICES,
@@ -79,13 +78,8 @@ def trace_figure(number: int, variant: Variant, says: str, checks: tuple[Check, 
 
 def seconds(variant: Variant, low: float, high: float, published: str, **parts: str) -> Check:
     """The transfer's time."""
-    return Check(
-        f"{variant.label}: time, s ({published})",
-        "ratio",
-        lambda measured: measured.median(variant.key, TIME),
-        {1: Bounds(low, high)},
-        **parts,
-    )
+    name, bounds = f"{variant.label}: time, s ({published})", {1: Bounds(low, high)}
+    return median(name, "ratio", (variant.key, TIME), bounds, **parts)
 
 
 def more_than(variant: Variant, other: Variant) -> Check:
@@ -172,7 +166,7 @@ def common() -> Experiment:
             system.exactly(0, "needed retransmissions by it", needed),
             system.within(Bounds(0, 1), "outstanding segments not resent", left_alone),
         ]
-    return Experiment(
+    return hold_experiment(
         id="delays2001/common",
         title="Four systems and a delay of ten seconds",
         source=f"{SOURCE}.2",
@@ -181,9 +175,7 @@ def common() -> Experiment:
             "when ACKs come go back and resend all that is outstanding."
         ),
         did="The four profiles on the emulated link.",
-        scenario="delays2001-hold",
         variants=SYSTEMS,
-        metrics=METRICS,
         published={
             (WINDOWS_98.key, "time"): 191,
             (LINUX_22.key, "time"): 115,
@@ -226,15 +218,13 @@ def fault(
 ) -> Experiment:
     """An implementation fault of section 5.3."""
     title, says = titled
-    return Experiment(
+    return hold_experiment(
         id=f"delays2001/f{number}",
         title=title,
         source=f"{SOURCE}.3",
         says=says,
         did="The profiles on the emulated link.",
-        scenario="delays2001-hold",
         variants=variants,
-        metrics=METRICS,
         checks=checks,
         assumptions=(*HOLD, SACK_OFF),
         shown=(0.0, 70.0),
@@ -358,7 +348,7 @@ def systems() -> tuple[Experiment, ...]:
             WINDOWS_NT,
             LINUX_22,
         ),
-        Experiment(
+        hold_experiment(
             id="delays2001/concl",
             title="NewReno's increase, and timeouts in fast recovery",
             source="Gurtov 2001, section 7",
@@ -367,16 +357,14 @@ def systems() -> tuple[Experiment, ...]:
                 "an aggressive timer may expire during fast recovery."
             ),
             did="Linux 2.2 against Linux 2.4, which differ in what fast recovery adds.",
-            scenario="delays2001-hold",
             variants=(LINUX_22, LINUX_24, FREEBSD),
-            metrics=METRICS,
             derive=conclusion_derived,
             checks=(
-                Check(
+                derived(
                     "resent in vain, NewReno / without its fast recovery",
                     "ratio",
-                    lambda measured: measured.derived["increase"].measured,
                     {1: Bounds(1.3, 1.7)},
+                    of="increase",
                 ),
                 After(FREEBSD, HOLD_AT).within(
                     Bounds(low=1), "timeouts in fast recovery", in_fast_recovery

@@ -18,6 +18,7 @@ from rtolab.experiments.detectors.tables import (
     tables,
 )
 from rtolab.experiments.detectors.thresholds import fit_values
+from rtolab.experiments.dualrtt2004.errors import BY_BANDWIDTH_ALONE
 from rtolab.experiments.dualrtt2004.model import DELAYS, GRID, SIZES
 from rtolab.experiments.dualrtt2004.spikes import MANY_SPIKES, SPIKES, session, spikes_of, timetable
 
@@ -118,11 +119,6 @@ def error_of(measured: Measured, error: Error, detector: str) -> Estimate | None
     score = scores(measured)[detector]
     return score.smt if error == "SMT" else score.tms
 
-
-BY_BANDWIDTH_ALONE = (
-    "Table V is of 200 ms and small packets. Looked up by bandwidth alone its thresholds are too "
-    "low for shorter paths and for larger packets"
-)
 
 SPACING = (
     "a late packet and those that passed it are acknowledged closely one after the other, so that "

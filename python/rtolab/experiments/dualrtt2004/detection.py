@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtolab.experiments.base import Bounds, Check, Experiment, Variant, assumed
+from rtolab.experiments.base import Bounds, Check, Variant, assumed
 from rtolab.experiments.counts import (
     After,
     acks,
@@ -18,22 +18,21 @@ from rtolab.experiments.dualrtt2004.figures import (
     HELD,
     HELD_MARKS,
     HOLD_AT,
-    METRICS,
     around,
     backed_off,
     first_outstanding,
+    hold_experiment,
     marks,
     number,
     timed_out,
     unneeded_of_held,
 )
-from rtolab.experiments.dualrtt2004.round_trips import LOW, SHOWN
+from rtolab.experiments.dualrtt2004.round_trips import LOW
 from rtolab.experiments.dualrtt2004.set_b import (
     DISCOUNT,
     EIFEL,
     FIRST_DATA,
     KEEP,
-    OTHER_CHOICES,
     RESET,
     SET_B,
     STAMPED,
@@ -170,7 +169,7 @@ def order_checks() -> tuple[Check, ...]:
 
 
 DETECTION = (
-    Experiment(
+    hold_experiment(
         id="dualrtt2004/fig4",
         title="Eifel finds the timeout spurious on the first ACK",
         source="DualRTT, Figure 4",
@@ -179,19 +178,14 @@ DETECTION = (
             "42.9 s tells; 132 to 150 are not resent, and window and threshold are restored."
         ),
         did="Figure 2's hold, with 12 B of timestamps beside the same payload.",
-        scenario="dualrtt2004-hiccup",
         variants=(EIFEL,),
-        metrics=METRICS,
         checks=figure4_checks(),
         assumptions=(*SET_B, *STAMPED),
-        alternatives=OTHER_CHOICES,
-        shown=SHOWN,
         marks=marks(
             (28.0, "the hold begins"), (40.0, "the hold ends"), (42.9, "A: ACK of the original 131")
         ),
-        endless=True,
     ),
-    Experiment(
+    hold_experiment(
         id="dualrtt2004/fig5",
         title="DualRTT finds the timeout spurious on the second ACK",
         source="DualRTT, Figure 5",
@@ -205,36 +199,25 @@ DETECTION = (
             "timeout is found spurious; what becomes of `recover` decides whether their ACKs cause "
             "a fast retransmit, so each way was run."
         ),
-        scenario="dualrtt2004-hiccup",
         variants=(KEPT, DISCOUNTED, FORGOTTEN, NO_BUGFIX),
-        metrics=METRICS,
         checks=figure5_checks(),
         assumptions=(*SET_B, TAU),
-        alternatives=OTHER_CHOICES,
-        shown=SHOWN,
         marks=marks(*HELD_MARKS, (42.9, "A: ACK of 131"), (43.0, "C: ACK of 132, S151")),
-        endless=True,
     ),
-    Experiment(
+    hold_experiment(
         id="dualrtt2004/ex",
         title="A threshold of 0.025 is too low for the example",
         source="DualRTT, section IV-C",
         says="With a threshold of 0.025 the sender does not detect: 0.1 s is not below 0.07 s.",
         did="Figure 5's run with thresholds of 0.025 and 0.1.",
-        scenario="dualrtt2004-hiccup",
         variants=(LOW, KEPT),
-        metrics=METRICS,
         checks=(
             found(LOW),
             found(KEPT),
             After(LOW, HOLD_AT).exactly(21, "held segments resent in vain", unneeded_of_held),
         ),
-        assumptions=SET_B,
-        alternatives=OTHER_CHOICES,
-        shown=SHOWN,
-        endless=True,
     ),
-    Experiment(
+    hold_experiment(
         id="dualrtt2004/fig10",
         aliases=("dualrtt2004/fig11", "dualrtt2004/table6"),
         title="Who knows first",
@@ -244,15 +227,10 @@ DETECTION = (
             "In return DualRTT needs no timestamps; it is less robust in congested networks."
         ),
         did="The runs of Figures 4 and 5 side by side.",
-        scenario="dualrtt2004-hiccup",
         variants=(EIFEL, KEPT),
-        metrics=METRICS,
         checks=order_checks(),
         assumptions=(*SET_B, *STAMPED, TAU),
-        alternatives=OTHER_CHOICES,
-        shown=SHOWN,
         marks=marks((42.9, "A131"), (43.0, "A132")),
-        endless=True,
     ),
 )
 """What the one long hold shows of detectors."""

@@ -13,7 +13,7 @@ from rtolab.experiments.base import (
     Variant,
     assumed,
 )
-from rtolab.experiments.dualrtt2004.figures import HOLD_AT, HOLD_FOR
+from rtolab.experiments.dualrtt2004.figures import SHOWN
 from rtolab.experiments.dualrtt2004.set_b import EIFEL, KEEP, OTHER_CHOICES, SET_B, STAMPED
 from rtolab.experiments.measured import ALL_COMPLETE, derived
 from rtolab.measures import efficiency, transport_layer_efficiency
@@ -152,7 +152,7 @@ EFFICIENCY = (
             assumed("flow.transfer.bytes", "160800 B", "300 segments of 536 B, within the run"),
         ),
         alternatives=OTHER_CHOICES,
-        shown=(HOLD_AT - 2, HOLD_AT + HOLD_FOR + 9),
+        shown=SHOWN,
     ),
 )
 """What timestamps cost."""

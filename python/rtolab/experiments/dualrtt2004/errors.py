@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rtolab.experiments.base import Bounds, Experiment, Value, Variant, assumed, taken
+from rtolab.experiments.base import Bounds, Value, Variant, assumed, taken
 from rtolab.experiments.dualrtt2004.equation import model
 from rtolab.experiments.dualrtt2004.model import (
     DELAYS,
@@ -18,7 +18,6 @@ from rtolab.experiments.dualrtt2004.model import (
 )
 from rtolab.experiments.dualrtt2004.spikes import (
     BANDWIDTHS,
-    FOUND,
     MANY_SPIKES,
     OPTIMA,
     by_dualrtt,
@@ -27,6 +26,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     packet,
     path,
     session,
+    spikes_experiment,
     spikes_of,
     timetable,
 )
@@ -164,8 +164,13 @@ def lossy_values(measured: Measured) -> list[Value]:
     return values
 
 
+BY_BANDWIDTH_ALONE = (
+    "Table V is of 200 ms and small packets. Looked up by bandwidth alone its thresholds are too "
+    "low for shorter paths and for larger packets"
+)
+
 ERRORS = (
-    Experiment(
+    spikes_experiment(
         id="dualrtt2004/section-v-c",
         title="What the model misses, at a tenth of the paper's size",
         source="DualRTT, section V-C",
@@ -181,45 +186,29 @@ ERRORS = (
             "truth, as in the paper; nothing is lost, so what DualRTT finds beyond it stands for "
             "TMS."
         ),
-        scenario="dualrtt2004-hiccup",
         variants=(
             *(truth(where) for where in GRID),
             *(trial(where, by) for by in MODELS for where in GRID),
         ),
-        metrics=(FOUND,),
         derive=error_values,
         checks=(
-            derived("SMT, physical threshold", "ratio", {1: Bounds(high=0.2)}, of="SMT physical"),
-            derived(
-                "found beyond Eifel's, physical threshold",
-                "ratio",
-                {1: Bounds(high=0.01)},
-                of="beyond physical",
-            ),
-            derived(
-                "SMT, Table V's by bandwidth",
-                "ratio",
-                {1: Bounds(high=0.2)},
-                of="SMT Table V",
-                explained=(
-                    "Table V is of 200 ms and small packets. Looked up by bandwidth alone its "
-                    "thresholds are too low for shorter paths and for larger packets"
-                ),
-            ),
-            derived(
-                "found beyond Eifel's, Table V's by bandwidth",
-                "ratio",
-                {1: Bounds(high=0.01)},
-                of="beyond Table V",
-            ),
-            derived(
-                "SMT, printed model with ln", "ratio", {1: Bounds(high=0.2)}, of="SMT model, ln"
-            ),
-            derived(
-                "found beyond Eifel's, printed model with ln",
-                "ratio",
-                {1: Bounds(high=0.01)},
-                of="beyond model, ln",
+            *(
+                derived(
+                    f"{error}, {threshold}",
+                    "ratio",
+                    {1: Bounds(high=most)},
+                    of=f"{of} {by}",
+                    explained=BY_BANDWIDTH_ALONE if (of, by) == ("SMT", "Table V") else "",
+                )
+                for by, threshold in (
+                    ("physical", "physical threshold"),
+                    ("Table V", "Table V's by bandwidth"),
+                    ("model, ln", "printed model with ln"),
+                )
+                for error, of, most in (
+                    ("SMT", "SMT", 0.2),
+                    ("found beyond Eifel's", "beyond", 0.01),
+                )
             ),
         ),
         assumptions=(
@@ -228,16 +217,13 @@ ERRORS = (
             taken("D", ", ".join(f"{1000 * d:g}" for d in DELAYS) + " ms", "V-A: 100 to 2000 ms"),
             taken("M", ", ".join(map(str, SIZES)) + " B", "V-A: 576 to 4352 B"),
         ),
-        runs=1,
-        quick_runs=1,
         quick_set=timetable(3),
-        endless=True,
         note=(
             "the check of the printed model with ln was added once its SMT was known; with log10 "
             "it misses about twice as many"
         ),
     ),
-    Experiment(
+    spikes_experiment(
         id="dualrtt2004/section-v-c-loss",
         title="The same where packets are lost: what DualRTT calls spurious and is not",
         source="DualRTT, section V-C",
@@ -250,9 +236,7 @@ ERRORS = (
             "threshold of 0.1 judges every timeout of Reno; the truth of each comes from a copy of "
             "the run in which the timer did not expire."
         ),
-        scenario="dualrtt2004-hiccup",
         variants=LOSSY,
-        metrics=(FOUND,),
         derive=lossy_values,
         checks=(
             derived("genuine timeouts", "count", {1: Bounds(low=100)}, of="genuine"),
@@ -263,11 +247,8 @@ ERRORS = (
             *session(10),
             assumed("link.path.loss", LOSS, "enough for genuine timeouts"),
         ),
-        runs=1,
-        quick_runs=1,
         quick_set=timetable(3),
         judges=("dualrtt",),
-        endless=True,
         ours=True,
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rtolab.experiments.base import (
@@ -35,6 +36,8 @@ HOLD_FOR = 12.0
 
 HELD = (131, 150)
 """The first and the last segment held; the paper counts from 0, as ns-2 does."""
+
+SHOWN = (HOLD_AT - 2, HOLD_AT + HOLD_FOR + 9)
 
 PHASE = 0.3
 """By how much times may differ from the paper's, in s: ns-2's coarse timer has a random phase."""
@@ -187,20 +190,26 @@ def _fast_careful(measured: Measured) -> float:
     return len(measured.traces[CAREFUL.key].fast_retransmits_from(HOLD_AT))
 
 
+hold_experiment = partial(
+    Experiment,
+    scenario="dualrtt2004-hiccup",
+    metrics=METRICS,
+    assumptions=SET_B,
+    alternatives=OTHER_CHOICES,
+    shown=SHOWN,
+    endless=True,
+)
+"""A trace over the one link of section II-A."""
+
+
 def figure(number_: int, title: str, checks: list[Check], **parts: Any) -> Experiment:
-    """A trace over the one link of section II-A."""
-    return Experiment(
+    """A figure of such a trace."""
+    return hold_experiment(
         id=f"dualrtt2004/fig{number_}",
         title=title,
         source=f"DualRTT, Figure {number_}",
-        scenario="dualrtt2004-hiccup",
-        metrics=METRICS,
         published={},
         checks=tuple(checks),
-        assumptions=SET_B,
-        alternatives=OTHER_CHOICES,
-        shown=(HOLD_AT - 2, HOLD_AT + HOLD_FOR + 9),
-        endless=True,
         **parts,
     )
 

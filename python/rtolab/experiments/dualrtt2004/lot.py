@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rtolab.experiments.base import (
     Alternative,
+    Experiment,
     Metric,
     Variant,
     assumed,
@@ -149,3 +151,12 @@ LOT_CHOICES = (
         "the scenario's own; tried first, and Eifel / Reno of Figure 14 then is below 1.4",
     ),
 )
+
+lot_experiment = partial(
+    Experiment,
+    scenario="dualrtt2004-parking-lot",
+    metrics=(TLT,),
+    alternatives=LOT_CHOICES,
+    endless=True,
+)
+"""A session of the mobile host a run."""

@@ -10,14 +10,12 @@ import numpy as np
 from rtolab.experiments.base import (
     Bounds,
     Curves,
-    Experiment,
     Point,
     Value,
     taken,
 )
 from rtolab.experiments.dualrtt2004.spikes import (
     BANDWIDTHS,
-    FOUND,
     MANY_SPIKES,
     THRESHOLDS,
     by_dualrtt,
@@ -26,6 +24,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     path,
     said,
     session,
+    spikes_experiment,
     spikes_of,
     timetable,
 )
@@ -209,8 +208,10 @@ def refit(best: dict[Combination, float], log: Callable[[Floats], Floats]) -> li
     return [float(value) for value in np.linalg.lstsq(columns, taus, rcond=None)[0]]
 
 
+BENT = "bends the wrong way for an exponential"
+
 MODEL = (
-    Experiment(
+    spikes_experiment(
         id="dualrtt2004/fig7",
         aliases=("dualrtt2004/fig8", "dualrtt2004/fig9"),
         title="The best threshold by bandwidth, delay and packet size",
@@ -224,9 +225,7 @@ MODEL = (
             "the smallest that finds nine tenths of what any finds: nothing is lost here, so none "
             "is too large. Lines without a best threshold at every point are left out of the means."
         ),
-        scenario="dualrtt2004-hiccup",
         variants=tuple(cell(where, tau) for where in GRID for tau in THRESHOLDS),
-        metrics=(FOUND,),
         derive=grid_values,
         figures=(
             curves(7, 0, "bandwidth, kbit/s", 1e-3),
@@ -234,35 +233,15 @@ MODEL = (
             curves(9, 2, "packet, B"),
         ),
         checks=(
-            derived(
-                "rises of the mean threshold over bandwidths",
-                "shape",
-                {1: Bounds(0, 0)},
-                of="rises over B",
-            ),
-            derived(
-                "rises of the mean threshold over delays",
-                "shape",
-                {1: Bounds(0, 0)},
-                of="rises over D",
-            ),
-            derived(
-                "falls of the mean threshold over packet sizes",
-                "shape",
-                {1: Bounds(0, 0)},
-                of="falls over M",
-            ),
-            derived(
-                "bends the wrong way for an exponential, over bandwidths",
-                "shape",
-                {1: Bounds(0, 0)},
-                of="steeper over B",
-            ),
-            derived(
-                "bends the wrong way for an exponential, over delays",
-                "shape",
-                {1: Bounds(0, 0)},
-                of="steeper over D",
+            *(
+                derived(claim, "shape", {1: Bounds(0, 0)}, of=name)
+                for name, claim in {
+                    "rises over B": "rises of the mean threshold over bandwidths",
+                    "rises over D": "rises of the mean threshold over delays",
+                    "falls over M": "falls of the mean threshold over packet sizes",
+                    "steeper over B": f"{BENT}, over bandwidths",
+                    "steeper over D": f"{BENT}, over delays",
+                }.items()
             ),
             derived("correlation with M", "shape", {1: Bounds(0.9, 1)}, of="by M"),
         ),
@@ -288,10 +267,7 @@ MODEL = (
             "of them held depended on the combinations averaged. That a line falls and flattens is "
             "a weaker claim, which any power law meets. The correlations are listed"
         ),
-        runs=1,
-        quick_runs=1,
         quick_set=timetable(3),
-        endless=True,
     ),
 )
 """Figures 7 to 9."""

@@ -10,7 +10,6 @@ from rtolab.experiments.base import (
     Bounds,
     Check,
     Curves,
-    Experiment,
     Value,
     taken,
 )
@@ -21,7 +20,6 @@ from rtolab.experiments.dualrtt2004.lot import (
     FIG14,
     FORGETFUL,
     LOT,
-    LOT_CHOICES,
     PROTOCOLS,
     ROUND_TRIP,
     SATURATED,
@@ -29,12 +27,13 @@ from rtolab.experiments.dualrtt2004.lot import (
     TLT,
     WIRELESS,
     compared,
+    lot_experiment,
     of,
     point,
     swept,
 )
-from rtolab.experiments.measured import derived
-from rtolab.stats import Estimate, mean_of, ratio_of_means
+from rtolab.experiments.measured import derived, derived_low
+from rtolab.stats import mean_of, ratio_of_means
 
 if TYPE_CHECKING:
     from rtolab.experiments.measured import Measured
@@ -257,13 +256,8 @@ def figure15_values(measured: Measured) -> list[Value]:
 
 def low_end(name: str) -> Check:
     """A gain counts when its interval excludes zero."""
-
-    def measure(measured: Measured) -> float | None:
-        gain = measured.derived[name].measured
-        return gain.low if isinstance(gain, Estimate) else None
-
     label = name.replace("over", "gain of DualRTT over") + " kbit/s, low end of its interval"
-    return Check(label, "order", measure, {5: Bounds(low=0, strict=True)}, explained=NO_GAIN)
+    return derived_low(label, {5: Bounds(low=0, strict=True)}, of=name, explained=NO_GAIN)
 
 
 NO_GAIN = (
@@ -292,7 +286,7 @@ def figure15_checks() -> tuple[Check, ...]:
 
 
 PARKING_LOT = (
-    Experiment(
+    lot_experiment(
         id="dualrtt2004/fig13",
         title="Throughput by wireless bandwidth, bottleneck of 200 kbit/s",
         source="DualRTT, Figure 13",
@@ -306,9 +300,7 @@ PARKING_LOT = (
             "queue of 20 packets at the bottleneck. DualRTT once keeps `recover` when it detects, "
             "once forgets it."
         ),
-        scenario="dualrtt2004-parking-lot",
         variants=swept(*FIG13),
-        metrics=(TLT,),
         derive=figure13_values,
         figures=(
             Curves(
@@ -325,12 +317,10 @@ PARKING_LOT = (
             *LOT,
             taken("queue of the bottleneck", "20 packets", "15: the fall comes early; 25: never"),
         ),
-        alternatives=LOT_CHOICES,
         runs=30,
         quick_runs=3,
-        endless=True,
     ),
-    Experiment(
+    lot_experiment(
         id="dualrtt2004/fig14",
         title="Throughput by wireless bandwidth, bottleneck of 1.5 Mbit/s",
         source="DualRTT, Figure 14",
@@ -339,9 +329,7 @@ PARKING_LOT = (
             "are 32.9 kbit/s, with timestamps 33.6."
         ),
         did="As Figure 13, with a queue of 50 packets.",
-        scenario="dualrtt2004-parking-lot",
         variants=swept(*FIG14),
-        metrics=(TLT,),
         derive=figure14_values,
         figures=(
             Curves(
@@ -355,12 +343,10 @@ PARKING_LOT = (
         ),
         checks=figure14_checks(),
         assumptions=(*LOT, taken("queue of the bottleneck", "50 packets", "never full")),
-        alternatives=LOT_CHOICES,
         runs=20,
         quick_runs=2,
-        endless=True,
     ),
-    Experiment(
+    lot_experiment(
         id="dualrtt2004/fig15",
         title="Mean throughput over wireless bandwidths, by bottleneck",
         source="DualRTT, Figure 15",
@@ -376,14 +362,12 @@ PARKING_LOT = (
             "beside it, it finds nothing at 15.6 kbit/s, where a packet takes 0.295 s of a round "
             "trip of 2.8 s, and its gain over Eifel is gone."
         ),
-        scenario="dualrtt2004-parking-lot",
         variants=tuple(
             point(name, rate, *where(bottleneck))
             for bottleneck in BOTTLENECKS
             for name in (*PROTOCOLS, *((STARTING,) if bottleneck in SLOW else ()))
             for rate in AVERAGED
         ),
-        metrics=(TLT,),
         derive=figure15_values,
         checks=figure15_checks(),
         assumptions=(
@@ -391,10 +375,8 @@ PARKING_LOT = (
             taken("wireless rates", "15.6, 62.4, 200, 1500 kbit/s", "VII-D: from 15.6 to 1500"),
             taken("queues", "20 packets at 200 kbit/s, else 50", "as in Figures 13 and 14"),
         ),
-        alternatives=LOT_CHOICES,
         runs=20,
         quick_runs=2,
-        endless=True,
     ),
 )
 """Section VII."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 from math import floor
 from typing import TYPE_CHECKING
 
-from rtolab.experiments.base import Bounds, Check, Experiment, Value, Variant, taken
+from rtolab.experiments.base import Bounds, Check, Value, Variant, taken
 from rtolab.experiments.dualrtt2004.figures import (
     HELD,
     HOLD_AT,
-    HOLD_FOR,
-    METRICS,
+    hold_experiment,
 )
 from rtolab.experiments.dualrtt2004.set_b import (
     FIRST_DATA,
-    OTHER_CHOICES,
     SET_B,
 )
 from rtolab.experiments.measured import derived
@@ -22,8 +20,6 @@ from rtolab.experiments.measured import derived
 if TYPE_CHECKING:
     from rtolab.experiments.measured import Measured
     from rtolab.experiments.trace import Data, Trace
-
-SHOWN = (HOLD_AT - 2, HOLD_AT + HOLD_FOR + 9)
 
 RENO = Variant("reno:careful", "Reno, careful bugfix")
 LOW = Variant("reno:careful+dualrtt", "DualRTT", "tau 0.025", {"tcp.dualrtt.threshold": "0.025"})
@@ -203,7 +199,7 @@ def table3_checks() -> tuple[Check, ...]:
 
 
 ROUND_TRIPS = (
-    Experiment(
+    hold_experiment(
         id="dualrtt2004/table2",
         title="Timeout and round trip around the hold",
         source="DualRTT, Table II",
@@ -216,17 +212,11 @@ ROUND_TRIPS = (
             "Figure 3's run. The timeouts are those in force at the printed times; a round trip is "
             "worked out of two smoothed ones."
         ),
-        scenario="dualrtt2004-hiccup",
         variants=(RENO,),
-        metrics=METRICS,
         derive=table2_values,
         checks=table2_checks(),
-        assumptions=SET_B,
-        alternatives=OTHER_CHOICES,
-        shown=SHOWN,
-        endless=True,
     ),
-    Experiment(
+    hold_experiment(
         id="dualrtt2004/table3",
         title="NRTT around the hold",
         source="DualRTT, Table III",
@@ -238,18 +228,13 @@ ROUND_TRIPS = (
             "The run of a threshold of 0.025, which does not detect: only there are NRTTs of all "
             "of the window. In whole ticks of 0.1 s, one at least, as ns-2 counts."
         ),
-        scenario="dualrtt2004-hiccup",
         variants=(LOW,),
-        metrics=METRICS,
         derive=table3_values,
         checks=table3_checks(),
         assumptions=(
             *SET_B,
             taken("the run of Table III", "one that goes back N", "its NRTTs go on to 44.6 s"),
         ),
-        alternatives=OTHER_CHOICES,
-        shown=SHOWN,
-        endless=True,
     ),
 )
 """What the sender measures."""

@@ -6,7 +6,7 @@ senders meet "exactly the same long delay patterns" (V-A). A transfer with 300 o
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ import polars as pl
 from rtolab.experiments.base import (
     Alternative,
     Assumption,
+    Experiment,
     Metric,
     Variant,
     assumed,
@@ -165,6 +166,16 @@ MANY_SPIKES = (
     taken("Eifel's segments", "the payload and 12 B", "Table VIII: the payload is the same"),
 )
 """The hosts of these experiments."""
+
+spikes_experiment = partial(
+    Experiment,
+    scenario="dualrtt2004-hiccup",
+    metrics=(FOUND,),
+    runs=1,
+    quick_runs=1,
+    endless=True,
+)
+"""One transfer a variant, with many spikes."""
 
 NO_KEPT_RECOVER = Alternative(
     "`recover` forgotten",

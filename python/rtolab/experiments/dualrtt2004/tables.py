@@ -19,7 +19,6 @@ from rtolab.experiments.dualrtt2004.set_b import HEADERS
 from rtolab.experiments.dualrtt2004.spikes import (
     BANDWIDTHS,
     DELAY,
-    FOUND,
     MANY_SPIKES,
     NO_KEPT_RECOVER,
     OPTIMA,
@@ -35,6 +34,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     path,
     said,
     session,
+    spikes_experiment,
 )
 from rtolab.experiments.measured import derived
 
@@ -255,7 +255,7 @@ HEADING = (
 )
 
 TABLES = (
-    Experiment(
+    spikes_experiment(
         id="dualrtt2004/table4",
         title="Spurious timeouts found by Eifel in 300 spikes",
         source="DualRTT, Table IV",
@@ -267,9 +267,7 @@ TABLES = (
             "A transfer with 300 spikes at every bandwidth, with packets of 556, 576, 875 and "
             "1500 B and the window of 20. Counts are scaled to 300 where there are fewer."
         ),
-        scenario="dualrtt2004-hiccup",
         variants=TABLE4,
-        metrics=(FOUND,),
         derive=table4_values,
         checks=table4_checks(),
         assumptions=(
@@ -279,12 +277,9 @@ TABLES = (
         ),
         alternatives=(SMALLER_FLOOR, NO_KEPT_RECOVER),
         note="875 B was found by trying sizes from 640 to 1000 B until 31.2K gave about 156",
-        runs=1,
-        quick_runs=1,
         quick_set=QUICK,
-        endless=True,
     ),
-    Experiment(
+    spikes_experiment(
         id="dualrtt2004/table5",
         title="Spurious timeouts found by DualRTT, by threshold",
         source="DualRTT, Table V",
@@ -294,9 +289,7 @@ TABLES = (
             "are found, above it all."
         ),
         did="Table IV's transfers with DualRTT and each of the seven thresholds.",
-        scenario="dualrtt2004-hiccup",
         variants=TABLE5,
-        metrics=(FOUND,),
         derive=table5_values,
         figures=(
             Curves(
@@ -326,10 +319,7 @@ TABLES = (
             Alternative("packets of 516 B", packet(516), "all rows come out"),
             Alternative("packets of 1500 B", packet(1500), "the heading"),
         ),
-        runs=1,
-        quick_runs=1,
         quick_set=QUICK,
-        endless=True,
         note="158 found of 156 spurious at 31.2K: two were called spurious that were not, or noise",
     ),
     Experiment(

@@ -22,7 +22,7 @@ from rtolab.experiments.base import (
 from rtolab.experiments.counts import After
 from rtolab.experiments.frto2002.figures import BURST, BURST_AT, FRTO, METRICS, NO_DELAYS, SACK
 from rtolab.experiments.frto2002.set_r import DELAYS, SET_R
-from rtolab.experiments.measured import ALL_COMPLETE, mean, ratio
+from rtolab.experiments.measured import ALL_COMPLETE, derived, derived_low, mean, ratio
 from rtolab.stats import mean_of
 
 if TYPE_CHECKING:
@@ -183,17 +183,16 @@ CLAIMS = (
                 {100: Bounds(low=0.1)},
                 note="the claim does not hold: three timeouts of one segment suffice",
             ),
-            Check(
+            derived_low(
                 "fast retransmits in vain that discounting avoids, low end of the interval",
-                "order",
-                lambda measured: getattr(measured.derived["fewer"].measured, "low", None),
                 {100: Bounds(low=0, strict=True)},
+                of="fewer",
             ),
-            Check(
+            derived(
                 "retransmissions in vain a run, F-RTO NewReno - SACK",
                 "count",
-                lambda measured: measured.derived["more"].measured,
                 {MANY: Bounds(2, 4)},
+                of="more",
                 note="about three are expected",
             ),
             ALL_COMPLETE,

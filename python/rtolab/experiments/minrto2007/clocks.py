@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -119,6 +120,11 @@ def network(granularity: str, delays: tuple[str, str, str]) -> tuple[Assumption,
 
 SPAN = (0.0, 60.0)
 DRAWN = Curves("rto", "The timeout and the floor", "Time (s)", "RTO (s)", points=series)
+clock_experiment = partial(
+    Experiment, scenario="minrto2007-b", metrics=(TIMEOUTS,), figures=(DRAWN,), shown=SPAN
+)
+"""One transfer without loss, whose timeout is drawn."""
+
 HALF_SECOND = ("20 ms", "120 ms", "110 ms")
 SHORT = ("0.5 ms", "1.5 ms", "1 ms")
 
@@ -131,27 +137,23 @@ def near(value: float, within: float = 0.005) -> dict[int, Bounds]:
     return {1: Bounds(value - within, value + within)}
 
 
-FIG1A = Experiment(
+FIG1A = clock_experiment(
     id="minrto2007/fig1a",
     title="A clock of 500 ms and a round trip of 500 ms",
     source=f"{PAPER}, Figure 1(a)",
     says="The timeout settles above 1 s: C(f) is below 1, and the floor adds no waiting time.",
     did="One transfer without loss; the timeout was taken down whenever it changed.",
-    scenario="minrto2007-b",
     variants=(NS2,),
-    metrics=(TIMEOUTS,),
     derive=derive,
-    figures=(DRAWN,),
     checks=(
         derived("smallest RTO in s", "exact", ABOVE, of=f"smallest RTO: {NS2.label}"),
         derived("C(f)", "exact", BELOW, of=f"C(f): {NS2.label}"),
     ),
     assumptions=network("500 ms", HALF_SECOND),
     alternatives=(Alternative("RFC 2988 in exact numbers", {"tcp.rto.arithmetic": "exact"}),),
-    shown=SPAN,
 )
 
-FIG1B = Experiment(
+FIG1B = clock_experiment(
     id="minrto2007/fig1b",
     title="A clock of 500 ms and a round trip of 6 ms",
     source=f"{PAPER}, Figure 1(b)",
@@ -160,11 +162,8 @@ FIG1B = Experiment(
         "The same over a round trip of 6 ms, with ns-2's arithmetic and with RFC 2988's in exact "
         "numbers beside it."
     ),
-    scenario="minrto2007-b",
     variants=(NS2, EXACT),
-    metrics=(TIMEOUTS,),
     derive=derive,
-    figures=(DRAWN,),
     checks=(
         derived("smallest RTO in s", "exact", ABOVE, of=f"smallest RTO: {NS2.label}"),
         derived("C(f), ns-2's arithmetic", "exact", near(2 / 3), of=f"C(f): {NS2.label}"),
@@ -181,7 +180,6 @@ FIG1B = Experiment(
         ),
     ),
     assumptions=network("500 ms", SHORT),
-    shown=SPAN,
     note="the claim holds in ns-2's arithmetic only",
 )
 
@@ -197,7 +195,7 @@ def derive2(measured: Measured) -> list[Value]:
     ]
 
 
-FIG2 = Experiment(
+FIG2 = clock_experiment(
     id="minrto2007/fig2",
     aliases=("minrto2007/eq2", "minrto2007/eq3"),
     title="A clock of 10 ms and a round trip of 6 ms",
@@ -210,11 +208,8 @@ FIG2 = Experiment(
         "The same with a fine clock. Equation 3 was evaluated, and equation 2 measured on the "
         "timeout itself, which neglects nothing."
     ),
-    scenario="minrto2007-b",
     variants=(NS2, EXACT),
-    metrics=(TIMEOUTS,),
     derive=derive2,
-    figures=(DRAWN,),
     checks=(
         derived("C(f) by equation 3", "exact", near(62.5), of="equation 3"),
         derived("C(f) by equation 2", "exact", near(100 / 3, 0.05), of=f"C(f): {NS2.label}"),
@@ -226,7 +221,6 @@ FIG2 = Experiment(
         ),
     ),
     assumptions=network("10 ms", SHORT),
-    shown=SPAN,
     note="equation 3 leaves out the margin of the timeout: half of what is printed comes out",
 )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rtolab.experiments.base import Bounds, Check, Experiment, Metric, Value, Variant, total
-from rtolab.experiments.measured import ALL_COMPLETE, derived, mean
+from rtolab.experiments.measured import ALL_COMPLETE, derived, derived_difference, derived_low, mean
 from rtolab.experiments.minrto2007.network import OTHER_PAGES, PAGES
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
@@ -24,11 +24,10 @@ from rtolab.experiments.minrto2007.setup import (
     SPURIOUS,
     among,
     gain,
-    low,
     per_cent,
 )
 from rtolab.measures import average_task_completion_time
-from rtolab.stats import Estimate, ratio_of_medians
+from rtolab.stats import ratio_of_medians
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,26 +136,14 @@ def spurious_ratio(name: str, measured: Measured, pair: tuple[Variant, Variant])
 
 def counts(name: str, explained: str = "") -> Check:
     """A gain's interval excludes zero."""
-
-    def measure(measured: Measured) -> float | None:
-        found = measured.derived[name].measured
-        return low(found) if isinstance(found, Estimate) else None
-
-    bounds = {FEW: Bounds(low=0, strict=True)}
     said = f"{name}, %, low end of the interval"
-    return Check(said, "order", measure, bounds, explained=explained)
+    return derived_low(said, {FEW: Bounds(low=0, strict=True)}, of=name, explained=explained)
 
 
 def larger(than: str, name: str, explained: str = "") -> Check:
     """One gain is larger than another."""
-
-    def measure(measured: Measured) -> float | None:
-        found = [measured.derived[one].measured for one in (name, than)]
-        values = [one.value for one in found if isinstance(one, Estimate)]
-        return values[0] - values[1] if len(values) == 2 else None
-
-    said = f"{name} less {than}, percentage points"
-    return Check(said, "order", measure, {MANY: Bounds(0, strict=True)}, explained=explained)
+    said, bounds = f"{name} less {than}, percentage points", {MANY: Bounds(0, strict=True)}
+    return derived_difference(said, "order", (name, than), bounds, explained=explained)
 
 
 def possible(_measured: Measured) -> float:

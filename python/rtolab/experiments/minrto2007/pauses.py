@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rtolab.experiments.base import (
@@ -15,7 +16,7 @@ from rtolab.experiments.base import (
     Variant,
     assumed,
 )
-from rtolab.experiments.measured import ALL_COMPLETE
+from rtolab.experiments.measured import ALL_COMPLETE, median
 from rtolab.experiments.minrto2007.network import ALONE, ROUND_TRIP
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
@@ -43,6 +44,11 @@ SERIAL_S = 0.001
 
 FOREGROUND = (*HOSTS, *ROUND_TRIP, *ALONE)
 
+lone_packet_experiment = partial(
+    Experiment, scenario="minrto2007-b", assumptions=FOREGROUND, shown=(12.4, 13.2)
+)
+"""What becomes of packet 601."""
+
 
 def lone_timeout(measured: Measured, variant: Variant) -> dict[str, float] | None:
     """The first timeout of a variant: which packet (from 1), and when its ACK came (s later)."""
@@ -58,12 +64,8 @@ def lone_timeout(measured: Measured, variant: Variant) -> dict[str, float] | Non
 
 def exactly(name: str, variant: Variant, metric: Metric, value: float) -> Check:
     """A count of a variant's run."""
-    return Check(
-        f"{name}: {variant.title}",
-        "exact",
-        lambda measured: measured.median(variant.key, metric),
-        {1: Bounds(value, value)},
-    )
+    bounds = {1: Bounds(value, value)}
+    return median(f"{name}: {variant.title}", "exact", (variant.key, metric), bounds)
 
 
 def of_lone(name: str, variant: Variant, part: str, bounds: Bounds) -> Check:
@@ -79,7 +81,7 @@ def of_lone(name: str, variant: Variant, part: str, bounds: Bounds) -> Check:
 WIDE = among(LINUX, "a window of 100", {"receiver.buffer": "100 kB"})
 """The packet before the lone one is acknowledged after the lone one left: the timer starts anew."""
 
-FIG6A = Experiment(
+FIG6A = lone_packet_experiment(
     id="minrto2007/fig6a",
     title="A Linux server and a client that delays ACKs by 200 ms",
     source=f"{PAPER}, section 5.1 and Figure 6(a)",
@@ -92,7 +94,6 @@ FIG6A = Experiment(
         "more. Beside it the same in a wide window, where the last ACK restarts the timer after "
         "packet 601 left, and Linux as it is, whose floor is on the variance."
     ),
-    scenario="minrto2007-b",
     variants=(LINUX, WIDE, LINUX_AS_IT_IS),
     metrics=(TIMEOUTS, SPURIOUS),
     checks=(
@@ -102,8 +103,6 @@ FIG6A = Experiment(
         exactly("spurious timeouts", LINUX_AS_IT_IS, SPURIOUS, 0),
         ALL_COMPLETE,
     ),
-    assumptions=FOREGROUND,
-    shown=(12.4, 13.2),
     marks=(
         Mark(12.72, "packet 601 leaves alone"),
         Mark(12.92, "timeout after 200 ms"),
@@ -115,13 +114,12 @@ FIG6A = Experiment(
     ),
 )
 
-FIG6B = Experiment(
+FIG6B = lone_packet_experiment(
     id="minrto2007/fig6b",
     title="The modified server and the same client",
     source=f"{PAPER}, section 5.1 and Figure 6(b)",
     says="The mechanism waits long enough for the lone packet: nothing is retransmitted.",
     did="The same 601 packets, with a floor of 500 ms where an ACK may be delayed.",
-    scenario="minrto2007-b",
     variants=(MECHANISM, RESYNC, NO_FLOOR),
     metrics=(TIMEOUTS, SPURIOUS),
     checks=(
@@ -130,8 +128,6 @@ FIG6B = Experiment(
         exactly("spurious timeouts", NO_FLOOR, SPURIOUS, 1),
         ALL_COMPLETE,
     ),
-    assumptions=FOREGROUND,
-    shown=(12.4, 13.2),
     note="the control, a server without any floor, shows that there was something to avoid",
 )
 
@@ -166,7 +162,7 @@ BY_FLOOR = tuple((with_floor(ms), ms / 1000 < RTPD_S + DELAYED_ACK_S) for ms in 
 BY_ROUND_TRIP = tuple((over(ms), ms / 1000 + DELAYED_ACK_S > R_S) for ms in ROUND_TRIPS_MS)
 """Each with what equation 6 says of it."""
 
-EQ6 = Experiment(
+EQ6 = lone_packet_experiment(
     id="minrto2007/eq6",
     title="When a delayed ACK makes the timer expire: the floor",
     source=f"{PAPER}, equation 6",
@@ -179,7 +175,6 @@ EQ6 = Experiment(
         "The lone packet of Figure 6 with floors around 242 ms, and the mechanism over round trips "
         "around 300 ms: is there a timeout exactly where the equation says so?"
     ),
-    scenario="minrto2007-b",
     variants=tuple(variant for variant, _ in (*BY_FLOOR, *BY_ROUND_TRIP)),
     metrics=(SPURIOUS,),
     checks=(
@@ -189,8 +184,6 @@ EQ6 = Experiment(
         ),
         ALL_COMPLETE,
     ),
-    assumptions=FOREGROUND,
-    shown=(12.4, 13.2),
 )
 
 COARSE = among(
@@ -199,7 +192,7 @@ COARSE = among(
     {"tcp.rto.granularity": "500 ms", "tcp.timestamp.tick": "500 ms"},
 )
 
-EQ7 = Experiment(
+EQ7 = lone_packet_experiment(
     id="minrto2007/eq7",
     title="When a delayed ACK makes the timer expire: the timeout itself",
     source=f"{PAPER}, equation 7",
@@ -208,7 +201,6 @@ EQ7 = Experiment(
         "Figure 6(a) with a clock of 10 ms, where the timeout is below the floor, and of 500 ms, "
         "where it is above; and without any floor, where it is above, too."
     ),
-    scenario="minrto2007-b",
     variants=(LINUX, COARSE, NO_FLOOR),
     metrics=(SPURIOUS,),
     checks=(
@@ -217,8 +209,6 @@ EQ7 = Experiment(
         exactly("spurious timeouts", NO_FLOOR, SPURIOUS, 1),
         ALL_COMPLETE,
     ),
-    assumptions=FOREGROUND,
-    shown=(12.4, 13.2),
     note=(
         "the two equations are enough for a spurious timeout, but equation 7 is not needed: "
         "without a floor the timer expires sooner still"
@@ -273,7 +263,7 @@ def cells(measured: Measured) -> list[Value]:
     ]
 
 
-SECTION_51 = Experiment(
+SECTION_51 = lone_packet_experiment(
     id="minrto2007/section-5.1",
     title="Servers and clients of different systems",
     source=f"{PAPER}, section 5.1 and Table 1",
@@ -285,7 +275,6 @@ SECTION_51 = Experiment(
         "Figure 6's lone packet between each server and each client of Table 1. What stands as "
         "published is equation 6's answer."
     ),
-    scenario="minrto2007-b",
     variants=tuple(variant for variant, _, _ in MATRIX),
     metrics=(SPURIOUS,),
     derive=cells,
@@ -297,14 +286,12 @@ SECTION_51 = Experiment(
         ),
         ALL_COMPLETE,
     ),
-    assumptions=FOREGROUND,
-    shown=(12.4, 13.2),
     note="only one pair of the matrix is at odds, the one that the paper shows",
 )
 
 ODD_PAGES = '{ bytes = "601 kB", every = "30 s", count = 4 }'
 
-GAP = Experiment(
+GAP = lone_packet_experiment(
     id="minrto2007/gap",
     title="What the receiver's timer acknowledges puts the parity out of step",
     source="our finding; the paper does not have it",
@@ -318,14 +305,13 @@ GAP = Experiment(
         "page's lone packet for the second of a pair. With `resync` the parity is that of what is "
         "outstanding."
     ),
-    scenario="minrto2007-b",
     variants=(MECHANISM, RESYNC),
     metrics=(TIMEOUTS, SPURIOUS),
     checks=(
-        Check(
+        median(
             "spurious timeouts with the paper's parity",
             "count",
-            lambda measured: measured.median(MECHANISM.key, SPURIOUS),
+            (MECHANISM.key, SPURIOUS),
             {1: Bounds(low=1)},
         ),
         exactly("timeouts", RESYNC, TIMEOUTS, 0),

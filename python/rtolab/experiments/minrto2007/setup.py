@@ -154,11 +154,6 @@ def spurious(runs: Runs) -> pl.Series:
 SPURIOUS = Metric("spurious", "Spurious timeouts", "", spurious)
 
 
-def low(estimate: Estimate | None) -> float | None:
-    """The low end of the interval: a gain counts only where this is above zero."""
-    return None if estimate is None else estimate.low
-
-
 def per_cent(name: str, found: Estimate | None, published: float | None = None) -> Value:
     """A share as a row of a table, in per cent."""
     scaled = (

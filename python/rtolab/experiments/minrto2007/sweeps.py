@@ -14,7 +14,7 @@ from rtolab.experiments.base import (
     stated,
     taken,
 )
-from rtolab.experiments.measured import derived
+from rtolab.experiments.measured import derived, derived_difference
 from rtolab.experiments.minrto2007.network import LONG
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
@@ -27,7 +27,6 @@ from rtolab.experiments.minrto2007.setup import (
     per_cent,
 )
 from rtolab.experiments.minrto2007.transfers import GOODPUT, METRICS, gains, under
-from rtolab.stats import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -69,14 +68,9 @@ def sweep_gains(measured: Measured, settings: Iterable[Setting]) -> list[Value]:
 
 def falls(name: str, more: Setting, less: Setting) -> Check:
     """A gain is larger under the first condition than under the second."""
-
-    def measure(measured: Measured) -> float | None:
-        found = [measured.derived[f"{name}, {at[0]}"].measured for at in (more, less)]
-        values = [one.value for one in found if isinstance(one, Estimate)]
-        return values[0] - values[1] if len(values) == 2 else None
-
     said = f"{name}, {more[0]} less {less[0]}, percentage points"
-    return Check(said, "shape", measure, {3: Bounds(low=0, strict=True)})
+    both = (f"{name}, {more[0]}", f"{name}, {less[0]}")
+    return derived_difference(said, "shape", both, {3: Bounds(low=0, strict=True)})
 
 
 def drawn(

@@ -16,7 +16,7 @@ from rtolab.experiments.base import (
     Metric,
     total,
 )
-from rtolab.experiments.measured import derived
+from rtolab.experiments.measured import derived, derived_low
 from rtolab.experiments.minrto2007.network import LONG, OTHER_PATHS, THREE_FLOWS
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
@@ -31,17 +31,16 @@ from rtolab.experiments.minrto2007.setup import (
     VARIANTS,
     among,
     gain,
-    low,
     per_cent,
 )
 from rtolab.measures import goodput
-from rtolab.stats import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from rtolab.experiments.base import Value, Variant
     from rtolab.experiments.measured import Measured, Runs
+    from rtolab.stats import Estimate
 
 MANY, FEW = 20, 5
 """How many runs decide a size, and how many an order; the paper does not say how many it had."""
@@ -180,17 +179,8 @@ def as_printed(name: str) -> Check:
 
 def counts(name: str) -> Check:
     """A gain that counts: its interval excludes zero."""
-    return derived_low(f"{name}, %, low end of the interval", name, Bounds(low=0, strict=True))
-
-
-def derived_low(check: str, of: str, bounds: Bounds, **parts: str) -> Check:
-    """The low end of a derived gain's interval."""
-
-    def measure(measured: Measured) -> float | None:
-        found = measured.derived[of].measured
-        return low(found) if isinstance(found, Estimate) else None
-
-    return Check(check, "order", measure, {FEW: bounds}, **parts)
+    said = f"{name}, %, low end of the interval"
+    return derived_low(said, {FEW: Bounds(low=0, strict=True)}, of=name)
 
 
 FIG7A = Experiment(
