@@ -152,7 +152,7 @@ def test_what_is_compared_has_names_of_its_own_and_scenarios_that_there_are() ->
     assert {case.scenario for case in agreement.CASES} <= set(shipped_scenarios())
     rows = agreement.markdown([["hold", "3", *["0, 0"] * 6, "agree"]]).splitlines()
     assert rows[0] == (
-        "| link | seeds | time, s | retransmissions | in vain | timeouts | fast retransmits "
+        "| link | seeds | time, s | retransmissions | unneeded | timeouts | fast retransmits "
         "| undone |  |"
     )
     assert len(rows) == 3

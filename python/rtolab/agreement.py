@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 HEADINGS = {
     "time_s": "time, s",
     "retransmissions": "retransmissions",
-    "unneeded": "in vain",
+    "unneeded": "unneeded",
     "timeouts": "timeouts",
     "fast_retransmits": "fast retransmits",
     "undone": "undone",

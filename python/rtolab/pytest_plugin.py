@@ -1,6 +1,6 @@
-"""For a project's own tests: its stack scored, and its captures searched for what was sent in vain.
+"""A pytest plugin: scores a stack, and checks captures for unneeded retransmissions.
 
-pytest finds it by itself (`pytest11`). It has the fixtures `conform_stack` and
+pytest finds it by itself (`pytest11`). It provides the fixtures `conform_stack` and
 `no_spurious_retransmissions`.
 """
 
@@ -52,7 +52,7 @@ class NoSpuriousRetransmissions(Protocol):
     """What the fixture `no_spurious_retransmissions` is."""
 
     def __call__(self, capture: Path, *, most: int = 0) -> Diagnosis:
-        """Diagnose a capture; the test fails if more than `most` retransmissions were in vain."""
+        """Diagnose a capture; the test fails if more than `most` retransmissions were unneeded."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -115,15 +115,15 @@ def no_spurious_retransmissions() -> NoSpuriousRetransmissions:
         found = diagnose(capture)
         if found.error:
             pytest.fail(f"{capture}: {found.error}", pytrace=False)
-        vain = [
+        unneeded = [
             f"frame {again['frame']} of {one['client']} to {one['server']}"
             for one in found.document["connections"]
             for again in one["retransmissions"]
             if again["verdict"] == "unneeded"
         ]
-        if len(vain) > most:
-            told = f"{capture}: {len(vain)} retransmissions in vain, and {most} may be"
-            pytest.fail("\n".join((told, *vain)), pytrace=False)
+        if len(unneeded) > most:
+            told = f"{capture}: {len(unneeded)} unneeded retransmissions; at most {most} allowed"
+            pytest.fail("\n".join((told, *unneeded)), pytrace=False)
         return found
 
     return judged

@@ -107,7 +107,7 @@ def table(report: Report) -> RenderableType:
     """A row a scenario."""
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     rows.add_column("scenario", no_wrap=True)
-    for name in ("score", "runs", "time s", "lost s", "of it link s", "in vain kB", "sent kB"):
+    for name in ("score", "runs", "time s", "lost s", "of it link s", "unneeded kB", "sent kB"):
         rows.add_column(name, justify="right", no_wrap=True)
     rows.add_column("", no_wrap=True)
     changed = {one.id: one for one in report.changes}
@@ -178,7 +178,7 @@ def junit(report: Report) -> str:
         )
         if one.id in failed:
             ET.SubElement(case, "failure", message=_failure(one, worse.get(one.id)))
-        told = f"score {one.score:.1f}, {one.unneeded_bytes} B in vain, {one.lost_s:.3f} s lost"
+        told = f"score {one.score:.1f}, {one.unneeded_bytes} B unneeded, {one.lost_s:.3f} s lost"
         ET.SubElement(case, "system-out").text = "\n".join((one.says, told, *one.doubts))
     ET.indent(top)
     return ET.tostring(top, encoding="unicode", xml_declaration=True) + "\n"

@@ -150,10 +150,11 @@ def _unsteady(one: Score, twin: Twin) -> tuple[str, ...]:
 
 
 def worth(times_s: tuple[float, float], twin_s: float, unneeded: int) -> float:
-    """100 for who is as fast as the link allows and sends nothing in vain.
+    """100 for a stack that is as fast as the link allows and sends nothing unneeded.
 
-    The product of two shares: the twin's time in what the run took without what the link took, and
-    what the path holds in that and what was sent in vain. Who sends a whole path again has half.
+    The product of two shares: the twin's time divided by the run's time without the link's part,
+    and what the path holds divided by that plus the unneeded bytes. A stack that retransmits a
+    whole path unneeded scores half.
 
     Args:
         times_s: what the run took, and of that what the link took.
