@@ -77,6 +77,7 @@ pub mod sender;
 mod seq;
 pub mod spurious;
 pub mod sum;
+mod timer;
 pub mod wire;
 
 pub use config::Config;

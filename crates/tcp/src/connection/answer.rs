@@ -11,6 +11,7 @@ use super::departures::in_units;
 use super::{Agreed, Connection, State};
 use crate::receiver::AckDue;
 use crate::segment::{Codepoint, Flags, Segment, Timestamps};
+use crate::timer::Timer;
 
 /// What an end does for the time being.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,10 +62,9 @@ impl Connection {
         };
         does && self.state == State::Established
             && self.reset.is_none()
-            && self.vigil.is_none()
+            && self.sender.timers.first(&[Timer::Persist, Timer::Idle]).is_none()
             && !self.agreed.ecn
             && !self.deaf
-            && !self.persist.is_running()
             && !self.persist.has_probe()
             && !self.has_events()
             && self.sender.is_calm()

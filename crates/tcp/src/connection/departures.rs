@@ -8,6 +8,7 @@ use super::{Connection, Course, State};
 use crate::receiver::SackUse;
 use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::sender::Chunk;
+use crate::timer::Timer;
 
 impl Connection {
     /// The next segment to leave now; `None` when nothing may leave before something arrives or a
@@ -30,8 +31,11 @@ impl Connection {
             return Some(self.acknowledges(at));
         }
         match self.sender.is_blocked() {
-            true => self.persist.watch(at, self.sender.rto()),
-            false => self.persist.stop(),
+            true => {
+                let rto = self.sender.rto();
+                self.persist.watch(&mut self.sender.timers, at, rto);
+            }
+            false => self.persist.stop(&mut self.sender.timers),
         }
         None
     }
@@ -40,7 +44,7 @@ impl Connection {
     #[inline(always)]
     pub fn is_silent(&self) -> bool {
         !self.has_something_urgent()
-            && !self.persist.is_running()
+            && !self.sender.timers.is_running(Timer::Persist)
             && !self.receiver.owes_ack()
             && self.sender.waits()
     }

@@ -5,6 +5,7 @@ use rtolab_time::Instant;
 
 use super::{Connection, Failure, State};
 use crate::event::Event;
+use crate::timer::Timer;
 
 /// The questions that were asked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,13 +19,13 @@ pub(super) struct Asked {
 impl Connection {
     /// The connection is established: from now on the peer may be too silent.
     pub(super) fn keep_alive(&mut self, at: Instant) {
-        self.vigil = self.config.connection.keep_alive.map(|knobs| at + knobs.idle);
+        let due = self.config.connection.keep_alive.map(|knobs| at + knobs.idle);
+        self.sender.timers.arm(Timer::Idle, due);
     }
 
-    /// What the connection waits for longest is over: TIME-WAIT, or FIN-WAIT-2 where nobody reads, or
-    /// the silence of the peer.
+    /// The end of TIME-WAIT, of FIN-WAIT-2 where nobody reads, or of a keep-alive interval.
     #[cold]
-    pub(super) fn on_vigil(&mut self, at: Instant) {
+    pub(super) fn on_idle_timer(&mut self, at: Instant) {
         match self.state {
             State::TimeWait => self.finish(Event::Closed),
             _ if self.is_forsaken() => self.finish(Event::Closed),
@@ -42,15 +43,15 @@ impl Connection {
         }
         let due = heard.map_or(at, |heard| heard + knobs.idle);
         // What is outstanding, or waits for a window, asks by itself.
-        let asks = self.sender.flight().size() > 0 || self.persist.is_running();
+        let asks = self.sender.flight().size() > 0 || self.sender.timers.is_running(Timer::Persist);
         if asks || (asked.unanswered == 0 && due > at) {
-            self.vigil = Some(if asks { at + knobs.idle } else { due });
+            self.sender.timers.set(Timer::Idle, if asks { at + knobs.idle } else { due });
         } else if asked.unanswered >= knobs.probes {
             self.fail(Failure::TimedOut);
         } else {
             *asked = Asked { last: Some(at), unanswered: asked.unanswered + 1 };
             self.persist.ask();
-            self.vigil = Some(at + knobs.interval);
+            self.sender.timers.set(Timer::Idle, at + knobs.interval);
         }
     }
 }

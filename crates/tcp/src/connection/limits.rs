@@ -56,13 +56,11 @@ impl Connection {
     /// so (RFC 9293 section 3.8.6.1).
     pub(super) fn on_persist_timer(&mut self, at: Instant) {
         let heard = self.sender.last_heard();
-        self.persist.on_timer(at, self.config.rto.max, heard);
-        if self.persist.has_probe() {
-            let times = self.persist.unanswered().saturating_sub(1);
-            let time = heard.map_or(Duration::ZERO, |heard| at - heard);
-            if times > 0 && self.config.connection.limits.r2.is_reached(Tried { times, time }) {
-                self.fail(Failure::TimedOut);
-            }
+        self.persist.on_timer(&mut self.sender.timers, at, (self.config.rto.max, heard));
+        let times = self.persist.unanswered().saturating_sub(1);
+        let time = heard.map_or(Duration::ZERO, |heard| at - heard);
+        if times > 0 && self.config.connection.limits.r2.is_reached(Tried { times, time }) {
+            self.fail(Failure::TimedOut);
         }
     }
 }

@@ -29,6 +29,7 @@ use crate::receiver::{AckDue, Receiver};
 use crate::segment::Segment;
 use crate::sender::{AdoptError, Negotiated, Sender};
 use crate::seq::Seq;
+use crate::timer::Timer;
 
 use answer::Course;
 use challenge::Challenges;
@@ -93,8 +94,6 @@ pub struct Connection {
     events: VecDeque<Event>,
     sender: Sender,
     persist: Persist,
-    /// What it waits for longest: the end of TIME-WAIT, or for a sign of life.
-    vigil: Option<Instant>,
     seldom: Seldom,
 }
 
@@ -135,7 +134,6 @@ impl Connection {
             deaf: false,
             greets: false,
             updated_by: (Seq::FIRST, Seq::FIRST),
-            vigil: None,
             persist: Persist::default(),
             reset: None,
             events: VecDeque::new(),
@@ -196,7 +194,7 @@ impl Connection {
     fn finish(&mut self, event: Event) {
         if self.state != State::Closed {
             self.state = State::Closed;
-            self.vigil = None;
+            self.sender.timers.stop(Timer::Idle);
             self.push_event(event);
         }
     }
@@ -263,9 +261,9 @@ impl Connection {
             AckDue::At(at) => at,
             _ => Instant::NEVER,
         };
-        let or_never = |deadline: Option<Instant>| deadline.unwrap_or(Instant::NEVER);
-        let (persist, vigil) = (or_never(self.persist.deadline()), or_never(self.vigil));
-        let next = or_never(self.sender.deadline()).min(delayed).min(persist).min(vigil);
+        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::NEVER);
+        let own = self.sender.timers.first(&[Timer::Persist, Timer::Idle]);
+        let next = or_never(self.sender.deadline()).min(or_never(own)).min(delayed);
         (next < Instant::NEVER).then_some(next)
     }
 
@@ -276,11 +274,11 @@ impl Connection {
             return;
         }
         self.receiver.on_timer(at);
-        if self.persist.is_running() {
+        if self.sender.timers.has_expired(Timer::Persist, at) {
             self.on_persist_timer(at);
         }
-        if self.vigil.is_some_and(|end| end <= at) {
-            self.on_vigil(at);
+        if self.sender.timers.has_expired(Timer::Idle, at) {
+            self.on_idle_timer(at);
         }
         if self.state != State::Closed && self.sender.deadline().is_some_and(|d| d <= at) {
             self.on_sender_timer(at);

@@ -3,14 +3,15 @@
 
 use rtolab_time::{Duration, Instant};
 
-/// Runs while nothing is outstanding and the window holds back what waits.
+use crate::timer::{Timer, TimerTable};
+
+/// What the persist timer has done since nothing is outstanding and the window holds data back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Persist {
-    deadline: Option<Instant>,
     /// The time from the last probe to the next.
     wait: Duration,
     probe: bool,
-    /// How many probes were asked for since anything was heard, and when the last one.
+    /// Probes since anything was heard, and when the last one was due.
     unanswered: u32,
     asked: Option<Instant>,
 }
@@ -18,41 +19,35 @@ pub(super) struct Persist {
 impl Persist {
     /// All that could leave at `at` has left, and something is blocked: the timer starts or goes
     /// on. The first probe leaves after a retransmission timeout.
-    pub(super) fn watch(&mut self, at: Instant, rto: Duration) {
-        if self.deadline.is_none() {
-            (self.deadline, self.wait) = (Some(at + rto), rto);
+    pub(super) fn watch(&mut self, timers: &mut TimerTable, at: Instant, rto: Duration) {
+        if !timers.is_running(Timer::Persist) {
+            self.wait = rto;
+            timers.set(Timer::Persist, at + rto);
         }
     }
 
     /// Nothing is blocked.
     #[inline]
-    pub(super) fn stop(&mut self) {
-        if self.deadline.is_some() {
+    pub(super) fn stop(&mut self, timers: &mut TimerTable) {
+        if timers.is_running(Timer::Persist) {
+            timers.stop(Timer::Persist);
             *self = Self::default();
         }
     }
 
-    /// When the next probe is due.
-    pub(super) const fn deadline(&self) -> Option<Instant> {
-        self.deadline
-    }
-
-    /// The timer may have expired: each wait is twice the one before, up to `longest`. Something
-    /// was `heard` of the peer then.
-    pub(super) fn on_timer(&mut self, at: Instant, longest: Duration, heard: Option<Instant>) {
-        if self.deadline.is_some_and(|deadline| deadline <= at) {
-            self.probe = true;
-            self.unanswered = if heard >= self.asked { 1 } else { self.unanswered + 1 };
-            self.asked = Some(at);
-            self.wait = (self.wait * 2).min(longest);
-            self.deadline = Some(at + self.wait);
-        }
-    }
-
-    /// Is something blocked?
-    #[inline]
-    pub(super) const fn is_running(&self) -> bool {
-        self.deadline.is_some()
+    /// The timer expired: each wait is twice the one before, up to `longest`. The peer was last
+    /// `heard` then.
+    pub(super) fn on_timer(
+        &mut self,
+        timers: &mut TimerTable,
+        at: Instant,
+        (longest, heard): (Duration, Option<Instant>),
+    ) {
+        self.probe = true;
+        self.unanswered = if heard >= self.asked { 1 } else { self.unanswered + 1 };
+        self.asked = Some(at);
+        self.wait = (self.wait * 2).min(longest);
+        timers.set(Timer::Persist, at + self.wait);
     }
 
     /// Is a probe to leave?

@@ -5,12 +5,13 @@ use rtolab_time::{Duration, Instant};
 
 use super::{Connection, State};
 use crate::segment::{Flags, Segment};
+use crate::timer::Timer;
 
 impl Connection {
     /// TIME-WAIT begins, or begins again.
     pub(super) fn wait(&mut self, at: Instant) {
         self.state = State::TimeWait;
-        self.vigil = Some(at + self.time_wait());
+        self.sender.timers.set(Timer::Idle, at + self.time_wait());
     }
 
     /// FIN-WAIT-2 begins: where nobody is there any more, the peer may not keep it up for ever.
@@ -18,7 +19,8 @@ impl Connection {
         let timeout = self.config.connection.fin_timeout.filter(|_| self.deaf);
         if let Some(timeout) = timeout {
             // Not before what may have been lost can have come again (Linux, `tcp_fin_time`).
-            self.vigil = Some(at + timeout.max(self.sender.rto() * 7 / 2));
+            let timeout = timeout.max(self.sender.rto() * 7 / 2);
+            self.sender.timers.set(Timer::Idle, at + timeout);
         }
     }
 

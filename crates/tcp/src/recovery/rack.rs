@@ -14,6 +14,7 @@ use crate::flight::{AckFacts, Cause, Sending, Sent, duplicate_range};
 use crate::segment::Segment;
 use crate::sender::{Chunk, Sender};
 use crate::seq::Seq;
+use crate::timer::{Timer, TimerTable};
 use linux::{Copies, Pending};
 
 /// After so many recoveries without D-SACK the reordering window is as at first (`reo_wnd_persist`).
@@ -47,8 +48,6 @@ pub(crate) struct Rack {
     window: Duration,
     /// Is what a timeout took for lost being repaired?
     pub(super) timed_out: bool,
-    /// When it is known whether what was overtaken is lost.
-    pub(super) reordering_timer: Option<Instant>,
     /// All below that is lost has been retransmitted.
     repaired_up_to: Seq,
     pub(super) probe: TailLossProbe,
@@ -70,7 +69,6 @@ impl Default for Rack {
             copies: Copies::default(),
             window: Duration::ZERO,
             timed_out: false,
-            reordering_timer: None,
             repaired_up_to: Seq::FIRST,
             probe: TailLossProbe::default(),
         }
@@ -84,29 +82,17 @@ impl Rack {
     }
 
     /// Forgets which losses there were to repair.
-    pub fn forget_losses(&mut self) {
+    pub fn forget_losses(&mut self, timers: &mut TimerTable) {
         self.timed_out = false;
         self.repaired_up_to = Seq::FIRST;
-        self.reordering_timer = None;
+        timers.stop(Timer::Reordering);
+        timers.stop(Timer::LossProbe);
         self.probe.stop();
     }
 
     /// A round trip was measured.
     pub fn note_sample(&mut self) {
         self.probe.sampled = true;
-    }
-
-    /// Is it the reordering timer that expires at `due`?
-    pub fn is_waiting_for_order(&self, due: Instant) -> bool {
-        self.reordering_timer == Some(due)
-    }
-
-    /// When the first of its timers expires.
-    pub fn next_timer(&self) -> Option<Instant> {
-        match (self.reordering_timer, self.probe.timer) {
-            (Some(reordering), Some(probe)) => Some(reordering.min(probe)),
-            (reordering, probe) => reordering.or(probe),
-        }
     }
 
     fn measure(&mut self, rtt: Duration, at: Instant, config: &RackConfig) {
@@ -218,7 +204,7 @@ impl Sender {
                 if !core::mem::take(&mut rack.pending.advanced) {
                     // The timer is another's now (`tcp_set_xmit_timer`).
                     if facts.is_new() {
-                        rack.reordering_timer = None;
+                        self.timers.stop(Timer::Reordering);
                     }
                     return;
                 }
@@ -242,9 +228,11 @@ impl Sender {
     /// Step 5 of section 6.2. What is lost outside a recovery begins one.
     pub(super) fn detect_by_time(&mut self, at: Instant) {
         let window = self.reordering_window();
-        let Self { rack: Some(rack), flight, config, forbears: false, .. } = self else { return };
+        let Self { rack: Some(rack), flight, config, timers, forbears: false, .. } = self else {
+            return;
+        };
         rack.window = window;
-        rack.reordering_timer = None;
+        timers.stop(Timer::Reordering);
         let Some(newest) = rack.newest else { return };
         let settle = rack.rtt + window;
         let overtaken = flight.mark_overtaken(newest, settle, at);
@@ -252,7 +240,7 @@ impl Sender {
             rack.repaired_up_to = rack.repaired_up_to.min(lost);
         }
         let slack = config.recovery.rack.timer_slack;
-        rack.reordering_timer = overtaken.awaited.map(|left| left + settle + slack);
+        timers.arm(Timer::Reordering, overtaken.awaited.map(|left| left + settle + slack));
         let by_linux = config.recovery.rack.rules == RackRules::Linux;
         if by_linux && overtaken.again && rack.timed_out {
             rack.timed_out = false;
@@ -307,7 +295,7 @@ impl Sender {
     /// selectively acknowledged: the receiver reneged.
     pub(crate) fn rack_times_out(&mut self, at: Instant) {
         self.nxt = self.flight.max();
-        let Self { rack: Some(rack), flight, config, .. } = self else { return };
+        let Self { rack: Some(rack), flight, config, timers, .. } = self else { return };
         if flight.head().is_some_and(Sent::is_sacked) {
             flight.clear_scoreboard();
         }
@@ -316,14 +304,14 @@ impl Sender {
             RackRules::Linux => Duration::ZERO,
         };
         flight.mark_lost_on_timeout(rack.rtt + window, at);
-        rack.forget_losses();
+        rack.forget_losses(timers);
         rack.timed_out = true;
     }
 
     /// Nothing that was taken for lost is.
     pub(crate) fn forget_rack_losses(&mut self) {
         if let Some(rack) = &mut self.rack {
-            rack.forget_losses();
+            rack.forget_losses(&mut self.timers);
             self.flight.clear_losses();
         }
     }
@@ -345,6 +333,8 @@ impl Sender {
             (None, Some(_)) => {
                 self.nxt = self.first_unrepaired().unwrap_or(self.flight.max());
                 self.rack = None;
+                self.timers.stop(Timer::Reordering);
+                self.timers.stop(Timer::LossProbe);
                 self.flight.clear_losses();
             }
         }

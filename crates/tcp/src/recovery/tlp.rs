@@ -8,6 +8,7 @@ use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::sender::{Chunk, Sender};
 use crate::seq::Seq;
+use crate::timer::Timer;
 
 /// The probe timeout without a round-trip sample (section 7.2).
 const INITIAL: Duration = Duration::from_secs(1);
@@ -15,8 +16,6 @@ const INITIAL: Duration = Duration::from_secs(1);
 /// What is known of tail loss probes (section 5.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TailLossProbe {
-    /// The probe timer (PTO).
-    pub timer: Option<Instant>,
     /// SND.MAX behind the probe, until it is known what became of it (`TLP.end_seq`).
     end: Option<Seq>,
     /// Was the probe a retransmission (`TLP.is_retrans`)?
@@ -37,7 +36,7 @@ impl TailLossProbe {
 
     /// Another recovery has begun: what became of the probe does not matter.
     pub const fn stop(&mut self) {
-        (self.timer, self.end, self.due) = (None, None, false);
+        (self.end, self.due) = (None, false);
     }
 }
 
@@ -62,7 +61,7 @@ impl Sender {
 
     /// Section 7.2: new data leave, or are acknowledged, and are `outstanding` then, in bytes.
     pub(crate) fn arm_probe(&mut self, outstanding: u64, at: Instant) {
-        self.arm_probe_before(outstanding, (at, self.retransmission_deadline()));
+        self.arm_probe_before(outstanding, (at, self.timers.get(Timer::Retransmission)));
     }
 
     /// The same, but not for later than `latest`.
@@ -73,25 +72,20 @@ impl Sender {
     ) {
         let timer = self.may_probe(outstanding).then(|| at + self.probe_timeout(outstanding));
         let timer = timer.map(|timer| timer.min(latest.unwrap_or(timer)));
-        if let Some(rack) = &mut self.rack {
-            rack.probe.timer = timer;
-        }
+        self.timers.arm(Timer::LossProbe, timer);
     }
 
     /// An acknowledgment of nothing new stops the timer where it shows a loss.
     pub(crate) fn disarm_probe(&mut self) {
         if !self.may_probe(self.flight.size()) {
-            if let Some(rack) = &mut self.rack {
-                rack.probe.timer = None;
-            }
+            self.timers.stop(Timer::LossProbe);
         }
     }
 
     fn may_probe(&self, outstanding: u64) -> bool {
-        let open = self.rack.as_ref().is_some_and(|rack| {
-            !rack.timed_out && !rack.probe.due && rack.reordering_timer.is_none()
-        });
+        let open = self.rack.as_ref().is_some_and(|rack| !rack.timed_out && !rack.probe.due);
         open && self.config.recovery.rack.tail_loss_probe
+            && !self.timers.is_running(Timer::Reordering)
             && outstanding > 0
             && self.flight.una() > Seq::FIRST
             && self.flight.uses_sack()
@@ -112,7 +106,7 @@ impl Sender {
     /// retransmission timer begins anew.
     pub(crate) fn on_probe_timer(&mut self, at: Instant) {
         let Some(rack) = &mut self.rack else { return };
-        rack.probe.timer = None;
+        self.timers.stop(Timer::LossProbe);
         // Linux does not ask for a round trip in between, and goes on with the timer of the head where
         // no probe leaves (`tcp_send_loss_probe`).
         let linux = self.config.recovery.rack.rules == RackRules::Linux;

@@ -9,6 +9,7 @@ use crate::config::{RtoFloor, Sampling, Validation, WindowLimited};
 use crate::flight::{Cause, CleanAck};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
+use crate::timer::Timer;
 
 impl Sender {
     /// Is nothing going on but slow start or congestion avoidance (`TCP_CA_Open` of Linux)? Found out
@@ -96,8 +97,8 @@ impl Sender {
             return None;
         }
         let chunk = self.next_full_chunk().or_else(|| self.next_small_chunk())?;
-        if self.deadline.is_none() {
-            self.deadline = Some(self.expiry(at));
+        if !self.timers.is_running(Timer::Retransmission) {
+            self.restart_retransmission_timer(at);
         }
         self.timed.get_or_insert((chunk.seq, at));
         Some(chunk)
@@ -124,14 +125,15 @@ impl Sender {
         self.flight.size() == 0
             && self.flight.max() == self.limit
             && !self.fin
-            && self.deadline.is_none()
+            && !self.timers.is_running(Timer::Retransmission)
     }
 
     /// The length of the next segment in turn, behind an acknowledgment that leaves data outstanding:
     /// as [`Sender::next_chunk`], which is to be asked where this says nothing.
     #[inline(always)]
     pub fn next_in_turn(&mut self, at: Instant) -> Option<u32> {
-        if self.flight.size() == 0 || self.window_is_full() || self.deadline.is_none() {
+        let waits = self.flight.size() == 0 || self.window_is_full();
+        if waits || !self.timers.is_running(Timer::Retransmission) {
             return None;
         }
         let chunk = self.next_full_chunk()?;

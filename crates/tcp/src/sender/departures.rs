@@ -8,6 +8,7 @@ use crate::flight::{Cause, Sent};
 use crate::rtt::Trains;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
+use crate::timer::Timer;
 
 impl Sender {
     /// The next chunk to leave now, noted as sent; `None` when nothing may leave.
@@ -37,8 +38,8 @@ impl Sender {
         let repairs = matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery) && !fills;
         let restarts =
             (repairs && self.config.rto.restart_on_retransmit) || self.restarts_with(&chunk);
-        if self.deadline.is_none() || restarts {
-            self.deadline = Some(self.expiry(at));
+        if restarts || !self.timers.is_running(Timer::Retransmission) {
+            self.restart_retransmission_timer(at);
         }
         if retransmission && !fills {
             self.timed = None;

@@ -35,6 +35,7 @@ use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{Bench, CanSend, Duplicates, Frto, Substitute, acting};
+use crate::timer::TimerTable;
 use ecn::Ecn;
 use growth::Control;
 use validation::Usage;
@@ -132,7 +133,7 @@ pub struct Sender {
     pub(crate) config: Arc<Config>,
     /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
     pub(crate) nxt: Seq,
-    deadline: Option<Instant>,
+    pub(crate) timers: TimerTable,
     events: Vec<Event>,
     pub(crate) window: Window,
     /// What RACK knows, where loss is told by time.
@@ -196,7 +197,7 @@ impl Sender {
             permit: Permit::Windows,
             squeezes: false,
             burst: u32::MAX,
-            deadline: None,
+            timers: TimerTable::default(),
             timed_out_at: None,
             syn_timeouts: 0,
             frto: frto_of(&config),

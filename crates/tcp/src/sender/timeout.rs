@@ -12,15 +12,16 @@ use crate::flight::{AckFacts, Cause, Sent};
 use crate::rtt::Trains;
 use crate::segment::Flags;
 use crate::spurious::{Entry, Expiry};
+use crate::timer::Timer;
 
 impl Sender {
     /// RFC 6298 sections 5.2 and 5.3.
     #[inline(always)]
     pub(super) fn restart_timer(&mut self, at: Instant) {
         if self.flight.size() == 0 {
-            self.deadline = None;
+            self.timers.stop(Timer::Retransmission);
         } else if self.recovery.restarts_timer(&self.config.recovery) {
-            self.deadline = Some(self.expiry_from_oldest(at));
+            self.timers.set(Timer::Retransmission, self.expiry_from_oldest(at));
         }
     }
 
@@ -66,7 +67,7 @@ impl Sender {
         };
         let restarts = restarts && (facts.duplicate || facts.newly_sacked > 0);
         if restarts || self.restarts_by_sack(facts) {
-            self.deadline = Some(self.expiry(facts.at));
+            self.restart_retransmission_timer(facts.at);
         }
     }
 
@@ -82,8 +83,9 @@ impl Sender {
     fn end_counted_train(&mut self, parity: Parity, at: Instant) {
         let (una, smss) = (self.flight.una(), self.window.smss);
         let ended = self.trains.as_mut().is_some_and(|trains| trains.end(parity, una, smss));
-        if ended && self.deadline.is_some() && self.head_may_wait() {
-            self.deadline = self.deadline.max(Some(self.expiry(at)));
+        let running = self.timers.get(Timer::Retransmission);
+        if let Some(expiry) = running.filter(|_| ended && self.head_may_wait()) {
+            self.timers.set(Timer::Retransmission, expiry.max(self.expiry(at)));
         }
     }
 
@@ -98,7 +100,7 @@ impl Sender {
     /// The retransmission timer expired (RFC 6298 section 5.4 to 5.6, RFC 5681 section 3.1).
     pub fn on_timeout(&mut self, at: Instant) {
         let Some(head) = self.flight.head().copied() else {
-            self.deadline = None;
+            self.timers.stop(Timer::Retransmission);
             return;
         };
         self.calm = false;
@@ -110,7 +112,7 @@ impl Sender {
             trains.resume();
             trains.delay(head.end());
         });
-        self.deadline = Some(self.expiry(at));
+        self.restart_retransmission_timer(at);
         self.timed = None;
         self.resend_head = Some(Cause::Timeout);
         self.burst = u32::MAX;

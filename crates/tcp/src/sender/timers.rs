@@ -6,21 +6,19 @@ use rtolab_time::Instant;
 use super::{Chunk, Sender};
 use crate::config::Restarts;
 use crate::flight::{AckFacts, Cause};
+use crate::timer::Timer;
 
 impl Sender {
     /// When the next timer expires.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
-        match (&self.rack, self.early_timer()) {
-            _ if self.forbears => None,
-            (Some(_), Some(early)) => Some(self.deadline.map_or(early, |rto| rto.min(early))),
-            _ => self.deadline,
-        }
+        let timers = [Timer::Retransmission, Timer::Reordering, Timer::LossProbe];
+        if self.forbears { None } else { self.timers.first(&timers) }
     }
 
     #[inline]
     pub(super) fn early_timer(&self) -> Option<Instant> {
-        self.rack.as_ref().and_then(|rack| rack.next_timer())
+        self.timers.first(&[Timer::Reordering, Timer::LossProbe])
     }
 
     /// A timer has expired: lets those expire that come before the one of retransmission, and says
@@ -28,31 +26,28 @@ impl Sender {
     pub fn has_timed_out(&mut self, at: Instant) -> bool {
         // Who is woken late takes them in their order, and each as of its time.
         while let Some(due) = self.early_timer() {
-            if due > at || self.deadline.is_some_and(|rto| rto < due) {
+            let rto = self.timers.get(Timer::Retransmission);
+            if due > at || rto.is_some_and(|rto| rto < due) {
                 break;
             }
             self.on_early_timer(due);
         }
-        self.deadline.is_some_and(|rto| rto <= at)
+        self.timers.has_expired(Timer::Retransmission, at)
     }
 
     fn on_early_timer(&mut self, due: Instant) {
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
-        match self.rack.as_ref().is_some_and(|rack| rack.is_waiting_for_order(due)) {
+        match self.timers.get(Timer::Reordering) == Some(due) {
             true => self.begin_where_lost(due, |sender| sender.on_reordering_timer(due)),
             false => self.on_probe_timer(due),
         }
         self.open_window();
     }
 
-    /// When the retransmission timer expires, whatever expires before.
-    pub(crate) const fn retransmission_deadline(&self) -> Option<Instant> {
-        self.deadline
-    }
-
     /// The retransmission timer begins anew.
+    #[inline(always)]
     pub(crate) fn restart_retransmission_timer(&mut self, at: Instant) {
-        self.deadline = Some(self.expiry(at));
+        self.timers.set(Timer::Retransmission, self.expiry(at));
     }
 
     /// An acknowledgment was taken: RACK's timers follow it. One of them `waited` until then.
@@ -71,7 +66,7 @@ impl Sender {
     pub(crate) fn restart_timer_from_head(&mut self, at: Instant) {
         if let (Restarts::Linux, Some(head)) = (self.config.rto.restarts, self.flight.head()) {
             let since = if self.resends_head() { at } else { head.last_sent };
-            self.deadline = Some(self.expiry(since).max(at));
+            self.timers.set(Timer::Retransmission, self.expiry(since).max(at));
         }
     }
 
@@ -99,7 +94,7 @@ impl Sender {
             (Restarts::Linux, Some(head)) => {
                 Some(self.expiry(head.last_sent)).filter(|latest| *latest > at)
             }
-            _ => self.deadline,
+            _ => self.timers.get(Timer::Retransmission),
         }
     }
 

@@ -1,0 +1,72 @@
+//! The timers of a connection, in one table.
+
+use rtolab_time::Instant;
+
+/// What a connection waits for. The delayed ACK is not among them: an acknowledgment that is due
+/// at once stands where one that waits does, in the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Timer {
+    /// The retransmission timer (RFC 6298 section 5).
+    Retransmission,
+    /// The reordering timer (RFC 8985 section 6.2 step 5).
+    Reordering,
+    /// The probe timer, PTO (RFC 8985 section 7.2).
+    LossProbe,
+    /// The next probe of a window that stays too small (RFC 9293 section 3.8.6.1).
+    Persist,
+    /// Keep-alive, FIN-WAIT-2 or 2 MSL: the state tells which.
+    Idle,
+}
+
+/// When each timer expires.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimerTable([Instant; 5]);
+
+impl Default for TimerTable {
+    /// No timer runs.
+    fn default() -> Self {
+        Self([Instant::NEVER; 5])
+    }
+}
+
+impl TimerTable {
+    #[inline(always)]
+    pub fn set(&mut self, timer: Timer, at: Instant) {
+        self.0[timer as usize] = at;
+    }
+
+    #[inline(always)]
+    pub fn stop(&mut self, timer: Timer) {
+        self.set(timer, Instant::NEVER);
+    }
+
+    /// Sets the timer, or stops it.
+    #[inline]
+    pub fn arm(&mut self, timer: Timer, at: Option<Instant>) {
+        self.set(timer, at.unwrap_or(Instant::NEVER));
+    }
+
+    /// When the timer expires; `None`: it does not run.
+    #[inline(always)]
+    pub fn get(&self, timer: Timer) -> Option<Instant> {
+        Some(self.0[timer as usize]).filter(|at| *at < Instant::NEVER)
+    }
+
+    #[inline(always)]
+    pub fn is_running(&self, timer: Timer) -> bool {
+        self.0[timer as usize] < Instant::NEVER
+    }
+
+    #[inline]
+    pub fn has_expired(&self, timer: Timer, now: Instant) -> bool {
+        self.get(timer).is_some_and(|at| at <= now)
+    }
+
+    /// When the first of some timers expires.
+    #[inline(always)]
+    pub fn first(&self, timers: &[Timer]) -> Option<Instant> {
+        let at = |timer: &Timer| self.0[*timer as usize];
+        timers.iter().map(at).min().filter(|at| *at < Instant::NEVER)
+    }
+}
