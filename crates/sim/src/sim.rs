@@ -421,7 +421,7 @@ impl Sim {
         let flow = &mut self.flows[index];
         flow.note_events(place, self.now);
         if let Some(connection) = &mut flow.end_mut(place).connection {
-            connection.settle();
+            connection.enter_fast_path();
         }
         let Some(connection) = &flow.end(place).connection else { return };
         let timer = match place {

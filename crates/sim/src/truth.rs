@@ -53,7 +53,7 @@ impl Sim {
         (reach, end): (Reach, Instant),
     ) -> Finding {
         let Before { mut connection, stimulus } = before;
-        connection.forbear();
+        connection.suppress_retransmission();
         let mut copy = self.fork((flow, place), connection, stimulus);
         while !copy.is_settled(flow) && !copy.flows[flow].acknowledged(place, seq) {
             if !copy.step(end) {

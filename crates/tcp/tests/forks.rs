@@ -1,4 +1,4 @@
-//! What copies of a run ask of a sender: to forbear, or to be another one.
+//! What forks of a run ask of a sender: to suppress retransmissions, or to be another one.
 
 mod script;
 
@@ -11,9 +11,9 @@ use rtolab_time::{Duration, Instant};
 use script::{Script, base};
 
 #[test]
-fn who_forbears_waits_for_the_acknowledgment() {
+fn a_suppressed_sender_waits_for_the_acknowledgment() {
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
-    s.connection.forbear();
+    s.connection.suppress_retransmission();
     s.deadline(None);
     // No recovery, however many duplicates.
     for _ in 0..8 {
@@ -28,17 +28,17 @@ fn who_forbears_waits_for_the_acknowledgment() {
 }
 
 #[test]
-fn who_forbears_after_a_timeout_does_not_retransmit_for_it() {
+fn a_suppressed_sender_after_a_timeout_does_not_retransmit_for_it() {
     let mut s = Script::sender("sack").cwnd(6).sent(1..=6);
     let deadline = s.connection.next_timer().unwrap();
     s.connection.on_timer(deadline);
-    s.connection.forbear();
+    s.connection.suppress_retransmission();
     assert_eq!(s.connection.poll_transmit(deadline), None);
     assert_eq!(s.connection.next_timer(), None);
 }
 
 #[test]
-fn who_forbears_after_a_fast_retransmit_does_not_retransmit_for_it() {
+fn a_suppressed_sender_after_a_fast_retransmit_does_not_retransmit_for_it() {
     for sum in ["reno", "newreno", "sack"] {
         let mut s = Script::sender(sum).cwnd(6).segments(6).sent(1..=6);
         s.sacks(0, [2..=2]).sacks(0, [2..=3]);
@@ -46,7 +46,7 @@ fn who_forbears_after_a_fast_retransmit_does_not_retransmit_for_it() {
         third.push_sack(script::start_of(2)..script::end_of(4));
         let at = s.connection.next_timer().unwrap();
         s.connection.on_segment(&third, Instant::START);
-        s.connection.forbear();
+        s.connection.suppress_retransmission();
         assert_eq!(s.connection.poll_transmit(at), None, "{sum}");
     }
 }

@@ -114,12 +114,12 @@ impl World {
     fn answer(&mut self, to: usize, segment: &mut Segment) -> bool {
         let Some(end) = &mut self.ends[to] else { return false };
         match end.answer(segment, self.at) {
-            Reply::Untaken => return false,
-            Reply::Taken => self.drain(to),
+            Reply::NotHandled => return false,
+            Reply::Handled => self.drain(to),
             Reply::Silence => assert_eq!(end.clone().poll_transmit(self.at), None),
             Reply::Segment => {
                 self.answered[to] += 1;
-                let silent = end.is_silent_on_course();
+                let silent = end.is_silent_on_fast_path();
                 assert!(!silent || end.clone().poll_transmit(self.at).is_none());
                 self.send(to, *segment);
                 if !silent {
@@ -141,7 +141,7 @@ impl World {
             self.send(from, segment);
         }
         if let Some(end) = &mut self.ends[from] {
-            end.settle();
+            end.enter_fast_path();
         }
     }
 

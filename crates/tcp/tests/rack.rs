@@ -227,9 +227,9 @@ fn rack_and_the_others_take_over_from_each_other() {
 }
 
 #[test]
-fn who_forbears_does_not_go_by_time_either() {
+fn a_suppressed_sender_does_not_go_by_time_either() {
     let mut s = setup("rack").segments(6).sent(1..=6);
-    s.connection.forbear();
+    s.connection.suppress_retransmission();
     s.deadline(None);
     s.at(200).sacks(0, [2..=6]).expect_nothing().deadline(None).fast_retransmits(0);
     s.at(400).ack(1).expect_nothing();

@@ -1,5 +1,4 @@
-//! The straight way of most packets: one arrives at an end and becomes, where it lies, the one that
-//! leaves.
+//! The fast path of most packets: one arrives at an end and becomes, in place, the one that leaves.
 
 use rtolab_link::CopyId;
 use rtolab_net::{Condition, Packet};
@@ -23,8 +22,8 @@ impl Sim {
         let (index, place) = (packet.flow as usize, packet.destination());
         let data = packet.to_receiver && packet.segment.len > 0;
         match flow.answer(packet, self.now) {
-            Reply::Untaken => return self.arrive_at_length(slot),
-            Reply::Taken => {
+            Reply::NotHandled => return self.arrive_at_length(slot),
+            Reply::Handled => {
                 flow.under_way -= 1;
                 self.transit.drop(slot);
                 return self.drain(index, place);
@@ -43,10 +42,10 @@ impl Sim {
         self.counters.data_packets_delivered += u64::from(data);
         let flow = &self.flows[index];
         let Some(connection) = &flow.end(place).connection else { return };
-        if !connection.is_silent_on_course() {
+        if !connection.is_silent_on_fast_path() {
             return self.drain(index, place);
         }
-        let timer = connection.next_timer_on_course();
+        let timer = connection.next_timer_on_fast_path();
         self.wake_for_timer(Entity::Host(index, place), timer);
     }
 
@@ -65,11 +64,11 @@ impl Flow {
     fn answer(&mut self, packet: &mut Packet, at: Instant) -> Reply {
         let place = packet.destination();
         let (here, there) = pair(&mut self.ends, place);
-        let Some(connection) = &mut here.connection else { return Reply::Untaken };
+        let Some(connection) = &mut here.connection else { return Reply::NotHandled };
         let (seq, len) = (packet.segment.seq, packet.segment.len);
         let read = connection.receiver().nxt();
         let answer = connection.answer(&mut packet.segment, at);
-        if answer == Reply::Untaken {
+        if answer == Reply::NotHandled {
             return answer;
         }
         if len > 0 {

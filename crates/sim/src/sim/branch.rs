@@ -61,7 +61,7 @@ impl Sim {
     ) -> Option<Box<Self>> {
         let Before { mut connection, stimulus } = before;
         match &branching.configs {
-            None => connection.forbear(),
+            None => connection.suppress_retransmission(),
             Some(configs) => connection.adopt(configs[flow][place.index()].clone()).ok()?,
         }
         let mut copy = Box::new(self.clone());

@@ -1,14 +1,14 @@
 //! What an application may ask of its connection, and how it leaves.
 
 use super::resets::Reset;
-use super::{Connection, Course, Failure, State};
+use super::{Connection, Failure, FastPath, State};
 use crate::config::AfterClose;
 
 impl Connection {
     /// The application has no more to send: a FIN follows the data. Whether it still reads says
     /// [`AfterClose`].
     pub fn close(&mut self) {
-        self.course = Course::Open;
+        self.fast_path = FastPath::None;
         match self.config.connection.after_close {
             AfterClose::Reads => self.finish_sending(),
             AfterClose::Resets => self.hang_up(),
@@ -18,12 +18,12 @@ impl Connection {
     /// The application neither writes nor reads any more: a FIN follows the data, but what was not
     /// read, or still arrives, is answered by a reset (RFC 9293 section 3.6.1).
     pub fn hang_up(&mut self) {
-        self.course = Course::Open;
+        self.fast_path = FastPath::None;
         if self.readable() > 0 {
             self.abort();
             return;
         }
-        self.deaf = true;
+        self.rcv_shutdown = true;
         self.finish_sending();
     }
 
@@ -39,7 +39,7 @@ impl Connection {
     /// Gives the connection up: a reset leaves, where the peer may think that there is one (RFC 9293
     /// section 3.10.5).
     pub fn abort(&mut self) {
-        self.course = Course::Open;
+        self.fast_path = FastPath::None;
         self.reset = match self.state {
             State::SynReceived
             | State::Established
@@ -77,6 +77,6 @@ impl Connection {
 
     /// Why the connection is over, if both ends did not close it.
     pub const fn failure(&self) -> Option<Failure> {
-        self.seldom.failure
+        self.cold.failure
     }
 }

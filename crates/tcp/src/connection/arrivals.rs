@@ -6,7 +6,7 @@ use rtolab_time::Instant;
 
 use super::resets::Reset;
 use super::states::Opened;
-use super::{Agreed, Connection, Course, Failure, State};
+use super::{Agreed, Connection, Failure, FastPath, State};
 use crate::config::{Algorithm, Handshake, RackRules, RepeatedSyn};
 use crate::event::Event;
 use crate::flight::Cause;
@@ -23,7 +23,7 @@ impl Connection {
     /// A segment arrived.
     #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, at: Instant) {
-        self.course = Course::Open;
+        self.fast_path = FastPath::None;
         match self.prediction(segment) {
             Some(prediction) => self.on_predicted(prediction, segment, at),
             None => self.on_any_segment(segment, at),
@@ -67,8 +67,8 @@ impl Connection {
         self.sender.on_ack(segment, at);
         self.establish(at);
         if self.config.connection.handshake == Handshake::Alone {
-            self.greets = true;
-            self.sender.stir();
+            self.ack_of_syn_ack_pending = true;
+            self.sender.leave_fast_path();
         }
     }
 
@@ -96,7 +96,7 @@ impl Connection {
             },
         };
         if let (Some(_), Some(shift)) = (self.agreed.window_shift, options.window_scale) {
-            self.seldom.largest_window = u32::from(u16::MAX) << shift.min(MAX_WINDOW_SHIFT);
+            self.cold.largest_window = u32::from(u16::MAX) << shift.min(MAX_WINDOW_SHIFT);
         }
         let mss = u32::from(options.mss.unwrap_or(536).min(self.config.mss));
         let shrinks = self.agreed.timestamps && self.config.timestamp.in_mss;
@@ -155,7 +155,7 @@ impl Connection {
         }
         // RFC 7323 section 5.3 (R1) comes before the window test.
         let old = self.agreed.timestamps && self.receiver.is_old(segment, at) && !reset;
-        if old && !self.takes_overtaken(segment) {
+        if old && !self.takes_old_timestamp(segment) {
             if self.answers_outside(segment, at) {
                 self.receiver.drop_old(segment);
             }
@@ -243,7 +243,7 @@ impl Connection {
     /// A SYN in the window (RFC 9293 section 3.10.7.4, fourth check; RFC 5961 section 4).
     #[cold]
     fn on_syn(&mut self, at: Instant) {
-        match (self.state, self.seldom.opened) {
+        match (self.state, self.cold.opened) {
             // Back to LISTEN, that is to whoever listens.
             (State::SynReceived, Opened::Passively) => self.fail(Failure::Reset),
             _ => self.challenge(at),
@@ -281,11 +281,11 @@ impl Connection {
     }
 
     /// May a segment that acknowledges less than others before still bring data? RFC 5961 section
-    /// 5.2: not, if that was before all of a window. What nobody watched where segments go straight
-    /// through is taken for as large as it can be.
+    /// 5.2: not, if that was before all of a window. The fast path does not note windows, so the
+    /// largest possible one counts.
     #[cold]
     fn takes_old(&mut self, segment: &Segment, at: Instant) -> bool {
-        let largest = self.seldom.largest_window.max(self.sender.largest_window());
+        let largest = self.cold.largest_window.max(self.sender.largest_window());
         let takes = self.sender.flight().una().since(segment.ack) <= u64::from(largest);
         if !takes {
             self.challenge(at);
@@ -317,7 +317,7 @@ impl Connection {
         let advances = segment.ack > self.sender.flight().una();
         if advances || self.updated_by <= (segment.seq, segment.ack) {
             self.updated_by = (segment.seq, segment.ack);
-            self.sender.offer(segment.ack + segment.window);
+            self.sender.set_wnd_edge(segment.ack + segment.window);
         }
     }
 

@@ -38,7 +38,7 @@ impl Connection {
     /// Answers a doubtful segment, unless there were too many of late.
     #[cold]
     pub(super) fn challenge(&mut self, at: Instant) {
-        if self.seldom.challenges.allow(&self.config.connection.challenge, at) {
+        if self.cold.challenges.allow(&self.config.connection.challenge, at) {
             self.receiver.ack_now();
         }
     }

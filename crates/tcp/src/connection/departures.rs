@@ -4,7 +4,7 @@ use rtolab_time::Instant;
 
 use super::arrivals::MAX_WINDOW_SHIFT;
 use super::resets::Reset;
-use super::{Connection, Course, State};
+use super::{Connection, FastPath, State};
 use crate::receiver::SackUse;
 use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::sender::Chunk;
@@ -15,7 +15,7 @@ impl Connection {
     /// timer expires.
     #[inline(always)]
     pub fn poll_transmit(&mut self, at: Instant) -> Option<Segment> {
-        self.course = Course::Open;
+        self.fast_path = FastPath::None;
         if self.has_something_urgent() {
             if let Some(segment) = self.next_urgent(at) {
                 return Some(segment);
@@ -62,7 +62,7 @@ impl Connection {
         self.reset.is_some()
             || self.receiver.owes_rxt()
             || self.persist.has_probe()
-            || !self.sender.is_calm()
+            || !self.sender.is_on_fast_path()
     }
 
     #[inline(never)]
@@ -73,8 +73,9 @@ impl Connection {
         if self.state == State::Closed && !self.receiver.owes_ack() {
             return None;
         }
-        let greets = core::mem::take(&mut self.greets) && self.receiver.owes_ack();
-        if greets || self.receiver.owes_rxt() {
+        let ack_of_syn_ack_pending =
+            core::mem::take(&mut self.ack_of_syn_ack_pending) && self.receiver.owes_ack();
+        if ack_of_syn_ack_pending || self.receiver.owes_rxt() {
             return Some(self.acknowledges(at));
         }
         if self.sender.take_probe() {

@@ -36,8 +36,8 @@ impl Connection {
     /// Has the peer been silent for long? What it sends is not watched: the timer looks back.
     fn on_silence(&mut self, at: Instant) {
         let Some(knobs) = self.config.connection.keep_alive else { return };
-        let heard = self.sender.last_heard();
-        let asked = &mut self.seldom.asked;
+        let heard = self.sender.last_received();
+        let asked = &mut self.cold.asked;
         if heard >= asked.last {
             asked.unanswered = 0;
         }

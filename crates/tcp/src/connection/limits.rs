@@ -55,7 +55,7 @@ impl Connection {
     /// The persist timer may have expired. A window may stay closed for ever, but somebody has to say
     /// so (RFC 9293 section 3.8.6.1).
     pub(super) fn on_persist_timer(&mut self, at: Instant) {
-        let heard = self.sender.last_heard();
+        let heard = self.sender.last_received();
         self.persist.on_timer(&mut self.sender.timers, at, (self.config.rto.max, heard));
         let times = self.persist.unanswered().saturating_sub(1);
         let time = heard.map_or(Duration::ZERO, |heard| at - heard);

@@ -1,17 +1,17 @@
 //! One end of a connection (RFC 9293): told of segments and of the time, it says what leaves and
 //! when it wants to be woken.
 
-mod answer;
 mod application;
 mod arrivals;
 mod challenge;
 mod departures;
+mod fast_path;
+mod header_prediction;
 mod keep_alive;
 mod limits;
 mod listener;
-mod overtaken;
+mod old_acks;
 mod persist;
-mod prediction;
 mod resets;
 mod states;
 mod time_wait;
@@ -31,14 +31,14 @@ use crate::sender::{AdoptError, Negotiated, Sender};
 use crate::seq::Seq;
 use crate::timer::Timer;
 
-use answer::Course;
 use challenge::Challenges;
+use fast_path::FastPath;
 use keep_alive::Asked;
 use persist::Persist;
 use resets::Reset;
 use states::Opened;
 
-pub use answer::Reply;
+pub use fast_path::Reply;
 pub use listener::{Answer, Listener};
 pub use resets::refuse;
 pub use states::{Failure, State};
@@ -55,9 +55,9 @@ struct Agreed {
     window_shift: Option<u8>,
 }
 
-/// What few segments ask for.
+/// State that few segments touch.
 #[derive(Clone, Debug)]
-struct Seldom {
+struct ColdState {
     opened: Opened,
     failure: Option<Failure>,
     /// The largest window that the peer can offer, in bytes.
@@ -82,11 +82,11 @@ pub struct Connection {
     state: State,
     /// Is the handshake complete?
     connected: bool,
-    course: Course,
-    /// The application does not read any more.
-    deaf: bool,
-    /// The handshake's last acknowledgment is due, and carries nothing.
-    greets: bool,
+    fast_path: FastPath,
+    /// The application does not read any more (SHUT_RD).
+    rcv_shutdown: bool,
+    /// The ACK of the SYN-ACK is due, and carries no data.
+    ack_of_syn_ack_pending: bool,
     /// SND.WL1 and SND.WL2: which segment last updated the send window.
     updated_by: (Seq, Seq),
     reset: Option<Reset>,
@@ -94,7 +94,7 @@ pub struct Connection {
     events: VecDeque<Event>,
     sender: Sender,
     persist: Persist,
-    seldom: Seldom,
+    cold: ColdState,
 }
 
 impl Connection {
@@ -102,7 +102,7 @@ impl Connection {
     pub const OF_DATA: Range<usize> = 0..offset_of!(Self, sender.flight) + 64;
 
     /// Which of its bytes most acknowledgments ask for.
-    pub const OF_ACKS: Range<usize> = 0..offset_of!(Self, seldom);
+    pub const OF_ACKS: Range<usize> = 0..offset_of!(Self, cold);
 
     /// In which of its bytes lies what [`Receiver::holds`] asks for.
     pub const OF_PIECES: Range<usize> = {
@@ -130,14 +130,14 @@ impl Connection {
             agreed: Agreed::default(),
             smss: u32::from(config.mss),
             connected: false,
-            course: Course::Open,
-            deaf: false,
-            greets: false,
+            fast_path: FastPath::None,
+            rcv_shutdown: false,
+            ack_of_syn_ack_pending: false,
             updated_by: (Seq::FIRST, Seq::FIRST),
             persist: Persist::default(),
             reset: None,
             events: VecDeque::new(),
-            seldom: Seldom {
+            cold: ColdState {
                 opened,
                 failure: None,
                 largest_window: u32::from(u16::MAX),
@@ -176,14 +176,14 @@ impl Connection {
 
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
-        self.course = Course::Open;
+        self.fast_path = FastPath::None;
         self.sender.write(bytes);
     }
 
     /// The application took `bytes` of what arrived; the window opens.
     #[inline]
     pub fn read(&mut self, bytes: u64) {
-        self.course = Course::Open;
+        self.fast_path = FastPath::None;
         self.receiver.read(bytes);
         let more = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if more && self.receiver.reopens(self.smss) {
@@ -207,14 +207,14 @@ impl Connection {
         self.events.push_back(event);
     }
 
-    /// For a judge: from now on the retransmission timer does not expire and duplicate
-    /// acknowledgments start no recovery, until SND.UNA advances; then all is as usual.
+    /// For a judge: suppresses retransmissions until SND.UNA advances. The retransmission timer does
+    /// not expire, and duplicate acknowledgments start no recovery.
     ///
-    /// Where a timeout or fast retransmit has just been decided, what has not left yet is not sent
-    /// again; its windows stay as they have become. A copy from before it is without it altogether.
-    pub fn forbear(&mut self) {
-        self.course = Course::Open;
-        self.sender.forbear();
+    /// A retransmission that is decided but has not left does not leave; the windows stay as its
+    /// decision left them. To undo the decision too, call this on a clone from before it.
+    pub fn suppress_retransmission(&mut self) {
+        self.fast_path = FastPath::None;
+        self.sender.suppress_retransmission();
     }
 
     /// For a what-if: from now on the sending half behaves as `config` says, with what is in flight
@@ -226,7 +226,7 @@ impl Connection {
         }
         let Agreed { timestamps, sack, .. } = self.agreed;
         Negotiated { timestamps, sack }.serves(&config)?;
-        self.course = Course::Open;
+        self.fast_path = FastPath::None;
         self.sender.adopt(config);
         Ok(())
     }
@@ -269,7 +269,7 @@ impl Connection {
 
     /// A timer may have expired.
     pub fn on_timer(&mut self, at: Instant) {
-        self.course = Course::Open;
+        self.fast_path = FastPath::None;
         if self.state == State::Closed {
             return;
         }

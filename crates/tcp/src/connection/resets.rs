@@ -70,7 +70,7 @@ impl Connection {
             }
             return;
         }
-        match (self.state, self.seldom.opened) {
+        match (self.state, self.cold.opened) {
             (State::TimeWait, _) => self.finish(Event::Closed),
             (State::SynReceived, Opened::Actively) => self.fail(Failure::Refused),
             _ => self.fail(Failure::Reset),
@@ -83,7 +83,7 @@ impl Connection {
         if self.state == State::Closed {
             return;
         }
-        self.seldom.failure = Some(failure);
+        self.cold.failure = Some(failure);
         self.receiver.owe_nothing();
         self.finish(match failure {
             Failure::Refused | Failure::Reset => Event::Reset,
@@ -97,7 +97,7 @@ impl Connection {
     /// spares the peer's TIME-WAIT a reset for each segment that was late.
     #[cold]
     pub(super) fn on_closed(&mut self, segment: &Segment) {
-        if matches!(self.seldom.failure, Some(Failure::Aborted | Failure::TimedOut)) {
+        if matches!(self.cold.failure, Some(Failure::Aborted | Failure::TimedOut)) {
             self.reset = Reset::of(segment);
         }
     }
@@ -105,7 +105,7 @@ impl Connection {
     /// Do data arrive that nobody will read (RFC 9293 section 3.6.1)? The connection is reset.
     pub(super) fn refuses_data(&mut self, segment: &Segment) -> bool {
         let refuses =
-            self.deaf && segment.len > 0 && segment.seq + segment.len > self.receiver.nxt();
+            self.rcv_shutdown && segment.len > 0 && segment.seq + segment.len > self.receiver.nxt();
         if refuses {
             self.reset = Some(Reset::Refuse(segment.ack));
             self.fail(Failure::Aborted);

@@ -16,7 +16,7 @@ impl Connection {
 
     /// FIN-WAIT-2 begins: where nobody is there any more, the peer may not keep it up for ever.
     pub(super) fn await_fin(&mut self, at: Instant) {
-        let timeout = self.config.connection.fin_timeout.filter(|_| self.deaf);
+        let timeout = self.config.connection.fin_timeout.filter(|_| self.rcv_shutdown);
         if let Some(timeout) = timeout {
             // Not before what may have been lost can have come again (Linux, `tcp_fin_time`).
             let timeout = timeout.max(self.sender.rto() * 7 / 2);
@@ -27,7 +27,7 @@ impl Connection {
     /// Does nobody wait any more for the peer to close?
     pub(super) fn is_forsaken(&self) -> bool {
         let limited = self.config.connection.fin_timeout.is_some();
-        self.state == State::FinWait2 && self.deaf && limited
+        self.state == State::FinWait2 && self.rcv_shutdown && limited
     }
 
     /// How long TIME-WAIT lasts.

@@ -205,7 +205,7 @@ impl Sender {
     fn may_recover(&self) -> bool {
         let (una, recover) = (self.flight().una(), self.recovery.recover);
         match (self.config.recovery.algorithm, self.config.recovery.bugfix) {
-            _ if self.forbears => false,
+            _ if self.without_retransmission => false,
             (Algorithm::Rack, _) | (_, Bugfix::LessCareful) => una >= recover,
             (Algorithm::Sack, _) if !self.is_sack1() => una >= recover,
             (_, Bugfix::None) => true,

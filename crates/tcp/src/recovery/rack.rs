@@ -228,7 +228,10 @@ impl Sender {
     /// Step 5 of section 6.2. What is lost outside a recovery begins one.
     pub(super) fn detect_by_time(&mut self, at: Instant) {
         let window = self.reordering_window();
-        let Self { rack: Some(rack), flight, config, timers, forbears: false, .. } = self else {
+        let Self {
+            rack: Some(rack), flight, config, timers, without_retransmission: false, ..
+        } = self
+        else {
             return;
         };
         rack.window = window;

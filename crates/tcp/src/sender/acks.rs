@@ -13,16 +13,16 @@ use crate::segment::{Flags, Segment};
 impl Sender {
     /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
     pub fn on_ack(&mut self, segment: &Segment, at: Instant) {
-        match self.learns_from(segment) {
-            true => self.learn(segment, at),
-            false => self.hear(segment, at),
+        match self.needs_slow_path(segment) {
+            true => self.on_ack_slow_path(segment, at),
+            false => self.on_pure_ack(segment, at),
         }
     }
 
     /// Can the segment change anything here? Nothing is outstanding at an end that only receives, and
     /// most of what arrives there acknowledges nothing.
     #[inline]
-    fn learns_from(&self, segment: &Segment) -> bool {
+    fn needs_slow_path(&self, segment: &Segment) -> bool {
         self.flight.size() > 0
             || segment.sack_count() > 0
             || self.recovery.is_fast()
@@ -34,17 +34,17 @@ impl Sender {
 
     /// Takes an acknowledgment of nothing, while nothing is outstanding.
     #[inline]
-    pub(crate) fn hear(&mut self, segment: &Segment, at: Instant) {
+    pub(crate) fn on_pure_ack(&mut self, segment: &Segment, at: Instant) {
         self.flight.note_header(segment);
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
-        self.last.received = Some(at);
+        self.last_activity.received = Some(at);
         if segment.flags.has(Flags::ECE) {
             self.note_congestion_echo();
         }
         self.tell_trains(|trains| trains.begin(false));
     }
 
-    fn learn(&mut self, segment: &Segment, at: Instant) {
+    fn on_ack_slow_path(&mut self, segment: &Segment, at: Instant) {
         let timed = self.timed_segments(segment);
         let waited = self.early_timer().is_some();
         self.rack_hears(segment, at);
@@ -59,7 +59,7 @@ impl Sender {
         if facts.is_new() {
             self.nxt = self.nxt.max(facts.ack);
             self.timed_out_at = None;
-            self.forbears = false;
+            self.without_retransmission = false;
             self.tell_trains(|trains| trains.acked(facts.ack));
             self.sample(&facts, &timed);
         } else if facts.sacked_sent.is_some() && self.config.rto.sampling == Sampling::EveryReport {
@@ -68,7 +68,7 @@ impl Sender {
         if !facts.acks_syn() {
             self.watch_slow_start(at);
         }
-        self.last.received = Some(at);
+        self.last_activity.received = Some(at);
         if segment.flags.has(Flags::ECE) {
             self.note_congestion_echo();
         }
@@ -115,8 +115,8 @@ impl Sender {
             self.restart_early_timers(&facts, waited);
         }
         self.open_window();
-        self.calm = facts.is_new() && self.is_settled();
-        if self.calm {
+        self.on_fast_path = facts.is_new() && self.can_enter_fast_path();
+        if self.on_fast_path {
             self.flight.give_back_room();
         }
     }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::growth::Control;
 use super::validation::Usage;
-use super::{Permit, Sender, frto_of, responder_of, trains_of};
+use super::{SendPermission, Sender, frto_of, responder_of, trains_of};
 use crate::config::{Algorithm, Config};
 use crate::spurious::{Bench, FrtoVariant, acting};
 
@@ -54,7 +54,7 @@ impl Sender {
     /// From now on the sender does as `config` says, with what is in flight and the windows as they
     /// are. A recovery by other rules ends, and so does what F-RTO or Eifel had begun.
     pub(crate) fn adopt(&mut self, config: Arc<Config>) {
-        self.calm = false;
+        self.on_fast_path = false;
         if config.recovery.algorithm != self.config.recovery.algorithm {
             self.window.cwnd = self.recovery.deflated(self.window.cwnd);
             self.recovery.leave();
@@ -65,7 +65,7 @@ impl Sender {
             self.flight.clear_scoreboard();
         }
         if config.frto != self.config.frto {
-            self.permit = Permit::Windows;
+            self.permission = SendPermission::Windows;
             self.frto = frto_of(&config);
         }
         if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
@@ -76,7 +76,7 @@ impl Sender {
             self.responder = responder_of(&config);
         }
         if config.window.validation != self.config.window.validation {
-            self.usage = Usage::since(self.last.sent, &config);
+            self.usage = Usage::since(self.last_activity.sent, &config);
         }
         if config.rto.floor != self.config.rto.floor {
             self.trains = trains_of(&config);

@@ -2,7 +2,7 @@
 
 use rtolab_time::Instant;
 
-use super::{Chunk, Permit, Sender};
+use super::{Chunk, SendPermission, Sender};
 use crate::config::{Algorithm, IdleRestart, RtoFloor};
 use crate::flight::{Cause, Sent};
 use crate::rtt::Trains;
@@ -14,7 +14,7 @@ impl Sender {
     /// The next chunk to leave now, noted as sent; `None` when nothing may leave.
     #[inline(always)]
     pub fn next_chunk(&mut self, at: Instant) -> Option<Chunk> {
-        if self.is_calm() {
+        if self.is_on_fast_path() {
             return self.next_new_chunk(at);
         }
         self.next_chunk_of_any_kind(at)
@@ -64,7 +64,7 @@ impl Sender {
             && !self.fin
             && !self.recovery.is_fast()
             && self.resend_head.is_none()
-            && self.permit == Permit::Windows
+            && self.permission == SendPermission::Windows
     }
 
     /// The segment made of the last chunk leaves.
@@ -77,7 +77,7 @@ impl Sender {
             self.note_resent(segment.seq, cause);
         }
         self.note_train(segment, cause);
-        self.last.sent = Some(at);
+        self.last_activity.sent = Some(at);
         if in_order {
             self.nxt = self.flight.max();
         }
@@ -103,8 +103,8 @@ impl Sender {
     pub(super) fn restart_after_idle(&mut self, at: Instant) {
         let since = match self.config.window.idle_restart {
             IdleRestart::Off => return,
-            IdleRestart::LastSent => self.last.sent,
-            IdleRestart::LastReceived => self.last.received,
+            IdleRestart::LastSent => self.last_activity.sent,
+            IdleRestart::LastReceived => self.last_activity.received,
         };
         let idle = self.flight.size() == 0 && since.is_some_and(|since| at - since > self.rto());
         if idle && self.new_chunk().is_some() {
@@ -123,13 +123,13 @@ impl Sender {
         if let Some(probe) = self.choose_probe() {
             return Some(probe);
         }
-        if let Permit::New(count) = self.permit {
+        if let SendPermission::New(count) = self.permission {
             let chunk = if count > 0 { self.new_chunk() } else { None };
-            self.permit = Permit::New(count - u32::from(chunk.is_some()));
+            self.permission = SendPermission::New(count - u32::from(chunk.is_some()));
             return chunk;
         }
-        if let Permit::Instead(substitute) = self.permit {
-            return self.choose_instead(substitute);
+        if let SendPermission::Instead(fallback) = self.permission {
+            return self.choose_fallback(fallback);
         }
         if self.burst == 0 {
             return None;
@@ -202,7 +202,7 @@ impl Sender {
         if seq > self.limit || self.flight.una() == Seq::FIRST {
             return None;
         }
-        let room = self.usable_edge().since(seq);
+        let room = self.usable_wnd_edge().since(seq);
         let waiting = self.limit.since(seq);
         let len = waiting.min(room).min(self.window.smss);
         // The FIN goes with the last byte of data, if the window has room for it too.
@@ -210,7 +210,7 @@ impl Sender {
         // RFC 9293 section 3.8.6.2.1: a part of a segment leaves only if it is half of the largest
         // window.
         let partial = len < waiting.min(self.window.smss)
-            && !self.squeezes
+            && !self.override_silly_window
             && len * 2 < u64::from(self.largest_window);
         if partial || (len == 0 && !fin) {
             return None;
@@ -222,9 +222,9 @@ impl Sender {
     /// As `next_chunk`, but what the offered window has room for need not be a whole segment (RFC
     /// 9293 section 3.8.6.2.1: after a while silly windows are no longer avoided).
     pub fn next_chunk_however_small(&mut self, at: Instant) -> Option<Chunk> {
-        self.squeezes = true;
+        self.override_silly_window = true;
         let chunk = self.next_chunk(at);
-        self.squeezes = false;
+        self.override_silly_window = false;
         chunk
     }
 

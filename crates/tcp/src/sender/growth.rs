@@ -100,7 +100,7 @@ impl Sender {
             let resumed = facts.oldest_acked.map_or(since, |oldest| oldest.first_sent);
             cubic.skip(resumed - since);
         }
-        control.idle_since = if idle { self.last.sent } else { None };
+        control.idle_since = if idle { self.last_activity.sent } else { None };
         let (window, progress) = (&mut self.window, Progress { at, una, max, bytes });
         let mut left = bytes;
         if window.cwnd < window.ssthresh {

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 
 use rtolab_time::Instant;
 
-use super::{Permit, Sender};
+use super::{SendPermission, Sender};
 use crate::config::EifelForm;
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
@@ -139,11 +139,11 @@ impl Sender {
 
     fn ask_frto(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Settled {
         let Some(variant) = self.config.frto else { return Settled::No };
-        let (can_send, substitute) = (self.can_send(), self.substitute());
+        let (can_send, fallback) = (self.can_send(), self.window_limited_fallback());
         let Some(frto) = self.frto.as_mut().filter(|frto| !frto.is_idle()) else {
             return Settled::No;
         };
-        let (advice, verdict) = frto.on_ack(facts, can_send, substitute);
+        let (advice, verdict) = frto.on_ack(facts, can_send, fallback);
         let detector = variant.name();
         self.tell((detector, EpisodeKind::Timeout), verdict, facts.at);
         let finding = Finding { detector, episode, resumption: None };
@@ -157,12 +157,14 @@ impl Sender {
     fn follow_frto(&mut self, advice: Advice, finding: &Finding, facts: &AckFacts) -> Settled {
         match advice {
             Advice::Usual => {
-                self.permit = Permit::Windows;
+                self.permission = SendPermission::Windows;
                 return Settled::No;
             }
-            Advice::Hold => self.permit = Permit::New(0),
-            Advice::SendTwoNew(window) => self.send_beside(Permit::New(2), window),
-            Advice::SendInstead(what, window) => self.send_beside(Permit::Instead(what), window),
+            Advice::Hold => self.permission = SendPermission::New(0),
+            Advice::SendTwoNew(window) => self.send_beside(SendPermission::New(2), window),
+            Advice::SendInstead(what, window) => {
+                self.send_beside(SendPermission::Instead(what), window)
+            }
             Advice::GoBackN { cwnd } => return self.go_back(cwnd),
             Advice::Resume(resumption) => {
                 let found = Finding { resumption: Some(resumption), ..*finding };
@@ -176,8 +178,8 @@ impl Sender {
     }
 
     /// Step 2 b.
-    fn send_beside(&mut self, permit: Permit, reopening: Reopening) {
-        self.permit = permit;
+    fn send_beside(&mut self, permission: SendPermission, reopening: Reopening) {
+        self.permission = permission;
         match reopening {
             Reopening::Ssthresh => self.window.cwnd = self.window.ssthresh,
             Reopening::Two => self.window.set_segments(2),
@@ -191,7 +193,7 @@ impl Sender {
             Resumption::Halved | Resumption::FromOne | Resumption::Restored => self.go_back(3),
             Resumption::TowardsPipe => self.go_back(2),
             Resumption::Undone => {
-                self.permit = Permit::Windows;
+                self.permission = SendPermission::Windows;
                 Settled::No
             }
         }
@@ -199,7 +201,7 @@ impl Sender {
 
     /// F-RTO gives up: what is outstanding is sent again, in a window of so many segments.
     fn go_back(&mut self, segments: u32) -> Settled {
-        self.permit = Permit::Windows;
+        self.permission = SendPermission::Windows;
         self.window.set_segments(segments);
         Settled::Advised
     }
@@ -218,7 +220,7 @@ impl Sender {
 
     /// What F-RTO had begun is over, and the windows hold.
     pub(crate) fn stop_frto(&mut self) {
-        self.permit = Permit::Windows;
+        self.permission = SendPermission::Windows;
         if let Some(frto) = &mut self.frto {
             frto.stop();
         }

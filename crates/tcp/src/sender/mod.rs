@@ -5,10 +5,10 @@
 
 mod acks;
 mod adopt;
-mod calm;
 mod cwnd_limited;
 mod departures;
 mod ecn;
+mod fast_path;
 mod growth;
 mod judging;
 mod limited;
@@ -34,7 +34,7 @@ use crate::response::{Adapting, Discount, Responder, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
 use crate::seq::Seq;
-use crate::spurious::{Bench, CanSend, Duplicates, Frto, Substitute, acting};
+use crate::spurious::{Bench, CanSend, Duplicates, Fallback, Frto, acting};
 use crate::timer::TimerTable;
 use ecn::Ecn;
 use growth::Control;
@@ -64,20 +64,20 @@ impl Chunk {
     }
 }
 
-/// What may be sent, beyond what the windows say.
+/// What may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Permit {
-    /// What the windows say.
+enum SendPermission {
+    /// What the windows allow.
     Windows,
     /// Nothing but this many new segments, whatever the congestion window.
     New(u32),
     /// Nothing but this, in place of new segments.
-    Instead(Substitute),
+    Instead(Fallback),
 }
 
-/// When something happened last.
+/// When data left last, and when an acknowledgment arrived last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Last {
+struct LastActivity {
     sent: Option<Instant>,
     received: Option<Instant>,
 }
@@ -111,22 +111,21 @@ fn responder_of(config: &Config) -> Option<Box<dyn Responder>> {
 pub struct Sender {
     /// Behind what the application has written; the FIN takes this offset.
     limit: Seq,
-    /// The right edge of the window that the peer offers.
-    edge: Seq,
-    /// When data left last, and when an acknowledgment arrived last.
-    last: Last,
+    /// The right edge of the advertised window: SND.UNA + SND.WND.
+    wnd_edge: Seq,
+    last_activity: LastActivity,
     /// How many segments the last event may still release.
     pub(crate) burst: u32,
-    /// The largest window that a segment offered which did not go straight through.
+    /// The largest window that a segment outside the fast path advertised.
     largest_window: u32,
-    /// Is nothing going on but slow start or congestion avoidance? See [`Sender::is_calm`].
-    calm: bool,
+    /// See [`Sender::is_on_fast_path`].
+    on_fast_path: bool,
     /// The application has closed: a FIN follows the data.
     fin: bool,
-    /// Nothing is retransmitted before SND.UNA advances.
-    pub(crate) forbears: bool,
-    /// A segment may be as small as the offered window.
-    squeezes: bool,
+    /// Retransmissions are suppressed until SND.UNA advances.
+    pub(crate) without_retransmission: bool,
+    /// Silly window syndrome avoidance is overridden: a segment may be as small as the window.
+    override_silly_window: bool,
     /// The head is to be sent again, whatever the windows say, and why.
     pub(crate) resend_head: Option<Cause>,
     pub(crate) flight: Flight,
@@ -155,7 +154,7 @@ pub struct Sender {
     pub(crate) recovery: Recovery,
     /// The window on its way down outside fast recovery.
     pub(crate) reduction: Option<WindowReduction>,
-    permit: Permit,
+    permission: SendPermission,
     /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
     pub(crate) timed_out_at: Option<Seq>,
     /// How often the timer of the SYN expired, in vain or not known to be.
@@ -189,13 +188,13 @@ impl Sender {
             reduction: None,
             nxt: Seq::FIRST,
             resend_head: None,
-            forbears: false,
+            without_retransmission: false,
             limit: Seq::FIRST + 1,
             fin: false,
-            edge: Seq::FIRST + 1,
+            wnd_edge: Seq::FIRST + 1,
             largest_window: 0,
-            permit: Permit::Windows,
-            squeezes: false,
+            permission: SendPermission::Windows,
+            override_silly_window: false,
             burst: u32::MAX,
             timers: TimerTable::default(),
             timed_out_at: None,
@@ -209,11 +208,11 @@ impl Sender {
             responder: responder_of(&config),
             timed: None,
             trains: trains_of(&config),
-            last: Last::default(),
+            last_activity: LastActivity::default(),
             usage: Usage::since(None, &config),
             control: None,
             ecn: None,
-            calm: false,
+            on_fast_path: false,
             events: Vec::new(),
             config,
         }
@@ -227,7 +226,7 @@ impl Sender {
         };
         self.window = Window::new(&self.config.window, smss, syn_lost);
         self.control = Control::of(&self.config.congestion);
-        self.calm &= self.control.is_none();
+        self.on_fast_path &= self.control.is_none();
         self.open_window();
         self.burst = u32::MAX;
         if self.syn_timed_out() {
@@ -273,9 +272,8 @@ impl Sender {
         }
     }
 
-    /// More is going on than acknowledgments of new data.
-    pub(crate) const fn stir(&mut self) {
-        self.calm = false;
+    pub(crate) const fn leave_fast_path(&mut self) {
+        self.on_fast_path = false;
     }
 
     /// Has [`Sender::take_event`] something to tell?
@@ -296,7 +294,7 @@ impl Sender {
 
     /// Do data and the advertised window allow new segments?
     fn can_send(&self) -> CanSend {
-        let room = self.edge.since(self.flight.max());
+        let room = self.wnd_edge.since(self.flight.max());
         match self.new_chunk() {
             None => CanSend::Nothing,
             Some(_) if room < 2 * self.window.smss => CanSend::OneByWindow,
@@ -309,17 +307,17 @@ impl Sender {
         self.new_chunk().is_some()
     }
 
-    /// Where the window ends that the peer offers.
-    pub(crate) const fn edge(&self) -> Seq {
-        self.edge
+    /// The right edge of the advertised window.
+    pub(crate) const fn wnd_edge(&self) -> Seq {
+        self.wnd_edge
     }
 
-    /// The peer offers a window that ends at `edge`.
-    pub fn offer(&mut self, edge: Seq) {
-        self.edge = edge;
+    /// The advertised window ends at `edge`.
+    pub fn set_wnd_edge(&mut self, edge: Seq) {
+        self.wnd_edge = edge;
     }
 
-    /// Takes note of a window; those of segments that go straight through are not.
+    /// Notes a window; the fast path does not.
     pub(crate) fn note_window(&mut self, window: u32) {
         self.largest_window = self.largest_window.max(window);
     }
@@ -330,8 +328,8 @@ impl Sender {
     }
 
     /// When something that acknowledges arrived last.
-    pub(crate) const fn last_heard(&self) -> Option<Instant> {
-        self.last.received
+    pub(crate) const fn last_received(&self) -> Option<Instant> {
+        self.last_activity.received
     }
 
     /// How many of the bytes that were written are not acknowledged.
@@ -345,7 +343,7 @@ impl Sender {
         let whole = match self.config.window.halves {
             Halves::FlightSize => flight_size,
             Halves::Window => {
-                let offered = self.edge.since(self.flight.una());
+                let offered = self.wnd_edge.since(self.flight.una());
                 self.recovery.deflated(self.window.cwnd).min(offered)
             }
             Halves::CongestionWindow => self.recovery.deflated(self.window.cwnd),

@@ -2,7 +2,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{Permit, Sender, wheel};
+use super::{SendPermission, Sender, wheel};
 use crate::config::{
     Parity, RackRules, RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout,
     TimerClock,
@@ -103,7 +103,7 @@ impl Sender {
             self.timers.stop(Timer::Retransmission);
             return;
         };
-        self.calm = false;
+        self.on_fast_path = false;
         self.push_event(Event::Timeout(self.retransmission(head.seq, at)));
         if !self.repeats_syn_evenly(&head) {
             self.rtt.back_off();
@@ -155,7 +155,7 @@ impl Sender {
             SackOnTimeout::Keep if !head.is_sacked() => self.flight.clear_losses(),
             SackOnTimeout::Keep | SackOnTimeout::Clear => self.flight.clear_scoreboard(),
         }
-        self.permit = Permit::Windows;
+        self.permission = SendPermission::Windows;
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
         self.open_window();
@@ -183,16 +183,16 @@ impl Sender {
             }
         }
         if entry != Entry::Conventional {
-            self.permit = Permit::New(0);
+            self.permission = SendPermission::New(0);
         }
     }
 
     /// Until SND.UNA advances the timer does not expire, duplicate acknowledgments start no
     /// recovery, and what was decided but has not left is not sent again: see
-    /// [`crate::Connection::forbear`].
-    pub fn forbear(&mut self) {
-        self.calm = false;
-        self.forbears = true;
+    /// [`crate::Connection::suppress_retransmission`].
+    pub fn suppress_retransmission(&mut self) {
+        self.on_fast_path = false;
+        self.without_retransmission = true;
         self.resend_head = None;
         self.nxt = self.flight.max();
         self.recovery.leave();

@@ -13,7 +13,7 @@ impl Sender {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         let timers = [Timer::Retransmission, Timer::Reordering, Timer::LossProbe];
-        if self.forbears { None } else { self.timers.first(&timers) }
+        if self.without_retransmission { None } else { self.timers.first(&timers) }
     }
 
     #[inline]

@@ -221,7 +221,7 @@ impl Sender {
 
     /// The smaller of the congestion window and the offered one.
     fn usable_window(&self) -> u64 {
-        self.window.cwnd.min(self.edge.since(self.flight.una()))
+        self.window.cwnd.min(self.wnd_edge.since(self.flight.una()))
     }
 
     /// New data are acknowledged: may the window grow? Not, where it was not used: always by RFC

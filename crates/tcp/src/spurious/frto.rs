@@ -20,7 +20,7 @@ use crate::flight::AckFacts;
 
 pub use judge::FrtoJudge;
 pub use machine::{
-    Advice, CanSend, Entry, Expiry, Frto, FrtoVariant, Reopening, Resumption, Substitute,
+    Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, Reopening, Resumption,
 };
 
 use machine::{Outcome, Step};

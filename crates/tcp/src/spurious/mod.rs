@@ -44,7 +44,7 @@ pub use eifel_rxt::EifelRxt;
 pub use eifel_safe::EifelSafe;
 pub use episode::{Episode, EpisodeKind};
 pub use frto::{
-    Advice, CanSend, Entry, Expiry, Frto, FrtoJudge, FrtoVariant, Reopening, Resumption, Substitute,
+    Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoJudge, FrtoVariant, Reopening, Resumption,
 };
 pub use judges::{Judges, Judgment};
 pub use originals::Originals;

@@ -78,7 +78,7 @@ pub enum CanSend {
 
 /// What is sent in place of new segments, where none can be (RFC 5682 appendix A).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Substitute {
+pub enum Fallback {
     /// An empty segment below SND.UNA, which the receiver answers with a duplicate acknowledgment.
     Probe,
     /// One byte of new data, beyond the offered window.
@@ -108,7 +108,7 @@ pub enum Advice {
     /// Send two new segments, and set the window.
     SendTwoNew(Reopening),
     /// Send this in their place, and set the window.
-    SendInstead(Substitute, Reopening),
+    SendInstead(Fallback, Reopening),
     /// Retransmit from SND.UNA in slow start, with a window of so many segments.
     GoBackN {
         /// The congestion window in segments.
@@ -195,7 +195,7 @@ impl Outcome {
 
     /// What was sent in place of new segments may be what is acknowledged: nothing can be learnt,
     /// and slow start has the window that follows a duplicate.
-    pub(super) const fn of_the_substitute() -> Self {
+    pub(super) const fn of_the_fallback() -> Self {
         let verdict = Verdict::Blind(Why::NothingNewToSend);
         Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 3 }, verdict }
     }
@@ -213,7 +213,7 @@ pub struct Frto {
     pub(super) step: Step,
     form: Form,
     /// What was sent in step 2 b, where it was not new segments.
-    sent_instead: Option<Substitute>,
+    sent_instead: Option<Fallback>,
     /// What a tail loss probe sent again before the timeout.
     probed: Option<Seq>,
 }
@@ -278,12 +278,12 @@ impl Frto {
         entry
     }
 
-    /// Steps 2 and 3. Where nothing can be sent that was never sent, the `substitute` is.
+    /// Steps 2 and 3. Where nothing can be sent that was never sent, the `fallback` is.
     pub fn on_ack(
         &mut self,
         ack: &AckFacts,
         can_send: CanSend,
-        substitute: Option<Substitute>,
+        fallback: Option<Fallback>,
     ) -> (Advice, Verdict) {
         let outcome = match self.step {
             Step::Idle => return (Advice::Usual, Verdict::Open),
@@ -295,11 +295,11 @@ impl Frto {
             Step::AwaitingFirst | Step::AwaitingSecond if !self.counts(ack) => {
                 return (Advice::Hold, Verdict::Open);
             }
-            Step::AwaitingFirst => match (can_send, substitute) {
-                (CanSend::Nothing, Some(substitute)) => self.on_first_instead(ack, substitute),
+            Step::AwaitingFirst => match (can_send, fallback) {
+                (CanSend::Nothing, Some(fallback)) => self.on_first_instead(ack, fallback),
                 _ => self.on_first(ack, can_send),
             },
-            Step::AwaitingSecond if self.may_be_of_the_tail(ack) => Outcome::of_the_substitute(),
+            Step::AwaitingSecond if self.may_be_of_the_tail(ack) => Outcome::of_the_fallback(),
             Step::AwaitingSecond | Step::Lingering => self.on_second(ack),
         };
         self.step = outcome.next;
@@ -323,11 +323,11 @@ impl Frto {
     }
 
     /// Step 2 as if there were new segments to send.
-    fn on_first_instead(&mut self, ack: &AckFacts, substitute: Substitute) -> Outcome {
+    fn on_first_instead(&mut self, ack: &AckFacts, fallback: Fallback) -> Outcome {
         let outcome = self.on_first(ack, CanSend::Freely);
         let Advice::SendTwoNew(window) = outcome.advice else { return outcome };
-        self.sent_instead = Some(substitute);
-        Outcome { advice: Advice::SendInstead(substitute, window), ..outcome }
+        self.sent_instead = Some(fallback);
+        Outcome { advice: Advice::SendInstead(fallback, window), ..outcome }
     }
 
     /// Does the acknowledgment reach a segment of before the timeout that was sent again in step
@@ -337,7 +337,7 @@ impl Frto {
         let reaches = |tail| ack.ack > tail || ack.sacked_end.is_some_and(|end| end > tail);
         match (self.sent_instead, self.form) {
             (_, Form::Linux(_)) => false,
-            (Some(Substitute::Tail(tail)), _) => reaches(tail),
+            (Some(Fallback::Tail(tail)), _) => reaches(tail),
             _ => ack.original.is_none() && self.probed.is_some_and(reaches),
         }
     }

@@ -1,9 +1,9 @@
-//! The straight way of most segments: one arrives, one leaves, and nothing else happens.
+//! The fast path: one segment arrives, one leaves, and nothing else happens.
 //!
-//! Between two segments that header prediction foresees, an end that sends and one that only receives
-//! do the same every time. Once all is drained it is found out whether an end is in such a course;
-//! whatever else happens to it ends the course. In it a segment is answered where it lies, by the same
-//! steps as any other; left out is only what is known to come to nothing.
+//! Between two segments that header prediction foresees, an end does the same every time. Once all
+//! is drained, [`Connection::enter_fast_path`] finds out whether that holds; anything else ends it.
+//! On the fast path a segment is answered in place, by the steps of any other segment without those
+//! that are known to change nothing.
 
 use rtolab_time::Instant;
 
@@ -13,27 +13,27 @@ use crate::receiver::AckDue;
 use crate::segment::{Codepoint, Flags, Segment, Timestamps};
 use crate::timer::Timer;
 
-/// What an end does for the time being.
+/// Which fast path the connection is on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Course {
-    /// Anything, for all that is known.
+pub(super) enum FastPath {
+    /// None: the next segment may change anything.
     #[default]
-    Open,
-    /// It sends data, and acknowledgments arrive.
-    Sends,
-    /// It acknowledges the data that arrive, and has nothing to send.
-    Receives,
-    /// The same, but something is missing before what has arrived.
-    Gathers,
+    None,
+    /// Data leave, and their acknowledgments arrive.
+    Send,
+    /// Data arrive in order and are acknowledged; there is nothing to send.
+    Receive,
+    /// The same, but a gap lies before some of the data.
+    ReceiveOutOfOrder,
 }
 
 /// What [`Connection::answer`] has made of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Nothing: to be taken by [`Connection::on_segment`], as any other.
-    Untaken,
-    /// It is taken, what it brought is read, and all else is to be asked as after any other.
-    Taken,
+    /// It was not handled: [`Connection::on_segment`] takes it.
+    NotHandled,
+    /// It was handled, and what it brought is read; poll events, segments and timers as after any.
+    Handled,
     /// The same, and nothing leaves.
     Silence,
     /// The same, and the segment has become the one that leaves now. Others may follow.
@@ -41,33 +41,35 @@ pub enum Reply {
 }
 
 impl Connection {
-    /// All is drained: finds out whether the next segment may be answered straight away.
+    /// All is drained: enters the fast path if nothing but it can come next.
     #[inline]
-    pub fn settle(&mut self) {
-        let course = match (self.sender.has_sent_all(), self.receiver.pieces()) {
-            (false, _) => Course::Sends,
-            (true, 0) => Course::Receives,
-            (true, _) => Course::Gathers,
+    pub fn enter_fast_path(&mut self) {
+        let path = match (self.sender.has_sent_all(), self.receiver.pieces()) {
+            (false, _) => FastPath::Send,
+            (true, 0) => FastPath::Receive,
+            (true, _) => FastPath::ReceiveOutOfOrder,
         };
-        self.course = if self.keeps(course) { course } else { Course::Open };
+        self.fast_path = if self.can_take(path) { path } else { FastPath::None };
     }
 
-    /// Does this end do only what belongs to the course?
-    fn keeps(&self, course: Course) -> bool {
-        let does = match course {
-            Course::Open => return true,
-            Course::Sends => self.receiver.is_answered(self.smss) && self.is_in_order(),
-            Course::Receives => self.has_nothing_to_send() && self.is_in_order(),
-            Course::Gathers => self.has_nothing_to_send() && self.receiver.has_only_gaps(),
+    fn can_take(&self, path: FastPath) -> bool {
+        let matches = match path {
+            FastPath::None => return true,
+            FastPath::Send => self.receiver.is_answered(self.smss) && self.is_in_order(),
+            FastPath::Receive => self.has_nothing_to_send() && self.is_in_order(),
+            FastPath::ReceiveOutOfOrder => {
+                self.has_nothing_to_send() && self.receiver.has_only_gaps()
+            }
         };
-        does && self.state == State::Established
+        matches
+            && self.state == State::Established
             && self.reset.is_none()
             && self.sender.timers.first(&[Timer::Persist, Timer::Idle]).is_none()
             && !self.agreed.ecn
-            && !self.deaf
+            && !self.rcv_shutdown
             && !self.persist.has_probe()
             && !self.has_events()
-            && self.sender.is_calm()
+            && self.sender.is_on_fast_path()
     }
 
     /// Is there nothing but data that arrive?
@@ -81,17 +83,17 @@ impl Connection {
             && self.updated_by <= (self.receiver.nxt(), self.sender.flight().una())
     }
 
-    /// Takes `segment` where it lies, reads what it brings, and makes it the one that leaves next, if
+    /// Handles `segment` in place, reads its data, and turns it into the segment that leaves next, if
     /// that is all that happens: as [`Connection::on_segment`], [`Connection::read`] of everything and
     /// [`Connection::poll_transmit`] would.
     #[inline(always)]
     pub fn answer(&mut self, segment: &mut Segment, at: Instant) -> Reply {
-        debug_assert!(self.keeps(self.course), "something goes on that nobody has noted");
-        match self.course {
-            Course::Open => Reply::Untaken,
-            Course::Receives => self.answer_data(segment, at),
-            Course::Gathers => self.gather(segment, at),
-            Course::Sends => self.answer_ack(segment, at),
+        debug_assert!(self.can_take(self.fast_path), "the fast path was not left");
+        match self.fast_path {
+            FastPath::None => Reply::NotHandled,
+            FastPath::Receive => self.answer_data(segment, at),
+            FastPath::ReceiveOutOfOrder => self.answer_out_of_order(segment, at),
+            FastPath::Send => self.answer_ack(segment, at),
         }
     }
 
@@ -112,14 +114,14 @@ impl Connection {
             && !(timestamps && self.receiver.is_old(segment, at))
     }
 
-    /// Takes the timestamp, and the window: in a course no segment is older than one before.
+    /// Takes the timestamp, and the window: on the fast path no segment is older than the last one.
     #[inline(always)]
     fn note_header(&mut self, segment: &Segment, at: Instant) {
         if self.agreed.timestamps {
             self.receiver.note_timestamp(segment, at);
         }
         self.updated_by = (segment.seq, segment.ack);
-        self.sender.offer(segment.ack + segment.window);
+        self.sender.set_wnd_edge(segment.ack + segment.window);
     }
 
     /// The segment, whose sequence number and length are set, leaves with the header that any has
@@ -147,10 +149,10 @@ impl Connection {
         let expected = segment.len > 0 && segment.ack == max && self.receiver.fits(segment);
         if !expected || !self.comes_next(segment, at) {
             // What begins beyond opens a gap, if anything.
-            return self.gather(segment, at);
+            return self.answer_out_of_order(segment, at);
         }
         self.note_header(segment, at);
-        self.sender.hear_window(segment.window, at);
+        self.sender.on_plain_pure_ack(segment.window, at);
         self.receiver.take_next(segment, at);
         if self.receiver.reopens(self.smss) {
             self.receiver.ack_now();
@@ -163,21 +165,21 @@ impl Connection {
         Reply::Segment
     }
 
-    /// Data arrive behind a gap, or into it.
+    /// Data arrive above a gap, or into it.
     #[inline(never)]
-    fn gather(&mut self, segment: &mut Segment, at: Instant) -> Reply {
+    fn answer_out_of_order(&mut self, segment: &mut Segment, at: Instant) -> Reply {
         let max = self.sender.flight().max();
         let expected = segment.len > 0 && segment.ack == max && self.receiver.accepts(segment);
         let takes = self.receiver.fits(segment) && !self.receiver.may_wait();
         if !expected || !takes || !self.is_plain(segment, at) {
-            return Reply::Untaken;
+            return Reply::NotHandled;
         }
         if self.agreed.timestamps {
             self.receiver.note_timestamp(segment, at);
         }
         self.sender.note_window(segment.window);
         self.update_window(segment);
-        self.sender.hear_window(segment.window, at);
+        self.sender.on_plain_pure_ack(segment.window, at);
         self.receiver.take(segment, at);
         self.receiver.read(u64::MAX);
         if self.receiver.reopens(self.smss) {
@@ -190,7 +192,8 @@ impl Connection {
         if reply == Reply::Segment {
             *segment = self.acknowledges(at);
         }
-        self.course = if self.is_in_order() { Course::Receives } else { Course::Gathers };
+        self.fast_path =
+            if self.is_in_order() { FastPath::Receive } else { FastPath::ReceiveOutOfOrder };
         reply
     }
 
@@ -200,14 +203,14 @@ impl Connection {
         let expected =
             segment.len == 0 && flight.una() < segment.ack && segment.ack <= flight.max();
         if !expected || !self.comes_next(segment, at) {
-            return Reply::Untaken;
+            return Reply::NotHandled;
         }
         self.note_header(segment, at);
-        self.sender.on_calm_ack(segment, at);
+        self.sender.on_fast_path_ack(segment, at);
         if self.sender.waits() {
             return Reply::Silence;
         }
-        let Some(len) = self.sender.next_in_turn(at) else { return Reply::Taken };
+        let Some(len) = self.sender.next_in_turn(at) else { return Reply::Handled };
         // Nothing has arrived since the last segment left: no header says anything new of that.
         segment.ack = segment.seq;
         segment.window = in_units(self.receiver.offered(), self.window_shift());
@@ -217,11 +220,11 @@ impl Connection {
         Reply::Segment
     }
 
-    /// When the connection next wants `on_timer`, behind an [`Reply`] but for [`Reply::Taken`].
+    /// When the connection next wants `on_timer`, behind an [`Reply`] but for [`Reply::Handled`].
     #[inline]
-    pub fn next_timer_on_course(&self) -> Option<Instant> {
-        let next = match (self.course, self.receiver.due()) {
-            (Course::Sends, _) => self.sender.deadline(),
+    pub fn next_timer_on_fast_path(&self) -> Option<Instant> {
+        let next = match (self.fast_path, self.receiver.due()) {
+            (FastPath::Send, _) => self.sender.deadline(),
             (_, AckDue::At(at)) => Some(at),
             _ => None,
         };
@@ -229,9 +232,9 @@ impl Connection {
         next
     }
 
-    /// Is it plain that nothing more leaves now, behind an [`Reply`]?
+    /// Is it certain that nothing more leaves now, after a [`Reply`]?
     #[inline]
-    pub fn is_silent_on_course(&self) -> bool {
-        self.course != Course::Sends || self.sender.waits()
+    pub fn is_silent_on_fast_path(&self) -> bool {
+        self.fast_path != FastPath::Send || self.sender.waits()
     }
 }

@@ -1,10 +1,10 @@
-//! The way of most acknowledgments: nothing is lost, repaired or judged, and the next data are
-//! acknowledged. What [`Sender::on_ack`] would find out at length is known beforehand, so that what
-//! is left are a round-trip sample, the growth of the window, and the timer.
+//! The fast path of the sender: nothing is lost, retransmitted or judged (`TCP_CA_Open`), and the
+//! next data are acknowledged. What [`Sender::on_ack`] would find out is known, so that a round-trip
+//! sample, the growth of cwnd and the timer remain.
 
 use rtolab_time::Instant;
 
-use super::{Chunk, Permit, Sender};
+use super::{Chunk, SendPermission, Sender};
 use crate::config::{RtoFloor, Sampling, Validation, WindowLimited};
 use crate::flight::{Cause, CleanAck};
 use crate::segment::{Flags, Segment};
@@ -12,18 +12,20 @@ use crate::seq::Seq;
 use crate::timer::Timer;
 
 impl Sender {
-    /// Is nothing going on but slow start or congestion avoidance (`TCP_CA_Open` of Linux)? Found out
-    /// where an acknowledgment of new data has been taken the long way; it holds until a timer
-    /// expires, something else than new data is acknowledged, or another configuration is adopted.
+    /// Does nothing but slow start or congestion avoidance go on (`TCP_CA_Open`)? The slow path finds
+    /// out after an ACK of new data. It holds until a timer expires, anything but new data is
+    /// acknowledged, or another configuration is adopted.
     #[inline]
-    pub fn is_calm(&self) -> bool {
-        debug_assert!(!self.calm || self.is_settled(), "something goes on that nobody has noted");
-        self.calm
+    pub fn is_on_fast_path(&self) -> bool {
+        debug_assert!(
+            !self.on_fast_path || self.can_enter_fast_path(),
+            "the fast path was not left"
+        );
+        self.on_fast_path
     }
 
-    /// Finds out what [`Sender::is_calm`] tells.
-    pub(super) fn is_settled(&self) -> bool {
-        self.has_usual_rules()
+    pub(super) fn can_enter_fast_path(&self) -> bool {
+        self.has_fast_path_config()
             && self.flight.una() > Seq::FIRST
             && self.flight.is_clean()
             && self.nxt >= self.flight.max()
@@ -33,14 +35,14 @@ impl Sender {
             && self.resend_head.is_none()
             && self.timed_out_at.is_none()
             && self.adapting.is_none()
-            && self.permit == Permit::Windows
-            && !self.forbears
+            && self.permission == SendPermission::Windows
+            && !self.without_retransmission
             && !self.discount.is_under_way()
             && !self.is_judging()
     }
 
-    /// Are there no rules that ask for more at every acknowledgment or sending?
-    fn has_usual_rules(&self) -> bool {
+    /// Does no option need more at every ACK or transmission?
+    fn has_fast_path_config(&self) -> bool {
         let (rto, window) = (&self.config.rto, &self.config.window);
         self.rack.is_none()
             && rto.sampling != Sampling::EverySegment
@@ -51,14 +53,13 @@ impl Sender {
             && !matches!(self.config.frto_window_limited, WindowLimited::Reserve(_))
     }
 
-    /// What [`Sender::on_ack`] does while the sender is calm, for an acknowledgment of new data
-    /// without SACK blocks or flags.
+    /// [`Sender::on_ack`] on the fast path: an ACK of new data without SACK blocks or flags.
     #[inline(always)]
-    pub fn on_calm_ack(&mut self, segment: &Segment, at: Instant) {
+    pub fn on_fast_path_ack(&mut self, segment: &Segment, at: Instant) {
         let clean = self.flight.acked_cleanly(segment);
         self.burst = u32::MAX;
-        self.sample_calmly(&clean, at);
-        self.last.received = Some(at);
+        self.sample_on_fast_path(&clean, at);
+        self.last_activity.received = Some(at);
         self.recovery.note_newest(&clean);
         self.window.grow(clean.advanced);
         self.restart_timer(at);
@@ -66,7 +67,7 @@ impl Sender {
 
     /// Takes a round-trip sample, as [`Sender::on_ack`] does.
     #[inline(always)]
-    fn sample_calmly(&mut self, clean: &CleanAck, at: Instant) {
+    fn sample_on_fast_path(&mut self, clean: &CleanAck, at: Instant) {
         let sent = match (self.config.rto.sampling, clean.echo) {
             (Sampling::EveryReport, Some(echo)) => {
                 clean.sent.or_else(|| Some(self.instant_of(echo, at)))
@@ -84,7 +85,7 @@ impl Sender {
         self.rtt.sample(rtt, self.flight.una(), self.flight.max());
     }
 
-    /// The next chunk to leave while the sender is calm: new data, as far as the windows allow.
+    /// [`Sender::next_chunk`] on the fast path: new data, as far as the windows allow.
     #[inline(always)]
     pub(super) fn next_new_chunk(&mut self, at: Instant) -> Option<Chunk> {
         if self.flight.max() == self.limit && !self.fin {
@@ -104,20 +105,19 @@ impl Sender {
         Some(chunk)
     }
 
-    /// Is it plain, as long as the sender is calm, that nothing leaves before an acknowledgment
-    /// arrives or the application writes?
+    /// On the fast path: does nothing leave before an ACK arrives or the application writes?
     #[inline]
     pub fn waits(&self) -> bool {
         (self.flight.size() > 0 && self.window_is_full())
             || (self.flight.max() == self.limit && !self.fin)
     }
 
-    /// As [`Sender::hear`] of a segment without flags and options that offers such a window.
+    /// As [`Sender::on_pure_ack`] of a segment without flags and options that offers such a window.
     #[inline(always)]
-    pub(crate) fn hear_window(&mut self, window: u32, at: Instant) {
+    pub(crate) fn on_plain_pure_ack(&mut self, window: u32, at: Instant) {
         self.flight.note_window(window);
         self.burst = u32::MAX;
-        self.last.received = Some(at);
+        self.last_activity.received = Some(at);
     }
 
     /// Is all acknowledged that the application has written so far?
@@ -145,7 +145,7 @@ impl Sender {
     #[inline(always)]
     pub fn note_sent_in_turn(&mut self, segment: &Segment, at: Instant) {
         self.flight.sent_in_turn(segment, at);
-        self.last.sent = Some(at);
+        self.last_activity.sent = Some(at);
         self.nxt = self.flight.max();
         self.validate_sent(segment, at, Cause::New);
     }
@@ -160,7 +160,7 @@ impl Sender {
     #[inline]
     fn next_full_chunk(&self) -> Option<Chunk> {
         let (seq, smss) = (self.flight.max(), self.window.smss);
-        let fits = self.edge.since(seq) >= smss && self.limit.since(seq) > smss;
+        let fits = self.wnd_edge.since(seq) >= smss && self.limit.since(seq) > smss;
         let chunk = Chunk { seq, len: smss as u32, flags: Flags::NONE, cause: Cause::New };
         fits.then_some(chunk)
     }

@@ -13,7 +13,7 @@ const SPACING: Duration = Duration::from_millis(500);
 impl Connection {
     /// Is a segment with an old timestamp taken all the same?
     #[cold]
-    pub(super) fn takes_overtaken(&self, segment: &Segment) -> bool {
+    pub(super) fn takes_old_timestamp(&self, segment: &Segment) -> bool {
         let behind = self.receiver.ticks_behind(segment);
         let linux = self.config.connection.old_acks == OldAcks::Linux;
         linux && (behind <= 1 || (self.repeats(segment) && behind <= self.most_behind()))
@@ -22,7 +22,7 @@ impl Connection {
     /// Does it repeat the last acknowledgment, without a larger window?
     fn repeats(&self, segment: &Segment) -> bool {
         let una = self.sender.flight().una();
-        let offered = self.sender.edge().since(una);
+        let offered = self.sender.wnd_edge().since(una);
         segment.sequence_length() == 0
             && segment.flags.has(Flags::ACK)
             && segment.seq == self.receiver.nxt()
@@ -43,9 +43,9 @@ impl Connection {
         if !spaced || segment.sequence_length() > 0 {
             return true;
         }
-        let lately = self.seldom.answered.is_some_and(|before| at - before < SPACING);
+        let lately = self.cold.answered.is_some_and(|before| at - before < SPACING);
         if !lately {
-            self.seldom.answered = Some(at);
+            self.cold.answered = Some(at);
         }
         !lately
     }

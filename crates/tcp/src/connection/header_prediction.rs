@@ -23,7 +23,7 @@ impl Connection {
     pub(super) fn prediction(&self, segment: &Segment) -> Option<Prediction> {
         let plain = segment.flags == Flags::ACK && segment.has_timestamps_at_most();
         let expected = self.state == State::Established && segment.seq == self.receiver.nxt();
-        if !plain || !expected || !self.sender.is_calm() {
+        if !plain || !expected || !self.sender.is_on_fast_path() {
             return None;
         }
         let flight = self.sender.flight();
@@ -49,9 +49,9 @@ impl Connection {
         }
         self.update_window(segment);
         match prediction {
-            Prediction::NextAck => self.sender.on_calm_ack(segment, at),
+            Prediction::NextAck => self.sender.on_fast_path_ack(segment, at),
             Prediction::NextData => {
-                self.sender.hear(segment, at);
+                self.sender.on_pure_ack(segment, at);
                 self.receiver.take(segment, at);
                 // It may have been what an early FIN waited for.
                 if self.receiver.finished() {
