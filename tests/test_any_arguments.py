@@ -57,7 +57,7 @@ def ended(command: str, *arguments: str) -> tuple[object, str]:
             try:
                 cli.app([command, *arguments])
             except BaseException as error:
-                cli._explain(error)
+                cli.commands._explain(error)
                 raise
         except SystemExit as left:
             return left.code, err.getvalue()

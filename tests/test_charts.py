@@ -9,11 +9,11 @@ import altair as alt
 import pytest
 
 from handmade import Simulator
-from rtolab.charts import Axes, Dot, curves
 from rtolab.experiments import find
 from rtolab.experiments.base import REXMITS, Curves, Experiment, Point, Variant
 from rtolab.experiments.reproduce import reproduce
-from rtolab.pictures import pictures, stem
+from rtolab.plot.boxplots import Axes, Dot, curves
+from rtolab.plot.experiment_figures import pictures, stem
 
 TITLE = alt.TitleParams("Title")
 LINES = [

@@ -15,7 +15,8 @@ from rich.console import Console
 
 from commands import commands
 from handmade import PUBLISHED, Simulator
-from rtolab import ScenarioError, SenderError, _rtolab, campaign, cli, listing
+from rtolab import ScenarioError, SenderError, _rtolab, campaign, cli
+from rtolab.cli import listing
 from rtolab.run import find_scenario
 
 

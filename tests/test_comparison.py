@@ -8,8 +8,17 @@ import pytest
 
 import kernels
 import rtolab
-from rtolab import agreement, cli
-from rtolab.comparison import RECEIVER, Agreement, Pair, Transfer, _checks, _verdict, compare
+from rtolab import cli
+from rtolab.emulation import agreement
+from rtolab.emulation.comparison import (
+    RECEIVER,
+    Agreement,
+    Pair,
+    Transfer,
+    _checks,
+    _verdict,
+    compare,
+)
 from rtolab.experiments import find, kernel
 from rtolab.run import run, shipped_scenarios
 

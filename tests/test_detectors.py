@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from rtolab import _rtolab, show_reproduced
+from rtolab import _rtolab
 from rtolab.campaign import Settings, key
 from rtolab.experiments import find
 from rtolab.experiments.detectors import EXPERIMENTS, carriers
@@ -22,6 +22,7 @@ from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.dualrtt2004.model import GRID
 from rtolab.experiments.dualrtt2004.spikes import SPIKES, schedule, spikes_of, timetable
 from rtolab.experiments.reproduce import reproduce
+from rtolab.tables import reproduced as reproduced_tables
 
 if TYPE_CHECKING:
     from rtolab.experiments.base import Cell, Experiment, Table, Variant
@@ -134,7 +135,7 @@ def test_tables_come_back_from_the_document_as_they_were() -> None:
     written = json.loads(json.dumps(document(done)))
     assert reproduction(done.experiment, written).tables == done.tables
     shown = Console(width=200, record=True, file=StringIO())
-    shown.print(show_reproduced.reproduction(done))
+    shown.print(reproduced_tables.reproduction(done))
     assert "dsack:causes" in shown.export_text()
 
 

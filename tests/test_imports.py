@@ -1,10 +1,21 @@
 """What is loaded before anything is done: little, so that it is done soon."""
 
+from __future__ import annotations
+
+import ast
 import subprocess
 import sys
 import time
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+import rtolab
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
 
 SLOW = {"altair", "asyncio", "distributed", "numpy", "polars", "starlette", "vl_convert"}
 """Modules that take longer to load than all of what is loaded here."""
@@ -39,3 +50,33 @@ def test_it_is_there_at_once(arguments: tuple[str, ...]) -> None:
         subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
         times.append(time.monotonic() - began)
     assert min(times) < 2.0
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    package = Path(rtolab.__file__).parent
+    modules = {"rtolab._rtolab": package / "_rtolab.pyi"}
+    for path in package.rglob("*.py"):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        modules[".".join(parts).removesuffix(".__init__")] = path
+    graph = {
+        module: {name for name in imported(path, modules) if name in modules} - {module}
+        for module, path in modules.items()
+    }
+    assert "rtolab.tables" in graph["rtolab.judging"], "imports within functions count"
+    TopologicalSorter(graph).prepare()  # Raises CycleError, which names the circle.
+
+
+def imported(path: Path, modules: Container[str]) -> Iterator[str]:
+    """Modules of the package that a file imports anywhere, but for those only types need."""
+    todo: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while todo:
+        match todo.pop():
+            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=otherwise):
+                todo += otherwise
+            case ast.ImportFrom(module=str(source), names=names):
+                each = (f"{source}.{name.name}" for name in names)
+                yield from (name if name in modules else source for name in each)
+            case ast.Import(names=names):
+                yield from (name.name for name in names)
+            case node:
+                todo += ast.iter_child_nodes(node)

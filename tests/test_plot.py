@@ -11,9 +11,9 @@ import pytest
 
 from handmade import Outcome, Simulator, Tape, burst, held_window, lost_retransmission, tables
 from rtolab import Error, run
-from rtolab.charts import Band, Box, band_plot, box_plot
-from rtolab.panels import UNNEEDED
 from rtolab.plot import save
+from rtolab.plot.boxplots import Band, Box, band_plot, box_plot
+from rtolab.plot.trace_panels import UNNEEDED
 from rtolab.result import Result, file_name
 from rtolab.stats import summarise
 

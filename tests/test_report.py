@@ -14,12 +14,13 @@ import pytest
 from rich.console import Console
 
 from handmade import PUBLISHED, Simulator
-from rtolab import report, show_reproduced
+from rtolab import report
 from rtolab.campaign import Campaign, Part, Settings, pack
 from rtolab.experiments import find
 from rtolab.experiments.base import TIME, Alternative, Bounds, Curves, Experiment, Value
 from rtolab.experiments.measured import derived
 from rtolab.stats import Estimate
+from rtolab.tables import reproduced as reproduced_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,7 +197,7 @@ def test_a_sweep_is_shown_with_all_it_has(tmp_path: Path, monkeypatch: pytest.Mo
     assert "2 of 2 checks keep their verdict, 0 change; 5 runs" in page
     assert [path.name for path in part.files.pictures] == ["time.png", "time.svg"]
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(show_reproduced.reproduction(part.reproduction))
+    console.print(reproduced_tables.reproduction(part.reproduction))
     said = console.export_text()
     assert "14 variants: their table is in the report" in said
     assert "1.50 (1.20 to 1.80)" in said

@@ -15,8 +15,8 @@ from urllib.request import Request, urlopen
 import pytest
 from starlette.testclient import TestClient
 
-from rtolab import cli_serve
 from rtolab._rtolab import Error
+from rtolab.cli import serve as serve_command
 from rtolab.serve.app import Explorer
 from rtolab.serve.limits import Limits
 from serving import HEAVY, HOLD, HOST, JSON, resident, server, told
@@ -111,9 +111,9 @@ def drags(address: str, number: int, end: float) -> list[tuple[int, float]]:
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_serve, "find_spec", lambda _: None)
+    monkeypatch.setattr(serve_command, "find_spec", lambda _: None)
     with pytest.raises(Error, match=r"pip install 'rtolab\[serve\]'"):
-        cli_serve.serve()
+        serve_command.serve()
 
 
 def test_a_process_that_somebody_kills_is_replaced() -> None:

@@ -8,6 +8,10 @@ path, for any sender:
     >>> result.connections      # a table: elapsed times, retransmissions needed and unneeded, ...
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from rtolab._rtolab import (
     EmulationError,
     Error,
@@ -32,6 +36,25 @@ from rtolab.prototype import (
 )
 from rtolab.result import Result
 from rtolab.run import run
+
+if TYPE_CHECKING:
+    from rtolab.plot import Plots
+
+
+def _plots(result: Result) -> Plots:
+    from rtolab.plot import Plots  # noqa: PLC0415  (pictures take a while to import)
+
+    return Plots(result)
+
+
+def _html(result: Result) -> str:
+    from rtolab import tables  # noqa: PLC0415  (only notebooks ask)
+    from rtolab.notebook import html  # noqa: PLC0415
+
+    return html(tables.runs(result))
+
+
+Result._plots, Result._html = _plots, _html
 
 __all__ = [
     "Answer",

@@ -924,7 +924,7 @@ def gateway(
     """Run a gateway until a signal comes or its time is over.
 
     Args:
-        asked: what `rtolab gateway` is asked for, under the names that `cli_gateway` gives it.
+        asked: the options of `rtolab gateway`, as `rtolab.cli.gateway` names them.
         ready: called once the device is there, with whether it takes IPv4 alone, for IPv6 is
             disabled there.
 

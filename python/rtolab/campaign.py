@@ -23,8 +23,8 @@ from rtolab import _rtolab
 from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.reproduce import reproduce, runs_of
 from rtolab.files import write_table, write_text
-from rtolab.pictures import pictures, stem
 from rtolab.plot import save_spec
+from rtolab.plot.experiment_figures import pictures, stem
 from rtolab.run import find_scenario
 
 if TYPE_CHECKING:
@@ -37,10 +37,8 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], object]
 
 RECORD = "finished.json"
-ONLY_SHOWS = {"cli.py", "cli_serve.py", "cli_sweep.py", "terminal.py", "show.py", "report.py"}
-"""What changes no result: neither numbers nor pictures."""
-EXPLORER = "serve"
-"""Nor does a file in this folder."""
+ONLY_SHOW = {"cli", "serve", "tables", "report.py"}
+"""Folders and files that change no result: neither numbers nor pictures."""
 
 
 @dataclass(frozen=True)
@@ -258,7 +256,7 @@ def _program() -> str:
     sources = [
         path
         for path in package.rglob("*.py")
-        if path.name not in ONLY_SHOWS and path.parent.name != EXPLORER
+        if path.relative_to(package).parts[0] not in ONLY_SHOW
     ]
     found = hashlib.sha256()
     for path in (*sorted(sources), Path(_rtolab.__file__)):

@@ -62,10 +62,10 @@ class Confusions(list[Confusion]):
     """A list, which notebooks show as a table."""
 
     def _repr_html_(self) -> str:
-        from rtolab import show  # noqa: PLC0415  (only notebooks ask)
+        from rtolab import tables  # noqa: PLC0415  (only notebooks ask)
         from rtolab.notebook import html  # noqa: PLC0415
 
-        return html(show.judges(self))
+        return html(tables.judges(self))
 
 
 def confusions(result: Result, kind: str | None = None) -> Confusions:

@@ -24,6 +24,9 @@ THREADS = 24
 """What libraries start on few processors."""
 ASK_BELOW = 500
 """Where there may be more threads nobody asks whether there are: asking takes addresses itself."""
+NO_MEMORY = ("failed to map segment", "Cannot allocate memory")
+NO_THREADS = ("can't start new thread", "Resource temporarily unavailable", "WouldBlock")
+"""Words of errors by which libraries report that they ran out of these."""
 
 
 def check_machine() -> None:
@@ -106,3 +109,19 @@ def _check_threads() -> None:
             # One that was never started cannot be waited for.
             with suppress(RuntimeError):
                 thread.join()
+
+
+def out_of(error: BaseException) -> str | None:
+    """Which of the machine's resources a library ran out of, by the words of its error."""
+    said = str(error)
+    if "Too many open files" in said:
+        return "too many open files: `ulimit -n` says how many there may be"
+    if "No space left on device" in said:
+        return "no space left on device"
+    if isinstance(error, MemoryError):
+        return said or "out of memory"
+    if any(words in said for words in NO_MEMORY):
+        return "out of memory"
+    if any(words in said for words in NO_THREADS):
+        return "no memory for another thread, or none allowed: see `ulimit -v` and `ulimit -u`"
+    return None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rtolab._rtolab import Error
 from rtolab.files import write_bytes, write_table, write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
     from rtolab._rtolab import Outcome, Table
@@ -40,6 +42,10 @@ class Result:
         traced: whether packets were recorded.
     """
 
+    # The package sets these: this module knows neither pictures nor tables of text.
+    _plots: ClassVar[Callable[[Result], Plots]]
+    _html: ClassVar[Callable[[Result], str]]
+
     def __init__(self, scenario: str, outcome: Outcome, *, runs: int, traced: bool) -> None:
         self.scenario = scenario
         self.runs = runs
@@ -50,10 +56,7 @@ class Result:
         return f"<Result of {self.scenario}: {self.runs} runs>"
 
     def _repr_html_(self) -> str:
-        from rtolab import show  # noqa: PLC0415  (only notebooks ask)
-        from rtolab.notebook import html  # noqa: PLC0415
-
-        return html(show.runs(self))
+        return self._html()
 
     @property
     def effort(self) -> dict[str, float | None]:
@@ -121,9 +124,7 @@ class Result:
     @property
     def plot(self) -> Plots:
         """The pictures of this result."""
-        from rtolab.plot import Plots  # noqa: PLC0415  (pictures take a while to import)
-
-        return Plots(self)
+        return self._plots()
 
     def sender(self, run: int) -> str:
         """The sender of a run, as a sum of policies."""

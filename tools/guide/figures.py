@@ -12,8 +12,8 @@ import vl_convert
 
 import rtolab
 from rtolab.judging import confusions
-from rtolab.panels import GREY, ORANGE, VERMILION
 from rtolab.plot import styled
+from rtolab.plot.trace_panels import GREY, ORANGE, VERMILION
 
 STALL = """
 title = "a radio that holds everything for three seconds"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from commands import commands
-from rtolab import _rtolab, listing
+from rtolab import _rtolab
+from rtolab.cli import listing
 from rtolab.result import TABLES, Result
 from rtolab.run import find_scenario
 

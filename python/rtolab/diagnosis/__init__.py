@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     Connection = dict[str, Any]
 
 STANDARD_INPUT = "-"
-VERDICTS = ("unneeded", "needed", "unknown")
-CLASSES = ("spurious", "ack-lost", "genuine", "unknown")
 SHOWN = 10
 """Connections in a notebook."""
 NESTED = ("retransmissions", "timeouts", "episodes", "habits")

@@ -15,7 +15,6 @@ import polars as pl
 
 from rtolab import _rtolab
 from rtolab.campaign import Figure
-from rtolab.diagnosis import CLASSES, VERDICTS
 from rtolab.diagnosis.tables import (
     NAMES_OF_OUTCOMES,
     agreement,
@@ -24,9 +23,11 @@ from rtolab.diagnosis.tables import (
     outcomes,
     time_lost,
 )
+from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
 from rtolab.files import write_text
-from rtolab.panels import DELAYED_S, Seen, View, sequence
-from rtolab.plot import _stacked, styled
+from rtolab.plot.style import styled
+from rtolab.plot.trace_panels import DELAYED_S, Seen, View, sequence
+from rtolab.plot.trace_plot import stacked
 from rtolab.report import _bundle, _cells, _figure, _table
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _rows(one: Mapping[str, Any]) -> str:
 def _picture(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> Figure:
     view = _view(one, packets)
     chart = styled(
-        _stacked([sequence(Seen.at(view, "sender"), DELAYED_S, labelled=True)]),
+        stacked([sequence(Seen.at(view, "sender"), DELAYED_S, labelled=True)]),
         view.title("packets as the capture has them"),
     )
     spec = json.dumps(chart.to_dict(validate=False)).encode()

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rtolab.diagnosis import CLASSES, VERDICTS
+from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

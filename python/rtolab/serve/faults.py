@@ -7,7 +7,7 @@ import re
 from dataclasses import asdict, dataclass
 
 from rtolab._rtolab import Error, ScenarioError, SenderError
-from rtolab.terminal import out_of
+from rtolab.machine import out_of
 
 FILE = "scenario.toml"
 """What a worker calls the scenario."""

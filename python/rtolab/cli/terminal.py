@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 """How a command exits if not with 0."""
-NO_MEMORY = ("failed to map segment", "Cannot allocate memory")
-NO_THREADS = ("can't start new thread", "Resource temporarily unavailable", "WouldBlock")
 SHOWN_AFTER_S = 2.0
 NARROWEST = 66
 
@@ -57,22 +55,6 @@ def complain(message: str, code: int) -> None:
     """Say what is wrong and exit."""
     sys.stderr.write(f"rtolab: {message}\n")
     sys.exit(code)
-
-
-def out_of(error: BaseException) -> str | None:
-    """Which of the machine's goods a library says, in a way of its own, that it ran out of."""
-    said = str(error)
-    if "Too many open files" in said:
-        return "too many open files: `ulimit -n` says how many there may be"
-    if "No space left on device" in said:
-        return "no space left on device"
-    if isinstance(error, MemoryError):
-        return said or "out of memory"
-    if any(words in said for words in NO_MEMORY):
-        return "out of memory"
-    if any(words in said for words in NO_THREADS):
-        return "no memory for another thread, or none allowed: see `ulimit -v` and `ulimit -u`"
-    return None
 
 
 def check_streams() -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rtolab.run import MOST_JOBS
-from rtolab.terminal import SAYS_NO, complain, print_json, progressing, stdout
+from rtolab.cli.options import AsJson, Jobs
+from rtolab.cli.terminal import SAYS_NO, complain, print_json, progressing, stdout
 
 if TYPE_CHECKING:
     from rtolab.sweep import Crew, Done, Sweep
@@ -28,9 +28,7 @@ def sweep(
             help="Folder for the results.", show_default="the file's `out`, or out/ and its name"
         ),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_JOBS, help="Threads; by default one a processor.")
-    ] = None,
+    jobs: Jobs = None,
     status: Annotated[
         bool, typer.Option("--status", help="Say how far it is, and compute nothing.")
     ] = False,
@@ -38,9 +36,7 @@ def sweep(
         str | None,
         typer.Option(metavar="ADDRESS", help="A Dask scheduler, such as tcp://head:8786."),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document, nothing else.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run a scenario over a grid of its keys, with senders and seeds.
 

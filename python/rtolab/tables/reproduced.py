@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from rtolab.experiments.summary import KINDS, VERDICTS
-from rtolab.show import STYLES, compact
 from rtolab.stats import Estimate
+from rtolab.tables import STYLES, compact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

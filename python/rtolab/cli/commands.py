@@ -16,31 +16,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rtolab import _rtolab, listing
+from rtolab import _rtolab
 from rtolab._rtolab import Error, InternalError, PrototypeError, SenderError
-from rtolab.cli_conform import conform
-from rtolab.cli_diagnose import diagnose
-from rtolab.cli_emulate import On, compare, emulate, on_kernel
-from rtolab.cli_gateway import gateway
-from rtolab.cli_serve import serve
-from rtolab.cli_sweep import sweep
-from rtolab.machine import check_machine
-from rtolab.process import end_at_second_interrupt
-from rtolab.run import MOST_JOBS
-from rtolab.run import run as run_scenario
-from rtolab.terminal import (
+from rtolab.cli import listing
+from rtolab.cli.conform import conform
+from rtolab.cli.diagnose import diagnose
+from rtolab.cli.emulate import On, compare, emulate, on_kernel
+from rtolab.cli.gateway import gateway
+from rtolab.cli.options import AsJson, Jobs, Out, Runs, Scenario, Seed, Set
+from rtolab.cli.serve import serve
+from rtolab.cli.sweep import sweep
+from rtolab.cli.terminal import (
     BAD_INPUT,
     DEFECT,
     SAYS_NO,
     check_streams,
     complain,
     name_files,
-    out_of,
     pairs,
     print_json,
     progressing,
     stdout,
 )
+from rtolab.machine import check_machine, out_of
+from rtolab.process import end_at_second_interrupt
+from rtolab.run import MOST_JOBS
+from rtolab.run import run as run_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,19 +70,6 @@ def _version(asked: bool) -> None:
         typer.echo(f"rtolab {_rtolab.__version__}{commit}")
         typer.echo(f"extras: {', '.join(extras) or 'none'} (of {', '.join(EXTRAS)})")
         raise typer.Exit
-
-
-Runs = Annotated[int, typer.Option(min=1, help="Seeds for each sender.")]
-Seed = Annotated[int, typer.Option(min=0, help="The first seed; run i has seed + i.")]
-Jobs = Annotated[
-    int | None, typer.Option(min=1, max=MOST_JOBS, help="Threads; by default one a processor.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
-]
-Scenario = Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")]
-Out = Annotated[Path, typer.Option(help="Folder for report, pictures and captures.")]
 
 
 class Export(StrEnum):
@@ -118,10 +106,10 @@ def demo(
     campaign = Campaign(out, Settings(seed, runs), jobs, fresh=True)
     parts = _reproduce(DEMO, campaign)
     if not as_json:
-        from rtolab import show_reproduced  # noqa: PLC0415
+        from rtolab.tables import reproduced as reproduced_tables  # noqa: PLC0415
 
         for part in parts:
-            stdout().print(show_reproduced.reproduction(part.reproduction))
+            stdout().print(reproduced_tables.reproduction(part.reproduction))
         pngs = [path for part in parts for path in part.files.pictures if path.suffix == ".png"]
         name_files([*pngs, *(path for part in parts for path in part.files.captures)])
     _finish(parts, out, as_json=as_json)
@@ -230,14 +218,14 @@ def run(  # noqa: PLR0913  (all but the first are options)
             document["what_if"] = [asdict(one) for one in differences]
         print_json(document | {"files": [str(path) for path in files]})
         return
-    from rtolab import show  # noqa: PLC0415
+    from rtolab import tables  # noqa: PLC0415
 
     console = stdout()
-    console.print(show.runs(result))
+    console.print(tables.runs(result))
     if judge:
-        console.print(show.judges(judges))
+        console.print(tables.judges(judges))
     if what_if:
-        console.print(show.what_if(differences))
+        console.print(tables.what_if(differences))
     name_files(files)
 
 
@@ -299,10 +287,10 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     settings = Settings(seed, runs, assumed, quick, sensitivity and not quick, whole)
     parts = _reproduce(experiment or [], Campaign(out, settings, jobs, fresh), say=not as_json)
     if not as_json:
-        from rtolab import show_reproduced  # noqa: PLC0415
         from rtolab.experiments.summary import summary  # noqa: PLC0415
+        from rtolab.tables import reproduced as reproduced_tables  # noqa: PLC0415
 
-        stdout().print(show_reproduced.summary(summary([part.reproduction for part in parts])))
+        stdout().print(reproduced_tables.summary(summary([part.reproduction for part in parts])))
     _finish(parts, out, as_json=as_json)
 
 
@@ -398,7 +386,8 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
         campaign: how they are run.
         say: is each printed as soon as it is finished?
     """
-    from rtolab import experiments, show_reproduced  # noqa: PLC0415
+    from rtolab import experiments  # noqa: PLC0415
+    from rtolab.tables import reproduced as reproduced_tables  # noqa: PLC0415
 
     found = experiments.find(list(ids))
     campaign.out.mkdir(parents=True, exist_ok=True)
@@ -411,7 +400,7 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
                     part = campaign.run(experiment, progress)
             parts.append(part)
             if say:
-                stdout().print(show_reproduced.reproduction(part.reproduction, kept=part.kept))
+                stdout().print(reproduced_tables.reproduction(part.reproduction, kept=part.kept))
     except KeyboardInterrupt:
         again = "" if campaign.fresh else "; the same command goes on from there"
         done = f"{len(parts)} of {len(found)} experiments are finished"
@@ -448,7 +437,3 @@ def _draw(result: Any, out: Path) -> list[Path]:
             stem = out / f"{file_name(result.sender(run_))}-{place}"
             files += save(result.plot.time_sequence(run_, place), stem)
     return files
-
-
-if __name__ == "__main__":
-    main()

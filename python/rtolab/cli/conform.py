@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
-from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rtolab._rtolab import Error
+from rtolab.cli.options import AsJson
+from rtolab.cli.terminal import SAYS_NO, finite, name_files, pairs, print_json, progressing, stdout
 from rtolab.files import write_text
 from rtolab.process import ends_in_order
 from rtolab.run import LARGEST_SEED, MOST_JOBS
 from rtolab.suites import Suite
-from rtolab.terminal import SAYS_NO, finite, name_files, pairs, print_json, progressing, stdout
 
 if TYPE_CHECKING:
     from rtolab.conform.report import Report
@@ -86,9 +87,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     out: Annotated[
         Path | None, typer.Option(help="Folder for conform.json, conform.xml and conform.html.")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document, nothing else.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Score a stack on 50 scenarios of a path that delays and loses, in real time (Linux, root).
 

@@ -12,15 +12,16 @@ import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
+from rtolab.cli.options import AsJson, Set
+from rtolab.cli.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
 from rtolab.files import write_text
 from rtolab.process import ends_in_order, stdout_is_stderr
 from rtolab.run import LARGEST_SEED, MOST_JOBS, find_scenario
-from rtolab.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
 
 if TYPE_CHECKING:
-    from rtolab.agreement import Case
-    from rtolab.comparison import Comparison
     from rtolab.emulation import Emulated
+    from rtolab.emulation.agreement import Case
+    from rtolab.emulation.comparison import Comparison
 
 
 class On(Enum):
@@ -50,9 +51,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     parallel: Annotated[
         int, typer.Option(min=1, max=MOST_JOBS, help="Runs at a time, on hosts of their own.")
     ] = 1,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
-    ] = None,
+    set_: Set = None,
     out: Annotated[Path | None, typer.Option(help="Folder for tables and captures.")] = None,
     clean: Annotated[
         bool, typer.Option("--clean", help="Only take down what killed runs left behind.")
@@ -92,9 +91,9 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     if as_json:
         print_json(_document(scenario, seed, result, files))
     else:
-        from rtolab import show_emulated  # noqa: PLC0415
+        from rtolab.tables import emulated as emulated_tables  # noqa: PLC0415
 
-        stdout().print(show_emulated.emulated(result))
+        stdout().print(emulated_tables.emulated(result))
         name_files(files)
     if any(result.doubts):
         raise typer.Exit(SAYS_NO)
@@ -124,9 +123,7 @@ def compare(  # noqa: PLR0913  (all but the first are options)
     out: Annotated[
         Path | None, typer.Option(help="Folder for the tables of both, and a picture of each.")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document, nothing else.")
-    ] = False,
+    as_json: AsJson = False,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the table of docs/agreement.md, nothing else.")
     ] = False,
@@ -135,7 +132,8 @@ def compare(  # noqa: PLR0913  (all but the first are options)
 
     Exits with 1 if they differ, or if this machine was too slow for the links.
     """
-    from rtolab import agreement, show_emulated  # noqa: PLC0415
+    from rtolab.emulation import agreement  # noqa: PLC0415
+    from rtolab.tables import emulated as emulated_tables  # noqa: PLC0415
 
     if every == bool(scenarios):
         raise Error("`compare` needs scenarios, or --all")
@@ -164,8 +162,8 @@ def compare(  # noqa: PLR0913  (all but the first are options)
         rows = [agreement.cells(case, done) for case, done in found]
         stdout().print(agreement.markdown(rows), highlight=False, markup=False, soft_wrap=True)
     else:
-        only = show_emulated.comparison(found[0][1]) if len(found) == 1 else None
-        stdout().print(only or show_emulated.agreement(found))
+        only = emulated_tables.comparison(found[0][1]) if len(found) == 1 else None
+        stdout().print(only or emulated_tables.agreement(found))
         name_files(files)
     if any(done.verdict != "agree" for _, done in found):
         raise typer.Exit(SAYS_NO)
@@ -173,7 +171,7 @@ def compare(  # noqa: PLR0913  (all but the first are options)
 
 def _case(scenario: str) -> Case:
     """A scenario as it is."""
-    from rtolab.agreement import Case  # noqa: PLC0415
+    from rtolab.emulation.agreement import Case  # noqa: PLC0415
 
     return Case(Path(scenario).stem, scenario, runs=10)
 
@@ -197,8 +195,9 @@ def on_kernel(
     Raises:
         Error: an experiment has no senders that a kernel can be set to.
     """
-    from rtolab import experiments, show_emulated  # noqa: PLC0415
+    from rtolab import experiments  # noqa: PLC0415
     from rtolab.experiments import kernel  # noqa: PLC0415
+    from rtolab.tables import emulated as emulated_tables  # noqa: PLC0415
 
     named = experiments.find(ids)
     found = [one for one in named if one.id in kernel.MAPPINGS]
@@ -222,7 +221,7 @@ def on_kernel(
         documents.append(document | {"files": [str(file) for file in (path, *files)]})
         good = good and not any(done.emulated.doubts)
         if not as_json:
-            stdout().print(show_emulated.on_kernel(done))
+            stdout().print(emulated_tables.on_kernel(done))
             name_files([path])
     if as_json:
         print_json(documents[0] if len(documents) == 1 else documents)
@@ -279,9 +278,9 @@ def _command(
         named = [str(file) for file in files]
         print_json({**ran, **report, "good": not doubted, "doubts": doubted, "files": named})
     else:
-        from rtolab import show_emulated  # noqa: PLC0415
+        from rtolab.tables import emulated as emulated_tables  # noqa: PLC0415
 
-        stdout().print(show_emulated.emulation(report))
+        stdout().print(emulated_tables.emulation(report))
         name_files(files)
     if report["interrupted"]:
         raise KeyboardInterrupt

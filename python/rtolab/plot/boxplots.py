@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from rtolab.panels import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, rows, tips
-from rtolab.plot import styled
+from rtolab.plot.style import styled
+from rtolab.plot.trace_panels import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    rows,
+    tips,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rtolab.files import write_text
-from rtolab.process import notice_interrupts
-from rtolab.terminal import (
+from rtolab.cli.options import AsJson
+from rtolab.cli.terminal import (
     BAD_INPUT,
     SAYS_NO,
     complain,
@@ -23,6 +22,8 @@ from rtolab.terminal import (
     progressing,
     stdout,
 )
+from rtolab.files import write_text
+from rtolab.process import notice_interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -69,9 +70,7 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
         Path | None,
         typer.Option(metavar="FILE", help="Write the path that --what-if infers as a scenario."),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document, nothing else.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """What each retransmission and each timeout in a capture was, and what it cost.
 

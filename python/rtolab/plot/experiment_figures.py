@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rtolab.charts import Axes, Band, Box, Dot, band_plot, box_plot, curves
 from rtolab.experiments.base import THROUGHPUT, TIME
 from rtolab.experiments.reproduce import BAND_OF
+from rtolab.plot.boxplots import Axes, Band, Box, Dot, band_plot, box_plot, curves
 from rtolab.result import PLACES
 from rtolab.stats import Summary, summarise
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rtolab.experiments.base import Curves, Metric
     from rtolab.experiments.reproduce import Reproduction, Row
-    from rtolab.plot import Chart
+    from rtolab.plot.style import Chart
 
 MOST_CONDITIONS = 4
 """Of more conditions than this no box plots are drawn: nobody would look at them all."""

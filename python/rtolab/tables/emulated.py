@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rtolab.agreement import HEADINGS, cells
 from rtolab.emulation import counted, doubts
-from rtolab.show import STYLES, compact, runs
+from rtolab.emulation.agreement import HEADINGS, cells
+from rtolab.tables import STYLES, compact, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rtolab._rtolab import EmulationReport
-    from rtolab.agreement import Case
-    from rtolab.comparison import Agreement, Comparison
     from rtolab.emulation import Emulated
+    from rtolab.emulation.agreement import Case
+    from rtolab.emulation.comparison import Agreement, Comparison
     from rtolab.experiments.kernel import OnKernel
     from rtolab.stats import Summary
 

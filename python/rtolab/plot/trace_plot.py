@@ -1,32 +1,22 @@
-"""Pictures of traced runs, and how any picture is styled and saved."""
+"""Pictures of traced runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
-import vl_convert
 
 from rtolab._rtolab import Error
-from rtolab.files import write_bytes, write_text
-from rtolab.machine import check_picture
-from rtolab.panels import CONGESTION, DELAYED_S, TIMER, Seen, View, edge, sequence, steps
+from rtolab.plot.style import styled
+from rtolab.plot.trace_panels import CONGESTION, DELAYED_S, TIMER, Seen, View, edge, sequence, steps
 from rtolab.result import PLACES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from rtolab.plot.style import Chart
     from rtolab.result import Result
-
-    Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
-
-
-PIXELS = 1.25
-"""Of a PNG, by pixel of the chart: sharp on screens, and small."""
-
-AnyChart = TypeVar("AnyChart", alt.LayerChart, alt.VConcatChart, alt.HConcatChart)
 
 
 class Plots:
@@ -74,7 +64,7 @@ class Plots:
         if beneath:
             panels += [steps(view, CONGESTION, 130), steps(view, TIMER, 90)]
         title = view.title(f"packets at the {place}")
-        return styled(_stacked(panels), title)
+        return styled(stacked(panels), title)
 
     def windows(
         self,
@@ -97,7 +87,7 @@ class Plots:
         if view.windows.is_empty():
             raise Error("no windows were recorded: run with windows=True")
         panels = [steps(view, CONGESTION, 300), steps(view, TIMER, 200)]
-        return styled(_stacked(panels), view.title("windows of the sender"))
+        return styled(stacked(panels), view.title("windows of the sender"))
 
     def _view(self, run: int, flow: str | None, between: tuple[float, float] | None) -> View:
         result = self._result
@@ -124,48 +114,7 @@ class Plots:
         )
 
 
-def save(chart: Chart, stem: Path) -> list[Path]:
-    """Write a picture as PNG and SVG, without any network.
-
-    Args:
-        chart: the picture.
-        stem: the path without ending; its folder is made if it is not there.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
-    return save_spec(chart.to_dict(validate=False), stem)
-
-
-def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
-    """As `save`, of a picture as Vega-Lite."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    check_picture(str(stem))
-    svg = vl_convert.vegalite_to_svg(spec)
-    png, vector = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
-    write_text(vector, svg)
-    write_bytes(png, vl_convert.svg_to_png(svg, scale=PIXELS))
-    return [png, vector]
-
-
-def styled(chart: AnyChart, title: alt.TitleParams) -> AnyChart:
-    """The same chart with a title and the style of all our pictures."""
-    chart.title, chart.background = title, "white"
-    # Who shows an SVG has other letters than who measured them: legends need room at the right.
-    chart.padding = {"left": 12, "top": 12, "right": 40, "bottom": 12}
-    chart.config = alt.Config(
-        font="sans-serif",
-        axis=alt.AxisConfig(
-            labelFontSize=12, titleFontSize=13, titlePadding=8, gridColor="#e6e6e6"
-        ),
-        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=220, rowPadding=3),
-        title=alt.TitleConfig(fontSize=17, subtitleFontSize=13, subtitleColor="#444444"),
-        view=alt.ViewConfig(stroke="#bbbbbb"),
-    )
-    return chart
-
-
-def _stacked(panels: Sequence[alt.LayerChart]) -> alt.VConcatChart:
+def stacked(panels: Sequence[alt.LayerChart]) -> alt.VConcatChart:
     """Panels over one another that zoom in time together."""
     shared = alt.Resolve(scale=alt.ScaleResolveMap(x="shared"))
     for panel in panels:

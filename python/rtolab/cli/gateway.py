@@ -7,15 +7,16 @@ import signal
 import socket
 import sys
 from contextlib import contextmanager
-from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
+from rtolab.cli.options import Set
+from rtolab.cli.terminal import finite, pairs, print_json, stdout
 from rtolab.run import find_scenario
-from rtolab.terminal import finite, pairs, print_json, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,9 +43,7 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         str | None,
         typer.Option("--sender", "-s", help="What the engine sends as; linux where nothing says."),
     ] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
-    ] = None,
+    set_: Set = None,
     device: Annotated[str, typer.Option(help="The name of the TUN device.")] = "rto0",
     netns: Annotated[
         str | None, typer.Option(help="The network namespace that the device is put into.")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rtolab.comparison import SENDER, Agreement, Comparison, compare
+from rtolab.emulation.comparison import SENDER, Agreement, Comparison, compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rtolab.comparison import Progress
+    from rtolab.emulation.comparison import Progress
 
 HEADINGS = {
     "time_s": "time, s",

@@ -6,14 +6,14 @@ import os
 import socket
 import sys
 from importlib.util import find_spec
-from pathlib import Path  # noqa: TC003  (typer reads the annotation)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rtolab._rtolab import Error
+from rtolab.cli.terminal import finite
 from rtolab.run import MOST_JOBS
-from rtolab.terminal import finite
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -1,0 +1,5 @@
+"""`python -m rtolab.cli`."""
+
+from rtolab.cli import main
+
+main()

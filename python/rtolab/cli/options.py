@@ -1,0 +1,22 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rtolab.run import MOST_JOBS
+
+Scenario = Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
+]
+Runs = Annotated[int, typer.Option(min=1, help="Seeds for each sender.")]
+Seed = Annotated[int, typer.Option(min=0, help="The first seed; run i has seed + i.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, max=MOST_JOBS, help="Threads; by default one a processor.")
+]
+Out = Annotated[Path, typer.Option(help="Folder for report, pictures and captures.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]

@@ -1,0 +1,62 @@
+"""How every picture is styled and saved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import altair as alt
+import vl_convert
+
+from rtolab.files import write_bytes, write_text
+from rtolab.machine import check_picture
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
+
+PIXELS = 1.25
+"""Of a PNG, by pixel of the chart: sharp on screens, and small."""
+
+AnyChart = TypeVar("AnyChart", alt.LayerChart, alt.VConcatChart, alt.HConcatChart)
+
+
+def save(chart: Chart, stem: Path) -> list[Path]:
+    """Write a picture as PNG and SVG, without any network.
+
+    Args:
+        chart: the picture.
+        stem: the path without ending; its folder is made if it is not there.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    return save_spec(chart.to_dict(validate=False), stem)
+
+
+def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
+    """As `save`, of a picture as Vega-Lite."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    check_picture(str(stem))
+    svg = vl_convert.vegalite_to_svg(spec)
+    png, vector = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
+    write_text(vector, svg)
+    write_bytes(png, vl_convert.svg_to_png(svg, scale=PIXELS))
+    return [png, vector]
+
+
+def styled(chart: AnyChart, title: alt.TitleParams) -> AnyChart:
+    """The same chart with a title and the style of all our pictures."""
+    chart.title, chart.background = title, "white"
+    # Who shows an SVG has other letters than who measured them: legends need room at the right.
+    chart.padding = {"left": 12, "top": 12, "right": 40, "bottom": 12}
+    chart.config = alt.Config(
+        font="sans-serif",
+        axis=alt.AxisConfig(
+            labelFontSize=12, titleFontSize=13, titlePadding=8, gridColor="#e6e6e6"
+        ),
+        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=220, rowPadding=3),
+        title=alt.TitleConfig(fontSize=17, subtitleFontSize=13, subtitleColor="#444444"),
+        view=alt.ViewConfig(stroke="#bbbbbb"),
+    )
+    return chart
