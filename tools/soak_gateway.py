@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A gateway and an emulated link under a bounded load: what they take and how late, by the minute.
 
-    tools/half_hour.py [MINUTES]
+    tools/soak_gateway.py [MINUTES]
 
 Needs Linux and root. Ends with 1 if a transfer failed, or if memory, descriptors or lateness grew.
 """
