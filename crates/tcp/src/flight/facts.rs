@@ -163,6 +163,8 @@ pub struct AckFacts {
     pub doubted: bool,
     /// Is it a duplicate acknowledgment (RFC 5681 section 2)?
     pub duplicate: bool,
+    /// Does it repeat the last acknowledgment and its window, and say nothing else?
+    pub repeats: bool,
     /// Does it say that it answers a marked retransmission ([`Flags::RXT_ECHO`])? Then it is no
     /// duplicate acknowledgment.
     pub answers_retransmission: bool,

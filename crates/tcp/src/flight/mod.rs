@@ -3,10 +3,10 @@
 //! A sender, a judge and a diagnosis all keep a `Flight`; whoever asks what an acknowledgment
 //! means asks the same code.
 
+mod by_time;
 mod clean;
 mod facts;
 mod known;
-mod overtaken;
 mod scoreboard;
 
 use alloc::boxed::Box;
@@ -18,10 +18,10 @@ use rtolab_time::Instant;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
+pub(crate) use by_time::{Overtaken, XmitKey};
 pub(crate) use facts::CleanAck;
 pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
 use known::Known;
-pub(crate) use overtaken::Sending;
 pub use scoreboard::LossRule;
 
 /// The history of one direction of a connection; what every segment asks for comes first.
@@ -259,7 +259,7 @@ impl Flight {
     #[inline]
     pub fn acked(&mut self, segment: &Segment, at: Instant) -> AckFacts {
         let mut facts = self.expected(segment, at);
-        self.note_acked(segment, &mut facts);
+        self.note_acked(segment, &mut facts, |_, _| {});
         facts
     }
 
@@ -268,6 +268,9 @@ impl Flight {
     #[inline(always)]
     pub(crate) fn expected(&self, segment: &Segment, at: Instant) -> AckFacts {
         let answers_retransmission = segment.flags.has(Flags::RXT_ECHO);
+        let repeats = segment.ack == self.una
+            && segment.sequence_length() == 0
+            && self.window == Some(segment.window);
         AckFacts {
             at,
             ack: segment.ack,
@@ -284,29 +287,32 @@ impl Flight {
             original: None,
             dsack: None,
             doubted: false,
-            duplicate: segment.ack == self.una
-                && self.max > self.una
-                && segment.sequence_length() == 0
-                && self.window == Some(segment.window)
-                && !answers_retransmission,
+            duplicate: repeats && self.max > self.una && !answers_retransmission,
+            repeats: repeats && segment.sack_count() == 0,
             answers_retransmission,
             echo: segment.timestamps().map(|timestamps| timestamps.echo),
         }
     }
 
-    /// What it acknowledges, added to what was [expected](Self::expected).
-    pub(crate) fn note_acked(&mut self, segment: &Segment, facts: &mut AckFacts) {
+    /// What it acknowledges, added to what was [expected](Self::expected). `on_delivered` is told of
+    /// each segment that it is the first to report, as it was before.
+    pub(crate) fn note_acked(
+        &mut self,
+        segment: &Segment,
+        facts: &mut AckFacts,
+        mut on_delivered: impl FnMut(&Sent, &AckFacts),
+    ) {
         debug_assert!(segment.ack <= self.max, "acknowledges what was never sent");
         self.note_header(segment);
         if segment.ack > self.una {
-            self.advance_to(segment.ack, facts);
+            self.advance_to(segment.ack, facts, &mut on_delivered);
         }
         if segment.sack_count() > 0 {
             self.sack = true;
             facts.dsack = duplicate_range(segment);
             let skip = usize::from(facts.dsack.is_some());
             for block in segment.sack_blocks().skip(skip) {
-                self.mark_sacked(&block, facts);
+                self.mark_sacked(&block, facts, &mut on_delivered);
             }
         }
         self.totals.duplicates += u64::from(facts.duplicate);
@@ -319,7 +325,12 @@ impl Flight {
         self.sack |= self.offers_sack && segment.syn_options().sack_permitted;
     }
 
-    fn advance_to(&mut self, ack: Seq, facts: &mut AckFacts) {
+    fn advance_to(
+        &mut self,
+        ack: Seq,
+        facts: &mut AckFacts,
+        on_delivered: &mut impl FnMut(&Sent, &AckFacts),
+    ) {
         self.una = ack;
         while let Some(segment) = self.segments.front() {
             if segment.end() > ack {
@@ -334,6 +345,7 @@ impl Flight {
             self.totals.acked_segments += u64::from(segment.len > taken);
             if !segment.sacked {
                 facts.acks_retransmission |= segment.was_retransmitted();
+                on_delivered(&segment, facts);
             }
             facts.note_original(&segment);
             facts.newest_acked = Some(segment);

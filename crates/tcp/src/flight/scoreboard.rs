@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use core::ops::Range;
 
 use super::known::Known;
-use super::{AckFacts, Flight};
+use super::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
 
 /// How much SACKed above a segment makes it lost.
@@ -28,7 +28,12 @@ impl Flight {
     }
 
     /// Marks what lies wholly within `block` as selectively acknowledged, and notes what is new.
-    pub(super) fn mark_sacked(&mut self, block: &Range<Seq>, facts: &mut AckFacts) {
+    pub(super) fn mark_sacked(
+        &mut self,
+        block: &Range<Seq>,
+        facts: &mut AckFacts,
+        on_delivered: &mut impl FnMut(&Sent, &AckFacts),
+    ) {
         if block.start >= block.end || block.start < self.una || block.end > self.max {
             return;
         }
@@ -45,6 +50,7 @@ impl Flight {
             if segment.sacked || segment.seq < block.start {
                 continue;
             }
+            on_delivered(segment, facts);
             let bytes = u64::from(segment.len);
             facts.newly_sacked += bytes;
             facts.sacked_end = facts.sacked_end.max(Some(segment.end()));

@@ -1,5 +1,7 @@
-//! What is lost? Loss recovery by duplicate acknowledgments or by time: what Tahoe, Reno, NewReno,
-//! SACK recovery and RACK share.
+//! What is lost? Loss recovery by duplicate acknowledgments or by time.
+//!
+//! Each algorithm is a type in a file of its own that implements [`LossRecovery`]. It is told what
+//! arrived, keeps its own state, and answers with a value: a [`Step`], a [`NextSeg`]. The sender acts.
 
 mod early_retransmit;
 mod newreno;
@@ -12,21 +14,115 @@ mod sack1;
 mod tahoe;
 mod tlp;
 
-use rtolab_time::Instant;
+use rtolab_time::Duration;
 
-use crate::config::{
-    Algorithm, Bugfix, FullAck, PartialAckTimer, RecoveryConfig, Reduction, SackRules,
-};
-use crate::event::Event;
-use crate::flight::{AckFacts, Cause, CleanAck, Sent};
-use crate::sender::{Sender, Settled};
+use crate::config::{Algorithm, Bugfix, Config, RecoveryConfig, SackRules};
+use crate::congestion::Window;
+use crate::flight::{AckFacts, CleanAck, Flight};
 use crate::seq::Seq;
+use crate::timer::TimerTable;
+use newreno::NewReno;
 pub(crate) use prr::Prr;
-pub(crate) use rack::Rack;
+pub(crate) use rack::AnyRack;
 use rate_halving::Rate;
 pub(crate) use rate_halving::WindowReduction;
+use reno::Reno;
+use sack::Sack;
+use sack1::Sack1;
+use tahoe::Tahoe;
+pub(crate) use tlp::TailLossProbe;
 
-/// Loss recovery under way, and what it has counted so far.
+/// What a loss recovery is asked.
+pub(crate) trait LossRecovery {
+    /// An acknowledgment arrived; `recovery` is what all algorithms share.
+    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step;
+
+    /// The bytes that count against cwnd in fast recovery; `None`: all up to SND.NXT.
+    fn pipe(&self, _recovery: &Recovery, _: &Flight, _: &RecoveryConfig) -> Option<u64> {
+        None
+    }
+
+    /// In fast recovery, with room for a segment: what leaves next. `has_new`: there are new data, and
+    /// the advertised window has room for them.
+    fn next_seg(
+        &mut self,
+        _recovery: &Recovery,
+        _cx: &mut Context<'_>,
+        _has_new: bool,
+    ) -> Option<NextSeg> {
+        None
+    }
+
+    /// Does a new acknowledgment restart the retransmission timer in fast recovery?
+    fn restarts_timer(&self, _config: &RecoveryConfig) -> bool {
+        true
+    }
+}
+
+/// What a loss recovery sees of the sender.
+pub(crate) struct Context<'a> {
+    pub flight: &'a mut Flight,
+    pub timers: &'a mut TimerTable,
+    pub config: &'a Config,
+    pub window: Window,
+    pub srtt: Option<Duration>,
+    /// Retransmissions are suppressed.
+    pub suppressed: bool,
+    /// The retransmission timer expired, and no new acknowledgment has come since.
+    pub timed_out: bool,
+    /// Early retransmit is in use, and new data can be sent.
+    pub can_send_new: bool,
+}
+
+/// What loss recovery makes of an acknowledgment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nothing.
+    None,
+    /// A loss: fast retransmit, and fast recovery begins.
+    Enter(Entry),
+    /// A loss: fast retransmit, and slow start from one segment.
+    SlowStart,
+    /// Fast recovery goes on with a window of `cwnd` bytes.
+    Stay { cwnd: u64, retransmit: Retransmit },
+    /// Fast recovery is over; the window is `cwnd`, or stays as it is.
+    Leave { cwnd: Option<u64> },
+}
+
+/// How fast recovery begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Bytes that are added to the reduced window at once.
+    pub inflation: u64,
+    pub retransmit: Retransmit,
+    /// It takes the place of the recovery from a timeout.
+    pub ends_timeout: bool,
+}
+
+impl Entry {
+    /// The head is retransmitted, and the window does not inflate.
+    const HEAD: Self = Self { inflation: 0, retransmit: Retransmit::Head, ends_timeout: false };
+}
+
+/// What is retransmitted whatever the windows say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retransmit {
+    Nothing,
+    /// The first segment that is lost.
+    Head,
+    /// That segment, and nothing else leaves for this acknowledgment.
+    HeadAlone,
+}
+
+/// What leaves next in fast recovery (RFC 6675 section 4, NextSeg).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NextSeg {
+    /// The outstanding segment there.
+    Retransmission(Seq),
+    New,
+}
+
+/// What all loss recoveries share: duplicate acknowledgments, and the fast recovery under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recovery {
     /// Duplicate acknowledgments since the last new one.
@@ -35,19 +131,60 @@ pub(crate) struct Recovery {
     informative: u32,
     /// Bytes sent by limited transmit since then; they do not count in `ssthresh` (RFC 3042).
     pub limited: u64,
-    /// Behind the highest sequence number sent when recovery began or the timer expired:
+    /// After the highest sequence number sent when recovery began or the timer expired:
     /// `recover` of RFC 6582, `send_high` of RFC 2582, RecoveryPoint of RFC 6675.
     pub recover: Seq,
     /// In fast recovery: the window without what duplicate acknowledgments add to it, in bytes.
     halved: u64,
     /// The window before that, in bytes.
     before: u64,
-    /// Fast recovery, while it lasts.
-    fast: Option<Fast>,
+    /// Is fast recovery under way?
+    fast: bool,
     /// What the heuristics of RFC 6582 section 4 keep of the last new acknowledgment.
     newest: NewestAck,
     /// Rate halving: acknowledgments counted, and the window in bytes that they have led to.
     rate: Rate,
+    algorithm: AnyRecovery,
+}
+
+/// The algorithms. RACK keeps its state in [`AnyRack`]: that is large, and an undo does not restore it.
+#[derive(Clone, Copy, Debug)]
+enum AnyRecovery {
+    Tahoe(Tahoe),
+    Reno(Reno),
+    NewReno(NewReno),
+    Sack(Sack),
+    Sack1(Sack1),
+    Rack,
+}
+
+impl AnyRecovery {
+    fn of(config: &RecoveryConfig) -> Self {
+        match (config.algorithm, config.sack.rules) {
+            (Algorithm::Tahoe, _) => Self::Tahoe(Tahoe),
+            (Algorithm::Reno, _) => Self::Reno(Reno),
+            (Algorithm::NewReno, _) => Self::NewReno(NewReno::default()),
+            (Algorithm::Sack, SackRules::Ns2) => Self::Sack1(Sack1::default()),
+            (Algorithm::Sack, SackRules::Rfc3517 | SackRules::Rfc6675) => {
+                Self::Sack(Sack::default())
+            }
+            (Algorithm::Rack, _) => Self::Rack,
+        }
+    }
+}
+
+/// Asks the algorithm at hand; RACK answers elsewhere.
+macro_rules! ask {
+    ($algorithm:expr, $owner:ident => $answer:expr, $rack:expr) => {
+        match $algorithm {
+            AnyRecovery::Tahoe($owner) => $answer,
+            AnyRecovery::Reno($owner) => $answer,
+            AnyRecovery::NewReno($owner) => $answer,
+            AnyRecovery::Sack($owner) => $answer,
+            AnyRecovery::Sack1($owner) => $answer,
+            AnyRecovery::Rack => $rack,
+        }
+    };
 }
 
 /// What the heuristics of RFC 6582 section 4 keep of the last new acknowledgment.
@@ -59,33 +196,9 @@ struct NewestAck {
     answers_last_sending: bool,
 }
 
-/// Fast recovery under way.
-#[derive(Clone, Copy, Debug)]
-enum Fast {
-    Reno,
-    NewReno {
-        /// Partial acknowledgments so far.
-        partials: u32,
-    },
-    Sack {
-        /// Behind the highest sequence number retransmitted (HighRxt).
-        high_rxt: Seq,
-        /// A rescue retransmission waits until SND.UNA is beyond this (RescueRxt).
-        rescue: Seq,
-    },
-    /// SACK recovery of ns-2.
-    Sack1 {
-        /// Behind the highest sequence number retransmitted (`h_seqno_`).
-        high_rxt: Seq,
-        /// Segments taken to be under way (`pipe_`).
-        pipe: i64,
-    },
-    /// By time.
-    Rack,
-}
-
-impl Default for Recovery {
-    fn default() -> Self {
+impl Recovery {
+    /// Nothing is lost yet.
+    pub fn new(config: &RecoveryConfig) -> Self {
         Self {
             dupacks: 0,
             informative: 0,
@@ -93,22 +206,39 @@ impl Default for Recovery {
             recover: Seq::FIRST,
             halved: 0,
             before: 0,
-            fast: None,
+            fast: false,
             newest: NewestAck::default(),
             rate: Rate::default(),
+            algorithm: AnyRecovery::of(config),
         }
     }
-}
 
-impl Recovery {
+    /// From now on `config` holds.
+    pub fn adopt(&mut self, config: &RecoveryConfig) {
+        let algorithm = AnyRecovery::of(config);
+        if core::mem::discriminant(&algorithm) != core::mem::discriminant(&self.algorithm) {
+            self.algorithm = algorithm;
+        }
+    }
+
     /// Is fast recovery under way?
     pub const fn is_fast(&self) -> bool {
-        self.fast.is_some()
+        self.fast
+    }
+
+    /// Is it the SACK recovery of ns-2?
+    pub const fn is_sack1(&self) -> bool {
+        matches!(self.algorithm, AnyRecovery::Sack1(_))
+    }
+
+    /// Does the scoreboard choose what leaves in fast recovery?
+    pub const fn is_by_scoreboard(&self) -> bool {
+        self.fast && matches!(self.algorithm, AnyRecovery::Sack(_) | AnyRecovery::Sack1(_))
     }
 
     /// Is no fast recovery under way, and none begun to be counted towards?
     pub const fn is_idle(&self) -> bool {
-        self.fast.is_none() && self.dupacks == 0 && self.informative == 0 && self.limited == 0
+        !self.fast && self.dupacks == 0 && self.informative == 0 && self.limited == 0
     }
 
     /// Keeps what the heuristics of RFC 6582 section 4 want to know.
@@ -120,7 +250,36 @@ impl Recovery {
 
     /// The congestion window `cwnd` without what fast recovery added to it.
     pub const fn deflated(&self, cwnd: u64) -> u64 {
-        if self.is_fast() { self.halved } else { cwnd }
+        if self.fast { self.halved } else { cwnd }
+    }
+
+    /// The algorithm's part of an acknowledgment.
+    pub fn on_ack(&mut self, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+        let mut algorithm = self.algorithm;
+        let step = ask!(&mut algorithm, owner => owner.on_ack(self, ack, cx), Step::None);
+        self.algorithm = algorithm;
+        step
+    }
+
+    /// A new acknowledgment ends what was counted, and is what the heuristics look at.
+    pub fn on_new_ack(&mut self, ack: &AckFacts) {
+        if !self.fast {
+            self.leave();
+        }
+        let sent = ack.newest_acked.map(|newest| newest.timestamp);
+        let answers_last_sending = ack.echo.is_some() && ack.echo == sent;
+        self.newest = NewestAck { advanced: ack.advanced, answers_last_sending };
+    }
+
+    /// Fast recovery begins: the window was `before` bytes, is `halved`, and ends with `recover`.
+    pub const fn enter(&mut self, halved: u64, before: u64, recover: Seq) {
+        (self.halved, self.before) = (halved, before);
+        (self.recover, self.fast) = (recover, true);
+    }
+
+    /// A fast retransmit begins slow start, and none follows before `max` is acknowledged.
+    pub const fn on_slow_start(&mut self, max: Seq) {
+        (self.recover, self.limited, self.informative) = (max, 0, 0);
     }
 
     /// A timeout ends fast recovery; none begins before `max` is acknowledged.
@@ -131,129 +290,70 @@ impl Recovery {
 
     /// No duplicate acknowledgments count any more, and fast recovery is over.
     pub fn leave(&mut self) {
-        *self = Self { recover: self.recover, newest: self.newest, ..Self::default() };
+        let Self { recover, newest, algorithm, .. } = *self;
+        *self = Self {
+            dupacks: 0,
+            informative: 0,
+            limited: 0,
+            halved: 0,
+            before: 0,
+            fast: false,
+            rate: Rate::default(),
+            recover,
+            newest,
+            algorithm,
+        };
     }
 
-    /// Does a new acknowledgment restart the retransmission timer (RFC 6582 section 4)?
-    pub fn restarts_timer(&self, config: &RecoveryConfig) -> bool {
-        match self.fast {
-            Some(Fast::NewReno { partials }) => {
-                partials <= 1 || config.newreno.timer == PartialAckTimer::SlowButSteady
-            }
-            _ => true,
-        }
-    }
-
-    /// What counts as outstanding, where SACK recovery says so.
-    pub fn outstanding(&self, sender: &Sender) -> Option<u64> {
-        match self.fast {
-            Some(Fast::Sack { .. }) => Some(sender.sack_outstanding()),
-            Some(Fast::Sack1 { pipe, .. }) => Some(sender.sack1_outstanding(pipe)),
-            _ => None,
-        }
-    }
-}
-
-impl Sender {
-    /// Loss recovery's part of an acknowledgment.
-    #[inline]
-    pub(crate) fn recover(&mut self, facts: &AckFacts, settled: Settled) {
-        if facts.is_new() && !self.recovery.is_fast() {
-            self.recovery.leave();
-        }
-        if facts.is_new() {
-            let sent = facts.newest_acked.map(|newest| newest.timestamp);
-            let answers_last_sending = facts.echo.is_some() && facts.echo == sent;
-            self.recovery.newest = NewestAck { advanced: facts.advanced, answers_last_sending };
-        }
-        // After an undo RACK looks anew, or what is truly lost would stay unnoticed.
-        let looks_anew = self.rack.is_some() && settled == Settled::Restored;
-        if settled.freezes() && !looks_anew {
-            return;
-        }
-        if looks_anew {
-            self.rack_looks_anew();
-        }
-        let (recovering, losses) = (self.recovery.is_fast(), self.losses());
-        match (self.config.recovery.algorithm, self.recovery.is_fast()) {
-            (Algorithm::Tahoe, _) => self.tahoe_counts(facts),
-            (Algorithm::Reno, true) => self.reno_recovers(facts),
-            (Algorithm::Reno, false) => self.reno_counts(facts, Fast::Reno),
-            (Algorithm::NewReno, true) => self.newreno_recovers(facts),
-            (Algorithm::NewReno, false) => self.reno_counts(facts, Fast::NEWRENO),
-            (Algorithm::Sack, true) if self.is_sack1() => self.sack1_recovers(facts),
-            (Algorithm::Sack, false) if self.is_sack1() => self.sack1_counts(facts),
-            (Algorithm::Sack, true) => self.sack_recovers(facts),
-            (Algorithm::Sack, false) => self.sack_counts(facts),
-            (Algorithm::Rack, _) => self.rack_recovers(facts),
-        }
-        match self.config.recovery.reduction {
-            Reduction::AtOnce => {}
-            Reduction::RateHalving => self.halve_rate(facts, recovering),
-            Reduction::Prr(_) => self.reduce_in_proportion(facts, recovering, losses),
-        }
-    }
-
-    /// Is SACK recovery that of ns-2?
-    pub(crate) fn is_sack1(&self) -> bool {
-        let recovery = &self.config.recovery;
-        recovery.algorithm == Algorithm::Sack && recovery.sack.rules == SackRules::Ns2
+    /// Another duplicate acknowledgment, `informative` if limited transmit answers it.
+    const fn count(&mut self, informative: bool) {
+        self.dupacks += 1;
+        self.informative += informative as u32;
     }
 
     /// May duplicate acknowledgments start fast recovery, or do they come from what a timeout
     /// retransmitted (RFC 2582 section 3, RFC 6675 section 5.1)?
-    fn may_recover(&self) -> bool {
-        let (una, recover) = (self.flight().una(), self.recovery.recover);
-        match (self.config.recovery.algorithm, self.config.recovery.bugfix) {
-            _ if self.without_retransmission => false,
-            (Algorithm::Rack, _) | (_, Bugfix::LessCareful) => una >= recover,
-            (Algorithm::Sack, _) if !self.is_sack1() => una >= recover,
-            (_, Bugfix::None) => true,
-            _ if una > recover => true,
-            (_, Bugfix::Careful) => false,
-            (_, Bugfix::AckHeuristic) => {
-                let smss = self.window.smss;
-                self.window.cwnd > smss && self.recovery.newest.advanced <= 4 * smss
+    pub fn may_enter(&self, cx: &Context<'_>) -> bool {
+        let (una, smss) = (cx.flight.una(), cx.window.smss);
+        match (self.algorithm, cx.config.recovery.bugfix) {
+            _ if cx.suppressed => false,
+            (AnyRecovery::Rack | AnyRecovery::Sack(_), _) | (_, Bugfix::LessCareful) => {
+                una >= self.recover
             }
-            (_, Bugfix::TimestampHeuristic) => self.recovery.newest.answers_last_sending,
+            (_, Bugfix::None) => true,
+            _ if una > self.recover => true,
+            (_, Bugfix::Careful) => false,
+            (_, Bugfix::AckHeuristic) => cx.window.cwnd > smss && self.newest.advanced <= 4 * smss,
+            (_, Bugfix::TimestampHeuristic) => self.newest.answers_last_sending,
         }
     }
 
-    /// Enters fast recovery: `ssthresh` and the window are halved, the head is retransmitted
-    /// (RFC 5681 section 3.2), and go-back-N is over.
-    fn enter(&mut self, fast: Fast, at: Instant) {
-        let una = self.flight.una();
-        self.push_event(Event::FastRetransmit(self.retransmission(self.first_repair(), at)));
-        let flight_size = self.flight.size() - self.recovery.limited;
-        let before = self.window;
-        // What a window reduction under way has halved is not halved again.
-        let half = match self.reduction.take() {
-            None => self.halve_at_loss(flight_size, at),
-            Some(_) => self.window.ssthresh,
-        };
-        match self.config.window.full_ack {
-            FullAck::Halved => self.window.set_half(half, &before),
-            FullAck::FlightSize | FullAck::Ssthresh => self.window.cwnd = self.window.ssthresh,
-        }
-        (self.recovery.halved, self.recovery.before) = (self.window.cwnd, before.cwnd);
-        self.recovery.recover = self.flight.max();
-        self.recovery.fast = Some(fast);
-        self.nxt = match self.config.recovery.go_back_n_on_duplicates {
-            true if self.rack.is_none() => self.nxt.max(self.flight.head().map_or(una, Sent::end)),
-            _ => self.flight.max(),
-        };
-        if self.config.recovery.reduction == Reduction::RateHalving {
-            self.begin_rate_halving(flight_size);
-        }
-        self.resend_head = Some(Cause::FastRetransmit);
+    /// See [`LossRecovery::restarts_timer`].
+    pub fn restarts_timer(&self, config: &RecoveryConfig) -> bool {
+        !self.fast || ask!(&self.algorithm, owner => owner.restarts_timer(config), true)
+    }
+
+    /// See [`LossRecovery::pipe`].
+    #[inline]
+    pub fn pipe(&self, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
+        let owner = self.fast.then_some(&self.algorithm)?;
+        ask!(owner, owner => owner.pipe(self, flight, config), None)
+    }
+
+    /// See [`LossRecovery::next_seg`].
+    pub fn next_seg(&mut self, cx: &mut Context<'_>, has_new: bool) -> Option<NextSeg> {
+        let mut algorithm = self.algorithm;
+        let next = ask!(&mut algorithm, owner => owner.next_seg(self, cx, has_new), None);
+        self.algorithm = algorithm;
+        next
     }
 
     /// How much limited transmit lets out beyond the congestion window: a segment for each of the
     /// first two duplicate acknowledgments (RFC 3042).
-    pub(crate) fn limited_transmit(&self) -> u64 {
-        if !self.config.recovery.limited_transmit || self.recovery.is_fast() {
-            return 0;
+    pub fn limited_transmit(&self, config: &RecoveryConfig, smss: u64) -> u64 {
+        match config.limited_transmit && !self.fast {
+            true => u64::from(self.informative.min(2)) * smss,
+            false => 0,
         }
-        u64::from(self.recovery.informative.min(2)) * self.window.smss
     }
 }

@@ -1,49 +1,59 @@
 //! NewReno: RFC 6582, with the "bugfix" variants of RFC 2582 section 3. It begins as Reno does.
 
-use super::Fast;
-use crate::config::{FullAck, PartialAck};
-use crate::flight::{AckFacts, Cause};
-use crate::sender::Sender;
+use super::{Context, LossRecovery, Recovery, Retransmit, Step, reno};
+use crate::config::{FullAck, PartialAck, PartialAckTimer, RecoveryConfig};
+use crate::flight::AckFacts;
 
-impl Fast {
-    /// Fast recovery at its beginning.
-    pub(super) const NEWRENO: Self = Self::NewReno { partials: 0 };
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NewReno {
+    /// Partial acknowledgments of this fast recovery.
+    partial_acks: u32,
 }
 
-impl Sender {
-    /// In fast recovery (RFC 6582 section 3.2 steps 3 to 5, RFC 5681 section 3.2).
-    pub(super) fn newreno_recovers(&mut self, facts: &AckFacts) {
-        if facts.duplicate {
-            self.window.cwnd += self.window.smss;
-        } else if facts.is_new() && facts.ack >= self.recovery.recover {
-            self.full_acknowledgment();
-        } else if facts.is_new() {
-            self.partial_acknowledgment(facts.advanced);
+impl LossRecovery for NewReno {
+    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+        if !recovery.is_fast() {
+            self.partial_acks = 0;
+            return reno::count(recovery, ack, cx);
+        }
+        match ack.is_new() {
+            _ if ack.duplicate => reno::inflate(cx),
+            true if ack.ack >= recovery.recover => full_ack(recovery, cx),
+            true => self.partial_ack(ack.advanced, cx),
+            false => Step::None,
         }
     }
 
-    fn full_acknowledgment(&mut self) {
-        let smss = self.window.smss;
-        self.window.cwnd = match self.config.window.full_ack {
-            FullAck::FlightSize => self.window.ssthresh.min(self.flight.size().max(smss) + smss),
-            FullAck::Ssthresh | FullAck::Halved => self.recovery.halved,
+    /// Section 4: the Impatient variant restarts the timer for the first partial acknowledgment.
+    fn restarts_timer(&self, config: &RecoveryConfig) -> bool {
+        self.partial_acks <= 1 || config.newreno.timer == PartialAckTimer::SlowButSteady
+    }
+}
+
+impl NewReno {
+    /// Section 3.2 step 3, partial acknowledgments: the first unacknowledged segment is
+    /// retransmitted, cwnd deflates by what was acknowledged, and SMSS comes back if that was a
+    /// segment or more.
+    fn partial_ack(&mut self, acked: u64, cx: &Context<'_>) -> Step {
+        self.partial_acks += 1;
+        let smss = cx.window.smss;
+        let cwnd = cx.window.cwnd.saturating_sub(acked).max(smss);
+        let retransmit = match cx.config.recovery.newreno.partial_ack {
+            PartialAck::AlsoNew => Retransmit::Head,
+            PartialAck::RetransmissionOnly => Retransmit::HeadAlone,
         };
-        self.recovery.leave();
+        Step::Stay { cwnd: if acked >= smss { cwnd + smss } else { cwnd }, retransmit }
     }
+}
 
-    /// The next segment was lost too: it is retransmitted, and the window deflates by what left
-    /// the network.
-    fn partial_acknowledgment(&mut self, acked: u64) {
-        let smss = self.window.smss;
-        let cwnd = self.window.cwnd.saturating_sub(acked).max(smss);
-        self.window.cwnd = if acked >= smss { cwnd + smss } else { cwnd };
-        self.resend_head = Some(Cause::Recovery);
-        if self.config.recovery.newreno.partial_ack == PartialAck::RetransmissionOnly {
-            // The retransmission takes the place of the one segment that may leave.
-            self.burst = 1;
-        }
-        if let Some(Fast::NewReno { partials }) = &mut self.recovery.fast {
-            *partials += 1;
-        }
-    }
+/// Section 3.2 step 3, full acknowledgments: `cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS)`
+/// (1), or `ssthresh` (2).
+fn full_ack(recovery: &mut Recovery, cx: &Context<'_>) -> Step {
+    let smss = cx.window.smss;
+    let cwnd = match cx.config.window.full_ack {
+        FullAck::FlightSize => cx.window.ssthresh.min(cx.flight.size().max(smss) + smss),
+        FullAck::Ssthresh | FullAck::Halved => recovery.halved,
+    };
+    recovery.leave();
+    Step::Leave { cwnd: Some(cwnd) }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Prr {
 
 /// What was taken for lost and what was repaired, in bytes, before an acknowledgment was looked at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Losses {
+pub(crate) struct Losses {
     lost: u64,
     repaired: u64,
 }
@@ -54,13 +54,13 @@ impl Sender {
     }
 
     /// What is taken for lost so far.
-    pub(super) const fn losses(&self) -> Losses {
+    pub(crate) const fn losses(&self) -> Losses {
         Losses { lost: self.flight.lost(), repaired: self.flight.repaired() }
     }
 
     /// An acknowledgment arrived, in fast recovery, or it began that, or ended it if the sender was
     /// `recovering`. `before` it was looked at, so much was lost.
-    pub(super) fn reduce_in_proportion(
+    pub(crate) fn reduce_in_proportion(
         &mut self,
         facts: &AckFacts,
         recovering: bool,
@@ -115,7 +115,7 @@ impl Sender {
     }
 
     /// Fast recovery began between two acknowledgments.
-    pub(super) fn reduce_in_proportion_at_timer(&mut self) {
+    pub(crate) fn reduce_in_proportion_at_timer(&mut self) {
         if let (Some(bound), true) = (self.prr_bound(), self.recovery.is_fast()) {
             self.begin_prr(match bound {
                 PrrBound::Crb | PrrBound::Ssrb => self.flight.size(),

@@ -3,99 +3,167 @@
 
 mod linux;
 
+use alloc::boxed::Box;
+use core::ops::{Deref, DerefMut};
+
 use rtolab_time::{Duration, Instant};
 
-use super::Fast;
 use super::tlp::TailLossProbe;
+use super::{Context, Entry, LossRecovery, NextSeg, Recovery, Retransmit, Step};
 use crate::config::{
-    Algorithm, Config, RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow,
+    Algorithm, Config, RackConfig, RackRoundTrip, RackRules, RackThreshold, RecoveryConfig,
+    ReorderingWindow,
 };
-use crate::flight::{AckFacts, Cause, Sending, Sent, duplicate_range};
-use crate::segment::Segment;
-use crate::sender::{Chunk, Sender};
+use crate::flight::{AckFacts, Flight, Overtaken, Sent, XmitKey};
 use crate::seq::Seq;
 use crate::timer::{Timer, TimerTable};
-use linux::{Copies, Pending};
+use linux::LinuxRack;
 
-/// After so many recoveries without D-SACK the reordering window is as at first (`reo_wnd_persist`).
-const PERSISTENCE: u32 = 16;
+/// The initial `RACK.reo_wnd_persist`, in recoveries.
+const REO_WND_PERSIST: u32 = 16;
 
 /// What RACK knows of a connection (RFC 8985 section 5.3).
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// Of what has arrived, when the last that left did so (`RACK.xmit_ts`, `RACK.end_seq`).
-    newest: Option<Sending>,
-    /// The round trip of what arrived last (`RACK.rtt`).
+    /// Of what was delivered, when the segment sent last left (`RACK.xmit_ts`).
+    xmit_ts: Option<Instant>,
+    /// After its highest sequence number (`RACK.end_seq`).
+    end_seq: Seq,
+    /// The round trip of what was delivered last (`RACK.rtt`).
     rtt: Duration,
     /// The smallest round trip, and when it was measured (`RACK.min_RTT`).
     min_rtt: Option<(Duration, Instant)>,
-    /// Behind the highest that has arrived (`RACK.fack`).
+    /// After the highest sequence number delivered (`RACK.fack`).
     fack: Seq,
-    /// Did an original arrive after one that left later (`RACK.reordering_seen`)?
+    /// Was an original delivered after one that left later (`RACK.reordering_seen`)?
     reordering_seen: bool,
-    /// By how many segments one was overtaken at most (Linux, `reordering`), where that is more than
-    /// `dupthresh`.
-    degree: u64,
-    /// Quarters of the smallest round trip in the reordering window (`RACK.reo_wnd_mult`).
-    quarters: u64,
-    /// Recoveries for which that holds (`RACK.reo_wnd_persist`).
-    persists: u32,
-    /// Until this is acknowledged, D-SACKs are of a round that has counted (`RACK.dsack_round`).
-    dsack_round: Option<Seq>,
-    pending: Pending,
-    copies: Copies,
     /// The reordering window (`RACK.reo_wnd`).
-    window: Duration,
-    /// Is what a timeout took for lost being repaired?
-    pub(super) timed_out: bool,
+    reo_wnd: Duration,
+    /// Quarters of the smallest round trip in it (`RACK.reo_wnd_mult`).
+    reo_wnd_mult: u64,
+    /// Recoveries for which that holds (`RACK.reo_wnd_persist`).
+    reo_wnd_persist: u32,
+    /// Until this is acknowledged, D-SACKs belong to a round that has counted
+    /// (`RACK.dsack_round`).
+    dsack_round: Option<Seq>,
+    /// What the acknowledgment at hand has delivered so far.
+    delivery: Delivery,
+    /// By how many segments one was overtaken at most (`reordering` of Linux), where that is more
+    /// than `dupthresh`.
+    reordering: u64,
+    /// Segments retransmitted since the connection began (`total_retrans` of Linux).
+    total_retrans: u32,
+    /// Is what a timeout marked lost being retransmitted?
+    timed_out: bool,
     /// All below that is lost has been retransmitted.
-    repaired_up_to: Seq,
-    pub(super) probe: TailLossProbe,
+    retransmitted_up_to: Seq,
+    pub probe: TailLossProbe,
+}
+
+/// What one acknowledgment delivers.
+#[derive(Clone, Copy, Debug)]
+struct Delivery {
+    /// `RACK.min_RTT` and `RACK.fack` before it: what is reported at once, in blocks of any order,
+    /// has not overtaken each other.
+    min_rtt: Option<Duration>,
+    fack: Seq,
+    /// Of what it delivers for certain, the segment sent last.
+    latest: Option<XmitKey>,
+    /// Of that, when the highest segment left that is acknowledged, and the highest SACKed:
+    /// whichever block comes first.
+    highest: [Option<(Seq, Instant)>; 2],
+    /// The lowest segment that was delivered after one that left later.
+    reordered: Option<Seq>,
 }
 
 impl Default for Rack {
     fn default() -> Self {
         Self {
-            newest: None,
+            xmit_ts: None,
+            end_seq: Seq::FIRST,
             rtt: Duration::ZERO,
             min_rtt: None,
             fack: Seq::FIRST,
             reordering_seen: false,
-            degree: 0,
-            quarters: 1,
-            persists: PERSISTENCE,
+            reo_wnd: Duration::ZERO,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: REO_WND_PERSIST,
             dsack_round: None,
-            pending: Pending::default(),
-            copies: Copies::default(),
-            window: Duration::ZERO,
+            delivery: Delivery::after(None, Seq::FIRST),
+            reordering: 0,
+            total_retrans: 0,
             timed_out: false,
-            repaired_up_to: Seq::FIRST,
+            retransmitted_up_to: Seq::FIRST,
             probe: TailLossProbe::default(),
         }
     }
 }
 
+impl Delivery {
+    const fn after(min_rtt: Option<Duration>, fack: Seq) -> Self {
+        Self { min_rtt, fack, latest: None, highest: [None; 2], reordered: None }
+    }
+
+    /// The round trip of a segment that is delivered is `rtt`, and the acknowledgment echoes
+    /// `echo`: may it be of a retransmission's original (section 6.2 step 2)?
+    fn is_spurious_retransmission(&self, sent: &Sent, rtt: Duration, echo: Option<u32>) -> bool {
+        sent.was_retransmitted()
+            && (echoes_earlier(echo, sent) || self.min_rtt.is_some_and(|least| rtt < least))
+    }
+
+    fn update(&mut self, sent: &Sent, ack: &AckFacts) {
+        self.latest = self.latest.max(Some(sent.xmit_key()));
+        let highest = &mut self.highest[usize::from(sent.end() > ack.ack)];
+        *highest = (*highest).max(Some((sent.end(), sent.last_sent)));
+    }
+
+    fn note_reordered(&mut self, seq: Seq) {
+        self.reordered = Some(self.reordered.map_or(seq, |lowest| lowest.min(seq)));
+    }
+}
+
+/// Is the echo of an earlier transmission than the last one?
+fn echoes_earlier(echo: Option<u32>, sent: &Sent) -> bool {
+    echo.is_some_and(|echo| (echo.wrapping_sub(sent.timestamp) as i32) < 0)
+}
+
+impl LossRecovery for Rack {
+    /// Section 6.2: steps 4 and 5, once all that is delivered has been through steps 1 to 3.
+    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+        let recovered = self.leave_recovery(recovery, ack);
+        // Step 4: Update RACK reordering window.
+        self.update_reo_wnd_mult(ack, recovered);
+        // Step 5: Detect losses.
+        let overtaken = self.detect_loss(recovery, ack.at, cx);
+        self.enter_recovery(overtaken, recovery, cx)
+    }
+}
+
 impl Rack {
-    /// The state of a sender that does as `config` says, if it goes by RACK.
-    pub fn of(config: &Config) -> Option<alloc::boxed::Box<Self>> {
-        (config.recovery.algorithm == Algorithm::Rack).then(alloc::boxed::Box::default)
+    /// An acknowledgment is about to be taken.
+    fn begin_ack(&mut self) {
+        self.delivery = Delivery::after(self.min_rtt.map(|(least, _)| least), self.fack);
     }
 
-    /// Forgets which losses there were to repair.
-    pub fn forget_losses(&mut self, timers: &mut TimerTable) {
-        self.timed_out = false;
-        self.repaired_up_to = Seq::FIRST;
-        timers.stop(Timer::Reordering);
-        timers.stop(Timer::LossProbe);
-        self.probe.stop();
+    /// Section 6.2: steps 1 to 3 for a segment that the acknowledgment is the first to report.
+    fn on_delivered(&mut self, sent: &Sent, ack: &AckFacts, config: &RackConfig) {
+        let rtt = ack.at - sent.last_sent;
+        // Step 1: Update RACK.min_RTT.
+        self.update_min_rtt(sent, ack.at, config);
+        // Step 2: Update the state for the most recently sent segment that has been delivered.
+        if !self.delivery.is_spurious_retransmission(sent, rtt, ack.echo) {
+            self.delivery.update(sent, ack);
+        }
+        // Step 3: Detect data segment reordering.
+        self.detect_reordering(sent);
     }
 
-    /// A round trip was measured.
-    pub fn note_sample(&mut self) {
-        self.probe.sampled = true;
-    }
-
-    fn measure(&mut self, rtt: Duration, at: Instant, config: &RackConfig) {
+    /// Step 1.
+    fn update_min_rtt(&mut self, sent: &Sent, at: Instant, config: &RackConfig) {
+        if sent.was_retransmitted() {
+            return;
+        }
+        let rtt = at - sent.last_sent;
         let outdated = |since| config.min_rtt_window.is_some_and(|window| at - since > window);
         match self.min_rtt {
             Some((least, since)) if least < rtt && !outdated(since) => {}
@@ -103,303 +171,316 @@ impl Rack {
         }
     }
 
-    /// Step 4 of section 6.2, its first half: D-SACKs widen the reordering window.
-    fn adapt(&mut self, facts: &AckFacts, recovered: bool) {
-        if self.dsack_round.is_some_and(|round| facts.ack >= round) {
-            self.dsack_round = None;
+    /// Step 3.
+    fn detect_reordering(&mut self, sent: &Sent) {
+        if !sent.was_retransmitted() && sent.end() < self.delivery.fack {
+            self.delivery.note_reordered(sent.seq);
         }
-        if facts.dsack.is_some() && self.dsack_round.is_none() {
-            self.dsack_round = Some(facts.max);
-            self.quarters += 1;
-            self.persists = PERSISTENCE;
-        } else if recovered {
-            self.persists = self.persists.saturating_sub(1);
-            if self.persists == 0 {
-                self.quarters = 1;
-            }
-        }
+        self.fack = self.fack.max(sent.end());
     }
-}
 
-impl Sender {
-    /// Steps 1 to 3 of section 6.2, before the acknowledgment `segment` is taken: what arrived, and
-    /// in which order.
-    pub(crate) fn rack_hears(&mut self, segment: &Segment, at: Instant) {
-        let partial = self.recovery.is_fast() && segment.ack < self.recovery.recover;
-        let smss = self.window.smss;
-        let Self { rack: Some(rack), flight, config, .. } = self else { return };
-        let linux = config.recovery.rack.rules == RackRules::Linux;
-        // Without reordering seen, D-SACKs say nothing to Linux, nor does one of a probe
-        // (`tcp_dsack_seen`).
-        let duplicate = duplicate_range(segment);
-        rack.pending.doubted =
-            linux && duplicate.as_ref().is_some_and(|range| !rack.believes(range, smss));
-        let duplicate = duplicate.filter(|_| !rack.pending.doubted);
-        let dsack = duplicate.is_some_and(|range| !rack.probe.ends_at(range.end));
-        rack.pending.dsack |= dsack && rack.reordering_seen;
-        rack.pending.delivered = None;
-        let mut overtaken: Option<Seq> = None;
-        let echo = segment.timestamps().map(|timestamps| timestamps.echo);
-        let mut latest: Option<Sending> = None;
-        let mut looked_at: [Option<(Seq, Instant)>; 2] = [None; 2];
-        // Of what is reported at once, in blocks of any order, none has overtaken another.
-        let fack = rack.fack;
-        // Linux takes the samples last (`tcp_ack_update_rtt`). To RFC 8985, which takes them first, it
-        // is the same: what has a smaller one left later than what would have been left out.
-        let least = rack.min_rtt;
-        for sent in flight.delivered_by(segment) {
-            let rtt = at - sent.last_sent;
-            rack.pending.delivered = rack.pending.delivered.max(Some(sent.last_sent));
-            if !sent.was_retransmitted() {
-                rack.measure(rtt, at, &config.recovery.rack);
-                if sent.end() < fack {
-                    overtaken = Some(overtaken.map_or(sent.seq, |low| low.min(sent.seq)));
-                }
-            }
-            rack.fack = rack.fack.max(sent.end());
-            // It may be the original that arrived.
-            let echo = match config.recovery.rack.rules {
-                RackRules::Linux if sent.end() > segment.ack => None,
-                RackRules::Linux | RackRules::Rfc8985 => echo,
-            };
-            let before = |echo: u32| (echo.wrapping_sub(sent.timestamp) as i32) < 0;
-            // The hole was filled by what was only late (`tcp_try_undo_partial`).
-            let late = sent.was_retransmitted() && sent.seq < fack && echo.is_some_and(before);
-            if linux && partial && late {
-                overtaken = Some(flight.una());
-            }
-            let too_soon = least.is_some_and(|(least, _)| rtt < least);
-            if !sent.was_retransmitted() || !(echo.is_some_and(before) || too_soon) {
-                latest = latest.max(Some(sent.sending()));
-                // Blocks are looked at in the order of their numbers, whichever comes first.
-                let last = &mut looked_at[usize::from(sent.end() > segment.ack)];
-                *last = (*last).max(Some((sent.end(), sent.last_sent)));
-            }
-        }
-        let [acked, sacked] = looked_at;
-        let left = match config.recovery.rack.round_trip {
-            RackRoundTrip::SentLast => latest.map(|(left, _)| left),
+    /// All that the acknowledgment delivers has been looked at. Is a round trip known of it?
+    fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
+        let [acked, sacked] = self.delivery.highest;
+        let left = match config.round_trip {
+            RackRoundTrip::SentLast => self.delivery.latest.map(|(left, _)| left),
             RackRoundTrip::LookedAtLast => acked.or(sacked).map(|(_, left)| left),
         };
         if let Some(left) = left {
-            rack.rtt = at - left;
-            rack.pending.advanced = true;
+            self.rtt = ack.at - left;
         }
-        if let Some(low) = overtaken {
-            rack.note_reordering(low, smss);
+        if let Some(low) = self.delivery.reordered.filter(|low| *low < self.fack) {
+            self.reordering_seen = true;
+            self.note_reordering(self.fack.since(low).div_ceil(smss));
         }
-        rack.newest = rack.newest.max(latest);
-        rack.probe.is_repeated = flight.is_repeated_by(segment);
+        let known = self.xmit_ts.map(|left| (left, self.end_seq));
+        if let Some((left, end)) = known.max(self.delivery.latest) {
+            (self.xmit_ts, self.end_seq) = (Some(left), end);
+        }
+        left.is_some()
     }
 
-    /// Loss recovery's part of an acknowledgment: sections 6.2 and 7.4.
-    pub(super) fn rack_recovers(&mut self, facts: &AckFacts) {
-        self.end_probe(facts);
-        let recovered = self.end_rack_recovery(facts);
-        let Some(rack) = &mut self.rack else { return };
-        match self.config.recovery.rack.rules {
-            RackRules::Rfc8985 => rack.adapt(facts, recovered),
-            RackRules::Linux => {
-                rack.adapt_as_linux(facts.at, recovered);
-                if !core::mem::take(&mut rack.pending.advanced) {
-                    // The timer is another's now (`tcp_set_xmit_timer`).
-                    if facts.is_new() {
-                        self.timers.stop(Timer::Reordering);
-                    }
-                    return;
-                }
+    /// Step 4, its first half: D-SACKs widen the reordering window.
+    fn update_reo_wnd_mult(&mut self, ack: &AckFacts, recovered: bool) {
+        if self.dsack_round.is_some_and(|round| ack.ack >= round) {
+            self.dsack_round = None;
+        }
+        if ack.dsack.is_some() && self.dsack_round.is_none() {
+            self.dsack_round = Some(ack.max);
+            self.reo_wnd_mult += 1;
+            self.reo_wnd_persist = REO_WND_PERSIST;
+        } else if recovered {
+            self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+            if self.reo_wnd_persist == 0 {
+                self.reo_wnd_mult = 1;
             }
         }
-        self.detect_by_time(facts.at);
+    }
+
+    /// Step 4, its second half, `RACK_update_reo_wnd`: `min(reo_wnd_mult * min_RTT / 4, SRTT)`.
+    fn updated_reo_wnd(&self, recovery: &Recovery, cx: &Context<'_>) -> Duration {
+        let RackConfig { reordering_window, threshold, .. } = cx.config.recovery.rack;
+        let counts = threshold == RackThreshold::Dupthresh;
+        let enough = || counts && has_sacked_enough(cx.flight, &cx.config.recovery);
+        if !self.reordering_seen && (recovery.is_fast() || self.timed_out || enough()) {
+            return Duration::ZERO;
+        }
+        let mult = match reordering_window {
+            ReorderingWindow::Adaptive => self.reo_wnd_mult,
+            ReorderingWindow::Static => 1,
+        };
+        let min_rtt = self.min_rtt.map_or(Duration::ZERO, |(least, _)| least);
+        let reo_wnd = min_rtt.saturating_mul(mult) / 4;
+        cx.srtt.map_or(reo_wnd, |srtt| reo_wnd.min(srtt))
+    }
+
+    /// Step 5, `RACK_detect_loss_and_arm_timer`; `None`: nothing is known yet.
+    fn detect_loss(
+        &mut self,
+        recovery: &Recovery,
+        at: Instant,
+        cx: &mut Context<'_>,
+    ) -> Option<Overtaken> {
+        if cx.suppressed {
+            return None;
+        }
+        self.reo_wnd = self.updated_reo_wnd(recovery, cx);
+        cx.timers.stop(Timer::Reordering);
+        let xmit_ts = self.xmit_ts?;
+        let timeout = self.rtt + self.reo_wnd;
+        let overtaken = cx.flight.mark_overtaken((xmit_ts, self.end_seq), timeout, at);
+        if let Some(lost) = overtaken.lost {
+            self.retransmitted_up_to = self.retransmitted_up_to.min(lost);
+        }
+        let slack = cx.config.recovery.rack.timer_slack;
+        let due = overtaken.awaited.map(|left| left + timeout + slack);
+        cx.timers.arm(Timer::Reordering, due);
+        Some(overtaken)
+    }
+
+    /// What is lost outside a recovery begins one.
+    fn enter_recovery(
+        &self,
+        overtaken: Option<Overtaken>,
+        recovery: &Recovery,
+        cx: &Context<'_>,
+    ) -> Step {
+        let lost = overtaken.is_some() && cx.flight.lost() > 0;
+        let begins = lost && !self.timed_out && !recovery.is_fast();
+        match begins && recovery.may_enter(cx) {
+            true => self.enter(cx.flight, false),
+            false => Step::None,
+        }
+    }
+
+    /// Where all that is lost is in flight again, nothing is retransmitted for it.
+    fn enter(&self, flight: &Flight, ends_timeout: bool) -> Step {
+        let retransmit = match self.first_lost(flight) {
+            Some(_) => Retransmit::Head,
+            None => Retransmit::Nothing,
+        };
+        Step::Enter(Entry { retransmit, ends_timeout, ..Entry::HEAD })
     }
 
     /// Does the acknowledgment end a recovery, be it fast or from a timeout?
-    fn end_rack_recovery(&mut self, facts: &AckFacts) -> bool {
-        let Some(rack) = &mut self.rack else { return false };
-        let recovering = rack.timed_out || self.recovery.is_fast();
-        let ends = recovering && facts.ack >= self.recovery.recover;
+    fn leave_recovery(&mut self, recovery: &mut Recovery, ack: &AckFacts) -> bool {
+        let recovering = self.timed_out || recovery.is_fast();
+        let ends = recovering && ack.ack >= recovery.recover;
         if ends {
-            rack.timed_out = false;
-            self.recovery.leave();
+            self.timed_out = false;
+            recovery.leave();
         }
         ends
     }
 
-    /// Step 5 of section 6.2. What is lost outside a recovery begins one.
-    pub(super) fn detect_by_time(&mut self, at: Instant) {
-        let window = self.reordering_window();
-        let Self {
-            rack: Some(rack), flight, config, timers, without_retransmission: false, ..
-        } = self
-        else {
-            return;
-        };
-        rack.window = window;
+    /// The retransmission timer expired (section 6.3, `RACK_mark_losses_on_RTO`). The scoreboard
+    /// stays, unless the head was selectively acknowledged: the receiver reneged.
+    fn on_timeout(&mut self, reo_wnd: Duration, at: Instant, cx: &mut Context<'_>) {
+        if cx.flight.head().is_some_and(Sent::is_sacked) {
+            cx.flight.clear_scoreboard();
+        }
+        cx.flight.mark_lost_on_timeout(self.rtt + reo_wnd, at);
+        self.forget_losses(cx.timers);
+        self.timed_out = true;
+    }
+
+    /// Forgets which losses there were to repair.
+    pub fn forget_losses(&mut self, timers: &mut TimerTable) {
+        self.timed_out = false;
+        self.retransmitted_up_to = Seq::FIRST;
         timers.stop(Timer::Reordering);
-        let Some(newest) = rack.newest else { return };
-        let settle = rack.rtt + window;
-        let overtaken = flight.mark_overtaken(newest, settle, at);
-        if let Some(lost) = overtaken.lost {
-            rack.repaired_up_to = rack.repaired_up_to.min(lost);
-        }
-        let slack = config.recovery.rack.timer_slack;
-        timers.arm(Timer::Reordering, overtaken.awaited.map(|left| left + settle + slack));
-        let by_linux = config.recovery.rack.rules == RackRules::Linux;
-        if by_linux && overtaken.again && rack.timed_out {
-            rack.timed_out = false;
-            self.timed_out_at = None;
-            self.stop_frto();
-            rack_begins(self, at);
-            return;
-        }
-        let begins = flight.lost() > 0 && !rack.timed_out && !self.recovery.is_fast();
-        if begins && self.may_recover() {
-            rack_begins(self, at);
-        }
+        timers.stop(Timer::LossProbe);
+        self.probe.stop();
     }
 
-    /// Step 4 of section 6.2, its second half.
-    fn reordering_window(&self) -> Duration {
-        let Some(rack) = &self.rack else { return Duration::ZERO };
-        let RackConfig { reordering_window, threshold, .. } = self.config.recovery.rack;
-        let counts = threshold == RackThreshold::Dupthresh;
-        let recovers = || self.recovery.is_fast() || rack.timed_out;
-        if !rack.reordering_seen && (recovers() || (counts && self.has_sacked_enough())) {
-            return Duration::ZERO;
-        }
-        let quarters = match reordering_window {
-            ReorderingWindow::Adaptive => rack.quarters,
-            ReorderingWindow::Static => 1,
-        };
-        let least = rack.min_rtt.map_or(Duration::ZERO, |(least, _)| least);
-        let window = least.saturating_mul(quarters) / 4;
-        self.rtt.estimate().map_or(window, |estimate| window.min(estimate.srtt))
-    }
-
-    /// Are as many segments SACKed, of whatever length, as show a loss without time
-    /// (`RACK.segs_sacked`)?
-    fn has_sacked_enough(&self) -> bool {
-        let enough = self.config.recovery.dupthresh as usize;
-        let sacked = self.flight.segments_from(self.flight.una()).filter(|sent| sent.is_sacked());
-        self.flight.sacked() > 0 && sacked.take(enough).count() == enough
-    }
-
-    /// The reordering timer expired.
-    pub(crate) fn on_reordering_timer(&mut self, at: Instant) {
-        let recovering = self.recovery.is_fast();
-        self.detect_by_time(at);
-        if !recovering {
-            self.reduce_in_proportion_at_timer();
-        }
-        self.restart_timer_from_head(at);
-    }
-
-    /// The retransmission timer expired (section 6.3). The scoreboard stays, unless the head was
-    /// selectively acknowledged: the receiver reneged.
-    pub(crate) fn rack_times_out(&mut self, at: Instant) {
-        self.nxt = self.flight.max();
-        let Self { rack: Some(rack), flight, config, timers, .. } = self else { return };
-        if flight.head().is_some_and(Sent::is_sacked) {
-            flight.clear_scoreboard();
-        }
-        let window = match config.recovery.rack.rules {
-            RackRules::Rfc8985 => rack.window,
-            RackRules::Linux => Duration::ZERO,
-        };
-        flight.mark_lost_on_timeout(rack.rtt + window, at);
-        rack.forget_losses(timers);
-        rack.timed_out = true;
-    }
-
-    /// Nothing that was taken for lost is.
-    pub(crate) fn forget_rack_losses(&mut self) {
-        if let Some(rack) = &mut self.rack {
-            rack.forget_losses(&mut self.timers);
-            self.flight.clear_losses();
-        }
-    }
-
-    /// From now on the sender does as `config` says. What go-back-N had to send again is lost, and
-    /// the other way round.
-    pub(crate) fn adopt_rack(&mut self, config: &Config) {
-        match (Rack::of(config), &self.rack) {
-            (None, None) | (Some(_), Some(_)) => {}
-            (Some(mut rack), None) => {
-                if self.rtt.estimate().is_some() {
-                    rack.note_sample();
-                }
-                self.rack = Some(rack);
-                self.flight.clear_losses();
-                self.flight.mark_lost_from(self.nxt);
-                self.nxt = self.flight.max();
-            }
-            (None, Some(_)) => {
-                self.nxt = self.first_unrepaired().unwrap_or(self.flight.max());
-                self.rack = None;
-                self.timers.stop(Timer::Reordering);
-                self.timers.stop(Timer::LossProbe);
-                self.flight.clear_losses();
-            }
-        }
-        self.prr = None;
-    }
-
-    /// What a fast retransmit or timeout sends again: the head, or the first that is lost by time.
-    pub(crate) fn first_repair(&self) -> Seq {
-        self.first_unrepaired().unwrap_or(self.flight.una())
+    /// Is what a timeout marked lost being retransmitted?
+    pub const fn is_after_timeout(&self) -> bool {
+        self.timed_out
     }
 
     /// The first segment that is lost and was not retransmitted since.
-    pub(crate) fn first_unrepaired(&self) -> Option<Seq> {
-        let rack = self.rack.as_ref()?;
-        self.flight.unrepaired_from(rack.repaired_up_to).map(|sent| sent.seq)
-    }
-
-    /// What leaves, as long as the windows have room for a whole segment: what is lost, then new
-    /// data.
-    pub(crate) fn choose_by_time(&mut self) -> Option<Chunk> {
-        let Some(lost) = self.first_unrepaired() else { return self.choose_new() };
-        if self.outstanding() + self.window.smss > self.window.cwnd {
-            return None;
-        }
-        let cause = match self.recovery.is_fast() {
-            true => Cause::Recovery,
-            false => Cause::GoBackN,
-        };
-        self.chunk_at(lost, cause)
+    pub fn first_lost(&self, flight: &Flight) -> Option<Seq> {
+        flight.unrepaired_from(self.retransmitted_up_to).map(|sent| sent.seq)
     }
 
     /// The segment at `seq` leaves again.
-    pub(crate) fn rack_repairs(&mut self, seq: Seq) {
-        let Self { rack: Some(rack), flight, .. } = self else { return };
-        rack.note_resent();
+    pub fn on_retransmission(&mut self, seq: Seq, flight: &mut Flight) {
+        self.total_retrans = self.total_retrans.saturating_add(1);
         let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(Sent::end);
         if let Some(end) = lost {
             flight.mark_repaired(seq);
-            if flight.unrepaired_from(rack.repaired_up_to).is_none_or(|sent| sent.seq >= end) {
-                rack.repaired_up_to = end;
+            let next = flight.unrepaired_from(self.retransmitted_up_to);
+            if next.is_none_or(|sent| sent.seq >= end) {
+                self.retransmitted_up_to = end;
+            }
+        }
+    }
+}
+
+/// Are as many segments SACKed, of whatever length, as show a loss without time
+/// (`RACK.segs_sacked`)?
+fn has_sacked_enough(flight: &Flight, config: &RecoveryConfig) -> bool {
+    let enough = config.dupthresh as usize;
+    let sacked = flight.segments_from(flight.una()).filter(|sent| sent.is_sacked());
+    flight.sacked() > 0 && sacked.take(enough).count() == enough
+}
+
+/// RACK by RFC 8985, or as Linux has it.
+#[derive(Clone, Debug)]
+pub(crate) enum AnyRack {
+    Rfc8985(Rack),
+    Linux(LinuxRack),
+}
+
+impl Deref for AnyRack {
+    type Target = Rack;
+
+    fn deref(&self) -> &Rack {
+        match self {
+            Self::Rfc8985(rack) => rack,
+            Self::Linux(linux) => &linux.rack,
+        }
+    }
+}
+
+impl DerefMut for AnyRack {
+    fn deref_mut(&mut self) -> &mut Rack {
+        match self {
+            Self::Rfc8985(rack) => rack,
+            Self::Linux(linux) => &mut linux.rack,
+        }
+    }
+}
+
+impl LossRecovery for AnyRack {
+    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+        match self {
+            Self::Rfc8985(rack) => rack.on_ack(recovery, ack, cx),
+            Self::Linux(linux) => linux.on_ack(recovery, ack, cx),
+        }
+    }
+
+    /// What is neither SACKed nor lost, plus what was retransmitted. Without limited transmit what is
+    /// SACKed counts until recovery begins.
+    fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
+        let sacked = match recovery.is_fast() || self.timed_out || config.limited_transmit {
+            true => flight.sacked(),
+            false => 0,
+        };
+        Some(flight.size() - sacked - flight.lost() + flight.repaired())
+    }
+
+    /// What is lost, then new data.
+    fn next_seg(
+        &mut self,
+        _recovery: &Recovery,
+        cx: &mut Context<'_>,
+        has_new: bool,
+    ) -> Option<NextSeg> {
+        let lost = self.first_lost(cx.flight).map(NextSeg::Retransmission);
+        lost.or(has_new.then_some(NextSeg::New))
+    }
+}
+
+impl AnyRack {
+    /// Of a sender that does as `config` says, if it goes by RACK; what was `known` stays known.
+    pub fn of(config: &Config, known: Option<Box<Self>>) -> Option<Box<Self>> {
+        if config.recovery.algorithm != Algorithm::Rack {
+            return None;
+        }
+        let is_linux = config.recovery.rack.rules == RackRules::Linux;
+        match known {
+            Some(known) if is_linux == matches!(*known, Self::Linux(_)) => Some(known),
+            known => {
+                let rack = known.map(|known| (**known).clone()).unwrap_or_default();
+                Some(Box::new(match is_linux {
+                    true => Self::Linux(LinuxRack::new(rack)),
+                    false => Self::Rfc8985(rack),
+                }))
             }
         }
     }
 
-    /// What counts against the window: neither SACKed nor lost, plus what was retransmitted. Without
-    /// limited transmit what is SACKed counts until recovery begins.
-    pub(crate) fn rack_outstanding(&self) -> u64 {
-        let flight = &self.flight;
-        let recovers = self.recovery.is_fast() || self.rack.as_ref().is_some_and(|r| r.timed_out);
-        let sacked = match recovers || self.config.recovery.limited_transmit {
-            true => flight.sacked(),
-            false => 0,
-        };
-        flight.size() - sacked - flight.lost() + flight.repaired()
+    /// An acknowledgment is about to be taken.
+    pub fn begin_ack(&mut self) {
+        self.deref_mut().begin_ack();
+        if let Self::Linux(linux) = self {
+            linux.begin_ack();
+        }
     }
-}
 
-fn rack_begins(sender: &mut Sender, at: Instant) {
-    let waits = sender.first_unrepaired().is_some();
-    sender.enter(Fast::Rack, at);
-    // Where all that is lost is under way again, nothing is retransmitted for it.
-    if !waits {
-        sender.resend_head = None;
+    /// The acknowledgment is the first to report `sent`.
+    pub fn on_delivered(&mut self, sent: &Sent, ack: &AckFacts, cx: (&Recovery, &RackConfig)) {
+        match self {
+            Self::Rfc8985(rack) => rack.on_delivered(sent, ack, cx.1),
+            Self::Linux(linux) => linux.on_delivered(sent, ack, cx),
+        }
+    }
+
+    /// All that it delivers has been told. Is its D-SACK nothing to go by?
+    pub fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
+        match self {
+            Self::Rfc8985(rack) => {
+                rack.end_ack(ack, config, smss);
+                false
+            }
+            Self::Linux(linux) => linux.end_ack(ack, config, smss),
+        }
+    }
+
+    /// The reordering timer expired.
+    pub fn on_reordering_timer(
+        &mut self,
+        recovery: &Recovery,
+        at: Instant,
+        cx: &mut Context<'_>,
+    ) -> Step {
+        match self {
+            Self::Rfc8985(rack) => {
+                let overtaken = rack.detect_loss(recovery, at, cx);
+                rack.enter_recovery(overtaken, recovery, cx)
+            }
+            Self::Linux(linux) => linux.detect_loss(recovery, at, cx),
+        }
+    }
+
+    /// The retransmission timer expired.
+    pub fn on_timeout(&mut self, at: Instant, cx: &mut Context<'_>) {
+        match self {
+            Self::Rfc8985(rack) => rack.on_timeout(rack.reo_wnd, at, cx),
+            Self::Linux(linux) => linux.rack.on_timeout(Duration::ZERO, at, cx),
+        }
+    }
+
+    /// What was marked lost is not: losses are looked for with the next acknowledgment again.
+    pub const fn on_undo(&mut self) {
+        if let Self::Linux(linux) = self {
+            linux.on_undo();
+        }
+    }
+
+    /// Must a round trip be measured between two probes?
+    pub const fn probes_once_a_round_trip(&self) -> bool {
+        matches!(self, Self::Rfc8985(_))
     }
 }

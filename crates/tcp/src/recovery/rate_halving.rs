@@ -51,14 +51,14 @@ impl Sender {
     }
 
     /// Fast recovery begins with `flight_size` bytes outstanding.
-    pub(super) fn begin_rate_halving(&mut self, flight_size: u64) {
+    pub(crate) fn begin_rate_halving(&mut self, flight_size: u64) {
         self.window.cwnd = flight_size.max(self.window.smss);
         self.recovery.rate = Rate { odd: false, cwnd: self.window.cwnd };
     }
 
     /// An acknowledgment arrived, in fast recovery if the sender was `recovering`: every second one
     /// takes a segment off the window, down to half of `ssthresh`, and none releases more than one.
-    pub(super) fn halve_rate(&mut self, facts: &AckFacts, recovering: bool) {
+    pub(crate) fn halve_rate(&mut self, facts: &AckFacts, recovering: bool) {
         let counts = facts.duplicate || facts.newly_sacked > 0 || facts.is_new();
         if !self.recovery.is_fast() || !counts {
             return;

@@ -1,38 +1,52 @@
 //! Reno: fast retransmit and fast recovery of RFC 5681 section 3.2, with the "bugfix" variants of
 //! RFC 2582 section 3.
 
-use super::Fast;
+use super::early_retransmit::dupthresh;
+use super::{Context, Entry, LossRecovery, Recovery, Retransmit, Step};
 use crate::config::Reduction;
 use crate::flight::AckFacts;
-use crate::sender::Sender;
 
-impl Sender {
-    /// Outside fast recovery: the third duplicate acknowledgment starts it, and the window inflates
-    /// by what left the network (steps 2 and 3; RFC 6582 section 3.2 step 2). `fast` is how it
-    /// begins.
-    pub(super) fn reno_counts(&mut self, facts: &AckFacts, fast: Fast) {
-        if !facts.duplicate {
-            return;
-        }
-        self.recovery.dupacks += 1;
-        self.recovery.informative += 1;
-        let dupthresh = self.dupthresh();
-        if self.recovery.dupacks >= dupthresh && self.may_recover() {
-            self.enter(fast, facts.at);
-            if self.config.recovery.reduction != Reduction::RateHalving {
-                self.window.cwnd += u64::from(dupthresh) * self.window.smss;
-            }
-        }
-    }
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reno;
 
-    /// In fast recovery: each further duplicate inflates the window (step 4), and any new
-    /// acknowledgment ends it (step 6).
-    pub(super) fn reno_recovers(&mut self, facts: &AckFacts) {
-        if facts.duplicate {
-            self.window.cwnd += self.window.smss;
-        } else if facts.is_new() {
-            self.window.cwnd = self.recovery.halved;
-            self.recovery.leave();
+impl LossRecovery for Reno {
+    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+        if !recovery.is_fast() {
+            return count(recovery, ack, cx);
         }
+        if ack.duplicate {
+            return inflate(cx);
+        }
+        if !ack.is_new() {
+            return Step::None;
+        }
+        // Step 6: "the TCP MUST set cwnd to ssthresh (the value set in step 2)".
+        let cwnd = Some(recovery.halved);
+        recovery.leave();
+        Step::Leave { cwnd }
     }
+}
+
+/// Outside fast recovery: the third duplicate acknowledgment starts it, with
+/// `cwnd = ssthresh + 3 * SMSS` (steps 2 and 3; RFC 6582 section 3.2 step 2).
+pub(super) fn count(recovery: &mut Recovery, ack: &AckFacts, cx: &Context<'_>) -> Step {
+    if !ack.duplicate {
+        return Step::None;
+    }
+    recovery.count(true);
+    let dupthresh = dupthresh(cx);
+    if recovery.dupacks < dupthresh || !recovery.may_enter(cx) {
+        return Step::None;
+    }
+    let inflation = match cx.config.recovery.reduction {
+        Reduction::RateHalving => 0,
+        Reduction::AtOnce | Reduction::Prr(_) => u64::from(dupthresh) * cx.window.smss,
+    };
+    Step::Enter(Entry { inflation, ..Entry::HEAD })
+}
+
+/// In fast recovery each further duplicate adds SMSS to cwnd (step 4).
+pub(super) const fn inflate(cx: &Context<'_>) -> Step {
+    let cwnd = cx.window.cwnd + cx.window.smss;
+    Step::Stay { cwnd, retransmit: Retransmit::Nothing }
 }

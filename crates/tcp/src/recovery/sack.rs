@@ -1,117 +1,133 @@
 //! SACK-based loss recovery: RFC 6675, and RFC 3517 before it.
 
-use super::Fast;
-use crate::config::{Outstanding, SackRules};
-use crate::flight::{AckFacts, Cause, LossRule, Sent};
-use crate::sender::{Chunk, Sender};
+use super::early_retransmit::dupthresh;
+use super::{Context, Entry, LossRecovery, NextSeg, Recovery, Step};
+use crate::config::{Outstanding, RecoveryConfig, SackRules};
+use crate::flight::{AckFacts, Flight, LossRule, Sent};
 use crate::seq::Seq;
 
-impl Sender {
-    /// IsLost (section 4 of both RFCs): enough was SACKed above.
-    fn loss_rule(&self) -> LossRule {
-        let dupthresh = self.config.recovery.dupthresh;
-        let bytes = match self.config.recovery.sack.rules {
-            SackRules::Rfc3517 => u64::from(dupthresh) * self.window.smss,
-            // ns-2 has no such rule, and does not ask.
-            SackRules::Rfc6675 | SackRules::Ns2 => {
-                u64::from(dupthresh.max(1) - 1) * self.window.smss + 1
-            }
-        };
-        LossRule { runs: dupthresh, bytes }
-    }
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sack {
+    /// After the highest sequence number retransmitted (HighRxt).
+    high_rxt: Seq,
+    /// A rescue retransmission waits until SND.UNA is beyond this (RescueRxt).
+    rescue_rxt: Seq,
+}
 
-    /// Outside recovery (RFC 6675 section 5): duplicate acknowledgments are counted, those of
-    /// RFC 5681 by RFC 3517, those with new SACK information by RFC 6675.
-    pub(super) fn sack_counts(&mut self, facts: &AckFacts) {
-        let rules = self.config.recovery.sack.rules;
-        let duplicate = match rules {
-            SackRules::Rfc3517 => facts.duplicate,
-            SackRules::Rfc6675 | SackRules::Ns2 => facts.newly_sacked > 0,
-        };
-        if facts.newly_sacked > 0 {
-            self.flight.mark_lost(self.loss_rule());
-        }
-        if !duplicate {
-            return;
-        }
-        self.recovery.dupacks += 1;
-        if facts.newly_sacked > 0 {
-            self.recovery.informative += 1;
-        }
-        let counted = self.recovery.dupacks >= self.dupthresh();
-        let head_lost = rules == SackRules::Rfc6675 && self.flight.lost_edge() > self.flight.una();
-        if (counted || head_lost) && self.may_recover() {
-            let end = self.flight.head().map_or(self.flight.una(), Sent::end);
-            self.enter(Fast::Sack { high_rxt: end, rescue: end }, facts.at);
-            self.flight.mark_repaired(self.flight.una());
+impl Default for Sack {
+    fn default() -> Self {
+        Self { high_rxt: Seq::FIRST, rescue_rxt: Seq::FIRST }
+    }
+}
+
+impl LossRecovery for Sack {
+    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+        match recovery.is_fast() {
+            true => recover(recovery, ack, cx),
+            false => self.count(recovery, ack, cx),
         }
     }
 
-    /// In recovery (RFC 6675 section 5 step C).
-    pub(super) fn sack_recovers(&mut self, facts: &AckFacts) {
-        if facts.ack >= self.recovery.recover {
-            self.recovery.leave();
-        }
-        if facts.newly_sacked > 0 || facts.is_new() {
-            self.flight.mark_lost(self.loss_rule());
-        }
-    }
-
-    /// What counts against the window in recovery: the pipe (RFC 6675 section 4, SetPipe), or all
-    /// that is outstanding and not SACKed.
-    pub(super) fn sack_outstanding(&self) -> u64 {
-        let flight = &self.flight;
+    /// SetPipe (section 4), or all that is outstanding and not SACKed.
+    fn pipe(&self, _: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
         let unsacked = flight.size() - flight.sacked();
-        match self.config.recovery.sack.outstanding {
+        Some(match config.sack.outstanding {
             Outstanding::Pipe => unsacked - flight.lost() + flight.repaired(),
             Outstanding::Classic => unsacked,
-        }
+        })
     }
 
-    /// NextSeg (RFC 6675 section 4), as long as the window has room for a whole segment.
-    pub(crate) fn choose_by_scoreboard(&mut self) -> Option<Chunk> {
-        if self.outstanding() + self.window.smss > self.window.cwnd {
-            return None;
-        }
-        let Some(Fast::Sack { high_rxt, rescue }) = self.recovery.fast else { return None };
+    /// NextSeg (section 4).
+    fn next_seg(
+        &mut self,
+        recovery: &Recovery,
+        cx: &mut Context<'_>,
+        has_new: bool,
+    ) -> Option<NextSeg> {
         // (1) the first hole that is lost
-        if let Some(hole) = self.hole_below(self.flight.lost_edge(), high_rxt) {
-            return self.repair(hole);
+        if let Some(hole) = self.hole_below(cx.flight.lost_edge(), cx.flight) {
+            return Some(self.retransmit(hole, cx));
         }
         // (2) new data
-        if let Some(chunk) = self.new_chunk() {
-            return Some(chunk);
+        if has_new {
+            return Some(NextSeg::New);
         }
         // (3) the first hole below something SACKed
-        if let Some(hole) = self.hole_below(self.flight.sacked_edge(), high_rxt) {
-            return self.repair(hole);
+        if let Some(hole) = self.hole_below(cx.flight.sacked_edge(), cx.flight) {
+            return Some(self.retransmit(hole, cx));
         }
         // (4) once, the last segment, for nothing else may show that it was lost
-        if self.config.recovery.sack.rules == SackRules::Rfc3517 || self.flight.una() <= rescue {
+        let rescues = cx.config.recovery.sack.rules != SackRules::Rfc3517;
+        if !rescues || cx.flight.una() <= self.rescue_rxt {
             return None;
         }
-        let last = self.flight.last_unsacked().copied()?;
-        self.recovery.fast = Some(Fast::Sack { high_rxt, rescue: self.recovery.recover });
-        self.chunk_at(last.seq, Cause::Recovery)
+        let last = cx.flight.last_unsacked()?.seq;
+        self.rescue_rxt = recovery.recover;
+        Some(NextSeg::Retransmission(last))
+    }
+}
+
+impl Sack {
+    /// Outside recovery (RFC 6675 section 5): duplicate acknowledgments are counted, those of
+    /// RFC 5681 by RFC 3517, those with new SACK information by RFC 6675.
+    fn count(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+        let by_rfc3517 = cx.config.recovery.sack.rules == SackRules::Rfc3517;
+        if ack.newly_sacked > 0 {
+            cx.flight.mark_lost(loss_rule(cx));
+        }
+        if !(if by_rfc3517 { ack.duplicate } else { ack.newly_sacked > 0 }) {
+            return Step::None;
+        }
+        recovery.count(ack.newly_sacked > 0);
+        let counted = recovery.dupacks >= dupthresh(cx);
+        let head_lost = !by_rfc3517 && cx.flight.lost_edge() > cx.flight.una();
+        if !(counted || head_lost) || !recovery.may_enter(cx) {
+            return Step::None;
+        }
+        // Step 4.3: the head is retransmitted whatever cwnd says, and HighRxt is after it.
+        self.high_rxt = cx.flight.head().map_or(cx.flight.una(), Sent::end);
+        self.rescue_rxt = self.high_rxt;
+        cx.flight.mark_repaired(cx.flight.una());
+        Step::Enter(Entry::HEAD)
     }
 
-    /// The first hole from `high_rxt` on, if it lies below `edge`: where nothing does, nothing is
+    /// The first hole from HighRxt on, if it lies below `edge`: where nothing does, nothing is
     /// looked through.
-    fn hole_below(&self, edge: Seq, high_rxt: Seq) -> Option<Seq> {
-        let from = high_rxt.max(self.flight.una());
+    fn hole_below(&self, edge: Seq, flight: &Flight) -> Option<Seq> {
+        let from = self.high_rxt.max(flight.una());
         if from >= edge {
             return None;
         }
-        let hole = self.flight.unsacked_from(from)?.seq;
+        let hole = flight.unsacked_from(from)?.seq;
         (hole < edge).then_some(hole)
     }
 
-    fn repair(&mut self, seq: Seq) -> Option<Chunk> {
-        let end = self.flight.segment_at(seq)?.end();
-        self.flight.mark_repaired(seq);
-        if let Some(Fast::Sack { high_rxt, .. }) = &mut self.recovery.fast {
-            *high_rxt = end;
-        }
-        self.chunk_at(seq, Cause::Recovery)
+    fn retransmit(&mut self, seq: Seq, cx: &mut Context<'_>) -> NextSeg {
+        self.high_rxt = cx.flight.segment_at(seq).map_or(seq, Sent::end);
+        cx.flight.mark_repaired(seq);
+        NextSeg::Retransmission(seq)
     }
+}
+
+/// In recovery (RFC 6675 section 5 steps A to C): it ends where RecoveryPoint is acknowledged.
+fn recover(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+    let ends = ack.ack >= recovery.recover;
+    if ends {
+        recovery.leave();
+    }
+    if ack.newly_sacked > 0 || ack.is_new() {
+        cx.flight.mark_lost(loss_rule(cx));
+    }
+    if ends { Step::Leave { cwnd: None } } else { Step::None }
+}
+
+/// IsLost (section 4 of both RFCs): DupThresh runs, or RFC 6675: more than (DupThresh - 1) * SMSS
+/// bytes, RFC 3517: DupThresh * SMSS bytes, are SACKed above.
+fn loss_rule(cx: &Context<'_>) -> LossRule {
+    let (dupthresh, smss) = (cx.config.recovery.dupthresh, cx.window.smss);
+    let bytes = match cx.config.recovery.sack.rules {
+        SackRules::Rfc3517 => u64::from(dupthresh) * smss,
+        SackRules::Rfc6675 | SackRules::Ns2 => u64::from(dupthresh.max(1) - 1) * smss + 1,
+    };
+    LossRule { runs: dupthresh, bytes }
 }

@@ -6,7 +6,7 @@ use rtolab_time::Instant;
 
 use super::Sender;
 use crate::config::{FullAck, Reduction, Sampling};
-use crate::flight::AckFacts;
+use crate::flight::{AckFacts, Sent};
 use crate::rtt::Trains;
 use crate::segment::{Flags, Segment};
 
@@ -47,13 +47,7 @@ impl Sender {
     fn on_ack_slow_path(&mut self, segment: &Segment, at: Instant) {
         let timed = self.timed_segments(segment);
         let waited = self.early_timer().is_some();
-        self.rack_hears(segment, at);
-        let mut facts = self.flight.expected(segment, at);
-        facts.doubted = self.rack_doubts();
-        match segment.sack_count() > 0 && !self.config.sack {
-            false => self.flight.note_acked(segment, &mut facts),
-            true => self.flight.note_acked(&segment.without_sack(), &mut facts),
-        }
+        let facts = self.take_ack(segment, at);
         let credits = self.credits(&facts);
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
         if facts.is_new() {
@@ -87,7 +81,7 @@ impl Sender {
             let ended = recovering && !self.recovery.is_fast();
             let full = ended && self.config.window.full_ack == FullAck::Halved;
             let full = full || (ended && self.grows_where_recovered());
-            let grows = !recovering || (full && !self.is_sack1());
+            let grows = !recovering || (full && !self.recovery.is_sack1());
             let valid = self.validate_ack(&facts);
             let frozen = settled.freezes() && !self.grows_where_restored(settled);
             if grows && valid && !reducing && !frozen && !facts.acks_syn() {
@@ -119,6 +113,29 @@ impl Sender {
         if self.on_fast_path {
             self.flight.give_back_room();
         }
+    }
+
+    /// What the acknowledgment says, to the scoreboard and to RACK.
+    fn take_ack(&mut self, segment: &Segment, at: Instant) -> AckFacts {
+        let Self { flight, rack, recovery, config, window, .. } = self;
+        let knobs = &config.recovery.rack;
+        let mut facts = flight.expected(segment, at);
+        if let Some(rack) = rack {
+            rack.begin_ack();
+        }
+        let on_delivered = |sent: &Sent, facts: &AckFacts| {
+            if let Some(rack) = rack {
+                rack.on_delivered(sent, facts, (recovery, knobs));
+            }
+        };
+        match segment.sack_count() > 0 && !config.sack {
+            false => flight.note_acked(segment, &mut facts, on_delivered),
+            true => flight.note_acked(&segment.without_sack(), &mut facts, on_delivered),
+        }
+        if let Some(rack) = rack {
+            facts.doubted = rack.end_ack(&facts, knobs, window.smss);
+        }
+        facts
     }
 
     /// Where every segment is timed: when those left that `segment` acknowledges and that were
@@ -155,7 +172,7 @@ impl Sender {
         }
         let Some(sent) = sent else { return };
         if let Some(rack) = &mut self.rack {
-            rack.note_sample();
+            rack.probe.on_rtt_sample();
         }
         self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss);
         let earlier = timed.len().saturating_sub(1);

@@ -59,6 +59,7 @@ impl Sender {
             self.window.cwnd = self.recovery.deflated(self.window.cwnd);
             self.recovery.leave();
         }
+        self.recovery.adopt(&config.recovery);
         self.adopt_rack(&config);
         let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
         if !by_sack || !config.sack {

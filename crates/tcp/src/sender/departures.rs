@@ -3,7 +3,7 @@
 use rtolab_time::Instant;
 
 use super::{Chunk, SendPermission, Sender};
-use crate::config::{Algorithm, IdleRestart, RtoFloor};
+use crate::config::{IdleRestart, RtoFloor};
 use crate::flight::{Cause, Sent};
 use crate::rtt::Trains;
 use crate::segment::{Flags, Segment};
@@ -34,7 +34,7 @@ impl Sender {
         self.burst = self.burst.saturating_sub(1);
         let retransmission = chunk.seq < self.flight.max();
         // In ns-2 what fills a hole leaves the timer alone, and the segment that is timed.
-        let fills = chunk.cause == Cause::Recovery && self.is_sack1();
+        let fills = chunk.cause == Cause::Recovery && self.recovery.is_sack1();
         let repairs = matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery) && !fills;
         let restarts =
             (repairs && self.config.rto.restart_on_retransmit) || self.restarts_with(&chunk);
@@ -50,7 +50,7 @@ impl Sender {
             prr.sent(u64::from(chunk.len));
         }
         if self.rack.is_some() {
-            self.rack_sends(&chunk, at);
+            self.on_rack_sends(&chunk, at);
         }
         Some(chunk)
     }
@@ -118,7 +118,7 @@ impl Sender {
     #[inline(always)]
     fn choose(&mut self) -> Option<Chunk> {
         if let Some(cause) = self.resend_head.take() {
-            return self.chunk_at(self.first_repair(), cause);
+            return self.chunk_at(self.first_retransmission(), cause);
         }
         if let Some(probe) = self.choose_probe() {
             return Some(probe);
@@ -137,14 +137,8 @@ impl Sender {
         if self.flight.max() == Seq::FIRST {
             return Some(Chunk { seq: Seq::FIRST, len: 0, flags: Flags::SYN, cause: Cause::New });
         }
-        if self.rack.is_some() {
-            return self.choose_by_time();
-        }
-        if self.recovery.is_fast() && self.config.recovery.algorithm == Algorithm::Sack {
-            return match self.is_sack1() {
-                true => self.choose_by_pipe(),
-                false => self.choose_by_scoreboard(),
-            };
+        if self.rack.is_some() || self.recovery.is_by_scoreboard() {
+            return self.choose_next_seg();
         }
         if self.nxt < self.flight.max() {
             return self.choose_again();
@@ -162,7 +156,7 @@ impl Sender {
         };
         self.nxt = next.seq;
         // In ns-2 limited transmit sends what comes next, be it new or not (`send_one`).
-        let limited = if self.is_sack1() { self.limited_transmit() } else { 0 };
+        let limited = if self.recovery.is_sack1() { self.limited_transmit() } else { 0 };
         if self.outstanding() + u64::from(next.len) > self.window.cwnd + limited {
             return None;
         }
@@ -172,7 +166,7 @@ impl Sender {
 
     /// What go-back-N sends next. In ns-2 only fast recovery looks at the scoreboard.
     fn next_again(&self) -> Option<Sent> {
-        let next = match self.is_sack1() {
+        let next = match self.recovery.is_sack1() {
             true => self.flight.segment_at(self.nxt),
             false => self.flight.unsacked_from(self.nxt),
         };

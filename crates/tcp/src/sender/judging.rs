@@ -73,7 +73,7 @@ impl Sender {
         recover(self);
         let began = self.events[events..].iter().any(|e| matches!(e, Event::FastRetransmit(_)));
         if let (true, None) = (began, self.timed_out_at) {
-            let (seq, max) = (self.first_repair(), self.flight.max());
+            let (seq, max) = (self.first_retransmission(), self.flight.max());
             let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
             let probe = self.outstanding_probe();
             self.bench().begin(Beginning { kind, seq, max, sack, probe, at });

@@ -13,7 +13,9 @@ mod growth;
 mod judging;
 mod limited;
 mod nagle;
+mod probes;
 mod progress;
+mod recovering;
 mod timeout;
 mod timers;
 mod validation;
@@ -29,7 +31,7 @@ use crate::config::{AfterSyn, Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{AckFacts, Cause, Flight};
-use crate::recovery::{Prr, Rack, Recovery, WindowReduction};
+use crate::recovery::{AnyRack, Prr, Recovery, WindowReduction};
 use crate::response::{Adapting, Discount, Responder, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
@@ -136,7 +138,7 @@ pub struct Sender {
     events: Vec<Event>,
     pub(crate) window: Window,
     /// What RACK knows, where loss is told by time.
-    pub(crate) rack: Option<Box<Rack>>,
+    pub(crate) rack: Option<Box<AnyRack>>,
     /// The recovery under way, where the rate is reduced in proportion.
     pub(crate) prr: Option<Box<Prr>>,
     /// How much of the window is used, where it is validated.
@@ -184,7 +186,7 @@ impl Sender {
             flight: Flight::default(),
             window,
             rtt,
-            recovery: Recovery::default(),
+            recovery: Recovery::new(&config.recovery),
             reduction: None,
             nxt: Seq::FIRST,
             resend_head: None,
@@ -201,7 +203,7 @@ impl Sender {
             syn_timeouts: 0,
             frto: frto_of(&config),
             bench: bench_of(&config),
-            rack: Rack::of(&config),
+            rack: AnyRack::of(&config, None),
             prr: None,
             discount: Discount::default(),
             adapting: None,
@@ -368,16 +370,13 @@ impl Sender {
     /// What counts against the congestion window, in bytes.
     #[inline]
     pub fn outstanding(&self) -> u64 {
-        if self.rack.is_some() {
-            return self.rack_outstanding();
-        }
-        if let Some(outstanding) = self.recovery.outstanding(self) {
-            return outstanding;
+        if let Some(pipe) = self.pipe() {
+            return pipe;
         }
         let una = self.flight.una();
         let sent = self.nxt.max(una).since(una);
         // After a timeout what is SACKed need not be sent again, nor waited for.
-        let skips = una < self.recovery.recover && !self.is_sack1();
+        let skips = una < self.recovery.recover && !self.recovery.is_sack1();
         let sacked = if skips { self.flight.sacked_below(self.nxt) } else { 0 };
         sent - sacked
     }

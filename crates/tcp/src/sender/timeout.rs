@@ -150,7 +150,7 @@ impl Sender {
         (self.reduction, self.prr) = (None, None);
         self.invalidate();
         match self.config.recovery.sack.on_timeout {
-            _ if self.rack.is_some() => self.rack_times_out(at),
+            _ if self.rack.is_some() => self.on_rack_timeout(at),
             // A head that was selectively acknowledged shows that the receiver reneged.
             SackOnTimeout::Keep if !head.is_sacked() => self.flight.clear_losses(),
             SackOnTimeout::Keep | SackOnTimeout::Clear => self.flight.clear_scoreboard(),

@@ -53,8 +53,12 @@ impl Sender {
     /// An acknowledgment was taken: RACK's timers follow it. One of them `waited` until then.
     pub(super) fn restart_early_timers(&mut self, facts: &AckFacts, waited: bool) {
         match facts.is_new() {
-            true => self.arm_probe(self.flight.size(), facts.at),
-            false => self.disarm_probe(),
+            true => {
+                let latest = self.timers.get(Timer::Retransmission);
+                self.arm_probe(self.flight.size(), facts.at, latest);
+            }
+            false if self.may_probe(self.flight.size()) => {}
+            false => self.timers.stop(Timer::LossProbe),
         }
         if waited && self.early_timer().is_none() {
             self.restart_timer_from_head(facts.at);
@@ -89,23 +93,12 @@ impl Sender {
 
     /// When a probe must leave at the latest behind new data that leave at `at`: as the timer of the
     /// oldest segment expires (`tcp_rto_delta_us`), unless it is too late for that.
-    fn latest_probe(&self, at: Instant) -> Option<Instant> {
+    pub(super) fn latest_probe(&self, at: Instant) -> Option<Instant> {
         match (self.config.rto.restarts, self.flight.head()) {
             (Restarts::Linux, Some(head)) => {
                 Some(self.expiry(head.last_sent)).filter(|latest| *latest > at)
             }
             _ => self.timers.get(Timer::Retransmission),
-        }
-    }
-
-    /// The `chunk` leaves, and RACK takes note of it.
-    pub(super) fn rack_sends(&mut self, chunk: &Chunk, at: Instant) {
-        let max = self.flight.max();
-        if chunk.seq < max {
-            self.rack_repairs(chunk.seq);
-        } else if !self.is_probe(chunk) {
-            let outstanding = chunk.end().max(max).since(self.flight.una());
-            self.arm_probe_before(outstanding, (at, self.latest_probe(at)));
         }
     }
 }

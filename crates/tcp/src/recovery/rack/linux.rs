@@ -1,116 +1,164 @@
-//! What RACK is in Linux beyond RFC 8985: when a D-SACK counts, and how far segments overtook each other
-//! (`net/ipv4/tcp_recovery.c`, `tcp_input.c`).
+//! RACK of Linux, where it is not RFC 8985: `net/ipv4/tcp_recovery.c` and `tcp_input.c`.
 
 use rtolab_time::Instant;
 
-use super::{PERSISTENCE, Rack};
-use crate::config::RackRules;
-use crate::flight::{AckFacts, DuplicateRange};
-use crate::sender::Sender;
-use crate::seq::Seq;
+use super::{REO_WND_PERSIST, Rack, echoes_earlier, has_sacked_enough};
+use crate::config::{RackConfig, RecoveryConfig};
+use crate::flight::{AckFacts, DuplicateRange, Flight, Sent};
+use crate::recovery::{Context, LossRecovery, Recovery, Step};
 
 /// Linux does not widen the reordering window beyond so many quarters of a round trip.
-const MOST_QUARTERS: u64 = 255;
+const MAX_REO_WND_MULT: u64 = 255;
 
 /// Linux does not count reordering beyond so many segments (`tcp_max_reordering`).
-const MOST_REORDERING: u64 = 300;
+const MAX_REORDERING: u64 = 300;
 
-/// What an acknowledgment has told that is not looked at yet (Linux).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pending {
+/// RACK of Linux.
+#[derive(Clone, Debug)]
+pub(crate) struct LinuxRack {
+    pub(super) rack: Rack,
     /// Something has arrived (`advanced`): without that, nothing new is lost.
-    pub advanced: bool,
+    advanced: bool,
     /// A D-SACK came, and the reordering window is to widen (`dsack_seen`).
-    pub dsack: bool,
-    /// Does the acknowledgment at hand report what cannot have been sent twice?
-    pub doubted: bool,
+    dsack_seen: bool,
     /// Of what the acknowledgment at hand delivers, when the last left.
-    pub delivered: Option<Instant>,
+    delivered: Option<Instant>,
     /// When a D-SACK last widened the reordering window (`last_delivered`).
-    pub widened: Option<Instant>,
-}
-
-/// Segments, since the connection began.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Copies {
-    /// That were sent again (`total_retrans`).
-    resent: u32,
-    /// That were reported as received twice (`dsack_dups`).
-    reported: u32,
+    last_delivered: Option<Instant>,
+    /// Segments reported as received twice (`dsack_dups`).
+    dsack_dups: u32,
 }
 
 impl Rack {
-    /// A segment leaves again.
-    pub(super) const fn note_resent(&mut self) {
-        self.copies.resent = self.copies.resent.saturating_add(1);
+    /// A segment was overtaken by so many others (`tcp_check_sack_reordering`).
+    pub(super) fn note_reordering(&mut self, segments: u64) {
+        self.reordering = self.reordering.max(segments.min(MAX_REORDERING));
     }
 
-    /// May what is reported as received twice be what was sent again? Whatever is reported beyond
+    /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
+    /// (`tcp_may_raise_cwnd`)?
+    pub fn has_reordered_beyond(&self, dupthresh: u32) -> bool {
+        self.reordering > u64::from(dupthresh)
+    }
+
+    /// The retransmission timer expired. If enough was SACKed for a loss, and none was seen, the
+    /// reordering was taken for more than it is (`tcp_enter_loss`).
+    pub fn doubt_reordering(&mut self, flight: &Flight, config: &RecoveryConfig) {
+        if !self.timed_out && has_sacked_enough(flight, config) {
+            self.reordering = 0;
+        }
+    }
+}
+
+impl LossRecovery for LinuxRack {
+    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+        let recovered = self.rack.leave_recovery(recovery, ack);
+        self.update_reo_wnd_mult(ack.at, recovered);
+        if core::mem::take(&mut self.advanced) {
+            return self.detect_loss(recovery, ack.at, cx);
+        }
+        // The timer is another's now (`tcp_set_xmit_timer`).
+        if ack.is_new() {
+            cx.timers.stop(crate::timer::Timer::Reordering);
+        }
+        Step::None
+    }
+}
+
+impl LinuxRack {
+    pub(super) const fn new(rack: Rack) -> Self {
+        Self {
+            rack,
+            advanced: false,
+            dsack_seen: false,
+            delivered: None,
+            last_delivered: None,
+            dsack_dups: 0,
+        }
+    }
+
+    pub(super) const fn begin_ack(&mut self) {
+        self.delivered = None;
+    }
+
+    /// Steps 1 to 3 of RFC 8985 section 6.2. The echo is looked at only where a retransmission is
+    /// acknowledged in order (`tcp_skb_spurious_retrans`).
+    pub(super) fn on_delivered(
+        &mut self,
+        sent: &Sent,
+        ack: &AckFacts,
+        (recovery, config): (&Recovery, &RackConfig),
+    ) {
+        let (rack, rtt) = (&mut self.rack, ack.at - sent.last_sent);
+        self.delivered = self.delivered.max(Some(sent.last_sent));
+        rack.update_min_rtt(sent, ack.at, config);
+        let echo = ack.echo.filter(|_| sent.end() <= ack.ack);
+        if !rack.delivery.is_spurious_retransmission(sent, rtt, echo) {
+            rack.delivery.update(sent, ack);
+        }
+        // In fast recovery, the hole was filled by what was only late (`tcp_try_undo_partial`).
+        let partial = recovery.is_fast() && ack.ack < recovery.recover;
+        let filled = sent.was_retransmitted() && sent.seq < rack.delivery.fack;
+        if partial && filled && echoes_earlier(echo, sent) {
+            rack.delivery.note_reordered(ack.una_before);
+        }
+        rack.detect_reordering(sent);
+    }
+
+    /// Without reordering seen, D-SACKs say nothing, nor does one of a probe (`tcp_dsack_seen`).
+    pub(super) fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
+        let doubted = ack.dsack.is_some_and(|range| !self.believes(&range, smss));
+        let dsack = ack.dsack.filter(|_| !doubted && self.rack.reordering_seen);
+        self.dsack_seen |= dsack.is_some_and(|range| !self.rack.probe.ends_at(range.end));
+        self.advanced |= self.rack.end_ack(ack, config, smss);
+        doubted
+    }
+
+    /// May what is reported as received twice be what was retransmitted? Whatever is reported beyond
     /// that is the network's doing, or the peer's (`tcp_dsack_seen`).
-    pub(super) fn believes(&mut self, range: &DuplicateRange, smss: u64) -> bool {
+    fn believes(&mut self, range: &DuplicateRange, smss: u64) -> bool {
         let segments = range.end.since(range.start).div_ceil(smss) as u32;
-        self.copies.reported = self.copies.reported.saturating_add(segments);
-        self.copies.reported <= self.copies.resent
+        self.dsack_dups = self.dsack_dups.saturating_add(segments);
+        self.dsack_dups <= self.rack.total_retrans
     }
 
     /// D-SACKs widen the reordering window (`tcp_rack_update_reo_wnd`): once something is delivered, and
     /// not if that had left before the window widened last.
-    pub(super) fn adapt_as_linux(&mut self, at: Instant, recovered: bool) {
-        if let Some(left) = self.pending.delivered {
-            if self.pending.widened.is_some_and(|widened| left < widened) {
-                self.pending.dsack = false;
+    fn update_reo_wnd_mult(&mut self, at: Instant, recovered: bool) {
+        let rack = &mut self.rack;
+        if let Some(left) = self.delivered {
+            if self.last_delivered.is_some_and(|widened| left < widened) {
+                self.dsack_seen = false;
             }
-            if core::mem::take(&mut self.pending.dsack) {
-                self.quarters = (self.quarters + 1).min(MOST_QUARTERS);
-                self.pending.widened = Some(at);
-                self.persists = PERSISTENCE;
-            } else if self.persists == 0 {
-                self.quarters = 1;
-            }
-        }
-        self.persists = self.persists.saturating_sub(u32::from(recovered));
-    }
-
-    /// An original that begins at `low` arrived late (`tcp_check_sack_reordering`).
-    pub(super) fn note_reordering(&mut self, low: Seq, smss: u64) {
-        if low < self.fack {
-            self.reordering_seen = true;
-            let degree = self.fack.since(low).div_ceil(smss);
-            self.degree = self.degree.max(degree.min(MOST_REORDERING));
-        }
-    }
-}
-
-impl Sender {
-    /// Is what the acknowledgment at hand reports as received twice nothing to go by?
-    pub(crate) fn rack_doubts(&self) -> bool {
-        self.rack.as_ref().is_some_and(|rack| rack.pending.doubted)
-    }
-
-    /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
-    /// (Linux, `tcp_may_raise_cwnd`)?
-    pub(crate) fn grows_out_of_order(&self, facts: &AckFacts) -> bool {
-        let most = u64::from(self.config.recovery.dupthresh);
-        let linux = self.config.recovery.rack.rules == RackRules::Linux;
-        let reordered = self.rack.as_ref().is_some_and(|rack| rack.degree > most);
-        linux && reordered && facts.newly_sacked > 0
-    }
-
-    /// The retransmission timer expired. If enough was SACKed for a loss, and none was seen, the
-    /// reordering was taken for more than it is (Linux, `tcp_enter_loss`).
-    pub(crate) fn doubt_reordering(&mut self) {
-        let (fast, enough) = (self.recovery.is_fast(), self.has_sacked_enough());
-        if let Some(rack) = &mut self.rack {
-            if !fast && !rack.timed_out && enough {
-                rack.degree = 0;
+            if core::mem::take(&mut self.dsack_seen) {
+                rack.reo_wnd_mult = (rack.reo_wnd_mult + 1).min(MAX_REO_WND_MULT);
+                self.last_delivered = Some(at);
+                rack.reo_wnd_persist = REO_WND_PERSIST;
+            } else if rack.reo_wnd_persist == 0 {
+                rack.reo_wnd_mult = 1;
             }
         }
+        rack.reo_wnd_persist = rack.reo_wnd_persist.saturating_sub(u32::from(recovered));
     }
 
-    /// What was taken for lost is not: RACK looks anew (`tcp_undo_cwnd_reduction`).
-    pub(crate) fn rack_looks_anew(&mut self) {
-        if let Some(rack) = &mut self.rack {
-            rack.pending.advanced = true;
+    /// Where a retransmission of a timeout is lost again, fast recovery begins
+    /// (`FLAG_LOST_RETRANS`).
+    pub(super) fn detect_loss(
+        &mut self,
+        recovery: &Recovery,
+        at: Instant,
+        cx: &mut Context<'_>,
+    ) -> Step {
+        let overtaken = self.rack.detect_loss(recovery, at, cx);
+        let lost_again = overtaken.is_some_and(|overtaken| overtaken.lost_again);
+        if lost_again && core::mem::take(&mut self.rack.timed_out) {
+            return self.rack.enter(cx.flight, true);
         }
+        self.rack.enter_recovery(overtaken, recovery, cx)
+    }
+
+    /// `tcp_undo_cwnd_reduction`.
+    pub(super) const fn on_undo(&mut self) {
+        self.advanced = true;
     }
 }

@@ -3,84 +3,56 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{Cause, Flight, Sent, duplicate_range};
-use crate::segment::Segment;
+use super::{Cause, Flight, Sent};
 use crate::seq::Seq;
 
 /// When a segment left last, and where it ends: of two that left at once the higher one left later
 /// (`RACK_sent_after`).
-pub(crate) type Sending = (Instant, Seq);
+pub(crate) type XmitKey = (Instant, Seq);
 
-/// What becomes of segments that others have overtaken.
+/// What `RACK_detect_loss` finds among the segments that others have overtaken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Overtaken {
-    /// The first one that is taken for lost now.
+    /// The first one that is marked lost now.
     pub lost: Option<Seq>,
-    /// Is one of them lost that was sent again before?
-    pub again: bool,
+    /// Was one of them retransmitted before?
+    pub lost_again: bool,
     /// When the last of those left for which it is too early to tell.
     pub awaited: Option<Instant>,
 }
 
 impl Sent {
     /// When it left last, and where it ends.
-    pub(crate) fn sending(&self) -> Sending {
+    pub(crate) fn xmit_key(&self) -> XmitKey {
         (self.last_sent, self.end())
     }
 }
 
 impl Flight {
-    /// The segments that the acknowledgment `segment`, before it is taken, is the first to report,
-    /// cumulatively or selectively.
-    pub(crate) fn delivered_by(&self, segment: &Segment) -> impl Iterator<Item = &Sent> {
-        let (ack, max) = (segment.ack, self.max);
-        let skip = usize::from(duplicate_range(segment).is_some());
-        let una = self.una.max(ack);
-        let valid = move |block: &core::ops::Range<Seq>| {
-            block.start < block.end && block.start >= una && block.end <= max
-        };
-        let blocks = segment.sack_blocks().skip(skip).filter(valid);
-        let selectively = blocks.flat_map(|block| {
-            let first = self.segments.partition_point(|sent| sent.seq < block.start);
-            self.segments.range(first..).take_while(move |sent| sent.end() <= block.end)
-        });
-        let cumulatively = self.segments.iter().take_while(move |sent| sent.end() <= ack);
-        cumulatively.chain(selectively).filter(|sent| !sent.sacked)
-    }
-
     /// What a tail loss probe sent again, unless it was acknowledged or sent again since.
     pub(crate) fn probed(&self) -> Option<&Sent> {
         self.segments.iter().rev().find(|sent| sent.cause == Cause::Probe)
-    }
-
-    /// Does `segment`, before it is taken, repeat the last acknowledgment and its window, and say
-    /// nothing else?
-    pub(crate) fn is_repeated_by(&self, segment: &Segment) -> bool {
-        segment.ack == self.una
-            && segment.sequence_length() == 0
-            && segment.sack_count() == 0
-            && self.window == Some(segment.window)
     }
 
     /// Takes for lost at `at` what left before `newest`, by as much as `settle` ago or earlier
     /// (`RACK_detect_loss`). What was retransmitted may be lost again.
     pub(crate) fn mark_overtaken(
         &mut self,
-        newest: Sending,
+        newest: XmitKey,
         settle: Duration,
         at: Instant,
     ) -> Overtaken {
         let mut overtaken = Overtaken::default();
         for index in 0..self.segments.len() {
             let sent = self.segments[index];
-            if sent.sending() >= newest {
+            if sent.xmit_key() >= newest {
                 // Nothing behind it left earlier.
                 if !sent.was_retransmitted() {
                     break;
                 }
             } else if sent.sacked || (sent.lost && !sent.repaired) {
             } else if sent.last_sent + settle <= at {
-                overtaken.again |= sent.repaired;
+                overtaken.lost_again |= sent.repaired;
                 self.lose(index);
                 overtaken.lost = overtaken.lost.or(Some(sent.seq));
             } else {

@@ -1,0 +1,75 @@
+//! Tail loss probes (RFC 8985 section 7): when one is due, and what it sends.
+
+use rtolab_time::Instant;
+
+use super::{Chunk, Sender};
+use crate::event::Event;
+use crate::flight::{Cause, Sent};
+use crate::recovery::TailLossProbe;
+use crate::seq::Seq;
+use crate::timer::Timer;
+
+impl Sender {
+    /// Section 7.2: new data leave, or are acknowledged, and are `outstanding` then, in bytes. The
+    /// probe is not later than `latest`.
+    pub(super) fn arm_probe(&mut self, outstanding: u64, at: Instant, latest: Option<Instant>) {
+        let pto = self.may_probe(outstanding).then(|| {
+            let leaves = usize::from(outstanding > self.flight.size());
+            let single = self.flight.outstanding() + leaves == 1;
+            let srtt = self.rtt.estimate().map(|estimate| estimate.srtt);
+            at + TailLossProbe::pto(srtt, single, &self.config.recovery.rack)
+        });
+        self.timers.arm(Timer::LossProbe, pto.map(|pto| pto.min(latest.unwrap_or(pto))));
+    }
+
+    /// May a probe leave for what is `outstanding`? Not where losses are known or looked for.
+    pub(super) fn may_probe(&self, outstanding: u64) -> bool {
+        let rack = self.rack.as_ref();
+        rack.is_some_and(|rack| !rack.is_after_timeout() && !rack.probe.is_due())
+            && self.config.recovery.rack.tail_loss_probe
+            && !self.timers.is_running(Timer::Reordering)
+            && outstanding > 0
+            && self.flight.una() > Seq::FIRST
+            && self.flight.uses_sack()
+            && self.flight.sacked() == 0
+            && !self.recovery.is_fast()
+    }
+
+    /// `TLP_send_probe` (section 7.3). The retransmission timer begins anew. Where no probe leaves,
+    /// Linux goes on with the timer of the head (`tcp_send_loss_probe`).
+    pub(super) fn on_probe_timer(&mut self, at: Instant) {
+        let Some(rack) = &mut self.rack else { return };
+        self.timers.stop(Timer::LossProbe);
+        let once_a_round_trip = rack.probes_once_a_round_trip();
+        if !rack.probe.on_timer(once_a_round_trip) {
+            match once_a_round_trip {
+                true => self.restart_retransmission_timer(at),
+                false => self.restart_timer_from_head(at),
+            }
+            return;
+        }
+        if !self.can_send_new() {
+            if let Some(tail) = self.flight.last_unsacked().map(|sent| sent.seq) {
+                self.push_event(Event::Probe(self.retransmission(tail, at)));
+            }
+        }
+        self.restart_retransmission_timer(at);
+    }
+
+    /// What a probe retransmitted and is not acknowledged.
+    pub(crate) fn outstanding_probe(&self) -> Option<Sent> {
+        self.rack.as_ref().and_then(|_| self.flight.probed()).copied()
+    }
+
+    /// The probe, if one is due: new data, else the last segment again.
+    pub(super) fn choose_probe(&mut self) -> Option<Chunk> {
+        if !self.rack.as_mut()?.probe.take() {
+            return None;
+        }
+        let again = || self.chunk_at(self.flight.last_unsacked()?.seq, Cause::Probe);
+        let chunk = self.new_chunk().or_else(again)?;
+        let end = self.flight.max().max(chunk.end());
+        self.rack.as_mut()?.probe.on_sent(end, chunk.cause == Cause::Probe);
+        Some(chunk)
+    }
+}

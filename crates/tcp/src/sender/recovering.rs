@@ -1,0 +1,264 @@
+//! What the sender does as loss recovery says: fast retransmits, the windows of fast recovery, and
+//! what leaves in it.
+
+use rtolab_time::Instant;
+
+use super::{Chunk, Sender, Settled};
+use crate::config::{Config, FullAck, Reduction};
+use crate::event::Event;
+use crate::flight::{AckFacts, Cause, Sent};
+use crate::recovery::{AnyRack, Context, Entry, LossRecovery, NextSeg, Recovery, Retransmit, Step};
+use crate::seq::Seq;
+use crate::timer::Timer;
+
+impl Sender {
+    /// Loss recovery, and what it may see.
+    fn loss_recovery(&mut self) -> (&mut Recovery, Option<&mut AnyRack>, Context<'_>) {
+        let can_send_new = self.config.recovery.early_retransmit && self.can_send_new();
+        let cx = Context {
+            flight: &mut self.flight,
+            timers: &mut self.timers,
+            config: &self.config,
+            window: self.window,
+            srtt: self.rtt.estimate().map(|estimate| estimate.srtt),
+            suppressed: self.without_retransmission,
+            timed_out: self.timed_out_at.is_some(),
+            can_send_new,
+        };
+        (&mut self.recovery, self.rack.as_deref_mut(), cx)
+    }
+
+    /// Loss recovery's part of an acknowledgment.
+    #[inline]
+    pub(super) fn recover(&mut self, ack: &AckFacts, settled: Settled) {
+        if ack.is_new() {
+            self.recovery.on_new_ack(ack);
+        }
+        // After an undo RACK looks anew, or what is truly lost would stay unnoticed.
+        match &mut self.rack {
+            Some(rack) if settled == Settled::Restored => rack.on_undo(),
+            _ if settled.freezes() => return,
+            _ => {}
+        }
+        self.end_probe(ack);
+        let (recovering, losses) = (self.recovery.is_fast(), self.losses());
+        let (recovery, rack, mut cx) = self.loss_recovery();
+        let step = match rack {
+            Some(rack) => rack.on_ack(recovery, ack, &mut cx),
+            None => recovery.on_ack(ack, &mut cx),
+        };
+        self.follow_recovery(step, ack.at);
+        match self.config.recovery.reduction {
+            Reduction::AtOnce => {}
+            Reduction::RateHalving => self.halve_rate(ack, recovering),
+            Reduction::Prr(_) => self.reduce_in_proportion(ack, recovering, losses),
+        }
+    }
+
+    /// The reordering timer expired.
+    pub(super) fn on_reordering_timer(&mut self, at: Instant) {
+        let recovering = self.recovery.is_fast();
+        let (recovery, rack, mut cx) = self.loss_recovery();
+        let step = rack.map_or(Step::None, |rack| rack.on_reordering_timer(recovery, at, &mut cx));
+        self.follow_recovery(step, at);
+        if !recovering {
+            self.reduce_in_proportion_at_timer();
+        }
+        self.restart_timer_from_head(at);
+    }
+
+    /// A probe that repaired a loss does what fast recovery would have done to the window (RFC 8985
+    /// section 7.4.2).
+    fn end_probe(&mut self, ack: &AckFacts) {
+        let Some(rack) = &mut self.rack else { return };
+        let repaired = rack.probe.on_ack(ack);
+        if repaired && !self.recovery.is_fast() && !rack.is_after_timeout() {
+            self.halve_at_loss(ack.max.since(ack.una_before), ack.at);
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        }
+    }
+
+    fn follow_recovery(&mut self, step: Step, at: Instant) {
+        match step {
+            Step::None | Step::Leave { cwnd: None } => {}
+            Step::Leave { cwnd: Some(cwnd) } => self.window.cwnd = cwnd,
+            Step::Stay { cwnd, retransmit } => {
+                self.window.cwnd = cwnd;
+                self.retransmit(retransmit, Cause::Recovery);
+            }
+            Step::Enter(entry) => self.enter_recovery(&entry, at),
+            Step::SlowStart => self.retransmit_in_slow_start(at),
+        }
+    }
+
+    fn retransmit(&mut self, retransmit: Retransmit, cause: Cause) {
+        if retransmit != Retransmit::Nothing {
+            self.resend_head = Some(cause);
+        }
+        if retransmit == Retransmit::HeadAlone {
+            self.burst = 1;
+        }
+    }
+
+    /// Fast recovery begins: `ssthresh` and the window are halved, the head is retransmitted
+    /// (RFC 5681 section 3.2), and go-back-N is over.
+    fn enter_recovery(&mut self, entry: &Entry, at: Instant) {
+        if entry.ends_timeout {
+            self.timed_out_at = None;
+            self.stop_frto();
+        }
+        let una = self.flight.una();
+        let first = self.retransmission(self.first_retransmission(), at);
+        self.push_event(Event::FastRetransmit(first));
+        let flight_size = self.flight.size() - self.recovery.limited;
+        let before = self.window;
+        // What a window reduction under way has halved is not halved again.
+        let half = match self.reduction.take() {
+            None => self.halve_at_loss(flight_size, at),
+            Some(_) => self.window.ssthresh,
+        };
+        match self.config.window.full_ack {
+            FullAck::Halved => self.window.set_half(half, &before),
+            FullAck::FlightSize | FullAck::Ssthresh => self.window.cwnd = self.window.ssthresh,
+        }
+        self.recovery.enter(self.window.cwnd, before.cwnd, self.flight.max());
+        self.nxt = match self.config.recovery.go_back_n_on_duplicates {
+            true if self.rack.is_none() => self.nxt.max(self.flight.head().map_or(una, Sent::end)),
+            _ => self.flight.max(),
+        };
+        if self.config.recovery.reduction == Reduction::RateHalving {
+            self.begin_rate_halving(flight_size);
+        }
+        self.window.cwnd += entry.inflation;
+        self.retransmit(entry.retransmit, Cause::FastRetransmit);
+    }
+
+    /// Tahoe's fast retransmit: go-back-N in slow start.
+    fn retransmit_in_slow_start(&mut self, at: Instant) {
+        let una = self.flight.una();
+        self.push_event(Event::FastRetransmit(self.retransmission(una, at)));
+        self.halve(self.flight.size() - self.recovery.limited);
+        self.window.set_segments(1);
+        self.reduction = None;
+        self.recovery.on_slow_start(self.flight.max());
+        self.nxt = self.flight.head().map_or(una, Sent::end);
+        self.resend_head = Some(Cause::FastRetransmit);
+    }
+
+    /// The retransmission timer expired, and RACK marks what is lost by time.
+    pub(super) fn on_rack_timeout(&mut self, at: Instant) {
+        self.nxt = self.flight.max();
+        let (_, Some(rack), mut cx) = self.loss_recovery() else { return };
+        rack.on_timeout(at, &mut cx);
+    }
+
+    /// Was the reordering that RACK has seen less than it seemed?
+    pub(super) fn doubt_reordering(&mut self) {
+        if let (Some(rack), false) = (&mut self.rack, self.recovery.is_fast()) {
+            rack.doubt_reordering(&self.flight, &self.config.recovery);
+        }
+    }
+
+    /// Nothing that RACK has marked lost is.
+    pub(crate) fn forget_rack_losses(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.forget_losses(&mut self.timers);
+            self.flight.clear_losses();
+        }
+    }
+
+    /// From now on the sender does as `config` says. What go-back-N had to send again is lost, and
+    /// the other way round.
+    pub(super) fn adopt_rack(&mut self, config: &Config) {
+        let first_lost = self.first_lost();
+        let known = self.rack.take();
+        let was_by_time = known.is_some();
+        self.rack = AnyRack::of(config, known);
+        match (&mut self.rack, was_by_time) {
+            (None, false) | (Some(_), true) => {}
+            (Some(rack), false) => {
+                if self.rtt.estimate().is_some() {
+                    rack.probe.on_rtt_sample();
+                }
+                self.flight.clear_losses();
+                self.flight.mark_lost_from(self.nxt);
+                self.nxt = self.flight.max();
+            }
+            (None, true) => {
+                self.nxt = first_lost.unwrap_or(self.flight.max());
+                self.timers.stop(Timer::Reordering);
+                self.timers.stop(Timer::LossProbe);
+                self.flight.clear_losses();
+            }
+        }
+        self.prr = None;
+    }
+
+    /// What a fast retransmit or timeout retransmits: the head, or the first that is lost by time.
+    pub(super) fn first_retransmission(&self) -> Seq {
+        self.first_lost().unwrap_or(self.flight.una())
+    }
+
+    /// The first segment that is lost by time and was not retransmitted since.
+    fn first_lost(&self) -> Option<Seq> {
+        self.rack.as_ref()?.first_lost(&self.flight)
+    }
+
+    /// The pipe, where loss recovery has one.
+    #[inline]
+    pub(super) fn pipe(&self) -> Option<u64> {
+        let (flight, config) = (&self.flight, &self.config.recovery);
+        match &self.rack {
+            Some(rack) => rack.pipe(&self.recovery, flight, config),
+            None => self.recovery.pipe(flight, config),
+        }
+    }
+
+    /// What loss recovery sends next, as long as the window has room for a whole segment.
+    pub(super) fn choose_next_seg(&mut self) -> Option<Chunk> {
+        if self.outstanding() + self.window.smss > self.window.cwnd {
+            return None;
+        }
+        let has_new = self.can_send_new();
+        let (recovery, rack, mut cx) = self.loss_recovery();
+        let (by_time, next) = match rack {
+            Some(rack) => (true, rack.next_seg(recovery, &mut cx, has_new)),
+            None => (false, recovery.next_seg(&mut cx, has_new)),
+        };
+        match next? {
+            NextSeg::New if by_time => self.choose_new(),
+            NextSeg::New => self.new_chunk(),
+            NextSeg::Retransmission(seq) => {
+                let fast = self.recovery.is_fast();
+                self.chunk_at(seq, if fast { Cause::Recovery } else { Cause::GoBackN })
+            }
+        }
+    }
+
+    /// The `chunk` leaves: RACK notes a retransmission, and new data arm the probe timer. A probe does
+    /// not: none follows before it is answered.
+    pub(super) fn on_rack_sends(&mut self, chunk: &Chunk, at: Instant) {
+        let Some(rack) = &mut self.rack else { return };
+        let max = self.flight.max();
+        if chunk.seq < max {
+            rack.on_retransmission(chunk.seq, &mut self.flight);
+        } else if !rack.probe.ends_at(chunk.end()) {
+            let outstanding = chunk.end().max(max).since(self.flight.una());
+            self.arm_probe(outstanding, at, self.latest_probe(at));
+        }
+    }
+
+    /// How much limited transmit lets out beyond the congestion window (RFC 3042).
+    pub(super) fn limited_transmit(&self) -> u64 {
+        self.recovery.limited_transmit(&self.config.recovery, self.window.smss)
+    }
+
+    /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
+    /// (Linux, `tcp_may_raise_cwnd`)?
+    pub(super) fn grows_out_of_order(&self, ack: &AckFacts) -> bool {
+        let linux = self.config.recovery.rack.rules == crate::config::RackRules::Linux;
+        let dupthresh = self.config.recovery.dupthresh;
+        let reordered = self.rack.as_ref().is_some_and(|rack| rack.has_reordered_beyond(dupthresh));
+        linux && reordered && ack.newly_sacked > 0
+    }
+}
