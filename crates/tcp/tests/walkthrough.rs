@@ -2,6 +2,7 @@
 
 #[path = "walkthrough/early.rs"]
 mod early;
+#[path = "it/script/mod.rs"]
 mod script;
 
 use early::Early;

@@ -2,6 +2,7 @@
 
 #[path = "walkthrough/halfway.rs"]
 mod halfway;
+#[path = "it/script/mod.rs"]
 mod script;
 
 use halfway::Halfway;

@@ -1,0 +1,45 @@
+//! What holds for a sender whatever acknowledgments reach it, true ones or not.
+
+mod acks;
+use acks::{Fed, op};
+use proptest::prelude::*;
+use rtolab_tcp::{Config, sum};
+
+use crate::script::any;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_sender_stays_within_its_bounds(
+        config in any::sender(),
+        ops in prop::collection::vec(op(), 1..120),
+    ) {
+        Fed::tell(config, &ops)?;
+    }
+
+    #[test]
+    fn so_does_a_sender_that_goes_by_time(
+        config in any::sender_by_time(),
+        ops in prop::collection::vec(op(), 1..120),
+    ) {
+        Fed::tell(config, &ops)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// What chance may leave out: each sender hears each story.
+    #[test]
+    fn so_does_every_sum(
+        options in any::options(),
+        ops in prop::collection::vec(op(), 1..120),
+    ) {
+        let base = Config { ecn: true, ..options };
+        for name in any::sums() {
+            Fed::tell(sum::sender(&name, &base).unwrap(), &ops)
+                .map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
+        }
+    }
+}

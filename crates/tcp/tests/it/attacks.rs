@@ -1,0 +1,214 @@
+//! What somebody sends who does not see the connection: RFC 5961.
+
+use crate::script;
+use crate::script::base;
+use crate::script::pair::{End, connected};
+use rtolab_tcp::config::ChallengeConfig;
+use rtolab_tcp::{Config, Event, Failure, Flags, Segment, Seq, State, refuse};
+
+fn segment(seq: Seq, flags: Flags) -> Segment {
+    let mut segment = Segment::new(seq, 0, flags);
+    (segment.ack, segment.window) = (Seq::FIRST + 1, 60_000);
+    segment
+}
+
+fn reset(seq: Seq) -> Segment {
+    Segment::new(seq, 0, Flags::RST)
+}
+
+/// Exactly one pure acknowledgment of what is expected.
+fn is_challenge(answers: &[Segment], end: &End) {
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    let challenge = answers[0];
+    assert_eq!((challenge.flags, challenge.len), (Flags::ACK, 0));
+    assert_eq!((challenge.seq, challenge.ack), (end.una(), end.nxt()));
+}
+
+#[test]
+fn t_b_12_a_reset_elsewhere_in_the_window_is_asked_about() {
+    let (mut a, mut b) = connected(&base(), &base(), 0);
+    for distance in [1, 1000, 65_534] {
+        let answers = b.answers(&reset(b.nxt() + distance), 0);
+        is_challenge(&answers, &b);
+        // The true peer has its connection, and takes that for what it is.
+        assert_eq!(a.answers(&answers[0], 0), []);
+    }
+    for outside in [b.nxt() - 1, b.nxt() - 70_000, b.nxt() + 65_535, b.nxt() + 1_000_000] {
+        assert_eq!(b.answers(&reset(outside), 0), [], "{outside}");
+    }
+    assert_eq!(
+        (a.connection.state(), b.connection.state()),
+        (State::Established, State::Established)
+    );
+    // A peer without a connection answers where it is expected.
+    let challenge = b.answers(&reset(b.nxt() + 1), 0)[0];
+    let answer = refuse(&challenge).unwrap();
+    assert_eq!(answer.seq, b.nxt());
+    assert_eq!(b.answers(&answer, 0), []);
+    assert_eq!(b.connection.failure(), Some(Failure::Reset));
+    assert_eq!(b.events, [Event::Connected, Event::Reset]);
+}
+
+#[test]
+fn t_b_12_a_peer_that_gave_up_is_believed_though_data_were_lost() {
+    let (mut a, mut b) = connected(&base(), &base(), 0);
+    a.connection.write(3000);
+    assert_eq!(a.sends(0).len(), 3);
+    a.connection.abort();
+    // Its reset is behind what never arrived.
+    let reset = a.sends_one(0);
+    let challenge = b.answers(&reset, 10);
+    is_challenge(&challenge, &b);
+    let answer = a.answers(&challenge[0], 20);
+    assert_eq!((answer[0].seq, answer[0].flags), (b.nxt(), Flags::RST));
+    b.gets(&answer[0], 30);
+    assert_eq!(b.connection.failure(), Some(Failure::Reset));
+    assert_eq!(a.connection.failure(), Some(Failure::Aborted));
+}
+
+#[test]
+fn t_b_13_a_syn_is_asked_about_wherever_it_is() {
+    let (_, mut b) = connected(&base(), &base(), 0);
+    for seq in [b.nxt(), b.nxt() + 100, b.nxt() - 1, b.nxt() - 100_000, b.nxt() + 100_000] {
+        for flags in [Flags::SYN, Flags::SYN | Flags::ACK] {
+            let answers = b.answers(&segment(seq, flags), 0);
+            is_challenge(&answers, &b);
+        }
+        assert_eq!(b.connection.state(), State::Established);
+        assert_eq!(b.nxt(), Seq::FIRST + 1);
+        b.connection.on_timer(script::pair::at(6_000));
+        b = connected(&base(), &base(), 0).1;
+    }
+}
+
+#[test]
+fn t_b_16_of_eleven_in_five_seconds_ten_are_answered() {
+    let (_, mut b) = connected(&base(), &base(), 0);
+    let mut beyond = segment(b.nxt(), Flags::ACK);
+    beyond.ack = Seq::FIRST + 5000;
+    let doubtful = [
+        reset(b.nxt() + 1),
+        segment(b.nxt(), Flags::SYN),
+        segment(b.nxt() - 5, Flags::SYN),
+        beyond,
+    ];
+    let mut answered = 0;
+    for number in 0..11 {
+        answered += b.answers(&doubtful[number % 4], 450 * number as u64).len();
+    }
+    assert_eq!(answered, 10);
+    assert_eq!(b.answers(&doubtful[0], 4_999), []);
+    // In the next five seconds there are ten more.
+    for _ in 0..10 {
+        assert_eq!(b.answers(&doubtful[0], 5_000).len(), 1);
+    }
+    assert_eq!(b.answers(&doubtful[0], 9_999), []);
+    // Other connections have budgets of their own: nobody can count these.
+    assert_eq!(connected(&base(), &base(), 0).1.answers(&doubtful[0], 5_000).len(), 1);
+}
+
+#[test]
+fn t_b_16_the_budget_is_a_knob() {
+    let mut config = base();
+    config.connection.challenge =
+        ChallengeConfig { limit: 1, period: rtolab_time::Duration::from_millis(500) };
+    let (_, mut b) = connected(&base(), &config, 0);
+    let answered = [0, 100, 499, 500, 900, 1000, 1499, 1500]
+        .map(|millis| b.answers(&reset(b.nxt() + 1), millis).len());
+    assert_eq!(answered, [1, 0, 0, 1, 0, 1, 0, 1]);
+}
+
+#[test]
+fn t_b_15_what_acknowledges_less_than_a_window_ago_is_dropped() {
+    let (mut a, mut b) = connected(&base(), &base(), 0);
+    b.connection.read(0);
+    // More than a window of data goes through.
+    a.connection.write(70_000);
+    for round in 0..100 {
+        for data in a.sends(round) {
+            for ack in b.answers(&data, round) {
+                a.gets(&ack, round);
+            }
+        }
+        b.connection.read(u64::MAX);
+    }
+    assert_eq!(a.una(), Seq::FIRST + 70_001);
+    let injected = |ack: Seq| {
+        let mut data = Segment::new(Seq::FIRST + 1, 100, Flags::ACK);
+        (data.ack, data.window) = (ack, 60_000);
+        data
+    };
+    let answers = a.answers(&injected(a.una() - 65_536), 200);
+    is_challenge(&answers, &a);
+    assert_eq!(a.connection.readable(), 0);
+    a.answers(&injected(a.una() - 65_535), 200);
+    assert_eq!(a.connection.readable(), 100);
+}
+
+#[test]
+fn a_forged_segment_does_not_move_the_timestamp() {
+    let config = Config { timestamps: true, ..base() };
+    let (_, mut b) = connected(&config, &config, 0);
+    let stamped = |mut segment: Segment, value| {
+        segment.set_timestamps(rtolab_tcp::Timestamps { value, echo: 0 });
+        segment
+    };
+    let mut beyond = segment(b.nxt(), Flags::ACK);
+    beyond.ack = Seq::FIRST + 9_000;
+    b.answers(&stamped(beyond, 1_000_000), 0);
+    b.answers(&stamped(reset(b.nxt() + 1), 1_000_000), 0);
+    // The true peer's segment is not too old.
+    let mut data = Segment::new(b.nxt(), 100, Flags::ACK);
+    (data.ack, data.window) = (Seq::FIRST + 1, 60_000);
+    b.answers(&stamped(data, 5), 0);
+    assert_eq!(b.connection.readable(), 100);
+}
+
+/// So many segments of each kind are tried, evenly over all 2^32 numbers.
+const BLIND: u32 = 50_000;
+
+/// The n-th of them; none is the right one.
+fn aimed(right: Seq, nth: u32) -> Seq {
+    let distance = (u64::from(nth) << 32) / u64::from(BLIND);
+    right + (distance as u32 >> 1) + 1 - if nth % 2 == 0 { 0 } else { 1 << 31 }
+}
+
+#[test]
+fn fifty_thousand_blind_resets_and_syns_over_all_numbers_end_nothing() {
+    for flags in [Flags::RST, Flags::RST | Flags::ACK, Flags::SYN, Flags::SYN | Flags::ACK] {
+        let (_, mut b) = connected(&base(), &base(), 0);
+        let mut answered = 0;
+        for nth in 0..BLIND {
+            let forged = segment(aimed(b.nxt(), nth), flags);
+            answered += b.answers(&forged, u64::from(nth / 50)).len();
+        }
+        assert_eq!(b.connection.state(), State::Established, "{flags:?}");
+        assert_eq!(b.nxt(), Seq::FIRST + 1);
+        // Within one second there is one budget of challenges.
+        assert!(answered <= 10, "{answered}");
+    }
+}
+
+#[test]
+fn a_reset_at_each_other_number_of_the_window_ends_nothing() {
+    let (_, mut b) = connected(&base(), &base(), 0);
+    for distance in 1..65_535 {
+        b.answers(&reset(b.nxt() + distance), 0);
+    }
+    assert_eq!(b.connection.state(), State::Established);
+}
+
+#[test]
+fn of_fifty_thousand_blind_data_segments_over_all_numbers_at_most_one_is_taken() {
+    // Even who knows what is expected has to guess what was acknowledged, RFC 5961 section 5: one
+    // number in 2^32 / 65,536 is near enough.
+    let mut taken = 0;
+    for nth in 0..BLIND {
+        let (_, mut b) = connected(&base(), &base(), 0);
+        let mut data = Segment::new(b.nxt(), 100, Flags::ACK);
+        (data.ack, data.window) = (aimed(b.una(), nth), 60_000);
+        b.answers(&data, 0);
+        taken += u32::from(b.connection.readable() > 0);
+    }
+    assert!(taken <= 1, "{taken}");
+}

@@ -1,0 +1,118 @@
+//! Senders with CUBIC (RFC 9438), and with `HyStart`.
+
+use crate::script::Script;
+use rtolab_tcp::config::CubicUndo;
+use rtolab_tcp::spurious::Verdict;
+
+const SPURIOUS: Verdict = Verdict::Spurious;
+
+/// A hundred segments outstanding, in congestion avoidance: that of segment 1 is late.
+fn hundred(sum: &str, undo: CubicUndo) -> Script {
+    let setup = Script::sender(sum).cwnd(100).ssthresh(100).offered(300);
+    let setup = setup.set(|config| config.congestion.cubic.undo = undo);
+    setup.handshake_takes(100).sent(1..=100)
+}
+
+/// Segment 1 is overtaken by three others, and its loss believed.
+fn overtaken(s: &mut Script) -> &mut Script {
+    s.sacks(0, [2..=2]).expect_nothing();
+    s.sacks(0, [2..=3]).expect_nothing();
+    s.sacks(0, [2..=4]).expect([1]).cwnd(70.0).ssthresh(70)
+}
+
+#[test]
+fn a_fast_retransmit_leaves_seven_tenths() {
+    let mut s = hundred("sack+cubic", CubicUndo::Rfc9438);
+    overtaken(&mut s);
+    s.ack(100).expect(101..=170).cwnd(70.0);
+}
+
+#[test]
+fn a_timeout_leaves_seven_tenths_for_ssthresh_and_one_segment() {
+    let mut s = hundred("sack+cubic", CubicUndo::Rfc9438);
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(70);
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(70);
+}
+
+#[test]
+fn t_cu_1_a_spurious_fast_retransmit_is_undone() {
+    for undo in [CubicUndo::Rfc9438, CubicUndo::Linux] {
+        let mut s = hundred("sack+cubic+dsack:linux", undo);
+        overtaken(&mut s);
+        s.sacks(4, [1..=1]).verdict(SPURIOUS).cwnd(100.0).ssthresh(100).take();
+    }
+}
+
+#[test]
+fn t_cu_2_what_has_been_made_up_for_is_left() {
+    // RFC 9438 section 4.9.2 leaves all as it is; Linux lowers nothing either, but raises ssthresh.
+    for (undo, restores) in [(CubicUndo::Rfc9438, false), (CubicUndo::Linux, true)] {
+        let setup = Script::sender("sack+cubic+dsack:linux").cwnd(2);
+        let mut s = setup.set(|config| config.congestion.cubic.undo = undo).sent(1..=2);
+        s.timeout().expect([1]).cwnd(1.0).ssthresh(2);
+        s.ack(1).expect([2, 3]).cwnd(2.0);
+        s.ack(2).expect([4]);
+        let grown = s.connection.sender().window().cwnd;
+        assert!(grown > 2_000);
+        s.sacks(2, [1..=1]).undecided().take();
+        s.sacks(2, [2..=2]).verdict(SPURIOUS).take();
+        let window = s.connection.sender().window();
+        assert_eq!((window.cwnd, window.ssthresh > 2_000), (grown, restores));
+    }
+}
+
+#[test]
+fn an_undone_cut_goes_on_along_the_old_curve() {
+    // The first loss is real. The window comes back along its curve; then a cut that is undone
+    // leaves it there, but Linux takes the window of the cut for a new maximum, and begins anew.
+    let grown = |undo, cut: bool| {
+        let mut s = hundred("sack+cubic+dsack:linux", undo);
+        overtaken(&mut s);
+        s.ack(100).expect(101..=170);
+        s.at(1_000).ack(101).take();
+        s.at(2_000).ack(102).take();
+        if cut {
+            for top in 104..=106 {
+                s.sacks(102, [104..=top]).take();
+            }
+            s.sacks(106, [103..=103]).verdict(SPURIOUS).take();
+        } else {
+            s.ack(106).take();
+        }
+        let before = s.connection.sender().window().cwnd;
+        s.at(3_000).ack(107).take();
+        s.connection.sender().window().cwnd - before
+    };
+    let curve = grown(CubicUndo::Rfc9438, false);
+    assert!(grown(CubicUndo::Rfc9438, true).abs_diff(curve) <= 20, "of {curve}");
+    assert!(grown(CubicUndo::Linux, true) < curve / 2, "of {curve}");
+}
+
+#[test]
+fn a_spurious_timeout_brings_the_window_back() {
+    let mut s = hundred("sack+cubic+frto:linux", CubicUndo::Rfc9438);
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(70);
+    s.ack(1).expect([101, 102]);
+    s.ack(2).verdict(SPURIOUS).cwnd(100.0).ssthresh(100).take();
+}
+
+#[test]
+fn hystart_needs_no_cubic() {
+    let sums = ["sack+hystart", "newreno+hystart:linux", "sack+cubic+hystart"];
+    let ended = sums.map(|sum| {
+        let mut s = Script::sender(sum).cwnd(20).offered(1000).handshake_takes(50).sent(1..=20);
+        let (mut number, mut sent) = (0, 20);
+        // Each round trip is 20 ms longer than the one before.
+        for round in 1..=8 {
+            let now = s.millis();
+            s.at(now + 50 + 20 * round);
+            let outstanding = number + 1..=sent;
+            number = sent;
+            for acked in outstanding {
+                sent = s.ack(acked).take().last().copied().unwrap_or(sent);
+            }
+        }
+        s.connection.sender().window().ssthresh < u64::MAX
+    });
+    assert_eq!(ended, [true; 3]);
+}

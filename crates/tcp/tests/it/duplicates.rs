@@ -1,0 +1,108 @@
+//! What duplicates come from that the receiver reports by D-SACK: Pan, Mark and Shen, section 5.3.
+
+use crate::script;
+use crate::script::Script;
+use rtolab_tcp::spurious::DuplicateCause::{AckLoss, Network, PrematureTimeout, Reordering};
+use rtolab_tcp::spurious::{Duplicates, Verdict};
+
+const SPURIOUS: Verdict = Verdict::Spurious;
+
+/// Six segments outstanding, as many as the window and ssthresh.
+fn six_outstanding(sender: &str) -> Script {
+    Script::sender(sender).cwnd(6).ssthresh(6).sent(1..=6)
+}
+
+#[test]
+fn t_ds_1_what_a_fast_retransmit_repeats_was_reordered() {
+    let mut s = six_outstanding("sack+dsack:causes");
+    s.sacks(0, [2..=2]).sacks(0, [2..=3]).expect_nothing();
+    s.sacks(0, [2..=4]).expect([1]).ssthresh(3).fast_retransmits(1);
+    s.ack(4).expect([7]);
+    s.sacks(4, [1..=1]).duplicate(Reordering).verdict(SPURIOUS).expect(8..=10).ssthresh(6);
+}
+
+#[test]
+fn t_ds_2_what_a_timeout_repeats_and_is_acknowledged_timed_out_too_soon() {
+    let mut s = six_outstanding("sack+dsack:causes");
+    s.timeout().expect([1]).ssthresh(3);
+    s.ack(1).expect([2, 3]);
+    s.sacks(3, [1..=1]).duplicate(PrematureTimeout).undecided().expect([4, 5, 6]);
+    s.sacks(6, [2..=2]).duplicate(PrematureTimeout).undecided().take();
+    for number in 3..=5 {
+        s.sacks(6, [number..=number]).duplicate(PrematureTimeout).undecided();
+    }
+    s.sacks(6, [6..=6]).duplicate(PrematureTimeout).verdict(SPURIOUS).ssthresh(6).take();
+    let premature_timeout = 6;
+    let expected = Duplicates { premature_timeout, ..Duplicates::default() };
+    assert_eq!(s.connection.sender().duplicates(), expected);
+}
+
+#[test]
+fn t_ds_7_what_a_timeout_repeats_and_is_not_acknowledged_lost_its_acknowledgments() {
+    let mut s = six_outstanding("sack+dsack:causes");
+    s.timeout().expect([1]);
+    s.sacks(6, [1..=1]).duplicate(AckLoss).verdict(Verdict::Genuine);
+    // The reduction stands.
+    s.expect([7, 8]).cwnd(2.0).ssthresh(3);
+}
+
+#[test]
+fn t_ds_5_what_was_never_sent_again_the_network_has_duplicated() {
+    let mut s = six_outstanding("sack+dsack:causes");
+    s.timeout().expect([1]);
+    s.ack(1).expect([2, 3]);
+    s.sacks(5, [4..=4]).duplicate(Network).undecided().expect([6, 7, 8]);
+    // That says nothing of what was sent again, of which the others do.
+    s.sacks(6, [1..=1]).duplicate(PrematureTimeout).take();
+    s.sacks(6, [2..=2]).duplicate(PrematureTimeout).undecided().take();
+    s.sacks(6, [3..=3]).duplicate(PrematureTimeout).undecided().take();
+    s.sacks(6, [6..=6]).duplicate(PrematureTimeout).verdict(SPURIOUS).take();
+    // RFC 3708 has given up at the first.
+    s.judged("dsack", Verdict::Blind(rtolab_tcp::spurious::Why::NetworkDuplicates));
+}
+
+#[test]
+fn a_second_report_of_one_retransmission_is_of_what_the_network_duplicated() {
+    let mut s = six_outstanding("sack");
+    s.timeout().expect([1]);
+    s.ack(1).expect([2, 3]);
+    s.sacks(3, [1..=1]).duplicate(PrematureTimeout).take();
+    s.sacks(3, [1..=1]).duplicate(Network).take();
+    let expected = Duplicates { network: 1, premature_timeout: 1, ..Duplicates::default() };
+    assert_eq!(s.connection.sender().duplicates(), expected);
+}
+
+#[test]
+fn a_segment_that_two_things_had_sent_again_is_reported_for_each() {
+    let mut s = six_outstanding("sack");
+    s.sacks(0, [2..=2]).sacks(0, [2..=3]).expect_nothing();
+    s.sacks(0, [2..=4]).expect([1]);
+    s.timeout().expect([1]);
+    s.ack(6).take();
+    s.sacks(6, [1..=1]).duplicate(Reordering).take();
+    s.sacks(6, [1..=1]).duplicate(PrematureTimeout).take();
+}
+
+#[test]
+fn a_report_is_waited_for_while_two_windows_more_are_acknowledged() {
+    for (acked, cause) in [(6, PrematureTimeout), (7, Network)] {
+        let mut s = Script::sender("sack").cwnd(2).ssthresh(2).sent(1..=2);
+        s.timeout().expect([1]);
+        for number in 1..=acked {
+            s.ack(number).take();
+        }
+        s.sacks(acked, [1..=1]).duplicate(cause);
+    }
+}
+
+#[test]
+fn another_sender_knows_what_was_reported_before() {
+    let mut s = six_outstanding("sack+dsack");
+    s.timeout().expect([1]);
+    s.ack(1).expect([2, 3]);
+    s.sacks(3, [1..=1]).duplicate(PrematureTimeout).take();
+    let config = rtolab_tcp::sum::sender("sack+dsack:causes", &script::base()).unwrap();
+    s.connection.adopt(std::sync::Arc::new(config)).unwrap();
+    s.sacks(3, [2..=2]).duplicate(PrematureTimeout).take();
+    assert_eq!(s.connection.sender().duplicates().premature_timeout, 2);
+}

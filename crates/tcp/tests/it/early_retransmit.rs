@@ -1,0 +1,60 @@
+//! Early retransmit: RFC 5827.
+
+use crate::script::{Script, Setup};
+
+fn early(sum: &str) -> Setup {
+    Script::sender(sum).set(|config| config.recovery.early_retransmit = true)
+}
+
+#[test]
+fn t_er_1_of_two_segments_one_duplicate_is_enough() {
+    for sum in ["reno", "newreno"] {
+        let mut s = early(sum).cwnd(2).segments(2).sent(1..=2);
+        s.ack(0).expect([1]).ssthresh(2).fast_retransmits(1);
+    }
+    let mut s = early("sack").cwnd(2).segments(2).sent(1..=2);
+    s.sacks(0, [2..=2]).expect([1]).fast_retransmits(1);
+}
+
+#[test]
+fn t_er_1_of_three_two_are() {
+    let mut s = early("newreno").cwnd(3).segments(3).sent(1..=3);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect([1]);
+
+    let mut s = early("sack").cwnd(3).segments(3).sent(1..=3);
+    s.sacks(0, [2..=2]).expect_nothing();
+    s.sacks(0, [2..=3]).expect([1]);
+}
+
+#[test]
+fn t_er_1_of_four_three_are_as_ever() {
+    let mut s = early("newreno").cwnd(4).segments(4).sent(1..=4);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect_nothing();
+    s.ack(0).expect([1]);
+}
+
+#[test]
+fn t_er_2_with_data_to_send_limited_transmit_does_it() {
+    let setup = early("newreno").cwnd(3);
+    let mut s = setup.set(|config| config.recovery.limited_transmit = true).sent(1..=3);
+    s.ack(0).expect([4]);
+    s.ack(0).expect([5]);
+    s.ack(0).expect([1]);
+}
+
+#[test]
+fn t_er_2_unless_the_offered_window_forbids_it() {
+    let setup = early("newreno").cwnd(3).offered(3);
+    let mut s = setup.set(|config| config.recovery.limited_transmit = true).sent(1..=3);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect([1]);
+}
+
+#[test]
+fn one_segment_alone_is_left_to_the_timer() {
+    let mut s = early("newreno").cwnd(2).segments(1).sent(1..=1);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect_nothing().fast_retransmits(0);
+}

@@ -1,0 +1,317 @@
+//! Explicit congestion notification: RFC 3168 section 6.1.
+
+use crate::script::pair::{End, connected};
+use crate::script::{Script, base};
+use rtolab_tcp::config::{FullAck, PrrBound, RackRules, Reduction};
+use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::{Codepoint, Config, Flags, Segment};
+
+/// Beside ECE, what asks for ECN.
+const SETUP: Flags = Flags::CWR;
+
+fn capable() -> Config {
+    let mut config = Config { ecn: true, ..base() };
+    config.receiver.buffer = 60_000;
+    config
+}
+
+/// Two ends that use ECN, with so many segments sent by the first.
+fn sending(segments: u64) -> (End, End, Vec<Segment>) {
+    let (mut active, passive) = connected(&capable(), &capable(), 0);
+    active.connection.write(segments * 1000);
+    let sent = active.sends(0);
+    (active, passive, sent)
+}
+
+fn codepoints(segments: &[Segment]) -> Vec<Codepoint> {
+    segments.iter().map(Segment::codepoint).collect()
+}
+
+#[test]
+fn the_handshake_tells_who_is_capable() {
+    let mut active = End::open(&capable());
+    let syn = active.sends_one(0);
+    assert_eq!(syn.flags, Flags::SYN | Flags::ECE | SETUP);
+    let mut passive = End::accept(&capable(), &syn);
+    let syn_ack = passive.sends_one(0);
+    assert_eq!(syn_ack.flags, Flags::SYN | Flags::ACK | Flags::ECE);
+    active.gets(&syn_ack, 0);
+    let ack = active.sends_one(0);
+    assert_eq!(ack.flags, Flags::ACK);
+    passive.gets(&ack, 0);
+    // Control segments and pure acknowledgments are never capable, data are, from either end.
+    assert_eq!(codepoints(&[syn, syn_ack, ack]), [Codepoint::NotEct; 3]);
+    active.connection.write(500);
+    let data = active.sends_one(0);
+    assert_eq!((data.codepoint(), data.flags), (Codepoint::Ect0, Flags::ACK));
+    let answer = passive.answers(&data, 0);
+    assert_eq!(codepoints(&answer), [Codepoint::NotEct]);
+    passive.connection.write(500);
+    assert_eq!(passive.sends_one(0).codepoint(), Codepoint::Ect0);
+}
+
+#[test]
+fn both_ends_have_to_be_capable() {
+    for (active, passive) in [(base(), capable()), (capable(), base())] {
+        let (mut active, mut passive) = connected(&active, &passive, 0);
+        for end in [&mut active, &mut passive] {
+            end.connection.write(500);
+            assert_eq!(end.sends_one(0).codepoint(), Codepoint::NotEct);
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_reflects_both_flags_is_none() {
+    let mut active = End::open(&capable());
+    let mut syn_ack = End::accept(&base(), &active.sends_one(0)).sends_one(0);
+    syn_ack.flags |= Flags::ECE | SETUP;
+    active.gets(&syn_ack, 0);
+    active.connection.write(500);
+    assert_eq!(active.sends(0)[0].codepoint(), Codepoint::NotEct);
+}
+
+#[test]
+fn a_syn_that_is_sent_again_asks_for_nothing() {
+    let mut active = End::open(&capable());
+    active.sends_one(0);
+    let now = active.timer();
+    assert_eq!(active.sends_one(now).flags, Flags::SYN);
+}
+
+#[test]
+fn a_mark_is_echoed_until_it_is_answered() {
+    let (_, mut passive, mut sent) = sending(6);
+    let echoes = |passive: &mut End, segment: &Segment| {
+        passive.answers(segment, 0).iter().any(|ack| ack.flags.has(Flags::ECE))
+    };
+    assert!(!echoes(&mut passive, &sent[0]));
+    sent[1].set_codepoint(Codepoint::Ce);
+    assert!(echoes(&mut passive, &sent[1]));
+    assert!(echoes(&mut passive, &sent[2]));
+    // Its own data carry the echo, too.
+    passive.connection.write(500);
+    assert!(passive.sends_one(0).flags.has(Flags::ECE));
+    sent[3].flags |= Flags::CWR;
+    assert!(!echoes(&mut passive, &sent[3]));
+    // One that is marked again when it says so begins anew.
+    sent[4].flags |= Flags::CWR;
+    sent[4].set_codepoint(Codepoint::Ce);
+    assert!(echoes(&mut passive, &sent[4]) && echoes(&mut passive, &sent[5]));
+}
+
+#[test]
+fn a_mark_means_nothing_to_an_end_that_is_not_capable() {
+    let (mut active, mut passive) = connected(&base(), &base(), 0);
+    active.connection.write(500);
+    let mut data = active.sends_one(0);
+    data.set_codepoint(Codepoint::Ce);
+    let mut ack = passive.answers(&data, 0)[0];
+    assert_eq!(ack.flags, Flags::ACK);
+    let before = active.connection.sender().window().ssthresh;
+    ack.flags |= Flags::ECE;
+    active.gets(&ack, 0);
+    assert_eq!(active.connection.sender().window().ssthresh, before);
+}
+
+/// Eight segments outstanding, in a sender that uses ECN.
+fn eight(sum: &str) -> Script {
+    Script::sender(sum).cwnd(8).ssthresh(20).handshake_takes(100).sent(1..=8)
+}
+
+#[test]
+fn an_echo_halves_the_window_once_in_each() {
+    let mut s = eight("newreno+ecn");
+    s.echoes_mark(1).expect_nothing().cwnd(4.0).ssthresh(4);
+    s.echoes_mark(2).echoes_mark(3).echoes_mark(4).expect_nothing().cwnd(4.0);
+    s.echoes_mark(5).expect([9]).cwnd(4.0);
+    s.echoes_mark(8).expect(10..=12).cwnd(4.0).ssthresh(4);
+    // Beyond what was outstanding then it is a new one, to which the peer has not been told of the
+    // cut.
+    s.echoes_mark(9).expect_nothing().cwnd(2.0).ssthresh(2);
+    s.ack(10).cwnd(2.5).expect_nothing();
+}
+
+#[test]
+fn the_first_new_data_tell_of_the_cut() {
+    let (mut active, mut passive, mut sent) = sending(30);
+    assert!(sent.iter().all(|segment| !segment.flags.has(Flags::CWR)));
+    sent[0].set_codepoint(Codepoint::Ce);
+    let mut told = Vec::new();
+    for segment in &sent {
+        for ack in passive.answers(segment, 0) {
+            told.extend(active.answers(&ack, 0));
+        }
+    }
+    let cwr: Vec<_> = told.iter().map(|segment| segment.flags.has(Flags::CWR)).collect();
+    assert!(cwr[0] && !cwr[1..].contains(&true), "{cwr:?}");
+    // Then the peer falls silent.
+    let acks: Vec<_> = told.iter().flat_map(|segment| passive.answers(segment, 0)).collect();
+    assert!(!acks.is_empty() && acks.iter().all(|ack| !ack.flags.has(Flags::ECE)));
+}
+
+#[test]
+fn what_is_sent_again_is_not_capable() {
+    let (mut active, _, _) = sending(2);
+    let now = active.timer();
+    let again = active.sends_one(now);
+    assert_eq!((again.codepoint(), again.flags), (Codepoint::NotEct, Flags::ACK));
+}
+
+#[test]
+fn a_loss_in_the_same_window_cuts_no_further() {
+    let mut s = eight("sack+ecn");
+    s.echoes_mark(1).expect_nothing().cwnd(4.0).ssthresh(4);
+    s.sacks(1, [3..=3]).sacks(1, [3..=4]).expect_nothing();
+    s.sacks(1, [3..=5]).expect([2]).cwnd(4.0).ssthresh(4).fast_retransmits(1);
+    let mut s = eight("sack+ecn");
+    s.echoes_mark(1).expect_nothing().ssthresh(4);
+    s.timeout().expect([2]).cwnd(1.0).ssthresh(4);
+}
+
+#[test]
+fn an_echo_in_recovery_cuts_no_further() {
+    let setup = Script::sender("newreno+ecn").cwnd(8).ssthresh(20).handshake_takes(100);
+    let mut s = setup.set(|config| config.window.full_ack = FullAck::Ssthresh).sent(1..=8);
+    s.ack(0).ack(0).expect_nothing();
+    s.ack(0).expect([1]).ssthresh(4).cwnd(7.0);
+    s.echoes_mark(8).cwnd(4.0).ssthresh(4).take();
+    s.echoes_mark(9).ssthresh(2).cwnd(2.0).take();
+}
+
+#[test]
+fn the_window_is_at_least_one_segment_and_ssthresh_two() {
+    let mut s = Script::sender("newreno+ecn").cwnd(1).sent(1..=1);
+    s.echoes_mark(1).cwnd(1.0).ssthresh(2).expect([2]);
+}
+
+#[test]
+fn nothing_is_undone_after_an_echo() {
+    // The timeout comes while the cut is answered: it cuts no further, and restores nothing.
+    let mut s = Script::sender("sack+ecn+eifel").cwnd(8).ssthresh(20);
+    s = s.handshake_takes(100).at_millis(10);
+    let mut s = s.sent(1..=8);
+    s.echoes_mark(1).expect_nothing().cwnd(4.0).ssthresh(4);
+    s.timeout().expect([2]).cwnd(1.0);
+    s.echoing(110).ack(2).verdict(Verdict::Spurious).cwnd(1.0).ssthresh(4).expect_nothing();
+}
+
+#[test]
+fn cubic_leaves_seven_tenths() {
+    let setup = Script::sender("sack+cubic+ecn").cwnd(10).ssthresh(20).handshake_takes(100);
+    let mut s = setup.sent(1..=10);
+    s.echoes_mark(1).cwnd(7.0).ssthresh(7).expect_nothing();
+}
+
+#[test]
+fn a_rate_halving_sender_comes_down_by_and_by() {
+    let setup = Script::sender("linux-2.4+ecn").cwnd(8).ssthresh(20).handshake_takes(100);
+    let mut s = setup.set(|config| config.window.max_burst = None).sent(1..=2);
+    s.ack(1).expect([3, 4]);
+    s.ack(2).expect([5, 6]);
+    s.ack(3).expect([7, 8]);
+    s.ack(4).expect([9, 10]).cwnd(6.0);
+    let mut left = s.echoes_mark(5).ssthresh(3).take().len();
+    for number in 6..=10 {
+        left += s.ack(number).take().len();
+    }
+    s.cwnd(3.0);
+    assert_eq!(left, 3, "one for every second acknowledgment");
+}
+
+#[test]
+fn an_echo_while_nothing_is_outstanding_changes_nothing() {
+    let mut s = Script::sender("newreno+ecn").segments(1).cwnd(4).ssthresh(4).sent(1..=1);
+    s.ack(1).cwnd(4.25);
+    s.echoes_mark(1).cwnd(4.25).ssthresh(4);
+    s.write(2).expect([2, 3]);
+}
+
+/// `tcp_enter_cwr`: marks bring the window down in proportion, as losses do.
+#[test]
+fn a_sender_like_linux_comes_down_in_proportion() {
+    let setup = Script::sender("rack+ecn").cwnd(10).ssthresh(20).handshake_takes(100);
+    let linux = Reduction::Prr(PrrBound::Linux);
+    let mut s = setup.set(|config| config.recovery.reduction = linux).sent(1..=10);
+    s.echoes_mark(1).ssthresh(5).expect([11]);
+    let left = (2..=11).map(|number| s.ack(number).ssthresh(5).take().len()).sum::<usize>();
+    // Half as much as is acknowledged, but for what lets the first out at once.
+    assert_eq!(left, 5);
+    // Segment 11 is beyond what was outstanding then.
+    s.cwnd(5.2);
+}
+
+#[test]
+fn a_rate_halving_sender_keeps_a_segment() {
+    // A single byte is outstanding as a mark is echoed.
+    let mut config = capable();
+    config.recovery.reduction = Reduction::RateHalving;
+    let (mut active, mut passive) = connected(&config, &capable(), 0);
+    active.connection.write(1);
+    let mut last = active.sends_one(0);
+    last.set_codepoint(Codepoint::Ce);
+    for ack in passive.answers(&last, 0) {
+        assert!(ack.flags.has(Flags::ECE));
+        active.gets(&ack, 0);
+    }
+    let window = active.connection.sender().window();
+    assert_eq!((window.cwnd, window.ssthresh), (1000, 2000));
+}
+
+#[test]
+fn no_more_leaves_in_proportion_than_is_acknowledged() {
+    // After a spurious timeout, whose window stays one segment for the echo, ten are outstanding.
+    let setup = Script::sender("rack+frto:linux+ecn").cwnd(10).handshake_takes(100);
+    let linux = Reduction::Prr(PrrBound::Linux);
+    let mut s = setup.set(|config| config.recovery.reduction = linux).sent(1..=10);
+    s.early_timer().expect([11]);
+    s.timeout().take();
+    s.echoes_mark(2).verdict(Verdict::Spurious);
+    s.expect([12, 13]);
+}
+
+#[test]
+fn who_has_asked_without_it_sends_nothing_capable() {
+    let linux = |config: &mut Config| config.recovery.rack.rules = RackRules::Linux;
+    for (change, codepoint) in
+        [((|_| ()) as fn(&mut Config), Codepoint::NotEct), (linux, Codepoint::Ect0)]
+    {
+        let mut config = capable();
+        change(&mut config);
+        let mut active = End::open(&config);
+        let syn = active.sends_one(0);
+        let at = active.timer();
+        let again = active.sends_one(at);
+        assert_eq!((syn.flags, again.flags), (Flags::SYN | Flags::ECE | SETUP, Flags::SYN));
+        // The answer to the first was only late.
+        active.gets(&End::accept(&capable(), &syn).sends_one(0), at + 10);
+        active.sends(at + 10);
+        active.connection.write(500);
+        let mut data = active.sends_one(at + 10);
+        assert_eq!(data.codepoint(), codepoint);
+        // Marks are echoed all the same.
+        (data.seq, data.ack) = (data.ack, data.seq);
+        data.set_codepoint(Codepoint::Ce);
+        assert!(active.answers(&data, at + 20).iter().any(|ack| ack.flags.has(Flags::ECE)));
+    }
+}
+
+#[test]
+fn a_timeout_behind_an_echo_is_told_of_too() {
+    let (mut active, _, sent) = sending(100);
+    let told = |sent: &[Segment]| sent.iter().any(|segment| segment.flags.has(Flags::CWR));
+    let mut echo = Segment::new(sent[0].ack, 0, Flags::ACK | Flags::ECE);
+    echo.window = 60_000;
+    let mut after = Vec::new();
+    for segment in &sent[..sent.len() - 1] {
+        echo.ack = segment.end();
+        after.extend(active.answers(&echo, 100));
+    }
+    assert!(told(&after));
+    // What was outstanding at the first echo is not all acknowledged: `ssthresh` stays.
+    let at = active.timer();
+    assert!(!told(&active.sends(at)));
+    let mut ack = Segment::new(sent[0].ack, 0, Flags::ACK);
+    (ack.ack, ack.window) = (after[after.len() - 1].end(), 60_000);
+    assert!(told(&active.answers(&ack, at + 100)));
+}

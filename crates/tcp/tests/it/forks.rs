@@ -1,0 +1,122 @@
+//! What forks of a run ask of a sender: to suppress retransmissions, or to be another one.
+
+use std::sync::Arc;
+
+use crate::script;
+use crate::script::{Script, base};
+use rtolab_tcp::config::{Arithmetic, InitialWindow};
+use rtolab_tcp::sender::AdoptError;
+use rtolab_tcp::{Config, Connection, sum};
+use rtolab_time::{Duration, Instant};
+
+#[test]
+fn a_suppressed_sender_waits_for_the_acknowledgment() {
+    let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
+    s.connection.suppress_retransmission();
+    s.deadline(None);
+    // No recovery, however many duplicates.
+    for _ in 0..8 {
+        s.at(5000).ack(0).expect_nothing().fast_retransmits(0).cwnd(6.0);
+    }
+    // An acknowledgment comes after all, and everything is as usual.
+    s.at(9000).ack(1).expect([7, 8]).cwnd(7.0);
+    let timer = s.connection.next_timer();
+    assert!(timer.is_some());
+    s.timeout().expect([2]).cwnd(1.0);
+    s.ack(2).expect([3, 4]);
+}
+
+#[test]
+fn a_suppressed_sender_after_a_timeout_does_not_retransmit_for_it() {
+    let mut s = Script::sender("sack").cwnd(6).sent(1..=6);
+    let deadline = s.connection.next_timer().unwrap();
+    s.connection.on_timer(deadline);
+    s.connection.suppress_retransmission();
+    assert_eq!(s.connection.poll_transmit(deadline), None);
+    assert_eq!(s.connection.next_timer(), None);
+}
+
+#[test]
+fn a_suppressed_sender_after_a_fast_retransmit_does_not_retransmit_for_it() {
+    for sum in ["reno", "newreno", "sack"] {
+        let mut s = Script::sender(sum).cwnd(6).segments(6).sent(1..=6);
+        s.sacks(0, [2..=2]).sacks(0, [2..=3]);
+        let mut third = s.pure_ack(script::end_of(0));
+        third.push_sack(script::start_of(2)..script::end_of(4));
+        let at = s.connection.next_timer().unwrap();
+        s.connection.on_segment(&third, Instant::START);
+        s.connection.suppress_retransmission();
+        assert_eq!(s.connection.poll_transmit(at), None, "{sum}");
+    }
+}
+
+fn adopts(s: &mut Script, sum: &str) -> Result<(), AdoptError> {
+    s.connection.adopt(Arc::new(sum::sender(sum, &base()).unwrap()))
+}
+
+#[test]
+fn another_sender_goes_on_from_what_is_in_flight() {
+    // The timeout is the same; what it does is F-RTO's.
+    let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
+    assert_eq!(adopts(&mut s, "newreno+frto"), Ok(()));
+    s.timeout().expect([1]).cwnd(6.0).ssthresh(3);
+    s.ack(1).expect([7, 8]).cwnd(3.0);
+
+    // And back before F-RTO is done: the timeout has rolled SND.NXT back, and the windows rule.
+    assert_eq!(adopts(&mut s, "newreno"), Ok(()));
+    s.ack(2).expect([3, 4, 5]).undecided().cwnd(3.33);
+}
+
+#[test]
+fn another_recovery_ends_the_one_under_way() {
+    let mut s = Script::sender("sack").cwnd(8).sent(1..=8);
+    s.sacks(0, [2..=2]).expect_nothing();
+    s.sacks(0, [2..=3]).expect_nothing();
+    s.sacks(0, [2..=4]).expect([1]).ssthresh(4).cwnd(4.0);
+    assert_eq!(adopts(&mut s, "reno:no-bugfix"), Ok(()));
+    // A sender without SACK does not hear of blocks: three duplicates more, and inflation.
+    s.sacks(0, [2..=5]).expect_nothing();
+    s.sacks(0, [2..=6]).expect_nothing().outstanding(8);
+    s.sacks(0, [2..=7]).expect([1]).fast_retransmits(2).cwnd(7.0);
+}
+
+#[test]
+fn other_rules_for_the_timeout_hold_from_the_next_sample_on() {
+    let mut s = Script::sender("newreno").cwnd(1).rto_of(0).sent(1..=1);
+    let mut config = sum::sender("newreno", &base()).unwrap();
+    config.rto.arithmetic = Arithmetic::Ns2;
+    config.rto.granularity = Duration::from_millis(500);
+    s.write(1);
+    assert_eq!(s.connection.adopt(Arc::new(config)), Ok(()));
+    s.ack(1).expect([2, 3]).rto(1500);
+}
+
+#[test]
+fn what_was_not_negotiated_cannot_be_had() {
+    let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
+    let wants = adopts(&mut s, "newreno+eifel").unwrap_err();
+    assert_eq!(wants, AdoptError::NoTimestamps);
+    assert!(wants.to_string().contains("timestamps, which were not negotiated"));
+    assert_eq!(adopts(&mut s, "newreno+eifel:forward"), Err(AdoptError::NoTimestamps));
+    assert_eq!(adopts(&mut s, "sack"), Err(AdoptError::NoSack));
+    // It goes on as before.
+    s.timeout().expect([1]).cwnd(1.0);
+
+    let initial = InitialWindow::Segments(6);
+    let mut config = Config { timestamps: true, ..sum::sender("sack", &base()).unwrap() };
+    config.window.initial = initial;
+    let mut opening = Connection::open(Arc::new(config.clone()));
+    assert_eq!(opening.adopt(Arc::new(config)), Err(AdoptError::NotConnected));
+}
+
+#[test]
+fn with_timestamps_from_the_start_eifel_can_be_had() {
+    let setup = Script::sender("newreno").set(|config| config.timestamps = true);
+    let mut s = setup.cwnd(6).ssthresh(8).sent(1..=6);
+    let mut config = base();
+    config.window.initial_ssthresh = Some(8);
+    let eifel = sum::sender("newreno+eifel", &config).unwrap();
+    assert_eq!(s.connection.adopt(Arc::new(eifel)), Ok(()));
+    s.timeout().expect([1]).cwnd(1.0);
+    s.echoing(0).ack(1).expect([7]).cwnd(6.0);
+}

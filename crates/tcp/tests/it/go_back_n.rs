@@ -1,0 +1,72 @@
+//! Go-back-N after a timeout: RFC 5681 section 3.1, RFC 6298 section 5.4 and on.
+
+use crate::script::Script;
+
+fn six_outstanding(sum: &str) -> Script {
+    Script::sender(sum).cwnd(6).sent(1..=6)
+}
+
+#[test]
+fn t_gbn_1_a_needless_timeout_sends_the_window_again() {
+    let mut s = six_outstanding("newreno");
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
+    s.ack(1).expect([2, 3]).cwnd(2.0);
+    s.ack(2).expect([4, 5]).cwnd(3.0);
+    s.ack(3).expect([6]).cwnd(3.33);
+    s.ack(4).expect([7]);
+    s.ack(5).expect([8]);
+    s.ack(6).expect([9, 10]);
+    for _ in 0..6 {
+        s.ack(6).expect_nothing();
+    }
+    s.ack(7).expect([11]).fast_retransmits(0);
+}
+
+#[test]
+fn t_gbn_2_what_is_acknowledged_is_not_sent_again() {
+    let mut s = six_outstanding("newreno");
+    s.timeout().expect([1]);
+    s.ack(4).expect([5, 6]).cwnd(2.0);
+}
+
+#[test]
+fn t_gbn_2_all_acknowledged_at_once_and_nothing_is() {
+    let mut s = six_outstanding("newreno");
+    s.timeout().expect([1]);
+    s.ack(6).expect([7, 8]).cwnd(2.0);
+}
+
+#[test]
+fn t_gbn_3_an_acknowledgment_beyond_what_was_sent_again_counts() {
+    let mut s = six_outstanding("newreno");
+    s.timeout().expect([1]);
+    s.ack(1).expect([2, 3]);
+    // SND.NXT is at 4, SND.MAX at 7.
+    s.ack(5).expect([6, 7, 8]).cwnd(3.0);
+}
+
+#[test]
+fn t_gbn_4_a_second_timeout_of_the_segment() {
+    let mut s = six_outstanding("newreno");
+    s.timeout().expect([1]).ssthresh(3).rto(2000).deadline(3000);
+    s.timeout().expect([1]).ssthresh(3).rto(4000).deadline(7000).cwnd(1.0);
+}
+
+#[test]
+fn t_cc_3_half_of_what_is_outstanding_once_a_segment() {
+    let mut s = Script::sender("newreno").cwnd(10).sent(1..=10);
+    s.timeout().expect([1]).ssthresh(5).cwnd(1.0);
+    s.timeout().expect([1]).ssthresh(5).cwnd(1.0);
+    // Another segment's timeout halves again: nine are outstanding.
+    s.ack(1).expect([2, 3]);
+    s.timeout().expect([2]).ssthresh(4).cwnd(1.0);
+}
+
+#[test]
+fn what_was_sacked_since_the_timeout_is_passed_over() {
+    let mut s = six_outstanding("sack");
+    s.timeout().expect([1]);
+    s.sacks(0, [3..=4]).expect_nothing();
+    s.sacks(1, [3..=4]).expect([2, 5]).cwnd(2.0).outstanding(2);
+    s.sacks(4, []).expect([6, 7]).cwnd(3.0);
+}

@@ -1,0 +1,111 @@
+//! What a receiver says that is not so, and what its peer makes of it.
+
+use std::ops::Range;
+
+use crate::script::base;
+use crate::script::pair::{End, connected};
+use rtolab_tcp::config::{InitialWindow, Lie};
+use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::{Event, Segment, Seq, sum};
+
+const SEGMENT: u64 = 1000;
+
+/// A sender by its sum, which has sent four segments, and a receiver that tells this lie.
+fn facing(lie: Lie, sender: &str) -> (End, End, Vec<Segment>) {
+    let mut config = base();
+    config.timestamps = true;
+    config.dsack = true;
+    config.window.initial = InitialWindow::Segments(4);
+    let mut liar = config.clone();
+    liar.receiver.lie = Some(lie);
+    let (mut a, b) = connected(&sum::sender(sender, &config).unwrap(), &liar, 0);
+    a.connection.write(100 * SEGMENT);
+    let sent = a.sends(10);
+    assert_eq!(sent.len(), 4);
+    (a, b, sent)
+}
+
+/// The bytes that each of a liar's answers acknowledges.
+fn told(answers: &[Segment]) -> Vec<u64> {
+    answers.iter().map(|ack| ack.ack.since(Seq::FIRST + 1)).collect()
+}
+
+/// What the sender found about what it sent again, after all of its first
+/// four segments but these were lost.
+fn after_a_loss(lie: Lie, sender: &str, arrived: Range<usize>) -> Option<Verdict> {
+    let (mut a, mut b, sent) = facing(lie, sender);
+    for segment in &sent[arrived] {
+        for ack in b.answers(segment, 50) {
+            a.gets(&ack, 50);
+        }
+    }
+    let repairs = a.sends(50);
+    let millis = if repairs.is_empty() { a.timer() } else { 50 };
+    for round in 0..3 {
+        let millis = millis + 100 * round;
+        let sent = if round == 0 { repairs.clone() } else { Vec::new() };
+        for segment in sent.into_iter().chain(a.sends(millis)) {
+            for ack in b.answers(&segment, millis + 50) {
+                a.gets(&ack, millis + 50);
+            }
+        }
+    }
+    a.sends(millis + 400);
+    a.events.iter().find_map(|event| match event {
+        Event::Judged { verdict, .. } => Some(*verdict),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_divided_acknowledgment_adds_up() {
+    let (_, mut b, sent) = facing(Lie::AckDivision, "sack");
+    let answers = b.answers(&sent[0], 20);
+    assert_eq!(told(&answers), [125, 250, 375, 500, 625, 750, 875, 1000]);
+    assert_eq!(told(&b.answers(&sent[1], 30)).last(), Some(&2000));
+    b.sends_nothing(30);
+}
+
+#[test]
+fn duplicates_are_repeated_while_a_segment_is_missing() {
+    let (_, mut b, sent) = facing(Lie::SpoofedDuplicates, "sack");
+    assert_eq!(told(&b.answers(&sent[0], 20)), [1000]);
+    assert_eq!(told(&b.answers(&sent[2], 20)), [1000; 4]);
+    assert_eq!(told(&b.answers(&sent[3], 20)), [1000; 4]);
+    assert_eq!(told(&b.answers(&sent[1], 20)), [4000]);
+}
+
+#[test]
+fn an_optimist_does_without_what_is_lost() {
+    let (_, mut b, sent) = facing(Lie::Optimistic, "sack");
+    assert_eq!(told(&b.answers(&sent[0], 20)), [1250]);
+    assert_eq!(told(&b.answers(&sent[3], 20)), [5000]);
+    // What comes again is told the truth, lest both wait for ever.
+    assert_eq!(told(&b.answers(&sent[1], 30)), [4000]);
+    assert_eq!(b.connection.receiver().available(), 4000);
+}
+
+#[test]
+fn a_false_report_names_what_repaired_the_loss() {
+    let (_, mut b, sent) = facing(Lie::FalseDsack, "sack");
+    b.answers(&sent[0], 20);
+    b.answers(&sent[2], 20);
+    let answer = b.answers(&sent[1], 30)[0];
+    assert!(answer.sack_blocks().eq([sent[1].seq..sent[1].end()]), "{answer:?}");
+    // In order, and soon, it has nothing to gain.
+    assert_eq!(b.answers(&sent[3], 30)[0].sack_blocks().count(), 0);
+}
+
+#[test]
+fn an_old_echo_deceives_eifel_but_not_its_safe_form() {
+    let found = |sender| after_a_loss(Lie::OldEcho, sender, 1..3);
+    assert_eq!(found("sack+eifel:rfc3522"), Some(Verdict::Spurious));
+    assert_eq!(found("sack+eifel:safe"), Some(Verdict::Genuine));
+}
+
+#[test]
+fn a_false_report_deceives_who_undoes_by_it() {
+    let found = |sender| after_a_loss(Lie::FalseDsack, sender, 1..4);
+    assert_eq!(found("sack+dsack"), Some(Verdict::Spurious));
+    assert_eq!(found("sack+eifel:rfc3522"), Some(Verdict::Genuine));
+}

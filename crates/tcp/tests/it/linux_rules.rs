@@ -1,0 +1,178 @@
+//! Rules of Linux that are small and decide much: each beside what the RFC has, or what would be
+//! without it.
+
+use crate::script;
+use crate::script::{Script, Setup};
+use rtolab_tcp::config::{
+    Avoidance, Control, CubicGrowth, PrrBound, RackRules, RackThreshold, Reduction, Restarts,
+    Sampling, SlowStart,
+};
+use rtolab_tcp::spurious::Verdict;
+
+const BOTH: [RackRules; 2] = [RackRules::Linux, RackRules::Rfc8985];
+
+/// A round trip of 100 ms is known; the first segment leaves at 100 ms.
+fn rack(rules: RackRules) -> Setup {
+    let setup = Script::sender("rack").cwnd(10).handshake_takes(100);
+    setup.set(|config| config.recovery.rack.rules = rules)
+}
+
+fn in_proportion(rules: RackRules) -> Setup {
+    rack(rules).cwnd(20).set(|config| {
+        config.recovery.reduction = Reduction::Prr(PrrBound::Linux);
+        config.recovery.rack.tail_loss_probe = false;
+    })
+}
+
+/// `tcp_try_undo_partial`: in fast recovery an echo older than the retransmission shows that the hole
+/// was filled by what was only late. Paths that do that reorder: the next hole is given time.
+#[test]
+fn a_hole_that_is_filled_late_shows_reordering() {
+    for rules in BOTH {
+        let ten_sent = || {
+            let setup = rack(rules).segments(10).set(|config| {
+                (config.timestamps, config.rto.sampling) = (true, Sampling::EveryReport);
+            });
+            setup.sent(1..=10)
+        };
+        let mut s = ten_sent();
+        let first = s.clock();
+        s.at(200).sacks(0, [2..=4]).expect([1]);
+        s.at(210).echoing(first).ack(4).expect_nothing();
+        s.at(220).echoing(first).sacks(4, [6..=6]);
+        match rules {
+            RackRules::Linux => s.expect_nothing().deadline(220 + 25),
+            RackRules::Rfc8985 => s.expect([5]),
+        };
+        // Where the retransmission filled it, what left before that is given no time.
+        let mut s = ten_sent();
+        s.at(200).sacks(0, [2..=4]).expect([1]);
+        s.at(300).ack(4).expect([5, 6, 7]);
+    }
+}
+
+/// `tcp_dsack_seen`: a segment that came twice was delivered, so that something may leave for it.
+#[test]
+fn a_dsack_lets_out_a_segment_of_a_proportional_reduction() {
+    for (rules, left) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 0)] {
+        let mut s = in_proportion(rules).segments(20).sent(1..=20);
+        s.at(200).sacks(0, [2..=4]).expect([1]);
+        // Half of the four that were delivered may have left, and one has.
+        s.at(201).sacks(0, [2..=5]).expect_nothing();
+        s.write(20).take();
+        s.at(202).sacks(0, [3..=3, 2..=5]);
+        assert_eq!(s.take().len(), left, "{rules:?}");
+    }
+}
+
+/// `tcp_rack_reo_timeout`: as the reordering timer begins a recovery a segment counts as delivered. So
+/// the half of three that may have left is reached by the second that arrives after it.
+#[test]
+fn a_recovery_of_the_reordering_timer_begins_with_a_segment_delivered() {
+    let setup = in_proportion(RackRules::Linux).segments(20);
+    let setup = setup.set(|config| config.recovery.rack.threshold = RackThreshold::TimeOnly);
+    let mut s = setup.sent(1..=20);
+    s.at(200).sacks(0, [2..=2]).expect_nothing();
+    s.early_timer().expect([1]);
+    s.write(20).take();
+    s.at(230).sacks(0, [2..=3]).expect_nothing();
+    s.at(231).sacks(0, [2..=4]).expect([21]);
+    s.at(232).sacks(0, [2..=5]).expect_nothing();
+}
+
+/// `FLAG_DSACKING_ACK`: what but reports a duplicate is no duplicate acknowledgment, and tells F-RTO
+/// nothing. An original that comes after it is still found.
+#[test]
+fn a_dsack_alone_leaves_the_timeout_undecided() {
+    let two_new_sent = || {
+        let mut s = Script::sender("sack+frto:linux").cwnd(6).ssthresh(6).sent(1..=6);
+        s.timeout().expect([1]);
+        s.ack(1).expect([7, 8]).undecided();
+        s
+    };
+    let mut s = two_new_sent();
+    s.sacks(1, [1..=1]).undecided().take();
+    s.sacks(1, [4..=4]).verdict(Verdict::Spurious).take();
+    // A duplicate without one says that the loss was real.
+    let mut s = two_new_sent();
+    s.ack(1).verdict(Verdict::Genuine).take();
+}
+
+/// `cubictcp_acked`: for a second after CUBIC begins no round trip counts. The first was of six
+/// seconds, and until another counts the curve is looked at as far ahead.
+#[test]
+fn for_a_second_after_cubic_begins_no_round_trip_counts() {
+    let setup = Script::sender("sack").cwnd(20).ssthresh(20).offered(1000).handshake_takes(3000);
+    let setup = setup.set(|config| {
+        config.congestion.control = Control::Cubic;
+        config.congestion.cubic.growth = CubicGrowth::Linux;
+        config.window.slow_start = SlowStart::Delivered;
+    });
+    let mut s = setup.sent(1..=20);
+    s.at(9000).ack(1).take();
+    let grown_by = |rounds: std::ops::Range<u64>, s: &mut Script| {
+        let before = s.connection.sender().window().cwnd;
+        let mut acked = 0;
+        for round in rounds {
+            let una = s.connection.sender().flight().una();
+            let (first, max) = (script::number_of(una), s.connection.sender().flight().max());
+            for number in first..script::number_of(max) {
+                s.at(9000 + 100 * round).ack(number).take();
+                acked += 1;
+            }
+        }
+        let grown = s.connection.sender().window().cwnd - before;
+        (grown as f64 / 1000.0) / f64::from(acked)
+    };
+    // What was outstanding from the beginning; then by one for every second segment, as fast as CUBIC
+    // ever is, and a second later not any more.
+    grown_by(1..2, &mut s);
+    let first = grown_by(2..4, &mut s);
+    let then = grown_by(12..14, &mut s);
+    assert!(first > 0.45, "{first}");
+    assert!(then < 0.1, "{then}");
+}
+
+/// `tcp_slow_start` says what of an acknowledgment is more than slow start needs, and congestion
+/// avoidance goes on with that: with four of the eleven segments that the window grows by one for.
+#[test]
+fn what_slow_start_has_no_need_of_counts_in_congestion_avoidance() {
+    for (slow_start, cwnd) in [(SlowStart::Delivered, 12.0), (SlowStart::OneSegment, 11.0)] {
+        let setup = Script::sender("sack").cwnd(10).ssthresh(11).set(|config| {
+            config.window.slow_start = slow_start;
+            config.window.avoidance = Avoidance::ByteCounting;
+        });
+        let mut s = setup.sent(1..=10);
+        s.ack(5).cwnd(11.0).take();
+        for number in 6..=11 {
+            s.ack(number).cwnd(11.0).take();
+        }
+        s.ack(12).cwnd(cwnd).take();
+    }
+}
+
+/// `tcp_enter_loss`: where enough was SACKed for a loss and a timeout came first, paths reorder less
+/// than was believed. The window does not grow for SACKs any more.
+#[test]
+fn a_timeout_resets_the_degree_of_reordering() {
+    for rules in BOTH {
+        let setup = rack(rules).rto_of(300).segments(12).set(|config| {
+            config.recovery.rack.threshold = RackThreshold::TimeOnly;
+            config.recovery.rack.tail_loss_probe = false;
+            config.window.slow_start = SlowStart::Delivered;
+            config.rto.restarts = Restarts::AsSet;
+        });
+        let mut s = setup.cwnd(12).sent(1..=12);
+        s.unjudged();
+        // Segment 2 is overtaken by six.
+        s.at(390).sacks(0, [9..=9]).expect_nothing();
+        s.at(391).sacks(0, [2..=2, 9..=9]).expect_nothing();
+        s.at(392).sacks(0, [2..=3, 9..=9]).take();
+        let grows = if rules == RackRules::Linux { 14.0 } else { 12.0 };
+        s.cwnd(grows);
+        s.timeout().take();
+        let before = s.connection.sender().window().cwnd;
+        s.sacks(0, [2..=3, 9..=10]).take();
+        assert_eq!(s.connection.sender().window().cwnd, before, "{rules:?}");
+    }
+}

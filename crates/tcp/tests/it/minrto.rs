@@ -1,0 +1,146 @@
+//! A floor on the timeout for delayed acknowledgments only: Psaras and Tsaoussidis, "The TCP Minimum
+//! RTO Revisited", 2007, section 4.
+
+use crate::script::{Script, Setup};
+use rtolab_tcp::config::RtoFloor;
+use rtolab_time::Duration;
+
+/// A clock of 10 ms, no sample from the handshake, a plain floor of 200 ms unless the sum has its
+/// own.
+fn setup(sum: &str) -> Setup {
+    Script::sender(sum).set(|config| {
+        config.rto.floor = RtoFloor::Total(Duration::from_millis(200));
+        config.rto.granularity = Duration::from_millis(10);
+        config.rto.initial = Duration::from_millis(100);
+        config.rto.sample_handshake = false;
+    })
+}
+
+/// A pair every 100 ms with a round trip of 42 ms, which the clock shows as four ticks.
+struct Pairs {
+    script: Script,
+    /// When the next segments leave, in milliseconds.
+    at: u64,
+    /// The last segment that left.
+    last: u32,
+}
+
+impl Pairs {
+    fn of(sum: &str) -> Self {
+        let script = setup(sum).cwnd(2).segments(2).sent(1..=2);
+        let mut pairs = Self { script, at: 0, last: 2 };
+        pairs.script.at(42).ack(2).expect_nothing();
+        pairs.at = 100;
+        pairs.send(20);
+        pairs
+    }
+
+    /// So many pairs.
+    fn send(&mut self, count: u32) {
+        for _ in 0..count {
+            let Self { script, at, last } = self;
+            script.at(*at).write(2).expect([*last + 1, *last + 2]);
+            *last += 2;
+            script.at(*at + 42).ack(*last).expect_nothing();
+            *at += 100;
+        }
+    }
+
+    /// A lone segment, whose acknowledgment the receiver delays by 200 ms; when its timer expires,
+    /// counted from its sending.
+    fn lone(&mut self) -> u64 {
+        let Self { script, at, last } = self;
+        *last += 1;
+        script.at(*at).write(1).expect([*last]);
+        (script.connection.sender().deadline().unwrap().nanos() / 1_000_000) - *at
+    }
+
+    /// The delayed acknowledgment of the lone segment arrives.
+    fn delayed(&mut self) {
+        let Self { script, at, last } = self;
+        script.at(*at + 242).ack(*last).expect_nothing();
+        *at += 300;
+    }
+}
+
+#[test]
+fn t_mr_3_a_lone_segment_is_given_the_time_that_the_receiver_takes() {
+    let mut plain = Pairs::of("sack");
+    assert_eq!(plain.lone(), 200);
+    let lone = plain.last;
+    plain.script.timeout().expect([lone]);
+    // 42 ms later the original is acknowledged.
+    plain.script.at(plain.at + 242).ack(lone).expect_nothing();
+
+    for sum in ["sack+minrto", "sack+minrto:resync", "newreno+minrto"] {
+        let mut pairs = Pairs::of(sum);
+        assert_eq!(pairs.lone(), 500, "{sum}");
+        pairs.delayed();
+    }
+}
+
+#[test]
+fn t_mr_3_a_pair_has_no_floor() {
+    let mut pairs = Pairs::of("sack+minrto");
+    let (at, last) = (pairs.at, pairs.last);
+    // SRTT of four ticks and one tick for what is left of the variation.
+    pairs.script.at(at).write(2).expect([last + 1, last + 2]).deadline(at + 50);
+}
+
+#[test]
+fn t_mr_4_the_first_segment_of_slow_start_and_the_last_of_the_next_train() {
+    let mut s = setup("newreno+minrto").cwnd(1).sent(1..=1);
+    s.deadline(500);
+    // A sample of 40 ms: RTO 40 + 4 * 20.
+    s.at(42).ack(1).expect([2, 3]).deadline(42 + 120);
+    // RTTVAR 15: now the timer runs for segment 3, the last of its train.
+    s.at(84).ack(2).expect([4, 5]).deadline(84 + 500);
+    // And for segment 4, which is not.
+    s.ack(3).expect([6, 7]).deadline(84 + 85);
+}
+
+#[test]
+fn t_mr_5_in_fast_recovery_every_segment_has_the_floor_and_then_parity_begins_anew() {
+    let setup = setup("newreno+minrto").cwnd(7);
+    let mut s = setup.set(|config| config.rto.restart_on_retransmit = true).sent(1..=7);
+    // The first segment of slow start.
+    s.deadline(500);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect_nothing();
+    s.at(50).ack(0).expect([1]).ssthresh(3).deadline(550);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect([8]);
+    s.ack(0).expect([9]);
+    // It ends: segment 8 has no floor. Seven were sent before, an odd number; were that to count,
+    // segment 10 would be the second of a pair.
+    s.ack(7).expect([10]).cwnd(3.0).deadline(150);
+    s.ack(9).expect([11, 12]).deadline(550);
+}
+
+#[test]
+fn t_mr_5_after_a_timeout_too() {
+    let mut s = setup("newreno+minrto").cwnd(2).sent(1..=2);
+    // The floor comes before the back-off.
+    s.deadline(500).timeout().expect([1]).deadline(500 + 1000);
+    // Segment 1 counts as no train: two make an even one, of which neither has a floor.
+    s.at(510).ack(1).expect([2, 3]).deadline(510 + 200);
+}
+
+#[test]
+fn t_mr_7_what_the_receiver_s_timer_acknowledged_leaves_the_parity_wrong() {
+    for (sum, second) in [("sack+minrto", 50), ("sack+minrto:resync", 500)] {
+        let mut pairs = Pairs::of(sum);
+        assert_eq!(pairs.lone(), 500, "{sum}");
+        pairs.delayed();
+        pairs.send(60);
+        // The receiver counts from its delayed acknowledgment; the sender of the paper goes on.
+        assert_eq!(pairs.lone(), second, "{sum}");
+        let lone = pairs.last;
+        match second {
+            50 => {
+                pairs.script.timeout().expect([lone]);
+            }
+            _ => pairs.delayed(),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! How Linux opens: SYNs that are repeated evenly, and what is left of the initial window.
+
+use crate::script::base;
+use crate::script::pair::End;
+use rtolab_tcp::config::{AfterSyn, EchoRule, Handshake, RepeatedSyn};
+use rtolab_tcp::{Config, Flags, Segment};
+
+fn linux() -> Config {
+    let mut config = Config { timestamps: true, ..base() };
+    config.timestamp.echo = EchoRule::Linux;
+    config.window.after_syn = AfterSyn::Linux;
+    config.receiver.repeated_syn = RepeatedSyn::Linux;
+    config
+}
+
+/// The SYN leaves, and its timer expires so often.
+fn repeated(config: &Config, times: u32) -> (End, Vec<(u64, Segment)>) {
+    let mut active = End::open(config);
+    let mut sent = vec![(0, active.sends_one(0))];
+    for _ in 0..times {
+        let at = active.timer();
+        sent.push((at, active.sends_one(at)));
+    }
+    (active, sent)
+}
+
+/// `tcp_retransmit_timer`: the first four timeouts are not backed off.
+#[test]
+fn the_first_syns_are_repeated_evenly() {
+    for (linear, expected) in [
+        (0, [0, 1000, 3000, 7000, 15_000, 31_000, 63_000]),
+        (4, [0, 1, 2, 3, 4, 5, 7].map(|s| s * 1000)),
+    ] {
+        let mut config = linux();
+        config.connection.syn_linear_timeouts = linear;
+        let (_, sent) = repeated(&config, 6);
+        assert_eq!(sent.iter().map(|(at, _)| *at).collect::<Vec<_>>(), expected);
+    }
+}
+
+/// The window after so many timeouts of a SYN, the `answered` of which is the one that arrived.
+fn window_after(timeouts: u32, answered: usize) -> u64 {
+    let mut config = linux();
+    config.connection.syn_linear_timeouts = 4;
+    let (mut active, sent) = repeated(&config, timeouts);
+    let at = 1000 * u64::from(timeouts) + 100;
+    let mut passive = End::accept(&config, &sent[answered].1);
+    active.gets(&passive.sends_one(at), at);
+    active.connection.sender().window().cwnd / 1000
+}
+
+/// `tcp_init_transfer` and `tcp_try_undo_spurious_syn`.
+#[test]
+fn one_timeout_of_a_syn_or_one_in_vain_leaves_the_window() {
+    assert_eq!(window_after(0, 0), 10);
+    assert_eq!(window_after(1, 1), 10);
+    assert_eq!(window_after(2, 2), 1);
+    // The echo tells that it is the first one that is answered.
+    assert_eq!(window_after(2, 0), 10);
+}
+
+/// `tcp_check_req`: what arrived first is echoed.
+#[test]
+fn a_repeated_syn_is_answered_with_the_first_timestamp() {
+    let (_, sent) = repeated(&linux(), 1);
+    let echoes = |config: &Config| {
+        let mut passive = End::accept(config, &sent[0].1);
+        let first = passive.sends_one(10).timestamps().unwrap().echo;
+        let again = passive.answers(&sent[1].1, 1010)[0].timestamps().unwrap().echo;
+        (first, again)
+    };
+    assert_eq!(echoes(&linux()), (0, 0));
+    let mut config = linux();
+    config.receiver.repeated_syn = RepeatedSyn::EchoedAnew;
+    assert_eq!(echoes(&config), (0, 1000));
+}
+
+/// `tcp_rcv_synsent_state_process` acknowledges before anything can be written.
+#[test]
+fn the_last_acknowledgment_leaves_alone() {
+    let mut config = linux();
+    config.connection.handshake = Handshake::Alone;
+    let mut active = End::open(&config);
+    active.connection.write(1500);
+    let mut passive = End::accept(&config, &active.sends_one(0));
+    active.gets(&passive.sends_one(0), 0);
+    let sent = active.sends(0);
+    assert_eq!(sent.iter().map(|segment| segment.len).collect::<Vec<_>>(), [0, 1000, 500]);
+    assert_eq!(sent[0].flags, Flags::ACK);
+}

@@ -1,0 +1,209 @@
+//! A segment that was to be expected goes straight through, with the same result as any other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::script::any;
+use proptest::prelude::*;
+use rtolab_tcp::{Config, Connection, Flags, Reply, Segment};
+use rtolab_time::{Duration, Instant};
+
+/// What becomes of a frame: its delay in milliseconds, or `None` if it is lost.
+type Fate = Option<u64>;
+
+/// What a frame looks like where it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arrives {
+    AsItWas,
+    /// With PSH, which nobody here asks for: no such segment is predicted.
+    Pushed,
+    /// As it was, and it is answered where it lies if that is possible.
+    ToBeAnswered,
+}
+
+/// Two hosts that write and never close.
+struct World {
+    receiver: Arc<Config>,
+    arrives: Arrives,
+    ends: [Option<Connection>; 2],
+    at: Instant,
+    wire: BTreeMap<(Instant, usize), (usize, Segment)>,
+    fates: Vec<Fate>,
+    sent: Vec<(Instant, Segment)>,
+    /// How many segments became the answer where they lay, at either end.
+    answered: [u32; 2],
+    /// What the one that accepts writes.
+    answer: u64,
+}
+
+impl World {
+    fn new([sender, receiver]: [Config; 2], writes: [u64; 2], fates: Vec<Fate>) -> Self {
+        let mut opener = Connection::open(Arc::new(sender));
+        opener.write(writes[0]);
+        Self {
+            receiver: Arc::new(receiver),
+            arrives: Arrives::AsItWas,
+            ends: [Some(opener), None],
+            at: Instant::START,
+            wire: BTreeMap::new(),
+            fates,
+            sent: Vec::new(),
+            answered: [0; 2],
+            answer: writes[1],
+        }
+    }
+
+    /// All that either end sends.
+    fn transcript(mut self, arrives: Arrives) -> Vec<(Instant, Segment)> {
+        self.run(arrives);
+        self.sent
+    }
+
+    fn run(&mut self, arrives: Arrives) {
+        self.arrives = arrives;
+        self.drain(0);
+        for _ in 0..3000 {
+            if !self.step() {
+                break;
+            }
+        }
+    }
+
+    /// One event, a frame or a timer, if there is any.
+    fn step(&mut self) -> bool {
+        let frame = self.wire.keys().next().map_or(Instant::NEVER, |(at, _)| *at);
+        let timer = |end: &Option<Connection>| {
+            end.as_ref().and_then(Connection::next_timer).unwrap_or(Instant::NEVER)
+        };
+        let timers = [timer(&self.ends[0]), timer(&self.ends[1])];
+        let first = timers[0].min(timers[1]);
+        if frame <= first {
+            let Some(((at, _), (to, segment))) = self.wire.pop_first() else { return false };
+            self.at = at;
+            self.take(to, segment);
+        } else {
+            let who = usize::from(timers[1] < timers[0]);
+            self.at = first;
+            self.ends[who].as_mut().unwrap().on_timer(first);
+            self.drain(who);
+        }
+        true
+    }
+
+    fn take(&mut self, to: usize, mut segment: Segment) {
+        if self.arrives == Arrives::Pushed {
+            segment.flags |= Flags::PSH;
+        }
+        if self.arrives == Arrives::ToBeAnswered && self.answer(to, &mut segment) {
+            return;
+        }
+        if let Some(end) = &mut self.ends[to] {
+            end.on_segment(&segment, self.at);
+            end.read(u64::MAX);
+            return self.drain(to);
+        }
+        let mut end = Connection::accept(self.receiver.clone(), &segment);
+        end.write(self.answer);
+        self.ends[to] = Some(end);
+        self.drain(to);
+    }
+
+    /// Has it answered where it lies, if it is one of those; only what may have more to do is drained.
+    fn answer(&mut self, to: usize, segment: &mut Segment) -> bool {
+        let Some(end) = &mut self.ends[to] else { return false };
+        match end.answer(segment, self.at) {
+            Reply::NotHandled => return false,
+            Reply::Handled => self.drain(to),
+            Reply::Silence => assert_eq!(end.clone().poll_transmit(self.at), None),
+            Reply::Segment => {
+                self.answered[to] += 1;
+                let silent = end.is_silent_on_fast_path();
+                assert!(!silent || end.clone().poll_transmit(self.at).is_none());
+                self.send(to, *segment);
+                if !silent {
+                    self.drain(to);
+                }
+            }
+        }
+        if let Some(end) = &mut self.ends[to] {
+            assert_eq!(end.clone().poll_event(), None);
+        }
+        true
+    }
+
+    fn drain(&mut self, from: usize) {
+        let Some(end) = &mut self.ends[from] else { return };
+        while end.poll_event().is_some() {}
+        while let Some(segment) = self.ends[from].as_mut().and_then(|it| it.poll_transmit(self.at))
+        {
+            self.send(from, segment);
+        }
+        if let Some(end) = &mut self.ends[from] {
+            end.enter_fast_path();
+        }
+    }
+
+    fn send(&mut self, from: usize, segment: Segment) {
+        let fate = self.fates.get(self.sent.len()).copied().unwrap_or(Some(50));
+        self.sent.push((self.at, segment));
+        if let Some(delay) = fate {
+            let key = (self.at + Duration::from_millis(delay), self.sent.len());
+            self.wire.insert(key, (1 - from, segment));
+        }
+    }
+}
+
+fn fates() -> impl Strategy<Value = Vec<Fate>> {
+    let fate = prop_oneof![
+        60 => Just(Some(50_u64)),
+        2 => (0..500_u64).prop_map(Some),
+        1 => (0..9000_u64).prop_map(Some),
+        2 => Just(None),
+    ];
+    prop::collection::vec(fate, 0..600)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_predicted_is_taken_as_any_other(
+        configs in (any::sender(), any::receiver()),
+        writes in (1..400_000_u64, prop_oneof![3 => Just(0), 1 => 1..50_000_u64]),
+        fates in fates(),
+    ) {
+        let mut configs: [Config; 2] = configs.into();
+        for config in &mut configs {
+            config.receiver.ack_pushed_at_once = false;
+        }
+        let world = || World::new(configs.clone(), writes.into(), fates.clone());
+        let predicted = world().transcript(Arrives::AsItWas);
+        prop_assert!(predicted == world().transcript(Arrives::Pushed));
+        prop_assert!(predicted == world().transcript(Arrives::ToBeAnswered));
+    }
+}
+
+#[test]
+fn while_all_goes_well_segments_are_answered_where_they_lie() {
+    let mut receiver = Config::default();
+    receiver.receiver.ack_every = 1;
+    let mut world = World::new([Config::default(), receiver], [2_000_000, 0], Vec::new());
+    world.run(Arrives::ToBeAnswered);
+    let [acknowledgments, data] = world.answered;
+    assert!(acknowledgments > 1000 && data > 1000, "{:?} of {}", world.answered, world.sent.len());
+}
+
+#[test]
+fn data_behind_a_gap_are_answered_where_they_lie_too() {
+    let mut receiver = Config::default();
+    receiver.receiver.ack_every = 1;
+    let fates = (0..600).map(|frame| (!(500..504).contains(&frame)).then_some(50)).collect();
+    let mut world = World::new([Config::default(), receiver], [2_000_000, 0], fates);
+    world.run(Arrives::ToBeAnswered);
+    let behind = world.sent.iter().filter(|(_, segment)| segment.sack_count() > 0).count();
+    let data = world.sent.iter().filter(|(_, segment)| segment.len > 0).count();
+    assert!(behind > 10, "{behind} of {}", world.sent.len());
+    // What arrives behind a gap is acknowledged with SACK blocks: nearly none of it goes the long way.
+    let (lost, answered) = (4, world.answered[1] as usize);
+    assert!(5 * (data - lost - answered) < behind, "{answered} of {data}, {behind} behind gaps");
+}

@@ -1,0 +1,184 @@
+//! Systems of today: `profile/` of the crate.
+
+use crate::script::Script;
+use rtolab_tcp::Config;
+use rtolab_tcp::config::{
+    Algorithm, Control, IdleRestart, PrrBound, Reduction, Response, RtoFloor, SlowStartExit,
+};
+use rtolab_tcp::profile::{Profile, Sysctl};
+use rtolab_tcp::sum::{self, SumError};
+use rtolab_time::Duration;
+
+fn linux(kernel: &Sysctl) -> Config {
+    sum::sender_on("linux", &Config::default(), kernel).unwrap()
+}
+
+#[test]
+fn linux_is_the_sum_of_its_policies_and_more() {
+    let config = linux(&Sysctl::default());
+    let parts = "rack+prr+cubic:linux+hystart:linux+frto:linux+undo:linux+linux";
+    let sum = sum::sender(parts, &Config::default()).unwrap();
+    assert_eq!(
+        config.recovery,
+        rtolab_tcp::config::RecoveryConfig {
+            rack: config.recovery.rack,
+            reduction: Reduction::Prr(PrrBound::Linux),
+            ..sum.recovery
+        }
+    );
+    assert_eq!((config.frto, &config.detectors), (sum.frto, &sum.detectors));
+    assert_eq!((config.congestion, config.response), (sum.congestion, sum.response));
+    assert_eq!(config.rto.floor, RtoFloor::Variance(Duration::from_millis(200)));
+}
+
+#[test]
+fn each_setting_of_a_kernel_changes_linux() {
+    let plain = linux(&Sysctl::default());
+    let none = Sysctl::default;
+    for kernel in [
+        Sysctl { congestion: Some("reno".into()), ..none() },
+        Sysctl { sack: Some(false), ..none() },
+        Sysctl { dsack: Some(false), ..none() },
+        Sysctl { timestamps: Some(false), ..none() },
+        Sysctl { window_scaling: Some(false), ..none() },
+        Sysctl { frto: Some(0), ..none() },
+        Sysctl { recovery: Some(0), ..none() },
+        Sysctl { recovery: Some(3), ..none() },
+        Sysctl { recovery: Some(5), ..none() },
+        Sysctl { early_retrans: Some(0), ..none() },
+        Sysctl { reordering: Some(5), ..none() },
+        Sysctl { ecn: Some(1), ..none() },
+        Sysctl { slow_start_after_idle: Some(false), ..none() },
+        Sysctl { syn_linear_timeouts: Some(0), ..none() },
+        Sysctl { rto_min: Some(Duration::from_secs(1)), ..none() },
+    ] {
+        assert_ne!(linux(&kernel), plain, "{kernel:?}");
+    }
+}
+
+#[test]
+fn the_settings_that_linux_comes_with_change_nothing() {
+    let kernel = Sysctl {
+        congestion: Some("cubic".into()),
+        sack: Some(true),
+        dsack: Some(true),
+        timestamps: Some(true),
+        window_scaling: Some(true),
+        frto: Some(2),
+        recovery: Some(1),
+        early_retrans: Some(3),
+        reordering: Some(3),
+        ecn: Some(2),
+        slow_start_after_idle: Some(true),
+        syn_linear_timeouts: Some(4),
+        rto_min: Some(Duration::from_millis(200)),
+    };
+    assert_eq!(linux(&kernel), linux(&Sysctl::default()));
+}
+
+#[test]
+fn a_policy_has_the_last_word_and_other_systems_have_no_settings() {
+    let kernel = Sysctl { frto: Some(0), recovery: Some(0), ..Sysctl::default() };
+    let config = sum::sender_on("linux+frto:rfc5682", &Config::default(), &kernel).unwrap();
+    assert!(config.frto.is_some() && config.recovery.algorithm == Algorithm::Sack);
+    let floor = Sysctl { rto_min: Some(Duration::from_secs(9)), ..Sysctl::default() };
+    for name in ["sack+frto:linux", "linux-2.4"] {
+        let set = sum::sender_on(name, &Config::default(), &floor);
+        assert_eq!(set, sum::sender(name, &Config::default()));
+    }
+}
+
+#[test]
+fn linux_goes_by_a_congestion_control_that_is_known() {
+    let with = |name: &str| Sysctl { congestion: Some(name.into()), ..Sysctl::default() };
+    let reno = linux(&with("reno"));
+    assert_eq!(reno.congestion.control, Control::Reno);
+    assert_eq!(reno.congestion.slow_start_exit, SlowStartExit::Loss);
+    let error = sum::sender_on("linux", &Config::default(), &with("bbr")).unwrap_err();
+    assert!(matches!(&error, SumError::Congestion { found, .. } if found == "bbr"), "{error}");
+}
+
+#[test]
+fn linux_receives_as_a_kernel_is_set() {
+    let mut config = Config::default();
+    Profile::find("linux").unwrap().apply_to_receiver(&mut config);
+    assert!(config.sack && config.dsack && config.timestamps && config.receiver.dsack_old);
+    assert_eq!(config.window.idle_restart, IdleRestart::Off, "a receiver does not send");
+    let kernel =
+        Sysctl { sack: Some(false), timestamps: Some(false), ecn: Some(2), ..Sysctl::default() };
+    kernel.apply_to_receiver(&mut config);
+    assert_eq!((config.sack, config.timestamps, config.ecn), (false, false, true));
+}
+
+#[test]
+fn freebsd_and_gvisor_wait_as_their_timers_have_it() {
+    for (name, floor, most) in [
+        ("freebsd-14", RtoFloor::Total(Duration::from_millis(30)), 64),
+        ("gvisor", RtoFloor::Total(Duration::from_millis(200)), 120),
+    ] {
+        let rto = sum::sender(name, &Config::default()).unwrap().rto;
+        assert_eq!((rto.floor, rto.max), (floor, Duration::from_secs(most)), "{name}");
+        assert_eq!(rto.initial, Duration::from_secs(1), "{name}");
+        let slop = if name == "freebsd-14" { 200 } else { 0 };
+        assert_eq!(rto.slop, Duration::from_millis(slop), "{name}");
+    }
+}
+
+#[test]
+fn freebsd_takes_back_what_gvisor_only_counts() {
+    let [freebsd, gvisor] =
+        ["freebsd-14", "gvisor"].map(|name| sum::sender(name, &Config::default()).unwrap());
+    assert_eq!((freebsd.response, gvisor.response), (Some(Response::Bsd), Some(Response::None)));
+    assert!(freebsd.detectors.eifel.is_some() && gvisor.detectors.eifel.is_some());
+    assert_eq!(freebsd.recovery.algorithm, Algorithm::Sack);
+    assert_eq!(gvisor.recovery.algorithm, Algorithm::Rack);
+}
+
+#[test]
+fn a_timeout_of_smoltcp_sends_all_that_is_offered_again() {
+    let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
+    s.timeout().expect(1..=8).rto(2000);
+    s.ack(1).expect([9]);
+    s.ack(8).expect([10, 11, 12]);
+}
+
+#[test]
+fn a_third_duplicate_does_to_smoltcp_what_a_timeout_does() {
+    let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect_nothing();
+    s.ack(0).expect(1..=8).fast_retransmits(1);
+    for _ in 0..4 {
+        s.ack(0).expect_nothing();
+    }
+    // Nothing keeps it from doing so again once the window has moved.
+    s.ack(2).expect([9, 10]);
+    s.ack(2).expect_nothing();
+    s.ack(2).expect_nothing();
+    s.ack(2).expect(3..=10).fast_retransmits(2);
+}
+
+#[test]
+fn smoltcp_forgets_its_round_trip_after_three_timeouts() {
+    let config = sum::sender("smoltcp", &Config::default()).unwrap();
+    assert_eq!(config.congestion.control, Control::None);
+    let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
+    for rto in [2000, 4000, 8000] {
+        s.timeout().expect(1..=8).rto(rto);
+    }
+    s.ack(8).expect(9..=12).rto(8000);
+    // What is measured next is the first sample again: the handshake took no time.
+    let later = s.millis() + 600;
+    s.at(later).ack(12).rto(600 + 4 * 300);
+}
+
+#[test]
+fn any_recovery_goes_without_congestion_control() {
+    for recovery in ["tahoe", "newreno", "sack", "rack:no-tlp"] {
+        let sum = format!("{recovery}+no-control");
+        let mut s = Script::sender(&sum).segments(40).offered(8).sent(1..=8);
+        s.ack(2).expect([9, 10]);
+        s.timeout().take();
+        s.ack(10).expect(11..=18);
+    }
+}

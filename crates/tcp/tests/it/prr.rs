@@ -1,0 +1,119 @@
+//! Proportional rate reduction: RFC 6937 and RFC 9937.
+
+use crate::script::Script;
+use rtolab_tcp::config::{PrrBound, Reduction};
+use rtolab_tcp::{Config, sum};
+
+fn limited_transmit(sum: &str) -> Script {
+    let setup = Script::sender(sum).cwnd(20).offered(100);
+    setup.set(|config| config.recovery.limited_transmit = true).sent(1..=20)
+}
+
+#[test]
+fn t_prr_1_one_loss_of_twenty() {
+    for sum in ["sack+prr", "sack+prr:crb", "sack+prr:ssrb"] {
+        let mut s = limited_transmit(sum);
+        s.sacks(0, [2..=2]).expect([21]);
+        s.sacks(0, [2..=3]).expect([22]);
+        // RecoverFS is 22 by RFC 6937, and without the two that were SACKed before 20 by RFC 9937.
+        let flight = if sum == "sack+prr" { 20 } else { 22 };
+        s.sacks(0, [2..=4]).expect([1]).ssthresh(10).outstanding(19);
+        let (mut out, mut pipe, mut next) = (1, 19, 23);
+        for delivered in 2..=19_u32 {
+            pipe -= 1;
+            // In whole segments, as long as more than ssthresh is outstanding; then what fills up.
+            let due = match pipe {
+                11.. => (delivered * 10_000).div_ceil(flight).saturating_sub(out * 1000) / 1000,
+                _ => 10 - pipe,
+            };
+            s.sacks(0, [2..=delivered + 3]).expect(next..next + due);
+            (out, pipe, next) = (out + due, pipe + due, next + due);
+        }
+        // About as many as half of what was outstanding, evenly.
+        assert_eq!((next - 21, pipe), (11, 10), "{sum}");
+        s.ack(22).expect([32]).cwnd(10.0);
+    }
+}
+
+/// Segments 1 to 15 of twenty are lost, and limited transmit has sent two more.
+fn fifteen_lost(sum: &str) -> Script {
+    let mut s = limited_transmit(sum);
+    s.sacks(0, [16..=16]).expect([21]);
+    s.sacks(0, [16..=17]).expect([22]);
+    s
+}
+
+#[test]
+fn t_prr_2_fifteen_losses_of_twenty() {
+    // RFC 6675 fills the window at once: ssthresh is 10 and four segments are under way.
+    let mut s = fifteen_lost("sack:rfc6675");
+    s.sacks(0, [16..=18]).expect(1..=6).ssthresh(10).outstanding(10);
+
+    let mut s = fifteen_lost("sack+prr:crb");
+    s.sacks(0, [16..=18]).expect([1]).ssthresh(10).outstanding(5);
+    s.sacks(0, [16..=19]).expect([2]);
+    s.sacks(0, [16..=20]).expect([3]);
+    s.sacks(0, [16..=21]).expect([4]);
+    s.sacks(1, [16..=22]).expect([5, 6]).outstanding(5);
+
+    let mut s = fifteen_lost("sack+prr:ssrb");
+    s.sacks(0, [16..=18]).expect([1, 2]).ssthresh(10).outstanding(6);
+    s.sacks(0, [16..=19]).expect([3, 4]);
+    s.sacks(0, [16..=20]).expect([5, 6]);
+
+    // By RFC 9937 what is lost does not let more out than arrives, until SND.UNA advances.
+    let mut s = fifteen_lost("sack+prr");
+    s.sacks(0, [16..=18]).expect([1]).outstanding(5);
+    s.sacks(0, [16..=19]).expect([2]);
+    s.sacks(0, [16..=22]).expect([3, 4, 5]).outstanding(5);
+    s.ack(1).expect([6, 7]).outstanding(6);
+    s.ack(2).expect([8, 9]).outstanding(7);
+}
+
+#[test]
+fn what_delivers_nothing_lets_out_a_segment_by_rfc_6937_alone() {
+    for (sum, first, next) in [
+        ("sack+prr:ssrb", 1..=2, Some(3)),
+        ("sack+prr:crb", 1..=1, None),
+        ("sack+prr", 1..=1, None),
+    ] {
+        let mut s = fifteen_lost(sum);
+        s.sacks(0, [16..=18]).expect(first);
+        s.sacks(0, [16..=18]).expect(next);
+    }
+}
+
+#[test]
+fn a_timeout_ends_it_and_an_undo_restores_the_window() {
+    let mut s = fifteen_lost("sack+prr");
+    s.sacks(0, [16..=18]).expect([1]);
+    s.timeout().expect([1]).cwnd(1.0);
+    s.ack(1).expect([2, 3]).cwnd(2.0);
+}
+
+#[test]
+fn it_is_for_those_who_know_what_is_delivered() {
+    let base = Config::default();
+    let message = |name| sum::sender(name, &base).unwrap_err().to_string();
+    assert!(message("newreno+prr").contains("needs `sack` or `rack`"));
+    assert!(message("sack:ns2+prr:crb").contains("needs `sack` or `rack`"));
+    let bound = |name| match sum::sender(name, &base).unwrap().recovery.reduction {
+        Reduction::Prr(bound) => Some(bound),
+        _ => None,
+    };
+    assert_eq!(bound("rack"), Some(PrrBound::Rfc9937));
+    assert_eq!(bound("rack+prr:crb"), Some(PrrBound::Crb));
+    assert_eq!((bound("rack+at-once"), bound("sack")), (None, None));
+    // Where a scenario sets it, others are as before.
+    let mut prr = base.clone();
+    prr.recovery.reduction = Reduction::Prr(PrrBound::Ssrb);
+    for name in ["reno", "newreno", "sack:ns2"] {
+        let mut s = Script::sender(name).cwnd(8).set(|c| c.recovery = prr.recovery).sent(1..=8);
+        let mut other =
+            Script::sender(name).cwnd(8).set(|c| c.recovery = base.recovery).sent(1..=8);
+        for last in 2..=8 {
+            let left = other.sacks(0, [2..=last]).take();
+            s.sacks(0, [2..=last]).expect(left);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! PSH: RFC 9293 section 3.9.1.2.
+
+use crate::script::pair::{End, connected};
+use crate::script::{SEGMENT, base};
+use rtolab_tcp::{Config, Flags, Segment};
+
+fn sending(push: bool) -> (End, End) {
+    let mut receiver = base();
+    (receiver.receiver.ack_every, receiver.receiver.ack_pushed_at_once) = (2, true);
+    connected(&Config { push, ..base() }, &receiver, 0)
+}
+
+fn pushed(segments: &[Segment]) -> Vec<bool> {
+    segments.iter().map(|segment| segment.flags.has(Flags::PSH)).collect()
+}
+
+#[test]
+fn the_segment_that_empties_the_buffer_is_pushed() {
+    for push in [true, false] {
+        let (mut sender, mut receiver) = sending(push);
+        sender.connection.write(u64::from(2 * SEGMENT + 1));
+        let sent = sender.sends(0);
+        assert_eq!(pushed(&sent), [false, false, push]);
+        receiver.answers(&sent[0], 0);
+        receiver.answers(&sent[1], 0);
+        assert_eq!(receiver.answers(&sent[2], 0).len(), usize::from(push));
+    }
+}
+
+#[test]
+fn a_segment_pushed_once_is_pushed_again() {
+    let (mut sender, _) = sending(true);
+    sender.connection.write(u64::from(SEGMENT));
+    assert_eq!(pushed(&sender.sends(0)), [true]);
+    // More is written, which does not make it another segment.
+    sender.connection.write(u64::from(SEGMENT));
+    assert_eq!(pushed(&sender.sends(0)), [true]);
+    let at = sender.timer();
+    assert_eq!(pushed(&sender.sends(at)), [true]);
+}
+
+#[test]
+fn a_fin_alone_pushes_nothing() {
+    let (mut sender, _) = sending(true);
+    sender.connection.close();
+    assert_eq!(pushed(&sender.sends(0)), [false]);
+}

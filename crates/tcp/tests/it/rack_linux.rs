@@ -1,0 +1,222 @@
+//! Where Linux's RACK, its timers and its proportional rate reduction differ from the RFCs: each
+//! case beside what RFC 8985 has.
+
+use crate::script::{Script, Setup};
+use rtolab_tcp::config::{
+    FullAck, PrrBound, RackRules, RackThreshold, Reduction, Restarts, Sampling, SlowStart,
+    SlowStartExit,
+};
+use rtolab_time::Duration;
+
+/// A round trip of 100 ms is known; the first segment leaves at 100 ms.
+fn setup(rules: RackRules) -> Setup {
+    let setup = Script::sender("rack").cwnd(10).handshake_takes(100);
+    setup.set(|config| config.recovery.rack.rules = rules)
+}
+
+fn restarting(restarts: Restarts) -> Setup {
+    setup(RackRules::Linux).set(|config| config.rto.restarts = restarts)
+}
+
+/// `tcp_sacktag_one` asks `tcp_rack_advance` without a look at the echo, which is that of the last
+/// segment in order.
+#[test]
+fn a_sack_of_a_probe_shows_a_loss_whatever_it_echoes() {
+    for (rules, repaired) in [(RackRules::Linux, Some(2)), (RackRules::Rfc8985, None)] {
+        let setup = setup(rules).segments(3).set(|config| {
+            (config.timestamps, config.rto.sampling) = (true, Sampling::EveryReport);
+        });
+        let mut s = setup.sent(1..=3);
+        let echo = s.clock();
+        s.at(200).ack(1).expect_nothing().deadline(400);
+        s.early_timer().expect([3]);
+        s.at(500).echoing(echo).sacks(1, [3..=3]).expect(repaired);
+    }
+}
+
+/// `FLAG_LOST_RETRANS`: `tcp_fastretrans_alert` goes on from `TCP_CA_Loss` to recovery.
+#[test]
+fn a_retransmission_that_is_lost_again_after_a_timeout_begins_recovery() {
+    for (rules, recoveries) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 0)] {
+        let mut s = setup(rules).segments(10).sent(1..=10);
+        s.early_timer().expect([10]);
+        s.timeout().expect([1]);
+        let at = s.millis();
+        s.at(at + 100).ack(1).expect([2, 3]);
+        // Of what left together the second arrives.
+        s.at(at + 200).sacks(1, [3..=3]).fast_retransmits(recoveries);
+        assert_eq!(s.take()[0], 2, "{rules:?}");
+    }
+}
+
+/// `tcp_enter_loss`: the window is a segment more than what is in flight.
+#[test]
+fn what_is_in_flight_at_a_timeout_counts_in_its_window() {
+    for (rules, cwnd) in [(RackRules::Linux, 2.0), (RackRules::Rfc8985, 1.0)] {
+        let setup = setup(rules).cwnd(4).rto_of(300).segments(4);
+        let setup = setup.set(|config| config.recovery.rack.tail_loss_probe = false);
+        let mut s = setup.sent(1..=4);
+        s.at(395).write(3).expect_nothing();
+        // A segment more leaves in recovery, and is 4 ms old as the timer expires.
+        s.at(396).sacks(0, [2..=4]).expect([1, 5]);
+        s.timeout().expect([1]).cwnd(cwnd);
+    }
+}
+
+/// `tcp_rto_delta_us`: where new data leave, a probe waits no longer than the oldest segment's
+/// timeout, since that segment left.
+#[test]
+fn a_probe_leaves_as_the_oldest_segment_times_out() {
+    for (restarts, probe) in [(Restarts::Linux, 700), (Restarts::AsSet, 800)] {
+        let setup = restarting(restarts).handshake_takes(200).rto_of(350).cwnd(2);
+        let mut s = setup.sent(1..=2);
+        // SRTT is 200 ms, and the timeout 500; segment 2 left at 200 ms.
+        s.at(400).ack(1).expect([3, 4]).deadline(probe);
+    }
+}
+
+/// `tcp_xmit_retransmit_queue`: the timer begins anew with the oldest segment.
+#[test]
+fn the_retransmission_of_the_oldest_segment_restarts_the_timer() {
+    for (restarts, due) in [(Restarts::Linux, 1200), (Restarts::AsSet, 1100)] {
+        let mut s = restarting(restarts).segments(8).sent(1..=8);
+        s.at(200).sacks(0, [2..=4]).expect([1]).deadline(due);
+    }
+}
+
+/// `tcp_clean_rtx_queue`: what is SACKed left before the oldest segment left last, so that this one
+/// cannot be expected yet; but for what left after it the timer is not put off.
+#[test]
+fn a_sack_of_what_left_before_the_oldest_segment_restarts_the_timer() {
+    for (restarts, due) in [(Restarts::Linux, 1250), (Restarts::AsSet, 1100)] {
+        let mut s = restarting(restarts).segments(8).sent(1..=8);
+        s.at(200).sacks(0, [2..=4]).expect([1]);
+        s.at(250).sacks(0, [2..=5]).expect_nothing().deadline(due);
+    }
+    let mut s = restarting(Restarts::Linux).segments(12).sent(1..=10);
+    s.at(200).sacks(0, [2..=10]).expect([1, 11, 12]).deadline(1200);
+    s.at(300).sacks(0, [2..=11]);
+    s.take();
+    s.deadline(1300);
+}
+
+/// `tcp_ack_update_rtt`: a SACK of what was sent once is a sample, and ends a back-off.
+#[test]
+fn what_is_sacked_gives_a_round_trip() {
+    for (sampling, srtt) in [(Sampling::EveryReport, 106_250), (Sampling::EveryAck, 100_000)] {
+        let setup = setup(RackRules::Linux).set(|config| config.rto.sampling = sampling);
+        let mut s = setup.segments(8).sent(1..=8);
+        s.at(250).sacks(0, [2..=2]).take();
+        let estimate = s.connection.sender().rtt().estimate().unwrap();
+        assert_eq!(estimate.srtt, Duration::from_micros(srtt), "{sampling:?}");
+    }
+}
+
+/// `tcp_cwnd_reduction`: `prior_cwnd`, whatever of it was in use.
+#[test]
+fn the_rate_comes_down_from_the_window_to_its_part() {
+    let sent = |bound| {
+        let setup = setup(RackRules::Linux).cwnd(40).segments(24).set(|config| {
+            config.recovery.reduction = Reduction::Prr(bound);
+        });
+        let mut s = setup.sent(1..=24);
+        s.at(200).sacks(0, [2..=4]).take();
+        s.write(40).take();
+        let counts = (5..=20).map(|last| {
+            s.at(200).sacks(0, [2..=last]);
+            s.take().len()
+        });
+        counts.sum::<usize>()
+    };
+    assert!(sent(PrrBound::Linux) < sent(PrrBound::Rfc9937));
+}
+
+/// `tcp_cong_control` comes after `tcp_fastretrans_alert`: what ends a recovery finds it over.
+#[test]
+fn the_window_grows_for_the_acknowledgment_that_ends_a_recovery() {
+    for (slow_start, cwnd) in [(SlowStart::Delivered, 5.2), (SlowStart::OneSegment, 5.0)] {
+        let setup = setup(RackRules::Linux).segments(10).set(|config| {
+            (config.window.slow_start, config.window.full_ack) = (slow_start, FullAck::Ssthresh);
+        });
+        let mut s = setup.sent(1..=10);
+        s.at(200).sacks(0, [2..=10]).expect([1]).ssthresh(5);
+        s.at(300).ack(10).expect_nothing().cwnd(cwnd);
+    }
+}
+
+/// Segment 1 was sent again as a probe. Segments 2 to 9 left a millisecond apart, and 3 was overtaken by
+/// none but 2.
+fn reordered(rules: RackRules) -> Script {
+    let mut s = setup(rules).segments(1).sent(1..=1);
+    s.early_timer().expect([1]);
+    s.at(600).ack(1).expect_nothing();
+    for number in 2..=9 {
+        s.at(598 + u64::from(number)).write(1).expect([number]);
+    }
+    s.unjudged();
+    s.at(702).sacks(1, [3..=3]).expect_nothing();
+    s.at(703).sacks(3, []).expect_nothing();
+    s
+}
+
+/// `tcp_rack_mark_lost` and `tcp_rack_update_reo_wnd`: what delivers nothing changes nothing yet.
+#[test]
+fn a_dsack_widens_the_reordering_window_as_something_is_delivered() {
+    for (rules, due) in [(RackRules::Linux, 25), (RackRules::Rfc8985, 50)] {
+        let mut s = reordered(rules);
+        s.at(704).sacks(3, [5..=5]).expect_nothing().deadline(602 + 101 + 25);
+        s.at(705).sacks(3, [2..=2, 5..=5]).expect_nothing().deadline(602 + 101 + due);
+        s.at(706).sacks(3, [5..=6]).expect_nothing().deadline(602 + 102 + 50);
+    }
+}
+
+/// `tcp_may_raise_cwnd`: where segments overtake more than three others, what arrives out of order lets
+/// the window grow.
+#[test]
+fn the_window_grows_out_of_order_where_much_is_reordered() {
+    for (rules, grown) in [(RackRules::Linux, 12.0), (RackRules::Rfc8985, 10.0)] {
+        let setup = setup(rules).segments(10);
+        let setup = setup.set(|config| config.window.slow_start = SlowStart::Delivered);
+        let mut s = setup.sent(1..=10);
+        s.at(200).sacks(0, [9..=10]).expect_nothing().cwnd(10.0);
+        s.at(201).sacks(0, [2..=2, 9..=10]).expect_nothing();
+        s.at(202).sacks(0, [2..=3, 9..=10]).expect_nothing().cwnd(grown);
+    }
+    // By three it is not enough.
+    let setup = setup(RackRules::Linux).segments(10);
+    let mut s = setup.set(|config| config.window.slow_start = SlowStart::Delivered).sent(1..=10);
+    s.at(200).sacks(0, [4..=4]).expect_nothing();
+    s.at(201).sacks(0, [2..=2, 4..=4]).expect_nothing().cwnd(10.0);
+}
+
+/// `cubictcp_acked`: `HyStart` looks at what SACKs tell, though the window does not grow for them.
+#[test]
+fn slow_start_ends_by_round_trips_of_what_is_sacked() {
+    let setup = setup(RackRules::Linux).cwnd(20).segments(20).set(|config| {
+        config.congestion.slow_start_exit = SlowStartExit::HyStart;
+        config.window.slow_start = SlowStart::Delivered;
+        config.recovery.rack.threshold = RackThreshold::TimeOnly;
+        config.rto.sampling = Sampling::EveryReport;
+    });
+    let mut s = setup.sent(1..=20);
+    s.at(200).ack(20).cwnd(40.0);
+    s.write(30).take();
+    // A round trip of 130 ms, and eight of a few more: what is looked at next is too long.
+    s.at(330).ack(21).cwnd(41.0);
+    for last in 23..=29 {
+        s.at(308 + u64::from(last)).sacks(21, [23..=last]);
+    }
+    assert_eq!(s.connection.sender().window().ssthresh, u64::MAX);
+    s.at(338).sacks(21, [23..=30]).ssthresh(41);
+}
+
+/// `tcp_dsack_seen`: what is reported beyond the retransmissions is not this end's doing.
+#[test]
+fn more_duplicates_than_retransmissions_are_not_believed() {
+    for (rules, quarters) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 2)] {
+        let mut s = reordered(rules);
+        // Two segments at once, where one was sent again.
+        s.at(705).sacks(3, [2..=3]).expect_nothing();
+        s.at(706).sacks(3, [5..=5]).expect_nothing().deadline(602 + 103 + quarters * 25);
+    }
+}

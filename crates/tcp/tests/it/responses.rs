@@ -1,0 +1,348 @@
+//! What a sender makes of a spurious timeout: every response, in turn and in company.
+
+use crate::script::{Script, base, end_of, start_of};
+use rtolab_tcp::config::{InitialWindow, RecoverOnUndo, Response};
+use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::sum::Question;
+use rtolab_tcp::{Flags, sum};
+use rtolab_time::Duration;
+
+const SPURIOUS: Verdict = Verdict::Spurious;
+
+/// Ten segments outstanding since 10 ms, as many as the window; ssthresh is twenty, and the initial
+/// window of RFC 4015's step 9 is four by RFC 3390's rule for such segments.
+fn ten_outstanding(sender: &str) -> Script {
+    Script::sender(sender).cwnd(10).ssthresh(20).rto_of(40).at_millis(10).sent(1..=10)
+}
+
+/// They time out, and the original of the first is acknowledged.
+fn found_at_the_first(response: &str) -> Script {
+    let mut s = ten_outstanding(&format!("newreno+eifel+{response}"));
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(5);
+    s.echoing(10).ack(1).verdict(SPURIOUS);
+    s
+}
+
+#[test]
+fn none_goes_back_n_all_the_same() {
+    found_at_the_first("none").expect([2, 3]).cwnd(2.0).ssthresh(5);
+}
+
+#[test]
+fn stop_gbn_stays_reduced() {
+    let mut s = found_at_the_first("stop-gbn");
+    s.expect_nothing().cwnd(2.0).ssthresh(5);
+    s.echoing(10).ack(9).expect([11, 12]).cwnd(3.0);
+}
+
+#[test]
+fn half_goes_on_at_half_the_window() {
+    let mut s = found_at_the_first("half");
+    s.expect_nothing().cwnd(5.2).ssthresh(5);
+    s.echoing(10).ack(5).expect_nothing();
+    s.echoing(10).ack(6).expect([11]);
+}
+
+#[test]
+fn full_is_as_before() {
+    found_at_the_first("full").expect([11]).cwnd(10.0).ssthresh(20);
+}
+
+#[test]
+fn ns2_full_takes_what_was_outstanding() {
+    // FlightSize before the acknowledgment and a segment; the larger of window and ssthresh.
+    found_at_the_first("ns2:full").expect([11, 12]).cwnd(11.0).ssthresh(20);
+    let mut s = ten_outstanding("newreno+eifel:ns2:full");
+    s.timeout().expect([1]);
+    s.echoing(10).ack(8).expect(11..=19).cwnd(11.0);
+}
+
+#[test]
+fn ns2_half_is_slow_start_from_there() {
+    let mut s = ten_outstanding("newreno+eifel:ns2:half");
+    s.timeout().expect([1]).ssthresh(5);
+    s.echoing(10).ack(6).expect([11]).cwnd(5.0).ssthresh(20).verdict(SPURIOUS);
+    s.echoing(10).ack(7).expect([12, 13]).cwnd(6.0);
+}
+
+#[test]
+fn ns2_slow_start_sends_nothing_again() {
+    let mut s = found_at_the_first("ns2:slow-start");
+    s.expect_nothing().cwnd(1.0).ssthresh(20);
+    s.echoing(10).ack(9).expect([11]).cwnd(2.0);
+    s.echoing(10).ack(10).expect([12, 13]).cwnd(3.0);
+}
+
+#[test]
+fn t_er4_1_the_window_is_what_is_outstanding_and_what_was_acknowledged() {
+    found_at_the_first("rfc4015").expect([11]).cwnd(10.0).ssthresh(20);
+}
+
+#[test]
+fn t_er4_2_but_no_more_than_an_initial_window() {
+    let mut config = base();
+    config.window.initial = InitialWindow::Rfc3390;
+    // Four segments of 1,000 bytes. They grow to ten in slow start.
+    let setup = Script::sender("newreno+eifel:rfc4015").rto_of(40).at_millis(10);
+    let mut s = setup.set(|c| c.window.initial = config.window.initial).sent(1..=4);
+    s.echoing(10).ack(1).expect([5, 6]);
+    s.echoing(10).ack(2).expect([7, 8]);
+    s.echoing(10).ack(3).expect([9, 10]);
+    s.echoing(10).ack(4).expect([11, 12]);
+    s.echoing(10).ack(5).expect([13, 14]).cwnd(9.0);
+    s.timeout().expect([6]).cwnd(1.0).ssthresh(4);
+    // Eight of nine are acknowledged: one is outstanding, and four more may be.
+    s.echoing(10).ack(13).expect(15..=18).verdict(SPURIOUS).cwnd(5.0);
+}
+
+#[test]
+fn t_er4_3_congestion_that_is_echoed_stays_answered() {
+    for response in ["rfc4015", "full", "linux", "bsd", "ns2:full"] {
+        let mut s = ten_outstanding(&format!("newreno+eifel+{response}"));
+        s.timeout().expect([1]);
+        let mut ack = s.echoing(10).pure_ack(end_of(1));
+        ack.flags |= Flags::ECE;
+        s.arrives(&ack).expect_nothing().verdict(SPURIOUS).cwnd(1.0).ssthresh(5);
+        // Nothing is sent again all the same.
+        s.echoing(10).ack(10).expect([11, 12]);
+    }
+}
+
+#[test]
+fn t_er4_4_a_shorter_round_trip_does_not_lower_the_timeout_at_once() {
+    let setup = Script::sender("newreno+eifel:rfc4015").cwnd(2).ssthresh(2).rto_of(3000);
+    let mut s = setup.set(|config| config.rto.sample_handshake = false).sent(1..=2);
+    s.at(1200).echoing(0).ack(1).expect([3]).rto(3600);
+    let before = s.connection.sender().rtt().estimate().unwrap();
+    assert_eq!(before.srtt, Duration::from_millis(1200));
+    s.timeout().expect([2]);
+    // The original's answer is a sample as any, and so is that of what was sent before the timeout.
+    s.at(6000).echoing(0).ack(2).verdict(SPURIOUS).expect([4]);
+    s.at(6100).echoing(1200).ack(3).expect([5]);
+    assert!(s.connection.sender().rtt().estimate().unwrap().srtt > before.srtt);
+    // 4 was sent after it: the first round trip that counts is one of 0.3 s.
+    s.at(6300).echoing(6000).ack(4).expect([6]);
+    let adapted = s.connection.sender().rtt().estimate().unwrap();
+    assert_eq!((adapted.srtt, adapted.rttvar), (before.srtt, before.rttvar));
+    s.rto(3600);
+    // From then on round trips are smoothed as ever.
+    s.at(6400).echoing(6100).ack(5).expect([7, 8]);
+    assert!(s.connection.sender().rtt().estimate().unwrap().srtt < before.srtt);
+}
+
+#[test]
+fn t_er4_5_the_second_timeout_saves_nothing() {
+    for response in ["rfc4015", "full", "linux", "bsd"] {
+        let mut s = ten_outstanding(&format!("newreno+eifel+{response}"));
+        s.timeout().expect([1]).ssthresh(5);
+        s.timeout().expect([1]).cwnd(1.0).ssthresh(5);
+        s.echoing(10).ack(1).expect([11]).verdict(SPURIOUS).cwnd(10.0).ssthresh(20);
+    }
+}
+
+#[test]
+fn only_ns2_half_notes_the_second_timeout() {
+    let mut s = ten_outstanding("newreno+frto:ns2");
+    s.timeout().expect([1]).ssthresh(5);
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(5);
+    s.ack(1).expect([11, 12]);
+    s.ack(7).verdict(SPURIOUS).cwnd(5.0).ssthresh(5);
+}
+
+#[test]
+fn f_rto_of_a_timeout_in_fast_recovery_restores_nothing() {
+    // RFC 5682 section 6, also with a response that would.
+    for response in ["", ":full", ":rfc4015", "+linux"] {
+        let mut s = ten_outstanding(&format!("newreno+frto:rfc5682{response}"));
+        s.ack(0).ack(0).ack(0).expect([1]).fast_retransmits(1);
+        s.timeout().expect([1]);
+        s.ack(1).expect([11, 12]).undecided();
+        s.ack(2).expect_nothing().verdict(SPURIOUS).cwnd(1.0);
+    }
+}
+
+#[test]
+fn bsd_goes_on_with_the_recovery_that_was_under_way() {
+    let mut s = Script::sender("newreno+badrexmit").cwnd(8).ssthresh(8).sent(1..=8);
+    s.at(400).ack(1).expect([9]);
+    s.ack(1).ack(1).expect_nothing();
+    s.ack(1).expect([2]).fast_retransmits(1).ssthresh(4).cwnd(7.0);
+    s.timeout().expect([2]).cwnd(1.0);
+    // Within half a round trip; a partial acknowledgment, which is now one of go-back-N's.
+    s.ack(3).verdict(SPURIOUS).cwnd(7.0).ssthresh(4).expect([10]);
+    // In fast recovery again: the next partial acknowledgment sends the next hole.
+    s.ack(4).expect([5, 11]).fast_retransmits(1);
+}
+
+#[test]
+fn bsd_restores_recover_whatever_is_told() {
+    for (response, fast_retransmits) in [("bsd", 1), ("full", 0)] {
+        let setup = Script::sender(&format!("newreno+badrexmit:{response}")).cwnd(4).ssthresh(4);
+        let setup = setup.set(|config| config.recover_on_undo = RecoverOnUndo::Keep);
+        let mut s = setup.handshake_takes(400).sent(1..=4);
+        s.timeout().expect([1]);
+        s.ack(1).verdict(SPURIOUS).expect([5]).cwnd(4.0);
+        s.ack(1).ack(1).expect_nothing();
+        s.ack(1).take();
+        s.fast_retransmits(fast_retransmits);
+    }
+}
+
+#[test]
+fn one_reversal_an_episode() {
+    // Eifel first, then D-SACK of the same timeout, when the window has been halved in between.
+    let mut s = ten_outstanding("sack+eifel+dsack");
+    s.timeout().expect([1]);
+    s.echoing(10).ack(1).expect([11]).verdict(SPURIOUS).cwnd(10.0).ssthresh(20);
+    s.echoing(10).ack(10).cwnd(11.0).expect(12..=21);
+    s.echoing(10).sacks(10, [1..=1]).verdict(SPURIOUS).cwnd(11.0).expect_nothing();
+}
+
+#[test]
+fn one_reversal_an_episode_whatever_the_response() {
+    for policy in sum::POLICIES.iter().filter(|policy| policy.question == Question::Response) {
+        let mut s = ten_outstanding(&format!("sack+eifel+dsack+{}", policy.name));
+        s.timeout().take();
+        s.echoing(10).ack(1).verdict(SPURIOUS).take();
+        s.echoing(10).ack(10).take();
+        let window = *s.connection.sender().window();
+        s.echoing(10).sacks(10, [1..=1]).take();
+        let after = s.connection.sender().window();
+        assert_eq!((window.cwnd, window.ssthresh), (after.cwnd, after.ssthresh), "{}", policy.name);
+    }
+}
+
+#[test]
+fn duplicates_are_discounted_whatever_the_response() {
+    let responses = sum::POLICIES.iter().filter(|policy| policy.question == Question::Response);
+    // The first sends all again, whose duplicates count as without any response.
+    for policy in responses.filter(|policy| policy.name != "none") {
+        for (recover, count) in [(RecoverOnUndo::Discount, 0), (RecoverOnUndo::Reset, 1)] {
+            let sum = format!("newreno+eifel+{}", policy.name);
+            let setup = Script::sender(&sum).cwnd(10).ssthresh(20).rto_of(40).at_millis(10);
+            let mut s = setup.set(|config| config.recover_on_undo = recover).sent(1..=10);
+            for _ in 0..3 {
+                s.timeout().expect([1]);
+            }
+            s.echoing(10).ack(1).verdict(SPURIOUS).take();
+            s.echoing(10).ack(10).take();
+            // Three retransmissions, as many duplicates.
+            (0..3).for_each(|_| _ = s.echoing(10).ack(10).take());
+            s.fast_retransmits(count);
+        }
+    }
+}
+
+#[test]
+fn f_rto_stops_going_back_and_d_sack_restores() {
+    let mut s = ten_outstanding("sack+frto+dsack");
+    s.timeout().expect([1]).ssthresh(5);
+    s.ack(1).expect([11, 12]).cwnd(5.0);
+    s.ack(2).expect_nothing().verdict(SPURIOUS).cwnd(5.2).ssthresh(5);
+    s.ack(3).ack(4).ack(5).ack(6).expect_nothing();
+    s.ack(7).expect([13]);
+    s.ack(8).expect([14]);
+    s.ack(9).expect([15]);
+    s.ack(10).expect([16]).cwnd(6.58).ssthresh(5);
+    s.sacks(10, [1..=1]).expect(17..=20).verdict(SPURIOUS).cwnd(10.0).ssthresh(20);
+}
+
+#[test]
+fn t_fr_17_three_timeouts_of_one_segment() {
+    for (recover, fast_retransmits) in
+        [(RecoverOnUndo::Reset, 1), (RecoverOnUndo::Keep, 0), (RecoverOnUndo::Discount, 0)]
+    {
+        let setup = Script::sender("newreno+frto").cwnd(6);
+        let mut s = setup.set(|config| config.recover_on_undo = recover).sent(1..=6);
+        s.timeout().expect([1]);
+        s.timeout().expect([1]);
+        s.timeout().expect([1]);
+        s.ack(1).expect([7, 8]);
+        s.ack(2).expect_nothing().verdict(SPURIOUS);
+        s.ack(6).expect([9]);
+        s.ack(6).expect_nothing();
+        s.ack(6).expect_nothing();
+        s.ack(6).fast_retransmits(fast_retransmits);
+    }
+}
+
+#[test]
+fn a_loss_after_discounted_duplicates_is_repaired() {
+    let setup = Script::sender("newreno+frto").cwnd(6);
+    let discount = |config: &mut rtolab_tcp::Config| {
+        config.recover_on_undo = RecoverOnUndo::Discount;
+    };
+    let mut s = setup.set(discount).sent(1..=6);
+    s.timeout().expect([1]);
+    s.ack(1).expect([7, 8]);
+    s.ack(2).expect_nothing().verdict(SPURIOUS);
+    s.ack(6).expect([9]);
+    // One duplicate is that of the retransmission; three more mean that 7 is lost.
+    s.ack(6).ack(6).ack(6).expect_nothing().fast_retransmits(0);
+    s.ack(6).expect([7, 10, 11]).fast_retransmits(1);
+}
+
+#[test]
+fn what_is_discounted_is_over_when_new_data_are_acknowledged() {
+    let setup = Script::sender("newreno+eifel").cwnd(6).ssthresh(8).rto_of(40).at_millis(10);
+    let discount = |config: &mut rtolab_tcp::Config| {
+        config.recover_on_undo = RecoverOnUndo::Discount;
+    };
+    let mut s = setup.set(discount).sent(1..=6);
+    s.timeout().expect([1]);
+    s.echoing(10).ack(1).expect([7]).verdict(SPURIOUS);
+    // 7 is acknowledged, which left after the retransmission: no duplicate of that can follow.
+    s.echoing(50).ack(7).expect(8..=14);
+    s.echoing(50).ack(7).echoing(50).ack(7).expect_nothing();
+    s.echoing(50).ack(7).expect([8]).fast_retransmits(1);
+}
+
+#[test]
+fn a_sum_that_makes_no_sense_is_refused() {
+    let message = |name| sum::sender(name, &base()).unwrap_err().to_string();
+    assert!(message("sack+frto+dualrtt").contains("names both `frto` and `dualrtt`"));
+    assert!(message("sack+dualrtt+frto").contains("names both `dualrtt` and `frto`"));
+    assert!(message("sack+eifel+eifel:safe").contains("names both `eifel` and `eifel:safe`"));
+    assert!(message("sack+frto:half+full").contains("names both `half` and `full`"));
+    assert!(message("newreno+dsack").contains("names `dsack`, which needs `sack`"));
+    assert!(message("newreno+half").contains("names `half`, which needs a detector"));
+    assert!(message("newreno:rfc4015").contains("unknown policy `newreno:rfc4015`"));
+    assert!(message("sack+eifel:rfc4016").contains("unknown policy `eifel:rfc4016`"));
+}
+
+#[test]
+fn a_response_is_a_term_or_stands_behind_a_detector() {
+    let joined = sum::sender("sack+eifel:rfc3522:rfc4015", &base()).unwrap();
+    assert_eq!(joined, sum::sender("sack+eifel:rfc3522+rfc4015", &base()).unwrap());
+    assert_eq!(joined.response, Some(Response::Rfc4015));
+    assert!(joined.timestamps);
+    let scenario = rtolab_tcp::Config { response: Some(Response::Half), ..base() };
+    assert_eq!(sum::sender("sack+eifel", &scenario).unwrap().response, Some(Response::Half));
+}
+
+#[test]
+fn the_window_is_never_less_than_a_segment() {
+    for response in ["rfc4015", "ns2:full"] {
+        let sum = format!("newreno+eifel+{response}");
+        let setup = Script::sender(&sum).cwnd(1).segments(1).rto_of(40).at_millis(10);
+        let mut s = setup.sent(1..=1);
+        // All but one byte, and then that.
+        let ack = s.echoing(10).pure_ack(start_of(1) + 999);
+        s.arrives(&ack).expect_nothing();
+        s.timeout().expect([1]);
+        s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(1.0);
+    }
+}
+
+#[test]
+fn a_recovery_that_the_acknowledgment_completes_does_not_go_on() {
+    let setup = Script::sender("sack+eifel+bsd").cwnd(8).ssthresh(8).segments(10);
+    let mut s = setup.sent(1..=8);
+    let first = s.clock();
+    s.at(100).sacks(0, [2..=2]).expect_nothing().sacks(0, [2..=3]).expect_nothing();
+    s.sacks(0, [2..=4]).expect([1]).sacks(0, [2..=5]).expect_nothing();
+    s.sacks(0, [2..=6]).expect([9]).sacks(0, [2..=7]).expect([10]);
+    s.timeout().expect([1]);
+    s.echoing(first).ack(8).expect_nothing().verdict(SPURIOUS);
+    s.ack(9).expect_nothing().fast_retransmits(1);
+}

@@ -1,0 +1,38 @@
+//! Tahoe: fast retransmit without fast recovery.
+
+use crate::script::Script;
+
+#[test]
+fn t_cc_5_one_loss_of_eight() {
+    for sum in ["tahoe:careful", "tahoe:no-bugfix"] {
+        let mut s = Script::sender(sum).cwnd(8).sent(1..=8);
+        s.ack(0).expect_nothing();
+        s.ack(0).expect_nothing();
+        s.ack(0).expect([1]).ssthresh(4).cwnd(1.0);
+        // Those that follow do nothing.
+        for _ in 0..4 {
+            s.ack(0).expect_nothing().cwnd(1.0);
+        }
+        s.ack(8).expect([9, 10]).cwnd(2.0).fast_retransmits(1);
+    }
+}
+
+#[test]
+fn a_hole_that_is_filled_goes_on_with_what_follows() {
+    // 1 and 3 are lost: go-back-N comes to 3 by itself, and the receiver has 4 to 8.
+    let mut s = Script::sender("tahoe").cwnd(8).sent(1..=8);
+    s.ack(0).expect_nothing();
+    s.ack(0).expect_nothing();
+    s.ack(0).expect([1]);
+    s.ack(2).expect([3, 4]).cwnd(2.0);
+    s.ack(8).expect([9, 10, 11]).cwnd(3.0).fast_retransmits(1);
+}
+
+#[test]
+fn the_timer_is_not_backed_off() {
+    let mut s =
+        Script::sender("tahoe").cwnd(8).set(|c| c.rto.restart_on_retransmit = true).sent(1..=8);
+    s.at(800).ack(0).expect_nothing();
+    s.ack(0).expect_nothing();
+    s.ack(0).expect([1]).rto(1000).deadline(1800);
+}

@@ -1,0 +1,241 @@
+//! What a current kernel runs: F-RTO, and undo by timestamps and D-SACK, in its order
+//! (`tcp_fastretrans_alert` and whom it asks).
+
+use crate::script::{Script, Setup};
+use rtolab_tcp::config::RepeatedTimeout;
+use rtolab_tcp::spurious::Verdict;
+
+const SPURIOUS: Verdict = Verdict::Spurious;
+const KERNEL: &str = "sack+frto:linux+undo:linux";
+/// Without F-RTO all is sent again.
+const WITHOUT_FRTO: &str = "sack+undo:linux";
+
+fn setup(sum: &str, cwnd: u32) -> Setup {
+    let setup = Script::sender(sum).cwnd(cwnd).ssthresh(cwnd).at_millis(10);
+    setup.set(|config| config.window.repeated_timeout = RepeatedTimeout::OncePerWindow)
+}
+
+/// As many segments outstanding, sent 10 ms after the start, with timestamps.
+fn stamped(sum: &str, cwnd: u32) -> Script {
+    setup(sum, cwnd).set(|config| config.timestamps = true).sent(1..=cwnd)
+}
+
+fn plain(sum: &str, cwnd: u32) -> Script {
+    setup(sum, cwnd).sent(1..=cwnd)
+}
+
+/// Segment 1 is overtaken by three others and sent again, 40 ms after it was sent first.
+fn reordered(s: &mut Script) -> &mut Script {
+    s.at(50).echoing(10).sacks(0, [2..=2]).expect_nothing();
+    s.echoing(10).sacks(0, [2..=3]).expect_nothing();
+    s.echoing(10).sacks(0, [2..=4]).expect([1]).cwnd(3.0).ssthresh(3).fast_retransmits(1)
+}
+
+#[test]
+fn t_ds_1_a_fast_retransmit_for_reordering_is_undone_by_its_report() {
+    // In Recovery, and behind its end.
+    let mut s = plain(KERNEL, 6);
+    reordered(&mut s);
+    s.ack(4).expect([7]).undecided();
+    s.sacks(4, [1..=1]).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).expect(8..=10);
+    let mut s = plain(KERNEL, 6);
+    reordered(&mut s);
+    s.ack(6).expect(7..=9).undecided();
+    s.sacks(6, [1..=1]).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).expect(10..=12);
+}
+
+#[test]
+fn t_ds_2_the_sixth_report_undoes() {
+    let mut s = plain(WITHOUT_FRTO, 6);
+    s.timeout().expect([1]).ssthresh(3);
+    s.ack(1).expect([2, 3]);
+    s.ack(2).expect([4, 5]);
+    s.ack(3).expect([6]);
+    s.ack(6).expect([7, 8, 9]);
+    for number in 1..=5 {
+        s.sacks(6, [number..=number]).expect_nothing().undecided();
+    }
+    s.sacks(6, [6..=6]).expect([10, 11, 12]).verdict(SPURIOUS).cwnd(6.0).ssthresh(6);
+}
+
+#[test]
+fn t_ds_3_five_of_six_do_not() {
+    let mut s = plain(WITHOUT_FRTO, 6);
+    s.timeout().expect([1]).ssthresh(3);
+    s.ack(1).expect([2, 3]);
+    s.ack(2).expect([4, 5]);
+    s.ack(3).expect([6]);
+    s.ack(6).expect([7, 8, 9]);
+    for number in 1..=5 {
+        s.sacks(6, [number..=number]).expect_nothing().undecided();
+    }
+    s.ack(7).undecided().ssthresh(3).take();
+}
+
+#[test]
+fn t_ds_4_one_of_two_was_lost() {
+    let mut s = plain(WITHOUT_FRTO, 6);
+    s.timeout().expect([1]);
+    s.ack(1).expect([2, 3]);
+    s.ack(6).expect([7, 8, 9]);
+    s.sacks(6, [2..=2]).sacks(6, [3..=3]).undecided().expect_nothing();
+    s.ack(7).undecided().ssthresh(3).take();
+}
+
+#[test]
+fn t_ds_5_a_duplicate_of_what_was_sent_once_counts_as_any_below() {
+    // The kernel asks for the range only: RFC 3708 step A.4 it has not.
+    let mut s = plain(WITHOUT_FRTO, 6);
+    s.timeout().expect([1]);
+    s.ack(1).expect([2, 3]);
+    s.sacks(6, [2..=2]).undecided().take();
+    s.sacks(6, [4..=4]).undecided().take();
+    s.sacks(6, [3..=3]).verdict(SPURIOUS).take();
+}
+
+#[test]
+fn t_ds_6_a_segment_sent_again_twice_wants_two_reports() {
+    let mut s = plain(WITHOUT_FRTO, 2);
+    s.timeout().expect([1]);
+    s.timeout().expect([1]).ssthresh(2);
+    s.ack(2).expect([3, 4]).undecided();
+    s.sacks(2, [1..=1]).expect_nothing().undecided();
+    s.sacks(2, [1..=1]).expect_nothing().verdict(SPURIOUS);
+}
+
+#[test]
+fn t_ds_7_nothing_asks_whether_acknowledgments_were_lost() {
+    // RFC 3708 step A.1 the kernel has not: one report of one retransmission undoes.
+    let mut s = plain(WITHOUT_FRTO, 6);
+    s.timeout().expect([1]);
+    s.sacks(6, [1..=1]).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).take();
+}
+
+#[test]
+fn t_ds_8_each_episode_is_undone() {
+    let mut s = plain(KERNEL, 6);
+    for first in [1, 7, 13] {
+        let before = first - 1;
+        s.sacks(before, [first + 1..=first + 1]);
+        s.sacks(before, [first + 1..=first + 2]).expect_nothing();
+        s.sacks(before, [first + 1..=first + 3]).expect([first]).ssthresh(3);
+        s.ack(first + 3).expect([first + 6]);
+        s.sacks(first + 3, [first..=first]).verdict(SPURIOUS).ssthresh(6);
+        s.expect(first + 7..=first + 9);
+        s.ack(first + 5).expect(first + 10..=first + 11);
+    }
+    s.fast_retransmits(3);
+}
+
+#[test]
+fn in_loss_an_older_echo_comes_before_f_rto() {
+    // F-RTO would send two new segments and wait; `frto:linux` alone does.
+    let mut s = stamped(KERNEL, 6);
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
+    s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).expect([7]);
+    s.judged("undo:linux", SPURIOUS).judged("frto:linux", None);
+    let mut s = stamped("sack+frto:linux", 6);
+    s.timeout().expect([1]);
+    s.echoing(10).ack(1).undecided().expect([7, 8]);
+}
+
+#[test]
+fn in_loss_the_echo_is_asked_at_every_advance() {
+    // The first acknowledgment is the retransmission's, the next that of an original. Eifel has decided
+    // by then.
+    let mut s = stamped(WITHOUT_FRTO, 6);
+    s.timeout().expect([1]).ssthresh(3);
+    s.ack(1).undecided().expect([2, 3]);
+    s.echoing(10).ack(4).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).take();
+}
+
+#[test]
+fn in_loss_an_acknowledgment_that_does_not_advance_asks_nothing() {
+    let mut s = stamped(WITHOUT_FRTO, 6);
+    s.timeout().expect([1]).ssthresh(3);
+    s.echoing(10).sacks(0, [3..=3]).undecided().ssthresh(3).expect_nothing();
+    s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).take();
+}
+
+#[test]
+fn f_rto_decides_what_timestamps_and_reports_leave_open() {
+    let mut s = plain(KERNEL, 6);
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
+    s.ack(1).expect([7, 8]).undecided();
+    s.ack(2).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).expect_nothing();
+    s.judged("undo:linux", None);
+}
+
+#[test]
+fn at_the_end_of_recovery_an_older_echo_undoes() {
+    let mut s = stamped(KERNEL, 6);
+    reordered(&mut s);
+    s.echoing(10).ack(6).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).expect(7..=12);
+}
+
+#[test]
+fn on_the_way_an_older_echo_undoes_once_no_retransmission_is_out() {
+    let mut s = stamped(KERNEL, 10);
+    s.at(50).echoing(10).sacks(0, [2..=2]).echoing(10).sacks(0, [2..=3]).expect_nothing();
+    s.echoing(10).sacks(0, [2..=4]).expect([1]).ssthresh(5);
+    s.echoing(10).ack(4).verdict(SPURIOUS).cwnd(10.0).ssthresh(10).take();
+    // Two holes are repaired: the original of the first fills it while the second's repair is out.
+    let mut s = stamped(KERNEL, 10);
+    s.at(50).echoing(10).sacks(0, [3..=3]).echoing(10).sacks(0, [3..=4]).expect_nothing();
+    s.echoing(10).sacks(0, [3..=5]).expect([1]).ssthresh(5);
+    for number in 6..=10 {
+        s.echoing(10).sacks(0, [3..=number]).take();
+    }
+    s.echoing(10).ack(1).undecided().ssthresh(5).take();
+    s.echoing(10).ack(10).verdict(SPURIOUS).ssthresh(10).take();
+}
+
+#[test]
+fn an_echo_of_the_retransmission_or_of_zero_undoes_nothing() {
+    let mut s = stamped(KERNEL, 6);
+    reordered(&mut s);
+    s.ack(6).undecided().ssthresh(3).take();
+    let mut s = stamped(KERNEL, 6);
+    s.timeout().expect([1]);
+    s.echoing(0).ack(1).undecided().ssthresh(3).take();
+}
+
+#[test]
+fn a_timeout_in_recovery_goes_on_with_what_that_has_counted() {
+    // `tcp_enter_loss`: ssthresh is cut once, and an undo restores what was before Recovery.
+    let mut s = stamped(WITHOUT_FRTO, 6);
+    reordered(&mut s);
+    s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
+    s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).take();
+    // Each of the two is to be reported.
+    let mut s = plain(WITHOUT_FRTO, 6);
+    reordered(&mut s);
+    s.timeout().expect([1]).ssthresh(3);
+    s.ack(6).undecided().take();
+    s.sacks(6, [1..=1]).undecided().ssthresh(3).take();
+    s.sacks(6, [1..=1]).verdict(SPURIOUS).ssthresh(6).take();
+    // By RFC 5681 a timeout cuts again.
+    let mut s = Script::sender("sack").cwnd(8).ssthresh(8).sent(1..=8);
+    s.sacks(0, [2..=2]).sacks(0, [2..=3]).expect_nothing();
+    s.sacks(0, [2..=4]).expect([1]).ssthresh(4);
+    s.ack(4).take();
+    s.timeout().ssthresh(2).take();
+}
+
+#[test]
+fn nothing_is_undone_where_congestion_was_echoed() {
+    let mut s = stamped("sack+ecn+frto:linux+undo:linux", 8);
+    s.echoing(10).echoes_mark(1).expect_nothing().cwnd(4.0).ssthresh(4);
+    s.timeout().expect([2]).cwnd(1.0).ssthresh(4);
+    s.echoing(10).ack(2).verdict(SPURIOUS).cwnd(1.0).ssthresh(4).take();
+}
+
+#[test]
+fn one_undo_an_episode() {
+    let mut s = stamped(WITHOUT_FRTO, 6);
+    s.timeout().expect([1]);
+    s.echoing(10).ack(1).verdict(SPURIOUS).take();
+    let before = s.connection.sender().window().ssthresh;
+    s.echoing(10).sacks(6, [1..=1]).undecided().take();
+    assert_eq!(s.connection.sender().window().ssthresh, before);
+}

@@ -1,0 +1,218 @@
+//! Congestion window validation: what becomes of a window that is not used.
+
+use crate::script::{Script, Setup};
+use rtolab_tcp::config::{Response, RestartOnDuplicate, Validation};
+use rtolab_tcp::spurious::Verdict;
+
+/// A window of eight segments in congestion avoidance, and a timeout of 1 s.
+fn window_of_eight(validation: Validation) -> Setup {
+    let setup = Script::sender("newreno").cwnd(8).ssthresh(4).rto_of(1000);
+    setup.set(|config| config.window.validation = validation)
+}
+
+/// Eight segments fill it at the start, and are acknowledged at 0.1 s.
+fn filled_once(validation: Validation) -> Script {
+    let mut s = window_of_eight(validation).segments(8).sent(1..=8);
+    s.at(100).ack(8).expect_nothing().cwnd(8.13);
+    s
+}
+
+#[test]
+fn without_validation_the_window_is_kept() {
+    let mut s = filled_once(Validation::Off);
+    s.at(3_200).write(20).expect(9..=16).cwnd(8.13).ssthresh(4);
+}
+
+#[test]
+fn rfc2861_halves_the_window_for_each_timeout_of_idleness() {
+    for (millis, cwnd, sent) in
+        [(900, 8.13, 9..=16), (1_000, 4.06, 9..=12), (2_999, 2.03, 9..=10), (3_200, 1.02, 9..=9)]
+    {
+        let mut s = filled_once(Validation::Rfc2861);
+        s.at(millis).write(20).expect(sent).cwnd(cwnd);
+        // Three quarters of it are remembered.
+        let ssthresh = s.connection.sender().window().ssthresh;
+        assert_eq!(ssthresh, if millis < 1_000 { 4_000 } else { 6_093 });
+    }
+}
+
+#[test]
+fn rfc2861_leaves_a_segment_after_however_long() {
+    let mut s = filled_once(Validation::Rfc2861);
+    s.at(1_000_000_000).write(20).expect([9]).cwnd(1.0);
+}
+
+#[test]
+fn rfc2861_comes_half_the_way_down_to_what_is_used() {
+    let mut s = filled_once(Validation::Rfc2861);
+    s.at(600).write(2).expect([9, 10]).cwnd(8.13);
+    // It was not full: it does not grow.
+    s.at(700).ack(10).expect_nothing().cwnd(8.13);
+    // A timeout ago it was full last; two segments were the most since.
+    s.at(1_100).write(2).expect([11, 12]).cwnd(5.06);
+    assert_eq!(s.connection.sender().window().ssthresh, 6_093);
+    // The next timeout counts from there.
+    s.at(1_200).ack(12).expect_nothing();
+    s.at(2_050).write(1).expect([13]).cwnd(5.06);
+    s.at(2_060).ack(13).expect_nothing();
+    s.at(2_100).write(1).expect([14]).cwnd(3.03);
+}
+
+#[test]
+fn rfc2861_lets_a_window_grow_that_is_full() {
+    let mut s = window_of_eight(Validation::Rfc2861).sent(1..=8);
+    s.at(100).ack(1).expect([9]).cwnd(8.13);
+    s.ack(2).expect([10]).cwnd(8.25);
+}
+
+#[test]
+fn rfc2861_leaves_a_window_in_recovery_alone() {
+    let setup = window_of_eight(Validation::Rfc2861).segments(8);
+    let always = RestartOnDuplicate::Always;
+    let mut s = setup.set(|config| config.rto.restart_on_duplicate = always).sent(1..=8);
+    s.at(500).ack(0).ack(0).ack(0).expect([1]).fast_retransmits(1).ssthresh(4).cwnd(7.0);
+    s.at(1_400).ack(0).ack(0).ack(0).expect_nothing().cwnd(10.0);
+    // Neither idle for more than a timeout, nor not full for one.
+    s.at(1_600).write(1).expect([9]).ssthresh(4).cwnd(10.0);
+}
+
+/// Ten segments at 10 ms that time out twice, and the original of the first is acknowledged 150 ms
+/// after its second retransmission; by then the timeout is 40 ms again.
+fn late(response: Response) -> Script {
+    let setup = Script::sender("newreno+eifel").cwnd(10).ssthresh(20).rto_of(40).at_millis(10);
+    let mut s = setup
+        .set(|config| {
+            config.window.validation = Validation::Rfc2861;
+            config.response = Some(response);
+            config.rto.k = 0;
+        })
+        .sent(1..=10);
+    s.timeout().expect([1]);
+    s.timeout().expect([1]);
+    assert_eq!(s.millis(), 130);
+    s.at(280).echoing(10).ack(1).verdict(Verdict::Spurious).rto(40).expect([11]);
+    s
+}
+
+#[test]
+fn rfc4015_step_10_does_not_take_waiting_for_idleness() {
+    late(Response::Rfc4015).cwnd(10.0).ssthresh(20);
+    // Without it the window is halved three times.
+    late(Response::Full).cwnd(1.25).ssthresh(20);
+}
+
+#[test]
+fn rfc4015_step_10_does_not_take_waiting_for_a_lack_of_data() {
+    let setup = Script::sender("newreno+eifel:rfc4015").cwnd(10).ssthresh(20).rto_of(40);
+    let setup = setup.at_millis(10).segments(11).set(|config| {
+        config.window.validation = Validation::Rfc2861;
+        config.rto.k = 0;
+    });
+    let mut s = setup.sent(1..=10);
+    s.timeout().expect([1]);
+    s.timeout().expect([1]);
+    // Six are outstanding and four were acknowledged; the last segment does not fill that window.
+    s.at(280).echoing(10).ack(4).verdict(Verdict::Spurious).expect([11]).cwnd(10.0);
+    s.at(290).echoing(280).ack(11).expect_nothing();
+    s.at(300).write(1).expect([12]).cwnd(10.0);
+    s.at(310).echoing(300).ack(12).expect_nothing();
+    // A timeout after the response it has not been full since, but for seven segments.
+    s.at(321).write(1).expect([13]).cwnd(8.5);
+}
+
+#[test]
+fn rfc7661_keeps_a_window_but_does_not_let_it_grow() {
+    let mut s = filled_once(Validation::Rfc7661);
+    // Two segments in a round trip are less than half of it.
+    s.at(1_500).write(2).expect([9, 10]);
+    s.at(1_600).ack(10).expect_nothing().cwnd(8.13);
+    s.at(200_000).write(8).expect(11..=18).cwnd(8.13);
+    // Full, it grows by what is acknowledged.
+    s.at(200_100).ack(11).expect_nothing().cwnd(8.25);
+}
+
+#[test]
+fn rfc7661_takes_the_most_that_was_acknowledged_in_three_round_trips() {
+    let mut s = filled_once(Validation::Rfc7661);
+    // Eight segments 0.9 s ago still count.
+    s.at(900).write(2).expect([9, 10]);
+    s.at(1_000).ack(10).expect_nothing().cwnd(8.25);
+    s.at(1_001).write(2).expect([11, 12]);
+    s.at(1_101).ack(12).expect_nothing().cwnd(8.25);
+}
+
+#[test]
+fn rfc7661_halves_a_window_after_five_minutes() {
+    let validation = |c: &mut rtolab_tcp::Config| c.window.validation = Validation::Rfc7661;
+    for (millis, sent, cwnd) in [(300_100, 15..=23, 9.0), (300_200, 15..=18, 4.5)] {
+        let setup = Script::sender("newreno").cwnd(2).segments(14).rto_of(1000).set(validation);
+        let mut s = setup.sent(1..=2);
+        s.at(100).ack(1).expect([3, 4]);
+        s.ack(2).expect([5, 6]);
+        s.ack(3).expect([7, 8]);
+        s.ack(4).expect([9, 10]);
+        s.ack(5).expect([11, 12]);
+        s.ack(6).expect([13, 14]).cwnd(8.0);
+        s.at(200).ack(14).expect_nothing().cwnd(9.0);
+        s.at(millis).write(20).expect(sent).cwnd(cwnd);
+    }
+}
+
+#[test]
+fn rfc7661_goes_by_the_initial_window_at_least() {
+    let mut s = filled_once(Validation::Rfc7661);
+    s.at(3_000_000).write(20).expect(9..=16).cwnd(8.0);
+}
+
+#[test]
+fn rfc7661_remembers_a_window_that_is_no_larger_than_the_initial_one() {
+    let mut s = window_of_eight(Validation::Rfc7661).segments(1).sent(1..=1);
+    s.timeout().expect([1]).cwnd(1.0);
+    s.at(1_100).ack(1).expect_nothing().cwnd(2.0).ssthresh(2);
+    s.write(2).expect([2, 3]);
+    s.at(1_200).ack(2).ack(3).expect_nothing().cwnd(2.9);
+    s.at(400_000).write(1).expect([4]).cwnd(2.9);
+    assert_eq!(s.connection.sender().window().ssthresh, 2_175);
+}
+
+#[test]
+fn rfc7661_counts_once_what_was_retransmitted_twice() {
+    let setup = Script::sender("rack").cwnd(16).ssthresh(4).rto_of(1000).segments(6);
+    let setup = setup.handshake_takes(100);
+    let mut s = setup.set(|c| c.window.validation = Validation::Rfc7661).sent(1..=6);
+    s.at(200).ack(6).expect_nothing();
+    s.at(300).write(4).expect(7..=10);
+    s.at(400).sacks(6, [8..=10]).expect([7]);
+    s.at(410).write(1).expect([11]);
+    // What left later has arrived, the retransmission has not.
+    s.at(511).sacks(6, [8..=11]).expect([7]);
+    s.at(611).ack(11).expect_nothing().cwnd(2.5);
+}
+
+#[test]
+fn rfc7661_halves_what_was_used_at_a_loss() {
+    // Six of sixteen segments are used, then four are outstanding.
+    for (validation, ssthresh, after) in
+        [(Validation::Rfc7661, 3, 2.5), (Validation::Rfc2861, 2, 2.0), (Validation::Off, 2, 2.0)]
+    {
+        let setup = Script::sender("newreno").cwnd(16).ssthresh(4).rto_of(1000).segments(6);
+        let mut s = setup.set(|config| config.window.validation = validation).sent(1..=6);
+        s.at(100).ack(6).expect_nothing();
+        s.at(200).write(4).expect(7..=10);
+        s.at(300).ack(6).ack(6).ack(6).expect([7]).ssthresh(ssthresh);
+        // One segment was retransmitted: (6 - 1) / 2.
+        s.at(400).ack(10).expect_nothing().cwnd(after);
+    }
+}
+
+#[test]
+fn rfc7661_knows_nothing_after_a_timeout() {
+    let mut s = filled_once(Validation::Rfc7661);
+    s.at(1_500).write(2).expect([9, 10]);
+    s.at(1_600).ack(10).expect_nothing().cwnd(8.13);
+    s.at(1_700).write(2).expect([11, 12]);
+    s.timeout().expect([11]).cwnd(1.0);
+    // Slow start, though less than half of what was the window was used.
+    s.ack(11).expect([12]).cwnd(2.0);
+    s.ack(12).expect_nothing().cwnd(2.5);
+}

@@ -1,0 +1,249 @@
+//! Sequence numbers and timestamps that wrap between a timeout and the acknowledgments that decide
+//! about it, for every form of F-RTO and Eifel, and about `recover`: two ends, and between them the
+//! bytes of headers.
+//!
+//! The engine's sequence numbers are offsets of 64 bits, so that only the border of the wire knows
+//! of wrapping; its timestamps are those of the wire.
+
+use std::net::Ipv4Addr;
+
+use crate::script::pair::{End, connected};
+use crate::script::{SEGMENT, base, number_of, start_of};
+use rtolab_tcp::config::InitialWindow;
+use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::wire::{Addresses, Near, Numbering, Payload, Ports, Side, WireSegment};
+use rtolab_tcp::{Event, Flags, Segment, Seq, sum};
+
+const ADDRESSES: Addresses =
+    Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 1, 2) };
+const PORTS: Ports = Ports { from: 49_152, to: 80 };
+
+/// Segment 1 ends below the wrap, 2 spans it, and 3 begins above it.
+const ISN: u32 = 0_u32.wrapping_sub(1500);
+
+/// All forms, F-RTO's first.
+const FRTO: [&str; 8] = [
+    "newreno+frto",
+    "newreno+frto:rfc4138",
+    "newreno+frto:rfc5682",
+    "sack+frto:rfc5682-sack",
+    "newreno+frto:linux",
+    "sack+frto:linux",
+    "newreno+frto:ns2",
+    "sack+frto:ns2",
+];
+const EIFEL: [&str; 4] =
+    ["newreno+eifel", "newreno+eifel:rfc3522", "newreno+eifel:safe", "newreno+eifel:forward"];
+const MARKS: [&str; 2] = ["newreno+eifel:rxt", "newreno+eifel:two-bits"];
+
+/// Two ends whose segments travel as bytes.
+struct Wire {
+    sender: End,
+    receiver: End,
+    /// The acknowledgment numbers that have travelled.
+    acks: Vec<u32>,
+    /// Of the way to the receiver.
+    numbering: Numbering,
+}
+
+impl Wire {
+    /// Connected so many milliseconds after the start; no timestamp is in use but where `sum` asks
+    /// for them.
+    fn connected(sum: &str, millis: u64) -> Self {
+        let mut config = base();
+        config.window.initial = InitialWindow::Segments(6);
+        let mut receiving = config.clone();
+        receiving.timestamps = true;
+        let sending = sum::sender(sum, &config).unwrap();
+        let (sender, receiver) = connected(&sending, &receiving, millis);
+        let side = |isn| Side { isn, shift: 0 };
+        let numbering = Numbering { from: side(ISN), to: side(0x0102_0304) };
+        Self { sender, receiver, acks: Vec::new(), numbering }
+    }
+
+    /// The segment in bytes and back.
+    fn travels(segment: &Segment, numbering: &Numbering, to: &End) -> (WireSegment, Segment) {
+        let header = WireSegment::narrow(segment, numbering, PORTS).emit(ADDRESSES, Payload::Zeros);
+        let length = header.len() + segment.len as usize;
+        let read = WireSegment::parse(&header, length).expect("a whole header");
+        let widened = read.widen(numbering, Near { seq: to.nxt(), ack: to.una() });
+        (read, widened)
+    }
+
+    /// A segment reaches the receiver, whose answer reaches the sender 10 ms later: what it sends.
+    fn round_trip(&mut self, segment: &Segment, millis: u64) -> Vec<u32> {
+        let (_, data) = Self::travels(segment, &self.numbering, &self.receiver);
+        let answer = self.receiver.answers(&data, millis)[0];
+        let (wire, ack) = Self::travels(&answer, &self.numbering.reversed(), &self.sender);
+        self.acks.push(wire.ack);
+        let left = self.sender.answers(&ack, millis + 10);
+        left.iter().map(|segment| number_of(segment.seq)).collect()
+    }
+
+    /// A pure acknowledgment of all below `end` reaches the sender: what it sends.
+    fn acknowledged(&mut self, end: Seq, millis: u64) -> Vec<u32> {
+        let mut segment = Segment::new(self.receiver.una(), 0, Flags::ACK);
+        (segment.ack, segment.window) = (end, 60_000);
+        let (wire, ack) = Self::travels(&segment, &self.numbering.reversed(), &self.sender);
+        self.acks.push(wire.ack);
+        let left = self.sender.answers(&ack, millis);
+        left.iter().map(|segment| number_of(segment.seq)).collect()
+    }
+
+    /// Six segments leave, and the timer of the first expires so many times: the originals and the
+    /// last retransmission.
+    fn times_out(&mut self, millis: u64, times: u32) -> (Vec<Segment>, Segment, u64) {
+        self.sender.connection.write(100_000);
+        let originals = self.sender.sends(millis);
+        assert_eq!(originals.len(), 6);
+        let mut again = None;
+        let mut at = millis;
+        for _ in 0..times {
+            at = self.sender.timer();
+            again = Some(self.sender.sends_one(at));
+        }
+        (originals, again.unwrap(), at)
+    }
+
+    fn verdict(&self) -> Option<Verdict> {
+        self.sender.events.iter().rev().find_map(|event| match event {
+            Event::Judged { verdict, .. } => Some(*verdict),
+            _ => None,
+        })
+    }
+
+    /// The first two acknowledgments have different sides of the wrap.
+    fn wrapped(&self) -> bool {
+        self.acks[0] > 0xffff_0000 && self.acks[1..].iter().all(|ack| *ack < 0x1_0000)
+    }
+}
+
+/// The originals were only late.
+fn late(sum: &str, millis: u64) -> (Wire, Vec<Vec<u32>>) {
+    let mut wire = Wire::connected(sum, millis);
+    let (originals, _, at) = wire.times_out(millis, 1);
+    let left = originals[..3].iter().map(|segment| wire.round_trip(segment, at + 20)).collect();
+    assert!(wire.wrapped(), "{:x?}", wire.acks);
+    (wire, left)
+}
+
+/// All were lost; the retransmission of the first arrives.
+fn lost(sum: &str) -> Wire {
+    let mut wire = Wire::connected(sum, 10);
+    let (_, again, at) = wire.times_out(10, 1);
+    wire.round_trip(&again, at + 20);
+    wire
+}
+
+#[test]
+fn t_fr_16_a_spurious_timeout_across_the_wrap() {
+    for sum in FRTO.iter().chain(&EIFEL).chain(&MARKS) {
+        let (wire, left) = late(sum, 10);
+        assert_eq!(wire.verdict(), Some(Verdict::Spurious), "{sum}");
+        // Nothing but new segments leaves.
+        let left: Vec<u32> = left.into_iter().flatten().collect();
+        assert!(!left.is_empty() && left[0] == 7 && left.is_sorted(), "{sum}: {left:?}");
+        let sender = wire.sender.connection.sender();
+        assert_eq!(number_of(sender.flight().una()), 4, "{sum}");
+    }
+}
+
+#[test]
+fn t_fr_16_a_needed_timeout_across_the_wrap() {
+    for sum in FRTO {
+        // Of the new segments the first arrives: a duplicate, whose block lies above the wrap.
+        let mut wire = lost(sum);
+        let una = wire.sender.una();
+        assert_eq!(number_of(una), 2, "{sum}");
+        assert_eq!(una.narrow(ISN), 0_u32.wrapping_sub(499), "{sum}");
+        let left = wire.round_trip(&data(7, &wire), 1100);
+        assert_eq!(wire.verdict(), Some(Verdict::Genuine), "{sum}");
+        assert_eq!(left[..2], [2, 3], "{sum}");
+        let reported = if sum.starts_with("sack") { 1000 } else { 0 };
+        assert_eq!(wire.sender.connection.sender().flight().sacked(), reported, "{sum}");
+    }
+}
+
+#[test]
+fn t_fr_16_blocks_that_span_the_wrap() {
+    // Segment 2 arrives, 1 is late.
+    let mut wire = Wire::connected("sack+frto:linux", 10);
+    let (originals, _, at) = wire.times_out(10, 1);
+    assert_eq!(wire.round_trip(&originals[1], at + 20), []);
+    assert_eq!(wire.verdict(), Some(Verdict::Spurious));
+    assert_eq!(wire.acks, [ISN.wrapping_add(1)]);
+}
+
+#[test]
+fn t_fr_16_a_timeout_in_a_recovery_that_began_below_the_wrap() {
+    // `recover`, above the wrap, is beyond SND.UNA, below it.
+    for sum in ["newreno+frto:rfc5682", "sack+frto:rfc5682-sack", "newreno+frto:linux"] {
+        let mut wire = Wire::connected(sum, 10);
+        let (originals, _, at) = wire.times_out(10, 1);
+        assert_eq!(wire.round_trip(&originals[0], at + 20), [7, 8]);
+        let at = wire.sender.timer();
+        assert_eq!(number_of(wire.sender.sends_one(at).seq), 2);
+        assert_eq!(wire.round_trip(&originals[1], at + 20), [3, 4], "{sum}");
+    }
+}
+
+#[test]
+fn t_nr_5_an_acknowledgment_beyond_recover_may_have_a_smaller_number() {
+    // Six segments, of which 0xfffffff0 is the last number, time out and are all acknowledged.
+    // Duplicates for that start nothing; those for the 31 bytes behind them, number 0x10, do.
+    for (more, number, fast_retransmits) in [(0, 0xffff_fff1, 0), (31, 0x10, 1)] {
+        let mut wire = Wire::connected("newreno:careful", 10);
+        wire.numbering.from.isn = 0xffff_fff0 - 6 * SEGMENT;
+        wire.sender.connection.write(u64::from(6 * SEGMENT + 31));
+        assert_eq!(wire.sender.sends(10).len(), 6);
+        let at = wire.sender.timer();
+        assert_eq!(number_of(wire.sender.sends_one(at).seq), 1);
+        assert_eq!(wire.acknowledged(start_of(7), at + 20), [7]);
+        wire.sender.connection.write(100_000);
+        for _ in 0..4 {
+            wire.acknowledged(start_of(7) + more, at + 30);
+        }
+        assert_eq!(wire.acks[1..], [number; 4]);
+        let events = wire.sender.events.iter();
+        let fast = events.filter(|event| matches!(event, Event::FastRetransmit(_)));
+        assert_eq!(fast.count(), fast_retransmits, "{number:#x}");
+    }
+}
+
+#[test]
+fn t_ei_8_a_spurious_timeout_across_the_wrap_of_timestamps() {
+    // The originals carry 0xfffffff0 and the retransmission, a second later, 984; the sequence
+    // numbers wrap besides.
+    for sum in EIFEL {
+        let before = (1 << 32) - 16;
+        let mut wire = Wire::connected(sum, before);
+        let (originals, again, at) = wire.times_out(before, 1);
+        let value = |segment: &Segment| segment.timestamps().map(|stamps| stamps.value);
+        assert_eq!((value(&originals[0]), value(&again)), (Some(0xffff_fff0), Some(984)));
+        wire.round_trip(&originals[0], at + 20);
+        wire.round_trip(&originals[1], at + 20);
+        assert!(wire.wrapped());
+        assert_eq!(wire.verdict(), Some(Verdict::Spurious), "{sum}");
+    }
+}
+
+#[test]
+fn t_ei_8_a_needed_timeout_across_the_wrap_of_timestamps() {
+    // The first retransmission carries 0xfffffff0 and the second, which arrives, 1,984: the smaller
+    // number is the later one.
+    for sum in EIFEL {
+        let before = (1 << 32) - 1016;
+        let mut wire = Wire::connected(sum, before);
+        let (_, again, at) = wire.times_out(before, 2);
+        assert_eq!(again.timestamps().map(|stamps| stamps.value), Some(1984));
+        assert_eq!(wire.round_trip(&again, at + 20), [2, 3], "{sum}");
+        assert_eq!(wire.verdict(), Some(Verdict::Genuine), "{sum}");
+    }
+}
+
+/// A segment of data of the sender's.
+fn data(number: u32, wire: &Wire) -> Segment {
+    let mut segment = Segment::new(start_of(number), 1000, Flags::ACK);
+    (segment.ack, segment.window) = (wire.sender.nxt(), 60_000);
+    segment
+}
