@@ -6,7 +6,7 @@ use rtolab_time::Instant;
 
 use super::{Chunk, SendPermission, Sender};
 use crate::config::{RtoFloor, Sampling, Validation, WindowLimited};
-use crate::flight::{Cause, CleanAck};
+use crate::flight::{AckFacts, Cause, CleanAck};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 use crate::timer::Timer;
@@ -24,7 +24,7 @@ impl Sender {
         self.on_fast_path
     }
 
-    pub(super) fn can_enter_fast_path(&self) -> bool {
+    fn can_enter_fast_path(&self) -> bool {
         self.has_fast_path_config()
             && self.flight.una() > Seq::FIRST
             && self.flight.is_clean()
@@ -39,6 +39,14 @@ impl Sender {
             && !self.without_retransmission
             && !self.discount.is_under_way()
             && !self.is_judging()
+    }
+
+    /// The slow path has taken an acknowledgment: the fast path may take the next.
+    pub(super) fn enter_fast_path(&mut self, ack: &AckFacts) {
+        self.on_fast_path = ack.is_new() && self.can_enter_fast_path();
+        if self.on_fast_path {
+            self.flight.give_back_room();
+        }
     }
 
     /// Does no option need more at every ACK or transmission?

@@ -3,7 +3,6 @@
 //! The way of an acknowledgment never turns back: facts, round-trip sample, detectors, response,
 //! loss recovery, growth, timer; then segments leave.
 
-mod acks;
 mod adopt;
 mod cwnd_limited;
 mod departures;
@@ -13,6 +12,7 @@ mod growth;
 mod judging;
 mod limited;
 mod nagle;
+mod on_ack;
 mod probes;
 mod progress;
 mod recovering;

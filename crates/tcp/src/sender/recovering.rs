@@ -11,6 +11,15 @@ use crate::recovery::{AnyRack, Context, Entry, LossRecovery, NextSeg, Recovery, 
 use crate::seq::Seq;
 use crate::timer::Timer;
 
+/// Where fast recovery stands after an acknowledgment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Outside,
+    Entered,
+    Stayed,
+    Left,
+}
+
 impl Sender {
     /// Loss recovery, and what it may see.
     fn loss_recovery(&mut self) -> (&mut Recovery, Option<&mut AnyRack>, Context<'_>) {
@@ -28,7 +37,19 @@ impl Sender {
         (&mut self.recovery, self.rack.as_deref_mut(), cx)
     }
 
-    /// Loss recovery's part of an acknowledgment.
+    /// Loss recovery's part of an acknowledgment, and where fast recovery stands then.
+    pub(super) fn recover_on_ack(&mut self, ack: &AckFacts, settled: Settled) -> Phase {
+        let before = self.recovery.is_fast();
+        self.recover_or_begin(ack, settled);
+        match (before, self.recovery.is_fast()) {
+            (false, false) => Phase::Outside,
+            (false, true) => Phase::Entered,
+            (true, true) => Phase::Stayed,
+            (true, false) => Phase::Left,
+        }
+    }
+
+    /// What it does beside the detectors.
     #[inline]
     pub(super) fn recover(&mut self, ack: &AckFacts, settled: Settled) {
         if ack.is_new() {

@@ -50,8 +50,20 @@ impl Sender {
         self.timers.set(Timer::Retransmission, self.expiry(at));
     }
 
-    /// An acknowledgment was taken: RACK's timers follow it. One of them `waited` until then.
-    pub(super) fn restart_early_timers(&mut self, facts: &AckFacts, waited: bool) {
+    /// An acknowledgment was taken: the timers follow it. Before, one of RACK's `early_timer_ran`.
+    pub(super) fn restart_timers(&mut self, ack: &AckFacts, early_timer_ran: bool) {
+        let counts = ack.is_new() && !self.recovery.is_fast();
+        self.tell_trains(|trains| trains.begin(counts));
+        match ack.is_new() {
+            true => self.restart_timer(ack.at),
+            false => self.restart_timer_on_duplicate(ack),
+        }
+        if self.rack.is_some() {
+            self.restart_early_timers(ack, early_timer_ran);
+        }
+    }
+
+    fn restart_early_timers(&mut self, facts: &AckFacts, early_timer_ran: bool) {
         match facts.is_new() {
             true => {
                 let latest = self.timers.get(Timer::Retransmission);
@@ -60,7 +72,7 @@ impl Sender {
             false if self.may_probe(self.flight.size()) => {}
             false => self.timers.stop(Timer::LossProbe),
         }
-        if waited && self.early_timer().is_none() {
+        if early_timer_ran && self.early_timer().is_none() {
             self.restart_timer_from_head(facts.at);
         }
     }

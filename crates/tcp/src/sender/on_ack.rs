@@ -1,10 +1,11 @@
-//! What an acknowledgment changes.
+//! What an acknowledgment changes: the questions it raises, in order, and whose answers they are.
 
 use alloc::vec::Vec;
 
 use rtolab_time::Instant;
 
-use super::Sender;
+use super::recovering::Phase;
+use super::{Sender, Settled};
 use crate::config::{FullAck, Reduction, Sampling};
 use crate::flight::{AckFacts, Sent};
 use crate::rtt::Trains;
@@ -36,118 +37,145 @@ impl Sender {
     #[inline]
     pub(crate) fn on_pure_ack(&mut self, segment: &Segment, at: Instant) {
         self.flight.note_header(segment);
-        self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
-        self.last_activity.received = Some(at);
-        if segment.flags.has(Flags::ECE) {
-            self.note_congestion_echo();
-        }
+        self.note_received(segment, at);
         self.tell_trains(|trains| trains.begin(false));
     }
 
+    /// One acknowledgment, in the order of RFC 5681, 6675 and 8985.
     fn on_ack_slow_path(&mut self, segment: &Segment, at: Instant) {
-        let timed = self.timed_segments(segment);
-        let waited = self.early_timer().is_some();
-        let facts = self.take_ack(segment, at);
-        let credits = self.credits(&facts);
+        let early_timer_ran = self.early_timer().is_some();
+        // What does it say? (RFC 9293, RFC 2018, RFC 8985 section 6.2 steps 1 to 3)
+        let (ack, timed) = self.scoreboard_on_ack(segment, at);
+        let credits = self.credits(&ack);
+        self.note_received(segment, at);
+        self.note_progress(&ack);
+        // How long is a round trip? (RFC 6298, RFC 7323 section 4, RFC 9406)
+        self.sample_rtt(&ack, &timed);
+        // Was the last timeout or fast retransmit spurious, and what now? (spurious/, response/)
+        let settled = self.judge(&ack);
+        // What is lost? (recovery/)
+        let phase = self.recover_on_ack(&ack, settled);
+        // How much may be outstanding? (RFC 3168, reductions, congestion/)
+        let reducing = self.reduce_on_ack(segment, &ack);
+        if self.may_grow(&ack, (phase, settled), reducing) {
+            self.grow_window(&ack, credits);
+        }
+        if ack.is_new() {
+            self.end_episode(phase, settled);
+        }
+        // When does what expire? (RFC 6298 section 5, RFC 8985 section 7.2)
+        self.restart_timers(&ack, early_timer_ran);
+        self.open_window();
+        self.enter_fast_path(&ack);
+    }
+
+    /// What any acknowledgment changes.
+    #[inline]
+    fn note_received(&mut self, segment: &Segment, at: Instant) {
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
-        if facts.is_new() {
-            self.nxt = self.nxt.max(facts.ack);
-            self.timed_out_at = None;
-            self.without_retransmission = false;
-            self.tell_trains(|trains| trains.acked(facts.ack));
-            self.sample(&facts, &timed);
-        } else if facts.sacked_sent.is_some() && self.config.rto.sampling == Sampling::EveryReport {
-            self.sample(&facts, &timed);
-        }
-        if !facts.acks_syn() {
-            self.watch_slow_start(at);
-        }
         self.last_activity.received = Some(at);
         if segment.flags.has(Flags::ECE) {
             self.note_congestion_echo();
         }
-        if facts.acks_syn() && self.syn_timed_out() {
-            self.judge_syn(&facts);
+    }
+
+    /// SND.UNA advances: the timeout before it is answered.
+    fn note_progress(&mut self, ack: &AckFacts) {
+        if !ack.is_new() {
+            return;
         }
-        let settled = self.judge(&facts);
-        let recovering = self.recovery.is_fast();
-        self.recover_or_begin(&facts, settled);
-        let echoed = self.takes_echo(segment);
-        if echoed {
-            self.answer_echo(&facts);
-        }
-        let reducing = self.reduce_window(&facts) || echoed || self.is_reducing_for_echo();
-        if facts.is_new() {
-            let ended = recovering && !self.recovery.is_fast();
-            let full = ended && self.config.window.full_ack == FullAck::Halved;
-            let full = full || (ended && self.grows_where_recovered());
-            let grows = !recovering || (full && !self.recovery.is_sack1());
-            let valid = self.validate_ack(&facts);
-            let frozen = settled.freezes() && !self.grows_where_restored(settled);
-            if grows && valid && !reducing && !frozen && !facts.acks_syn() {
-                self.grow_window(&facts, credits);
-            }
-            if settled.ends() || ended {
-                self.moderate();
-            }
-            if ended {
-                self.validate_recovered();
-                self.tell_trains(Trains::resume);
-            }
-            let counts = !self.recovery.is_fast();
-            self.tell_trains(|trains| trains.begin(counts));
-            self.restart_timer(at);
-        } else {
-            let grows = !recovering && !self.recovery.is_fast() && self.grows_out_of_order(&facts);
-            if grows && !reducing && !settled.freezes() && self.validate_ack(&facts) {
-                self.grow_window(&facts, credits);
-            }
-            self.tell_trains(|trains| trains.begin(false));
-            self.restart_timer_on_duplicate(&facts);
-        }
-        if self.rack.is_some() {
-            self.restart_early_timers(&facts, waited);
-        }
-        self.open_window();
-        self.on_fast_path = facts.is_new() && self.can_enter_fast_path();
-        if self.on_fast_path {
-            self.flight.give_back_room();
+        self.nxt = self.nxt.max(ack.ack);
+        self.timed_out_at = None;
+        self.without_retransmission = false;
+        self.tell_trains(|trains| trains.acked(ack.ack));
+        if ack.acks_syn() && self.syn_timed_out() {
+            self.judge_syn(ack);
         }
     }
 
-    /// What the acknowledgment says, to the scoreboard and to RACK.
-    fn take_ack(&mut self, segment: &Segment, at: Instant) -> AckFacts {
+    /// What the acknowledgment says, to the scoreboard and to RACK. And when the segments left that
+    /// it acknowledges, where each of those sent once is timed.
+    fn scoreboard_on_ack(&mut self, segment: &Segment, at: Instant) -> (AckFacts, Vec<Instant>) {
         let Self { flight, rack, recovery, config, window, .. } = self;
         let knobs = &config.recovery.rack;
-        let mut facts = flight.expected(segment, at);
+        let times_all = config.rto.sampling == Sampling::EverySegment;
+        let mut timed = Vec::new();
+        let mut ack = flight.expected(segment, at);
         if let Some(rack) = rack {
             rack.begin_ack();
         }
-        let on_delivered = |sent: &Sent, facts: &AckFacts| {
+        let on_delivered = |sent: &Sent, ack: &AckFacts| {
             if let Some(rack) = rack {
-                rack.on_delivered(sent, facts, (recovery, knobs));
+                rack.on_delivered(sent, ack, (recovery, knobs));
+            }
+            if times_all && sent.end() <= ack.ack && !sent.was_retransmitted() {
+                timed.push(sent.first_sent);
             }
         };
         match segment.sack_count() > 0 && !config.sack {
-            false => flight.note_acked(segment, &mut facts, on_delivered),
-            true => flight.note_acked(&segment.without_sack(), &mut facts, on_delivered),
+            false => flight.note_acked(segment, &mut ack, on_delivered),
+            true => flight.note_acked(&segment.without_sack(), &mut ack, on_delivered),
         }
         if let Some(rack) = rack {
-            facts.doubted = rack.end_ack(&facts, knobs, window.smss);
+            ack.doubted = rack.end_ack(&ack, knobs, window.smss);
         }
-        facts
+        (ack, timed)
     }
 
-    /// Where every segment is timed: when those left that `segment` acknowledges and that were
-    /// neither retransmitted nor selectively acknowledged.
-    fn timed_segments(&self, segment: &Segment) -> Vec<Instant> {
-        if self.config.rto.sampling != Sampling::EverySegment {
-            return Vec::new();
+    /// The peer echoes a mark, or the window is on its way down: is it not to grow?
+    fn reduce_on_ack(&mut self, segment: &Segment, ack: &AckFacts) -> bool {
+        let echoed = self.takes_echo(segment);
+        if echoed {
+            self.answer_echo(ack);
         }
-        let acked = self.flight.segments_from(self.flight.una());
-        let acked = acked.take_while(|sent| sent.end() <= segment.ack);
-        let clean = acked.filter(|sent| !sent.was_retransmitted() && !sent.is_sacked());
-        clean.map(|sent| sent.first_sent).collect()
+        self.reduce_window(ack) || echoed || self.is_reducing_for_echo()
+    }
+
+    /// Does the window grow for the acknowledgment? New data must be acknowledged outside of fast
+    /// recovery, and neither a response nor a reduction may have set the window.
+    fn may_grow(
+        &mut self,
+        ack: &AckFacts,
+        (phase, settled): (Phase, Settled),
+        reducing: bool,
+    ) -> bool {
+        if !ack.is_new() {
+            let grows = phase == Phase::Outside && self.grows_out_of_order(ack);
+            return grows && !reducing && !settled.freezes() && self.validate_ack(ack);
+        }
+        let allowed = match phase {
+            Phase::Outside | Phase::Entered => true,
+            Phase::Stayed => false,
+            Phase::Left => {
+                let full = self.config.window.full_ack == FullAck::Halved;
+                (full || self.grows_where_recovered()) && !self.recovery.is_sack1()
+            }
+        };
+        let valid = self.validate_ack(ack);
+        let frozen = settled.freezes() && !self.grows_where_restored(settled);
+        allowed && valid && !reducing && !frozen && !ack.acks_syn()
+    }
+
+    /// A recovery or a spurious timeout may have ended.
+    fn end_episode(&mut self, phase: Phase, settled: Settled) {
+        if settled.ends() || phase == Phase::Left {
+            self.moderate();
+        }
+        if phase == Phase::Left {
+            self.validate_recovered();
+            self.tell_trains(Trains::resume);
+        }
+    }
+
+    fn sample_rtt(&mut self, ack: &AckFacts, timed: &[Instant]) {
+        let reports =
+            ack.sacked_sent.is_some() && self.config.rto.sampling == Sampling::EveryReport;
+        if ack.is_new() || reports {
+            self.sample(ack, timed);
+        }
+        if !ack.acks_syn() {
+            self.watch_slow_start(ack.at);
+        }
     }
 
     /// Takes a round-trip sample (RFC 6298 section 3, RFC 7323 section 4), or several where every
