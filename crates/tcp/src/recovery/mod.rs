@@ -14,7 +14,7 @@ mod sack1;
 mod tahoe;
 mod tlp;
 
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Instant};
 
 use crate::config::{Algorithm, Bugfix, Config, RecoveryConfig, SackRules};
 use crate::congestion::Window;
@@ -42,14 +42,8 @@ pub(crate) trait LossRecovery {
         None
     }
 
-    /// In fast recovery, with room for a segment: what leaves next. `has_new`: there are new data, and
-    /// the advertised window has room for them.
-    fn next_seg(
-        &mut self,
-        _recovery: &Recovery,
-        _cx: &mut Context<'_>,
-        _has_new: bool,
-    ) -> Option<NextSeg> {
+    /// What leaves next in fast recovery, where cwnd has room for a segment.
+    fn next_seg(&mut self, _recovery: &Recovery, _cx: &mut Context<'_>) -> Option<NextSeg> {
         None
     }
 
@@ -70,8 +64,9 @@ pub(crate) struct Context<'a> {
     pub suppressed: bool,
     /// The retransmission timer expired, and no new acknowledgment has come since.
     pub timed_out: bool,
-    /// Early retransmit is in use, and new data can be sent.
+    /// There are new data, and the advertised window has room for them.
     pub can_send_new: bool,
+    pub now: Instant,
 }
 
 /// What loss recovery makes of an acknowledgment.
@@ -199,6 +194,10 @@ struct NewestAck {
 impl Recovery {
     /// Nothing is lost yet.
     pub fn new(config: &RecoveryConfig) -> Self {
+        Self::by(AnyRecovery::of(config))
+    }
+
+    fn by(algorithm: AnyRecovery) -> Self {
         Self {
             dupacks: 0,
             informative: 0,
@@ -209,7 +208,7 @@ impl Recovery {
             fast: false,
             newest: NewestAck::default(),
             rate: Rate::default(),
-            algorithm: AnyRecovery::of(config),
+            algorithm,
         }
     }
 
@@ -291,18 +290,7 @@ impl Recovery {
     /// No duplicate acknowledgments count any more, and fast recovery is over.
     pub fn leave(&mut self) {
         let Self { recover, newest, algorithm, .. } = *self;
-        *self = Self {
-            dupacks: 0,
-            informative: 0,
-            limited: 0,
-            halved: 0,
-            before: 0,
-            fast: false,
-            rate: Rate::default(),
-            recover,
-            newest,
-            algorithm,
-        };
+        *self = Self { recover, newest, ..Self::by(algorithm) };
     }
 
     /// Another duplicate acknowledgment, `informative` if limited transmit answers it.
@@ -328,22 +316,19 @@ impl Recovery {
         }
     }
 
-    /// See [`LossRecovery::restarts_timer`].
     pub fn restarts_timer(&self, config: &RecoveryConfig) -> bool {
         !self.fast || ask!(&self.algorithm, owner => owner.restarts_timer(config), true)
     }
 
-    /// See [`LossRecovery::pipe`].
     #[inline]
     pub fn pipe(&self, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
         let owner = self.fast.then_some(&self.algorithm)?;
         ask!(owner, owner => owner.pipe(self, flight, config), None)
     }
 
-    /// See [`LossRecovery::next_seg`].
-    pub fn next_seg(&mut self, cx: &mut Context<'_>, has_new: bool) -> Option<NextSeg> {
+    pub fn next_seg(&mut self, cx: &mut Context<'_>) -> Option<NextSeg> {
         let mut algorithm = self.algorithm;
-        let next = ask!(&mut algorithm, owner => owner.next_seg(self, cx, has_new), None);
+        let next = ask!(&mut algorithm, owner => owner.next_seg(self, cx), None);
         self.algorithm = algorithm;
         next
     }

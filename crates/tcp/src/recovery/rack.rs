@@ -127,18 +127,6 @@ fn echoes_earlier(echo: Option<u32>, sent: &Sent) -> bool {
     echo.is_some_and(|echo| (echo.wrapping_sub(sent.timestamp) as i32) < 0)
 }
 
-impl LossRecovery for Rack {
-    /// Section 6.2: steps 4 and 5, once all that is delivered has been through steps 1 to 3.
-    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
-        let recovered = self.leave_recovery(recovery, ack);
-        // Step 4: Update RACK reordering window.
-        self.update_reo_wnd_mult(ack, recovered);
-        // Step 5: Detect losses.
-        let overtaken = self.detect_loss(recovery, ack.at, cx);
-        self.enter_recovery(overtaken, recovery, cx)
-    }
-}
-
 impl Rack {
     /// An acknowledgment is about to be taken.
     fn begin_ack(&mut self) {
@@ -157,7 +145,21 @@ impl Rack {
         // Step 3: Detect data segment reordering.
         self.detect_reordering(sent);
     }
+}
 
+impl LossRecovery for Rack {
+    /// Section 6.2: steps 4 and 5, once all that is delivered has been through steps 1 to 3.
+    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+        let recovered = self.leave_recovery(recovery, ack);
+        // Step 4: Update RACK reordering window.
+        self.update_reo_wnd_mult(ack, recovered);
+        // Step 5: Detect losses.
+        let overtaken = self.detect_loss(recovery, cx);
+        self.enter_recovery(overtaken, recovery, cx)
+    }
+}
+
+impl Rack {
     /// Step 1.
     fn update_min_rtt(&mut self, sent: &Sent, at: Instant, config: &RackConfig) {
         if sent.was_retransmitted() {
@@ -235,12 +237,7 @@ impl Rack {
     }
 
     /// Step 5, `RACK_detect_loss_and_arm_timer`; `None`: nothing is known yet.
-    fn detect_loss(
-        &mut self,
-        recovery: &Recovery,
-        at: Instant,
-        cx: &mut Context<'_>,
-    ) -> Option<Overtaken> {
+    fn detect_loss(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Option<Overtaken> {
         if cx.suppressed {
             return None;
         }
@@ -248,7 +245,7 @@ impl Rack {
         cx.timers.stop(Timer::Reordering);
         let xmit_ts = self.xmit_ts?;
         let timeout = self.rtt + self.reo_wnd;
-        let overtaken = cx.flight.mark_overtaken((xmit_ts, self.end_seq), timeout, at);
+        let overtaken = cx.flight.mark_overtaken((xmit_ts, self.end_seq), timeout, cx.now);
         if let Some(lost) = overtaken.lost {
             self.retransmitted_up_to = self.retransmitted_up_to.min(lost);
         }
@@ -295,11 +292,11 @@ impl Rack {
 
     /// The retransmission timer expired (section 6.3, `RACK_mark_losses_on_RTO`). The scoreboard
     /// stays, unless the head was selectively acknowledged: the receiver reneged.
-    fn on_timeout(&mut self, reo_wnd: Duration, at: Instant, cx: &mut Context<'_>) {
+    fn mark_losses_on_rto(&mut self, reo_wnd: Duration, cx: &mut Context<'_>) {
         if cx.flight.head().is_some_and(Sent::is_sacked) {
             cx.flight.clear_scoreboard();
         }
-        cx.flight.mark_lost_on_timeout(self.rtt + reo_wnd, at);
+        cx.flight.mark_lost_on_timeout(self.rtt + reo_wnd, cx.now);
         self.forget_losses(cx.timers);
         self.timed_out = true;
     }
@@ -391,14 +388,9 @@ impl LossRecovery for AnyRack {
     }
 
     /// What is lost, then new data.
-    fn next_seg(
-        &mut self,
-        _recovery: &Recovery,
-        cx: &mut Context<'_>,
-        has_new: bool,
-    ) -> Option<NextSeg> {
+    fn next_seg(&mut self, _recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
         let lost = self.first_lost(cx.flight).map(NextSeg::Retransmission);
-        lost.or(has_new.then_some(NextSeg::New))
+        lost.or(cx.can_send_new.then_some(NextSeg::New))
     }
 }
 
@@ -414,7 +406,7 @@ impl AnyRack {
             known => {
                 let rack = known.map(|known| (**known).clone()).unwrap_or_default();
                 Some(Box::new(match is_linux {
-                    true => Self::Linux(LinuxRack::new(rack)),
+                    true => Self::Linux(rack.into()),
                     false => Self::Rfc8985(rack),
                 }))
             }
@@ -449,26 +441,21 @@ impl AnyRack {
     }
 
     /// The reordering timer expired.
-    pub fn on_reordering_timer(
-        &mut self,
-        recovery: &Recovery,
-        at: Instant,
-        cx: &mut Context<'_>,
-    ) -> Step {
+    pub fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
         match self {
             Self::Rfc8985(rack) => {
-                let overtaken = rack.detect_loss(recovery, at, cx);
+                let overtaken = rack.detect_loss(recovery, cx);
                 rack.enter_recovery(overtaken, recovery, cx)
             }
-            Self::Linux(linux) => linux.detect_loss(recovery, at, cx),
+            Self::Linux(linux) => linux.detect_loss(recovery, cx),
         }
     }
 
     /// The retransmission timer expired.
-    pub fn on_timeout(&mut self, at: Instant, cx: &mut Context<'_>) {
+    pub fn on_timeout(&mut self, cx: &mut Context<'_>) {
         match self {
-            Self::Rfc8985(rack) => rack.on_timeout(rack.reo_wnd, at, cx),
-            Self::Linux(linux) => linux.rack.on_timeout(Duration::ZERO, at, cx),
+            Self::Rfc8985(rack) => rack.mark_losses_on_rto(rack.reo_wnd, cx),
+            Self::Linux(linux) => linux.rack.mark_losses_on_rto(Duration::ZERO, cx),
         }
     }
 

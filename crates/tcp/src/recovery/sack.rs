@@ -6,18 +6,12 @@ use crate::config::{Outstanding, RecoveryConfig, SackRules};
 use crate::flight::{AckFacts, Flight, LossRule, Sent};
 use crate::seq::Seq;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sack {
     /// After the highest sequence number retransmitted (HighRxt).
     high_rxt: Seq,
     /// A rescue retransmission waits until SND.UNA is beyond this (RescueRxt).
     rescue_rxt: Seq,
-}
-
-impl Default for Sack {
-    fn default() -> Self {
-        Self { high_rxt: Seq::FIRST, rescue_rxt: Seq::FIRST }
-    }
 }
 
 impl LossRecovery for Sack {
@@ -38,18 +32,13 @@ impl LossRecovery for Sack {
     }
 
     /// NextSeg (section 4).
-    fn next_seg(
-        &mut self,
-        recovery: &Recovery,
-        cx: &mut Context<'_>,
-        has_new: bool,
-    ) -> Option<NextSeg> {
+    fn next_seg(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
         // (1) the first hole that is lost
         if let Some(hole) = self.hole_below(cx.flight.lost_edge(), cx.flight) {
             return Some(self.retransmit(hole, cx));
         }
         // (2) new data
-        if has_new {
+        if cx.can_send_new {
             return Some(NextSeg::New);
         }
         // (3) the first hole below something SACKed

@@ -10,19 +10,13 @@ use crate::config::RecoveryConfig;
 use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sack1 {
     /// After the highest sequence number retransmitted (`h_seqno_`).
     high_rxt: Seq,
     /// Segments taken to be in flight (`pipe_`).
     pipe: i64,
     smss: u64,
-}
-
-impl Default for Sack1 {
-    fn default() -> Self {
-        Self { high_rxt: Seq::FIRST, pipe: 0, smss: 0 }
-    }
 }
 
 impl LossRecovery for Sack1 {
@@ -38,21 +32,16 @@ impl LossRecovery for Sack1 {
     }
 
     /// The next hole below something SACKed, then new data.
-    fn next_seg(
-        &mut self,
-        _recovery: &Recovery,
-        cx: &mut Context<'_>,
-        has_new: bool,
-    ) -> Option<NextSeg> {
+    fn next_seg(&mut self, _recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
         let hole = cx.flight.unsacked_from(self.high_rxt.max(cx.flight.una())).copied();
         let hole = hole.filter(|hole| hole.seq < cx.flight.sacked_edge());
-        self.pipe += i64::from(hole.is_some() || has_new);
+        self.pipe += i64::from(hole.is_some() || cx.can_send_new);
         match hole {
             Some(hole) => {
                 self.high_rxt = hole.end();
                 Some(NextSeg::Retransmission(hole.seq))
             }
-            None => has_new.then_some(NextSeg::New),
+            None => cx.can_send_new.then_some(NextSeg::New),
         }
     }
 }

@@ -27,7 +27,7 @@ impl Sender {
             return None;
         }
         self.restart_after_idle(at);
-        let Some(chunk) = self.choose() else {
+        let Some(chunk) = self.choose(at) else {
             self.end_train(at);
             return None;
         };
@@ -116,7 +116,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn choose(&mut self) -> Option<Chunk> {
+    fn choose(&mut self, at: Instant) -> Option<Chunk> {
         if let Some(cause) = self.resend_head.take() {
             return self.chunk_at(self.first_retransmission(), cause);
         }
@@ -138,7 +138,7 @@ impl Sender {
             return Some(Chunk { seq: Seq::FIRST, len: 0, flags: Flags::SYN, cause: Cause::New });
         }
         if self.rack.is_some() || self.recovery.is_by_scoreboard() {
-            return self.choose_next_seg();
+            return self.choose_next_seg(at);
         }
         if self.nxt < self.flight.max() {
             return self.choose_again();

@@ -22,8 +22,11 @@ pub(super) enum Phase {
 
 impl Sender {
     /// Loss recovery, and what it may see.
-    fn loss_recovery(&mut self) -> (&mut Recovery, Option<&mut AnyRack>, Context<'_>) {
-        let can_send_new = self.config.recovery.early_retransmit && self.can_send_new();
+    fn loss_recovery(
+        &mut self,
+        now: Instant,
+    ) -> (&mut Recovery, Option<&mut AnyRack>, Context<'_>) {
+        let can_send_new = self.can_send_new();
         let cx = Context {
             flight: &mut self.flight,
             timers: &mut self.timers,
@@ -33,6 +36,7 @@ impl Sender {
             suppressed: self.without_retransmission,
             timed_out: self.timed_out_at.is_some(),
             can_send_new,
+            now,
         };
         (&mut self.recovery, self.rack.as_deref_mut(), cx)
     }
@@ -63,7 +67,7 @@ impl Sender {
         }
         self.end_probe(ack);
         let (recovering, losses) = (self.recovery.is_fast(), self.losses());
-        let (recovery, rack, mut cx) = self.loss_recovery();
+        let (recovery, rack, mut cx) = self.loss_recovery(ack.at);
         let step = match rack {
             Some(rack) => rack.on_ack(recovery, ack, &mut cx),
             None => recovery.on_ack(ack, &mut cx),
@@ -79,8 +83,8 @@ impl Sender {
     /// The reordering timer expired.
     pub(super) fn on_reordering_timer(&mut self, at: Instant) {
         let recovering = self.recovery.is_fast();
-        let (recovery, rack, mut cx) = self.loss_recovery();
-        let step = rack.map_or(Step::None, |rack| rack.on_reordering_timer(recovery, at, &mut cx));
+        let (recovery, rack, mut cx) = self.loss_recovery(at);
+        let step = rack.map_or(Step::None, |rack| rack.on_reordering_timer(recovery, &mut cx));
         self.follow_recovery(step, at);
         if !recovering {
             self.reduce_in_proportion_at_timer();
@@ -169,8 +173,8 @@ impl Sender {
     /// The retransmission timer expired, and RACK marks what is lost by time.
     pub(super) fn on_rack_timeout(&mut self, at: Instant) {
         self.nxt = self.flight.max();
-        let (_, Some(rack), mut cx) = self.loss_recovery() else { return };
-        rack.on_timeout(at, &mut cx);
+        let (_, Some(rack), mut cx) = self.loss_recovery(at) else { return };
+        rack.on_timeout(&mut cx);
     }
 
     /// Was the reordering that RACK has seen less than it seemed?
@@ -236,18 +240,17 @@ impl Sender {
     }
 
     /// What loss recovery sends next, as long as the window has room for a whole segment.
-    pub(super) fn choose_next_seg(&mut self) -> Option<Chunk> {
+    pub(super) fn choose_next_seg(&mut self, now: Instant) -> Option<Chunk> {
         if self.outstanding() + self.window.smss > self.window.cwnd {
             return None;
         }
-        let has_new = self.can_send_new();
-        let (recovery, rack, mut cx) = self.loss_recovery();
-        let (by_time, next) = match rack {
-            Some(rack) => (true, rack.next_seg(recovery, &mut cx, has_new)),
-            None => (false, recovery.next_seg(&mut cx, has_new)),
+        let (recovery, rack, mut cx) = self.loss_recovery(now);
+        let next = match rack {
+            Some(rack) => rack.next_seg(recovery, &mut cx),
+            None => recovery.next_seg(&mut cx),
         };
         match next? {
-            NextSeg::New if by_time => self.choose_new(),
+            NextSeg::New if self.rack.is_some() => self.choose_new(),
             NextSeg::New => self.new_chunk(),
             NextSeg::Retransmission(seq) => {
                 let fast = self.recovery.is_fast();

@@ -6,6 +6,7 @@ use super::{REO_WND_PERSIST, Rack, echoes_earlier, has_sacked_enough};
 use crate::config::{RackConfig, RecoveryConfig};
 use crate::flight::{AckFacts, DuplicateRange, Flight, Sent};
 use crate::recovery::{Context, LossRecovery, Recovery, Step};
+use crate::timer::Timer;
 
 /// Linux does not widen the reordering window beyond so many quarters of a round trip.
 const MAX_REO_WND_MULT: u64 = 255;
@@ -14,7 +15,7 @@ const MAX_REO_WND_MULT: u64 = 255;
 const MAX_REORDERING: u64 = 300;
 
 /// RACK of Linux.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LinuxRack {
     pub(super) rack: Rack,
     /// Something has arrived (`advanced`): without that, nothing new is lost.
@@ -55,28 +56,23 @@ impl LossRecovery for LinuxRack {
         let recovered = self.rack.leave_recovery(recovery, ack);
         self.update_reo_wnd_mult(ack.at, recovered);
         if core::mem::take(&mut self.advanced) {
-            return self.detect_loss(recovery, ack.at, cx);
+            return self.detect_loss(recovery, cx);
         }
         // The timer is another's now (`tcp_set_xmit_timer`).
         if ack.is_new() {
-            cx.timers.stop(crate::timer::Timer::Reordering);
+            cx.timers.stop(Timer::Reordering);
         }
         Step::None
     }
 }
 
-impl LinuxRack {
-    pub(super) const fn new(rack: Rack) -> Self {
-        Self {
-            rack,
-            advanced: false,
-            dsack_seen: false,
-            delivered: None,
-            last_delivered: None,
-            dsack_dups: 0,
-        }
+impl From<Rack> for LinuxRack {
+    fn from(rack: Rack) -> Self {
+        Self { rack, ..Self::default() }
     }
+}
 
+impl LinuxRack {
     pub(super) const fn begin_ack(&mut self) {
         self.delivered = None;
     }
@@ -143,13 +139,8 @@ impl LinuxRack {
 
     /// Where a retransmission of a timeout is lost again, fast recovery begins
     /// (`FLAG_LOST_RETRANS`).
-    pub(super) fn detect_loss(
-        &mut self,
-        recovery: &Recovery,
-        at: Instant,
-        cx: &mut Context<'_>,
-    ) -> Step {
-        let overtaken = self.rack.detect_loss(recovery, at, cx);
+    pub(super) fn detect_loss(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
+        let overtaken = self.rack.detect_loss(recovery, cx);
         let lost_again = overtaken.is_some_and(|overtaken| overtaken.lost_again);
         if lost_again && core::mem::take(&mut self.rack.timed_out) {
             return self.rack.enter(cx.flight, true);
