@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use rtolab_packet::protocol::IpNumber;
+use rtolab_packet::{Fragment, Header, Ip};
 use rtolab_tcp::wire::Addresses;
 use rtolab_time::{Duration, Instant};
-
-use crate::ip::{Fragment, Head, Ip};
 
 /// What has not become whole after so long never will (RFC 8200 section 4.5).
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -51,7 +51,7 @@ pub(crate) struct Fragments {
 struct Pieces {
     since: Instant,
     /// Of the fragment with the first byte.
-    head: Option<(Head, u8)>,
+    head: Option<(Header, IpNumber)>,
     /// By their first byte: what was captured, and their length.
     parts: BTreeMap<usize, (Vec<u8>, usize)>,
     /// Of the whole, once the last was seen.
@@ -86,7 +86,7 @@ impl Fragments {
     /// The packet that this fragment made whole; what was not captured of it ends it early.
     pub fn whole(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Option<Ip<'_>> {
         let pieces = self.remove(&key(ip, fragment))?;
-        let ((head, protocol), length) = (pieces.head?, pieces.length?);
+        let ((header, protocol), length) = (pieces.head?, pieces.length?);
         self.whole.clear();
         for (start, (bytes, _)) in &pieces.parts {
             if *start != self.whole.len() {
@@ -94,7 +94,7 @@ impl Fragments {
             }
             self.whole.extend(bytes);
         }
-        Some(Ip { head, protocol, fragment: None, payload: &self.whole, length })
+        Some(Ip { header, protocol, fragment: None, payload: &self.whole, length })
     }
 
     /// Nothing more will come.
@@ -174,7 +174,7 @@ impl Pieces {
             self.length = Some(end);
         }
         if start == 0 {
-            self.head = Some((ip.head, ip.protocol));
+            self.head = Some((ip.header, ip.protocol));
         }
         self.seen += ip.length;
         self.bytes += ip.payload.len() + KEPT_BESIDE;
@@ -201,9 +201,9 @@ impl Pieces {
 
 /// IPv6 tells the fragments of a packet by addresses and identification alone.
 fn key(ip: &Ip<'_>, fragment: Fragment) -> Key {
-    let (addresses, protocol) = match ip.head.addresses {
+    let (addresses, protocol) = match ip.header.addresses {
         Addresses::V4 { from, to } => {
-            ([from, to].map(|one| one.to_ipv6_mapped().octets()), ip.protocol)
+            ([from, to].map(|one| one.to_ipv6_mapped().octets()), ip.protocol.0)
         }
         Addresses::V6 { from, to } => ([from, to].map(|one| one.octets()), 0),
     };

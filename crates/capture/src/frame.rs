@@ -1,15 +1,13 @@
 //! One packet as bytes: IP around TCP, and what a link puts before it.
 
-use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6Header};
+use rtolab_packet::protocol::EXTENSIONS;
+use rtolab_packet::{Ip, NoSegment, ip_header};
 use rtolab_tcp::Flags;
-use rtolab_tcp::wire::{Addresses, Payload, WireSegment, checksum_holds};
+use rtolab_tcp::wire::{Payload, WireSegment, checksum_holds};
 use rtolab_time::Instant;
 
-use crate::ip::Ip;
 use crate::reader::Checksums;
 use crate::{Checksum, Offer, Packet};
-
-const HOP_LIMIT: u8 = 64;
 
 /// How a capture's frames begin (<https://www.tcpdump.org/linktypes.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,42 +43,12 @@ impl Link {
     }
 }
 
-/// Why a frame holds no segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoSegment {
-    /// It is not TCP over IP.
-    Other,
-    /// It has no whole TCP header.
-    Malformed,
-}
-
 /// The IP and TCP headers of a packet whose payload is zeros; `None` if it would be too long for
 /// IP.
 pub(crate) fn headers(packet: &Packet) -> Option<Vec<u8>> {
     let tcp = packet.segment.emit(packet.addresses, Payload::Zeros);
-    let length = u16::try_from(tcp.len() + packet.segment.len as usize).ok()?;
-    let mut bytes = match packet.addresses {
-        Addresses::V4 { from, to } => {
-            let (from, to) = (from.octets(), to.octets());
-            let mut ip = Ipv4Header::new(length, HOP_LIMIT, IpNumber::TCP, from, to).ok()?;
-            ip.identification = packet.identification;
-            ip.ecn = IpEcn::try_new(packet.codepoint.bits()).ok()?;
-            ip.header_checksum = ip.calc_header_checksum();
-            ip.to_bytes().to_vec()
-        }
-        Addresses::V6 { from, to } => {
-            let ip = Ipv6Header {
-                payload_length: length,
-                next_header: IpNumber::TCP,
-                hop_limit: HOP_LIMIT,
-                traffic_class: packet.codepoint.bits(),
-                source: from.octets(),
-                destination: to.octets(),
-                ..Ipv6Header::default()
-            };
-            ip.to_bytes().to_vec()
-        }
-    };
+    let length = tcp.len() + packet.segment.len as usize;
+    let mut bytes = ip_header(packet.addresses, packet.codepoint, packet.identification, length)?;
     bytes.extend(tcp);
     Some(bytes)
 }
@@ -89,7 +57,7 @@ pub(crate) fn headers(packet: &Packet) -> Option<Vec<u8>> {
 pub(crate) fn ip(link: Link, bytes: &[u8], original: usize) -> Result<Ip<'_>, NoSegment> {
     let packet = network(link, bytes).ok_or(NoSegment::Other)?;
     let header = bytes.len() - packet.len();
-    Ip::parse(packet, original.saturating_sub(header))
+    Ip::parse(packet, original.saturating_sub(header), EXTENSIONS)
 }
 
 /// What is behind the header of the link, if it is IP.
@@ -124,15 +92,15 @@ pub(crate) fn segment(
     let checksum = match ip.payload.get(..ip.length) {
         _ if checksums == Checksums::Unread => Checksum::Unread,
         None => Checksum::Cut,
-        Some(whole) if checksum_holds(whole, ip.head.addresses) => Checksum::Good,
+        Some(whole) if checksum_holds(whole, ip.header.addresses) => Checksum::Good,
         Some(_) => Checksum::Bad,
     };
     let offer = segment.flags.has(Flags::SYN).then(|| Offer::of(ip));
     let packet = Packet {
         at: Instant::START,
-        addresses: ip.head.addresses,
-        identification: ip.head.identification,
-        codepoint: ip.head.codepoint,
+        addresses: ip.header.addresses,
+        identification: ip.header.identification,
+        codepoint: ip.header.codepoint,
         segment,
         comment: None,
     };

@@ -34,7 +34,6 @@ mod annotate;
 mod conversation;
 mod fragments;
 mod frame;
-mod ip;
 mod offer;
 mod reader;
 mod script;

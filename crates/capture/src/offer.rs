@@ -1,8 +1,7 @@
 //! How a SYN looks beside what it says: systems are told apart by that.
 
 use arrayvec::ArrayVec;
-
-use crate::ip::Ip;
+use rtolab_packet::Ip;
 
 /// TCP's header without options, in bytes.
 const FIXED: usize = 20;
@@ -24,7 +23,7 @@ impl Offer {
     pub(crate) fn of(ip: &Ip<'_>) -> Self {
         let header = ip.payload.get(DATA_OFFSET_AT).map_or(0, |byte| usize::from(byte >> 4) * 4);
         let options = ip.payload.get(FIXED..header.min(ip.payload.len())).unwrap_or_default();
-        Self { hops: ip.head.hops, options: kinds(options) }
+        Self { hops: ip.header.hops, options: kinds(options) }
     }
 }
 

@@ -9,6 +9,8 @@ mod source;
 use std::borrow::Cow;
 use std::io::Read;
 
+use rtolab_packet::NoSegment;
+use rtolab_packet::protocol::EXTENSIONS;
 use rtolab_time::Instant;
 
 pub use error::ReadError;
@@ -18,7 +20,7 @@ use pcapng::Section;
 use source::Source;
 
 use crate::fragments::{Fragments, Taken};
-use crate::frame::{self, Link, NoSegment};
+use crate::frame::{self, Link};
 use crate::{Offer, Packet};
 
 /// A TCP packet of a file.
@@ -255,7 +257,7 @@ fn captured(
             Taken::Kept => return Ok(None),
             Taken::Whole => match fragments.whole(&ip, fragment) {
                 None => return Ok(None),
-                Some(whole) => frame::segment(&whole.behind_extensions()?, checksums)?,
+                Some(whole) => frame::segment(&whole.behind_extensions(EXTENSIONS)?, checksums)?,
             },
         },
     };

@@ -1,36 +1,19 @@
-//! A connection with what the engine leaves to its host: addresses, the wire's numbers, payload and
-//! PSH.
+//! A connection with what Linux adds to it: the send queue and PSH, stamps, reordering.
 
 use core::ffi::c_int;
 use std::sync::Arc;
 
-use rtolab_tcp::wire::{Addresses, Near, Numbering, Ports, Side, WireSegment};
-use rtolab_tcp::{Codepoint, Config, Connection, Event, Flags, Segment, Seq, State, SynOptions};
+use rtolab_packet::Path;
+use rtolab_socket::{Socket, offset};
+use rtolab_tcp::{Config, Event, Flags, Segment, Seq};
 use rtolab_time::Instant;
 
-use crate::bytes::Bytes;
 use crate::frame::Frame;
 use crate::push::{Bounds, Part, Push, SendQueue};
 use crate::reordering::Reordering;
 use crate::send_buffer::SendBuffer;
 use crate::settings::PushRule;
 use crate::stamps::Stamps;
-
-/// Both ends of a connection, as seen from here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Path {
-    /// From here to the peer.
-    pub addresses: Addresses,
-    /// From here to the peer.
-    pub ports: Ports,
-}
-
-impl Path {
-    /// That of whoever answers `frame`.
-    pub fn back(frame: &Frame) -> Self {
-        Self { addresses: frame.addresses.reversed(), ports: frame.segment.ports.reversed() }
-    }
-}
 
 /// Why a connection is no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,20 +28,20 @@ pub enum End {
     TimedOut,
 }
 
-/// What a call does that has no result yet.
+/// Does a call wait for its result, or fail without one?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum Call {
     /// It waits.
-    Waits,
+    Blocking,
     /// It fails.
-    Fails,
+    NonBlocking,
 }
 
 /// One connection.
 #[derive(Debug)]
 pub struct Flow {
-    /// The engine's part.
-    pub connection: Connection,
+    /// The engine's part, with the bytes.
+    pub socket: Socket,
     /// How it is to behave.
     pub config: Arc<Config>,
     /// Where it goes.
@@ -77,41 +60,26 @@ pub struct Flow {
     pub stamps: Stamps,
     /// How much it may write ahead.
     pub send_buffer: SendBuffer,
-    numbering: Numbering,
-    outgoing: Bytes,
-    incoming: Bytes,
     push: Push,
     min_segments: u64,
     rule: PushRule,
     queue: SendQueue,
 }
 
-/// The offset in its direction's stream; the SYN is before the first.
-fn offset(seq: Seq) -> u64 {
-    seq.relative().saturating_sub(1).max(0) as u64
-}
-
 impl Flow {
     /// Opens a connection.
     pub fn open(config: Arc<Config>, path: Path, isn: u32) -> Self {
-        let numbering = Numbering { from: Side { isn, shift: 0 }, to: Side::default() };
-        Self::new(Connection::open(config.clone()), path, numbering, config)
+        Self::new(Socket::open(&config, isn), path, config)
     }
 
     /// Answers a SYN.
     pub fn accept(config: Arc<Config>, syn: &Frame, isn: u32) -> Self {
-        let mut numbering =
-            Numbering { from: Side { isn, shift: 0 }, to: Side { isn: syn.segment.seq, shift: 0 } };
-        let near = Near { seq: Seq::FIRST, ack: Seq::FIRST };
-        let segment = syn.segment.widen(&numbering.reversed(), near);
-        numbering.agree(offered(&config), segment.syn_options());
-        let connection = Connection::accept(config.clone(), &segment);
-        Self::new(connection, Path::back(syn), numbering, config)
+        Self::new(Socket::accept(&config, &syn.segment, isn), syn.path_back(), config)
     }
 
-    fn new(connection: Connection, path: Path, numbering: Numbering, config: Arc<Config>) -> Self {
+    fn new(socket: Socket, path: Path, config: Arc<Config>) -> Self {
         Self {
-            connection,
+            socket,
             config,
             path,
             reordering: Reordering::default(),
@@ -121,9 +89,6 @@ impl Flow {
             told: false,
             stamps: Stamps::default(),
             send_buffer: SendBuffer::default(),
-            numbering,
-            outgoing: Bytes::default(),
-            incoming: Bytes::default(),
             push: Push::default(),
             min_segments: 2,
             rule: PushRule::default(),
@@ -139,48 +104,32 @@ impl Flow {
 
     /// A packet arrived.
     pub fn on_frame(&mut self, frame: &Frame, at: Instant) {
-        let wire = &frame.segment;
-        if wire.flags.has(Flags::SYN) && self.connection.state() == State::SynSent {
-            self.numbering.to.isn = wire.seq;
-            self.numbering.agree(offered(&self.config), wire.syn);
-        }
-        let near = Near {
-            seq: self.connection.receiver().nxt(),
-            ack: self.connection.sender().flight().una(),
-        };
-        let mut segment = wire.widen(&self.numbering.reversed(), near);
-        segment.set_codepoint(Codepoint::from_bits(frame.ecn));
-        let sender = self.connection.sender();
+        let segment = self.socket.widen(&frame.segment, frame.codepoint);
+        let sender = self.socket.connection.sender();
         self.reordering.note(&segment, sender.flight(), sender.window().smss);
         self.queue.max_window = self.queue.max_window.max(u64::from(segment.window));
-        self.connection.on_segment(&segment, at);
+        self.socket.on_segment(&segment, &frame.payload, at);
         for block in segment.sack_blocks() {
             self.push.split(offset(block.start));
             self.push.split(offset(block.end));
-        }
-        if segment.len > 0
-            && self.connection.receiver().holds(&(segment.seq..segment.seq + segment.len))
-        {
-            self.incoming.file(offset(segment.seq), &frame.payload);
         }
     }
 
     /// What leaves now, and what happened.
     pub fn drain(&mut self, at: Instant) -> Vec<Frame> {
-        let before = self.connection.sender().flight().max();
-        let outstanding = self.connection.sender().outstanding();
-        let segments: Vec<Segment> =
-            std::iter::from_fn(|| self.connection.poll_transmit(at)).collect();
+        let before = self.socket.connection.sender().flight().max();
+        let outstanding = self.socket.connection.sender().outstanding();
+        let segments: Vec<Segment> = self.socket.transmit(at).collect();
         // A window that begins anew does so as the first segment leaves.
         self.mark_buffers(&segments, before, Bounds { outstanding, ..self.bounds() });
         let frames = segments.iter().map(|segment| self.frame(segment)).collect();
-        while let Some(event) = self.connection.poll_event() {
+        while let Some(event) = self.socket.connection.poll_event() {
             self.note(event);
         }
-        let flight = self.connection.sender().flight();
+        let flight = self.socket.connection.sender().flight();
         let (una, sent) = (offset(flight.una()), offset(flight.max()));
         self.stamps.note((sent, una), at);
-        self.outgoing.forget_below(una);
+        self.socket.forget_acknowledged();
         self.push.forget_below(una);
         self.send_buffer.forget_below(una);
         frames
@@ -209,7 +158,7 @@ impl Flow {
     }
 
     fn bounds(&self) -> Bounds {
-        let sender = self.connection.sender();
+        let sender = self.socket.connection.sender();
         let window = sender.window();
         Bounds {
             smss: window.smss,
@@ -249,19 +198,19 @@ impl Flow {
     }
 
     fn frame(&self, segment: &Segment) -> Frame {
-        let mut wire = WireSegment::narrow(segment, &self.numbering, self.path.ports);
-        let start = offset(segment.seq);
-        let payload = self.outgoing.range(start, segment.len as usize);
-        if segment.len > 0 && self.push.marks(start + u64::from(segment.len)) {
+        let mut wire = self.socket.narrow(segment, self.path.ports);
+        let mut payload = Vec::new();
+        self.socket.copy_payload(segment, &mut payload);
+        if segment.len > 0 && self.push.marks(offset(segment.seq) + u64::from(segment.len)) {
             wire.flags |= Flags::PSH;
         }
-        let ecn = segment.codepoint().bits();
-        Frame { addresses: self.path.addresses, ecn, segment: wire, payload }
+        let (addresses, codepoint) = (self.path.addresses, segment.codepoint());
+        Frame { addresses, codepoint, segment: wire, payload }
     }
 
     /// What was written and is not acknowledged, in bytes.
     pub fn unacknowledged(&self) -> u64 {
-        self.outgoing.end() - offset(self.connection.sender().flight().una())
+        self.socket.written() - self.socket.acknowledged()
     }
 
     /// May more be written by a call that may not wait?
@@ -272,10 +221,10 @@ impl Flow {
     /// The application writes the first of `bytes`, as many as fill a buffer of the send queue, and how
     /// many that are is returned; what leaves is to be drained before the rest is written, which
     /// `continues` the write. A call that may not wait ends where the send buffer does.
-    pub fn write(&mut self, bytes: &[u8], continues: bool, patience: Patience) -> usize {
-        let unsent = offset(self.connection.sender().flight().max());
-        let smss = self.connection.sender().window().smss;
-        let end = self.outgoing.end();
+    pub fn write(&mut self, bytes: &[u8], continues: bool, call: Call) -> usize {
+        let unsent = offset(self.socket.connection.sender().flight().max());
+        let smss = self.socket.connection.sender().window().smss;
+        let end = self.socket.written();
         let all = bytes.len() as u64;
         let part = match self.rule {
             PushRule::Linux => self.queue.part(all, (unsent, end), smss),
@@ -283,23 +232,22 @@ impl Flow {
         };
         let moves = part.appended && self.push.unmark(end) && continues;
         let count = part.bytes as usize;
-        self.outgoing.append(&bytes[..count]);
         self.send_buffer.note(end + part.bytes, part.appended);
-        let ends = count == bytes.len() || (patience == Patience::Fails && !self.has_room());
+        let ends = count == bytes.len() || (call == Call::NonBlocking && !self.has_room());
         if moves || part.forced || ends {
             self.push.mark(end + part.bytes);
         }
         if ends {
             self.stamps.written(end + part.bytes);
         }
-        self.connection.write(part.bytes);
+        self.socket.write(&bytes[..count], usize::MAX);
         count
     }
 
     /// The application asks for stamps of what it writes from now on, by the bits of
     /// `SO_TIMESTAMPING`.
     pub fn ask_for_stamps(&mut self, bits: u32) {
-        let una = offset(self.connection.sender().flight().una());
+        let una = offset(self.socket.connection.sender().flight().una());
         self.stamps.ask(bits, una);
     }
 
@@ -307,21 +255,11 @@ impl Flow {
     pub fn change(&mut self, config: Config) {
         self.config = Arc::new(config);
         // What was not negotiated cannot be had; then all stays as it was.
-        let _ = self.connection.adopt(self.config.clone());
+        let _ = self.socket.connection.adopt(self.config.clone());
     }
 
     /// The application reads up to `most` bytes.
     pub fn read(&mut self, most: usize) -> Vec<u8> {
-        let count = self.connection.receiver().available().min(most as u64);
-        self.connection.read(count);
-        self.incoming.take(count as usize)
-    }
-}
-
-fn offered(config: &Config) -> SynOptions {
-    SynOptions {
-        mss: Some(config.mss),
-        window_scale: config.window_scale,
-        sack_permitted: config.sack,
+        self.socket.read(most)
     }
 }

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
-use rtolab_tcp::{Config, Flags};
+use rtolab_packet::Path;
+use rtolab_tcp::wire::{Addresses, Ports};
+use rtolab_tcp::{Codepoint, Config, Flags};
 use rtolab_time::{Duration, Instant};
 
-use crate::flow::{Flow, Path};
+use crate::flow::Flow;
 use crate::frame::Frame;
 use crate::settings::{Settings, SettingsError};
 
@@ -86,7 +87,7 @@ impl Host {
 
     /// When the next timer expires.
     pub fn next_timer(&self) -> Option<Instant> {
-        self.flows.iter().filter_map(|flow| flow.connection.next_timer()).min()
+        self.flows.iter().filter_map(|flow| flow.socket.connection.next_timer()).min()
     }
 
     /// Time passes until the next timer expires, if there is one.
@@ -99,9 +100,10 @@ impl Host {
     fn expire(&mut self, next: Instant) {
         self.now = self.now.max(next);
         for id in 0..self.flows.len() {
-            let due = self.flows[id].connection.next_timer().is_some_and(|at| at <= self.now);
+            let due =
+                self.flows[id].socket.connection.next_timer().is_some_and(|at| at <= self.now);
             if due {
-                self.flows[id].connection.on_timer(self.now);
+                self.flows[id].socket.connection.on_timer(self.now);
                 self.drain(id);
             }
         }
@@ -130,8 +132,7 @@ impl Host {
     /// A packet arrives; what is none for TCP is dropped.
     pub fn arrive(&mut self, packet: &[u8]) {
         let Ok(frame) = Frame::parse(packet) else { return };
-        let path = Path::back(&frame);
-        let flags = frame.segment.flags;
+        let path = frame.path_back();
         let old = self.flows.iter().position(|flow| flow.path == path && flow.end.is_none());
         if let Some(id) = old {
             self.flows[id].on_frame(&frame, self.now);
@@ -140,7 +141,7 @@ impl Host {
         } else if let Some(config) = self.config_for(&frame) {
             let isn = self.isn();
             self.begin(Flow::accept(config, &frame, isn));
-        } else if !flags.has(Flags::RST) {
+        } else {
             self.refuse(&frame);
         }
     }
@@ -174,7 +175,7 @@ impl Host {
 
     /// How a connection is to behave that `frame` asks for, if somebody listens.
     fn config_for(&self, frame: &Frame) -> Option<Arc<Config>> {
-        let (path, flags) = (Path::back(frame), frame.segment.flags);
+        let (path, flags) = (frame.path_back(), frame.segment.flags);
         let opens = flags.has(Flags::SYN) && !flags.any(Flags::ACK | Flags::RST);
         let listener = self.sockets.values().find(|socket| socket.listens_at(&path))?;
         listener.config().filter(|_| opens).cloned()
@@ -182,27 +183,10 @@ impl Host {
 
     /// The answer of CLOSED and LISTEN (RFC 9293 section 3.10.7.1 and 3.10.7.2).
     fn refuse(&mut self, frame: &Frame) {
-        let path = Path::back(frame);
-        let arrived = &frame.segment;
-        let taken = arrived.len
-            + u32::from(arrived.flags.has(Flags::SYN))
-            + u32::from(arrived.flags.has(Flags::FIN));
-        let (seq, ack, flags) = match arrived.flags.has(Flags::ACK) {
-            true => (arrived.ack, 0, Flags::RST),
-            false => (0, arrived.seq.wrapping_add(taken), Flags::RST | Flags::ACK),
-        };
-        let segment = WireSegment {
-            ports: path.ports,
-            seq,
-            ack,
-            len: 0,
-            window: 0,
-            flags,
-            syn: rtolab_tcp::SynOptions::default(),
-            timestamps: None,
-            sack: <_>::default(),
-        };
-        self.depart(&Frame { addresses: path.addresses, ecn: 0, segment, payload: Vec::new() });
+        let Some(segment) = frame.segment.refuse() else { return };
+        let addresses = frame.addresses.reversed();
+        let codepoint = Codepoint::NotEct;
+        self.depart(&Frame { addresses, codepoint, segment, payload: Vec::new() });
     }
 
     /// Initial sequence numbers far apart, the same in every run.

@@ -101,7 +101,7 @@ const fn standing_number(standing: Standing) -> u8 {
 impl TcpInfo {
     /// What there is to say of a connection.
     pub fn of(flow: &Flow) -> Self {
-        let connection: &Connection = &flow.connection;
+        let connection: &Connection = &flow.socket.connection;
         let sender = connection.sender();
         let (window, flight) = (sender.window(), sender.flight());
         let segments = |bytes: u64| bytes.div_ceil(window.smss) as u32;

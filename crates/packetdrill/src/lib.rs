@@ -11,7 +11,6 @@
 //! `%{ }%` assertions ask libc's `getsockopt`: to answer them, the object is preloaded, too.
 #![deny(missing_docs)]
 
-mod bytes;
 mod calls;
 pub mod flow;
 pub mod frame;

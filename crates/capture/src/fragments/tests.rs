@@ -1,5 +1,7 @@
+use rtolab_packet::NoSegment;
+use rtolab_packet::protocol::EXTENSIONS;
+
 use super::*;
-use crate::frame::NoSegment;
 
 const LATER: Instant = Instant::from_nanos(61_000_000_000);
 
@@ -19,7 +21,7 @@ fn take(
     bytes: &[u8],
     at: Instant,
 ) -> Result<Option<Vec<u8>>, NoSegment> {
-    let ip = Ip::parse(bytes, bytes.len())?;
+    let ip = Ip::parse(bytes, bytes.len(), EXTENSIONS)?;
     let fragment = ip.fragment.ok_or(NoSegment::Other)?;
     match fragments.take(&ip, fragment, at) {
         Taken::Kept => Ok(None),
@@ -111,10 +113,10 @@ fn memory_is_bounded_whatever_comes() {
 fn a_cut_fragment_ends_what_is_known_of_the_packet() {
     let mut fragments = Fragments::default();
     let [first, last] = [piece(1, 0, 16, true), piece(1, 16, 8, false)];
-    let ip = Ip::parse(&first[..30], first.len()).expect("a packet");
+    let ip = Ip::parse(&first[..30], first.len(), EXTENSIONS).expect("a packet");
     let fragment = ip.fragment.expect("a fragment");
     assert_eq!(fragments.take(&ip, fragment, Instant::START), Taken::Kept);
-    let ip = Ip::parse(&last, last.len()).expect("a packet");
+    let ip = Ip::parse(&last, last.len(), EXTENSIONS).expect("a packet");
     let fragment = ip.fragment.expect("a fragment");
     assert_eq!(fragments.take(&ip, fragment, Instant::START), Taken::Whole);
     let whole = fragments.whole(&ip, fragment).expect("all are there");

@@ -2,22 +2,22 @@
 //! each other.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
+use rtolab_packet::{Path, protocol::IpNumber};
 use rtolab_record::Place;
 
 use super::log::{Log, Sent};
-use super::packet::{Header, TCP, UDP};
 use super::recording::Known;
 
-/// A protocol's number, and the end that sends and the one that receives.
-type Ends = (u8, [SocketAddrV4; 2]);
+/// The protocol, the end that sends and the one that receives.
+type Ends = (IpNumber, [SocketAddr; 2]);
 
 /// Both ends of a connection, in the order in which its first packet went, and what each sent.
 struct Connection {
-    protocol: u8,
-    ends: [SocketAddrV4; 2],
+    protocol: IpNumber,
+    ends: [SocketAddr; 2],
     bytes: [u64; 2],
     packets: Vec<(usize, usize)>,
 }
@@ -55,7 +55,7 @@ impl Connection {
         let [client, server] = self.ends;
         Known {
             name: Arc::from(format!("{client} to {server}")),
-            sender: if self.protocol == TCP { "linux" } else { "udp" }.into(),
+            sender: if self.protocol == IpNumber::TCP { "linux" } else { "udp" }.into(),
             set: None,
             bytes: None,
             tasks: Vec::new(),
@@ -65,10 +65,7 @@ impl Connection {
 
 /// Where a TCP segment or a datagram comes from and where it goes.
 fn ends(sent: &Sent) -> Option<Ends> {
-    let head = sent.head();
-    let header = Header::read(head)?;
-    let protocol = Some(head[9]).filter(|protocol| matches!(*protocol, TCP | UDP))?;
-    let [from, to] = header.ports?;
-    let address = |at: usize| Ipv4Addr::from([0, 1, 2, 3].map(|byte| head[at + byte]));
-    Some((protocol, [SocketAddrV4::new(address(12), from), SocketAddrV4::new(address(16), to)]))
+    let ip = sent.ip()?;
+    let path = Path { addresses: ip.header.addresses, ports: ip.ports()? };
+    Some((ip.protocol, [path.from(), path.to()]))
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -109,8 +109,9 @@ pub(crate) fn address(number: usize) -> Ipv4Addr {
 }
 
 /// The number of the host that has this address, if any may.
-pub(crate) fn number(address: [u8; 4]) -> Option<usize> {
-    let [first, second, high, low] = address;
+pub(crate) fn number(address: IpAddr) -> Option<usize> {
+    let IpAddr::V4(address) = address else { return None };
+    let [first, second, high, low] = address.octets();
     ([first, second] == NETWORK)
         .then(|| usize::from(u16::from_be_bytes([high, low])).checked_sub(1))?
 }
@@ -196,9 +197,9 @@ mod tests {
     fn a_host_is_known_by_its_address() {
         assert_eq!(address(0), Ipv4Addr::new(10, 83, 0, 1));
         for host in [0, 1, 254, 255, 65_534] {
-            assert_eq!(number(address(host).octets()), Some(host));
+            assert_eq!(number(address(host).into()), Some(host));
         }
-        assert_eq!(number([10, 83, 0, 0]), None);
-        assert_eq!(number([10, 84, 0, 1]), None);
+        assert_eq!(number([10, 83, 0, 0].into()), None);
+        assert_eq!(number([10, 84, 0, 1].into()), None);
     }
 }

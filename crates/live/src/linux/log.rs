@@ -1,10 +1,11 @@
 //! What became of every packet.
 
 use rtolab_link::Cause;
+use rtolab_packet::Ip;
 use rtolab_record::{Fate, HEAD, Place};
 use rtolab_time::{Duration, Instant};
 
-use super::packet::Packet;
+use super::packet::{Packet, ipv4};
 
 /// A packet that left a host.
 #[derive(Clone, Debug)]
@@ -28,7 +29,12 @@ impl Sent {
         &self.head[..HEAD.min(self.length as usize)]
     }
 
-    /// The same, with zeros behind it where it is shorter.
+    /// The packet, as far as its first bytes tell.
+    pub(crate) fn ip(&self) -> Option<Ip<'_>> {
+        ipv4(self.head(), self.length as usize)
+    }
+
+    /// Its first bytes, with zeros behind it where it is shorter.
     pub(crate) const fn padded_head(&self) -> [u8; HEAD] {
         self.head
     }

@@ -4,7 +4,6 @@ mod argv;
 mod clock;
 mod command;
 mod counters;
-mod ecn;
 #[cfg(test)]
 mod figures;
 mod found;

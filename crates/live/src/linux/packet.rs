@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use rtolab_link::{CopyId, Frame};
 use rtolab_net::Hop;
+use rtolab_packet::{Ip, mark_congestion};
 use rtolab_record::Place;
-
-use super::ecn;
+use rtolab_tcp::wire::{Addresses, Ports};
 
 /// The port at which the first flow of a scenario arrives; the next flow has the next one.
 const RECEIVER_PORTS: u16 = 10_000;
@@ -51,7 +51,7 @@ impl Frame for Packet {
     }
 
     fn mark_congestion(&mut self) {
-        ecn::mark(&mut self.bytes);
+        mark_congestion(&mut self.bytes);
     }
 
     /// The last byte, which the checksum of TCP or UDP covers.
@@ -63,48 +63,22 @@ impl Frame for Packet {
     }
 }
 
-/// The header of IPv4, as far as a link between hosts looks at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub to: [u8; 4],
-    /// Where the header of the next protocol begins.
-    pub length: usize,
-    /// Source and destination, of TCP and UDP.
-    pub ports: Option<[u16; 2]>,
+/// The IPv4 packet that `bytes` begin with, of `length` bytes; no other reaches a link.
+pub(crate) fn ipv4(bytes: &[u8], length: usize) -> Option<Ip<'_>> {
+    let ip = Ip::parse(bytes, length, &[]).ok()?;
+    matches!(ip.header.addresses, Addresses::V4 { .. }).then_some(ip)
 }
 
-impl Header {
-    /// `None`: no IPv4.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let (first, to) = (*bytes.first()?, bytes.get(16..20)?);
-        let length = usize::from(first & 15) * 4;
-        if first >> 4 != 4 || length < 20 {
-            return None;
-        }
-        let offset = u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff;
-        let ports = bytes.get(length..length + 4);
-        let ports = ports.filter(|_| matches!(bytes[9], TCP | UDP) && offset == 0);
-        let ports =
-            ports.map(|p| [u16::from_be_bytes([p[0], p[1]]), u16::from_be_bytes([p[2], p[3]])]);
-        Some(Self { to: to.try_into().ok()?, length, ports })
-    }
-
-    /// The flow that a packet with these ports belongs to, and at which of its ends it is sent.
-    pub(crate) fn flow(&self) -> Option<(usize, Place)> {
-        let [from, to] = self.ports?;
-        let number = |port: u16, first: u16| {
-            port.checked_sub(first).map(usize::from).filter(|number| *number < MOST_FLOWS)
-        };
-        let leaves = number(from, SENDER_PORTS).filter(|n| number(to, RECEIVER_PORTS) == Some(*n));
-        let returns = number(to, SENDER_PORTS).filter(|n| number(from, RECEIVER_PORTS) == Some(*n));
-        let sender = leaves.map(|flow| (flow, Place::Sender));
-        sender.or(returns.map(|flow| (flow, Place::Receiver)))
-    }
+/// The flow that a packet with these ports belongs to, and at which of its ends it is sent.
+pub(crate) fn flow(Ports { from, to }: Ports) -> Option<(usize, Place)> {
+    let number = |port: u16, first: u16| {
+        port.checked_sub(first).map(usize::from).filter(|number| *number < MOST_FLOWS)
+    };
+    let leaves = number(from, SENDER_PORTS).filter(|n| number(to, RECEIVER_PORTS) == Some(*n));
+    let returns = number(to, SENDER_PORTS).filter(|n| number(from, RECEIVER_PORTS) == Some(*n));
+    let sender = leaves.map(|flow| (flow, Place::Sender));
+    sender.or(returns.map(|flow| (flow, Place::Receiver)))
 }
-
-/// The protocol numbers that a header may name.
-pub(crate) const TCP: u8 = 6;
-pub(crate) const UDP: u8 = 17;
 
 /// The port of a flow at one of its ends.
 pub(crate) fn port(flow: usize, place: Place) -> u16 {
@@ -122,24 +96,23 @@ mod tests {
     #[test]
     fn a_packet_is_of_the_flow_of_its_ports() {
         let with = |from: u16, to: u16| {
-            let mut bytes = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, TCP, 0, 0, 10, 83, 0, 1];
+            let mut bytes = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 83, 0, 1];
             bytes.extend([10, 83, 0, 2]);
             bytes.extend(from.to_be_bytes());
             bytes.extend(to.to_be_bytes());
-            Header::read(&bytes).unwrap()
+            ipv4(&bytes, 40).unwrap().ports().and_then(flow)
         };
         let (sender, receiver) = (port(7, Place::Sender), port(7, Place::Receiver));
-        assert_eq!(with(sender, receiver).flow(), Some((7, Place::Sender)));
-        assert_eq!(with(receiver, sender).flow(), Some((7, Place::Receiver)));
-        assert_eq!(with(sender, receiver + 1).flow(), None);
-        assert_eq!(with(40_000, 80).flow(), None);
-        assert_eq!(with(sender, receiver).to, [10, 83, 0, 2]);
+        assert_eq!(with(sender, receiver), Some((7, Place::Sender)));
+        assert_eq!(with(receiver, sender), Some((7, Place::Receiver)));
+        assert_eq!(with(sender, receiver + 1), None);
+        assert_eq!(with(40_000, 80), None);
     }
 
     #[test]
     fn what_is_no_ipv4_is_none() {
-        assert_eq!(Header::read(&[0x60; 40]), None);
-        assert_eq!(Header::read(&[0x45; 19]), None);
-        assert_eq!(Header::read(&[]), None);
+        for bytes in [&[0x60; 40][..], &[0x45; 19], &[]] {
+            assert!(ipv4(bytes, bytes.len()).is_none());
+        }
     }
 }

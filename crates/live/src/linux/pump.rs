@@ -6,8 +6,11 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use rtolab_link::{Channel, CopyId, Direction, Outcome, Stats, Stream};
+use rtolab_packet::Ip;
 use rtolab_record::Place;
 use rtolab_scenario::Begin;
+use rtolab_tcp::Flags;
+use rtolab_tcp::wire::WireSegment;
 use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -16,7 +19,7 @@ use super::clock::{Clock, RunQueue};
 use super::host::{Host, number};
 use super::lateness::LatenessMeter;
 use super::log::Log;
-use super::packet::{Header, Packet, TCP};
+use super::packet::{self, Packet, ipv4};
 use super::roads::Roads;
 use super::stop::{Stop, Wish};
 use super::sys;
@@ -202,9 +205,10 @@ impl<'a> Pump<'a> {
     /// A packet, the first bytes of the buffer, comes from a host; what has no way is dropped in
     /// silence.
     fn enter(&mut self, host: usize, length: usize, now: Instant) {
-        let Some(header) = Header::read(&self.buffer[..length]) else { return };
-        let Some(to) = number(header.to).filter(|to| *to < self.hosts.len()) else { return };
-        let flow = header.flow().filter(|(flow, _)| *flow < self.flows);
+        let Some(ip) = ipv4(&self.buffer[..length], length) else { return };
+        let to = number(ip.header.addresses.to());
+        let Some(to) = to.filter(|to| *to < self.hosts.len()) else { return };
+        let flow = ip.ports().and_then(packet::flow).filter(|(flow, _)| *flow < self.flows);
         let Some(hops) = self.roads.way((host, to), flow, now) else { return };
         self.clock.start();
         let mut bytes = self.spare.pop().unwrap_or_default();
@@ -215,7 +219,8 @@ impl<'a> Pump<'a> {
         self.log.leaves(&packet, now);
         if let Some((flow, Place::Sender)) = flow {
             if let Some(watch) = &mut self.watches[flow] {
-                watch.sent(copy.0, sequence(&packet.bytes, header.length), now);
+                let ip = ipv4(&packet.bytes, length);
+                watch.sent(copy.0, ip.as_ref().map_or((0, 0), sequence), now);
             }
         }
         self.forward(packet, now);
@@ -253,7 +258,8 @@ impl<'a> Pump<'a> {
     }
 
     fn arrive(&mut self, packet: Packet, due: Instant) {
-        let to = Header::read(&packet.bytes).and_then(|header| number(header.to));
+        let ip = ipv4(&packet.bytes, packet.bytes.len());
+        let to = ip.and_then(|ip| number(ip.header.addresses.to()));
         let Some(host) = to.and_then(|to| self.hosts.get(to)) else { return };
         if host.device.send(&packet.bytes).is_err() {
             self.refused += 1;
@@ -292,14 +298,13 @@ fn stats(channel: &Channel<Packet>) -> [Stats; 2] {
 
 /// The sequence number of a TCP segment and the length of what it takes of the sequence space; of
 /// anything else nothing.
-fn sequence(packet: &[u8], ip: usize) -> (u32, u32) {
-    const SYN: u8 = 2;
-    const FIN: u8 = 1;
-    let (Some(tcp), true) = (packet.get(ip..ip + 20), packet[9] == TCP) else { return (0, 0) };
-    let seq = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
-    let header = ip + usize::from(tcp[12] >> 4) * 4;
-    let flags = u32::from(tcp[13] & SYN != 0) + u32::from(tcp[13] & FIN != 0);
-    (seq, packet.len().saturating_sub(header) as u32 + flags)
+fn sequence(ip: &Ip<'_>) -> (u32, u32) {
+    let tcp = Some(ip).filter(|ip| ip.is_tcp());
+    let segment = tcp.and_then(|ip| WireSegment::parse(ip.payload, ip.length).ok());
+    segment.map_or((0, 0), |segment| {
+        let has = |flag| u32::from(segment.flags.has(flag));
+        (segment.seq, segment.len + has(Flags::SYN) + has(Flags::FIN))
+    })
 }
 
 pub(crate) fn timespec(span: Duration) -> Timespec {

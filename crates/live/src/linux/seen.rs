@@ -1,21 +1,20 @@
 //! The packets of a flow as the engine's segments, with what became of each.
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
 use std::ops::Range;
 
 use rtolab_capture::{Conversation, Packet, RUN_START};
+use rtolab_packet::{IPV4_HEADER, UDP_HEADER};
 use rtolab_record::{Fate, Place};
-use rtolab_tcp::wire::{Addresses, WireSegment};
-use rtolab_tcp::{Codepoint, Flags, Segment, Seq};
+use rtolab_tcp::wire::WireSegment;
+use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use super::log::{Log, Sent};
-use super::packet::{Header, TCP};
 use super::paws;
 
 /// IPv4's and UDP's headers, in bytes.
-pub(crate) const UDP_HEADERS: u32 = 28;
+pub(crate) const DATAGRAM_HEADERS: u32 = (IPV4_HEADER + UDP_HEADER) as u32;
 
 /// A packet of a flow.
 #[derive(Clone, Debug)]
@@ -119,7 +118,7 @@ impl Reader {
         let packet = match read(sent)? {
             Read::Tcp(packet) => packet,
             Read::Datagram => {
-                let payload = sent.length - UDP_HEADERS.min(sent.length);
+                let payload = sent.length - DATAGRAM_HEADERS.min(sent.length);
                 let seq = Seq::new((Seq::FIRST + 1).value() + self.datagrams);
                 self.datagrams += u64::from(payload);
                 return Some(Segment::new(seq, payload, Flags::NONE));
@@ -137,19 +136,16 @@ enum Read {
 }
 
 fn read(sent: &Sent) -> Option<Read> {
-    let head = sent.head();
-    let header = Header::read(head)?;
-    if head[9] != TCP {
+    let ip = sent.ip()?;
+    if !ip.is_tcp() {
         return Some(Read::Datagram);
     }
-    let length = (sent.length as usize).checked_sub(header.length)?;
-    let segment = WireSegment::parse(head.get(header.length..)?, length).ok()?;
-    let address = |at: usize| Ipv4Addr::from([0, 1, 2, 3].map(|byte| head[at + byte]));
+    let segment = WireSegment::parse(ip.payload, ip.length).ok()?;
     Some(Read::Tcp(Packet {
         at: RUN_START + sent.at.since(Instant::START),
-        addresses: Addresses::V4 { from: address(12), to: address(16) },
-        identification: u16::from_be_bytes([head[4], head[5]]),
-        codepoint: Codepoint::from_bits(head[1]),
+        addresses: ip.header.addresses,
+        identification: ip.header.identification,
+        codepoint: ip.header.codepoint,
         segment,
         comment: None,
     }))

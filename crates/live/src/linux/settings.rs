@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 
+use rtolab_packet::{IPV4_HEADER, TCP_HEADER};
 use rtolab_scenario::Kernel;
 use rtolab_time::Duration;
 
@@ -14,7 +15,7 @@ use crate::error::Error;
 use crate::report::Effective;
 
 /// IP and TCP headers without options, in bytes.
-const HEADERS: u32 = 40;
+const HEADERS: u32 = (IPV4_HEADER + TCP_HEADER) as u32;
 /// The timestamps option, in bytes.
 const TIMESTAMPS: u32 = 12;
 /// Memory for what arrives and waits, in bytes: no connection lacks any.

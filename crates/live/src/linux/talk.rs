@@ -12,12 +12,10 @@ use rtolab_scenario::{Flow, Workload};
 use rtolab_time::Instant;
 use rustix::event::PollFlags;
 
+use super::seen::DATAGRAM_HEADERS;
 use super::sockets::{self, Moved, Pair, Protocol};
 use super::sys::{TcpInfo, tcp_info};
 use crate::error::Error;
-
-/// IPv4's and UDP's headers, in bytes.
-const DATAGRAM_HEADERS: u32 = 28;
 
 /// Both ends of a flow.
 pub(crate) struct Talk {

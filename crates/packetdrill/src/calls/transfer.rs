@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::flow::Patience;
+use crate::flow::Call;
 use crate::host::Descriptor;
 use crate::shared::Shared;
 
@@ -213,6 +213,6 @@ unsafe fn send_from(
         });
     }
     let unready = unready(shared, descriptor, flags, libc::EAGAIN);
-    let patience = unready.map_or(Patience::Waits, |_| Patience::Fails);
-    count(shared.call(unready, |host| host.write(descriptor, &bytes, patience)))
+    let call = unready.map_or(Call::Blocking, |_| Call::NonBlocking);
+    count(shared.call(unready, |host| host.write(descriptor, &bytes, call)))
 }

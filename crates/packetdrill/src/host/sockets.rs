@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use core::ffi::c_int;
 
+use rtolab_packet::Path;
 use rtolab_tcp::Config;
 use rtolab_time::Instant;
 
 use super::{FlowId, Host};
-use crate::flow::{End, Flow, Path, Patience};
+use crate::flow::{Call, End, Flow};
 use crate::stamps::Stamp;
 
 /// A file descriptor.
@@ -189,12 +190,7 @@ impl Host {
 
     /// Sends `bytes`: all of them at once where the call may wait, and what the send buffer has room for
     /// where it may not.
-    pub fn write(
-        &mut self,
-        descriptor: Descriptor,
-        bytes: &[u8],
-        patience: Patience,
-    ) -> Outcome<usize> {
+    pub fn write(&mut self, descriptor: Descriptor, bytes: &[u8], call: Call) -> Outcome<usize> {
         let Socket::Flow { id, writes, .. } = *self.at(descriptor)? else {
             return Err(Stop::Error(libc::EPIPE));
         };
@@ -209,8 +205,8 @@ impl Host {
             return Err(Stop::Waits);
         }
         let mut written = 0;
-        while written < bytes.len() && (patience == Patience::Waits || self.flows[id].has_room()) {
-            written += self.flows[id].write(&bytes[written..], written > 0, patience);
+        while written < bytes.len() && (call == Call::Blocking || self.flows[id].has_room()) {
+            written += self.flows[id].write(&bytes[written..], written > 0, call);
             self.drain(id);
         }
         if written == 0 && !bytes.is_empty() { Err(Stop::Waits) } else { Ok(written) }
@@ -222,7 +218,7 @@ impl Host {
             return Err(Stop::Error(libc::ENOTCONN));
         };
         let flow = &mut self.flows[id];
-        if flow.connection.receiver().available() > 0 {
+        if flow.socket.connection.receiver().available() > 0 {
             let bytes = flow.read(most);
             self.drain(id);
             return Ok(bytes);
@@ -230,7 +226,7 @@ impl Host {
         if let Some(error) = flow.take_error() {
             return Err(Stop::Error(error));
         }
-        match flow.connection.receiver().finished() || flow.end.is_some() || !reads {
+        match flow.socket.connection.receiver().finished() || flow.end.is_some() || !reads {
             true => Ok(Vec::new()),
             false => Err(Stop::Waits),
         }
@@ -244,7 +240,7 @@ impl Host {
 
     /// What a read would give, in bytes.
     pub fn readable(&self, descriptor: Descriptor) -> u64 {
-        self.flow(descriptor).map_or(0, |flow| flow.connection.receiver().available())
+        self.flow(descriptor).map_or(0, |flow| flow.socket.connection.receiver().available())
     }
 
     /// The error that waits to be told, as `SO_ERROR` does.
@@ -266,7 +262,7 @@ impl Host {
             return Err(Stop::Error(libc::ENOTCONN));
         }
         if closes {
-            self.flows[id].connection.close();
+            self.flows[id].socket.connection.close();
             self.drain(id);
         }
         Ok(())
@@ -279,17 +275,17 @@ impl Host {
             Socket::Fresh { .. } => {}
             Socket::Listener { queue, .. } => {
                 for id in queue {
-                    self.flows[id].connection.abort();
+                    self.flows[id].socket.connection.abort();
                     self.drain(id);
                 }
             }
             Socket::Flow { id, writes, .. } => {
                 let flow = &mut self.flows[id];
-                match flow.connection.receiver().available() {
+                match flow.socket.connection.receiver().available() {
                     _ if flow.end.is_some() => {}
-                    0 if writes => flow.connection.close(),
+                    0 if writes => flow.socket.connection.close(),
                     0 => {}
-                    _ => flow.connection.abort(),
+                    _ => flow.socket.connection.abort(),
                 }
                 self.drain(id);
             }
@@ -299,7 +295,8 @@ impl Host {
 
     /// Payload in a full segment, in bytes.
     pub fn segment_size(&self, descriptor: Descriptor) -> c_int {
-        self.flow(descriptor).map_or(536, |flow| flow.connection.sender().window().smss as c_int)
+        self.flow(descriptor)
+            .map_or(536, |flow| flow.socket.connection.sender().window().smss as c_int)
     }
 
     /// Says of each descriptor what it is ready for; waits until one is, or until `until`.
@@ -327,7 +324,7 @@ impl Host {
 }
 
 fn poll_flow(flow: &Flow) -> i16 {
-    let receiver = flow.connection.receiver();
+    let receiver = flow.socket.connection.receiver();
     let mut events = 0;
     if receiver.available() > 0 || receiver.finished() || flow.end.is_some() {
         events |= libc::POLLIN | libc::POLLRDNORM;

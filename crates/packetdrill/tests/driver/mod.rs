@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rtolab_packetdrill::frame::Frame;
 use rtolab_packetdrill::{Interface, TcpInfo, packetdrill_interface_init};
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
-use rtolab_tcp::{Flags, SynOptions, Timestamps};
+use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
 
 /// The host under test.
 pub const HERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(192, 168, 0, 1), 8080);
@@ -178,7 +178,12 @@ impl Tool {
             sack: <_>::default(),
         };
         let addresses = Addresses::V4 { from, to };
-        self.inject(&Frame { addresses, ecn: 0, segment, payload: payload.to_vec() });
+        self.inject(&Frame {
+            addresses,
+            codepoint: Codepoint::NotEct,
+            segment,
+            payload: payload.to_vec(),
+        });
     }
 
     pub fn inject(&self, frame: &Frame) {

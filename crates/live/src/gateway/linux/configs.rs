@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rtolab_packet::{IPV4_HEADER, IPV6_HEADER, TCP_HEADER};
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{AfterClose, GiveUp, Secret};
 use rtolab_tcp::wire::Addresses;
 use rtolab_time::Duration;
 
 use super::memory::FLOOR;
-use super::packet::{IPV4_HEADER, IPV6_HEADER};
 use crate::gateway::error::GatewayError;
 use crate::gateway::settings::Gateway;
 
-/// A TCP header without options, in bytes.
-const TCP_HEADER: usize = 20;
 /// How long a segment lives: TIME-WAIT lasts a minute, as in Linux and BSD.
 const MSL: Duration = Duration::from_secs(30);
 /// The largest window that 16 bits and a shift can tell of (RFC 7323 section 2.3).

@@ -7,7 +7,6 @@ mod leg;
 mod memory;
 mod packet;
 mod relay;
-mod ring;
 mod socket;
 mod splice;
 mod table;

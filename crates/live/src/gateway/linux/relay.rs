@@ -187,10 +187,10 @@ impl<'a> Relay<'a> {
             let Some(splice) = self.table.get_mut(id) else { continue };
             if splice.asked == Some(due) {
                 splice.asked = None;
-                let timer = splice.leg().and_then(|leg| leg.connection.next_timer());
+                let timer = splice.leg().and_then(|leg| leg.socket.connection.next_timer());
                 if timer.is_some_and(|timer| timer <= now) {
                     if let Some(leg) = splice.leg() {
-                        leg.connection.on_timer(now);
+                        leg.socket.connection.on_timer(now);
                     }
                 }
                 self.touch(id);

@@ -5,9 +5,9 @@ use rtolab_tcp::wire::WireSegment;
 use rtolab_time::Instant;
 
 use super::leg::Leg;
-use super::packet::Way;
 use super::socket::Socket;
 use super::wired::Wired;
+use rtolab_packet::Path;
 
 /// How far a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(crate) struct Moved {
 /// One connection.
 pub(crate) struct Splice {
     /// From the client to the server.
-    pub way: Way,
+    pub path: Path,
     pub stage: Stage,
     pub client: Client,
     pub server: Server,
@@ -72,9 +72,9 @@ pub(crate) struct Splice {
 
 impl Splice {
     /// Of a SYN.
-    pub(crate) fn new(way: Way, syn: WireSegment, window: u32, now: Instant) -> Self {
+    pub(crate) fn new(path: Path, syn: WireSegment, window: u32, now: Instant) -> Self {
         Self {
-            way,
+            path,
             stage: Stage::Opening,
             client: Client::Waits(Box::new(syn)),
             server: Server::Unasked,
@@ -97,28 +97,26 @@ impl Splice {
 
     /// Is nothing left of it but to answer late segments?
     pub(crate) fn lingers(&self) -> bool {
-        let quiet =
-            matches!(&self.client, Client::Leg(leg) if leg.connection.state() == State::TimeWait);
+        let quiet = matches!(&self.client, Client::Leg(leg) if leg.socket.connection.state() == State::TimeWait);
         quiet && matches!(self.server, Server::Gone)
     }
 
     /// Is nothing left of it?
     pub(crate) fn is_over(&self) -> bool {
-        let closed =
-            matches!(&self.client, Client::Leg(leg) if leg.connection.state() == State::Closed);
+        let closed = matches!(&self.client, Client::Leg(leg) if leg.socket.connection.state() == State::Closed);
         closed && matches!(self.server, Server::Gone | Server::Unasked)
     }
 
     /// Have both ends closed it, rather than one of them broken it off?
     pub(crate) fn has_closed(&self) -> bool {
-        matches!(&self.client, Client::Leg(leg) if leg.connection.failure().is_none())
+        matches!(&self.client, Client::Leg(leg) if leg.socket.connection.failure().is_none())
     }
 
     /// Notes what it has moved; the difference to what was noted before, up and down.
     pub(crate) fn note_moved(&mut self, now: Instant) -> (u64, u64) {
         let before = self.moved;
         let Some(leg) = self.leg() else { return (0, 0) };
-        let (up, down) = (leg.taken, leg.acknowledged());
+        let (up, down) = (leg.taken, leg.socket.acknowledged());
         if (up, down) != (before.up, before.down) {
             self.moved = Moved { up, down, at: now };
         }

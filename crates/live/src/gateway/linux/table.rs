@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::packet::Way;
+use rtolab_packet::Path;
 
 /// A connection's place, and whose turn in it: a place is used again, an id is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,7 +37,7 @@ struct Place<T> {
 /// Connections by their ends, as their clients see them. The hash has a key of this process's own, so
 /// that nobody outside can choose ends that fall together; nothing is served in its order.
 pub(crate) struct Table<T> {
-    ids: HashMap<Way, Id>,
+    ids: HashMap<Path, Id>,
     places: Vec<Place<T>>,
     free: Vec<u32>,
 }
@@ -52,12 +52,12 @@ impl<T> Table<T> {
     }
 
     /// Whose ends these are.
-    pub(crate) fn find(&self, way: &Way) -> Option<Id> {
-        self.ids.get(way).copied()
+    pub(crate) fn find(&self, path: &Path) -> Option<Id> {
+        self.ids.get(path).copied()
     }
 
     /// Adds what has these ends, which nothing else has.
-    pub(crate) fn insert(&mut self, way: Way, held: T) -> Id {
+    pub(crate) fn insert(&mut self, path: Path, held: T) -> Id {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place { turn: 0, held: None });
             self.places.len() as u32 - 1
@@ -65,7 +65,7 @@ impl<T> Table<T> {
         let slot = &mut self.places[place as usize];
         slot.held = Some(held);
         let id = Id { place, turn: slot.turn };
-        self.ids.insert(way, id);
+        self.ids.insert(path, id);
         id
     }
 
@@ -80,12 +80,12 @@ impl<T> Table<T> {
     }
 
     /// Takes out what has this id and these ends.
-    pub(crate) fn remove(&mut self, id: Id, way: &Way) -> Option<T> {
+    pub(crate) fn remove(&mut self, id: Id, path: &Path) -> Option<T> {
         let slot = self.places.get_mut(id.place as usize).filter(|slot| slot.turn == id.turn)?;
         let held = slot.held.take()?;
         slot.turn = slot.turn.wrapping_add(1);
         self.free.push(id.place);
-        self.ids.remove(way);
+        self.ids.remove(path);
         if self.ids.is_empty() {
             self.ids.shrink_to_fit();
         }
@@ -107,22 +107,22 @@ mod tests {
 
     use super::*;
 
-    fn way(port: u16) -> Way {
+    fn path(port: u16) -> Path {
         let [from, to] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
-        Way { addresses: Addresses::V4 { from, to }, ports: Ports { from: port, to: 80 } }
+        Path { addresses: Addresses::V4 { from, to }, ports: Ports { from: port, to: 80 } }
     }
 
     #[test]
     fn a_place_is_used_again_but_an_id_is_not() {
         let mut table = Table::new();
-        let first = table.insert(way(1), 'a');
-        assert_eq!((table.find(&way(1)), table.get(first)), (Some(first), Some(&'a')));
-        assert_eq!(table.remove(first, &way(1)), Some('a'));
-        let second = table.insert(way(2), 'b');
+        let first = table.insert(path(1), 'a');
+        assert_eq!((table.find(&path(1)), table.get(first)), (Some(first), Some(&'a')));
+        assert_eq!(table.remove(first, &path(1)), Some('a'));
+        let second = table.insert(path(2), 'b');
         assert_eq!((first.place, table.len()), (second.place, 1));
         assert_eq!(table.get(first), None);
-        assert_eq!(table.remove(first, &way(1)), None);
-        assert_eq!((table.find(&way(1)), table.get(second)), (None, Some(&'b')));
+        assert_eq!(table.remove(first, &path(1)), None);
+        assert_eq!((table.find(&path(1)), table.get(second)), (None, Some(&'b')));
         assert_eq!(Id::from_bits(second.to_bits()), second);
         assert_eq!(table.ids(), [second]);
     }

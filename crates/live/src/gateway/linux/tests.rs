@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rtolab_socket::Socket;
 use rtolab_tcp::config::AfterClose;
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Config, Connection, Failure, Flags, State, SynOptions, sum};
 use rtolab_time::{Duration, Instant};
 
 use super::leg::{Leg, MOST_PIECES};
-use super::packet::{Arrived, Way};
+use rtolab_packet::Path;
+
+use super::packet::Arrived;
 use super::socket::Pipe;
 use super::wired::{Fate, Wired};
 use crate::linux::sockets::Moved;
@@ -98,7 +101,7 @@ struct Plan {
     waits: Option<usize>,
 }
 
-const WAY: Way = Way {
+const PATH: Path = Path {
     addresses: Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 1, 2) },
     ports: Ports { from: 49_152, to: 80 },
 };
@@ -145,7 +148,7 @@ struct World {
 impl World {
     fn new(plan: Plan) -> Self {
         let configs = plan.senders.map(|sender| config(sender, plan.buffer));
-        let client = Leg::open([&configs[0], &configs[1]], WAY, plan.isns);
+        let client = Leg::new(&configs[0], Socket::open(&configs[0], plan.isns[0]), PATH);
         let server = Server {
             sends: stream(2, plan.lengths[1]),
             given: 0,
@@ -177,19 +180,19 @@ impl World {
     fn is_over(&self) -> bool {
         let closed =
             |connection: &Connection| matches!(connection.state(), State::Closed | State::TimeWait);
-        let leg = self.leg.as_ref().is_some_and(|leg| closed(&leg.connection));
-        leg && closed(&self.client.connection) && self.fate == Fate::Over
+        let leg = self.leg.as_ref().is_some_and(|leg| closed(&leg.socket.connection));
+        leg && closed(&self.client.socket.connection) && self.fate == Fate::Over
     }
 
     fn states(&self) -> impl std::fmt::Debug + use<> {
-        let leg = self.leg.as_ref().map(|leg| leg.connection.state());
-        (self.client.connection.state(), leg, self.fate, self.wired)
+        let leg = self.leg.as_ref().map(|leg| leg.socket.connection.state());
+        (self.client.socket.connection.state(), leg, self.fate, self.wired)
     }
 
     /// What happens next: a packet, a timer, or the server can do something again.
     fn step(&mut self) {
         let packet = self.wire.keys().next().map_or(Instant::NEVER, |(at, _)| *at);
-        let timer = |leg: &Leg| leg.connection.next_timer().unwrap_or(Instant::NEVER);
+        let timer = |leg: &Leg| leg.socket.connection.next_timer().unwrap_or(Instant::NEVER);
         let timers = [timer(&self.client), self.leg.as_ref().map_or(Instant::NEVER, timer)];
         // A server that wanted nothing for now changes its mind.
         let asleep = self.fate == Fate::Goes && !(self.wired.readable && self.wired.writable);
@@ -204,9 +207,9 @@ impl World {
             let (_, (to, bytes)) = self.wire.pop_first().unwrap();
             self.arrives(to, &bytes);
         } else if next == timers[0] {
-            self.client.connection.on_timer(self.at);
+            self.client.socket.connection.on_timer(self.at);
         } else if next == timers[1] {
-            self.leg.as_mut().unwrap().connection.on_timer(self.at);
+            self.leg.as_mut().unwrap().socket.connection.on_timer(self.at);
         } else {
             (self.wired.readable, self.wired.writable) = (true, true);
         }
@@ -219,10 +222,10 @@ impl World {
             (0, _) => assert!(self.client.on_segment(&arrived, self.at)),
             (_, Some(leg)) => assert!(leg.on_segment(&arrived, self.at)),
             (_, None) => {
-                assert_eq!(arrived.way, WAY);
+                assert_eq!(arrived.path, PATH);
                 let config = config(self.plan.senders[1], self.plan.buffer);
                 let isn = self.plan.isns[1];
-                self.leg = Some(Leg::accept(&config, &arrived.segment, WAY.reversed(), isn));
+                self.leg = Some(Leg::accept(&config, &arrived.segment, PATH.reversed(), isn));
             }
         }
     }
@@ -236,7 +239,8 @@ impl World {
                 let aside = (self.plan.room, &mut buffer[..]);
                 self.fate = self.wired.carry(leg, &mut self.server, aside);
             }
-            let kept = [leg.kept_of_client(), leg.kept_for_client()];
+            let [outgoing, incoming] = leg.socket.kept();
+            let kept = [incoming, outgoing];
             self.most = [0, 1].map(|way: usize| self.most[way].max(kept[way]));
         }
         for from in [0, 1] {
@@ -247,7 +251,7 @@ impl World {
                 };
                 let Some(leg) = leg else { break };
                 if !leg.poll(self.at, &mut packet) {
-                    while leg.connection.poll_event().is_some() {}
+                    while leg.socket.connection.poll_event().is_some() {}
                     leg.forget();
                     break;
                 }
@@ -260,17 +264,13 @@ impl World {
     fn use_client(&mut self) {
         if !self.client_sends.is_empty() {
             let bytes = std::mem::take(&mut self.client_sends);
-            self.client.write(&bytes, usize::MAX);
+            self.client.socket.write(&bytes, usize::MAX);
         }
-        while !self.client.readable().is_empty() {
-            let count = self.client.readable().len();
-            self.client_got.extend_from_slice(self.client.readable());
-            self.client.read(count);
-        }
-        let may = self.plan.waits != Some(0) || self.client.is_exhausted();
+        self.client_got.extend(self.client.socket.read(usize::MAX));
+        let may = self.plan.waits != Some(0) || self.client.socket.connection.is_exhausted();
         if may && !self.client_closed {
             self.client_closed = true;
-            self.client.connection.close();
+            self.client.socket.connection.close();
         }
     }
 
@@ -298,7 +298,7 @@ fn forge(packet: &[u8]) -> Vec<u8> {
     let mut forged = packet.to_vec();
     let payload = packet.len() - arrived.payload.len();
     forged[payload..].iter_mut().for_each(|byte| *byte = !*byte);
-    super::packet::complete(&mut forged, &arrived.way, (&arrived.segment, arrived.codepoint));
+    super::packet::complete(&mut forged, &arrived.path, (&arrived.segment, arrived.codepoint));
     forged
 }
 
@@ -358,17 +358,17 @@ proptest! {
 /// Two legs whose handshake is complete.
 fn connected() -> (Leg, Leg) {
     let config = config("sack+frto", 60_000);
-    let mut client = Leg::open([&config, &config], WAY, [7, 8]);
+    let mut client = Leg::new(&config, Socket::open(&config, 7), PATH);
     let mut packet = Vec::new();
     assert!(client.poll(Instant::START, &mut packet));
     let syn = Arrived::read(&packet).unwrap().segment;
-    let mut leg = Leg::accept(&config, &syn, WAY.reversed(), 8);
+    let mut leg = Leg::accept(&config, &syn, PATH.reversed(), 8);
     for way in [true, false] {
         let (from, to) = if way { (&mut leg, &mut client) } else { (&mut client, &mut leg) };
         assert!(from.poll(Instant::START, &mut packet));
         assert!(to.on_segment(&Arrived::read(&packet).unwrap(), Instant::START));
     }
-    assert_eq!(leg.connection.state(), State::Established);
+    assert_eq!(leg.socket.connection.state(), State::Established);
     (client, leg)
 }
 
@@ -377,7 +377,7 @@ fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
     let (_, mut leg) = connected();
     let piece = |offset: u32, byte: u8| {
         let wire = WireSegment {
-            ports: WAY.ports,
+            ports: PATH.ports,
             seq: 8_u32.wrapping_add(offset),
             ack: 9,
             len: 1,
@@ -389,7 +389,7 @@ fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
         };
         let mut packet = vec![0; 40];
         packet.push(byte);
-        super::packet::complete(&mut packet, &WAY, (&wire, Codepoint::NotEct));
+        super::packet::complete(&mut packet, &PATH, (&wire, Codepoint::NotEct));
         packet
     };
     let mut take = |offset, byte| {
@@ -402,8 +402,8 @@ fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
     assert!(!take(2 * MOST_PIECES as u32 + 1, 1));
     // What comes next in order is taken all the same, and what it joins is there.
     assert!(take(0, 2));
-    assert_eq!(leg.readable(), [2, 1]);
-    assert_eq!(leg.connection.receiver().pieces(), MOST_PIECES - 1);
+    assert_eq!(leg.socket.readable(), [2, 1]);
+    assert_eq!(leg.socket.connection.receiver().pieces(), MOST_PIECES - 1);
 }
 
 /// A server that has gone.
@@ -428,10 +428,10 @@ fn a_broken_server_resets_the_client_and_a_client_that_resets_the_server() {
     assert_eq!(wired.carry(&mut leg, &mut Gone, (1000, &mut [0; 10])), Fate::Broken);
     assert!(leg.poll(at, &mut packet));
     client.on_segment(&Arrived::read(&packet).unwrap(), at);
-    assert_eq!(client.connection.failure(), Some(Failure::Reset));
+    assert_eq!(client.socket.connection.failure(), Some(Failure::Reset));
 
     let (mut client, mut leg) = connected();
-    client.connection.abort();
+    client.socket.connection.abort();
     assert!(client.poll(at, &mut packet));
     leg.on_segment(&Arrived::read(&packet).unwrap(), at);
     assert_eq!(wired.carry(&mut leg, &mut Gone, (1000, &mut [0; 10])), Fate::Reset);

@@ -40,7 +40,7 @@ impl Trace {
         self.packets = self.packets.wrapping_add(1);
         let packet = Packet {
             at: now + self.began,
-            addresses: arrived.way.addresses,
+            addresses: arrived.path.addresses,
             identification: self.packets,
             codepoint: arrived.codepoint,
             segment: arrived.segment,

@@ -46,7 +46,7 @@ impl Wired {
         pipe: &mut impl Pipe,
         (room, buffer): (usize, &mut [u8]),
     ) -> Fate {
-        if leg.connection.failure().is_some() {
+        if leg.socket.connection.failure().is_some() {
             return Fate::Reset;
         }
         // What was acknowledged makes room.
@@ -57,7 +57,7 @@ impl Wired {
             || self.send_up(leg, pipe).is_err()
             || self.send_down(leg, pipe, (room, buffer)).is_err()
         {
-            leg.connection.abort();
+            leg.socket.connection.abort();
             return Fate::Broken;
         }
         match self.ended && self.finished {
@@ -67,14 +67,14 @@ impl Wired {
     }
 
     fn send_up(&mut self, leg: &mut Leg, pipe: &mut impl Pipe) -> Result<(), Broken> {
-        while self.writable && !leg.readable().is_empty() {
-            match pipe.write(leg.readable()) {
-                Moved::Bytes(bytes) => leg.read(bytes as usize),
+        while self.writable && !leg.socket.readable().is_empty() {
+            match pipe.write(leg.socket.readable()) {
+                Moved::Bytes(bytes) => leg.consume(bytes as usize),
                 Moved::Later => self.writable = false,
                 Moved::End | Moved::Broken => return Err(Broken),
             }
         }
-        if leg.is_exhausted() && !self.finished {
+        if leg.socket.connection.is_exhausted() && !self.finished {
             self.finished = true;
             pipe.finish();
         }
@@ -88,17 +88,17 @@ impl Wired {
         (room, buffer): (usize, &mut [u8]),
     ) -> Result<(), Broken> {
         while self.readable && !self.ended {
-            let free = room.saturating_sub(leg.kept_for_client()).min(buffer.len());
+            let free = room.saturating_sub(leg.socket.kept()[0]).min(buffer.len());
             if free == 0 {
                 break;
             }
             match pipe.read(&mut buffer[..free]) {
-                Moved::Bytes(bytes) => leg.write(&buffer[..bytes as usize], room),
+                Moved::Bytes(bytes) => leg.socket.write(&buffer[..bytes as usize], room),
                 Moved::Later => self.readable = false,
                 Moved::Broken => return Err(Broken),
                 Moved::End => {
                     self.ended = true;
-                    leg.connection.close();
+                    leg.socket.connection.close();
                 }
             }
         }

@@ -22,7 +22,7 @@ impl Relay<'_> {
         now: Instant,
     ) -> Result<(), GatewayError> {
         self.counts.segments_in += 1;
-        let Some(id) = self.table.find(&arrived.way) else {
+        let Some(id) = self.table.find(&arrived.path) else {
             return self.on_stranger(arrived, None, now);
         };
         let flags = arrived.segment.flags;
@@ -35,8 +35,8 @@ impl Relay<'_> {
                 self.counts.stray += 1;
                 Ok(())
             }
-            Some(leg) if opens && leg.yields_to(&arrived.segment) => {
-                let isn = leg.next_isn();
+            Some(leg) if opens && leg.socket.yields_to(&arrived.segment) => {
+                let isn = leg.socket.next_isn();
                 self.remove(id);
                 self.on_stranger(arrived, Some(isn), now)
             }
@@ -58,10 +58,10 @@ impl Relay<'_> {
         }
         let Some(window) = self.admits() else { return self.refuse(arrived, now) };
         self.make_room();
-        let mut splice = Splice::new(arrived.way, arrived.segment.clone(), window, now);
+        let mut splice = Splice::new(arrived.path, arrived.segment.clone(), window, now);
         splice.isn = isn;
         self.memory.promise(window);
-        let id = self.table.insert(arrived.way, Box::new(splice));
+        let id = self.table.insert(arrived.path, Box::new(splice));
         self.counts.opened += 1;
         self.half_open += 1;
         self.opening.push_back(id);
@@ -99,7 +99,7 @@ impl Relay<'_> {
     /// Answers by a reset, unless it is one.
     fn turn_away(&mut self, arrived: &Arrived<'_>, now: Instant) -> Result<(), GatewayError> {
         match arrived.segment.refuse() {
-            Some(reset) => self.send(&packet::bare(&arrived.way.reversed(), &reset), now),
+            Some(reset) => self.send(&packet::bare(&arrived.path.reversed(), &reset), now),
             None => Ok(()),
         }
     }
@@ -125,7 +125,7 @@ impl Relay<'_> {
     /// Begins to connect to the server.
     pub(super) fn ask_server(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
         let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
-        let to = self.gateway.to.unwrap_or(splice.way.to());
+        let to = self.gateway.to.unwrap_or(splice.path.to());
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         let data = EventData::new_u64(id.to_bits());
         let socket = Socket::connect(to).and_then(|socket| {
@@ -153,7 +153,7 @@ impl Relay<'_> {
     pub(super) fn answer(&mut self, id: Id, now: Instant) {
         let Some(splice) = self.table.get_mut(id) else { return };
         let Client::Waits(syn) = &splice.client else { return };
-        let to = splice.way.reversed();
+        let to = splice.path.reversed();
         let config = self.configs.of(to.addresses, splice.window);
         let chosen = || Side::chosen(self.configs.secret(), to.addresses, to.ports, now).isn;
         let isn = splice.isn.unwrap_or_else(chosen);
@@ -165,17 +165,17 @@ impl Relay<'_> {
         let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
         splice.server = Server::Gone;
         let reset = match &mut splice.client {
-            Client::Waits(syn) => syn.refuse().map(|reset| (splice.way.reversed(), reset)),
+            Client::Waits(syn) => syn.refuse().map(|reset| (splice.path.reversed(), reset)),
             Client::Leg(leg) => {
-                leg.connection.abort();
+                leg.socket.connection.abort();
                 None
             }
         };
-        let Some((way, reset)) = reset else {
+        let Some((path, reset)) = reset else {
             self.touch(id);
             return Ok(());
         };
         self.remove(id);
-        self.send(&packet::bare(&way, &reset), now)
+        self.send(&packet::bare(&path, &reset), now)
     }
 }

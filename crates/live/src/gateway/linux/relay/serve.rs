@@ -23,7 +23,7 @@ impl Relay<'_> {
     ) -> Result<(), GatewayError> {
         let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
         let Some(leg) = splice.leg() else { return Ok(()) };
-        let before = leg.connection.sender().window().cwnd;
+        let before = leg.socket.connection.sender().window().cwnd;
         if !leg.on_segment(arrived, now) {
             self.counts.pieces += 1;
         }
@@ -83,7 +83,7 @@ impl Relay<'_> {
             }
             (Client::Waits(_), Server::Connected(..)) => self.answer(id, now),
             (Client::Leg(leg), Server::Unasked)
-                if splice.connected && leg.connection.failure().is_none() =>
+                if splice.connected && leg.socket.connection.failure().is_none() =>
             {
                 self.ask_server(id, now)?;
             }
@@ -102,17 +102,17 @@ impl Relay<'_> {
         let Splice { client: Client::Leg(leg), server, connected, .. } = &mut **splice else {
             return;
         };
-        let failed = leg.connection.failure().is_some();
+        let failed = leg.socket.connection.failure().is_some();
         let fate = match server {
             Server::Connected(socket, wired) => {
                 let most = self.gateway.limits.send_buffer as usize;
-                let room = self.memory.room(leg.kept_for_client(), most);
+                let room = self.memory.room(leg.socket.kept()[0], most);
                 wired.carry(leg, socket, (room, &mut self.buffer))
             }
-            Server::Gone if *connected && !failed && leg.connection.is_writable() => {
+            Server::Gone if *connected && !failed && leg.socket.connection.is_writable() => {
                 // It could not be reached, though the client was answered.
                 self.counts.refused_by_server += 1;
-                leg.connection.abort();
+                leg.socket.connection.abort();
                 return;
             }
             _ if failed => Fate::Reset,
@@ -162,7 +162,7 @@ impl Relay<'_> {
         self.counts.bytes_down += down;
         let before = splice.kept;
         let Some(leg) = splice.leg() else { return };
-        let kept = [leg.kept_for_client(), leg.kept_of_client()];
+        let kept = leg.socket.kept();
         splice.kept = kept;
         self.memory.keeps(before, kept);
         self.counts.most_kept = self.counts.most_kept.max(self.memory.kept());
@@ -204,13 +204,13 @@ impl Relay<'_> {
             match splice.leg() {
                 None => self.remove(id),
                 Some(leg) => {
-                    leg.connection.abort();
+                    leg.socket.connection.abort();
                     self.touch(id);
                 }
             }
             return;
         }
-        let timer = splice.leg().and_then(|leg| leg.connection.next_timer());
+        let timer = splice.leg().and_then(|leg| leg.socket.connection.next_timer());
         let due = timer.map_or(patience, |timer| timer.min(patience));
         self.timers.ask(id, &mut splice.asked, Some(due).filter(|due| *due < Instant::NEVER));
     }
@@ -225,8 +225,8 @@ impl Relay<'_> {
 
     /// Takes a connection out; its socket is reset if there still is one.
     pub(super) fn remove(&mut self, id: Id) {
-        let Some(way) = self.table.get(id).map(|splice| splice.way) else { return };
-        let Some(splice) = self.table.remove(id, &way) else { return };
+        let Some(path) = self.table.get(id).map(|splice| splice.path) else { return };
+        let Some(splice) = self.table.remove(id, &path) else { return };
         self.memory.keeps(splice.kept, [0, 0]);
         match splice.stage {
             Stage::Opening => self.half_open -= 1,
@@ -248,7 +248,7 @@ impl Relay<'_> {
             let Some(splice) = self.table.get_mut(id) else { continue };
             self.counts.cut += u64::from(splice.stage != Stage::Lingers);
             if let Some(leg) = splice.leg() {
-                leg.connection.abort();
+                leg.socket.connection.abort();
             }
             self.transmit(id, now)?;
             self.account(id, now);
@@ -262,13 +262,13 @@ impl Relay<'_> {
 fn note_events(splice: &mut Splice, cwnd: u64, counts: &mut Counts) {
     let mut connected = splice.connected;
     let Some(leg) = splice.leg() else { return };
-    while let Some(event) = leg.connection.poll_event() {
+    while let Some(event) = leg.socket.connection.poll_event() {
         match event {
             Event::Connected => connected = true,
             Event::Reset => counts.reset_by_client += 1,
             Event::TimedOut => counts.timed_out += 1,
             Event::Judged { verdict: Verdict::Spurious, .. } => {
-                let restored = leg.connection.sender().window().cwnd > cwnd;
+                let restored = leg.socket.connection.sender().window().cwnd > cwnd;
                 counts.undone += u64::from(restored);
                 counts.event(event);
             }

@@ -1,7 +1,7 @@
 //! Marks of congestion in IPv4 headers (RFC 3168 section 5).
 
-/// Sets CE, and corrects the header's checksum (RFC 1624 equation 3).
-pub(crate) fn mark(packet: &mut [u8]) {
+/// Sets CE in an IPv4 header, and corrects the header's checksum (RFC 1624 equation 3).
+pub fn mark_congestion(packet: &mut [u8]) {
     let Some([version, tos, .., high, low]) = packet.get_mut(..12) else { return };
     let before = u16::from_be_bytes([*version, *tos]);
     *tos |= 3;
@@ -32,7 +32,7 @@ mod tests {
             1, 0xc0, 0xa8, 0, 0xc7,
         ];
         assert!(sum_is_right(&header));
-        mark(&mut header);
+        mark_congestion(&mut header);
         assert_eq!(header[1] & 3, 3);
         assert!(sum_is_right(&header));
     }

@@ -1,0 +1,203 @@
+//! Reading: RFC 791, RFC 8200.
+
+use etherparse::{
+    IpNumber, Ipv4HeaderSlice, Ipv6FragmentHeader, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice,
+};
+use rtolab_tcp::Codepoint;
+use rtolab_tcp::wire::{Addresses, Ports};
+
+use crate::IPV6_HEADER;
+
+/// What may follow in an IP header (<https://www.iana.org/assignments/protocol-numbers>).
+pub mod protocol {
+    pub use etherparse::IpNumber;
+
+    /// Extension headers of IPv6 that an observer passes.
+    pub const EXTENSIONS: &[IpNumber] = &[
+        IpNumber::IPV6_HEADER_HOP_BY_HOP,
+        IpNumber::IPV6_ROUTE_HEADER,
+        IpNumber::IPV6_DESTINATION_OPTIONS,
+        IpNumber::MOBILITY_HEADER,
+        IpNumber::HIP,
+        IpNumber::SHIM6,
+        IpNumber::AUTHENTICATION_HEADER,
+    ];
+    /// Extension headers of IPv6 that a host may ignore.
+    pub const OPTIONS: &[IpNumber] =
+        &[IpNumber::IPV6_HEADER_HOP_BY_HOP, IpNumber::IPV6_DESTINATION_OPTIONS];
+}
+
+/// Why there is no TCP segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoSegment {
+    /// It is not TCP over IP.
+    Other,
+    /// It has no whole TCP header.
+    Malformed,
+}
+
+/// An IP packet, or a fragment of one.
+#[derive(Clone, Copy, Debug)]
+pub struct Ip<'a> {
+    /// The fields of its header.
+    pub header: Header,
+    /// The protocol of its payload.
+    pub protocol: IpNumber,
+    /// Which part of a packet it is, if it is not a whole one.
+    pub fragment: Option<Fragment>,
+    /// As much of the payload as was captured.
+    pub payload: &'a [u8],
+    /// The length of the whole payload, in bytes.
+    pub length: usize,
+}
+
+/// The fields of an IP header that are of interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Source and destination.
+    pub addresses: Addresses,
+    /// Of IPv4, 0 in IPv6.
+    pub identification: u16,
+    /// Explicit congestion notification.
+    pub codepoint: Codepoint,
+    /// Time to live, or hop limit.
+    pub hops: u8,
+}
+
+/// Which part of a packet a fragment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// Shared by all fragments of a packet.
+    pub identification: u32,
+    /// Of its first byte in the payload of the whole packet.
+    pub offset: usize,
+    /// Is it the packet's end?
+    pub is_last: bool,
+}
+
+impl<'a> Ip<'a> {
+    /// The packet that `bytes` begin with, behind extension headers of these kinds. The packet had
+    /// `original` bytes on the link, padding included: that is its length where the header leaves
+    /// it to the network card and says zero.
+    pub fn parse(
+        bytes: &'a [u8],
+        original: usize,
+        extensions: &[IpNumber],
+    ) -> Result<Self, NoSegment> {
+        match bytes.first().map(|first| first >> 4) {
+            Some(4) => Self::v4(bytes, original),
+            Some(6) => Self::v6(bytes, original)?.behind_extensions(extensions),
+            _ => Err(NoSegment::Other),
+        }
+    }
+
+    fn v4(bytes: &'a [u8], original: usize) -> Result<Self, NoSegment> {
+        let ip = Ipv4HeaderSlice::from_slice(bytes).map_err(|_| NoSegment::Other)?;
+        let total = Some(usize::from(ip.total_len())).filter(|&length| length > 0);
+        let (payload, length) = cut(bytes, ip.slice().len(), total.unwrap_or(original))?;
+        let identification = ip.identification();
+        let fragment = Fragment {
+            identification: identification.into(),
+            offset: ip.fragments_offset().byte_offset().into(),
+            is_last: !ip.more_fragments(),
+        };
+        Ok(Self {
+            header: Header {
+                addresses: Addresses::V4 { from: ip.source_addr(), to: ip.destination_addr() },
+                identification,
+                codepoint: Codepoint::from_bits(ip.ecn().value()),
+                hops: ip.ttl(),
+            },
+            protocol: ip.protocol(),
+            fragment: ip.is_fragmenting_payload().then_some(fragment),
+            payload,
+            length,
+        })
+    }
+
+    fn v6(bytes: &'a [u8], original: usize) -> Result<Self, NoSegment> {
+        let ip = Ipv6HeaderSlice::from_slice(bytes).map_err(|_| NoSegment::Other)?;
+        let payload = Some(usize::from(ip.payload_length())).filter(|&length| length > 0);
+        let whole = payload.map_or(original, |length| length + IPV6_HEADER);
+        let (payload, length) = cut(bytes, IPV6_HEADER, whole)?;
+        Ok(Self {
+            header: Header {
+                addresses: Addresses::V6 { from: ip.source_addr(), to: ip.destination_addr() },
+                identification: 0,
+                codepoint: Codepoint::from_bits(ip.traffic_class()),
+                hops: ip.hop_limit(),
+            },
+            protocol: ip.next_header(),
+            fragment: None,
+            payload,
+            length,
+        })
+    }
+
+    /// Past extension headers of these kinds, up to a header of a fragment (RFC 8200 section 4).
+    pub fn behind_extensions(mut self, extensions: &[IpNumber]) -> Result<Self, NoSegment> {
+        if matches!(self.header.addresses, Addresses::V4 { .. }) {
+            return Ok(self);
+        }
+        loop {
+            let header = match self.protocol {
+                IpNumber::TCP => return Ok(self),
+                IpNumber::IPV6_FRAGMENTATION_HEADER => {
+                    self.fragment = Some(Fragment::parse(self.payload)?);
+                    Ipv6FragmentHeader::LEN
+                }
+                IpNumber::AUTHENTICATION_HEADER if extensions.contains(&self.protocol) => {
+                    extension(self.payload, 2, 4)?
+                }
+                kind if extensions.contains(&kind) => extension(self.payload, 1, 8)?,
+                _ => return Ok(self),
+            };
+            let (payload, length) = cut(self.payload, header, self.length)?;
+            self.protocol = IpNumber(self.payload[0]);
+            (self.payload, self.length) = (payload, length);
+            match self.fragment {
+                // Whole though it has the header (RFC 6946).
+                Some(Fragment { offset: 0, is_last: true, .. }) => self.fragment = None,
+                Some(_) => return Ok(self),
+                None => {}
+            }
+        }
+    }
+
+    /// Is a TCP segment the payload?
+    pub fn is_tcp(&self) -> bool {
+        self.protocol == IpNumber::TCP
+    }
+
+    /// The ports of TCP and UDP, which the first fragment of a packet has.
+    pub fn ports(&self) -> Option<Ports> {
+        let starts = self.fragment.is_none_or(|fragment| fragment.offset == 0);
+        let [a, b, c, d] = *self.payload.first_chunk()?;
+        let ports = Ports { from: u16::from_be_bytes([a, b]), to: u16::from_be_bytes([c, d]) };
+        (starts && matches!(self.protocol, IpNumber::TCP | IpNumber::UDP)).then_some(ports)
+    }
+}
+
+impl Fragment {
+    fn parse(bytes: &[u8]) -> Result<Self, NoSegment> {
+        let header = Ipv6FragmentHeaderSlice::from_slice(bytes).map_err(|_| NoSegment::Other)?;
+        Ok(Self {
+            identification: header.identification(),
+            offset: header.fragment_offset().byte_offset().into(),
+            is_last: !header.more_fragments(),
+        })
+    }
+}
+
+/// The length of an extension header, which says by how many `units` it exceeds `least` of them.
+fn extension(bytes: &[u8], least: usize, unit: usize) -> Result<usize, NoSegment> {
+    let more = *bytes.get(1).ok_or(NoSegment::Other)?;
+    Ok((usize::from(more) + least) * unit)
+}
+
+/// What is behind `header` bytes: as captured, and its length of all that was on the link.
+fn cut(bytes: &[u8], header: usize, whole: usize) -> Result<(&[u8], usize), NoSegment> {
+    let length = whole.checked_sub(header).ok_or(NoSegment::Malformed)?;
+    let captured = bytes.get(header..bytes.len().min(whole)).ok_or(NoSegment::Other)?;
+    Ok((captured, length))
+}

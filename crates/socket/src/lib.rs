@@ -1,0 +1,198 @@
+//! A socket that carries bytes: the engine's [`Connection`] with what that leaves to its host, the
+//! sequence numbers of the wire and both streams' bytes. Addresses, timers and packets are its
+//! owner's.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod bytes;
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::iter;
+
+use rtolab_tcp::wire::{Near, Numbering, Ports, Side, WireSegment};
+use rtolab_tcp::{Codepoint, Config, Connection, Flags, Segment, Seq, State, SynOptions};
+use rtolab_time::Instant;
+
+pub use bytes::Bytes;
+
+/// A successor's initial sequence number is so far above all that was sent.
+const ISN_STEP: u32 = 65_536;
+
+/// One connection, with its bytes.
+#[derive(Debug)]
+pub struct Socket {
+    /// The engine's part. Bytes are written and read by the socket, not by this.
+    pub connection: Connection,
+    /// From here to the peer.
+    numbering: Numbering,
+    /// The options of its own SYN.
+    offer: SynOptions,
+    /// The largest window that it offers, in bytes.
+    window: usize,
+    outgoing: Bytes,
+    incoming: Bytes,
+}
+
+/// Where in its direction's stream a sequence number lies; the SYN is before the first byte.
+pub fn offset(seq: Seq) -> u64 {
+    seq.since(Seq::FIRST + 1)
+}
+
+impl Socket {
+    /// Opens a connection that begins with this initial sequence number.
+    pub fn open(config: &Arc<Config>, isn: u32) -> Self {
+        let numbering = Numbering { from: Side { isn, shift: 0 }, to: Side::default() };
+        Self::new(config, Connection::open(config.clone()), numbering)
+    }
+
+    /// Answers a SYN.
+    pub fn accept(config: &Arc<Config>, syn: &WireSegment, isn: u32) -> Self {
+        let peer = Side { isn: syn.seq, shift: 0 };
+        let mut numbering = Numbering { from: Side { isn, shift: 0 }, to: peer };
+        let near = Near { seq: Seq::FIRST, ack: Seq::FIRST };
+        let segment = syn.widen(&numbering.reversed(), near);
+        numbering.agree(offer(config), segment.syn_options());
+        Self::new(config, Connection::accept(config.clone(), &segment), numbering)
+    }
+
+    fn new(config: &Config, connection: Connection, numbering: Numbering) -> Self {
+        Self {
+            connection,
+            numbering,
+            offer: offer(config),
+            window: config.receiver.buffer as usize,
+            outgoing: Bytes::default(),
+            incoming: Bytes::default(),
+        }
+    }
+
+    /// A segment that arrived, in the engine's numbers: for [`on_segment`](Self::on_segment).
+    pub fn widen(&mut self, wire: &WireSegment, codepoint: Codepoint) -> Segment {
+        if wire.flags.has(Flags::SYN) && self.connection.state() == State::SynSent {
+            self.numbering.to.isn = wire.seq;
+            self.numbering.agree(self.offer, wire.syn);
+        }
+        let mut segment = self.widened(wire);
+        segment.set_codepoint(codepoint);
+        segment
+    }
+
+    fn widened(&self, wire: &WireSegment) -> Segment {
+        let near = Near {
+            seq: self.connection.receiver().nxt(),
+            ack: self.connection.sender().flight().una(),
+        };
+        wire.widen(&self.numbering.reversed(), near)
+    }
+
+    /// A segment arrived with this payload, of which the bytes are kept that the engine takes.
+    pub fn on_segment(&mut self, segment: &Segment, payload: &[u8], at: Instant) {
+        let start = segment.seq;
+        let len = if segment.flags.has(Flags::SYN) { 0 } else { segment.len };
+        let mut missing = self.connection.receiver().missing(start..start + len);
+        // Seldom more than one: then nothing is allocated.
+        let (first, others): (_, Vec<_>) = (missing.next(), missing.collect());
+        self.connection.on_segment(segment, at);
+        for part in first.into_iter().chain(others) {
+            let receiver = self.connection.receiver();
+            // What lies beyond the window is not taken.
+            let end = receiver.missing(part.clone()).next().map_or(part.end, |it| it.start);
+            let bytes = &payload[part.start.since(start) as usize..end.since(start) as usize];
+            self.incoming.insert(offset(part.start), bytes, self.window);
+        }
+    }
+
+    /// May a SYN that arrived begin another connection in place of this one?
+    pub fn yields_to(&self, syn: &WireSegment) -> bool {
+        self.connection.yields_to(&self.widened(syn))
+    }
+
+    /// An initial sequence number for the connection after this one.
+    pub fn next_isn(&self) -> u32 {
+        let max = self.connection.sender().flight().max();
+        max.narrow(self.numbering.from.isn).wrapping_add(ISN_STEP)
+    }
+
+    /// Writes `bytes`; `most` is the most that there may be to keep, in bytes.
+    pub fn write(&mut self, bytes: &[u8], most: usize) {
+        self.outgoing.append(bytes, most);
+        self.connection.write(bytes.len() as u64);
+    }
+
+    /// All that was ever written, in bytes.
+    pub fn written(&self) -> u64 {
+        self.outgoing.end()
+    }
+
+    /// How much of it is acknowledged, in bytes.
+    pub fn acknowledged(&self) -> u64 {
+        offset(self.connection.sender().flight().una()).min(self.written())
+    }
+
+    /// Forgets what is acknowledged.
+    pub fn forget_acknowledged(&mut self) {
+        self.outgoing.forget_below(self.acknowledged());
+    }
+
+    /// Forgets all bytes, of a connection that has failed.
+    pub fn clear(&mut self) {
+        self.outgoing.clear();
+        self.incoming.clear();
+    }
+
+    /// What it keeps to send and of what arrived, gaps included, in bytes.
+    pub fn kept(&self) -> [usize; 2] {
+        [self.outgoing.len(), self.incoming.len()]
+    }
+
+    /// The next bytes of the peer's, as far as they lie side by side.
+    pub fn readable(&self) -> &[u8] {
+        self.incoming.front(self.connection.readable() as usize)
+    }
+
+    /// So many of the readable bytes were taken.
+    pub fn consume(&mut self, bytes: usize) {
+        self.connection.read(bytes as u64);
+        self.incoming.forget_below(self.incoming.base() + bytes as u64);
+    }
+
+    /// Reads up to `most` bytes.
+    pub fn read(&mut self, most: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while bytes.len() < most && !self.readable().is_empty() {
+            let next = self.readable();
+            let next = &next[..next.len().min(most - bytes.len())];
+            bytes.extend_from_slice(next);
+            self.consume(next.len());
+        }
+        bytes
+    }
+
+    /// A segment that leaves, as its header is written.
+    pub fn narrow(&self, segment: &Segment, ports: Ports) -> WireSegment {
+        WireSegment::narrow(segment, &self.numbering, ports)
+    }
+
+    /// Adds the payload of a segment that leaves to `packet`.
+    pub fn copy_payload(&self, segment: &Segment, packet: &mut Vec<u8>) {
+        if segment.len > 0 {
+            self.outgoing.copy_to(packet, offset(segment.seq), segment.len as usize);
+        }
+    }
+
+    /// All segments that leave now.
+    pub fn transmit(&mut self, at: Instant) -> impl Iterator<Item = Segment> {
+        iter::from_fn(move || self.connection.poll_transmit(at))
+    }
+}
+
+fn offer(config: &Config) -> SynOptions {
+    SynOptions {
+        mss: Some(config.mss),
+        window_scale: config.window_scale,
+        sack_permitted: config.sack,
+    }
+}
