@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := constraints.txt
 
 .PHONY: help demo test bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
-        soak audit docs docs-rust shell dist clean
+        soak audit lint-prose docs docs-rust shell dist clean
 
 help:
 	@echo 'make demo     the F-RTO report measured on this machine, beside what it published'
@@ -60,7 +60,7 @@ packetdrill:
 captures: $(VENV)/dev
 	$(BIN)/python tools/captures out/captures
 
-lint: lint-rust lint-python
+lint: lint-rust lint-python lint-prose
 
 lint-rust:
 	cargo fmt --all --check
@@ -73,6 +73,13 @@ lint-python: $(VENV)/dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/stubtest rtolab._rtolab
+
+# The language: phrases, widths, names of types; spelling; Markdown.
+lint-prose: $(VENV)/dev
+	tools/prose --self-test
+	tools/prose
+	$(BIN)/typos --quiet || { $(BIN)/typos --format brief; exit 1; }
+	$(BIN)/pymarkdown scan *.md docs
 
 soak: $(VENV)/dev
 	tools/soak

@@ -38,7 +38,7 @@ impl SendBuffer {
         self.most.is_none_or(|most| self.taken(unacknowledged) < most)
     }
 
-    /// Does `poll` call it writable? Only once a third of it is free (`sk_stream_is_writeable`).
+    /// Does `poll` call it writable? Only once a third of it is free (`sk_stream_is_writable`).
     pub fn is_writable(&self, unacknowledged: u64) -> bool {
         self.most.is_none_or(|most| 3 * self.taken(unacknowledged) <= 2 * most)
     }
