@@ -1,0 +1,37 @@
+//! The JSON of the captures in the repository, byte by byte: a change of the rules shows here.
+
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::fs::{File, read_dir};
+use std::path::PathBuf;
+
+use rtolab_capture::unpacked;
+use rtolab_diagnose::diagnose;
+
+/// FNV-1a, which is the same everywhere and for ever.
+fn hash(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+#[test]
+fn the_json_of_the_kept_captures_is_the_same_to_the_byte() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+    let files = read_dir(folder).expect("the captures").map(|entry| entry.expect("a file").path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.to_string_lossy().ends_with(".pcapng.gz")).collect();
+    files.sort();
+    let mut said = String::new();
+    for file in files {
+        let input = unpacked(File::open(&file).expect("a capture")).expect("gzip");
+        let Ok(document) = diagnose::<_, Infallible>(input, |_| Ok(()));
+        let json = serde_json::to_string(&document).expect("JSON");
+        let name = file.file_name().expect("a file").to_string_lossy().into_owned();
+        let [one] = &document.connections[..] else { panic!("{name}: one connection each") };
+        let (resent, timeouts) = (one.retransmissions.len(), one.timeouts.len());
+        let (bytes, hash) = (json.len(), hash(&json));
+        writeln!(said, "{name}: {resent} retransmissions, {timeouts} timeouts").expect("a string");
+        writeln!(said, "    {bytes} bytes, hash {hash:016x}").expect("a string");
+    }
+    insta::assert_snapshot!(said);
+}
