@@ -5,7 +5,8 @@ use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use crate::duplicates::Recent;
-use crate::sending::{Frame, Sending};
+use crate::half_connection::HalfConnection;
+use crate::history::Frame;
 use crate::stack::Opening;
 use crate::vantage::{Turnarounds, Vantage};
 
@@ -28,7 +29,7 @@ pub(crate) struct Connection {
     pub copies: u64,
     pub handshake: Handshake,
     pub turnarounds: Turnarounds,
-    pub ends: [Option<Box<Sending>>; 2],
+    pub ends: [Option<Box<HalfConnection>>; 2],
     pub over: Over,
     conversation: Conversation,
     recent: [Recent; 2],
@@ -112,7 +113,7 @@ impl Connection {
         };
         let sending = self.ends[from as usize].get_or_insert_with(|| {
             let first = if segment.flags.has(Flags::SYN) { Seq::FIRST } else { segment.seq };
-            Box::new(Sending::new(first))
+            Box::new(HalfConnection::new(first))
         });
         sending.sent(segment, frame, (vantage, turnaround));
     }

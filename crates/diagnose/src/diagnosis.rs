@@ -7,8 +7,7 @@ use rtolab_capture::{Captured, Packet};
 use rtolab_time::{Duration, Instant};
 
 use crate::connection::{Connection, Over};
-use crate::findings;
-use crate::report::{ConnectionReport, Summary};
+use crate::report::{self, ConnectionReport, Summary};
 
 /// A connection is over when nothing passed for so long: a little more than the two hours after
 /// which keep-alives begin (RFC 9293 section 3.8.4).
@@ -144,7 +143,7 @@ impl Diagnosis {
 
     fn close(&mut self, mut connection: Connection) {
         connection.finish();
-        let report = findings::report(&connection);
+        let report = report::report(&connection);
         let count = report.retransmissions.len() as u64;
         self.clean += u64::from(count == 0);
         let told = self.summary.retransmissions <= MOST_TOLD;

@@ -3,8 +3,7 @@
 use rtolab_tcp::{AckFacts, Flight, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
-use crate::ledger::Again;
-use crate::sending::Frame;
+use crate::history::{Frame, Retransmission};
 use crate::trigger::Trigger;
 
 /// So many episodes of a direction are told of.
@@ -21,7 +20,7 @@ pub(crate) struct Episode {
     pub frames: (u64, u64),
     /// Since when something waited for its acknowledgment, and none came.
     pub stalled_from: Instant,
-    /// When something was acknowledged first again.
+    /// When something was acknowledged first retransmission.
     pub stalled_to: Option<Instant>,
     /// What is to be acknowledged.
     pub high: Seq,
@@ -29,7 +28,6 @@ pub(crate) struct Episode {
     wake: Seq,
     pub timeouts: u32,
     pub fast_retransmits: u32,
-    pub resent: u32,
     /// FlightSize before and after, in bytes.
     pub flight: (u64, u64),
     /// When the last of what is to be acknowledged was sent first.
@@ -68,28 +66,27 @@ pub(crate) struct Episodes {
 
 impl Episodes {
     /// Something is sent again; `usual` is how long acknowledgments took before.
-    pub fn resent(
+    pub fn retransmitted(
         &mut self,
         segment: &Segment,
-        (again, usual): (&Again, Option<Duration>),
+        (retransmission, usual): (&Retransmission, Option<Duration>),
         flight: &Flight,
         at: Instant,
     ) {
-        let timeout = matches!(again.trigger, Trigger::Timeout(_) | Trigger::Syn(_));
+        let timeout = matches!(retransmission.trigger, Trigger::Timeout(_) | Trigger::Syn(_));
         if self.open.is_none() && timeout {
             let waits = flight.head().map_or(at, |head| head.first_sent);
             let newest = flight.segment_at(flight.max() - 1).map_or(at, |sent| sent.first_sent);
             self.open = Some(Episode {
                 start: at,
                 end: None,
-                frames: (again.frame, again.frame),
+                frames: (retransmission.frame, retransmission.frame),
                 stalled_from: self.progress.map_or(waits, |progress| progress.max(waits)),
                 stalled_to: None,
                 high: flight.max(),
                 wake: flight.max(),
                 timeouts: 0,
                 fast_retransmits: 0,
-                resent: 0,
                 flight: (flight.size(), 0),
                 sent: newest,
                 usual,
@@ -99,8 +96,7 @@ impl Episodes {
         }
         let Some(episode) = &mut self.open else { return };
         episode.timeouts += u32::from(timeout);
-        episode.fast_retransmits += u32::from(again.trigger == Trigger::Fast);
-        episode.resent += 1;
+        episode.fast_retransmits += u32::from(retransmission.trigger == Trigger::Fast);
         episode.wake = flight.max();
     }
 

@@ -6,32 +6,28 @@
 //! connections that are open, and for what it has to say.
 #![forbid(unsafe_code)]
 
-mod acks;
-mod answers;
-mod arrivals;
+mod ask;
+mod conformance;
 mod connection;
 mod diagnosis;
 mod duplicates;
 mod episode;
 mod evidence;
-mod findings;
-mod habits;
-mod hindsight;
-mod ledger;
-mod order;
+mod half_connection;
+mod history;
 mod report;
 mod rtt;
 mod run;
-mod sending;
+mod second_pass;
 mod stack;
-mod story;
 mod trace;
 mod trigger;
 mod vantage;
 
+pub use conformance::ConformanceFinding;
 pub use diagnosis::Diagnosis;
-pub use evidence::{Evidence, Verdict};
-pub use habits::Habit;
+pub use evidence::{Verdict, kinds};
+pub use history::Kind;
 pub use report::{
     Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     Summary, TimeoutReport,

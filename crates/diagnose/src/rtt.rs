@@ -3,6 +3,9 @@
 use rtolab_tcp::AckFacts;
 use rtolab_time::Duration;
 
+/// An ACK within this part of the smallest round trip is too soon to be an answer, in percent.
+pub(crate) const TOO_SOON: u64 = 75;
+
 /// The least that Linux adds to a smoothed round trip for its timeout.
 const LEAST_VARIANCE: Duration = Duration::from_millis(200);
 
@@ -37,6 +40,11 @@ impl RoundTrips {
         let deviation = Duration::from_nanos(smoothed.nanos().abs_diff(rtt.nanos()));
         self.variation = (self.variation * 3 + deviation) / 4;
         self.smoothed = Some((smoothed * 7 + rtt) / 8);
+    }
+
+    /// Packets may overtake others that were sent by this much before them.
+    pub fn reordering(&self) -> Duration {
+        self.least.map_or(Duration::from_millis(50), |least| least / 4)
     }
 
     /// About what a retransmission timer is set to without back-off.

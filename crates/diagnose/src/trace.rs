@@ -9,7 +9,7 @@ use rtolab_time::Instant;
 use serde::Serialize;
 
 use crate::diagnosis::Diagnosis;
-use crate::findings::name;
+use crate::report::name;
 
 /// A packet of a connection.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -171,7 +171,7 @@ impl Pace {
 
     /// Something is sent again: why? `turnaround` is how long the way from the capture to the sender
     /// and back takes.
-    pub fn resent(
+    pub fn retransmitted(
         &mut self,
         segment: &Segment,
         at: Instant,

@@ -4,7 +4,7 @@ use rtolab_capture::Offer;
 use rtolab_tcp::{Flags, Segment};
 use rtolab_time::Duration;
 
-use super::{Layout, Looks, Opening};
+use super::looks::{Layout, Looks, Opening, begun_with};
 
 /// Packets seldom pass more routers than this.
 const MOST_HOPS: u8 = 40;
@@ -199,14 +199,5 @@ impl Window {
             }
         };
         Some(like)
-    }
-}
-
-/// The hop limit that a packet begins with which has this one left.
-pub(super) const fn begun_with(hops: u8) -> u8 {
-    match hops {
-        0..=64 => 64,
-        65..=128 => 128,
-        129.. => 255,
     }
 }

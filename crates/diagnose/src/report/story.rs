@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use rtolab_time::{Duration, Instant};
 
+use super::rows::{Class, Cost, EpisodeReport, RetransmissionReport, TimeoutReport};
 use crate::episode::Episode;
 use crate::evidence::Verdict;
-use crate::report::{Class, Cost, EpisodeReport, RetransmissionReport, TimeoutReport};
-use crate::sending::Sending;
+use crate::half_connection::HalfConnection;
 use crate::trigger::Trigger;
 
 /// Less time than this is not worth telling of, in seconds.
@@ -27,7 +27,7 @@ struct Told<'a> {
 
 /// The episodes of a direction, with what they cost.
 pub(crate) fn episodes(
-    sending: &Sending,
+    sending: &HalfConnection,
     (retransmissions, timeouts): Found<'_>,
     from: &'static str,
 ) -> Vec<EpisodeReport> {

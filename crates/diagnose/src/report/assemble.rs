@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use rtolab_capture::End;
 use rtolab_tcp::spurious::Judgment;
+use rtolab_time::Instant;
 
-use crate::acks;
-use crate::connection::Connection;
-use crate::evidence::{Evidence, Judged, Sign, Verdict, weigh};
-use crate::habits::Habit;
-use crate::ledger::{Again, Copy, Echo, Resent};
-use crate::report::{
+use super::rows::{
     Class, ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport,
 };
+use super::story;
+use crate::conformance::ConformanceFinding;
+use crate::connection::Connection;
+use crate::evidence::{NO_GAP_REPORTED, OF_EITHER_ACK, Verdict, Weighed, weigh};
+use crate::half_connection::HalfConnection;
+use crate::history::{DuplicateAck, Retransmission, RetransmittedRange, Sign, Transmission};
 use crate::rtt::RoundTrips;
-use crate::sending::Sending;
 use crate::stack::{self, Behaviour};
-use crate::story;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
-/// So much is repeated in vain after a timeout before it is called going back N.
+/// At least this many unneeded retransmissions after a timeout are called go-back-N.
 const GOES_BACK: usize = 3;
 
 pub(crate) const fn name(end: End) -> &'static str {
@@ -42,7 +42,7 @@ pub(crate) fn report(connection: &Connection) -> ConnectionReport {
             let found = (&retransmissions[..], &timeouts[..]);
             report.episodes.extend(story::episodes(sending, found, name(end)));
         }
-        report.habits.extend(habits(sending, (&retransmissions, &timeouts), name(end)));
+        report.findings.extend(findings(sending, (&retransmissions, &timeouts), name(end)));
         report.retransmissions.extend(retransmissions);
         report.timeouts.extend(timeouts);
         report.missed_bytes += sending.arrivals.missed;
@@ -54,8 +54,16 @@ pub(crate) fn report(connection: &Connection) -> ConnectionReport {
     let resent = report.retransmissions.iter().filter(|resent| own(resent.from));
     let timeouts = report.timeouts.iter().filter(|timeout| own(timeout.from));
     let vantage = connection.turnarounds.vantage(sender);
-    let behaviour = Behaviour::seen(vantage, resent.map(|one| one.trigger), timeouts);
-    report.stack = stack::guess(connection, sender, behaviour);
+    let known = timeouts.filter(|timeout| timeout.class != Class::Unknown);
+    // Elsewhere than at the sender the path has moved what its timers did.
+    let behaviour = (vantage == Vantage::Sender).then(|| Behaviour {
+        probes_tails: resent
+            .map(|one| one.trigger)
+            .any(|trigger| trigger == Trigger::TailLossProbe),
+        shortest_timeout: known.map(|timeout| timeout.after).reduce(f64::min),
+    });
+    let opening = connection.handshake.openings[sender as usize].as_ref();
+    report.stack = opening.and_then(|opening| stack::guess(opening, behaviour.unwrap_or_default()));
     report
 }
 
@@ -87,7 +95,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         retransmissions: Vec::new(),
         timeouts: Vec::new(),
         episodes: Vec::new(),
-        habits: Vec::new(),
+        findings: Vec::new(),
     }
 }
 
@@ -106,21 +114,21 @@ fn options(connection: &Connection) -> Option<Options> {
     })
 }
 
-type Findings = (Vec<RetransmissionReport>, Vec<TimeoutReport>);
+type Retransmitted = (Vec<RetransmissionReport>, Vec<TimeoutReport>);
 
-fn judged(sending: &Sending, from: &'static str, vantage: Vantage) -> Findings {
+fn judged(sending: &HalfConnection, from: &'static str, vantage: Vantage) -> Retransmitted {
     let mut retransmissions = Vec::new();
     let mut timeouts = Vec::new();
     let said = verdicts(&sending.judgments);
-    for resent in &sending.settled {
-        for (index, copy, again) in resent.retransmissions() {
-            let judged = weigh(&resent.signs, index);
+    for range in &sending.settled {
+        for (index, copy, again) in range.retransmissions() {
+            let judged = weigh(&range.signs, index);
             // Far from the sender its reasons do not show, whatever it looked like at first.
-            let hidden = vantage == Vantage::Receiver && !resent.is_syn;
+            let hidden = vantage == Vantage::Receiver && !range.is_syn;
             let trigger = if hidden { Trigger::Unknown } else { again.trigger };
-            let again = &Again { trigger, ..*again };
+            let again = &Retransmission { trigger, ..*again };
             if let Some(backoff) = again.trigger.backoff() {
-                let class = class(resent, &judged, &sending.trips);
+                let class = class(range, &judged, &sending.trips);
                 timeouts.push(TimeoutReport {
                     frame: again.frame,
                     t: copy.at.secs_f64(),
@@ -128,7 +136,7 @@ fn judged(sending: &Sending, from: &'static str, vantage: Vantage) -> Findings {
                     seq: again.raw,
                     backoff,
                     after: again.idle.secs_f64(),
-                    handshake: resent.is_syn,
+                    handshake: range.is_syn,
                     class,
                     confidence: if class == Class::Unknown { 0.0 } else { judged.confidence },
                     verdicts: again
@@ -147,12 +155,12 @@ fn judged(sending: &Sending, from: &'static str, vantage: Vantage) -> Findings {
 }
 
 fn retransmission(
-    (copy, again): (&Copy, &Again),
-    judged: Judged,
+    (copy, again): (&Transmission, &Retransmission),
+    judged: Weighed,
     from: &'static str,
 ) -> RetransmissionReport {
     let told = |signs: Vec<Sign>| -> Vec<EvidenceReport> {
-        let tell = |sign: Sign| EvidenceReport { kind: sign.evidence, frame: sign.frame };
+        let tell = |sign: Sign| EvidenceReport { kind: sign.kind.name, frame: sign.frame };
         signs.into_iter().map(tell).collect()
     };
     RetransmissionReport {
@@ -171,22 +179,21 @@ fn retransmission(
     }
 }
 
-/// What a timeout was: would an acknowledgment have come without the retransmission?
-fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
+/// What a timeout was: would an ACK have come without the retransmission?
+fn class(range: &RetransmittedRange, judged: &Weighed, trips: &RoundTrips) -> Class {
     match judged.verdict {
         Verdict::Needed => Class::Genuine,
         Verdict::Unknown => Class::Unknown,
-        Verdict::Unneeded => match resent.cover {
-            // The first acknowledgment to come answers a duplicate: those before were lost.
-            Some(cover) if cover.duplicate => Class::AckLost,
+        Verdict::Unneeded => match range.covering_ack {
+            // The first ACK to come answers a duplicate: those before were lost.
+            Some(covering) if covering.reports_duplicate => Class::AckLost,
             // It may be of a duplicate, where the receiver reports none (RFC 3522 section 3.3).
-            Some(cover) if only_by_timestamp(judged) && resent.duplicates == 0 => {
-                let silent = |sign: &Sign| sign.evidence == Evidence::NoGapReported;
-                let weak = judged.evidence.iter().all(silent);
-                match acks::in_time(resent, trips) {
-                    _ if cover.jumps => Class::AckLost,
-                    true if cover.echo == Echo::Missing => Class::AckLost,
-                    true if cover.all || weak => Class::Unknown,
+            Some(covering) if may_answer_copy(judged) && range.duplicates == 0 => {
+                let weak = judged.evidence.iter().all(|sign| sign.kind == &NO_GAP_REPORTED);
+                match answers_copy(range, covering.at, trips) {
+                    _ if covering.jumps => Class::AckLost,
+                    true if covering.duplicate == DuplicateAck::Missing => Class::AckLost,
+                    true if covering.all || weak => Class::Unknown,
                     _ => Class::Spurious,
                 }
             }
@@ -196,10 +203,17 @@ fn class(resent: &Resent, judged: &Judged, trips: &RoundTrips) -> Class {
     }
 }
 
-/// Does nothing say that it was an original's own acknowledgment that came?
-fn only_by_timestamp(judged: &Judged) -> bool {
-    let of_both = [Evidence::OlderTimestamp, Evidence::NoGapReported, Evidence::ArrivedBefore];
-    judged.evidence.iter().all(|sign| of_both.contains(&sign.evidence))
+/// Does nothing say that it was an original's own ACK that came?
+fn may_answer_copy(judged: &Weighed) -> bool {
+    judged.evidence.iter().all(|sign| OF_EITHER_ACK.contains(&sign.kind))
+}
+
+/// Did the first covering ACK come when an answer to a retransmission was due?
+fn answers_copy(range: &RetransmittedRange, acked: Instant, trips: &RoundTrips) -> bool {
+    let Some(least) = trips.least else { return true };
+    let most = trips.smoothed.map_or(least, |smoothed| smoothed * 3 / 4).max(least) * 2;
+    let mut copies = range.copies.iter().skip(1);
+    copies.any(|copy| (least..=most).contains(&acked.since(copy.at)))
 }
 
 type Verdicts = BTreeMap<&'static str, &'static str>;
@@ -213,24 +227,24 @@ fn verdicts(judgments: &[Judgment]) -> BTreeMap<u32, Verdicts> {
     said
 }
 
-/// What only the verdicts show.
-fn habits(
-    sending: &Sending,
+/// The conformance findings, with those that only the verdicts show.
+fn findings(
+    sending: &HalfConnection,
     (retransmissions, timeouts): (&[RetransmissionReport], &[TimeoutReport]),
     from: &'static str,
-) -> Vec<Habit> {
-    let mut habits = sending.habits.seen(from);
-    let in_vain: Vec<u64> = retransmissions
+) -> Vec<ConformanceFinding> {
+    let mut findings = sending.conformance.findings(from);
+    let unneeded: Vec<u64> = retransmissions
         .iter()
         .filter(|resent| resent.trigger == Trigger::AfterTimeout)
         .filter(|resent| resent.verdict == Verdict::Unneeded)
         .map(|resent| resent.frame)
         .collect();
-    if in_vain.len() >= GOES_BACK {
-        let first = in_vain.iter().take(10).copied().collect();
-        let count = in_vain.len();
+    if unneeded.len() >= GOES_BACK {
+        let first = unneeded.iter().take(10).copied().collect();
+        let count = unneeded.len();
         let about = format!("goes back and repeats {count} segments in vain after a timeout");
-        habits.push(Habit { from, habit: "go-back-n", about, frames: first });
+        findings.push(ConformanceFinding { from, kind: "go-back-n", about, frames: first });
         let spurious: Vec<u64> = timeouts
             .iter()
             .filter(|timeout| timeout.class == Class::Spurious)
@@ -239,8 +253,13 @@ fn habits(
             .collect();
         if !spurious.is_empty() {
             let about = "does not undo timeouts that timestamps show to be spurious".to_string();
-            habits.push(Habit { from, habit: "missing-undo", about, frames: spurious });
+            findings.push(ConformanceFinding {
+                from,
+                kind: "missing-undo",
+                about,
+                frames: spurious,
+            });
         }
     }
-    habits
+    findings
 }

@@ -3,8 +3,8 @@
 use rtolab_tcp::{Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
+use super::frame::Frame;
 use crate::rtt::RoundTrips;
-use crate::sending::Frame;
 
 /// So many gaps are remembered at once.
 const MOST_GAPS: usize = 256;

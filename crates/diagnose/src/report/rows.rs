@@ -1,9 +1,9 @@
-//! What a diagnosis says: plain data, ready to be written as JSON.
+//! The rows of a diagnosis: plain data, ready for JSON and for tables.
 
 use serde::Serialize;
 
-use crate::evidence::{Evidence, Verdict};
-use crate::habits::Habit;
+use crate::conformance::ConformanceFinding;
+use crate::evidence::Verdict;
 use crate::stack::Guess;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -47,8 +47,9 @@ pub struct ConnectionReport {
     pub timeouts: Vec<TimeoutReport>,
     /// From a timeout until recovery.
     pub episodes: Vec<EpisodeReport>,
-    /// What the senders do otherwise than the standards say.
-    pub habits: Vec<Habit>,
+    /// Where the senders depart from the standards.
+    #[serde(rename = "habits")]
+    pub findings: Vec<ConformanceFinding>,
 }
 
 /// What a handshake agreed on.
@@ -99,8 +100,8 @@ pub struct RetransmissionReport {
 /// A piece of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EvidenceReport {
-    /// What it is.
-    pub kind: Evidence,
+    /// The name of its kind.
+    pub kind: &'static str,
     /// The frame that shows it.
     pub frame: u64,
 }
@@ -117,6 +118,18 @@ pub enum Class {
     Spurious,
     /// The capture does not say.
     Unknown,
+}
+
+impl Class {
+    /// As documents name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Genuine => "genuine",
+            Self::AckLost => "ack-lost",
+            Self::Spurious => "spurious",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// A timeout.

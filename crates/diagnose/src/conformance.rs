@@ -1,35 +1,35 @@
-//! What a sender does otherwise than the standards say (Gurtov, "Effect of Delays on TCP
-//! Performance", 2001, section 5.3).
+//! Where a sender departs from the standards (Gurtov, "Effect of Delays on TCP Performance", 2001,
+//! section 5.3).
 
 use rtolab_tcp::{Flags, Flight, Segment, Seq};
 use rtolab_time::Duration;
 use serde::Serialize;
 
-use crate::ledger::Again;
-use crate::sending::Frame;
+use crate::history::{Frame, Retransmission};
 use crate::trigger::Trigger;
 
 /// RFC 6928.
 const INITIAL_WINDOW: u64 = 10;
-/// So many frames are named for a habit.
+/// At most this many frames are named for a finding.
 const MOST_FRAMES: usize = 10;
 
-/// Something that a sender does, and where it shows.
+/// A departure from the standards, and where it shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Habit {
-    /// Which end.
+pub struct ConformanceFinding {
+    /// Which end: `client` or `server`.
     pub from: &'static str,
     /// What it is called.
-    pub habit: &'static str,
+    #[serde(rename = "habit")]
+    pub kind: &'static str,
     /// What was seen, in one sentence.
     pub about: String,
     /// Frames that show it, the first ten.
     pub frames: Vec<u64>,
 }
 
-/// What is being watched for.
+/// The departures of one end, as they show.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Habits {
+pub(crate) struct Conformance {
     initial: Initial,
     /// The right edge of the window offered by the peer.
     edge: Option<Seq>,
@@ -63,7 +63,7 @@ impl Frames {
     }
 }
 
-impl Habits {
+impl Conformance {
     /// The end sends.
     pub fn sent(&mut self, segment: &Segment, frame: &Frame, flight: &Flight) {
         self.initial.opened |= segment.flags.has(Flags::SYN);
@@ -93,25 +93,30 @@ impl Habits {
         self.initial.over |= segment.ack > Seq::FIRST + 1;
     }
 
-    /// The end sends something again after `duplicates` duplicate acknowledgments.
-    pub fn resent(&mut self, again: &Again, duplicates: u32, known: (&Flight, Option<Duration>)) {
+    /// The end retransmits after `duplicates` duplicate ACKs.
+    pub fn retransmitted(
+        &mut self,
+        copy: &Retransmission,
+        duplicates: u32,
+        known: (&Flight, Option<Duration>),
+    ) {
         let (flight, smoothed) = known;
-        match again.trigger {
+        match copy.trigger {
             Trigger::Fast if duplicates < 3 && !flight.uses_sack() => {
-                self.early_fast.push(again.frame);
+                self.early_fast.push(copy.frame);
             }
-            Trigger::Timeout(0) if smoothed.is_some_and(|rtt| again.idle < rtt) => {
-                self.early_timeouts.push(again.frame);
+            Trigger::Timeout(0) if smoothed.is_some_and(|rtt| copy.idle < rtt) => {
+                self.early_timeouts.push(copy.frame);
             }
             _ => {}
         }
     }
 
-    /// What was seen of the end called `from`.
-    pub fn seen(&self, from: &'static str) -> Vec<Habit> {
-        let mut habits = Vec::new();
-        let mut tell = |habit, about, frames: &[u64]| {
-            habits.push(Habit { from, habit, about, frames: frames.to_vec() });
+    /// The findings about the end called `from`.
+    pub fn findings(&self, from: &'static str) -> Vec<ConformanceFinding> {
+        let mut findings = Vec::new();
+        let mut tell = |kind, about, frames: &[u64]| {
+            findings.push(ConformanceFinding { from, kind, about, frames: frames.to_vec() });
         };
         let Initial { mss, bytes, frames, .. } = &self.initial;
         if let Some(segments) = bytes.checked_div(*mss).filter(|_| *bytes > 0) {
@@ -139,6 +144,6 @@ impl Habits {
             let about = format!("times out within a smoothed round trip {count} times");
             tell("early-timeout", about, first);
         }
-        habits
+        findings
     }
 }

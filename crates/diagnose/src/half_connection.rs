@@ -4,13 +4,16 @@ use rtolab_tcp::spurious::{DETECTORS, Judges, Judgment};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
-use crate::acks;
-use crate::arrivals::{Arrival, Arrivals};
+use crate::ask;
+use crate::conformance::Conformance;
 use crate::episode::Episodes;
-use crate::habits::Habits;
-use crate::hindsight;
-use crate::ledger::{Again, Copy, Ledger, Resent};
+use crate::evidence::{End, Retransmitting};
+use crate::history::{
+    Ack, Arrival, Arrivals, Frame, Retransmission, RetransmissionHistory, RetransmittedRange,
+    Transmission, delivered_original,
+};
 use crate::rtt::RoundTrips;
+use crate::second_pass;
 use crate::trigger::{Pace, Trigger};
 use crate::vantage::Vantage;
 
@@ -23,28 +26,18 @@ const MOST_OUTSTANDING: usize = 1 << 16;
 const MOST_SETTLED: usize = 1 << 18;
 const MOST_JUDGMENTS: usize = 1 << 20;
 
-/// A packet as the capture numbers it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
-    pub number: u64,
-    pub at: Instant,
-    pub identification: u16,
-    /// The sequence number on the wire.
-    pub raw: u32,
-}
-
 /// One direction of a connection.
 #[derive(Debug)]
-pub(crate) struct Sending {
+pub(crate) struct HalfConnection {
     judges: Judges,
-    pub ledger: Ledger,
+    pub history: RetransmissionHistory,
     pub trips: RoundTrips,
     pub pace: Pace,
     pub arrivals: Arrivals,
     pub episodes: Episodes,
-    pub habits: Habits,
+    pub conformance: Conformance,
     /// Ranges about which all is said.
-    pub settled: Vec<Resent>,
+    pub settled: Vec<RetransmittedRange>,
     /// How many more there are.
     pub untold: u64,
     pub judgments: Vec<Judgment>,
@@ -55,17 +48,17 @@ pub(crate) struct Sending {
     pub retransmissions: u64,
 }
 
-impl Sending {
+impl HalfConnection {
     /// Begins with what is first seen to be sent.
     pub fn new(first: Seq) -> Self {
         Self {
             judges: Judges::new(DETECTORS, first),
-            ledger: Ledger::default(),
+            history: RetransmissionHistory::default(),
             trips: RoundTrips::default(),
             pace: Pace::default(),
             arrivals: Arrivals::starting_at(first),
             episodes: Episodes::default(),
-            habits: Habits::default(),
+            conformance: Conformance::default(),
             settled: Vec::new(),
             untold: 0,
             judgments: Vec::new(),
@@ -83,7 +76,7 @@ impl Sending {
     pub fn sent(&mut self, segment: &Segment, frame: &Frame, view: (Vantage, Duration)) {
         self.bytes += u64::from(segment.len);
         let max = self.flight().max();
-        self.habits.sent(segment, frame, self.judges.flight());
+        self.conformance.sent(segment, frame, self.judges.flight());
         let arrival = self.arrivals.take(segment, frame, &self.trips);
         if segment.seq >= max {
             if segment.seq > max {
@@ -99,13 +92,13 @@ impl Sending {
             | Arrival::Again
             | Arrival::FillsHole
             | Arrival::Earlier
-            | Arrival::Acknowledged => self.resend(segment, frame, arrival, view),
+            | Arrival::Acknowledged => self.retransmit(segment, frame, arrival, view),
         }
         self.note_sent(segment, frame.at, Cause::Unknown);
     }
 
     /// Something is sent that was sent before, at least in part.
-    fn resend(
+    fn retransmit(
         &mut self,
         segment: &Segment,
         frame: &Frame,
@@ -117,12 +110,12 @@ impl Sending {
             Vantage::Receiver if !segment.flags.has(Flags::SYN) => Trigger::Unknown,
             _ => {
                 let past = (self.judges.flight(), &self.trips);
-                self.pace.resent(segment, frame.at, past, turnaround)
+                self.pace.retransmitted(segment, frame.at, past, turnaround)
             }
         };
         let is_probe = matches!(trigger, Trigger::KeepAlive | Trigger::ZeroWindowProbe);
         if segment.sequence_length() == 0 || is_probe && segment.len == 0 {
-            self.ledger.order.forget();
+            self.history.order.forget();
             return;
         }
         let judged = match trigger {
@@ -136,7 +129,7 @@ impl Sending {
             _ => None,
         };
         self.retransmissions += 1;
-        let again = Again {
+        let retransmission = Retransmission {
             frame: frame.number,
             identification: frame.identification,
             raw: frame.raw,
@@ -146,43 +139,48 @@ impl Sending {
             idle,
             arrival,
         };
-        self.note_resent(segment, again, frame.at);
+        self.note_retransmitted(segment, retransmission, frame.at);
         let known = (self.judges.flight(), self.trips.smoothed);
-        self.habits.resent(&again, self.pace.duplicates(), known);
-        let again = (&again, self.trips.smoothed);
-        self.episodes.resent(segment, again, self.judges.flight(), frame.at);
+        self.conformance.retransmitted(&retransmission, self.pace.duplicates(), known);
+        let retransmission = (&retransmission, self.trips.smoothed);
+        self.episodes.retransmitted(segment, retransmission, self.judges.flight(), frame.at);
     }
 
-    fn note_resent(&mut self, segment: &Segment, again: Again, at: Instant) {
+    fn note_retransmitted(
+        &mut self,
+        segment: &Segment,
+        retransmission: Retransmission,
+        at: Instant,
+    ) {
         let timestamp = segment.timestamps().map(|timestamps| timestamps.value);
-        let copy = Copy { at, timestamp, again: Some(again) };
+        let copy = Transmission { at, timestamp, retransmission: Some(retransmission) };
         let end = segment.end().min(self.flight().max());
-        self.ledger.answers.resent(at);
+        self.history.unanswered.retransmitted(at);
         let original = self.flight().segment_at(segment.seq).copied();
         let original = original.filter(|sent| sent.seq <= segment.seq);
         let acked = end <= self.flight().una();
         let sacked = original.is_some_and(|sent| sent.is_sacked() && end <= sent.end());
-        let range = (segment.seq, end.max(segment.seq + 1));
-        let due = at + self.trips.patience();
         let is_gap = segment.seq <= self.flight().una() || self.flight().uses_sack();
-        let newest = self.ledger.newest().filter(|_| is_gap);
-        let reordering = acks::reordering(&self.trips);
-        let resent = self.ledger.resent(range, copy, original.as_ref());
-        resent.is_syn |= segment.flags.has(Flags::SYN);
-        if acked || sacked {
-            acks::on_known(resent);
-        } else if let Some(newest) = newest {
-            acks::on_resent(resent, newest, reordering);
-        }
+        let now = Retransmitting {
+            frame: retransmission.frame,
+            is_known: acked || sacked,
+            newest: self.history.newest.filter(|_| is_gap),
+            reordering: self.trips.reordering(),
+        };
+        let bytes = (segment.seq, end.max(segment.seq + 1));
+        let range = self.history.retransmitted(bytes, copy, original.as_ref());
+        range.is_syn |= segment.flags.has(Flags::SYN);
+        ask::on_retransmission(range, &now);
         if acked {
-            resent.due = due;
-            self.ledger.settle_at(due);
+            range.due = at + self.trips.patience();
+            let due = range.due;
+            self.history.settle_at(due);
         }
     }
 
     /// What the capture missed was sent at this time at the latest.
     fn unseen(&mut self, end: Seq, at: Instant) {
-        self.ledger.order.forget();
+        self.history.order.forget();
         let max = self.flight().max();
         let mut hole = Segment::new(max, 0, Flags::ACK);
         hole.len = u32::try_from(end.since(max)).unwrap_or(u32::MAX);
@@ -193,9 +191,9 @@ impl Sending {
         if self.flight().outstanding() >= MOST_OUTSTANDING {
             self.give_up(at);
         }
-        match self.ledger.is_empty() {
-            true => self.ledger.order.forget(),
-            false => self.ledger.order.sent(segment, at),
+        match self.history.is_empty() {
+            true => self.history.order.forget(),
+            false => self.history.order.sent(segment, at),
         }
         self.judges.sent(segment, at, cause);
     }
@@ -220,7 +218,7 @@ impl Sending {
         let duplicates = self.pace.duplicates();
         let facts = self.judges.acked(segment, frame.at);
         self.pace.acked(segment, facts.as_ref(), frame.at);
-        self.habits.acked(segment);
+        self.conformance.acked(segment);
         let Some(facts) = facts else { return };
         self.dsack_seen |= facts.dsack.is_some();
         self.trips.measure(&facts);
@@ -234,24 +232,26 @@ impl Sending {
     /// What the acknowledgment says of what was sent again.
     fn judge(&mut self, segment: &Segment, facts: &AckFacts, (frame, duplicates): (&Frame, u32)) {
         self.take_judgments();
-        if self.ledger.is_empty() {
+        if self.history.is_empty() {
             return;
         }
-        let context = acks::Context {
+        let flight = self.judges.flight();
+        let ack = Ack {
             segment,
             facts,
             frame: frame.number,
-            flight: self.judges.flight(),
+            flight,
             trips: &self.trips,
             duplicates,
             gap: self.pace.gap(),
+            delivered_original: delivered_original(facts, flight),
         };
-        acks::on_ack(&mut self.ledger, &context);
-        let settled = self.ledger.settled(frame.at);
+        ask::on_ack(&mut self.history, &ack);
+        let settled = self.history.settled(frame.at);
         self.settle(settled);
     }
 
-    fn settle(&mut self, settled: Vec<Resent>) {
+    fn settle(&mut self, settled: Vec<RetransmittedRange>) {
         let room = MOST_SETTLED.saturating_sub(self.settled.len());
         self.untold += settled.len().saturating_sub(room) as u64;
         self.settled.extend(settled.into_iter().take(room));
@@ -269,24 +269,16 @@ impl Sending {
     pub fn finish(&mut self, at: Instant, vantage: Vantage) {
         self.judges.finish(at);
         self.take_judgments();
-        let left = self.ledger.take_all();
+        let left = self.history.take_all();
         self.settle(left);
         self.episodes.finish();
-        for resent in &mut self.settled {
-            acks::at_end(resent, &self.trips, vantage);
+        let last_heard = self.pace.last_ack().filter(|_| self.dsack_seen);
+        let end = End { trips: &self.trips, last_heard };
+        for range in &mut self.settled {
+            ask::at_end(range, vantage, &end);
         }
         if vantage != Vantage::Receiver {
-            hindsight::chain(&mut self.settled, &self.trips);
-            if let Some(heard) = self.pace.last_ack().filter(|_| self.dsack_seen) {
-                let settled = self.settled.iter_mut();
-                settled.for_each(|resent| hindsight::unreported(resent, &self.trips, heard));
-            }
-            if self.judges.flight().uses_sack() {
-                hindsight::overtaken_later(&mut self.settled, &self.trips);
-                hindsight::in_order_later(&mut self.settled, &self.trips);
-            } else {
-                hindsight::overtaken_in_turn(&mut self.settled, &self.trips);
-            }
+            second_pass::run(&mut self.settled, &self.trips, self.judges.flight().uses_sack());
         }
     }
 }

@@ -1,0 +1,17 @@
+//! RFC 2883: k duplicates of n copies mean that at least one of the first n - k arrived.
+
+use super::input::Findings;
+use crate::history::{Ack, Bound, Kind, RetransmissionHistory};
+
+pub(super) static KIND: Kind = Kind::new("d-sack", 0.995);
+
+pub(super) fn on_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
+    let Some(block) = ack.facts.dsack else { return Findings::new() };
+    let reported = history.iter().enumerate().filter(|(_, range)| range.spans(block.start));
+    let bound = |(index, range): (usize, &crate::history::RetransmittedRange)| {
+        let retransmissions = range.copies.len() - 1;
+        let most = retransmissions.saturating_sub(range.duplicates);
+        (index, Bound::AtMost(most).shown_by(ack.frame))
+    };
+    reported.map(bound).collect()
+}

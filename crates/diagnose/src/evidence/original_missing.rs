@@ -1,0 +1,24 @@
+//! The range before it was acknowledged, and a round trip later nothing of this one had come, though
+//! its original had been sent right after.
+
+use rtolab_time::{Duration, Instant};
+
+use super::input::Pair;
+use crate::history::{Bound, Found, Kind, Original};
+use crate::rtt::TOO_SOON;
+
+pub(super) static KIND: Kind = Kind::new("original-missing", 0.85);
+
+/// A receiver may delay an ACK for about this long.
+const DELAYED_ACK: Duration = Duration::from_millis(250);
+
+pub(super) fn of_next(pair: &Pair<'_>) -> Option<Found> {
+    let (covering, next) = pair.covering_acks()?;
+    let (first, second) = (pair.range.copies[0].at, pair.next.copies[0].at);
+    let wait = pair.trips.least.map(|least| (least * TOO_SOON / 100).max(DELAYED_ACK))?;
+    let missing = pair.next.original() == Original::Unknown
+        && first > Instant::START
+        && next.at.since(covering.at) >= wait
+        && second.since(first) < wait;
+    missing.then(|| Bound::AtLeast(1).shown_by(next.frame))
+}

@@ -1,0 +1,41 @@
+//! The next original was sent before some of the copies, and arrived after the range did: these
+//! copies did not make the range arrive (the idea of F-RTO, RFC 5682).
+
+use rtolab_time::Instant;
+
+use super::input::{Findings, Pair};
+use crate::history::{
+    Ack, Bound, Found, Kind, Original, RetransmissionHistory, RetransmittedRange,
+};
+
+pub(super) static KIND: Kind = Kind::new("originals-in-order", 0.97);
+
+/// The data that earlier ACKs expected next was sent once, and arrives.
+pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
+    let facts = ack.facts;
+    let mut found = Findings::new();
+    let Some(oldest) = facts.oldest_acked.filter(|sent| !sent.was_retransmitted()) else {
+        return found;
+    };
+    for (index, range) in history.iter().enumerate().filter(|(_, range)| range.awaits_next) {
+        if range.expected_next.is_some_and(|next| next < facts.ack && oldest.seq <= next) {
+            let shown = order(range, oldest.first_sent, ack.frame);
+            found.extend(shown.map(|shown| (index, shown)));
+        }
+    }
+    found
+}
+
+/// In the second pass, where the next data was retransmitted and its original arrived.
+pub(super) fn of_first(pair: &Pair<'_>) -> Option<Found> {
+    let (covering, next) = pair.covering_acks()?;
+    let arrived = pair.next.original() == Original::Arrived && next.at > covering.at;
+    order(pair.range, pair.next.copies[0].at, next.frame).filter(|_| arrived)
+}
+
+fn order(range: &RetransmittedRange, sent: Instant, frame: u64) -> Option<Found> {
+    match range.copies.iter().position(|copy| copy.at > sent)? {
+        0 => None,
+        copy => Some(Bound::AtMost(copy - 1).shown_by(frame)),
+    }
+}

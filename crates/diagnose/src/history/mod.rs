@@ -1,0 +1,295 @@
+//! The retransmission history of one direction: its ranges that were sent more than once, each copy
+//! of them, and what ACKs reported of them. It records facts; [`crate::evidence`] reads them.
+
+mod ack;
+mod arrivals;
+mod frame;
+mod order;
+mod range;
+mod sign;
+mod unanswered;
+
+use rtolab_tcp::Seq;
+use rtolab_tcp::flight::Sent;
+use rtolab_time::Instant;
+
+pub(crate) use ack::{Ack, delivered_original};
+pub(crate) use arrivals::{Arrival, Arrivals};
+pub(crate) use frame::Frame;
+use order::TransmissionOrder;
+pub(crate) use range::{
+    CoveringAck, DuplicateAck, Original, Retransmission, RetransmittedRange, Transmission,
+};
+pub use sign::Kind;
+pub(crate) use sign::{Bound, Found, Sign};
+use unanswered::Unanswered;
+
+use crate::rtt::TOO_SOON;
+
+/// At most this many ranges are followed at once; beyond it the oldest is settled as it is.
+const MOST_RANGES: usize = 4096;
+
+/// At most this many copies of a range are followed; the next one begins another range.
+const MOST_COPIES: usize = 256;
+
+/// When the newest transmission was sent that the latest ACK shows to have arrived.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delivered {
+    /// Of retransmissions.
+    pub copy: Option<Instant>,
+    /// Of all.
+    pub any: Option<Instant>,
+    /// Without SACK, the transmission whose arrival made the cumulative ACK advance.
+    pub answered: Option<(Seq, Instant)>,
+}
+
+/// All ranges of a direction that are not settled yet, in the order of their first retransmission.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RetransmissionHistory {
+    ranges: Vec<RetransmittedRange>,
+    /// The earliest time at which a range may be settled.
+    due: Option<Instant>,
+    awaits_ack: bool,
+    /// When an ACK last reported a duplicate or data out of order.
+    pub last_duplicate: Option<Instant>,
+    pub unanswered: Unanswered,
+    pub order: TransmissionOrder,
+    /// What the latest ACK shows to have arrived.
+    pub delivered: Delivered,
+    /// When the newest transmission left of all known to have arrived, and the frame that shows it.
+    pub newest: Option<(Instant, u64)>,
+}
+
+impl RetransmissionHistory {
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Can the next ACK tell more of a range?
+    pub const fn awaits_ack(&self) -> bool {
+        self.awaits_ack
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &RetransmittedRange> {
+        self.ranges.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut RetransmittedRange> {
+        self.ranges.iter_mut()
+    }
+
+    /// Notes evidence about the range at `index`.
+    pub fn note(&mut self, index: usize, sign: Sign) {
+        self.ranges[index].note(sign);
+    }
+
+    /// The copies of exactly this range, the new one last. `original` is what the flight knows of
+    /// the first one.
+    pub fn retransmitted(
+        &mut self,
+        (start, end): (Seq, Seq),
+        copy: Transmission,
+        original: Option<&Sent>,
+    ) -> &mut RetransmittedRange {
+        let same = |range: &RetransmittedRange| {
+            range.start == start && range.end == end && range.copies.len() < MOST_COPIES
+        };
+        let known = self.ranges.iter().position(same);
+        let index = known.unwrap_or_else(|| {
+            let whole = |range: &&RetransmittedRange| range.start <= start && end <= range.end;
+            let mut copies = match self.ranges.iter().find(whole) {
+                Some(range) => range.copies.iter().take(MOST_COPIES / 2).copied().collect(),
+                None => vec![first_copy(original)],
+            };
+            // They are retransmissions of the other range, and reported there.
+            for copy in &mut copies {
+                copy.retransmission = None;
+            }
+            let is_syn = original.is_some_and(|sent| sent.flags.has(rtolab_tcp::Flags::SYN));
+            self.ranges.push(RetransmittedRange {
+                start,
+                end,
+                is_syn,
+                copies,
+                signs: Vec::new(),
+                covering_ack: None,
+                duplicates: 0,
+                expected_next: None,
+                awaits_next: false,
+                due: Instant::NEVER,
+            });
+            self.ranges.len() - 1
+        });
+        self.awaits_ack = true;
+        let range = &mut self.ranges[index];
+        range.copies.push(copy);
+        range
+    }
+
+    /// Counts the duplicates that an ACK reports, and duplicate ACKs.
+    pub fn count_duplicates(&mut self, ack: &Ack<'_>) {
+        let facts = ack.facts;
+        if let Some(block) = facts.dsack {
+            for range in self.ranges.iter_mut().filter(|range| range.spans(block.start)) {
+                range.duplicates += 1;
+            }
+        }
+        if facts.dsack.is_some() || !facts.is_new() {
+            self.last_duplicate = Some(facts.at);
+        }
+        if !ack.flight.uses_sack() {
+            if !facts.is_new() && facts.duplicate {
+                self.order.on_duplicate();
+            }
+        } else if ack.repeats() {
+            let soonest = ack.trips.least.unwrap_or_default() * TOO_SOON / 100;
+            self.unanswered.on_duplicate(facts.at, soonest);
+        }
+    }
+
+    /// Notes the first covering ACK of ranges. Are there any?
+    pub fn cover(&mut self, ack: &Ack<'_>) -> bool {
+        let mut covers = false;
+        for range in self.ranges.iter_mut().filter(|range| range.covering_ack.is_none()) {
+            if ack.reports(range.start, range.end) {
+                cover(range, ack);
+                covers = true;
+            }
+        }
+        covers
+    }
+
+    /// Notes what the ACK shows to have arrived, by the evidence so far.
+    pub fn note_delivered(&mut self, ack: &Ack<'_>, covers: bool) {
+        let covered = self.ranges.iter().filter(|range| covers && range.is_covered_by(ack.frame));
+        let copy = covered.filter_map(RetransmittedRange::delivered_copy).max();
+        let any = copy.max(ack.delivered_original);
+        self.delivered = Delivered { copy, any, answered: self.answered(ack) };
+        if let Some(sent) = any.filter(|&sent| self.newest.is_none_or(|(newest, _)| sent > newest))
+        {
+            self.newest = Some((sent, ack.frame));
+        }
+    }
+
+    fn answered(&self, ack: &Ack<'_>) -> Option<(Seq, Instant)> {
+        let facts = ack.facts;
+        if ack.flight.uses_sack() || !facts.is_new() {
+            return None;
+        }
+        let una = facts.una_before;
+        let covered =
+            |range: &&RetransmittedRange| range.start == una && range.is_covered_at(facts.at);
+        match (self.ranges.iter().find(covered), facts.oldest_acked) {
+            (Some(range), _) => range.delivered_copy().map(|at| (una, at)),
+            (None, Some(oldest)) if oldest.seq == una && !oldest.was_retransmitted() => {
+                Some((una, oldest.first_sent))
+            }
+            (None, _) => None,
+        }
+    }
+
+    /// The ACK is evaluated: what later ones can still tell.
+    pub fn finish_ack(&mut self, ack: &Ack<'_>) {
+        let facts = ack.facts;
+        for range in &mut self.ranges {
+            let Some(last) = range.copies.last().map(|copy| copy.at) else { continue };
+            if let Some(next) = range.expected_next.filter(|_| range.awaits_next) {
+                if next < facts.ack {
+                    range.awaits_next = false;
+                    let oldest = facts.oldest_acked.filter(|sent| !sent.was_retransmitted());
+                    range.expected_next = range
+                        .expected_next
+                        .filter(|_| oldest.is_none_or(|oldest| oldest.seq > next));
+                }
+            }
+            let covering = range.covering_ack.as_mut();
+            if let Some(covering) = covering.filter(|one| one.is_awaited() && one.at < facts.at) {
+                if self.delivered.any.is_some_and(|sent| sent > last) {
+                    covering.duplicate = DuplicateAck::Missing;
+                } else if ack.repeats() {
+                    covering.duplicate = DuplicateAck::Came;
+                }
+            }
+        }
+        if !ack.flight.uses_sack() && facts.is_new() {
+            self.order.acked(self.delivered.answered);
+        }
+        self.look_over();
+    }
+
+    /// When a covered range is to be settled.
+    pub fn settle_at(&mut self, due: Instant) {
+        self.due = Some(self.due.map_or(due, |earliest| earliest.min(due)));
+    }
+
+    /// Takes the ranges about which later ACKs tell nothing more.
+    pub fn settled(&mut self, at: Instant) -> Vec<RetransmittedRange> {
+        let over = self.ranges.len() > MOST_RANGES;
+        if !over && self.due.is_none_or(|due| at < due) {
+            return Vec::new();
+        }
+        let mut settled = Vec::new();
+        if over {
+            settled.push(self.ranges.remove(0));
+        }
+        let ranges = std::mem::take(&mut self.ranges);
+        let (done, open): (Vec<_>, Vec<_>) = ranges.into_iter().partition(|one| one.due <= at);
+        self.ranges = open;
+        settled.extend(done);
+        for ack in settled.iter_mut().filter_map(|range| range.covering_ack.as_mut()) {
+            if ack.is_awaited() {
+                ack.duplicate = DuplicateAck::Missing;
+            }
+        }
+        self.look_over();
+        settled
+    }
+
+    /// Takes all that is left, at the end.
+    pub fn take_all(&mut self) -> Vec<RetransmittedRange> {
+        self.due = None;
+        std::mem::take(&mut self.ranges)
+    }
+
+    /// Updates what is still expected, and when the next range may be settled.
+    fn look_over(&mut self) {
+        let awaits = |range: &RetransmittedRange| {
+            range.awaits_next || range.covering_ack.is_none_or(|ack| ack.is_awaited())
+        };
+        self.awaits_ack = self.ranges.iter().any(awaits);
+        let due = self.ranges.iter().map(|range| range.due).filter(|&due| due != Instant::NEVER);
+        self.due = due.min();
+    }
+}
+
+/// Notes the first covering ACK of the range.
+fn cover(range: &mut RetransmittedRange, ack: &Ack<'_>) {
+    let facts = ack.facts;
+    let again = range.first_retransmitted().unwrap_or(facts.at);
+    // What had been reported before is no news.
+    let news = facts.advanced.saturating_sub(facts.sacked_before);
+    range.covering_ack = Some(CoveringAck {
+        at: facts.at,
+        frame: ack.frame,
+        reports_duplicate: facts.dsack.is_some_and(|block| range.spans(block.start)),
+        all: ack.next_sent().is_none_or(|sent| sent >= again),
+        jumps: news > 2 * range.end.since(range.start),
+        duplicate: DuplicateAck::Awaited,
+    });
+    // Where a queue has grown, duplicates take as long as their originals.
+    let waited = facts.at.since(again.min(facts.at));
+    range.due = facts.at + ack.trips.patience().max(waited * 2);
+    if range.end <= facts.ack {
+        range.expected_next = Some(facts.ack);
+        range.awaits_next = true;
+    }
+}
+
+/// The original; of one that the capture lacks only that it was sent before all others.
+fn first_copy(original: Option<&Sent>) -> Transmission {
+    Transmission {
+        at: original.map_or(Instant::START, |sent| sent.first_sent),
+        timestamp: original.map(|sent| sent.first_timestamp).filter(|&value| value > 0),
+        retransmission: None,
+    }
+}

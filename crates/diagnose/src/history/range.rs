@@ -1,0 +1,169 @@
+//! A range that was sent more than once: its copies, its first covering ACK, and the evidence.
+
+use rtolab_tcp::Seq;
+use rtolab_time::{Duration, Instant};
+
+use super::arrivals::Arrival;
+use super::sign::{Bound, Sign};
+use crate::trigger::Trigger;
+
+/// One transmission of a range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transmission {
+    pub at: Instant,
+    /// TSval.
+    pub timestamp: Option<u32>,
+    /// What is known of it as a retransmission; `None` of the original.
+    pub retransmission: Option<Retransmission>,
+}
+
+/// A retransmission as the capture has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Retransmission {
+    pub frame: u64,
+    pub identification: u16,
+    /// The sequence number on the wire.
+    pub raw: u32,
+    /// Payload in bytes.
+    pub len: u32,
+    pub trigger: Trigger,
+    /// The detectors' episode to which a timeout belongs.
+    pub judged: Option<u32>,
+    /// How long after the last event that restarts a retransmission timer.
+    pub idle: Duration,
+    /// Had the capture seen these bytes before?
+    pub arrival: Arrival,
+}
+
+/// The first ACK of a range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CoveringAck {
+    pub at: Instant,
+    pub frame: u64,
+    /// Does it report the range as received twice?
+    pub reports_duplicate: bool,
+    /// Does it acknowledge all that was sent before the first retransmission?
+    pub all: bool,
+    /// Does it acknowledge far more than the range, of which nothing had been reported?
+    pub jumps: bool,
+    /// Whether a duplicate ACK followed.
+    pub duplicate: DuplicateAck,
+}
+
+impl CoveringAck {
+    /// Can a duplicate of it still come?
+    pub fn is_awaited(&self) -> bool {
+        self.duplicate == DuplicateAck::Awaited
+    }
+}
+
+/// The duplicate ACK of the copies after the first that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DuplicateAck {
+    /// None has come yet.
+    Awaited,
+    /// One came, or more.
+    Came,
+    /// Later transmissions have arrived, and none had come.
+    Missing,
+}
+
+/// Whether an original arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Original {
+    Arrived,
+    Lost,
+    Unknown,
+}
+
+/// A range that was sent more than once.
+#[derive(Clone, Debug)]
+pub(crate) struct RetransmittedRange {
+    pub start: Seq,
+    pub end: Seq,
+    pub is_syn: bool,
+    /// In the order of sending, the original first, which the capture may lack.
+    pub copies: Vec<Transmission>,
+    pub signs: Vec<Sign>,
+    pub covering_ack: Option<CoveringAck>,
+    /// How often the receiver reported it as received twice.
+    pub duplicates: usize,
+    /// The acknowledgment number of the first cumulative ACK: whether the original there arrives
+    /// tells which copy of this range did.
+    pub expected_next: Option<Seq>,
+    /// Is that still to be acknowledged?
+    pub awaits_next: bool,
+    /// When it may be settled.
+    pub due: Instant,
+}
+
+impl RetransmittedRange {
+    /// What follows from the evidence that carries more: `(most, least)` bounds of the first copy
+    /// that arrived.
+    pub fn bounds(&self) -> (Option<usize>, usize) {
+        let (mut most, mut least) = (None, 0);
+        for sign in self.signs.iter().filter(|sign| sign.kind.carries) {
+            match sign.bound {
+                Bound::AtMost(first) => most = Some(most.map_or(first, |most| first.min(most))),
+                Bound::AtLeast(first) => least = first.max(least),
+            }
+        }
+        (most, least)
+    }
+
+    /// Did the original arrive, as far as is known?
+    pub fn original(&self) -> Original {
+        match self.bounds() {
+            (Some(0), 1..) => Original::Unknown,
+            (Some(0), 0) => Original::Arrived,
+            (_, 1..) => Original::Lost,
+            _ => Original::Unknown,
+        }
+    }
+
+    /// When its last copy was sent, if that must have been the one to arrive.
+    pub fn delivered_copy(&self) -> Option<Instant> {
+        let (most, least) = self.bounds();
+        let last = self.copies.len() - 1;
+        (least == last && most.is_none_or(|most| most >= last)).then(|| self.copies[last].at)
+    }
+
+    /// Was it first acknowledged at this time?
+    pub fn is_covered_at(&self, at: Instant) -> bool {
+        self.covering_ack.is_some_and(|ack| ack.at == at)
+    }
+
+    /// Was it first acknowledged before this time?
+    pub fn is_covered_before(&self, at: Instant) -> bool {
+        self.covering_ack.is_some_and(|ack| ack.at < at)
+    }
+
+    /// Is this frame its first covering ACK?
+    pub fn is_covered_by(&self, frame: u64) -> bool {
+        self.covering_ack.is_some_and(|ack| ack.frame == frame)
+    }
+
+    /// When the first retransmission was sent.
+    pub fn first_retransmitted(&self) -> Option<Instant> {
+        self.copies.get(1).map(|copy| copy.at)
+    }
+
+    pub fn spans(&self, seq: Seq) -> bool {
+        self.start <= seq && seq < self.end
+    }
+
+    /// Notes evidence; the same twice is noted once.
+    pub fn note(&mut self, sign: Sign) {
+        let known = |known: &Sign| known.kind == sign.kind && known.bound == sign.bound;
+        if !self.signs.iter().any(known) {
+            self.signs.push(sign);
+        }
+    }
+
+    pub fn retransmissions(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (usize, &Transmission, &Retransmission)> {
+        let copies = self.copies.iter().enumerate();
+        copies.filter_map(|(index, copy)| Some((index, copy, copy.retransmission.as_ref()?)))
+    }
+}

@@ -1,0 +1,69 @@
+//! What speaks for or against a retransmission.
+//!
+//! A capture can say only one thing of a range that was sent several times: which of its copies was
+//! the first, in the order of sending, to arrive. Later copies were unneeded, it and earlier ones
+//! needed. Each piece of evidence bounds that copy from one side.
+
+use std::ptr;
+
+/// A kind of evidence: one `static` each, equal to itself alone.
+#[derive(Debug)]
+pub struct Kind {
+    /// As documents name it.
+    pub name: &'static str,
+    /// How far it can be trusted, between 0 and 1.
+    pub confidence: f64,
+    /// Can other evidence build on it?
+    pub carries: bool,
+}
+
+impl Kind {
+    pub(crate) const fn new(name: &'static str, confidence: f64) -> Self {
+        Self { name, confidence, carries: true }
+    }
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self, other)
+    }
+}
+
+/// Which copies may have been the first, in the order of sending, to arrive; the original is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// This one or an earlier one.
+    AtMost(usize),
+    /// This one or a later one.
+    AtLeast(usize),
+}
+
+impl Bound {
+    /// The same bound with the frame that shows it.
+    pub const fn shown_by(self, frame: u64) -> Found {
+        Found { bound: self, frame }
+    }
+}
+
+/// What a look for one kind of evidence found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub bound: Bound,
+    pub frame: u64,
+}
+
+impl Found {
+    /// A sign of this kind.
+    pub const fn of(self, kind: &'static Kind) -> Sign {
+        Sign { kind, bound: self.bound, frame: self.frame }
+    }
+}
+
+/// A piece of evidence about a range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sign {
+    pub kind: &'static Kind,
+    pub bound: Bound,
+    /// The frame that shows it.
+    pub frame: u64,
+}

@@ -1,0 +1,130 @@
+//! The second pass over settled ranges, when everything is known: what became of one range tells
+//! something of others.
+
+use rtolab_tcp::Seq;
+use rtolab_time::{Duration, Instant};
+
+use crate::evidence::{KINDS, Pair, Row, Witness};
+use crate::history::{Found, RetransmittedRange};
+use crate::rtt::RoundTrips;
+
+/// The next range is looked for among at most this many that begin before it ends.
+const NEARBY: usize = 1024;
+
+/// Asks the second pass of all settled ranges of a direction, and leaves them in order.
+pub(crate) fn run(settled: &mut [RetransmittedRange], trips: &RoundTrips, sack: bool) {
+    settled.sort_by_key(|range| (range.start, range.copies.len()));
+    pairs(settled, trips);
+    if sack {
+        forward(settled, trips.reordering());
+        backward(settled, trips.reordering());
+    } else {
+        in_turn(settled, trips.reordering());
+    }
+}
+
+/// Ranges whose expected next range was retransmitted, too. The last one comes first, because each
+/// tells something of the one before it.
+fn pairs(settled: &mut [RetransmittedRange], trips: &RoundTrips) {
+    for index in (0..settled.len()).rev() {
+        let Some(other) = next(settled, index) else { continue };
+        for (rows, of) in [(KINDS.of_next, other), (KINDS.of_first, index)] {
+            for (kind, ask) in rows {
+                let pair = Pair { range: &settled[index], next: &settled[other], trips };
+                if let Some(found) = ask(&pair) {
+                    settled[of].note(found.of(kind));
+                }
+            }
+        }
+    }
+}
+
+/// The range that the first covering ACK of this one expected next.
+fn next(settled: &[RetransmittedRange], index: usize) -> Option<usize> {
+    let next = settled[index].expected_next?;
+    let end = settled.partition_point(|range| range.start <= next);
+    let nearby = end.saturating_sub(NEARBY)..end;
+    let found = settled[nearby.clone()].iter().rposition(|range| range.spans(next));
+    found.map(|found| found + nearby.start).filter(|&other| other != index)
+}
+
+/// RFC 8985 without SACK: a copy of one range is known to have arrived when the next one, which its
+/// ACK expected, had not. Each range tells something of the next.
+fn in_turn(settled: &mut [RetransmittedRange], reordering: Duration) {
+    for index in 0..settled.len() {
+        let (Some(covering), Some(other)) = (settled[index].covering_ack, next(settled, index))
+        else {
+            continue;
+        };
+        if let Some(sent) = settled[index].delivered_copy() {
+            let witness = Witness { sent, frame: covering.frame, reordering };
+            note(&mut settled[other], KINDS.after_witness, witness);
+        }
+    }
+}
+
+/// RFC 8985 once more: the witness is the newest copy known to have arrived before the range did.
+fn forward(settled: &mut [RetransmittedRange], reordering: Duration) {
+    // The newest copy before the ACKs of this time, and at it.
+    let (mut before, mut now) = (None, None);
+    let mut at = Instant::START;
+    for (covered, _, index) in by_covering_ack(settled) {
+        if covered > at {
+            (before, at) = (now, covered);
+        }
+        let range = &mut settled[index];
+        if let Some((sent, frame)) = before {
+            note(range, KINDS.after_witness, Witness { sent, frame, reordering });
+        }
+        let frame = range.covering_ack.map_or(0, |ack| ack.frame);
+        now = now.max(range.delivered_copy().map(|sent| (sent, frame)));
+    }
+}
+
+/// The order of originals once more: the witness is the copy sent first of those known to have
+/// arrived after the range did.
+fn backward(settled: &mut [RetransmittedRange], reordering: Duration) {
+    // Without timestamps it is not known well enough what came first.
+    if !settled.iter().flat_map(|range| &range.copies).any(|copy| copy.timestamp.is_some()) {
+        return;
+    }
+    // The copy sent first after ACKs of this time, and with them.
+    let (mut after, mut now) = (None::<(Instant, u64)>, None);
+    let mut at = Instant::NEVER;
+    for (covered, _, index) in by_covering_ack(settled).into_iter().rev() {
+        if covered < at {
+            (after, at) = (now, covered);
+        }
+        let range = &mut settled[index];
+        if let Some((sent, frame)) = after {
+            note(range, KINDS.before_witness, Witness { sent, frame, reordering });
+        }
+        let frame = range.covering_ack.map_or(0, |ack| ack.frame);
+        if let (Some(most), _) = range.bounds() {
+            let sent = range.copies[most].at;
+            if sent > Instant::START && now.is_none_or(|(earliest, _)| sent < earliest) {
+                now = Some((sent, frame));
+            }
+        }
+    }
+}
+
+type OfWitness = fn(&RetransmittedRange, &Witness) -> Option<Found>;
+
+fn note(range: &mut RetransmittedRange, rows: &[Row<OfWitness>], witness: Witness) {
+    for (kind, ask) in rows {
+        if let Some(found) = ask(range, &witness) {
+            range.note(found.of(kind));
+        }
+    }
+}
+
+/// The acknowledged ranges, by the time of their first covering ACK.
+fn by_covering_ack(settled: &[RetransmittedRange]) -> Vec<(Instant, Seq, usize)> {
+    let covered = settled.iter().enumerate();
+    let mut order: Vec<(Instant, Seq, usize)> = covered
+        .filter_map(|(index, range)| Some((range.covering_ack?.at, range.start, index)))
+        .collect();
+    order.sort_unstable();
+    order
+}

@@ -1,0 +1,107 @@
+//! Captures of one connection, written down packet by packet.
+
+use std::net::Ipv4Addr;
+
+use rtolab_capture::{Captured, Checksum, Packet, RUN_START};
+use rtolab_diagnose::{ConnectionReport, Diagnosis};
+use rtolab_tcp::wire::{Addresses, Ports, SackBlock, WireSegment};
+use rtolab_tcp::{Flags, SynOptions, Timestamps};
+use rtolab_time::Duration;
+
+pub const BYTES: u32 = 1000;
+const ISN: u32 = 0xffff_f000;
+
+/// What passes a capture, and when, in milliseconds.
+#[derive(Clone, Copy)]
+pub enum Event {
+    /// The client's n-th segment.
+    Data(u32),
+    /// The server's acknowledgment of all up to the n-th.
+    Ack(u32),
+    /// As before, and it reports the m-th as received twice.
+    Duplicate(u32, u32),
+}
+use Event::{Ack, Data, Duplicate};
+
+/// A capture of one connection, written down packet by packet.
+pub struct Script {
+    diagnosis: Diagnosis,
+    number: u64,
+    stamps: bool,
+    sack: bool,
+    /// What the server echoes.
+    pub echo: u32,
+}
+
+impl Script {
+    /// After a handshake that took `near` ms to the client and `far` ms to the server and back.
+    pub fn opened((near, far): (u64, u64), stamps: bool, sack: bool) -> Self {
+        let mut script = Self { diagnosis: Diagnosis::new(), number: 0, stamps, sack, echo: 1 };
+        script.put(0, (true, Flags::SYN), (ISN, 0, 0), None);
+        script.put(far, (false, Flags::SYN | Flags::ACK), (7, ISN.wrapping_add(1), 0), None);
+        script.put(far + near, (true, Flags::ACK), (8, 0, 0), None);
+        script
+    }
+
+    fn put(
+        &mut self,
+        millis: u64,
+        (forward, flags): (bool, Flags),
+        (seq, ack, len): (u32, u32, u32),
+        sack: Option<SackBlock>,
+    ) {
+        self.number += 1;
+        let addresses =
+            Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };
+        let ports = Ports { from: 1000, to: 80 };
+        let now = millis as u32 + 1;
+        let stamps = Timestamps { value: now, echo: if forward { 1 } else { self.echo } };
+        let (seq, ack) = match (forward, len) {
+            (true, 0) if !flags.has(Flags::SYN) => (ISN.wrapping_add(1), seq),
+            _ => (seq, ack),
+        };
+        let segment = WireSegment {
+            ports: if forward { ports } else { ports.reversed() },
+            seq,
+            ack,
+            len,
+            window: 60_000,
+            flags,
+            syn: SynOptions { mss: Some(1000), window_scale: None, sack_permitted: self.sack },
+            timestamps: self.stamps.then_some(stamps),
+            sack: sack.into_iter().collect(),
+        };
+        let packet = Packet {
+            at: RUN_START + Duration::from_millis(millis),
+            addresses: if forward { addresses } else { addresses.reversed() },
+            identification: self.number as u16,
+            segment,
+            comment: None,
+            codepoint: rtolab_tcp::Codepoint::default(),
+        };
+        let captured =
+            Captured { number: self.number, packet, checksum: Checksum::Cut, offer: None };
+        self.diagnosis.packet(&captured);
+    }
+
+    pub fn play(&mut self, events: &[(u64, Event)]) -> &mut Self {
+        for &(millis, event) in events {
+            let start = |n: u32| ISN.wrapping_add(1).wrapping_add((n - 1) * BYTES);
+            let block = |n| SackBlock { start: start(n), end: start(n + 1) };
+            match event {
+                Data(n) => self.put(millis, (true, Flags::ACK), (start(n), 8, BYTES), None),
+                Ack(n) => self.put(millis, (false, Flags::ACK), (8, start(n + 1), 0), None),
+                Duplicate(n, m) => {
+                    let ack = start(n + 1);
+                    self.put(millis, (false, Flags::ACK), (8, ack, 0), Some(block(m)));
+                }
+            }
+        }
+        self
+    }
+
+    pub fn report(&mut self) -> ConnectionReport {
+        self.diagnosis.finish();
+        self.diagnosis.poll().expect("a connection")
+    }
+}
