@@ -6,8 +6,10 @@ import struct
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -202,7 +204,41 @@ def test_tables_and_page_hold_what_the_document_does(made: Path, tmp_path: Path)
     untold = one | {"episodes": [{"cost": {"time_lost": None}}]}
     assert (tables.time_lost(untold), tables.time_lost(one | {"episodes": []})) == ("-", "-")
     assert "application/gzip" in html
-    assert Diagnosis("x", found.document).worst == found.worst
+
+
+def test_tables_hold_the_rows_of_the_document(made: Path) -> None:
+    found = diagnose(made)
+    told = found.tables()
+    [one] = found.document["connections"]
+    named = {"retransmissions": "retransmissions", "timeouts": "timeouts", "episodes": "episodes"}
+    for table, key in {**named, "findings": "habits"}.items():
+        rows = [{"connection": one["number"], **flat(row)} for row in one[key]]
+        assert rows, key
+        shown = told[table].rows(named=True)
+        assert [present(row) for row in shown] == [present(row) for row in rows], table
+    nested = (*named, "habits")
+    plain = flat({key: value for key, value in one.items() if key not in nested})
+    [row] = told["connections"].rows(named=True)
+    assert present(row) == present(plain)
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the document under the names of tables."""
+    cells: dict[str, Any] = {}
+    for key, value in row.items():
+        if key in ("evidence", "against"):
+            cells[key] = [piece["kind"] for piece in value]
+        elif key == "verdicts":
+            cells[key] = json.dumps(value, separators=(",", ":"))
+        elif isinstance(value, dict):
+            cells |= {f"{key}_{name}": part for name, part in value.items()}
+        else:
+            cells["kind" if key == "habit" else key] = value
+    return cells
+
+
+def present(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if value is not None}
 
 
 NO_EVIDENCE = {"kernel.timestamps": False, "kernel.sack": False, "kernel.dsack": False}
@@ -267,15 +303,17 @@ def shown(found: Diagnosis) -> str:
 
 
 def test_an_address_of_ipv6_is_shown_with_its_brackets(made: Path) -> None:
-    document = diagnose(made).document
+    found = diagnose(made)
+    document = found.document
     document["connections"][0]["client"] = "[fe80::a00:1]:49152"
-    assert "[fe80::a00:1]:49152" in shown(Diagnosis("six", document))
+    assert "[fe80::a00:1]:49152" in shown(found)
 
 
 def test_what_a_capture_holds_twice_or_lacks_is_said(made: Path) -> None:
-    document = diagnose(made).document
-    assert "captured twice" not in shown(Diagnosis("made", document))
+    found = diagnose(made)
+    document = found.document
+    assert "captured twice" not in shown(found)
     document["connections"][0] |= {"captured_twice": 3, "missed_bytes": 1460, "vantage": "receiver"}
-    told = shown(Diagnosis("made", document))
+    told = shown(found)
     assert "3 packets captured twice count once; 1460 bytes were acknowledged" in told
     assert "Seen at the receiver" in told

@@ -7,6 +7,7 @@ from typing import Protocol, TypedDict, final, type_check_only
 __all__ = [
     "Ack",
     "CaptureError",
+    "Diagnosis",
     "EmulationError",
     "Episode",
     "Error",
@@ -813,10 +814,25 @@ def emulate(
         InternalError: a defect in rtolab.
     """
 
+@final
+class Diagnosis:
+    """The rows of a capture's diagnosis, as one JSON document and as tables."""
+
+    def json(self) -> str:
+        """One JSON document."""
+
+    def tables(self) -> dict[str, Table]:
+        """The tables `connections`, `retransmissions`, `timeouts`, `episodes` and `findings`.
+
+        They hold the rows of the document under its names. All but the first begin with
+        `connection`, the number of the row's connection. Times are in seconds since the capture's
+        first packet, sizes in bytes.
+        """
+
 def diagnose(
     path: str | PathLike[str], *, progress: Callable[[int, int], object] | None = None
-) -> str:
-    """What each retransmission in a capture was, as one JSON document.
+) -> Diagnosis:
+    """What each retransmission in a capture was.
 
     Args:
         path: the capture, `-` for standard input.

@@ -20,6 +20,7 @@ mod rtt;
 mod run;
 mod second_pass;
 mod stack;
+pub mod tables;
 mod trace;
 mod trigger;
 mod vantage;

@@ -7,23 +7,49 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rtolab_capture::{annotated, unpacked};
-use rtolab_diagnose::trace as diagnose_trace;
+use rtolab_diagnose::tables::TABLES;
+use rtolab_diagnose::{Document, trace as diagnose_trace};
 
 use crate::error::{CaptureError, guard, raise};
+use crate::table::Table;
 
 /// What `-` names.
 const STANDARD_INPUT: &str = "-";
 
-/// Diagnoses the capture at `path`, `-` for standard input: one JSON document. `progress` is called
-/// now and then with the bytes read, unpacked, and of the file.
+/// What a capture holds: rows, as one JSON document and as tables.
+#[pyclass(frozen, module = "rtolab._rtolab")]
+pub(crate) struct Diagnosis(Document);
+
+#[pymethods]
+impl Diagnosis {
+    /// One JSON document.
+    fn json(&self, py: Python<'_>) -> PyResult<String> {
+        let json = || serde_json::to_string(&self.0).map_err(|error| raise::<CaptureError>(&error));
+        guard(|| py.detach(json))
+    }
+
+    /// The tables, by name.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = PyDict::new(py);
+        for (name, table) in TABLES {
+            let table = guard(|| Ok(Table(py.detach(|| table(&self.0)))))?;
+            tables.set_item(name, table)?;
+        }
+        Ok(tables)
+    }
+}
+
+/// Diagnoses the capture at `path`, `-` for standard input. `progress` is called now and then with
+/// the bytes read, unpacked, and of the file.
 #[pyfunction]
 #[pyo3(signature = (path, *, progress=None))]
 pub(crate) fn diagnose(
     py: Python<'_>,
     path: PathBuf,
     progress: Option<Py<PyAny>>,
-) -> PyResult<String> {
+) -> PyResult<Diagnosis> {
     guard(|| {
         py.detach(|| {
             let (input, size, interrupt) = open(&path)?;
@@ -36,7 +62,7 @@ pub(crate) fn diagnose(
             };
             let document = rtolab_diagnose::diagnose(input, watch)?;
             interrupt.told()?;
-            serde_json::to_string(&document).map_err(|error| raise::<CaptureError>(&error))
+            Ok(Diagnosis(document))
         })
     })
 }

@@ -64,6 +64,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__commit__", env!("RTOLAB_COMMIT"))?;
     module.add_class::<table::Table>()?;
     module.add_class::<outcome::Outcome>()?;
+    module.add_class::<diagnose::Diagnosis>()?;
     module.add_class::<prototype::PyAck>()?;
     module.add_class::<prototype::PySent>()?;
     module.add_class::<prototype::PyEpisode>()?;

@@ -2,30 +2,38 @@
 
 use std::sync::Arc;
 
+use arrow_array::builder::{ListBuilder, PrimitiveBuilder, StringBuilder};
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 
 use crate::{Recording, Run};
 
-/// A table in the making: the rows of all runs, and the columns named so far.
-pub(crate) struct Table<'a, R> {
-    rows: Vec<(&'a Run, &'a R)>,
+/// A table in the making: rows, each with what it belongs to, and the columns named so far.
+pub struct Table<'a, R, Owner = Run> {
+    rows: Vec<(&'a Owner, &'a R)>,
     fields: Vec<Field>,
     columns: Vec<ArrayRef>,
 }
 
 impl<'a, R> Table<'a, R> {
     /// The rows that `rows` picks of each recording, with the columns that every table begins with.
-    pub fn of(recordings: &'a [Recording], rows: impl Fn(&'a Recording) -> &'a [R]) -> Self {
-        let rows = recordings
-            .iter()
-            .flat_map(|recording| rows(recording).iter().map(move |row| (&recording.run, row)))
-            .collect();
-        Self { rows, fields: Vec::new(), columns: Vec::new() }
-            .add("run", |(run, _)| run.run)
-            .add("seed", |(run, _)| run.seed)
-            .add("sender", |(run, _)| &*run.sender)
+    pub(crate) fn of(recordings: &'a [Recording], rows: impl Fn(&'a Recording) -> &'a [R]) -> Self {
+        Self::new(
+            recordings
+                .iter()
+                .flat_map(|recording| rows(recording).iter().map(move |row| (&recording.run, row))),
+        )
+        .owner("run", |run| run.run)
+        .owner("seed", |run| run.seed)
+        .owner("sender", |run| &*run.sender)
+    }
+}
+
+impl<'a, R, Owner> Table<'a, R, Owner> {
+    /// These rows, each with what it belongs to.
+    pub fn new(rows: impl Iterator<Item = (&'a Owner, &'a R)>) -> Self {
+        Self { rows: rows.collect(), fields: Vec::new(), columns: Vec::new() }
     }
 
     /// A column with `cell` of each row.
@@ -33,13 +41,22 @@ impl<'a, R> Table<'a, R> {
         self.add(name, |(_, row)| cell(row))
     }
 
+    /// A column with `cell` of what each row belongs to.
+    pub fn owner<C: Cell>(self, name: &str, cell: impl Fn(&'a Owner) -> C) -> Self {
+        self.add(name, |(owner, _)| cell(owner))
+    }
+
     /// All columns together.
+    ///
+    /// # Panics
+    ///
+    /// Never: every column has a cell of every row.
     pub fn finish(self) -> RecordBatch {
         RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
             .expect("every column has a cell of every row")
     }
 
-    fn add<C: Cell>(mut self, name: &str, cell: impl Fn((&'a Run, &'a R)) -> C) -> Self {
+    fn add<C: Cell>(mut self, name: &str, cell: impl Fn((&'a Owner, &'a R)) -> C) -> Self {
         let column = C::array(self.rows.iter().copied().map(cell));
         self.fields.push(Field::new(name, column.data_type().clone(), C::NULLABLE));
         self.columns.push(column);
@@ -48,9 +65,11 @@ impl<'a, R> Table<'a, R> {
 }
 
 /// What a column can hold; an `Option` of it where a cell may be null.
-pub(crate) trait Cell {
+pub trait Cell {
+    /// May a cell be null?
     const NULLABLE: bool;
 
+    /// The column of these cells.
     fn array(cells: impl Iterator<Item = Self>) -> ArrayRef;
 }
 
@@ -82,4 +101,26 @@ cells! {
     bool => BooleanArray;
     &str => StringArray;
     String => StringArray;
+}
+
+/// Lists, whose items may be null.
+macro_rules! lists {
+    ($($item:ty => $builder:ty;)*) => {$(
+        impl Cell for Option<Vec<Option<$item>>> {
+            const NULLABLE: bool = true;
+
+            fn array(cells: impl Iterator<Item = Self>) -> ArrayRef {
+                let mut lists = ListBuilder::new(<$builder>::new());
+                lists.extend(cells);
+                Arc::new(lists.finish())
+            }
+        }
+    )*};
+}
+
+lists! {
+    u32 => PrimitiveBuilder<UInt32Type>;
+    u64 => PrimitiveBuilder<UInt64Type>;
+    f64 => PrimitiveBuilder<Float64Type>;
+    &str => StringBuilder;
 }

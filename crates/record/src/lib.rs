@@ -6,6 +6,7 @@ mod judged;
 mod rows;
 pub mod tables;
 
+pub use column::{Cell, Table};
 pub use judged::{Comparison, DuplicateCause, DuplicateRow, Rest, Truths, VerdictRow, WhatIfRow};
 pub use rows::{
     ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, HEAD, LinkRow, Losses,

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -123,12 +124,12 @@ def _diagnosed(
 
 
 def _diagnose(name: str, file: Path | str) -> Diagnosis:
-    from rtolab.diagnosis import Diagnosis, diagnose  # noqa: PLC0415
+    from rtolab.diagnosis import diagnose  # noqa: PLC0415
 
     notice_interrupts()
     with progressing(f"reading {name}") as progress:
         found = diagnose(file, progress=progress)
-    return Diagnosis(found.capture, found.document | {"capture": name})
+    return replace(found, document=found.document | {"capture": name})
 
 
 @contextmanager

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 SHOWN = 10
 """Connections in a notebook."""
-NESTED = ("retransmissions", "timeouts", "episodes", "habits")
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,12 @@ class Diagnosis:
     Attributes:
         capture: the file.
         document: as `rtolab diagnose --json` prints it.
+        rows: what both the document and the tables are made of.
     """
 
     capture: str
     document: dict[str, Any]
+    rows: _rtolab.Diagnosis
 
     def __repr__(self) -> str:
         return f"<Diagnosis of {self.capture}>"
@@ -102,13 +103,12 @@ class Diagnosis:
         raise Error(f"nothing is counted as `{what}`; {', '.join(COUNTED)} are")
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """One table each of connections, retransmissions, timeouts, episodes and habits."""
-        connections = self.document["connections"]
-        tables = {"connections": [_flat(one) for one in connections]}
-        for name in NESTED:
-            rows = [(one["number"], row) for one in connections for row in one[name]]
-            tables[name] = [{"connection": number, **_flat(row)} for number, row in rows]
-        return {name: pl.DataFrame(rows, infer_schema_length=None) for name, rows in tables.items()}
+        """One table each of connections, retransmissions, timeouts, episodes and findings.
+
+        The columns have the names of the document's keys; those of a nested object begin with its
+        name. `connection` is the number of the row's connection.
+        """
+        return {name: pl.DataFrame(table) for name, table in self.rows.tables().items()}
 
     def write_parquet(self, folder: Path) -> list[Path]:
         """Write the tables, one file each; those without a row are left out."""
@@ -138,11 +138,12 @@ def diagnose(
         Error: the file cannot be opened, or nothing can be read of it. What a damaged one holds
             before the damage is diagnosed; see `Diagnosis.error`.
     """
-    document = json.loads(_rtolab.diagnose(capture, progress=progress))
+    rows = _rtolab.diagnose(capture, progress=progress)
+    document = json.loads(rows.json())
     read = document["summary"]["packets"] or any(document["skipped"].values())
     if document["error"] and not read:
         raise Error(f"{capture}: {document['error']}")
-    return Diagnosis(str(capture), {"capture": str(capture), **document})
+    return Diagnosis(str(capture), {"capture": str(capture), **document}, rows)
 
 
 def annotate(diagnosis: Diagnosis, out: Path) -> None:
@@ -204,20 +205,3 @@ def _suffering(connection: Connection) -> tuple[float, ...]:
     in_vain = sum(one["len"] for one in resent if one["verdict"] == "unneeded")
     spurious = sum(one["class"] in ("spurious", "ack-lost") for one in connection["timeouts"])
     return (spurious, in_vain, len(connection["timeouts"]), len(resent), -connection["number"])
-
-
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row without what is a table of its own; what is nested by name is told beside the rest."""
-    flat: dict[str, Any] = {}
-    for key, value in row.items():
-        if key in NESTED:
-            continue
-        if key in ("evidence", "against"):
-            flat[key] = [found["kind"] for found in value]
-        elif key == "verdicts":
-            flat[key] = json.dumps(value)
-        elif isinstance(value, dict):
-            flat |= {f"{key}_{name}": part for name, part in value.items()}
-        else:
-            flat[key] = value
-    return flat

@@ -1,0 +1,147 @@
+//! The tables of a diagnosis in Arrow's format, one function a table: the rows that JSON is made of,
+//! under the same names. What JSON nests by name has that name before its own. Times are in seconds
+//! since the capture's first packet, sizes in bytes.
+
+use arrow_array::RecordBatch;
+use rtolab_record::{Cell, Table};
+
+use crate::evidence::Verdict;
+use crate::report::{
+    Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
+    TimeoutReport,
+};
+use crate::stack::Guess;
+use crate::{ConformanceFinding, Document};
+
+/// All tables of a diagnosis, by name.
+pub const TABLES: [(&str, fn(&Document) -> RecordBatch); 5] = [
+    ("connections", connections),
+    ("retransmissions", retransmissions),
+    ("timeouts", timeouts),
+    ("episodes", episodes),
+    ("findings", findings),
+];
+
+/// `connections`: one row a connection. What a handshake agreed on is null where the capture lacks
+/// it, and the guess at the sender's system where there is none.
+fn connections(document: &Document) -> RecordBatch {
+    fn agreed<C>(of: impl Fn(&Options) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
+        move |row| row.options.as_ref().map(&of)
+    }
+    fn guessed<'a, C>(of: impl Fn(&'a Guess) -> C) -> impl Fn(&'a ConnectionReport) -> Option<C> {
+        move |row| row.stack.as_ref().map(&of)
+    }
+    Table::new(document.connections.iter().map(|row| (row, row)))
+        .column("number", |row| row.number)
+        .column("client", |row| &*row.client)
+        .column("server", |row| &*row.server)
+        .column("vantage", |row| row.vantage.name())
+        .column("sender", |row| row.sender)
+        .column("start", |row| row.start)
+        .column("end", |row| row.end)
+        .column("packets", |row| row.packets)
+        .column("captured_twice", |row| row.captured_twice)
+        .column("missed_bytes", |row| row.missed_bytes)
+        .column("untold", |row| row.untold)
+        .column("bytes", |row| list(row.bytes))
+        .column("options_mss", agreed(|o| o.mss.map(|mss| mss.map(u32::from)).to_vec()))
+        .column(
+            "options_window_scale",
+            agreed(|o| o.window_scale.map(|shift| shift.map(u32::from)).to_vec()),
+        )
+        .column("options_timestamps", agreed(|o| o.timestamps))
+        .column("options_sack", agreed(|o| o.sack))
+        .column("options_dsack", agreed(|o| o.dsack))
+        .column("min_rtt", |row| row.min_rtt)
+        .column(
+            "stack_systems",
+            guessed(|g| g.systems.iter().copied().map(Some).collect::<Vec<_>>()),
+        )
+        .column("stack_confidence", guessed(|g| g.confidence))
+        .column(
+            "stack_grounds",
+            guessed(|g| g.grounds.iter().map(|s| Some(&**s)).collect::<Vec<_>>()),
+        )
+        .column("stack_frame", guessed(|g| g.frame))
+        .finish()
+}
+
+/// `retransmissions`: one row a retransmission, with the kinds of evidence.
+fn retransmissions(document: &Document) -> RecordBatch {
+    let kinds = |evidence: &[EvidenceReport]| list(evidence.iter().map(|piece| piece.kind));
+    of_connections(document, |connection| &connection.retransmissions)
+        .column("frame", |row: &RetransmissionReport| row.frame)
+        .column("t", |row| row.t)
+        .column("from", |row| row.from)
+        .column("ip_id", |row| u32::from(row.ip_id))
+        .column("seq", |row| row.seq)
+        .column("len", |row| row.len)
+        .column("trigger", |row| row.trigger.name())
+        .column("backoff", |row| row.backoff)
+        .column("verdict", |row| Verdict::name(row.verdict))
+        .column("confidence", |row| row.confidence)
+        .column("evidence", |row| kinds(&row.evidence))
+        .column("against", |row| kinds(&row.against))
+        .finish()
+}
+
+/// `timeouts`: one row a timeout; `verdicts` is a JSON object of the detectors' verdicts by name.
+fn timeouts(document: &Document) -> RecordBatch {
+    of_connections(document, |connection| &connection.timeouts)
+        .column("frame", |row: &TimeoutReport| row.frame)
+        .column("t", |row| row.t)
+        .column("from", |row| row.from)
+        .column("seq", |row| row.seq)
+        .column("backoff", |row| row.backoff)
+        .column("after", |row| row.after)
+        .column("handshake", |row| row.handshake)
+        .column("class", |row| Class::name(row.class))
+        .column("confidence", |row| row.confidence)
+        .column("verdicts", |row| serde_json::json!(row.verdicts).to_string())
+        .finish()
+}
+
+/// `episodes`: one row an episode, with what it cost.
+fn episodes(document: &Document) -> RecordBatch {
+    fn cost<C: Cell>(of: impl Fn(&Cost) -> C) -> impl Fn(&EpisodeReport) -> C {
+        move |row| of(&row.cost)
+    }
+    of_connections(document, |connection| &connection.episodes)
+        .column("from", |row| row.from)
+        .column("start", |row| row.start)
+        .column("end", |row| row.end)
+        .column("frames", |row| list(row.frames))
+        .column("stalled", |row| row.stalled.map(|times| times.map(Some).to_vec()))
+        .column("story", |row| &*row.story)
+        .column("cost_stall", cost(|cost| cost.stall))
+        .column("cost_time_lost", cost(|cost| cost.time_lost))
+        .column("cost_unneeded_bytes", cost(|cost| cost.unneeded_bytes))
+        .column("cost_timeouts", cost(|cost| cost.timeouts))
+        .column("cost_spurious_fast_retransmits", cost(|cost| cost.spurious_fast_retransmits))
+        .column("cost_flight", cost(|cost| list(cost.flight)))
+        .finish()
+}
+
+/// `findings`: one row a conformance finding.
+fn findings(document: &Document) -> RecordBatch {
+    of_connections(document, |connection| &connection.findings)
+        .column("from", |row: &ConformanceFinding| row.from)
+        .column("kind", |row| row.kind)
+        .column("about", |row| &*row.about)
+        .column("frames", |row| list(row.frames.iter().copied()))
+        .finish()
+}
+
+/// The rows of all connections, each with its connection's number.
+fn of_connections<R>(
+    document: &Document,
+    rows: fn(&ConnectionReport) -> &Vec<R>,
+) -> Table<'_, R, ConnectionReport> {
+    let connections = document.connections.iter();
+    Table::new(connections.flat_map(move |one| rows(one).iter().map(move |row| (one, row))))
+        .owner("connection", |one| one.number)
+}
+
+fn list<I>(items: impl IntoIterator<Item = I>) -> Option<Vec<Option<I>>> {
+    Some(items.into_iter().map(Some).collect())
+}
