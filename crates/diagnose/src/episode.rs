@@ -1,4 +1,4 @@
-//! Episodes: from the first timeout until all is acknowledged that was outstanding then.
+//! Episodes: from the first timeout until the ACK of all data that was outstanding then.
 
 use rtolab_tcp::{AckFacts, Flight, Segment, Seq};
 use rtolab_time::{Duration, Instant};
@@ -6,7 +6,7 @@ use rtolab_time::{Duration, Instant};
 use crate::history::{Frame, Retransmission};
 use crate::trigger::Trigger;
 
-/// So many episodes of a direction are told of.
+/// At most this many episodes of a direction are reported.
 const MOST_EPISODES: usize = 1 << 14;
 
 /// A timeout and what came of it.
@@ -18,19 +18,18 @@ pub(crate) struct Episode {
     pub end: Option<Instant>,
     /// The frames of the first timeout and of the last acknowledgment.
     pub frames: (u64, u64),
-    /// Since when something waited for its acknowledgment, and none came.
+    /// Since when data waited for its ACK, and none came.
     pub stalled_from: Instant,
-    /// When something was acknowledged first retransmission.
+    /// When new data was acknowledged again.
     pub stalled_to: Option<Instant>,
-    /// What is to be acknowledged.
+    /// The episode ends with the ACK of this.
     pub high: Seq,
-    /// Until this is acknowledged, what is sent again counts as a consequence.
+    /// Until this is acknowledged, retransmissions count as a consequence.
     wake: Seq,
     pub timeouts: u32,
-    pub fast_retransmits: u32,
     /// FlightSize before and after, in bytes.
     pub flight: (u64, u64),
-    /// When the last of what is to be acknowledged was sent first.
+    /// When the last data before `high` was sent first.
     pub sent: Instant,
     /// How long that usually took, if it had been measured.
     pub usual: Option<Duration>,
@@ -65,7 +64,7 @@ pub(crate) struct Episodes {
 }
 
 impl Episodes {
-    /// Something is sent again; `usual` is how long acknowledgments took before.
+    /// A retransmission is sent; `usual` is how long ACKs took before.
     pub fn retransmitted(
         &mut self,
         segment: &Segment,
@@ -86,7 +85,6 @@ impl Episodes {
                 high: flight.max(),
                 wake: flight.max(),
                 timeouts: 0,
-                fast_retransmits: 0,
                 flight: (flight.size(), 0),
                 sent: newest,
                 usual,
@@ -96,7 +94,6 @@ impl Episodes {
         }
         let Some(episode) = &mut self.open else { return };
         episode.timeouts += u32::from(timeout);
-        episode.fast_retransmits += u32::from(retransmission.trigger == Trigger::Fast);
         episode.wake = flight.max();
     }
 

@@ -1,4 +1,4 @@
-//! What one end of a connection sends, and what comes back for it.
+//! One direction of a connection: what its end sends, and the ACKs that come back.
 
 use rtolab_tcp::spurious::{DETECTORS, Judges, Judgment};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
@@ -17,12 +17,12 @@ use crate::second_pass;
 use crate::trigger::{Pace, Trigger};
 use crate::vantage::Vantage;
 
-/// What is outstanding at most before the oldest is given up: the capture then lacks the other
-/// direction, or acknowledgments.
+/// With more segments outstanding the oldest are given up: the capture lacks the other direction, or
+/// ACKs.
 const MOST_OUTSTANDING: usize = 1 << 16;
 
-/// So many ranges are told of that were sent more than once, and so many words of detectors, of one
-/// direction: what comes behind is counted.
+/// Retransmitted ranges and detectors' verdicts of one direction that are reported. The rest is
+/// counted.
 const MOST_SETTLED: usize = 1 << 18;
 const MOST_JUDGMENTS: usize = 1 << 20;
 
@@ -36,7 +36,7 @@ pub(crate) struct HalfConnection {
     pub arrivals: Arrivals,
     pub episodes: Episodes,
     pub conformance: Conformance,
-    /// Ranges about which all is said.
+    /// Ranges about which later ACKs tell nothing more.
     pub settled: Vec<RetransmittedRange>,
     /// How many more there are.
     pub untold: u64,
@@ -49,7 +49,7 @@ pub(crate) struct HalfConnection {
 }
 
 impl HalfConnection {
-    /// Begins with what is first seen to be sent.
+    /// Begins with the first segment seen.
     pub fn new(first: Seq) -> Self {
         Self {
             judges: Judges::new(DETECTORS, first),
@@ -97,7 +97,7 @@ impl HalfConnection {
         self.note_sent(segment, frame.at, Cause::Unknown);
     }
 
-    /// Something is sent that was sent before, at least in part.
+    /// The end sends a segment again, at least in part.
     fn retransmit(
         &mut self,
         segment: &Segment,
@@ -178,7 +178,7 @@ impl HalfConnection {
         }
     }
 
-    /// What the capture missed was sent at this time at the latest.
+    /// Data that the capture lacks was sent at this time at the latest.
     fn unseen(&mut self, end: Seq, at: Instant) {
         self.history.order.forget();
         let max = self.flight().max();
@@ -198,7 +198,7 @@ impl HalfConnection {
         self.judges.sent(segment, at, cause);
     }
 
-    /// Nobody acknowledges: the older half is taken as settled.
+    /// No ACK comes: the older half counts as settled.
     fn give_up(&mut self, at: Instant) {
         let half = self.flight().segments_from(self.flight().una()).nth(MOST_OUTSTANDING / 2);
         let Some(seq) = half.map(|sent| sent.seq) else { return };
@@ -229,7 +229,7 @@ impl HalfConnection {
         self.episodes.acked(&facts, self.judges.flight(), frame);
     }
 
-    /// What the acknowledgment says of what was sent again.
+    /// What the ACK says of retransmissions.
     fn judge(&mut self, segment: &Segment, facts: &AckFacts, (frame, duplicates): (&Frame, u32)) {
         self.take_judgments();
         if self.history.is_empty() {
@@ -265,7 +265,7 @@ impl HalfConnection {
         }
     }
 
-    /// Nothing more will come.
+    /// The direction ends.
     pub fn finish(&mut self, at: Instant, vantage: Vantage) {
         self.judges.finish(at);
         self.take_judgments();

@@ -1,4 +1,4 @@
-//! Which bytes of a direction the capture has seen: what comes again, and what comes late.
+//! Which bytes of a direction the capture has seen, to find those that come twice or late.
 
 use rtolab_tcp::{Segment, Seq};
 use rtolab_time::{Duration, Instant};
@@ -6,7 +6,7 @@ use rtolab_time::{Duration, Instant};
 use super::frame::Frame;
 use crate::rtt::RoundTrips;
 
-/// So many gaps are remembered at once.
+/// At most this many gaps are remembered at once.
 const MOST_GAPS: usize = 256;
 /// Networks seldom reorder by more; a retransmission comes later.
 const REORDERING: Duration = Duration::from_millis(20);
@@ -20,7 +20,7 @@ pub(crate) enum Arrival {
     Again,
     /// None of its bytes were, though later ones were: the capture or the network lost it before.
     FillsHole,
-    /// As before, and it was sent before those: it was overtaken.
+    /// As before, and it was sent before those: the network reordered it.
     Reordered,
     /// All of it is of before the capture.
     Earlier,
@@ -83,7 +83,7 @@ impl Arrivals {
     fn late(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
         let (start, end) = (segment.seq, segment.end());
         if end <= self.first {
-            // It can only be a repetition, whether or not what it repeats arrived.
+            // It can only be a retransmission, whether or not its original arrived.
             let known = self.acked.is_some_and(|acked| end <= acked);
             return if known { Arrival::Acknowledged } else { Arrival::Earlier };
         }
@@ -108,7 +108,7 @@ impl Arrivals {
         self.gaps = self.gaps.iter().flat_map(rest).take(MOST_GAPS).collect();
     }
 
-    /// All below is acknowledged: what is missing of it, the capture has missed.
+    /// All below is acknowledged: the capture lacks what is missing of it.
     pub fn forget(&mut self, una: Seq) {
         self.acked = Some(una);
         if self.gaps.is_empty() {
@@ -122,7 +122,7 @@ impl Arrivals {
         }
     }
 
-    /// Up to here was acknowledged what the capture has not seen.
+    /// The capture lacks data that is acknowledged up to here.
     pub fn missed(&mut self, ack: Seq) {
         self.missed += ack.since(self.max);
         self.max = self.max.max(ack);
