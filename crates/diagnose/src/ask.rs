@@ -1,16 +1,25 @@
 //! Asks the kinds of evidence about the history of one direction, as it grows.
 
 use crate::evidence::{End, Findings, KINDS, Retransmitting, Row};
-use crate::history::{Ack, RetransmissionHistory, RetransmittedRange};
+use crate::history::{Ack, Found, RetransmissionHistory, RetransmittedRange};
 use crate::vantage::Vantage;
 
-/// The range is retransmitted.
-pub(crate) fn on_retransmission(range: &mut RetransmittedRange, now: &Retransmitting) {
-    for (kind, ask) in KINDS.on_retransmission {
-        if let Some(found) = ask(range, now) {
+/// Notes what each of these kinds finds of a range.
+pub(crate) fn note<F: Copy>(
+    range: &mut RetransmittedRange,
+    rows: &[Row<F>],
+    ask: impl Fn(F, &RetransmittedRange) -> Option<Found>,
+) {
+    for &(kind, look) in rows {
+        if let Some(found) = ask(look, range) {
             range.note(found.of(kind));
         }
     }
+}
+
+/// The range is retransmitted.
+pub(crate) fn on_retransmission(range: &mut RetransmittedRange, now: &Retransmitting) {
+    note(range, KINDS.on_retransmission, |look, range| look(range, now));
 }
 
 /// An ACK came.
@@ -24,11 +33,7 @@ pub(crate) fn on_ack(history: &mut RetransmissionHistory, ack: &Ack<'_>) {
     let covers = awaits_ack && history.cover(ack);
     if covers {
         for range in history.iter_mut().filter(|range| range.is_covered_by(ack.frame)) {
-            for (kind, ask) in KINDS.on_first_ack {
-                if let Some(found) = ask(range, ack) {
-                    range.note(found.of(kind));
-                }
-            }
+            note(range, KINDS.on_first_ack, |look, range| look(range, ack));
         }
     }
     history.note_delivered(ack, covers);
@@ -40,27 +45,23 @@ pub(crate) fn on_ack(history: &mut RetransmissionHistory, ack: &Ack<'_>) {
 
 /// No more comes of it.
 pub(crate) fn at_end(range: &mut RetransmittedRange, vantage: Vantage, end: &End<'_>) {
-    let mut signs = Vec::new();
-    if vantage == Vantage::Receiver {
-        range.signs.clear();
-        for (index, _, copy) in range.retransmissions() {
-            for (kind, ask) in KINDS.at_receiver {
-                signs.extend(ask(index, copy).map(|found| found.of(kind)));
-            }
-        }
-    } else {
-        for (kind, ask) in KINDS.at_end {
-            signs.extend(ask(range, end).map(|found| found.of(kind)));
-        }
+    if vantage != Vantage::Receiver {
+        note(range, KINDS.at_end, |look, range| look(range, end));
+        return;
     }
-    signs.into_iter().for_each(|sign| range.note(sign));
+    let mut signs = Vec::new();
+    for (index, _, copy) in range.retransmissions() {
+        let rows = KINDS.at_receiver.iter();
+        signs.extend(rows.filter_map(|(kind, look)| Some(look(index, copy)?.of(kind))));
+    }
+    range.signs = signs;
 }
 
 type OfHistory = fn(&RetransmissionHistory, &Ack<'_>) -> Findings;
 
 fn ask(rows: &[Row<OfHistory>], history: &mut RetransmissionHistory, ack: &Ack<'_>) {
-    for (kind, ask) in rows {
-        for (index, found) in ask(history, ack) {
+    for (kind, look) in rows {
+        for (index, found) in look(history, ack) {
             history.note(index, found.of(kind));
         }
     }

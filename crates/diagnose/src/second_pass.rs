@@ -4,8 +4,9 @@
 use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
 
-use crate::evidence::{KINDS, Pair, Row, Witness};
-use crate::history::{Found, RetransmittedRange};
+use crate::ask::note;
+use crate::evidence::{KINDS, Pair, Witness};
+use crate::history::RetransmittedRange;
 use crate::rtt::RoundTrips;
 
 /// The next range is looked for among at most this many that begin before it ends.
@@ -58,7 +59,7 @@ fn in_turn(settled: &mut [RetransmittedRange], reordering: Duration) {
         };
         if let Some(sent) = settled[index].delivered_copy() {
             let witness = Witness { sent, frame: covering.frame, reordering };
-            note(&mut settled[other], KINDS.after_witness, witness);
+            note(&mut settled[other], KINDS.after_witness, |look, range| look(range, &witness));
         }
     }
 }
@@ -74,7 +75,8 @@ fn forward(settled: &mut [RetransmittedRange], reordering: Duration) {
         }
         let range = &mut settled[index];
         if let Some((sent, frame)) = before {
-            note(range, KINDS.after_witness, Witness { sent, frame, reordering });
+            let witness = Witness { sent, frame, reordering };
+            note(range, KINDS.after_witness, |look, range| look(range, &witness));
         }
         let frame = range.covering_ack.map_or(0, |ack| ack.frame);
         now = now.max(range.delivered_copy().map(|sent| (sent, frame)));
@@ -97,7 +99,8 @@ fn backward(settled: &mut [RetransmittedRange], reordering: Duration) {
         }
         let range = &mut settled[index];
         if let Some((sent, frame)) = after {
-            note(range, KINDS.before_witness, Witness { sent, frame, reordering });
+            let witness = Witness { sent, frame, reordering };
+            note(range, KINDS.before_witness, |look, range| look(range, &witness));
         }
         let frame = range.covering_ack.map_or(0, |ack| ack.frame);
         if let (Some(most), _) = range.bounds() {
@@ -105,16 +108,6 @@ fn backward(settled: &mut [RetransmittedRange], reordering: Duration) {
             if sent > Instant::START && now.is_none_or(|(earliest, _)| sent < earliest) {
                 now = Some((sent, frame));
             }
-        }
-    }
-}
-
-type OfWitness = fn(&RetransmittedRange, &Witness) -> Option<Found>;
-
-fn note(range: &mut RetransmittedRange, rows: &[Row<OfWitness>], witness: Witness) {
-    for (kind, ask) in rows {
-        if let Some(found) = ask(range, &witness) {
-            range.note(found.of(kind));
         }
     }
 }

@@ -65,13 +65,13 @@ fn told(report: &ConnectionReport) -> String {
 
 #[test]
 fn every_kind_of_evidence_shows_in_its_script() {
-    for kind in kinds() {
-        let file = folder().join(kind.name).with_extension("txt");
+    for name in kinds().into_keys() {
+        let file = folder().join(name).with_extension("txt");
         let text = read_to_string(&file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
         let told = told(&play(&text));
-        assert!(told.contains(&format!("{} (frame", kind.name)), "{}:\n{told}", kind.name);
+        assert!(told.contains(&format!("{name} (frame")), "{name}:\n{told}");
         insta::with_settings!({ description => text, omit_expression => true }, {
-            insta::assert_snapshot!(kind.name, told);
+            insta::assert_snapshot!(name, told);
         });
     }
 }
@@ -79,8 +79,8 @@ fn every_kind_of_evidence_shows_in_its_script() {
 #[test]
 fn every_kind_of_evidence_is_in_the_guide() {
     let guide = read_to_string(folder().join("../../../../docs/diagnose.md")).expect("the guide");
-    for kind in kinds() {
-        assert!(guide.contains(&format!("| `{}` |", kind.name)), "{} is missing", kind.name);
+    for name in kinds().into_keys() {
+        assert!(guide.contains(&format!("| `{name}` |")), "{name} is missing");
     }
     assert_eq!(std::fs::read_dir(folder()).expect("scripts").count(), kinds().len());
 }

@@ -23,6 +23,8 @@ mod overtaken_copies;
 mod timestamps;
 mod weigh;
 
+use std::collections::BTreeMap;
+
 pub(crate) use input::{End, Findings, Pair, Retransmitting, Witness};
 pub(crate) use no_gap::NO_GAP_REPORTED;
 pub use weigh::Verdict;
@@ -97,19 +99,16 @@ pub(crate) static KINDS: Kinds = Kinds {
 pub(crate) static OF_EITHER_ACK: [&Kind; 3] =
     [&timestamps::OLDER, &NO_GAP_REPORTED, &arrived_before::KIND];
 
-/// All kinds of evidence, each once.
-pub fn kinds() -> Vec<&'static Kind> {
-    let mut kinds = Vec::new();
-    macro_rules! list {
-        ($($moment:ident)*) => {$(
-            for &(kind, _) in KINDS.$moment {
-                if !kinds.contains(&kind) {
-                    kinds.push(kind);
-                }
-            }
-        )*};
+/// All kinds of evidence, by name.
+pub fn kinds() -> BTreeMap<&'static str, &'static Kind> {
+    fn of<F>(rows: &'static [Row<F>]) -> impl Iterator<Item = (&'static str, &'static Kind)> {
+        rows.iter().map(|&(kind, _)| (kind.name, kind))
     }
-    list! { on_retransmission on_ack on_first_ack after_ack at_receiver at_end }
-    list! { of_next of_first after_witness before_witness }
-    kinds
+    let table = &KINDS;
+    let while_open = of(table.on_retransmission).chain(of(table.on_ack));
+    let while_open = while_open.chain(of(table.on_first_ack)).chain(of(table.after_ack));
+    let at_end = of(table.at_receiver).chain(of(table.at_end));
+    let of_pairs = of(table.of_next).chain(of(table.of_first));
+    let by_witness = of(table.after_witness).chain(of(table.before_witness));
+    while_open.chain(at_end).chain(of_pairs).chain(by_witness).collect()
 }

@@ -61,29 +61,13 @@ pub(crate) fn weigh(signs: &[Sign], copy: usize) -> Weighed {
     };
     let (unneeded, needed) = (of(Verdict::Unneeded), of(Verdict::Needed));
     let strength = |signs: &[Sign]| signs.first().map_or(0.0, |sign| sign.kind.confidence);
-    let (for_it, against) = (strength(&unneeded), strength(&needed));
-    if for_it.max(against) == 0.0 {
-        let nothing = Vec::new();
-        return Weighed {
-            verdict: Verdict::Unknown,
-            confidence: 0.0,
-            evidence: nothing.clone(),
-            against: nothing,
-        };
-    }
-    let confidence = |own: f64, other: f64| own * (1.0 - other / 2.0);
-    match for_it >= against {
-        true => Weighed {
-            verdict: Verdict::Unneeded,
-            confidence: confidence(for_it, against),
-            evidence: unneeded,
-            against: needed,
-        },
-        false => Weighed {
-            verdict: Verdict::Needed,
-            confidence: confidence(against, for_it),
-            evidence: needed,
-            against: unneeded,
-        },
-    }
+    let (own, other) = (strength(&unneeded), strength(&needed));
+    let verdict = match own >= other {
+        true if own == 0.0 => Verdict::Unknown,
+        true => Verdict::Unneeded,
+        false => Verdict::Needed,
+    };
+    let confidence = own.max(other) * (1.0 - own.min(other) / 2.0);
+    let (evidence, against) = if own >= other { (unneeded, needed) } else { (needed, unneeded) };
+    Weighed { verdict, confidence, evidence, against }
 }
