@@ -70,7 +70,7 @@ fn every_kind_of_evidence_shows_in_its_script() {
         let text = read_to_string(&file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
         let told = told(&play(&text));
         assert!(told.contains(&format!("{name} (frame")), "{name}:\n{told}");
-        insta::with_settings!({ description => text, omit_expression => true }, {
+        insta::with_settings!({ omit_expression => true }, {
             insta::assert_snapshot!(name, told);
         });
     }
