@@ -164,15 +164,16 @@ fn what_a_receiving_profile_sets_other_keys_of_the_receiver_replace() {
     let (bsdi, shared) = (("receiver.profile", "bsdi-3.0"), ("tcp.timestamp.echo", "linux"));
     let plain = receiver(&[shared, bsdi]);
     assert_eq!(plain.timestamp.echo, EchoRule::Rfc1323);
-    assert_eq!(plain.receiver.ack_delay, AckDelay::Heartbeat { phase: Duration::ZERO });
+    assert_eq!(plain.receiver.ack_delay, AckDelay::Heartbeat);
     assert!(!plain.sack && plain.timestamps && !plain.receiver.rxt_echo);
 
     let (phase, period) = (("receiver.heartbeat_phase", "50 ms"), ("receiver.delayed_ack", "1 s"));
     let (echo, sack) = (("receiver.echo", "ns2bis"), ("receiver.sack", "true"));
     let own = receiver(&[phase, period, echo, sack, bsdi]);
     assert_eq!(own.timestamp.echo, EchoRule::Ns2bis);
-    let beats = AckDelay::Heartbeat { phase: Duration::from_millis(50) };
-    assert_eq!((own.receiver.ack_delay, own.receiver.delayed_ack), (beats, Duration::from_secs(1)));
+    assert_eq!(own.receiver.ack_delay, AckDelay::Heartbeat);
+    assert_eq!(own.receiver.heartbeat_phase, Duration::from_millis(50));
+    assert_eq!(own.receiver.delayed_ack, Duration::from_secs(1));
     assert!(own.sack && own.timestamps);
     assert_eq!(with(&[bsdi]).flows[0].tcp, with(&[]).flows[0].tcp, "the sender is none of it");
 }

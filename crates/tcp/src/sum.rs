@@ -349,7 +349,8 @@ mod tests {
 
     #[test]
     fn a_floor_may_be_one_of_the_terms() {
-        let floor = sender("sack+eifel+minrto:resync", &Config::default()).unwrap().rto.floor;
-        assert_eq!(floor, RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Resync));
+        let rto = sender("sack+eifel+minrto:resync", &Config::default()).unwrap().rto;
+        assert_eq!(rto.floor, RtoFloor::DelayedAck(Duration::from_millis(500)));
+        assert_eq!(rto.delayed_ack_parity, Parity::Resync);
     }
 }

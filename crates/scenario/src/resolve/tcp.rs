@@ -2,9 +2,9 @@
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckDelay, Arithmetic, DualRttConfig, GiveUp, KeepAlive, Limits, NewRenoConfig, Parity,
-    PathFact, RackConfig, ReceiverConfig, RecoveryConfig, Response, RtoConfig, RtoFloor,
-    SackConfig, Threshold, TimerClock, TimestampConfig, WindowConfig,
+    AckDelay, Arithmetic, DualRttConfig, GiveUp, KeepAlive, Limits, NewRenoConfig, PathFact,
+    RackConfig, ReceiverConfig, RecoveryConfig, Response, RtoConfig, RtoFloor, SackConfig,
+    Threshold, TimerClock, TimestampConfig, WindowConfig,
 };
 
 use super::at::At;
@@ -150,12 +150,9 @@ fn acknowledgments(
     config.dsack_old = dsack_old.unwrap_or(config.dsack_old);
     config.lie = lie.map(|Written(lie)| lie);
     config.delayed_dupacks = delayed_dupacks.map(|Written(span)| span).or(config.delayed_dupacks);
-    match (&mut config.ack_delay, heartbeat_phase) {
-        (_, None) => Ok(()),
-        (AckDelay::Heartbeat { phase }, Some(Written(written))) => {
-            *phase = *written;
-            Ok(())
-        }
+    set(&mut config.heartbeat_phase, *heartbeat_phase);
+    match (config.ack_delay, heartbeat_phase) {
+        (_, None) | (AckDelay::Heartbeat, Some(_)) => Ok(()),
         (_, Some(_)) => {
             let problem = "found without a heartbeat; expected it beside ack_delay = \"heartbeat\"";
             Err(at.key("heartbeat_phase").wrong(problem))
@@ -188,6 +185,7 @@ fn rto(written: &Rto, config: &mut RtoConfig, at: &At<'_>) -> Result<(), Error> 
     let Rto { sample_handshake, restart_on_retransmit, restart_on_duplicate, .. } = written;
     let Rto { restart_from, history, forget_after, timer, .. } = written;
     config.floor = floor(written, at)?.unwrap_or(config.floor);
+    set(&mut config.delayed_ack_parity, written.delayed_ack_parity);
     set(&mut config.max, *max);
     set(&mut config.slop, *slop);
     set(&mut config.initial, *initial);
@@ -240,8 +238,7 @@ fn check_ticks(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
 fn floor(written: &Rto, at: &At<'_>) -> Result<Option<RtoFloor>, Error> {
     let Rto { min, min_on_variance, min_after_backoff, .. } = written;
     let Rto { min_delayed_ack, delayed_ack_parity, .. } = written;
-    let parity = delayed_ack_parity.map_or(Parity::default(), |Written(parity)| parity);
-    let delayed = min_delayed_ack.map(|Written(min)| RtoFloor::DelayedAck(min, parity));
+    let delayed = min_delayed_ack.map(|Written(min)| RtoFloor::DelayedAck(min));
     let floors = [
         ("min", min.map(|Written(min)| RtoFloor::Total(min))),
         ("min_on_variance", min_on_variance.map(|Written(min)| RtoFloor::Variance(min))),
@@ -269,7 +266,7 @@ fn check_order(written: &Rto, config: &RtoConfig, at: &At<'_>) -> Result<(), Err
         RtoFloor::Total(min) => ("min", min),
         RtoFloor::Variance(min) => ("min_on_variance", min),
         RtoFloor::BackedOff(min) => ("min_after_backoff", min),
-        RtoFloor::DelayedAck(min, _) => ("min_delayed_ack", min),
+        RtoFloor::DelayedAck(min) => ("min_delayed_ack", min),
     };
     let (initial, max) = (config.initial, config.max);
     let (key, expected) = match written.max {

@@ -147,7 +147,7 @@ impl Word for AckDelay {
         ("timer", Self::Timer, "delayed_ack after the first segment that it acknowledges."),
         (
             "heartbeat",
-            Self::Heartbeat { phase: Duration::ZERO },
+            Self::Heartbeat,
             "At the next beat of the host's clock, whose period is delayed_ack, as in BSD.",
         ),
         ("adaptive", Self::Adaptive, "By the pace of segments, 40 ms to delayed_ack, as in Linux."),

@@ -1,5 +1,8 @@
 //! Knobs of the connection itself: how it is kept, given up and guarded (RFC 9293, 5961).
 
+use alloc::string::{String, ToString};
+
+use rtolab_settings::{Choice, Count, Format, Found, Positive, Settings, Shape, Wrong};
 use rtolab_time::Duration;
 
 /// How a connection is kept, given up and guarded.
@@ -46,33 +49,32 @@ impl Default for ChallengeConfig {
 }
 
 /// How a silent peer is asked whether it is still there (RFC 9293 section 3.8.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct KeepAlive {
     /// It is asked once nothing has come from it for so long: two hours or more by default, says the
     /// RFC.
+    #[setting(format = Positive, default = Duration::from_secs(7200), example = "7200 s")]
     pub idle: Duration,
     /// And again each time that no answer has come for so long.
+    #[setting(format = Positive, default = Duration::from_secs(75), example = "75 s")]
     pub interval: Duration,
     /// So many questions without an answer end the connection; one says nothing.
+    #[setting(format = Count, default = 9)]
     pub probes: u32,
 }
 
-impl Default for KeepAlive {
-    /// As Linux and BSD have it.
-    fn default() -> Self {
-        Self { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 9 }
-    }
-}
-
 /// How long it is tried to reach the peer (RFC 9293 section 3.8.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct Limits {
     /// R1: the application is told of a problem once a segment was retransmitted so often; `None`:
     /// never. The RFC asks for three at least.
+    #[setting(skip)]
     pub r1: Option<u32>,
     /// R2 for data, and for probes of a window that nobody answers. The RFC asks for 100 s at least.
+    #[setting(key = "retransmissions", format = Retransmissions)]
     pub r2: GiveUp,
     /// R2 for a SYN. The RFC asks for 3 minutes at least.
+    #[setting(key = "syn_retransmissions", format = Retransmissions)]
     pub r2_syn: GiveUp,
 }
 
@@ -86,6 +88,33 @@ pub enum GiveUp {
     After(Duration),
     /// As the timer expires after so many retransmissions of the segment.
     Retransmissions(u32),
+}
+
+/// A [`GiveUp`] that is written as a number of retransmissions.
+struct Retransmissions;
+
+impl Format for Retransmissions {
+    type Value = GiveUp;
+
+    fn read(found: &Found<'_>) -> Result<GiveUp, Wrong> {
+        Count::read(found).map(GiveUp::Retransmissions)
+    }
+
+    fn show(value: &GiveUp) -> String {
+        match value {
+            GiveUp::Never => "never".to_string(),
+            GiveUp::After(time) => time.to_string(),
+            GiveUp::Retransmissions(count) => count.to_string(),
+        }
+    }
+
+    fn expected() -> String {
+        Count::expected()
+    }
+
+    fn shape() -> Shape {
+        Count::shape()
+    }
 }
 
 /// What a reset does in TIME-WAIT.
@@ -110,7 +139,7 @@ pub enum AfterClose {
 }
 
 /// Is a small segment held back while data are outstanding?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Nagle {
     /// No (`TCP_NODELAY`).
     #[default]

@@ -1,9 +1,10 @@
 //! Knobs of RACK-TLP (RFC 8985).
 
+use rtolab_settings::{Choice, Positive, Settings};
 use rtolab_time::Duration;
 
 /// Time-based loss detection and tail loss probes (RFC 8985).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct RackConfig {
     /// How long a segment may arrive late before it is taken for lost.
     pub reordering_window: ReorderingWindow,
@@ -12,39 +13,30 @@ pub struct RackConfig {
     pub threshold: RackThreshold,
     /// The smallest round trip is that of so long a time; `None`: of the whole connection (RFC 8985
     /// section 6.2 step 1; Linux: `tcp_min_rtt_wlen`).
+    #[setting(format = Positive, example = "300 s", unset = "the whole connection")]
     pub min_rtt_window: Option<Duration>,
     /// Is a probe sent where the tail of what is outstanding may be lost (RFC 8985 section 7; Linux:
     /// `tcp_early_retrans`)?
+    #[setting(default = true)]
     pub tail_loss_probe: bool,
     /// The probe for a single segment waits so much longer, for the receiver may delay its
     /// acknowledgment (`TLP.max_ack_delay`; Linux: `TCP_RTO_MIN`).
+    #[setting(default = Duration::from_millis(200), example = "200 ms")]
     pub max_ack_delay: Duration,
     /// The reordering timer, and that of a probe for several segments, are so much longer than RFC
     /// 8985 has them (Linux: `TCP_TIMEOUT_MIN`, 2 ms).
+    #[setting(example = "2 ms")]
     pub timer_slack: Duration,
     /// Whose round trip is waited for where one acknowledgment reports several segments.
+    #[setting(skip)]
     pub round_trip: RackRoundTrip,
     /// Whose rules hold where Linux and the RFC differ.
+    #[setting(skip)]
     pub rules: RackRules,
 }
 
-impl Default for RackConfig {
-    fn default() -> Self {
-        Self {
-            reordering_window: ReorderingWindow::default(),
-            threshold: RackThreshold::default(),
-            min_rtt_window: None,
-            tail_loss_probe: true,
-            max_ack_delay: Duration::from_millis(200),
-            timer_slack: Duration::ZERO,
-            round_trip: RackRoundTrip::default(),
-            rules: RackRules::default(),
-        }
-    }
-}
-
 /// How the reordering window adapts (RFC 8985 section 6.2 step 4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum ReorderingWindow {
     /// By a quarter of the smallest round trip for each round with a D-SACK, up to SRTT.
     #[default]
@@ -54,7 +46,7 @@ pub enum ReorderingWindow {
 }
 
 /// Whether segments SACKed above a hole count as duplicate acknowledgments once did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum RackThreshold {
     /// With `dupthresh` segments SACKed there is no reordering window.
     #[default]

@@ -1,23 +1,31 @@
 //! Knobs of loss recovery.
 
+use rtolab_settings::{Choice, Count, Settings};
+
 use super::RackConfig;
 
 /// What duplicate acknowledgments do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct RecoveryConfig {
     /// Which algorithm.
+    #[setting(skip)]
     pub algorithm: Algorithm,
     /// How many duplicate acknowledgments mean a loss (RFC 5681: 3).
+    #[setting(format = Count, default = 3)]
     pub dupthresh: u32,
     /// Limited transmit (RFC 3042).
+    #[setting(default = true)]
     pub limited_transmit: bool,
     /// When a timeout forbids fast retransmits to Tahoe, Reno, NewReno and the SACK recovery of ns-2.
     pub bugfix: Bugfix,
     /// Knobs of NewReno.
+    #[setting(skip)]
     pub newreno: NewRenoConfig,
     /// Knobs of SACK recovery.
+    #[setting(skip)]
     pub sack: SackConfig,
     /// Knobs of RACK-TLP.
+    #[setting(skip)]
     pub rack: RackConfig,
     /// Early retransmit (RFC 5827): with less than four segments outstanding and nothing new to
     /// send, one duplicate acknowledgment less than there are segments is enough.
@@ -47,7 +55,7 @@ pub enum Algorithm {
 }
 
 /// Knobs of NewReno.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct NewRenoConfig {
     /// How the timer runs while partial acknowledgments come.
     pub timer: PartialAckTimer,
@@ -56,7 +64,7 @@ pub struct NewRenoConfig {
 }
 
 /// The "bugfix" of RFC 2582 section 3 against multiple fast retransmits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Bugfix {
     /// None: duplicate acknowledgments always count.
     None,
@@ -75,7 +83,7 @@ pub enum Bugfix {
 }
 
 /// RFC 6582 section 4: which partial acknowledgments restart the timer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum PartialAckTimer {
     /// The first one of a recovery.
     #[default]
@@ -85,7 +93,7 @@ pub enum PartialAckTimer {
 }
 
 /// Knobs of SACK recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct SackConfig {
     /// Whose rules.
     pub rules: SackRules,
@@ -96,7 +104,7 @@ pub struct SackConfig {
 }
 
 /// Whose rules SACK recovery follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum SackRules {
     /// RFC 3517.
     Rfc3517,
@@ -108,7 +116,7 @@ pub enum SackRules {
 }
 
 /// What counts as outstanding against the window in SACK recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Outstanding {
     /// The pipe of the RFCs: neither SACKed nor lost, plus what was retransmitted.
     #[default]
@@ -118,7 +126,7 @@ pub enum Outstanding {
 }
 
 /// What becomes of `recover` once a timeout is found spurious.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum RecoverOnUndo {
     /// It is ignored from then on: duplicate acknowledgments may start a fast retransmit.
     #[default]
@@ -131,7 +139,7 @@ pub enum RecoverOnUndo {
 }
 
 /// What the sender may send for a partial acknowledgment of NewReno.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum PartialAck {
     /// The next hole, and new segments if the window has room (RFC 6582 section 3.2 step 3).
     #[default]
@@ -141,7 +149,7 @@ pub enum PartialAck {
 }
 
 /// What a timeout does to what was selectively acknowledged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum SackOnTimeout {
     /// It is forgotten (RFC 2018 section 8).
     #[default]
@@ -152,7 +160,7 @@ pub enum SackOnTimeout {
 }
 
 /// How the window comes down to `ssthresh` in fast recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Reduction {
     /// At once (RFC 5681 section 3.2).
     #[default]
@@ -162,6 +170,9 @@ pub enum Reduction {
     RateHalving,
     /// In proportion to what is delivered (PRR), where SACK tells that: for SACK recovery but that
     /// of ns-2, and for RACK. For others at once.
+    #[choice("prr", Self::Prr(PrrBound::Rfc9937))]
+    #[choice("prr:crb", Self::Prr(PrrBound::Crb), "As `prr`, with RFC 6937's conservative bound.")]
+    #[choice("prr:ssrb", Self::Prr(PrrBound::Ssrb), "As `prr`, with RFC 6937's slow-start bound.")]
     Prr(PrrBound),
 }
 

@@ -1,32 +1,44 @@
 //! Knobs of the retransmission timeout.
 
+use rtolab_settings::{Choice, Count, Positive, Setting, Settings, Whole, WrittenOption};
 use rtolab_time::Duration;
 
 /// The retransmission timeout (RFC 6298).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct RtoConfig {
     /// The gain of SRTT is one in `srtt_gain` (RFC 6298: 8).
+    #[setting(format = Count, default = 8)]
     pub srtt_gain: u32,
     /// The gain of RTTVAR is one in `rttvar_gain` (RFC 6298: 4).
+    #[setting(format = Count, default = 4)]
     pub rttvar_gain: u32,
     /// How often RTTVAR counts in the timeout; zero leaves it out (RFC 6298: 4).
+    #[setting(format = Whole<0, { u32::MAX }>, default = 4)]
     pub k: u32,
     /// The clock's granularity; samples are whole ticks of it.
+    #[setting(example = "10 ms")]
     pub granularity: Duration,
     /// What the floor is on.
+    #[setting(flatten, default = RtoFloor::Total(Duration::from_secs(1)))]
     pub floor: RtoFloor,
-    /// The ceiling.
+    /// How `min_delayed_ack` tells for which segments the timer runs.
+    pub delayed_ack_parity: Parity,
+    /// The timeout is never above this.
+    #[setting(format = Positive, default = Duration::from_secs(60), example = "60 s")]
     pub max: Duration,
     /// What every timeout has on top of round trip, variation and back-off, once there was a sample,
     /// as in FreeBSD (`tcp_rexmit_slop`).
+    #[setting(example = "200 ms")]
     pub slop: Duration,
     /// The timeout before the first sample.
+    #[setting(format = Positive, default = Duration::from_secs(1), example = "3 s")]
     pub initial: Duration,
     /// How and in what numbers round trips are smoothed.
     pub arithmetic: Arithmetic,
     /// Which acknowledgments give a sample.
     pub sampling: Sampling,
     /// Does the handshake give one, too? The one-way agents of ns-2 have no handshake.
+    #[setting(default = true)]
     pub sample_handshake: bool,
     /// Does a retransmission in fast recovery restart the timer (RFC 6675 section 6 allows it)?
     pub restart_on_retransmit: bool,
@@ -35,12 +47,14 @@ pub struct RtoConfig {
     /// Since when a timer runs that a new acknowledgment restarts.
     pub restart_from: RestartFrom,
     /// When else the timer begins anew, or from when on.
+    #[setting(skip)]
     pub restarts: Restarts,
     /// Over what round trips are smoothed.
     pub history: History,
     /// After more than so many back-offs in a row the round trip is measured from scratch (RFC 6298
     /// section 5.7 allows it); `None`: as the arithmetic has it, never but for ns-2's and BSD's,
     /// which do so after three.
+    #[setting(format = Whole<0, 63>, unset = "never, but 3 with the arithmetic of ns2 and bsd")]
     pub forget_after: Option<u32>,
     /// When the timer looks at the clock.
     pub timer: TimerClock,
@@ -60,7 +74,7 @@ pub enum RtoFloor {
     /// The timeout is never below this while it runs for a segment whose acknowledgment the receiver
     /// delays, the last of an odd number; for any other it has no floor (Psaras and Tsaoussidis
     /// 2007, section 4: R, 500 ms).
-    DelayedAck(Duration, Parity),
+    DelayedAck(Duration),
 }
 
 impl RtoFloor {
@@ -70,13 +84,56 @@ impl RtoFloor {
             Self::Total(floor)
             | Self::Variance(floor)
             | Self::BackedOff(floor)
-            | Self::DelayedAck(floor, _) => floor,
+            | Self::DelayedAck(floor) => floor,
+        }
+    }
+}
+
+/// Each floor is a key of its own.
+type Floor = (&'static str, &'static str, &'static str, fn(Duration) -> RtoFloor);
+const FLOORS: [Floor; 4] = [
+    ("min", "The timeout is never below this (RFC 6298 section 2.4).", "1 s", RtoFloor::Total),
+    (
+        "min_on_variance",
+        "Instead of `min`: the timeout is never below SRTT plus this, as in Linux.",
+        "200 ms",
+        RtoFloor::Variance,
+    ),
+    (
+        "min_after_backoff",
+        "Instead of `min`: the timeout with its back-off is never below this, but what is backed \
+         off has no floor, as in old ns-2.",
+        "1 s",
+        RtoFloor::BackedOff,
+    ),
+    (
+        "min_delayed_ack",
+        "Instead of `min`: the timeout is never below this while it runs for a segment whose ACK \
+         the receiver delays, the last of an odd number; for any other it has no floor.",
+        "500 ms",
+        RtoFloor::DelayedAck,
+    ),
+];
+
+impl Settings for RtoFloor {
+    fn about() -> &'static str {
+        "The minimum of the retransmission timeout."
+    }
+
+    fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
+        const RIVALS: [&str; 4] = [FLOORS[0].0, FLOORS[1].0, FLOORS[2].0, FLOORS[3].0];
+        for (key, about, example, floor) in FLOORS {
+            let mut min = Some(self.duration()).filter(|min| *self == floor(*min));
+            let mut written = WrittenOption::<Positive, _>::new(&mut min);
+            let setting = Setting::value(key, about, &mut written).example(example);
+            visit(Setting { rivals: &RIVALS, ..setting });
+            *self = min.map_or(*self, floor);
         }
     }
 }
 
 /// How and in what numbers round trips are smoothed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Arithmetic {
     /// Nanoseconds.
     #[default]
@@ -93,7 +150,7 @@ pub enum Arithmetic {
 }
 
 /// Which acknowledgments give a round-trip sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Sampling {
     /// Every acknowledgment of new data: by its timestamp echo where there are timestamps, else by
     /// the oldest segment that it acknowledges, unless one of them was retransmitted (Karn).
@@ -102,6 +159,7 @@ pub enum Sampling {
     /// As Linux (`tcp_ack_update_rtt`): by the oldest segment that is acknowledged in order, unless
     /// one of those was retransmitted; else by the first that is SACKed and was sent once; else by the
     /// echo of an acknowledgment of new data.
+    #[choice(skip)]
     EveryReport,
     /// One segment at a time is timed, as in BSD; any retransmission gives the sample up.
     OncePerWindow,
@@ -113,7 +171,7 @@ pub enum Sampling {
 /// Which segments a floor for delayed acknowledgments takes for the last of an odd number, whose
 /// acknowledgment the receiver delays (Psaras and Tsaoussidis, "The TCP Minimum RTO
 /// Revisited", 2007, section 4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Parity {
     /// As the paper has it: the parities of all trains are added up.
     #[default]
@@ -125,7 +183,7 @@ pub enum Parity {
 
 /// Does a duplicate acknowledgment restart the retransmission timer? It shows that segments still
 /// arrive (Gurtov, "Effect of Delays on TCP Performance", 2001, section 6).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum RestartOnDuplicate {
     /// No (RFC 6298 section 5).
     #[default]
@@ -137,7 +195,7 @@ pub enum RestartOnDuplicate {
 }
 
 /// Since when a timer runs that a new acknowledgment restarts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum RestartFrom {
     /// Since that acknowledgment: the segment it runs for has been outstanding for longer (RFC 6298
     /// section 5.3).
@@ -150,7 +208,7 @@ pub enum RestartFrom {
 }
 
 /// Over what round trips are smoothed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum History {
     /// So many samples, however often they are taken (RFC 6298 section 2.3).
     #[default]
@@ -160,7 +218,7 @@ pub enum History {
 }
 
 /// When the retransmission timer looks at the clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum TimerClock {
     /// Always: it expires when its time is over.
     #[default]
@@ -170,6 +228,8 @@ pub enum TimerClock {
     Ticks,
     /// As Linux's timer wheel with ticks of this length: never early, and up to an eighth late
     /// (`calc_wheel_index`).
+    #[choice("wheel-1000", Self::Wheel(Duration::from_millis(1)), "Linux's wheel, CONFIG_HZ=1000.")]
+    #[choice("wheel-250", Self::Wheel(Duration::from_millis(4)), "Linux's wheel, CONFIG_HZ=250.")]
     Wheel(Duration),
 }
 

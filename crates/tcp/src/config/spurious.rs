@@ -4,6 +4,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use rtolab_settings::{Choice, Setting, Settings, Thousandths, WrittenOption};
 use rtolab_time::{Duration, Rate};
 
 use crate::spurious::{Detector, Prototype};
@@ -62,7 +63,7 @@ impl EifelForm {
 
 /// What F-RTO does where it has no new segments to send: the application has no data, or the offered
 /// window no room (RFC 5682 appendix A).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum WindowLimited {
     /// It gives up: conventional recovery.
     #[default]
@@ -76,6 +77,16 @@ pub enum WindowLimited {
     Tail,
     /// So many segments of the offered window are kept free for it at all times, but one that may
     /// always be outstanding; without data it gives up.
+    #[choice(
+        "reserve-1",
+        Self::Reserve(1),
+        "One segment of the offered window is kept free for it."
+    )]
+    #[choice(
+        "reserve-2",
+        Self::Reserve(2),
+        "Two segments of the offered window are kept free for it."
+    )]
     Reserve(u32),
 }
 
@@ -92,13 +103,15 @@ pub enum DsackForm {
 }
 
 /// Knobs of DualRTT (Fu and Atiquzzaman 2004).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct DualRttConfig {
     /// What an acknowledgment must be sooner than.
+    #[setting(flatten)]
     pub threshold: Threshold,
     /// How the first acknowledgment after a timeout is judged.
     pub first: FirstAck,
     /// What the sender is told of its path.
+    #[setting(flatten)]
     pub path: KnownPath,
 }
 
@@ -110,11 +123,13 @@ impl DualRttConfig {
 }
 
 /// What is known of a path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct KnownPath {
-    /// Its bandwidth: the rate of its slowest link.
+    /// For a model that goes by it: the bandwidth of the path, which is that of its slowest link.
+    #[setting(key = "path_rate", example = "50 kbit/s")]
     pub rate: Option<Rate>,
-    /// Its one-way delay.
+    /// For a model that goes by it: the one-way delay of the path.
+    #[setting(key = "path_delay", example = "200 ms")]
     pub delay: Option<Duration>,
 }
 
@@ -128,15 +143,26 @@ pub enum PathFact {
 }
 
 /// What fraction of the smallest round trip DualRTT's threshold is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Threshold {
     /// So many thousandths.
+    #[choice(skip)]
     Fixed(u32),
     /// One and a half times the spacing of acknowledgments, and at most nine tenths of the smallest
     /// round trip: held segments leave the bottleneck one serialisation time apart.
     Physical,
     /// The paper's model (equations 3 and 6) of the path that the sender is told of, with this
     /// logarithm: the paper names none.
+    #[choice(
+        "paper-ln",
+        Self::Paper(Logarithm::Natural),
+        "The paper's equation 3 with natural logarithms, for path_rate and path_delay."
+    )]
+    #[choice(
+        "paper-log10",
+        Self::Paper(Logarithm::Decimal),
+        "The paper's equation 3 with decimal logarithms, for path_rate and path_delay."
+    )]
     Paper(Logarithm),
     /// The best of Table V for the bandwidth that the sender is told of: that of the row whose
     /// bandwidth is nearest on a logarithmic axis. The table is for a delay of 200 ms.
@@ -188,8 +214,32 @@ impl Default for Threshold {
     }
 }
 
+impl Settings for Threshold {
+    fn about() -> &'static str {
+        "What fraction of the smallest round trip DualRTT's threshold is."
+    }
+
+    fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
+        const RIVALS: [&str; 2] = ["threshold", "model"];
+        let about =
+            "An acknowledgment is too soon within this fraction of the smallest round trip.";
+        let mut fixed = match self {
+            Self::Fixed(thousandths) => Some(*thousandths),
+            _ => None,
+        };
+        let mut written = WrittenOption::<Thousandths, _>::new(&mut fixed);
+        visit(Setting { rivals: &RIVALS, ..Setting::value(RIVALS[0], about, &mut written) });
+        *self = fixed.map_or(*self, Self::Fixed);
+        let about = "Instead of `threshold`: what the fraction goes by.";
+        let mut model = Some(*self).filter(|model| !matches!(model, Self::Fixed(_)));
+        let mut written = WrittenOption::<Self, _>::new(&mut model);
+        visit(Setting { rivals: &RIVALS, ..Setting::value(RIVALS[1], about, &mut written) });
+        *self = model.unwrap_or(*self);
+    }
+}
+
 /// How DualRTT judges the first new acknowledgment after a timeout.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum FirstAck {
     /// As any: since the last retransmission of the segment (equation 1).
     #[default]
@@ -201,7 +251,7 @@ pub enum FirstAck {
 }
 
 /// What a spurious timeout or fast retransmit restores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Response {
     /// Nothing, and what is outstanding is sent again.
     None,
@@ -214,14 +264,18 @@ pub enum Response {
     /// By how often the timer expired for the segment: once, as before; twice, half the window of
     /// before is both; more often, as the timeouts left it. Ludwig and Katz 2000 from memory, not
     /// checked against the paper.
+    #[choice("full:scaled")]
     FullScaled,
     /// The window is what was outstanding and one segment, `ssthresh` the former window
     /// (`spurious_response_` 1 of ns-2).
+    #[choice("ns2:full")]
     Ns2Full,
     /// The window is the halved `ssthresh`, with slow start from there to the former window
     /// (`spurious_response_` 2 of ns-2).
+    #[choice("ns2:half")]
     Ns2Half,
     /// Slow start from one segment to the former window (`spurious_response_` 3 of ns-2).
+    #[choice("ns2:slow-start")]
     Ns2SlowStart,
     /// RFC 4015, with its timeout.
     Rfc4015,
@@ -229,11 +283,14 @@ pub enum Response {
     Linux,
     /// Rate halving from what is outstanding to the halved `ssthresh` (`tcp_frto_response` 0 of
     /// Linux 2.6.22 to 3.9).
+    #[choice("linux2.6:halving")]
     Linux26Halving,
     /// What is outstanding, but at most the halved `ssthresh` (`tcp_frto_response` 1).
+    #[choice("linux2.6:conservative")]
     Linux26Conservative,
     /// Twice the halved `ssthresh`, and `ssthresh` not below three quarters of the window of before
     /// (`tcp_frto_response` 2).
+    #[choice("linux2.6:undo")]
     Linux26Undo,
     /// As before, with the recovery that was under way and with `recover`, whatever
     /// [`RecoverOnUndo`](super::RecoverOnUndo) says (`tcp_input.c` of FreeBSD).

@@ -1,13 +1,25 @@
 //! Knobs of the congestion window.
 
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use rtolab_settings::{
+    Choice, Format, Found, Segments, Settings, Shape, Whole, Wrong, checked, count, pattern,
+    quantity_pattern, text,
+};
+use rtolab_time::{Bytes, Dimension};
+
 /// How the congestion window starts and grows (RFC 5681).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct WindowConfig {
     /// The initial window.
+    #[setting(default = InitialWindow::Rfc6928)]
     pub initial: InitialWindow,
     /// What is left of it where the SYN timed out.
+    #[setting(skip)]
     pub after_syn: AfterSyn,
     /// The initial slow-start threshold in segments; `None`: as high as possible.
+    #[setting(format = Segments, example = "20 segments")]
     pub initial_ssthresh: Option<u32>,
     /// What is halved for `ssthresh`.
     pub halves: Halves,
@@ -21,6 +33,7 @@ pub struct WindowConfig {
     pub full_ack: FullAck,
     /// The most segments that one acknowledgment may release; where a recovery or a spurious
     /// timeout ends, the window shrinks to what is outstanding and so many. `None`: no limit.
+    #[setting(format = Segments, example = "3 segments")]
     pub max_burst: Option<u32>,
     /// How the window grows in slow start.
     pub slow_start: SlowStart,
@@ -30,6 +43,7 @@ pub struct WindowConfig {
     pub validation: Validation,
     /// So many segments are sent beyond the offered window: a fault that Gurtov (2001, section 5.3)
     /// saw in Windows 98 and NT. RFC 9293: 0.
+    #[setting(format = Whole<0, 1000>)]
     pub overrun: u32,
 }
 
@@ -49,8 +63,47 @@ pub enum InitialWindow {
     Bytes(u32),
 }
 
+impl Format for InitialWindow {
+    type Value = Self;
+
+    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+        let expected = Self::expected();
+        text(found, &expected, |text| match (text, count(text, "segments")) {
+            ("rfc3390", _) => Ok(Self::Rfc3390),
+            ("rfc5681", _) => Ok(Self::Rfc5681),
+            ("rfc6928", _) => Ok(Self::Rfc6928),
+            (_, Some(segments)) => Ok(Self::Segments(segments)),
+            _ => {
+                let fits = |size: &Bytes| (1..=65_535 << 14).contains(&size.get());
+                checked(text, &expected, fits).map(|size| Self::Bytes(size.get() as u32))
+            }
+        })
+    }
+
+    fn show(value: &Self) -> String {
+        match value {
+            Self::Segments(segments) => Segments::show(segments),
+            Self::Rfc3390 => "rfc3390".to_string(),
+            Self::Rfc6928 => "rfc6928".to_string(),
+            Self::Rfc5681 => "rfc5681".to_string(),
+            Self::Bytes(bytes) => format!("{bytes} B"),
+        }
+    }
+
+    fn expected() -> String {
+        "a window such as \"2 segments\", \"16 KiB\", \"rfc3390\", \"rfc5681\" or \"rfc6928\""
+            .to_string()
+    }
+
+    fn shape() -> Shape {
+        let size = quantity_pattern(Dimension::Size);
+        let words = "[1-9][0-9]* *segments?|rfc3390|rfc5681|rfc6928";
+        pattern(&format!("{words}|{size}"), &["2 segments", "16 KiB", "rfc6928"])
+    }
+}
+
 /// What is halved for `ssthresh`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Halves {
     /// FlightSize: what is outstanding (RFC 5681 equation 4).
     #[default]
@@ -62,7 +115,7 @@ pub enum Halves {
 }
 
 /// What becomes of `ssthresh` when one segment times out again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum RepeatedTimeout {
     /// It stays as the first timeout left it (RFC 5681 section 3.1).
     #[default]
@@ -75,7 +128,7 @@ pub enum RepeatedTimeout {
 }
 
 /// In what half of the flight is counted for `ssthresh`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Halving {
     /// Bytes (RFC 5681 equation 4).
     #[default]
@@ -85,7 +138,7 @@ pub enum Halving {
 }
 
 /// Growth in congestion avoidance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Avoidance {
     /// `SMSS * SMSS / cwnd` for every acknowledgment (RFC 5681 equation 3).
     #[default]
@@ -99,7 +152,7 @@ pub enum Avoidance {
 }
 
 /// The window when fast recovery ends (RFC 6582 section 3.2 step 3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum FullAck {
     /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)`; Reno, which has no such rule, takes
     /// `ssthresh`.
@@ -113,7 +166,7 @@ pub enum FullAck {
 }
 
 /// How much one acknowledgment adds to the window in slow start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum SlowStart {
     /// The bytes that it acknowledges, at most one segment (RFC 5681 equation 2; RFC 3465 with a
     /// limit L of 1).
@@ -132,7 +185,7 @@ pub enum SlowStart {
 
 /// When a connection that was idle for longer than its timeout begins with the initial window anew
 /// (RFC 5681 section 4.1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum IdleRestart {
     /// Never.
     #[default]
@@ -144,7 +197,7 @@ pub enum IdleRestart {
 }
 
 /// What becomes of a congestion window that is not used: congestion window validation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Validation {
     /// Nothing: it is kept, and grows (RFC 5681).
     #[default]

@@ -74,7 +74,7 @@ pub(super) const BSDI_3_0_QUIRKS: &[Quirk] = &[
     quirk("an ACK every two full segments, as the window moves", NET3, every_two_counted),
     quirk("a heartbeat of 200 ms, at 0 s where no phase is set", "4.4BSD, tcp_fasttimo", |c| {
         delayed(c, 200);
-        c.receiver.ack_delay = AckDelay::Heartbeat { phase: Duration::ZERO };
+        c.receiver.ack_delay = AckDelay::Heartbeat;
     }),
     quirk("at once while anything is queued", "4.4BSD, TCP_REASS", at_once),
     quirk("a timestamp is echoed as in RFC 1323", NET3, |c| {

@@ -88,7 +88,7 @@ impl DelayedAck {
         let longest = config.delayed_ack;
         match config.ack_delay {
             AckDelay::Timer => at + longest,
-            AckDelay::Heartbeat { phase } => next_beat(at, longest, phase),
+            AckDelay::Heartbeat => next_beat(at, longest, config.heartbeat_phase),
             AckDelay::Adaptive => {
                 let interval = self.pace.as_ref().map_or(SHORTEST, |pace| pace.interval);
                 at + interval.max(SHORTEST).min(longest)

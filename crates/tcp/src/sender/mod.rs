@@ -390,7 +390,7 @@ impl Sender {
     #[inline]
     pub fn rto(&self) -> Duration {
         match self.config.rto.floor {
-            RtoFloor::DelayedAck(floor, _) if self.head_may_wait() => self.rtt.rto_above(floor),
+            RtoFloor::DelayedAck(floor) if self.head_may_wait() => self.rtt.rto_above(floor),
             _ => self.rtt.rto(),
         }
     }

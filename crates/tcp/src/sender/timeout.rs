@@ -75,8 +75,8 @@ impl Sender {
     /// last one of it.
     #[inline]
     pub(super) fn end_train(&mut self, at: Instant) {
-        if let RtoFloor::DelayedAck(_, parity) = self.config.rto.floor {
-            self.end_counted_train(parity, at);
+        if let RtoFloor::DelayedAck(_) = self.config.rto.floor {
+            self.end_counted_train(self.config.rto.delayed_ack_parity, at);
         }
     }
 

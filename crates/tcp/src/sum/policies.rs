@@ -332,12 +332,10 @@ pub const POLICIES: &[Policy] = &[
         "minrto",
         "a floor for delayed ACKs only",
         "Psaras and Tsaoussidis 2007 section 3",
-        |c| {
-            c.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Paper);
-        },
+        |c| minrto(c, Parity::Paper),
     ),
     timer("minrto:resync", "as minrto, counting what is outstanding", "this laboratory", |c| {
-        c.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500), Parity::Resync);
+        minrto(c, Parity::Resync);
     }),
     timer(
         "eifel-timer",
@@ -428,6 +426,11 @@ rows! {
     congestion: Congestion,
     slow_start: SlowStart,
     network: Network,
+}
+
+fn minrto(config: &mut Config, parity: Parity) {
+    config.rto.floor = RtoFloor::DelayedAck(Duration::from_millis(500));
+    config.rto.delayed_ack_parity = parity;
 }
 
 fn tahoe(config: &mut Config) {

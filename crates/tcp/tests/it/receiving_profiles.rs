@@ -64,7 +64,7 @@ fn a_profile_sets_what_a_receiver_does_and_nothing_else() {
 #[test]
 fn every_profile_is_as_its_sources_have_it() {
     let millis = Duration::from_millis;
-    let beats = AckDelay::Heartbeat { phase: Duration::ZERO };
+    let beats = AckDelay::Heartbeat;
     let (timer, adaptive) = (AckDelay::Timer, AckDelay::Adaptive);
     let (bytes, segments) = (AckCounts::Bytes, AckCounts::Segments);
     for (name, every, delay, when, quick) in [
@@ -117,7 +117,7 @@ fn a_lone_segment_waits_as_the_system_has_it() {
 fn the_heartbeat_of_bsdi_does_not_wait_for_a_segment() {
     let mut config = receiving("bsdi-3.0", base());
     assert_eq!(acknowledged(&config, &[10, 399, 400, 1000]), [200, 400, 600, 1200]);
-    config.receiver.ack_delay = AckDelay::Heartbeat { phase: Duration::from_millis(150) };
+    config.receiver.heartbeat_phase = Duration::from_millis(150);
     assert_eq!(acknowledged(&config, &[10, 399, 800]), [150, 550, 950]);
 }
 

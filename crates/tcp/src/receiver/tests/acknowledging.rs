@@ -16,8 +16,10 @@ fn t_dack_6_a_pushed_segment_waits_unless_pushes_are_acknowledged_at_once() {
 
 #[test]
 fn a_heartbeat_ends_whatever_waits_at_its_next_beat() {
-    let phase = Duration::from_millis(50);
-    let mut s = Script::with(|config| config.ack_delay = AckDelay::Heartbeat { phase });
+    let mut s = Script::with(|config| {
+        config.ack_delay = AckDelay::Heartbeat;
+        config.heartbeat_phase = Duration::from_millis(50);
+    });
     s.arrives(1, 0).expect_wait(50).ack();
     s.arrives(2, 49).expect_wait(50).ack();
     s.arrives(3, 50).expect_wait(250).ack();
@@ -29,8 +31,7 @@ fn a_heartbeat_ends_whatever_waits_at_its_next_beat() {
 
 #[test]
 fn a_heartbeat_without_a_phase_beats_from_the_start_on() {
-    let phase = Duration::ZERO;
-    let mut s = Script::with(|config| config.ack_delay = AckDelay::Heartbeat { phase });
+    let mut s = Script::with(|config| config.ack_delay = AckDelay::Heartbeat);
     s.arrives(1, 0).expect_wait(200).ack();
     s.arrives(2, 399).expect_wait(400);
 }
@@ -167,7 +168,8 @@ fn the_next_gap_is_waited_for_anew() {
 #[test]
 fn a_heartbeat_without_a_period_delays_nothing() {
     let mut s = Script::with(|config| {
-        config.ack_delay = AckDelay::Heartbeat { phase: Duration::from_millis(1) };
+        config.ack_delay = AckDelay::Heartbeat;
+        config.heartbeat_phase = Duration::from_millis(1);
         config.delayed_ack = Duration::ZERO;
     });
     s.arrives(1, 5).expect_wait(5);

@@ -317,14 +317,11 @@ pub fn options() -> impl Strategy<Value = Config> {
 
 /// What either end may offer, and all knobs of the receiving side.
 pub fn receiver() -> impl Strategy<Value = Config> {
-    let delay = prop_oneof![
-        Just(AckDelay::Timer),
-        Just(AckDelay::Adaptive),
-        (0..200_u64)
-            .prop_map(|millis| AckDelay::Heartbeat { phase: Duration::from_millis(millis) }),
-    ];
     let acks = (
-        delay,
+        (
+            select(vec![AckDelay::Timer, AckDelay::Adaptive, AckDelay::Heartbeat]),
+            (0..200_u64).prop_map(Duration::from_millis),
+        ),
         select(vec![AckCounts::Segments, AckCounts::Bytes]),
         prop_oneof![Just(0), 0..20_u32],
         any::<bool>(),
@@ -337,7 +334,8 @@ pub fn receiver() -> impl Strategy<Value = Config> {
     (options(), acks, any::<bool>()).prop_map(|(options, acks, push)| {
         let mut config = Config { push, ..options };
         let receiver = &mut config.receiver;
-        (receiver.ack_delay, receiver.ack_counts, receiver.quick_acks, ..) = acks;
+        ((receiver.ack_delay, receiver.heartbeat_phase), ..) = acks;
+        (_, receiver.ack_counts, receiver.quick_acks, ..) = acks;
         (receiver.ack_pushed_at_once, receiver.gap_fill) = (acks.3, acks.4);
         (receiver.max_sack_blocks, receiver.rxt_echo) = (acks.5, acks.7);
         receiver.rxt_answer = acks.8;

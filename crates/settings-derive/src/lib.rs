@@ -1,0 +1,277 @@
+//! The derives of `rtolab_settings`, whose traits say what their attributes mean.
+#![forbid(unsafe_code)]
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::meta::ParseNestedMeta;
+use syn::parse::{Parse, ParseStream};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, Field, Ident, LitStr, Result, Token, Type, Variant,
+};
+
+/// Derives `Settings` and `Default`.
+#[proc_macro_derive(Settings, attributes(setting))]
+pub fn settings(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = syn::parse_macro_input!(input as DeriveInput);
+    derive_settings(&input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Derives `Choice`.
+#[proc_macro_derive(Choice, attributes(choice))]
+pub fn choice(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = syn::parse_macro_input!(input as DeriveInput);
+    derive_choice(&input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+fn derive_settings(input: &DeriveInput) -> Result<TokenStream> {
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new_spanned(input, "settings are fields of a struct"));
+    };
+    let (mut defaults, mut visits) = (Vec::new(), Vec::new());
+    for field in &data.fields {
+        let name = field.ident.as_ref().ok_or_else(|| Error::new_spanned(field, "has no name"))?;
+        let knob = Knob::read(field)?;
+        let default =
+            knob.default.as_ref().map_or(quote!(Default::default()), Expr::to_token_stream);
+        defaults.push(quote!(#name: #default));
+        visits.push(knob.visit(name, field)?);
+    }
+    let (name, about) = (&input.ident, about(&input.attrs)?);
+    Ok(quote! {
+        impl Default for #name {
+            fn default() -> Self {
+                Self { #(#defaults),* }
+            }
+        }
+
+        impl ::rtolab_settings::Settings for #name {
+            fn about() -> &'static str {
+                #about
+            }
+
+            fn each(&mut self, visit: &mut dyn FnMut(::rtolab_settings::Setting<'_>)) {
+                #(#visits)*
+            }
+        }
+    })
+}
+
+/// What the attribute of a field says.
+#[derive(Default)]
+struct Knob {
+    key: Option<LitStr>,
+    format: Option<Type>,
+    default: Option<Expr>,
+    example: Option<LitStr>,
+    unset: Option<LitStr>,
+    tables: Vec<(LitStr, Ident)>,
+    kind: Kind,
+    open: bool,
+}
+
+/// What a field is.
+#[derive(Default, PartialEq)]
+enum Kind {
+    #[default]
+    Value,
+    Table,
+    Flat,
+    Skipped,
+}
+
+impl Knob {
+    fn read(field: &Field) -> Result<Self> {
+        let mut knob = Self::default();
+        for attribute in field.attrs.iter().filter(|attr| attr.path().is_ident("setting")) {
+            attribute.parse_nested_meta(|meta| knob.take(&meta))?;
+        }
+        Ok(knob)
+    }
+
+    fn take(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
+        let name = meta.path.require_ident()?.to_string();
+        match name.as_str() {
+            "key" => self.key = Some(meta.value()?.parse()?),
+            "format" => self.format = Some(meta.value()?.parse()?),
+            "default" => self.default = Some(meta.value()?.parse()?),
+            "example" => self.example = Some(meta.value()?.parse()?),
+            "unset" => self.unset = Some(meta.value()?.parse()?),
+            "tables" => {
+                if self.kind == Kind::Value {
+                    self.kind = Kind::Skipped;
+                }
+                meta.parse_nested_meta(|table| {
+                    let key = table.path.require_ident()?;
+                    let key = LitStr::new(&key.unraw().to_string(), key.span());
+                    let field = match table.input.peek(Token![=]) {
+                        true => table.value()?.parse()?,
+                        false => table.path.require_ident()?.clone(),
+                    };
+                    self.tables.push((key, field));
+                    Ok(())
+                })?;
+            }
+            "table" => self.kind = Kind::Table,
+            "flatten" => self.kind = Kind::Flat,
+            "skip" => self.kind = Kind::Skipped,
+            "open" => self.open = true,
+            _ => return Err(meta.error("unknown; see the trait `Settings`")),
+        }
+        Ok(())
+    }
+
+    /// The statements that show the field.
+    fn visit(&self, name: &Ident, field: &Field) -> Result<TokenStream> {
+        let key = LitStr::new(&name.unraw().to_string(), name.span());
+        let key = self.key.as_ref().unwrap_or(&key);
+        let about = about(&field.attrs)?;
+        let mut tokens = match self.kind {
+            Kind::Value => self.value(name, &field.ty, (key, &about)),
+            Kind::Table => quote! {
+                visit(::rtolab_settings::Setting::table(#key, #about, &mut self.#name));
+            },
+            Kind::Flat => quote!(::rtolab_settings::Settings::each(&mut self.#name, visit);),
+            Kind::Skipped => TokenStream::new(),
+        };
+        for (key, inner) in &self.tables {
+            tokens.extend(quote! {
+                let table = &mut self.#name.#inner;
+                let about = ::rtolab_settings::about(table);
+                visit(::rtolab_settings::Setting::table(#key, about, table));
+            });
+        }
+        Ok(tokens)
+    }
+
+    fn value(&self, name: &Ident, ty: &Type, (key, about): (&LitStr, &str)) -> TokenStream {
+        let (wrapper, inner) = match option(ty) {
+            Some(inner) => (quote!(WrittenOption), inner),
+            None => (quote!(Written), ty),
+        };
+        let format = self.format.as_ref().unwrap_or(inner);
+        let [example, unset] = [&self.example, &self.unset].map(|text| match text {
+            Some(text) => quote!(Some(#text)),
+            None => quote!(None),
+        });
+        let open = self.open;
+        quote! {
+            visit(::rtolab_settings::Setting {
+                example: #example,
+                unset: #unset,
+                open: #open,
+                ..::rtolab_settings::Setting::value(
+                    #key,
+                    #about,
+                    &mut ::rtolab_settings::#wrapper::<#format, _>::new(&mut self.#name),
+                )
+            });
+        }
+    }
+}
+
+/// What an `Option` may hold.
+fn option(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first()? {
+        syn::GenericArgument::Type(inner) => Some(inner),
+        _ => None,
+    }
+}
+
+fn derive_choice(input: &DeriveInput) -> Result<TokenStream> {
+    let Data::Enum(data) = &input.data else {
+        return Err(Error::new_spanned(input, "choices are variants of an enum"));
+    };
+    let rows = data.variants.iter().map(rows).collect::<Result<Vec<_>>>()?;
+    let name = &input.ident;
+    Ok(quote! {
+        impl ::rtolab_settings::Choice for #name {
+            const CHOICES: &'static [(&'static str, Self, &'static str)] = &[#(#rows)*];
+        }
+    })
+}
+
+/// What `#[choice(..)]` says.
+struct Word {
+    word: Option<LitStr>,
+    value: Option<Expr>,
+    about: Option<LitStr>,
+}
+
+impl Parse for Word {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        if input.peek(Ident) {
+            let skip: Ident = input.parse()?;
+            return match skip == "skip" {
+                true => Ok(Self { word: None, value: None, about: None }),
+                false => Err(Error::new_spanned(skip, "expected `skip` or a word in quotes")),
+            };
+        }
+        let word = Some(input.parse()?);
+        let mut rest = Self { word, value: None, about: None };
+        if input.parse::<Option<Token![,]>>()?.is_some() {
+            rest.value = Some(input.parse()?);
+            if input.parse::<Option<Token![,]>>()?.is_some() {
+                rest.about = Some(input.parse()?);
+            }
+        }
+        Ok(rest)
+    }
+}
+
+/// The rows of a variant: its word or words, if it has any.
+fn rows(variant: &Variant) -> Result<TokenStream> {
+    let (name, about) = (&variant.ident, about(&variant.attrs)?);
+    let given = variant.attrs.iter().filter(|attribute| attribute.path().is_ident("choice"));
+    let given = given.map(Attribute::parse_args::<Word>).collect::<Result<Vec<_>>>()?;
+    if given.is_empty() {
+        let word = kebab(&name.to_string());
+        return Ok(quote!((#word, Self::#name, #about),));
+    }
+    let mut rows = TokenStream::new();
+    for Word { word, value, about: own } in given {
+        let Some(word) = word else { continue };
+        let value = value.map_or(quote!(Self::#name), |value| value.to_token_stream());
+        let about = own.map_or(about.clone(), |own| own.value());
+        rows.extend(quote!((#word, #value, #about),));
+    }
+    Ok(rows)
+}
+
+/// `EveryAck` as `every-ack`.
+fn kebab(name: &str) -> String {
+    let mut word = String::new();
+    for (at, letter) in name.char_indices() {
+        if letter.is_ascii_uppercase() && at > 0 {
+            word.push('-');
+        }
+        word.push(letter.to_ascii_lowercase());
+    }
+    word
+}
+
+/// The first paragraph of a doc comment, its links as what they show.
+fn about(attributes: &[Attribute]) -> Result<String> {
+    let mut about = String::new();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
+        let Expr::Lit(line) = &attribute.meta.require_name_value()?.value else { continue };
+        let syn::Lit::Str(line) = &line.lit else { continue };
+        let line = line.value();
+        match line.trim() {
+            "" => break,
+            line if about.is_empty() => about.push_str(line),
+            line => about = format!("{about} {line}"),
+        }
+    }
+    while let Some((before, link)) = about.split_once("[`") {
+        let Some((shown, after)) = link.split_once("`]") else { break };
+        let target = after.strip_prefix('(').and_then(|target| target.split_once(')'));
+        let after = target.map_or(after, |(_, after)| after);
+        let shown = shown.strip_prefix("Self::").unwrap_or(shown);
+        about = format!("{before}`{shown}`{after}");
+    }
+    Ok(about)
+}

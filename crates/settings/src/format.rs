@@ -1,0 +1,344 @@
+//! How values are written.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::str::FromStr;
+
+use rtolab_time::{Bytes, Dimension, Duration, ParseError, Rate};
+
+use crate::{Found, Shape, Wrong};
+
+/// A way to write values.
+pub trait Format {
+    /// What they are.
+    type Value;
+    /// The text that stands for none, where a value may be none.
+    const NONE: Option<&'static str> = None;
+    /// The value that was found.
+    fn read(found: &Found<'_>) -> Result<Self::Value, Wrong>;
+    /// How a value is written, without quotes.
+    fn show(value: &Self::Value) -> String;
+    /// What may be written, in a few words.
+    fn expected() -> String;
+    /// What may be written, for a schema.
+    fn shape() -> Shape;
+}
+
+/// What a text stands for, by `parse`, which says what is wrong with one that stands for nothing. A
+/// bare number is a text whose quotes are missing, and often its unit.
+pub fn text<V>(
+    found: &Found<'_>,
+    expected: &str,
+    parse: impl Fn(&str) -> Result<V, String>,
+) -> Result<V, Wrong> {
+    let bare = match found {
+        Found::Text(text) => return parse(text).map_err(Wrong::Problem),
+        Found::Integer(number) => number.to_string(),
+        Found::Float(number) => number.to_string(),
+        Found::Boolean(_) | Found::Other => return Err(Wrong::Unexpected),
+    };
+    Err(Wrong::Problem(match parse(&bare) {
+        Ok(_) => format!("found {bare}; expected {expected}"),
+        Err(problem) => problem.replacen(&format!("{bare:?}"), &bare, 1),
+    }))
+}
+
+/// Reads `text` as a quantity that `fits`.
+pub fn checked<Q: FromStr<Err = ParseError>>(
+    text: &str,
+    expected: &str,
+    fits: impl Fn(&Q) -> bool,
+) -> Result<Q, String> {
+    let quantity = text.parse::<Q>();
+    let quantity = quantity.map_err(|e| format!("found {}; expected {expected}", e.found()))?;
+    match fits(&quantity) {
+        true => Ok(quantity),
+        false => Err(format!("found {text:?}; expected {expected}")),
+    }
+}
+
+/// `text` as a number of something: `"7 packets"`, `"1 packet"`.
+pub fn count(text: &str, noun: &str) -> Option<u32> {
+    let number = text.trim().strip_suffix(noun).or_else(|| {
+        let singular = noun.strip_suffix('s')?;
+        text.trim().strip_suffix(singular)
+    })?;
+    let number = number.trim_end();
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    number.parse().ok().filter(|count| digits && *count > 0)
+}
+
+/// A text that as a whole matches one of the alternatives of `pattern`.
+pub fn pattern(pattern: &str, examples: &[&str]) -> Shape {
+    let examples = examples.iter().map(ToString::to_string).collect();
+    Shape::Text(Some(format!("^({pattern})$")), examples)
+}
+
+/// Matches a number with a unit of this dimension.
+pub fn quantity_pattern(dimension: Dimension) -> String {
+    let units: Vec<_> = dimension.units().collect();
+    format!("[0-9]+(\\.[0-9]+)? *({})", units.join("|"))
+}
+
+macro_rules! quantity {
+    ($($type:ty: $dimension:expr;)*) => {$(
+        impl Format for $type {
+            type Value = Self;
+
+            fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+                text(found, &Self::expected(), |text| {
+                    text.parse().map_err(|error: ParseError| error.to_string())
+                })
+            }
+
+            fn show(value: &Self) -> String {
+                value.to_string()
+            }
+
+            fn expected() -> String {
+                format!("{} such as {:?}", $dimension.name(), $dimension.example())
+            }
+
+            fn shape() -> Shape {
+                pattern(&quantity_pattern($dimension), &[$dimension.example()])
+            }
+        }
+    )*};
+}
+
+quantity! {
+    Duration: Dimension::Time;
+    Rate: Dimension::Rate;
+    Bytes: Dimension::Size;
+}
+
+impl Format for bool {
+    type Value = Self;
+
+    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+        match found {
+            Found::Boolean(yes) => Ok(*yes),
+            _ => Err(Wrong::Unexpected),
+        }
+    }
+
+    fn show(value: &Self) -> String {
+        value.to_string()
+    }
+
+    fn expected() -> String {
+        "true or false".to_string()
+    }
+
+    fn shape() -> Shape {
+        Shape::Boolean
+    }
+}
+
+impl Format for String {
+    type Value = Self;
+
+    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+        match found {
+            Found::Text(text) => Ok((*text).to_string()),
+            _ => Err(Wrong::Unexpected),
+        }
+    }
+
+    fn show(value: &Self) -> String {
+        value.clone()
+    }
+
+    fn expected() -> String {
+        "a text in quotes".to_string()
+    }
+
+    fn shape() -> Shape {
+        Shape::Text(None, Vec::new())
+    }
+}
+
+/// A time above zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Positive;
+
+impl Format for Positive {
+    type Value = Duration;
+
+    fn read(found: &Found<'_>) -> Result<Duration, Wrong> {
+        let expected = Self::expected();
+        text(found, &expected, |text| checked(text, &expected, |time: &Duration| !time.is_zero()))
+    }
+
+    fn show(value: &Duration) -> String {
+        value.to_string()
+    }
+
+    fn expected() -> String {
+        "a time above zero such as \"200 ms\"".to_string()
+    }
+
+    fn shape() -> Shape {
+        Duration::shape()
+    }
+}
+
+/// A size in bytes from `LOW` to `HIGH`.
+#[derive(Clone, Copy, Debug)]
+pub struct Size<const LOW: u32, const HIGH: u32>;
+
+/// The largest segment in bytes: room for the timestamps option and a byte at least, and for the
+/// headers in an IPv4 packet at most.
+pub type Mss = Size<13, 65_495>;
+
+/// A receive buffer in bytes: at least one, at most what the largest window scale announces.
+pub type Buffer = Size<1, { 65_535 << 14 }>;
+
+impl<const LOW: u32, const HIGH: u32> Format for Size<LOW, HIGH> {
+    type Value = u32;
+
+    fn read(found: &Found<'_>) -> Result<u32, Wrong> {
+        let expected = Self::expected();
+        let fits = |size: &Bytes| (LOW.into()..=HIGH.into()).contains(&size.get());
+        text(found, &expected, |text| checked(text, &expected, fits).map(|size| size.get() as u32))
+    }
+
+    fn show(value: &u32) -> String {
+        format!("{value} B")
+    }
+
+    fn expected() -> String {
+        format!("a size from {LOW} B to {HIGH} B such as \"1460 B\"")
+    }
+
+    fn shape() -> Shape {
+        Bytes::shape()
+    }
+}
+
+/// A whole number from `LOW` to `HIGH`.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole<const LOW: u32, const HIGH: u32>;
+
+/// A whole number above zero.
+pub type Count = Whole<1, { u32::MAX }>;
+
+impl<const LOW: u32, const HIGH: u32> Format for Whole<LOW, HIGH> {
+    type Value = u32;
+
+    fn read(found: &Found<'_>) -> Result<u32, Wrong> {
+        let Found::Integer(number) = found else { return Err(Wrong::Unexpected) };
+        let number = u32::try_from(*number).ok().filter(|number| (LOW..=HIGH).contains(number));
+        number.ok_or(Wrong::Unexpected)
+    }
+
+    fn show(value: &u32) -> String {
+        value.to_string()
+    }
+
+    fn expected() -> String {
+        format!("a whole number from {LOW} to {HIGH}")
+    }
+
+    fn shape() -> Shape {
+        Shape::Whole(LOW, HIGH)
+    }
+}
+
+/// A fraction from 0 to 1, held in thousandths.
+#[derive(Clone, Copy, Debug)]
+pub struct Thousandths;
+
+impl Format for Thousandths {
+    type Value = u32;
+
+    fn read(found: &Found<'_>) -> Result<u32, Wrong> {
+        let fraction = match *found {
+            Found::Integer(number) => number as f64,
+            Found::Float(number) => number,
+            _ => return Err(Wrong::Unexpected),
+        };
+        match (0.0..=1.0).contains(&fraction) {
+            true => Ok((fraction * 1000.0 + 0.5) as u32),
+            false => Err(Wrong::Unexpected),
+        }
+    }
+
+    fn show(value: &u32) -> String {
+        (f64::from(*value) / 1000.0).to_string()
+    }
+
+    fn expected() -> String {
+        "a number from 0 to 1 such as 0.05".to_string()
+    }
+
+    fn shape() -> Shape {
+        Shape::Number { positive: false, most: Some(1), example: Some(0.05) }
+    }
+}
+
+/// A number of segments, or no limit.
+#[derive(Clone, Copy, Debug)]
+pub struct Segments;
+
+impl Format for Segments {
+    type Value = u32;
+    const NONE: Option<&'static str> = Some("unlimited");
+
+    fn read(found: &Found<'_>) -> Result<u32, Wrong> {
+        text(found, &Self::expected(), |text| {
+            let found = || format!("found {text:?}; expected {}", Self::expected());
+            count(text, "segments").ok_or_else(found)
+        })
+    }
+
+    fn show(value: &u32) -> String {
+        format!("{value} segment{}", if *value == 1 { "" } else { "s" })
+    }
+
+    fn expected() -> String {
+        "a number of segments such as \"3 segments\", or \"unlimited\"".to_string()
+    }
+
+    fn shape() -> Shape {
+        pattern("[1-9][0-9]* *segments?|unlimited", &["3 segments"])
+    }
+}
+
+/// A choice that is written as one word: the variant's name in small letters, `-` between its
+/// parts, or what `#[choice("word")]` says instead. Its doc comment's first paragraph says what it
+/// means. A variant with `#[choice(skip)]` has none; one with fields has one for each
+/// `#[choice("word", Self::Variant(1), "what it means")]`.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// Every word, what it stands for and what that means.
+    const CHOICES: &'static [(&'static str, Self, &'static str)];
+}
+
+impl<C: Choice> Format for C {
+    type Value = Self;
+
+    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+        let Found::Text(text) = found else { return Err(Wrong::Unexpected) };
+        let known = C::CHOICES.iter().find(|(word, ..)| word == text);
+        known.map(|(_, choice, _)| *choice).ok_or(Wrong::Unexpected)
+    }
+
+    fn show(value: &Self) -> String {
+        let known = C::CHOICES.iter().find(|(_, choice, _)| choice == value);
+        known.map_or_else(String::new, |(word, ..)| (*word).to_string())
+    }
+
+    fn expected() -> String {
+        let words: Vec<_> = C::CHOICES.iter().map(|(word, ..)| format!("{word:?}")).collect();
+        match words.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+
+    fn shape() -> Shape {
+        Shape::Choice(C::CHOICES.iter().map(|(word, _, about)| (*word, *about)).collect())
+    }
+}

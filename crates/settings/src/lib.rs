@@ -1,0 +1,268 @@
+//! Settings that are declared once, on the struct that holds them: key, what it is, how it is
+//! written, its bounds, default and example. The reader of scenarios, their JSON schema and the
+//! reference are made from that declaration.
+//!
+//! ```
+//! use rtolab_settings::{Choice, Positive, Setting, Settings, Slot};
+//! use rtolab_time::Duration;
+//!
+//! /// A timer.
+//! #[derive(Settings)]
+//! struct Timer {
+//!     /// The timer is never shorter than this.
+//!     #[setting(format = Positive, default = Duration::from_secs(1), example = "200 ms")]
+//!     min: Duration,
+//!     /// When the timer looks at the clock.
+//!     clock: Clock,
+//! }
+//!
+//! /// When a timer looks at the clock.
+//! #[derive(Clone, Copy, Default, PartialEq, Choice)]
+//! enum Clock {
+//!     /// Always.
+//!     #[default]
+//!     Exact,
+//!     /// At each tick.
+//!     Ticks,
+//! }
+//!
+//! let mut told = Vec::new();
+//! Timer::default().each(&mut |setting: Setting<'_>| {
+//!     let Slot::Value(value) = setting.slot else { return };
+//!     told.push((setting.key, setting.about, value.show()));
+//! });
+//! assert_eq!(told, [
+//!     ("min", "The timer is never shorter than this.", Some("1 s".to_string())),
+//!     ("clock", "When the timer looks at the clock.", Some("exact".to_string())),
+//! ]);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod format;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+pub use format::{
+    Buffer, Choice, Count, Format, Mss, Positive, Segments, Size, Thousandths, Whole, checked,
+    count, pattern, quantity_pattern, text,
+};
+pub use rtolab_settings_derive::{Choice, Settings};
+
+/// A table of settings. Deriving it makes a [`Default`], too: see the fields' `default`.
+///
+/// Each field is a key, and its doc comment's first paragraph says what it is. In its attribute
+/// `#[setting(..)]` stand:
+///
+/// - `format = F`: the [`Format`] in which the value is written, where it is not the type's own;
+/// - `default = expression`: where it is not the type's own;
+/// - `example = "text"`: a value in the reference and in messages, for values written as text;
+/// - `unset = "text"`: what holds where the key is not written, where no value can say it;
+/// - `key = "name"`: where it is not the field's name;
+/// - `open`: names that the table of choices does not list are read by somebody else;
+/// - `table`: the field is a table of settings itself;
+/// - `tables(field, key = field, ..)`: these fields of the field are tables beside it;
+/// - `flatten`: the field's settings are keys of this table;
+/// - `skip`: the field is no key.
+pub trait Settings {
+    /// What the table is.
+    fn about() -> &'static str
+    where
+        Self: Sized;
+    /// Shows every setting with its value.
+    fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>));
+}
+
+/// A table that need not be there: it is once it is visited.
+impl<T: Settings + Default> Settings for Option<T> {
+    fn about() -> &'static str {
+        T::about()
+    }
+
+    fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
+        self.get_or_insert_default().each(visit);
+    }
+}
+
+/// What a table is.
+pub fn about<T: Settings>(_: &T) -> &'static str {
+    T::about()
+}
+
+/// A key of a table.
+pub struct Setting<'a> {
+    /// Its name.
+    pub key: &'static str,
+    /// What it is, in a sentence or a few.
+    pub about: &'static str,
+    /// How its value may be written, where its format has no example or a worse one.
+    pub example: Option<&'static str>,
+    /// What holds where it is not written, where no value can say it.
+    pub unset: Option<&'static str>,
+    /// May the value be a name that its format does not list?
+    pub open: bool,
+    /// Keys of the same table of which only one may be written, this one included.
+    pub rivals: &'static [&'static str],
+    /// Its value.
+    pub slot: Slot<'a>,
+}
+
+/// What a key holds.
+pub enum Slot<'a> {
+    /// A value.
+    Value(&'a mut dyn Value),
+    /// More keys.
+    Table(&'a mut dyn Settings),
+}
+
+impl<'a> Setting<'a> {
+    /// A key that holds a value.
+    pub fn value(key: &'static str, about: &'static str, value: &'a mut dyn Value) -> Self {
+        Self::new(key, about, Slot::Value(value))
+    }
+
+    /// A key that holds more keys.
+    pub fn table(key: &'static str, about: &'static str, table: &'a mut dyn Settings) -> Self {
+        Self::new(key, about, Slot::Table(table))
+    }
+
+    fn new(key: &'static str, about: &'static str, slot: Slot<'a>) -> Self {
+        Self { key, about, example: None, unset: None, open: false, rivals: &[], slot }
+    }
+
+    /// The same with an example.
+    #[must_use]
+    pub fn example(self, example: &'static str) -> Self {
+        Self { example: Some(example), ..self }
+    }
+}
+
+/// The value of a key, whatever its type.
+pub trait Value {
+    /// Takes what was found.
+    fn read(&mut self, found: &Found<'_>) -> Result<(), Wrong>;
+    /// How it is written; `None` where no text stands for it.
+    fn show(&self) -> Option<String>;
+    /// What may be written, in a few words.
+    fn expected(&self) -> String;
+    /// What may be written, for a schema.
+    fn shape(&self) -> Shape;
+}
+
+/// What stands behind a key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Found<'a> {
+    /// A text in quotes.
+    Text(&'a str),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// What no setting takes: a date, a list, a table.
+    Other,
+}
+
+/// What is wrong with what was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// It is none of what is [expected](Value::expected).
+    Unexpected,
+    /// What was found and what would be right.
+    Problem(String),
+}
+
+/// What may be written behind a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number from the first to the second.
+    Whole(u32, u32),
+    /// A number from 0 on.
+    Number {
+        /// Is 0 itself none?
+        positive: bool,
+        /// It is at most this.
+        most: Option<u32>,
+        /// One of them.
+        example: Option<f64>,
+    },
+    /// A text that as a whole matches a pattern, with examples.
+    Text(Option<String>, Vec<String>),
+    /// One of these words, each with what it means.
+    Choice(Vec<(&'static str, &'static str)>),
+}
+
+/// A value that is written in a format.
+pub struct Written<'a, F, V>(&'a mut V, PhantomData<F>);
+
+impl<'a, F, V> Written<'a, F, V> {
+    /// In the format `F`.
+    pub fn new(value: &'a mut V) -> Self {
+        Self(value, PhantomData)
+    }
+}
+
+impl<F: Format, V: TryFrom<F::Value> + Clone> Value for Written<'_, F, V>
+where
+    F::Value: From<V>,
+{
+    fn read(&mut self, found: &Found<'_>) -> Result<(), Wrong> {
+        *self.0 = V::try_from(F::read(found)?).map_err(|_| Wrong::Unexpected)?;
+        Ok(())
+    }
+
+    fn show(&self) -> Option<String> {
+        Some(F::show(&self.0.clone().into()))
+    }
+
+    fn expected(&self) -> String {
+        F::expected()
+    }
+
+    fn shape(&self) -> Shape {
+        F::shape()
+    }
+}
+
+/// A value that is written in a format, or none.
+pub struct WrittenOption<'a, F, V>(&'a mut Option<V>, PhantomData<F>);
+
+impl<'a, F, V> WrittenOption<'a, F, V> {
+    /// In the format `F`.
+    pub fn new(value: &'a mut Option<V>) -> Self {
+        Self(value, PhantomData)
+    }
+}
+
+impl<F: Format, V: TryFrom<F::Value> + Clone> Value for WrittenOption<'_, F, V>
+where
+    F::Value: From<V>,
+{
+    fn read(&mut self, found: &Found<'_>) -> Result<(), Wrong> {
+        *self.0 = match (found, F::NONE) {
+            (Found::Text(text), Some(none)) if *text == none => None,
+            _ => Some(V::try_from(F::read(found)?).map_err(|_| Wrong::Unexpected)?),
+        };
+        Ok(())
+    }
+
+    fn show(&self) -> Option<String> {
+        let value = self.0.as_ref().map(|value| F::show(&value.clone().into()));
+        value.or_else(|| F::NONE.map(Into::into))
+    }
+
+    fn expected(&self) -> String {
+        F::expected()
+    }
+
+    fn shape(&self) -> Shape {
+        F::shape()
+    }
+}
