@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from program import PROGRAM
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PROGRAM = [sys.executable, "-m", "rtolab.cli"]
 ENDS = [sys.executable, str(Path(__file__).with_name("gateway_ends.py"))]
 V4, V6 = "10.20.0.1", "fd00:20::1"
 """The server's addresses."""

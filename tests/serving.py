@@ -6,12 +6,13 @@ import json
 import os
 import re
 import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from program import PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,7 @@ def unpack(answer: bytes) -> dict[str, Any]:
 def server(*options: str, **how: Any) -> Iterator[tuple[str, int]]:
     """`rtolab serve` as a process; its address and the number of its process."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "rtolab.cli", "serve", "--port", "0", *options],
+        [*PROGRAM, "serve", "--port", "0", *options],
         stdout=subprocess.PIPE,
         text=True,
         **how,

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import atexit
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
-
-from rtolab import cli, sweep
+import program
+from rtolab import sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+    import pytest
 
 GRID = """
 scenario = "frto2002-delays"
@@ -30,9 +24,6 @@ link.wireless.delay = ["100 ms", "200 ms"]
 """
 """Two points, two senders, three blocks each."""
 CHUNKS = 12
-SCRATCH = tempfile.mkdtemp(prefix="rtolab-tests-")
-"""For what processes that are killed leave."""
-atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 
 
 def write(folder: Path, text: str = GRID) -> Path:
@@ -59,33 +50,12 @@ def files(out: Path, within: str = "chunks") -> dict[str, bytes]:
     return {path.relative_to(out / within).as_posix(): path.read_bytes() for path in tables}
 
 
-def environment() -> dict[str, str]:
-    """Where processes find what tests find, and leave what is nobody's."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": SCRATCH}
-
-
-def start(*arguments: str | Path, **how: Any) -> subprocess.Popen[str]:
-    """A program of Python's as a process of its own, which finds what tests find."""
-    return subprocess.Popen(
-        [sys.executable, "-m", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-        **how,
-    )
-
-
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
     """`rtolab sweep` in this process; how it exits."""
-    monkeypatch.setattr(sys, "argv", ["rtolab", "sweep", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    return int(ended.value.code or 0)
+    return program.call(monkeypatch, "sweep", *arguments)
 
 
 def command(*arguments: str | Path) -> tuple[int, str, str]:
     """`rtolab sweep` as a process of its own: how it ended, and what it printed."""
-    with start("rtolab.cli", "sweep", *arguments) as process:
-        said, complained = process.communicate(timeout=120)
-    return process.returncode, said, complained
+    done = program.run("sweep", *arguments, env=program.environment(), timeout=120)
+    return done.returncode, done.stdout, done.stderr

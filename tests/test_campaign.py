@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import program
 from handmade import PUBLISHED, Simulator
 from rtolab import _rtolab, campaign
 from rtolab.campaign import RECORD, Campaign, Settings
@@ -21,6 +19,7 @@ from rtolab.experiments import find
 from rtolab.experiments.base import Alternative
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 
@@ -153,13 +152,7 @@ MANY = "1000"
 def start(out: Path) -> subprocess.Popen[str]:
     """`rtolab reproduce` as a process of its own."""
     how = ["--quick", "--runs", MANY, "--out", str(out)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "rtolab.cli", "reproduce", *IDS, *how],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    return program.start("reproduce", *IDS, *how)
 
 
 def records(out: Path) -> set[str]:

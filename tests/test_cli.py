@@ -2,10 +2,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,9 +10,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+import program
 from commands import commands
 from handmade import PUBLISHED, Simulator
-from rtolab import ScenarioError, SenderError, _rtolab, campaign, cli
+from rtolab import ScenarioError, SenderError, _rtolab, campaign
 from rtolab.cli import listing
 from rtolab.run import find_scenario
 
@@ -51,11 +49,9 @@ def rtolab(
     monkeypatch.chdir(tmp_path)
 
     def command(*arguments: str) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["rtolab", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
+        code = program.call(monkeypatch, *arguments)
         printed = capsys.readouterr()
-        return Ran(int(ended.value.code or 0), printed.out, printed.err)
+        return Ran(code, printed.out, printed.err)
 
     return command
 
@@ -464,25 +460,14 @@ def test_interrupted_exits_with_130(rtolab: Any, monkeypatch: pytest.MonkeyPatch
     assert "Traceback" not in ran.err
 
 
-def shell(command: str) -> subprocess.CompletedProcess[str]:
-    python = f'"{sys.executable}" -m rtolab.cli'
-    return subprocess.run(
-        ["bash", "-c", command.replace("rtolab", python, 1)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-
-
 def test_a_closed_pipe_ends_it_without_a_word() -> None:
-    ran = shell("rtolab schema | true; echo ${PIPESTATUS[0]}")
+    ran = program.shell("rtolab schema | true; echo ${PIPESTATUS[0]}")
     assert ran.stdout.strip() in {"0", "141"}
     assert ran.stderr == ""
 
 
 def test_nothing_but_text_goes_into_a_pipe() -> None:
-    ran = shell("rtolab list")
+    ran = program.shell("rtolab list")
     assert ran.returncode == 0
     assert "\x1b" not in ran.stdout + ran.stderr
 

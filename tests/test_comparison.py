@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 import kernels
+import program
 import rtolab
-from rtolab import cli
 from rtolab.emulation import agreement
 from rtolab.emulation.comparison import (
     RECEIVER,
@@ -121,10 +119,7 @@ def test_every_mapping_is_of_variants_that_there_are() -> None:
 def test_an_experiment_without_a_mapping_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["rtolab", "reproduce", "arq2002", "--on", "kernel"])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert ended.value.code == 2
+    assert program.call(monkeypatch, "reproduce", "arq2002", "--on", "kernel") == 2
     assert "has no senders that a kernel can be set to" in capsys.readouterr().err
 
 
@@ -178,8 +173,5 @@ def test_every_link_of_the_table_can_be_simulated() -> None:
 def test_the_command_wants_scenarios_or_all_of_them(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["rtolab", "compare", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert ended.value.code == 2
+    assert program.call(monkeypatch, "compare", *arguments) == 2
     assert "needs scenarios, or --all" in capsys.readouterr().err

@@ -16,8 +16,8 @@ import polars as pl
 import pytest
 
 import kernels
+import program
 import rtolab
-from rtolab import cli
 from rtolab.conform import Scenario, Score, Stack, Suite, changes, conform, overall, suite
 from rtolab.conform.measure import Ended, Measured, _overlap, command
 from rtolab.conform.page import page
@@ -305,10 +305,7 @@ def test_wrong_arguments_are_explained(
         (["--server", "x"], "a client needs a server and a server a client"),
         (["--only", "stall-7s"], "--only stall-7s: no such scenario; there are stall-0.3s"),
     ):
-        monkeypatch.setattr(sys, "argv", ["rtolab", "conform", *words])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        assert ended.value.code == 2
+        assert program.call(monkeypatch, "conform", *words) == 2
         assert told in capsys.readouterr().err
 
 
@@ -330,11 +327,9 @@ def test_the_command_compares_and_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def called(*words: str) -> tuple[int, dict[str, Any]]:
-        argv = ["rtolab", "conform", "--only", "tail-2", "--json", "--out", str(tmp_path), *words]
-        monkeypatch.setattr(sys, "argv", argv)
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return int(ended.value.code or 0), json.loads(capsys.readouterr().out)
+        how = ("--only", "tail-2", "--json", "--out", tmp_path)
+        code = program.call(monkeypatch, "conform", *how, *words)
+        return code, json.loads(capsys.readouterr().out)
 
     code, found = called()
     (tail,) = found["scenarios"]

@@ -4,7 +4,6 @@ import gzip
 import json
 import struct
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from io import StringIO
@@ -16,6 +15,7 @@ import pytest
 from rich.console import Console
 
 import labelled
+import program
 import scoring
 from conftest import RequireTool
 from rtolab import Error, _rtolab
@@ -41,8 +41,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "rtolab.cli", "diagnose", *arguments]
-    return subprocess.run(command, input=given, capture_output=True, check=False)
+    return program.run("diagnose", *arguments, input=given, text=False)
 
 
 def test_systems_that_a_syn_does_not_tell_apart_are_all_named(made: Path) -> None:

@@ -17,8 +17,9 @@ import polars as pl
 import pytest
 
 import kernels
+import program
 import rtolab
-from rtolab import _rtolab, cli
+from rtolab import _rtolab
 from rtolab.emulation import doubts
 from rtolab.run import find_scenario
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from conftest import RequireTool
     from rtolab._rtolab import EmulationReport
 
-PROGRAM = [sys.executable, "-m", "rtolab.cli", "emulate"]
+PROGRAM = [*program.PROGRAM, "emulate"]
 SERVER = """
 import socket
 with socket.create_server(("10.83.0.2", 80)) as server, server.accept()[0] as connection:
@@ -84,9 +85,7 @@ def hosts(require_tool: RequireTool) -> None:
 
 
 def emulate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PROGRAM, *arguments], capture_output=True, text=True, check=False, timeout=60
-    )
+    return program.run("emulate", *arguments, timeout=60)
 
 
 def round_trips_s(output: str) -> list[float]:
@@ -412,10 +411,8 @@ def judged(
 
     def run(made: EmulationReport) -> tuple[int, str]:
         monkeypatch.setattr(_rtolab, "emulate", lambda *_, **__: (None, made))
-        monkeypatch.setattr(sys, "argv", ["rtolab", "emulate", "hold", "--", "true"])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return int(ended.value.code or 0), capsys.readouterr().out
+        code = program.call(monkeypatch, "emulate", "hold", "--", "true")
+        return code, capsys.readouterr().out
 
     return run
 

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +15,12 @@ import polars as pl
 import pytest
 
 import kernels
+import program
 import rtolab
 from rtolab.emulation import Variant, emulate
 
 if TYPE_CHECKING:
     from conftest import RequireTool
-
-PROGRAM = [sys.executable, "-m", "rtolab.cli", "emulate"]
 
 SHORT = {
     "link.radio.rate": "2 Mbit/s",
@@ -40,8 +38,7 @@ def hosts(require_tool: RequireTool) -> None:
 
 
 def emulating(*arguments: str) -> subprocess.Popen[str]:
-    pipe = subprocess.PIPE
-    return subprocess.Popen([*PROGRAM, *arguments], stdout=pipe, stderr=pipe, text=True)
+    return program.start("emulate", *arguments)
 
 
 @pytest.mark.usefixtures("hosts")

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kernels import missing
+from program import SCRATCH, environment, shell, start
 from rtolab import run
-from sweeping import SCRATCH, environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PROGRAM = [sys.executable, "-m", "rtolab.cli"]
 ENDLESS = """
 title = "More than anybody waits for"
 duration = "10000000 s"
@@ -43,18 +42,6 @@ to = "b"
 """
 SOON_S = 20
 """Nothing here takes a second; a busy machine may."""
-
-
-def start(*arguments: str | Path, **how: Any) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*PROGRAM, *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-        **how,
-    )
 
 
 class Ended:
@@ -283,25 +270,8 @@ def test_whoever_reads_it_may_go_away(tmp_path: Path, command: str) -> None:
 def test_output_that_nobody_can_take_is_told(tmp_path: Path, command: str) -> None:
     arguments = placed(PIPED[command], tmp_path)
     with Path("/dev/full").open("w") as full:
-        process = subprocess.Popen(
-            [*PROGRAM, *arguments],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        )
+        process = start(*arguments, stdout=full)
     assert "No space left on device" in said_in_words(Ended(process))
-
-
-def shell(command: str) -> subprocess.CompletedProcess[str]:
-    python = f'"{sys.executable}" -m rtolab.cli'
-    return subprocess.run(
-        ["bash", "-c", command.replace("rtolab", python, 1)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment(),
-    )
 
 
 def test_closed_streams_are_no_defect() -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import resource
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
+import program
+from program import environment, shell
 from rtolab import _rtolab
 from serving import HOLD, server
-from sweeping import environment
 from test_faults import (
     PIPED,
-    PROGRAM,
     Ended,
     capture,
     limited,
@@ -22,7 +21,6 @@ from test_faults import (
     placed,
     rtolab,
     said_in_words,
-    shell,
     unfinished,
 )
 from test_faults_serve import asked
@@ -82,14 +80,8 @@ def test_no_command_begins_without_threads(
     nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
     reads_all = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
     few = ["prlimit", f"--nproc={most}", "setpriv", *nobody, *reads_all]
-    process = subprocess.Popen(
-        [*few, *PROGRAM, "run", "hold"],
-        cwd=tmp_path,
-        env=environment() | {"PYTHONDONTWRITEBYTECODE": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    unwritten = environment() | {"PYTHONDONTWRITEBYTECODE": "1"}
+    process = program.start("run", "hold", within=few, cwd=tmp_path, env=unwritten)
     told = said_in_words(Ended(process))
     assert told.count("\n") == 1
     assert "`ulimit -u`" in told
@@ -131,9 +123,7 @@ def test_who_takes_only_ascii_is_given_that(tmp_path: Path) -> None:
     assert not text.isascii()
     file.write_text('title = "Größe"\n')
     for arguments in (["schema"], ["list"], ["run", str(file)], ["run", "hold", "-s", "größe"]):
-        ran = subprocess.run(
-            [*PROGRAM, *arguments], env=ASCII, capture_output=True, text=True, check=False
-        )
+        ran = program.run(*arguments, env=ASCII)
         assert "Traceback" not in ran.stderr
         assert ran.stdout.isascii()
         assert ran.stderr.isascii()

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kernels
-from gatewaying import ENDS, PROGRAM, V4, V6, ip, lab
+import program
+from gatewaying import ENDS, V4, V6, ip, lab
+from program import PROGRAM
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -223,9 +225,7 @@ def test_a_capture_of_the_device_can_be_diagnosed(tmp_path: Path) -> None:
     with lab("--pcap", str(capture)) as one:
         one.run("download", V4, "500000")
         one.end()
-    ran = subprocess.run(
-        [*PROGRAM, "diagnose", str(capture), "--json"], capture_output=True, text=True, check=False
-    )
+    ran = program.run("diagnose", capture, "--json")
     document = json.loads(ran.stdout)
     assert re.search(r'"10\.20\.0\.1', ran.stdout), document
 
@@ -244,9 +244,7 @@ def test_what_is_missing_is_told_in_one_sentence() -> None:
         ("--set", "tcp.mss=500 B"): "none is given",
     }
     for options, message in wrong.items():
-        ran = subprocess.run(
-            [*PROGRAM, "gateway", *options], capture_output=True, text=True, check=False
-        )
+        ran = program.run("gateway", *options)
         assert ran.returncode == 2, ran.stderr
         assert message in ran.stderr
         assert "Traceback" not in ran.stderr

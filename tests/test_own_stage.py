@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
+import program
 import rtolab
 from rtolab import Hold, PrototypeError, ScenarioError, Stage, Treatment, sweep
 
@@ -199,7 +198,6 @@ def test_the_command_line_takes_it_by_file_and_class(tmp_path: Path) -> None:
     (tmp_path / "lossy.py").write_text(LOSSY)
     words = ["run", "frto2002-delays", "--prototype", "lossy.py:Lossy"]
     words += ["--set", f"{LINK}.stage=lossy", "--runs", "2", "--json"]
-    command = [sys.executable, "-m", "rtolab.cli", *words]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = program.run(*words, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert '"completed": true' in done.stdout

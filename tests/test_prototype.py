@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import traceback
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
+import program
 import rtolab
 from rtolab import Blind, Detector, PrototypeError, Verdict, sweep
 from rtolab.judging import confusions
 from rtolab.prototype.source import Source, load
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
     from rtolab._rtolab import Ack, Episode, Sent
@@ -232,13 +232,7 @@ def test_a_sweep_computes_anew_what_another_text_would_say(tmp_path: Path) -> No
 
 
 def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rtolab.cli", "run", "frto2002-delays", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return program.run("run", "frto2002-delays", *arguments, cwd=folder)
 
 
 def test_the_command_line_takes_it_by_file_and_class(tmp_path: Path) -> None:

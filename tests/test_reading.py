@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import program
 import repeated
 from conftest import RequireTool
 
@@ -26,8 +27,7 @@ def stall(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "rtolab.cli", "diagnose", *arguments]
-    return subprocess.run(command, input=given, capture_output=True, check=False)
+    return program.run("diagnose", *arguments, input=given, text=False)
 
 
 def found(*arguments: str, given: bytes | None = None) -> dict[str, Any]:

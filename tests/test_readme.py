@@ -3,11 +3,11 @@
 import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+import program
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -40,14 +40,9 @@ def test_there_are_commands() -> None:
 def test_the_commands_print_what_is_shown(block: str) -> None:
     """In the same order, spaces apart; `...` stands for lines left out."""
     command, shown = re.split(r"(?<!\\)\n", block, maxsplit=1)
-    done = subprocess.run(
-        [sys.executable, "-m", "rtolab.cli", *shlex.split(command.replace("\\\n", " "))],
-        cwd=README.parent,
-        env=os.environ | {"NO_COLOR": "1", "COLUMNS": "96"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    words = shlex.split(command.replace("\\\n", " "))
+    plain = os.environ | {"NO_COLOR": "1", "COLUMNS": "96"}
+    done = program.run(*words, cwd=README.parent, env=plain, check=True)
     printed = [" ".join(line.split()) for line in done.stdout.splitlines()]
     rows = [" ".join(line.split()) for line in shown.splitlines() if line.strip(" ─.")]
     assert len(rows) > 6

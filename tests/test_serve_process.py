@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +13,7 @@ from urllib.request import Request, urlopen
 import pytest
 from starlette.testclient import TestClient
 
+import program
 from rtolab._rtolab import Error
 from rtolab.cli import serve as serve_command
 from rtolab.serve.app import Explorer
@@ -50,24 +49,14 @@ def test_who_would_wait_behind_too_many_is_told_to_come_back() -> None:
 def test_a_port_that_is_taken_is_told() -> None:
     with server() as (address, _):
         port = address.rstrip("/").rpartition(":")[2]
-        again = subprocess.run(
-            [sys.executable, "-m", "rtolab.cli", "serve", "--port", port],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+        again = program.run("serve", "--port", port)
     assert again.returncode == 2
     assert f"port {port} cannot be had" in again.stderr
     assert "--port 0" in again.stderr
 
 
 def test_a_folder_without_results_is_told(tmp_path: Path) -> None:
-    again = subprocess.run(
-        [sys.executable, "-m", "rtolab.cli", "serve", "--port", "0", "--browse", str(tmp_path)],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    again = program.run("serve", "--port", "0", "--browse", tmp_path)
     assert again.returncode == 2
     assert "found no results" in again.stderr
 

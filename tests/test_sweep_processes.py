@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from program import environment, start
 from rtolab import Error, sweep
 from rtolab.sweep.status import status
-from sweeping import call, command, environment, files, run, start, write
+from sweeping import call, command, files, run, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,7 +79,7 @@ def test_killed_ten_times_it_computes_nothing_twice(
     seen: dict[str, tuple[int, int]] = {}
     for _ in range(10):
         before = len(seen)
-        with start("rtolab.cli", "sweep", file, "--out", out, "--jobs", "2") as process:
+        with start("sweep", file, "--out", out, "--jobs", "2") as process:
             # From before the first chunk to a few after it.
             if chance.random() < 0.8:
                 wait_for_more(out, before, process)
@@ -98,7 +99,7 @@ def test_killed_ten_times_it_computes_nothing_twice(
 
 def test_interrupted_it_says_how_to_go_on(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
     file, out = write(tmp_path, MANY), tmp_path / "out"
-    with start("rtolab.cli", "sweep", file, "--out", out, "--jobs", "2") as process:
+    with start("sweep", file, "--out", out, "--jobs", "2") as process:
         wait_for(lambda: finished(out) > 0, process)
         found = status(sweep.load(file), out)
         with pytest.raises(Error, match="another `rtolab sweep` is at work here"):
@@ -227,7 +228,7 @@ def test_a_cluster_that_loses_a_worker_computes_the_same(
     file, out = write(tmp_path, MANY), tmp_path / "out"
     lost, other = dask.worker(), dask.worker()
     how = ["--out", str(out), "--dask", dask.address]
-    with start("rtolab.cli", "sweep", file, *how) as process:
+    with start("sweep", file, *how) as process:
         wait_for(lambda: finished(out) >= CHUNKS // 2, process)
         lost.kill()
         at_loss = finished(out)

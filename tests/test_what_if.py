@@ -1,8 +1,6 @@
 """What other senders would have done on the path that a capture shows."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pytest
 
 import kernels
 import labelled
+import program
 from rtolab import Error, _rtolab
 from rtolab.diagnosis import diagnose
 from rtolab.diagnosis.line import Change, Line, Packet, Span
@@ -256,15 +255,13 @@ def test_a_line_transmits_at_the_rate_of_the_time() -> None:
 def test_the_command_tells_it_and_writes_the_scenario(tmp_path: Path) -> None:
     file, _ = captured(tmp_path, "sack")
     scenario = tmp_path / "path.toml"
-    command = [sys.executable, "-m", "rtolab.cli", "diagnose", str(file), "--what-if"]
-    done = subprocess.run([*command, "--json"], capture_output=True, check=True)
+    command = ("diagnose", file, "--what-if")
+    done = program.run(*command, "--json", check=True)
     told = json.loads(done.stdout)["what_if"]
     assert told["agrees"]
     assert {one["sender"] for one in told["senders"]} >= {"sack", "sack+frto"}
     assert {one["setting"] for one in told["linux"]} >= {"as captured", "tcp_timestamps=1"}
-    shown = subprocess.run(
-        [*command, "--scenario-out", str(scenario)], capture_output=True, text=True, check=True
-    ).stdout
+    shown = program.run(*command, "--scenario-out", scenario, check=True).stdout
     assert all(one["setting"] in shown for one in told["linux"])
     assert "True" not in shown
     assert "False" not in shown
