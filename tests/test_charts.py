@@ -12,19 +12,19 @@ from handmade import Simulator
 from rtolab.experiments import find
 from rtolab.experiments.base import REXMITS, Curves, Experiment, Point, Variant
 from rtolab.experiments.reproduce import reproduce
-from rtolab.plot.boxplots import Axes, Dot, curves
+from rtolab.plot.boxplots import curves
 from rtolab.plot.experiment_figures import pictures, stem
 
 TITLE = alt.TitleParams("Title")
 LINES = [
-    Dot("SACK", 1, 20, 18, 22),
-    Dot("SACK", 10, 0),
-    Dot("Reno", 1, 15, 14, 16),
-    Dot("Reno", 10, 5, 0, 6),
+    Point("SACK", 1, 20, 18, 22),
+    Point("SACK", 10, 0),
+    Point("Reno", 1, 15, 14, 16),
+    Point("Reno", 10, 5, 0, 6),
 ]
 
 
-def drawn(axes: Axes, *published: Dot) -> list[dict[str, Any]]:
+def drawn(axes: Curves, *published: Point) -> list[dict[str, Any]]:
     """The layers of the picture."""
     return layers(curves(TITLE, axes, LINES, published))
 
@@ -50,7 +50,7 @@ def points(layer: dict[str, Any]) -> list[tuple[float, float]]:
 
 
 def test_a_line_has_bars_line_and_points() -> None:
-    found = drawn(Axes("loss", "rate"))
+    found = drawn(Curves("name", "caption", "loss", "rate"))
     assert [layer["mark"]["type"] for layer in found] == ["rule", "line", "point"] * 2
     assert points(found[1]) == [(1, 20), (10, 0)]
     offsets = [layer["mark"]["xOffset"] for layer in found]
@@ -61,14 +61,14 @@ def test_a_line_has_bars_line_and_points() -> None:
 
 
 def test_printed_points_are_diamonds_of_their_lines_colour() -> None:
-    *_, last = drawn(Axes("loss", "rate"), Dot("Reno", 2, 9))
+    *_, last = drawn(Curves("name", "caption", "loss", "rate"), Point("Reno", 2, 9))
     assert (last["mark"]["shape"], last["mark"]["filled"]) == ("diamond", False)
     assert points(last) == [(2, 9)]
     assert last["encoding"]["color"]["scale"]["domain"] == ["SACK", "Reno"]
 
 
 def test_a_logarithmic_axis_has_no_place_for_nothing() -> None:
-    found = drawn(Axes("loss", "rate", log_y=True))
+    found = drawn(Curves("name", "caption", "loss", "rate", log_y=True))
     assert points(found[1]) == [(1, 20)]
     assert found[1]["encoding"]["y"]["scale"]["type"] == "log"
     reno = found[3]["values"]

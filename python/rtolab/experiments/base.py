@@ -254,6 +254,10 @@ class Curves:
     in_place: bool = False
     scale: float = 1.0
 
+    def shows(self, x: float, y: float) -> bool:
+        """Is there a place for that point? Logarithmic axes have none for 0 and below."""
+        return (x > 0 or not self.log_x) and (y > 0 or not self.log_y)
+
 
 @dataclass(frozen=True)
 class Mark:

@@ -25,6 +25,7 @@ from rtolab.plot.trace_panels import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rtolab.experiments.base import Curves, Point
     from rtolab.stats import Summary
 
 BOX_WIDTH = 56
@@ -38,36 +39,6 @@ class Box:
     label: str
     summary: Summary
     published: float | None = None
-
-
-@dataclass(frozen=True)
-class Axes:
-    """The axes of curves: what they show, with units, and whether they are logarithmic.
-
-    Where the lines are single points, `in_place` keeps them where they are, lest they seem
-    elsewhere.
-    """
-
-    x: str
-    y: str
-    log_x: bool = False
-    log_y: bool = False
-    in_place: bool = False
-
-    def shows(self, x: float, y: float) -> bool:
-        """Is there a place for that point? Logarithmic axes have none for 0 and below."""
-        return (x > 0 or not self.log_x) and (y > 0 or not self.log_y)
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A point of a curve: its line, where it is, and from where to where it scatters."""
-
-    series: str
-    x: float
-    y: float
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -140,7 +111,7 @@ DENSE = 40
 
 
 def curves(
-    title: alt.TitleParams, axes: Axes, dots: Sequence[Dot], published: Sequence[Dot]
+    title: alt.TitleParams, axes: Curves, dots: Sequence[Point], published: Sequence[Point]
 ) -> alt.LayerChart:
     """A line a series with its points and the bars that they scatter in; the paper's as diamonds.
 
@@ -149,7 +120,7 @@ def curves(
 
     Args:
         title: of the picture.
-        axes: what is over what.
+        axes: the figure, of which the axes count.
         dots: what was measured, in the order in which the lines are named.
         published: what the paper's text gives, drawn over it.
     """
@@ -203,7 +174,7 @@ def _line(
     ]
 
 
-def _dot(dot: Dot, axes: Axes) -> dict[str, object]:
+def _dot(dot: Point, axes: Curves) -> dict[str, object]:
     low = dot.low if dot.low is None or axes.shows(dot.x, dot.low) else dot.y
     return {"series": dot.series, "x": dot.x, "y": dot.y, "low": low, "high": dot.high}
 

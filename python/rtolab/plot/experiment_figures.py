@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rtolab.experiments.base import THROUGHPUT, TIME
+from rtolab.experiments.base import THROUGHPUT, TIME, Point
 from rtolab.experiments.reproduce import BAND_OF
-from rtolab.plot.boxplots import Axes, Band, Box, Dot, band_plot, box_plot, curves
+from rtolab.plot.boxplots import Band, Box, band_plot, box_plot, curves
 from rtolab.result import PLACES
 from rtolab.stats import Summary, summarise
 
@@ -62,30 +62,28 @@ def _curves(reproduction: Reproduction, figure: Curves) -> Picture:
     experiment = reproduction.experiment
 
     def draw() -> Chart:
-        axes = Axes(figure.x, figure.y, figure.log_x, figure.log_y, figure.in_place)
         dots = _dots(reproduction, figure)
-        printed = [Dot(p.series, p.x, p.y, p.low, p.high) for p in figure.published]
-        hidden = sum(not axes.shows(dot.x, dot.y) for dot in dots)
+        hidden = sum(not figure.shows(dot.x, dot.y) for dot in dots)
         how = [experiment.source]
         if figure.metric and reproduction.runs > 1:
             how.append(f"medians of {reproduction.runs} runs, bars from quartile to quartile")
-        if printed:
+        if figure.published:
             how.append("diamonds: as printed")
         if hidden:
             how.append(f"{hidden} points at 0 have no place on a logarithmic axis")
         said = [figure.caption, "; ".join(how)]
         title = alt.TitleParams(experiment.title, subtitle=said, anchor="start", offset=12)
-        return curves(title, axes, dots, printed)
+        return curves(title, figure, dots, figure.published)
 
     return Picture(figure.name, figure.caption, draw)
 
 
-def _dots(reproduction: Reproduction, figure: Curves) -> Sequence[Dot]:
+def _dots(reproduction: Reproduction, figure: Curves) -> Sequence[Point]:
     measured = reproduction.measured
     if measured is None:
         return []
     if figure.points:
-        return [Dot(p.series, p.x, p.y, p.low, p.high) for p in figure.points(measured)]
+        return figure.points(measured)
     dots = []
     for variant in reproduction.experiment.variants:
         if variant.x is None or figure.metric is None or (figure.only and not figure.only(variant)):
@@ -94,7 +92,7 @@ def _dots(reproduction: Reproduction, figure: Curves) -> Sequence[Dot]:
         if five:
             y, low, high = (figure.scale * value for value in (five.median, five.q1, five.q3))
             line = variant.series or variant.label
-            dots.append(Dot(line, variant.x, y, *((low, high) if five.n > 1 else ())))
+            dots.append(Point(line, variant.x, y, *((low, high) if five.n > 1 else ())))
     return dots
 
 
