@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rtolab import _rtolab
+from rtolab.result import TABLES
+from rtolab.run import run
 
 if TYPE_CHECKING:
     import pytest
@@ -24,55 +26,9 @@ PUBLISHED: dict[str, tuple[float, float, float]] = {
 }
 """Table 1 of the F-RTO report: median seconds, packets lost and retransmissions of each sender."""
 SEGMENT = 256
-RUN = {"run": pl.UInt32, "seed": pl.UInt64, "sender": pl.String}
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "connections": RUN
-    | {"flow": pl.String, "flow_sender": pl.String}
-    | dict.fromkeys(("start_s", "end_s", "elapsed_s"), pl.Float64)
-    | {"completed": pl.Boolean}
-    | dict.fromkeys(
-        (
-            *("bytes", "segments", "retransmissions", "needed", "unneeded", "lost", "lost_queue"),
-            *("lost_error", "lost_outage", "timeouts", "fast_retransmits", "found_spurious"),
-            "acks",
-        ),
-        pl.UInt64,
-    )
-    | {"goodput_bps": pl.Float64},
-    "timeouts": RUN
-    | {"flow": pl.String, "at_s": pl.Float64, "end": pl.String, "kind": pl.String}
-    | {
-        "seq": pl.Int64,
-        "rto_s": pl.Float64,
-        "backoff": pl.UInt32,
-        "cwnd": pl.UInt64,
-        "needed": pl.Boolean,
-    }
-    | {"verdict": pl.String, "detector": pl.String, "verdict_at_s": pl.Float64},
-    "segments": RUN
-    | {"flow": pl.String, "at_s": pl.Float64, "place": pl.String, "event": pl.String}
-    | {"copy": pl.UInt64, "seq": pl.Int64, "len": pl.UInt32, "ack": pl.Int64}
-    | {"window": pl.UInt32, "window_edge": pl.Int64, "flags": pl.String}
-    | {f"sack_{i}_{end}": pl.Int64 for i in range(1, 5) for end in ("start", "end")}
-    | {"ts_value": pl.UInt32, "ts_echo": pl.UInt32, "bytes": pl.UInt32}
-    | {"retransmission": pl.Boolean, "unneeded": pl.Boolean, "fate": pl.String}
-    | {"fate_at_s": pl.Float64, "held_s": pl.Float64},
-    "windows": RUN
-    | {"flow": pl.String, "at_s": pl.Float64, "cwnd": pl.UInt64, "ssthresh": pl.UInt64}
-    | {"flight": pl.UInt64, "srtt_s": pl.Float64, "rttvar_s": pl.Float64, "rto_s": pl.Float64},
-    "links": RUN
-    | {"link": pl.String, "direction": pl.String}
-    | dict.fromkeys(("offered", "delivered", "delivered_bytes"), pl.UInt64)
-    | dict.fromkeys(("dropped_queue", "dropped_error", "dropped_outage"), pl.UInt64)
-    | {"mean_delay_s": pl.Float64, "max_delay_s": pl.Float64, "max_queue": pl.UInt32},
-    "disturbances": RUN
-    | {"link": pl.String, "direction": pl.String, "kind": pl.String}
-    | {"from_s": pl.Float64, "to_s": pl.Float64},
-    "tasks": RUN | {"flow": pl.String},
-    "verdicts": RUN | {"flow": pl.String},
-    "duplicates": RUN | {"flow": pl.String},
-    "what_if": RUN | {"flow": pl.String},
-}
+_EXAMPLE = run("single-link", set={"flow.transfer.bytes": "1 kB"})
+SCHEMAS: dict[str, dict[str, Any]] = {name: dict(getattr(_EXAMPLE, name).schema) for name in TABLES}
+"""The columns of each table and their types, as a run has them."""
 
 
 def byte(segment: int) -> int:
