@@ -285,6 +285,18 @@ def figure15_checks() -> tuple[Check, ...]:
     )
 
 
+def delivered(number: int, bottleneck: str) -> Curves:
+    """One of the figures over the wireless bandwidth."""
+    return Curves(
+        name=f"dualrtt2004-fig{number}",
+        caption=f"Segments delivered in 150 s, bottleneck of {bottleneck}",
+        x="wireless bandwidth, kbit/s",
+        y="segments",
+        metric=TLT,
+        log_x=True,
+    )
+
+
 PARKING_LOT = (
     lot_experiment(
         id="dualrtt2004/fig13",
@@ -302,16 +314,7 @@ PARKING_LOT = (
         ),
         variants=swept(*FIG13),
         derive=figure13_values,
-        figures=(
-            Curves(
-                name="dualrtt2004-fig13",
-                caption="Segments delivered in 150 s, bottleneck of 200 kbit/s",
-                x="wireless bandwidth, kbit/s",
-                y="segments",
-                metric=TLT,
-                log_x=True,
-            ),
-        ),
+        figures=(delivered(13, "200 kbit/s"),),
         checks=figure13_checks(),
         assumptions=(
             *LOT,
@@ -331,16 +334,7 @@ PARKING_LOT = (
         did="As Figure 13, with a queue of 50 packets.",
         variants=swept(*FIG14),
         derive=figure14_values,
-        figures=(
-            Curves(
-                name="dualrtt2004-fig14",
-                caption="Segments delivered in 150 s, bottleneck of 1.5 Mbit/s",
-                x="wireless bandwidth, kbit/s",
-                y="segments",
-                metric=TLT,
-                log_x=True,
-            ),
-        ),
+        figures=(delivered(14, "1.5 Mbit/s"),),
         checks=figure14_checks(),
         assumptions=(*LOT, taken("queue of the bottleneck", "50 packets", "never full")),
         runs=20,

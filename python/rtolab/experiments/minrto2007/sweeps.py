@@ -90,6 +90,26 @@ def drawn(
     return points
 
 
+def figures(
+    over: str, axis: str, settings: Iterable[tuple[float, Setting]], *, log_y: bool = False
+) -> tuple[Curves, Curves]:
+    """Goodput and gains over what is swept."""
+    goodput, gain = f"Goodput over {over}", f"Gain over {over}"
+    return (
+        Curves(
+            "goodput",
+            goodput,
+            axis,
+            "Goodput (Mbit/s)",
+            metric=GOODPUT,
+            log_x=True,
+            log_y=log_y,
+            scale=1e-6,
+        ),
+        Curves("gain", gain, axis, "Gain (%)", points=drawn(settings), log_x=True),
+    )
+
+
 BY_FLOWS = tuple((float(count), flows(count)) for count in FLOWS)
 LOSSY = (
     stated("link.wireless.forward.loss", "0.03", "Table 3: PER 3 %"),
@@ -111,25 +131,7 @@ FIG7B = Experiment(
     variants=swept(BY_FLOWS),
     metrics=METRICS,
     derive=lambda measured: sweep_gains(measured, (setting for _, setting in BY_FLOWS)),
-    figures=(
-        Curves(
-            "goodput",
-            "Goodput over the number of flows",
-            "Flows",
-            "Goodput (Mbit/s)",
-            metric=GOODPUT,
-            log_x=True,
-            scale=1e-6,
-        ),
-        Curves(
-            "gain",
-            "Gain over the number of flows",
-            "Flows",
-            "Gain (%)",
-            points=drawn(BY_FLOWS),
-            log_x=True,
-        ),
-    ),
+    figures=figures("the number of flows", "Flows", BY_FLOWS),
     checks=(
         *(
             check
@@ -190,26 +192,7 @@ FIG7C = Experiment(
     variants=swept(BY_RATE),
     metrics=METRICS,
     derive=lambda measured: sweep_gains(measured, (setting for _, setting in BY_RATE)),
-    figures=(
-        Curves(
-            "goodput",
-            "Goodput over the backbone's rate",
-            "Backbone (Mbit/s)",
-            "Goodput (Mbit/s)",
-            metric=GOODPUT,
-            log_x=True,
-            log_y=True,
-            scale=1e-6,
-        ),
-        Curves(
-            "gain",
-            "Gain over the backbone's rate",
-            "Backbone (Mbit/s)",
-            "Gain (%)",
-            points=drawn(BY_RATE),
-            log_x=True,
-        ),
-    ),
+    figures=figures("the backbone's rate", "Backbone (Mbit/s)", BY_RATE, log_y=True),
     checks=(
         *(
             falls(name, backbone(2000), backbone(saturated))
