@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from starlette.testclient import TestClient
 
+    from handmade import Simulator
     from rtolab.serve.limits import Limits
 
 pytest_plugins = ["exploring"]
@@ -38,6 +39,25 @@ def require_tool() -> RequireTool:
         pytest.skip(message)
 
     return find
+
+
+@pytest.fixture
+def hosts(require_tool: RequireTool) -> None:
+    """Skips the test where this machine cannot be made several hosts; with CI set, fails it."""
+    import kernels  # noqa: PLC0415
+
+    require_tool("ip", "iproute2")
+    kernels.require()
+
+
+@pytest.fixture
+def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
+    """Stands in for the simulator, and answers what the F-RTO report published."""
+    from handmade import PUBLISHED, Simulator  # noqa: PLC0415
+
+    simulator = Simulator.installed(monkeypatch)
+    simulator.medians = dict(PUBLISHED)
+    return simulator
 
 
 @pytest.fixture(scope="module")

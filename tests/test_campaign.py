@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import program
-from handmade import PUBLISHED, Simulator
 from rtolab import _rtolab, campaign
 from rtolab.campaign import RECORD, Campaign, Settings
 from rtolab.experiments import find
@@ -22,15 +21,10 @@ if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
+    from handmade import Simulator
+
 
 TABLE, TRACE = find(["frto2002/table1", "frto2002/fig2"])
-
-
-@pytest.fixture
-def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
-    simulator = Simulator.installed(monkeypatch)
-    simulator.medians = dict(PUBLISHED)
-    return simulator
 
 
 def quick(out: Path, **settings: Any) -> Campaign:

@@ -5,23 +5,23 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
 
 import program
 from commands import commands
-from handmade import PUBLISHED, Simulator
 from rtolab import ScenarioError, SenderError, _rtolab, campaign
 from rtolab.cli import listing
 from rtolab.run import find_scenario
 
+if TYPE_CHECKING:
+    from handmade import Simulator
+
 
 @pytest.fixture
-def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
-    simulator = Simulator.installed(monkeypatch)
-    simulator.medians = dict(PUBLISHED)
+def simulator(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> Simulator:
     monkeypatch.setattr(campaign, "save_spec", sketch)
     return simulator
 

@@ -20,21 +20,6 @@ from rtolab.emulation.comparison import (
 from rtolab.experiments import find, kernel
 from rtolab.run import run, shipped_scenarios
 
-LINK = {
-    "link.radio.rate": "2 Mbit/s",
-    "link.radio.delay": "30 ms",
-    "link.radio.stalls": "{}",
-    "flow.transfer.bytes": "100 kB",
-}
-
-
-@pytest.fixture
-def hosts(require_tool: object) -> None:
-    """What makes hosts of one machine."""
-    assert callable(require_tool)
-    require_tool("ip", "iproute2")
-    kernels.require()
-
 
 def transfer(time_s: float | None, retransmissions: int = 0) -> Transfer:
     return Transfer(time_s, retransmissions, 0, 0, 0, 0)
@@ -95,7 +80,7 @@ def test_what_does_not_end_on_one_side_only_differs() -> None:
 
 @pytest.mark.usefixtures("hosts")
 def test_a_transfer_without_disturbance_is_the_same_on_both() -> None:
-    done = compare("kernel-stall", sender="sack", runs=2, parallel=2, set=LINK)
+    done = compare("kernel-stall", sender="sack", runs=2, parallel=2, set=kernels.SHORT)
     assert [pair.seed for pair in done.pairs] == [1, 2]
     for pair in done.pairs:
         assert pair.kernel.time_s == pytest.approx(pair.engine.time_s, rel=0.2)

@@ -15,7 +15,6 @@ from xml.etree import ElementTree as ET
 import polars as pl
 import pytest
 
-import kernels
 import program
 import rtolab
 from rtolab.conform import Scenario, Score, Stack, Suite, changes, conform, overall, suite
@@ -43,17 +42,6 @@ with socket.create_connection((sys.argv[1], 8000)) as connection:
         got += len(part)
 sys.exit(got != int(sys.argv[2]))
 """
-
-
-@pytest.fixture
-def hosts(require_tool: object) -> None:
-    """What makes hosts of one machine."""
-    assert callable(require_tool)
-    require_tool("ip", "iproute2")
-    if kernels.missing() and os.environ.get("CI"):
-        pytest.fail(f"needs {kernels.missing()}")
-    if kernels.missing():
-        pytest.skip(f"needs {kernels.missing()}")
 
 
 def measured(

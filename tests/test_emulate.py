@@ -77,11 +77,10 @@ PINGS = ["ping", "-c", "8", "-i", "0.5", "{peer}"]
 
 
 @pytest.fixture
-def hosts(require_tool: RequireTool) -> None:
-    """What makes two hosts of one machine."""
-    require_tool("ip", "iproute2")
+def hosts(hosts: None, require_tool: RequireTool) -> None:  # noqa: ARG001
+    """Begins the long runs, too."""
     require_tool("ping", "iputils-ping")
-    kernels.require()
+    kernels.stalls()
 
 
 def emulate(*arguments: str) -> subprocess.CompletedProcess[str]:

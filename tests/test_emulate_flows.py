@@ -22,19 +22,13 @@ from rtolab.emulation import Variant, emulate
 if TYPE_CHECKING:
     from conftest import RequireTool
 
-SHORT = {
-    "link.radio.rate": "2 Mbit/s",
-    "link.radio.delay": "30 ms",
-    "link.radio.stalls": "{}",
-    "flow.transfer.bytes": "100 kB",
-}
+SHORT = kernels.SHORT
 
 
 @pytest.fixture
-def hosts(require_tool: RequireTool) -> None:
-    """What makes hosts of one machine."""
-    require_tool("ip", "iproute2")
-    kernels.require()
+def hosts(hosts: None) -> None:  # noqa: ARG001
+    """Begins the long runs, too."""
+    kernels.stalls()
 
 
 def emulating(*arguments: str) -> subprocess.Popen[str]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import kernels
 import program
 from gatewaying import ENDS, V4, V6, ip, lab
 from program import PROGRAM
@@ -20,20 +19,8 @@ from program import PROGRAM
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import RequireTool
 
-
-@pytest.fixture
-def gateways(require_tool: RequireTool) -> None:
-    """What makes a gateway and both its sides of one machine."""
-    require_tool("ip", "iproute2")
-    if kernels.missing() and os.environ.get("CI"):
-        pytest.fail(f"needs {kernels.missing()}")
-    if kernels.missing():
-        pytest.skip(f"needs {kernels.missing()}")
-
-
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_without_ipv6_there_is_a_gateway_for_ipv4() -> None:
     """As in a container: new devices have no IPv6."""
     client = f"rtogate-{os.getpid()}-v4"
@@ -63,7 +50,7 @@ def test_without_ipv6_there_is_a_gateway_for_ipv4() -> None:
         ip("netns", "delete", client)
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("host", [V4, V6])
 def test_bytes_pass_both_ways_and_an_end_is_an_end(host: str) -> None:
     with lab("--sender", "sack+frto") as one:
@@ -83,7 +70,7 @@ def test_bytes_pass_both_ways_and_an_end_is_an_end(host: str) -> None:
     assert counts["cut"] == counts["damaged"] == counts["undelivered"] == 0
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("option", [[], ["--answer-at-once"]])
 def test_refusals_and_resets_pass(option: list[str]) -> None:
     with lab(*option) as one:
@@ -100,7 +87,7 @@ def test_refusals_and_resets_pass(option: list[str]) -> None:
     assert [counts[name] for name in told] == [1, 1, 1, 0]
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_who_does_not_read_holds_up_who_sends() -> None:
     limits = ("--send-buffer", "200000", "--buffer", "100000")
     with lab(*limits) as one:
@@ -113,7 +100,7 @@ def test_who_does_not_read_holds_up_who_sends() -> None:
     assert one.counts["bytes_down"] == 20_000_000
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_a_client_that_is_gone_is_given_up() -> None:
     with lab("--give-up", "2") as one:
         one.run("deaf_reader", V4)
@@ -122,7 +109,7 @@ def test_a_client_that_is_gone_is_given_up() -> None:
     assert one.counts["timed_out"] == 1
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_an_idle_connection_is_reset() -> None:
     with lab("--idle", "1") as one:
         assert one.run("waits", V4) == "ConnectionResetError"
@@ -130,7 +117,7 @@ def test_an_idle_connection_is_reset() -> None:
     assert one.counts["idle"] == 1
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_many_connections_at_once() -> None:
     with lab() as one:
         assert one.run("many", V4, "200", "50000") == "200"
@@ -139,7 +126,7 @@ def test_many_connections_at_once() -> None:
     assert one.counts["bytes_down"] == 200 * 50_000
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_one_connection_too_many_is_refused_until_another_is_over() -> None:
     with lab("--max-connections", "5") as one:
         assert one.run("limited", V4, "6").split() == ["5", "ConnectionRefusedError", "again"]
@@ -148,7 +135,7 @@ def test_one_connection_too_many_is_refused_until_another_is_over() -> None:
     assert one.counts["most_connections"] == 5
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_who_is_not_answered_tries_again() -> None:
     with lab("--max-connections", "3", "--refuse-silently") as one:
         assert one.run("patient", V4, "3") == "in"
@@ -156,7 +143,7 @@ def test_who_is_not_answered_tries_again() -> None:
     assert one.counts["over_connections"] >= 1
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_what_memory_there_is_bounds_connections_too() -> None:
     # Half of 1 MB is promised: 16 KiB of window, the least, and as much for what comes back.
     with lab("--max-memory", "1", "--buffer", "65536") as one:
@@ -168,7 +155,7 @@ def test_what_memory_there_is_bounds_connections_too() -> None:
     assert one.counts["most_kept"] < 1_000_000
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_a_crowd_that_reads_slowly_leaves_room_to_others() -> None:
     # Their servers would have 500 MB kept for them.
     with lab("--max-memory", "20") as one:
@@ -178,7 +165,7 @@ def test_a_crowd_that_reads_slowly_leaves_room_to_others() -> None:
     assert 5_000_000 < one.counts["most_kept"] < 20_000_000
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_all_connections_can_be_carried_on_to_one_server() -> None:
     with lab("--to", f"[{V6}]:7000") as one:
         assert one.run("download", "10.20.77.7", "200000") == "equal"
@@ -186,7 +173,7 @@ def test_all_connections_can_be_carried_on_to_one_server() -> None:
     assert one.counts["closed"] == 1
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_a_flood_of_syns_leaves_connections_alone() -> None:
     with lab("--max-half-open", "100", "--answer-at-once") as one:
         told = one.run("flooded", V4, "4000")
@@ -197,7 +184,7 @@ def test_a_flood_of_syns_leaves_connections_alone() -> None:
     assert one.counts["established"] == 2
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_resets_what_is_open_and_takes_the_device_down(number: int) -> None:
     with lab() as one:
@@ -219,7 +206,7 @@ def test_a_signal_resets_what_is_open_and_takes_the_device_down(number: int) -> 
     assert one.gateway.returncode == (0 if number == signal.SIGINT else 128 + number)
 
 
-@pytest.mark.usefixtures("gateways")
+@pytest.mark.usefixtures("hosts")
 def test_a_capture_of_the_device_can_be_diagnosed(tmp_path: Path) -> None:
     capture = tmp_path / "gateway.pcapng"
     with lab("--pcap", str(capture)) as one:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from handmade import PUBLISHED, Simulator
 from rtolab.experiments import find
@@ -25,14 +23,10 @@ from rtolab.experiments.reproduce import Reproduction, reproduce
 from rtolab.experiments.summary import summary
 from rtolab.stats import Estimate
 
+if TYPE_CHECKING:
+    import pytest
+
 (TABLE,) = find(["frto2002/table1"])
-
-
-@pytest.fixture
-def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
-    simulator = Simulator.installed(monkeypatch)
-    simulator.medians = dict(PUBLISHED)
-    return simulator
 
 
 def below(limit: float, *, runs: int = 1, **parts: Any) -> Check:
