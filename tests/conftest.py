@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from starlette.testclient import TestClient
 
-    from handmade import Simulator
+    from handmade_tables import Simulator
     from rtolab.serve.limits import Limits
 
-pytest_plugins = ["exploring"]
+pytest_plugins = ["browser_fixtures"]
 """What tests of the explorer in a browser share."""
 RequireTool = Callable[[str, str], str]
 
@@ -44,16 +44,16 @@ def require_tool() -> RequireTool:
 @pytest.fixture
 def hosts(require_tool: RequireTool) -> None:
     """Skips the test where this machine cannot be made several hosts; with CI set, fails it."""
-    import kernels  # noqa: PLC0415
+    import kernel_runs  # noqa: PLC0415
 
     require_tool("ip", "iproute2")
-    kernels.require()
+    kernel_runs.require()
 
 
 @pytest.fixture
 def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
     """Stands in for the simulator, and answers what the F-RTO report published."""
-    from handmade import PUBLISHED, Simulator  # noqa: PLC0415
+    from handmade_tables import PUBLISHED, Simulator  # noqa: PLC0415
 
     simulator = Simulator.installed(monkeypatch)
     simulator.medians = dict(PUBLISHED)
@@ -79,8 +79,8 @@ def strict() -> Iterator[TestClient]:
 def _asked(limits: Limits) -> Iterator[TestClient]:
     from starlette.testclient import TestClient  # noqa: PLC0415
 
+    from explorer_client import HOST  # noqa: PLC0415
     from rtolab.serve.app import Explorer  # noqa: PLC0415
-    from serving import HOST  # noqa: PLC0415
 
     with TestClient(Explorer(limits).app(), base_url=HOST) as client:
         yield client

@@ -31,7 +31,7 @@ REASONS = (
     "takes minutes",
     "needs another program",
     "compiled by the tests of the crates",
-    "compiled by tests/test_control.py",
+    "compiled by tests/guide/test_control.py",
     "in place of what is yours",
     "writes into the checkout",
 )

@@ -119,8 +119,9 @@ def _as_text(path: Path) -> str:
 def _not_run() -> Iterator[str]:
     yield "# What of this guide is not run by the tests"
     yield ""
-    yield "Every command, program and scenario of the guide is run by `tests/test_guide.py`, and"
-    yield "what is shown as output is compared with what comes out. These are not:"
+    yield "Every command, program and scenario of the guide is run by"
+    yield "`tests/guide/test_guide.py`, and what is shown as output is compared with what comes"
+    yield "out. These are not:"
     yield ""
     yield "| page | begins with | why it is not run |"
     yield "|---|---|---|"

@@ -143,8 +143,8 @@ fn hash(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Every build and machine gives these bytes; `tests/test_captures.py` holds the built extension to
-/// them, too. `RTOLAB_UPDATE=1 cargo test -p rtolab-py` writes the hashes anew.
+/// Every build and machine gives these bytes; `tests/runs/test_captures.py` holds the built extension
+/// to them, too. `RTOLAB_UPDATE=1 cargo test -p rtolab-py` writes the hashes anew.
 #[test]
 fn the_captures_of_a_run_are_as_they_were() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,0 +1,478 @@
+from __future__ import annotations
+
+import io
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+import program
+from commands import commands
+from rtolab import ScenarioError, SenderError, _rtolab, campaign
+from rtolab.cli import listing
+from rtolab.run import find_scenario
+
+if TYPE_CHECKING:
+    from handmade_tables import Simulator
+
+
+@pytest.fixture
+def simulator(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> Simulator:
+    monkeypatch.setattr(campaign, "save_spec", sketch)
+    return simulator
+
+
+def sketch(_spec: object, stem: Path) -> list[Path]:
+    """Pictures take half a second each; what they show is tested elsewhere."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    files = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
+    for file in files:
+        file.touch()
+    return files
+
+
+class Ran:
+    """A command that was run: its exit code and what it printed."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def rtolab(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Any:
+    monkeypatch.chdir(tmp_path)
+
+    def command(*arguments: str) -> Ran:
+        code = program.call(monkeypatch, *arguments)
+        printed = capsys.readouterr()
+        return Ran(code, printed.out, printed.err)
+
+    return command
+
+
+@pytest.mark.parametrize("command", [one.name for one in commands()])
+def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> None:
+    ran = rtolab(command, "--help")
+    assert ran.code == 0
+    example = r"Example: (tcpdump .* \| )?rtolab " + command
+    assert re.search(example, ran.out)
+
+
+def test_help_is_as_wide_as_the_terminal(rtolab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    lines = [line.strip() for line in rtolab("diagnose", "--help").out.splitlines()]
+    begin = lines.index("The verdicts are those of the engine's own detectors (`rtolab list")
+    assert lines[begin + 1 : begin + 3] == [
+        "detectors`); prototypes in Python judge runs, not captures.",
+        "",
+    ]
+
+
+def test_the_version_comes_with_commit_and_extras(rtolab: Any) -> None:
+    ran = rtolab("--version")
+    first, second = ran.out.splitlines()
+    assert ran.code == 0
+    commit = f" (commit {_rtolab.__commit__})" if _rtolab.__commit__ else ""
+    assert first == f"rtolab {_rtolab.__version__}{commit}"
+    assert second.startswith("extras: ")
+    assert second.endswith("(of dask, serve)")
+
+
+def test_list_names_policies_and_experiments(rtolab: Any) -> None:
+    assert "frto2002/table1, frto2002/fig6" in rtolab("list").out
+    listed = json.loads(rtolab("list", "--json").out)
+    assert list(listed) == [
+        *("policies", "receivers", "detectors", "measures", "scenarios", "experiments"),
+    ]
+    assert "frto" in [policy["name"] for policy in listed["policies"]]
+    assert listed["experiments"][0]["aliases"] == ["frto2002/fig6"]
+
+
+KINDS = [
+    ("senders", "policies", "sack:rfc6675"),
+    ("receivers", "receivers", "bsdi-3.0"),
+    ("detectors", "detectors", "originals"),
+    ("measures", "measures", "goodput"),
+    ("scenarios", "scenarios", "frto2002-delays"),
+    ("experiments", "experiments", "frto2002/table2"),
+]
+
+
+@pytest.mark.parametrize(("kind", "key", "name"), KINDS, ids=[kind for kind, *_ in KINDS])
+def test_one_kind_may_be_listed(rtolab: Any, kind: str, key: str, name: str) -> None:
+    shown = rtolab("list", kind).out
+    assert name in shown
+    others = [other for other_kind, _, other in KINDS if other_kind != kind]
+    assert not [other for other in others if other in shown and other != "bsdi-3.0"]
+    listed = json.loads(rtolab("list", kind, "--json").out)
+    assert list(listed) == [key]
+    assert listed[key] == json.loads(rtolab("list", "--json").out)[key]
+    assert name in [one.get("name", one.get("id")) for one in listed[key]]
+
+
+def test_the_scenarios_are_in_the_package_too() -> None:
+    """A wheel is made of the package's folder, and of what is named beside."""
+    top = Path(__file__).parents[2]
+    shipped, packed = top / "scenarios", top / "python" / "rtolab" / "scenarios"
+    maturin = tomllib.loads((top / "pyproject.toml").read_text())["tool"]["maturin"]
+    patterns = [one["path"] for one in maturin["include"] if "wheel" in one["format"]]
+    named = {path.relative_to(packed) for pattern in patterns for path in top.glob(pattern)}
+    assert named == {path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()}
+    assert find_scenario("frto2002-delays") == shipped / "frto2002-delays.toml"
+
+
+def test_the_senders_are_explained_a_line_each(rtolab: Any) -> None:
+    lines = [line.split() for line in rtolab("list", "senders").out.splitlines()]
+    policies = json.loads(rtolab("list", "senders", "--json").out)["policies"]
+    for policy in policies:
+        words = (policy["name"], *policy["about"].split(), *policy["source"].split())
+        assert list(words) in lines, policy["name"]
+    # Grouped by question, and the groups in the order in which a sum is thought of.
+    first = {policy["question"]: policy["name"] for policy in reversed(policies)}
+    names = [line[0] for line in lines if line]
+    order = [names.index(first[question]) for question in listing.QUESTIONS]
+    assert order == sorted(order)
+
+
+def test_every_question_has_a_title() -> None:
+    assert {policy["question"] for policy in _rtolab.policies()} == set(listing.QUESTIONS)
+
+
+def test_a_narrow_terminal_gets_a_line_a_policy() -> None:
+    console = Console(width=80, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(listing.text(listing.Kind.SENDERS, 80))
+    lines = [line.strip().split() for line in captured.get().splitlines()]
+    for policy in _rtolab.policies():
+        said = [policy["name"], *policy["about"].split()]
+        assert any(line[: len(said)] == said for line in lines)
+    assert all(len(line) <= 80 for line in captured.get().splitlines())
+
+
+def test_a_profile_is_listed_with_its_quirks_and_their_sources(rtolab: Any) -> None:
+    listed = json.loads(rtolab("list", "senders", "--json").out)["policies"]
+    parts = {"name", "question", "about", "source", "quirks"}
+    assert all(set(policy) == parts for policy in listed)
+    profiles = {policy["name"]: policy for policy in listed if policy["question"] == "profile"}
+    quirks = profiles["windows-98"]["quirks"]
+    assert quirks[1] == {
+        "about": "a fast retransmit on the second duplicate",
+        "source": "Gurtov 2001, section 5.3",
+    }
+    receivers = json.loads(rtolab("list", "receivers", "--json").out)["receivers"]
+    assert {receiver["name"] for receiver in receivers} == set(profiles)
+    heartbeat = "a heartbeat of 200 ms, at 0 s where no phase is set"
+    assert heartbeat in rtolab("list", "receivers").out
+
+
+TOGETHER = [
+    *("newreno+frto", "sack+eifel:rfc3522+rfc4015", "linux-2.4", "sack+eifel:rfc3522:rfc4015"),
+    *("sack+minrto+frto+eifel+dsack+badrexmit+linux", "sack+linux+eifel", "bsdi-3.0+frto"),
+]
+APART = [
+    *(
+        "sack+newreno",
+        "linux-2.4+sack",
+        "frto",
+        "sack+frto+frto:linux",
+        "sack+minrto+minrto:resync",
+    ),
+    *("sack+eifel+eifel:safe", "sack+frto+dualrtt", "newreno+dsack", "sack+rfc4015"),
+    *("sack+eifel+full+half", "sack+linux-2.4"),
+]
+
+
+def test_sums_are_as_the_list_explains_them() -> None:
+    scenario = Path(__file__).parents[2] / "scenarios" / "frto2002-delays.toml"
+    _rtolab.check(scenario, senders=TOGETHER)
+    for wrong in APART:
+        with pytest.raises(SenderError):
+            _rtolab.check(scenario, senders=[wrong])
+
+
+def test_reproduce_prints_published_beside_measured(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/table1", "--no-sensitivity")
+    assert ran.code == 0
+    (row,) = [line.split() for line in ran.out.splitlines() if "Regular SACK" in line]
+    assert row == ["Regular", "SACK", "94.13", "94.13", "9", "9", "57", "57"]
+    assert "PASS  23 of 23 checks pass" in ran.out
+    assert "report: out/report.html" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert simulator.asked[0]["jobs"] == 0
+
+
+def test_a_failed_verdict_is_explained_and_exits_with_1(
+    rtolab: Any, simulator: Simulator, tmp_path: Path
+) -> None:
+    simulator.medians["sack+frto"] = (94.0, 9, 57)
+    ran = rtolab("reproduce", "frto2002/table1", "--out", "elsewhere")
+    assert ran.code == 1
+    assert "FAIL" in ran.out
+    wanted = "Regular / F-RTO, SACK expected 1.12 to 1.35 (300 runs or more); measured 1.0"
+    assert wanted in " ".join(ran.out.split())
+    document = json.loads((tmp_path / "elsewhere/frto2002/table1/result.json").read_text())
+    assert document["verdict"] == "fail"
+
+
+def test_json_is_one_document_an_experiment(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/table1", "--json", "--runs", "30", "--seed", "5")
+    document = json.loads(ran.out)
+    assert (document["experiment"], document["runs"], document["seed"]) == (
+        *("frto2002/table1", 30),
+        5,
+    )
+    assert simulator.asked[0]["seeds"] == range(5, 35)
+    several = json.loads(rtolab("reproduce", "frto2002/fig1", "frto2002/fig2", "--json").out)
+    assert [document["experiment"] for document in several] == ["frto2002/fig1", "frto2002/fig2"]
+
+
+def test_an_assumption_may_be_another(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/fig2", "--json", "--assume", "receiver.ack_every=1")
+    assumed = {a["name"]: a for a in json.loads(ran.out)["assumptions"]}
+    assert assumed["receiver.ack_every"]["value"] == "1"
+    assert dict(simulator.asked[0]["set"])["receiver.ack_every"] == "1"
+
+
+def test_a_second_time_it_is_kept_unless_asked_for_anew(rtolab: Any, simulator: Simulator) -> None:
+    command = ("reproduce", "frto2002/table1", "--runs", "30")
+    first = rtolab(*command)
+    assert "kept" not in first.out + first.err
+    asked = len(simulator.asked)
+    again = rtolab(*command)
+    assert "kept from an earlier run" in again.out
+    assert "1 of 1 kept from an earlier run" in again.err
+    assert len(simulator.asked) == asked
+    assert rtolab(*command, "--json").out == rtolab(*command, "--json").out
+    assert "kept" not in rtolab(*command, "--fresh").out
+    assert len(simulator.asked) == 2 * asked
+
+
+def test_interrupted_it_says_how_to_go_on(
+    rtolab: Any, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(path: Any, **asked: Any) -> Any:
+        if simulator.asked:
+            raise KeyboardInterrupt
+        return simulator(path, **asked)
+
+    command = ("reproduce", "frto2002/fig1", "frto2002/fig2", "--quick")
+    with monkeypatch.context() as patch:
+        patch.setattr(_rtolab, "simulate", interrupt)
+        ran = rtolab(*command)
+    assert ran.code == 130
+    assert "1 of 2 experiments are finished; the same command goes on from there" in ran.err
+    assert not Path("out/report.html").exists()
+    assert "1 of 2 kept from an earlier run" in rtolab(*command).err
+    assert len(simulator.asked) == 2
+
+
+def test_quick_writes_no_pictures(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/fig2", "frto2002/table1", "--quick")
+    assert ran.code == 0
+    assert list(Path("out").rglob("*.png")) == []
+    assert simulator.asked[1]["seeds"] == range(1, 11)
+
+
+def test_a_summary_stands_at_the_end(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("reproduce", "frto2002/table1", "frto2002/fig2", "--quick")
+    rows = [line.split() for line in ran.out.splitlines()]
+    (head,) = [row for row in rows if row[:2] == ["Passing", "of"]]
+    assert head[2:] == [
+        *("exact", "ratio", "order", "shape", "count"),
+        "all",
+        "fail",
+        "open",
+        "never",
+    ]
+    (line,) = [row for row in rows if row[:1] == ["frto2002"]]
+    assert line[1:] == ["-", "0/20", "0/2", "3/3", "11/11", "14/36", "-", "22", "-"]
+    assert simulator.asked
+
+
+def test_run_prints_a_row_a_sender(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("run", "x", "-s", "sack", "--sender", "sack+frto", "--runs", "3", "--jobs", "2")
+    assert ran.code == 0
+    rows = [line.split() for line in ran.out.splitlines() if " sack" in line]
+    assert [row[:4] for row in rows] == [
+        ["sack", "transfer", "3/3", "94.13"],
+        ["sack+frto", "transfer", "3/3", "76.23"],
+    ]
+    assert (simulator.asked[0]["jobs"], simulator.asked[0]["trace"]) == (2, False)
+
+
+def test_run_sets_any_number_of_senders_side_by_side(rtolab: Any, simulator: Simulator) -> None:
+    long = "sack+eifel:rfc3522+badrexmit+dsack+frto:rfc5682-sack+rfc4015"
+    senders = ["reno", long, "newreno:timestamp-heuristic", "linux-2.4", "newreno", "sack"]
+    simulator.medians |= dict.fromkeys(senders, (94.5, 2, 3))
+    named = [argument for sender in [*senders, "reno"] for argument in ("-s", sender)]
+    ran = rtolab("run", "x", *named, "--runs", "2", "--seed", "7")
+    # Named twice, a sender still runs once; and all run on the same seeds, in their order.
+    assert simulator.asked[0]["senders"] == senders
+    assert simulator.asked[0]["seeds"] == range(7, 9)
+    rows = [line.split() for line in ran.out.splitlines() if "transfer" in line]
+    assert [row[0] for row in rows] == ["reno", "sack+eifel:rfc3522", *senders[2:]]
+    assert {tuple(row[1:4]) for row in rows} == {("transfer", "2/2", "94.50")}
+    assert "+badrexmit+dsack\n" in "\n".join(line.strip() for line in ran.out.splitlines())
+
+
+def test_run_writes_tables_captures_and_pictures_of_one_run(
+    rtolab: Any, simulator: Simulator, tmp_path: Path
+) -> None:
+    ran = rtolab("run", "x", "-s", "sack", "-s", "sack+frto", "--out", "o", "--json")
+    names = {path.name for path in (tmp_path / "o").iterdir()}
+    assert {"segments.parquet", "run-0-sack-sender.pcapng", "sack+frto-receiver.png"} <= names
+    document = json.loads(ran.out)
+    assert len(document["files"]) == len(names)
+    effort = {"set_up_s", "run_s", "data_packets_delivered", "events", "peak_memory_mb"}
+    assert effort <= set(document)
+    assert [c["sender"] for c in document["connections"]] == ["sack", "sack+frto"]
+    assert simulator.asked[0]["trace"]
+
+
+def test_set_overrides_the_scenario(rtolab: Any, simulator: Simulator) -> None:
+    rtolab("run", "x", "--set", "link.wireless.loss=0.02", "--set", "flow.transfer.bytes = 1 kB")
+    assert simulator.asked[0]["set"] == [
+        *(("link.wireless.loss", "0.02"), ("flow.transfer.bytes", "1 kB")),
+    ]
+
+
+def test_demo_prints_three_tables_and_names_its_files(rtolab: Any, simulator: Simulator) -> None:
+    ran = rtolab("demo", "--runs", "30")
+    assert [table for table in (1, 2, 3) if f"frto2002/table{table}" in ran.out] == [1, 2, 3]
+    for name in ("table2/throughput-2-loss.png", "fig1/sack-sender.png"):
+        assert f"wrote out/frto2002/{name}" in ran.out
+    assert "wrote out/frto2002/fig2/run-1-sack+frto-sender.pcapng" in ran.out
+    assert "report: out/report.html" in ran.out
+    assert len(simulator.asked) == 5 + 2
+    assert "Passing of" not in ran.out
+
+
+WRONG = [
+    (["run", "nowhere.toml"], "nowhere.toml: no such file"),
+    (["run", "x", "--set", "loss"], "--set loss: expected key=value"),
+    (["reproduce", "frto2002/tabel1"], "no experiment `frto2002/tabel1`"),
+    (["reproduce", "--runs", "0"], "--runs"),
+    (["reproduce", "--assume", "=1"], "--assume =1: expected key=value"),
+    (["frobnicate"], "No such command"),
+    (["list", "sender"], "'sender' is not one of 'senders'"),
+    (["run"], "Missing argument"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=lambda x: str(x)[:40])
+def test_bad_input_is_named_and_exits_with_2(
+    rtolab: Any, arguments: list[str], message: str
+) -> None:
+    ran = rtolab(*arguments)
+    assert ran.code == 2
+    assert message.lower() in ran.err.lower()
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
+
+
+SPOILT = [
+    ("queue", "queeu", ":22: link.wireless.queeu: found an unknown key", 'did you mean "queue"?'),
+    ('"28.8 kbit/s"', '"-28.8 kbit/s"', ":20: link.wireless.rate: found", "such as"),
+    ('"28.8 kbit/s"', '"28.8 ms"', ":20: link.wireless.rate: found", "a time; expected a rate"),
+    ('"sack"', '"sakc"', "tcp.sender: found", "sack"),
+]
+
+
+@pytest.mark.parametrize("spoilt_by", SPOILT, ids=lambda spoilt_by: spoilt_by[1])
+def test_a_spoilt_scenario_is_named_with_file_line_and_key(
+    rtolab: Any, tmp_path: Path, spoilt_by: tuple[str, str, str, str]
+) -> None:
+    right, wrong, place, hint = spoilt_by
+    shipped = Path(__file__).parents[2] / "scenarios" / "frto2002-delays.toml"
+    text = shipped.read_text()
+    assert right in text
+    spoilt = tmp_path / "spoilt.toml"
+    spoilt.write_text(text.replace(right, wrong))
+    ran = rtolab("run", str(spoilt))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"rtolab: {spoilt}:")
+    assert place in ran.err
+    assert hint in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_scenario_that_is_no_text_and_a_sender_that_is_none(rtolab: Any, tmp_path: Path) -> None:
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    ran = rtolab("run", str(binary))
+    assert (ran.code, ran.out) == (2, "")
+    assert "binary.toml" in ran.err
+    assert "UTF-8" in ran.err
+    ran = rtolab("run", "frto2002-delays", "--sender", "sack+frot")
+    assert (ran.code, ran.out) == (2, "")
+    assert "unknown policy `frot` in sender `sack+frot`" in ran.err
+    assert "`rtolab list senders` explains" in ran.err
+
+
+@pytest.mark.usefixtures("simulator")
+def test_what_the_simulator_rejects_exits_with_2(
+    rtolab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reject(*_: Any, **__: Any) -> None:
+        raise ScenarioError("x.toml, line 3: link.rate: found -1; expected a rate")
+
+    monkeypatch.setattr(_rtolab, "simulate", reject)
+    ran = rtolab("run", "x.toml")
+    assert (ran.code, ran.err) == (
+        2,
+        "rtolab: x.toml, line 3: link.rate: found -1; expected a rate\n",
+    )
+
+
+@pytest.mark.usefixtures("simulator")
+def test_a_defect_is_not_the_users_fault(rtolab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise _rtolab.InternalError("defect in rtolab")
+
+    monkeypatch.setattr(_rtolab, "simulate", fail)
+    assert rtolab("run", "x.toml").code == 70
+
+
+def test_a_folder_that_cannot_be_made_exits_with_2(
+    rtolab: Any, simulator: Simulator, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    ran = rtolab("reproduce", "frto2002/fig1", "--out", "file/out")
+    assert ran.code == 2
+    assert ran.err.startswith("rtolab: file/out: ")
+    assert simulator.asked == []
+
+
+@pytest.mark.usefixtures("simulator")
+def test_interrupted_exits_with_130(rtolab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_rtolab, "simulate", interrupt)
+    ran = rtolab("run", "x.toml")
+    assert ran.code == 130
+    assert "Traceback" not in ran.err
+
+
+def test_a_closed_pipe_ends_it_without_a_word() -> None:
+    ran = program.shell("rtolab schema | true; echo ${PIPESTATUS[0]}")
+    assert ran.stdout.strip() in {"0", "141"}
+    assert ran.stderr == ""
+
+
+def test_nothing_but_text_goes_into_a_pipe() -> None:
+    ran = program.shell("rtolab list")
+    assert ran.returncode == 0
+    assert "\x1b" not in ran.stdout + ran.stderr
+
+
+def test_more_runs_than_memory_holds_are_refused_at_once(rtolab: Any) -> None:
+    ran = rtolab("run", "tail", "--runs", str(10**9))
+    assert ran.code == 2
+    assert "runs is 1000000000: at most 10000000; `rtolab sweep` keeps more" in ran.err

@@ -1,0 +1,72 @@
+"""Manual and completions, which the wheel brings along."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import RequireTool
+
+ROOT = Path(__file__).parents[2]
+SHARE = ROOT / "wheel" / "data" / "share"
+COMPLETE = """
+source {script}
+COMP_WORDS=(rtolab {typed}) COMP_CWORD=1
+$(complete -p rtolab | sed 's/.* -F \\([^ ]*\\).*/\\1/') rtolab
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+def test_the_manual_is_what_the_command_line_says_now() -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/shell", "--check", str(SHARE)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_manual_is_what_roff_takes(require_tool: RequireTool) -> None:
+    groff = require_tool("groff", "groff-base")
+    for page in SHARE.glob("man/man1/*.1"):
+        done = subprocess.run(
+            [groff, "-man", "-Tutf8", "-ww", "-z", page],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), page
+
+
+def test_bash_completes_commands(tmp_path: Path) -> None:
+    program = tmp_path / "rtolab"
+    program.write_text(f"#!{sys.executable}\nfrom rtolab.cli import main\n\nmain()\n")
+    program.chmod(0o755)
+    script = SHARE / "bash-completion" / "completions" / "rtolab"
+    done = subprocess.run(
+        ["bash", "-c", COMPLETE.format(script=script, typed="re")],
+        env=os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["reproduce"]
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [
+        ("zsh/site-functions/_rtolab", "#compdef rtolab"),
+        ("fish/vendor_completions.d/rtolab.fish", "complete --command rtolab"),
+    ],
+)
+def test_zsh_and_fish_have_theirs(path: str, word: str) -> None:
+    assert word in (SHARE / path).read_text()

@@ -1,0 +1,187 @@
+"""Captures as other programs write them, through the command."""
+
+import gzip
+import json
+import struct
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import RequireTool
+
+import long_captures
+import program
+
+STALL = long_captures.capture("kernel-stall", ("kernel.frto", "0"), ("kernel.timestamps", "false"))
+
+
+@pytest.fixture
+def stall(tmp_path: Path) -> Path:
+    """A transfer that stalls and goes back: there is something to be found."""
+    file = tmp_path / "stall.pcapng"
+    file.write_bytes(STALL)
+    return file
+
+
+def run(*arguments: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    return program.run("diagnose", *arguments, input=given, text=False)
+
+
+def found(*arguments: str, given: bytes | None = None) -> dict[str, Any]:
+    done = run(*arguments, "--json", given=given)
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def verdicts(document: dict[str, Any]) -> list[tuple[int, str]]:
+    rows = [one for c in document["connections"] for one in c["retransmissions"]]
+    return [(one["seq"], one["verdict"]) for one in rows]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("-F", "pcap"),
+        ("-F", "nsecpcap"),
+        ("-F", "pcapng"),
+        ("-F", "modpcap"),
+        ("-F", "pcap", "-s", "80"),
+        ("-F", "nsecpcap", "-s", "72"),
+        ("-F", "pcap", "-t", "3600"),
+    ],
+)
+def test_the_same_capture_in_every_format_says_the_same(
+    require_tool: RequireTool, stall: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    editcap = require_tool("editcap", "tshark")
+    other = tmp_path / "other"
+    subprocess.run([editcap, *options, str(stall), str(other)], check=True, capture_output=True)
+    expected = verdicts(found(str(stall)))
+    assert len(expected) > 20
+    assert verdicts(found(str(other))) == expected
+
+
+def test_cut_to_what_every_header_has_nothing_is_missed_and_no_verdict_wrong(
+    require_tool: RequireTool, stall: Path, tmp_path: Path
+) -> None:
+    editcap, cut = require_tool("editcap", "tshark"), tmp_path / "cut.pcapng"
+    subprocess.run([editcap, "-s", "40", str(stall), str(cut)], check=True, capture_output=True)
+    told, whole = verdicts(found(str(cut))), verdicts(found(str(stall)))
+    assert [seq for seq, _ in told] == [seq for seq, _ in whole]
+    pairs = zip(told, whole, strict=True)
+    assert all(told == known or told[1] == "unknown" for told, known in pairs)
+
+
+def test_packed_and_from_standard_input_it_is_the_same(
+    require_tool: RequireTool, stall: Path
+) -> None:
+    expected = verdicts(found(str(stall)))
+    zstd = require_tool("zstd", "zstd")
+    packed = subprocess.run([zstd, "-c", str(stall)], check=True, capture_output=True).stdout
+    for given in (STALL, gzip.compress(STALL), packed):
+        assert verdicts(found("-", given=given)) == expected
+
+
+def test_interfaces_one_behind_the_other_and_packets_twice_are_one_connection(
+    require_tool: RequireTool, stall: Path, tmp_path: Path
+) -> None:
+    mergecap, both = require_tool("mergecap", "tshark"), tmp_path / "both.pcapng"
+    merge = [mergecap, "-a", "-I", "none", "-w", str(both), str(stall), str(stall)]
+    subprocess.run(merge, check=True, capture_output=True)
+    few = tmp_path / "few.pcapng"
+    editcap = require_tool("editcap", "tshark")
+    count = found(str(stall))["summary"]["packets"]
+    assert count < 4096
+    subprocess.run([editcap, str(both), str(few)], check=True, capture_output=True)
+    document = found(str(few))
+    assert document["summary"]["connections"] == 1
+    assert document["connections"][0]["captured_twice"] == count
+    assert verdicts(document) == verdicts(found(str(stall)))
+
+
+def test_begun_in_the_middle_what_is_repeated_is_still_found(
+    require_tool: RequireTool, stall: Path, tmp_path: Path
+) -> None:
+    editcap, late = require_tool("editcap", "tshark"), tmp_path / "late.pcapng"
+    subprocess.run([editcap, str(stall), str(late), "1-100"], check=True, capture_output=True)
+    document = found(str(late))
+    assert document["connections"][0]["options"] is None
+    assert verdicts(document) == verdicts(found(str(stall)))
+
+
+@pytest.mark.parametrize("direction", ["ip.src == 10.0.0.1", "ip.dst == 10.0.0.1"])
+def test_one_direction_alone_gives_no_verdict_that_is_wrong(
+    require_tool: RequireTool, stall: Path, tmp_path: Path, direction: str
+) -> None:
+    tshark, half = require_tool("tshark", "tshark"), tmp_path / "half.pcapng"
+    command = [tshark, "-n", "-r", str(stall), "-Y", direction, "-w", str(half)]
+    subprocess.run(command, check=True, capture_output=True)
+    document = found(str(half))
+    assert document["connections"][0]["options"] is None
+    seqs = {seq for seq, _ in verdicts(found(str(stall)))}
+    told = verdicts(document)
+    assert {seq for seq, _ in told} == (seqs if "src" in direction else set())
+    # Every repetition in it is unneeded, and nothing in it shows that.
+    assert {verdict for _, verdict in told} <= {"unknown"}
+
+
+def test_what_is_no_capture_gets_an_error_and_nothing_else(tmp_path: Path) -> None:
+    text, page = tmp_path / "notes.txt", tmp_path / "page.html"
+    text.write_text("no capture")
+    for options in ((), ("--json",), ("--html", str(page))):
+        done = run(str(text), *options)
+        assert done.returncode == 2
+        assert done.stdout == b""
+        assert b"neither pcap nor pcapng" in done.stderr
+    assert not page.exists()
+
+
+def test_beside_what_is_no_capture_others_are_told_of(stall: Path, tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("no capture")
+    done = run(str(text), str(stall))
+    assert done.returncode == 2
+    assert b"stall.pcapng" in done.stdout
+    assert b"notes.txt" in done.stderr
+
+
+def peak(parts: Iterable[bytes]) -> int:
+    """The memory of the command for such a capture, in bytes."""
+    program = "import resource, subprocess, sys; from rtolab.cli import main\n"
+    program += "try: main()\n"
+    program += "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    command = [sys.executable, "-c", program, "diagnose", "-", "--top", "1"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdin
+        assert running.stderr
+        for part in parts:
+            running.stdin.write(part)
+        running.stdin.close()
+        told = running.stderr.read()
+    return int(told.split()[-1]) * 1024
+
+
+def short(packets: int) -> Iterator[bytes]:
+    """So many packets of connections that come and go."""
+    one = long_captures.capture("kernel-stall", *long_captures.SHORT)
+    return long_captures.repeated(one, packets)
+
+
+def test_memory_is_that_of_what_is_open_and_told_not_of_what_passed() -> None:
+    few, many = peak(short(100_000)), peak(short(1_000_000))
+    assert many - few < 100_000_000, (few, many)
+
+
+def test_what_inflates_a_thousandfold_takes_no_more_memory() -> None:
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    # Records of no length: 300 MB of them.
+    empty = b"".join(gzip.compress(bytes(1 << 20)) for _ in range(300))
+    plain, bomb = peak([header]), peak([gzip.compress(header), empty])
+    assert len(empty) < 1_000_000
+    assert bomb - plain < 20_000_000, (plain, bomb)

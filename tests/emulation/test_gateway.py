@@ -1,0 +1,237 @@
+"""Real clients and servers on both sides of a gateway. Needs Linux, root, /dev/net/tun, ip."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+import program
+from gateway_fixtures import ENDS, V4, V6, ip, lab
+from program import PROGRAM
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.usefixtures("hosts")
+def test_without_ipv6_there_is_a_gateway_for_ipv4() -> None:
+    """As in a container: new devices have no IPv6."""
+    client = f"rtogate-{os.getpid()}-v4"
+    ip("netns", "add", client)
+    try:
+        disable = ("sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
+        ip("netns", "exec", client, *disable)
+
+        def gateway(*options: str) -> subprocess.CompletedProcess[str]:
+            where = ("--netns", client, "--route", "10.20.0.0/16", "--duration", "0.2")
+            command = [*PROGRAM, "gateway", *where, *options]
+            return subprocess.run(command, capture_output=True, text=True, check=False)
+
+        for options in ((), ("--route", "fd00:20::/64")):
+            ran = gateway(*options)
+            assert ran.returncode == 0, ran.stderr
+            said = f"rtolab: gateway on rto0 in {client}, for IPv4 alone: IPv6 is disabled there"
+            assert ran.stderr == f"{said}; Ctrl-C ends it\n"
+        # What is asked for is there.
+        ran = gateway("--address", "10.9.0.1/24")
+        assert ran.stderr == f"rtolab: gateway on rto0 in {client}; Ctrl-C ends it\n"
+        ran = gateway("--address", "10.9.0.1/24", "--address", "fd00:9::1/64")
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert "IPv6 is disabled on `rto0`" in ran.stderr
+        assert "net.ipv6.conf.default.disable_ipv6=0" in ran.stderr
+    finally:
+        ip("netns", "delete", client)
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize("host", [V4, V6])
+def test_bytes_pass_both_ways_and_an_end_is_an_end(host: str) -> None:
+    with lab("--sender", "sack+frto") as one:
+        assert one.run("download", host, "1000000") == "equal"
+        # The client's end arrives, and the answer behind it.
+        assert one.run("upload", host, "1000000") == "equal"
+        # The server's end arrives, and what the client sends behind it.
+        sent = one.run("late_upload", host, "300000")
+        time.sleep(0.5)
+        one.end()
+    assert f"got {sent}" in one.told
+    counts = one.counts
+    assert (counts["opened"], counts["established"], counts["closed"]) == (3, 3, 3)
+    assert counts["bytes_down"] == 1_000_000 + 64
+    assert counts["bytes_up"] == 9 + 1 + 1_000_000 + 1 + 300_000
+    assert counts["interrupted"]
+    assert counts["cut"] == counts["damaged"] == counts["undelivered"] == 0
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize("option", [[], ["--answer-at-once"]])
+def test_refusals_and_resets_pass(option: list[str]) -> None:
+    with lab(*option) as one:
+        # The SYN is answered as the server answers, or it was answered before that.
+        error = "ConnectionResetError" if option else "ConnectionRefusedError"
+        assert one.run("refused", V4) == error
+        assert one.run("is_reset", V4) == "ConnectionResetError"
+        one.run("resets", V4)
+        time.sleep(0.5)
+        one.end()
+    assert "broken: Connection reset by peer" in one.told
+    counts = one.counts
+    told = ("refused_by_server", "reset_by_server", "reset_by_client", "closed")
+    assert [counts[name] for name in told] == [1, 1, 1, 0]
+
+
+@pytest.mark.usefixtures("hosts")
+def test_who_does_not_read_holds_up_who_sends() -> None:
+    limits = ("--send-buffer", "200000", "--buffer", "100000")
+    with lab(*limits) as one:
+        assert one.run("slow_reader", V4, "20000000") == "equal"
+        # The server takes nothing: what is under way is what its kernel, the gateway and the
+        # client's kernel keep, of 128 MB.
+        assert int(one.run("pushes", V4)) < 40_000_000
+        one.end()
+    assert 100_000 <= one.counts["most_kept"] <= 300_000
+    assert one.counts["bytes_down"] == 20_000_000
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_client_that_is_gone_is_given_up() -> None:
+    with lab("--give-up", "2") as one:
+        one.run("deaf_reader", V4)
+        time.sleep(4)
+        one.end()
+    assert one.counts["timed_out"] == 1
+
+
+@pytest.mark.usefixtures("hosts")
+def test_an_idle_connection_is_reset() -> None:
+    with lab("--idle", "1") as one:
+        assert one.run("waits", V4) == "ConnectionResetError"
+        one.end()
+    assert one.counts["idle"] == 1
+
+
+@pytest.mark.usefixtures("hosts")
+def test_many_connections_at_once() -> None:
+    with lab() as one:
+        assert one.run("many", V4, "200", "50000") == "200"
+        one.end()
+    assert one.counts["most_connections"] >= 200
+    assert one.counts["bytes_down"] == 200 * 50_000
+
+
+@pytest.mark.usefixtures("hosts")
+def test_one_connection_too_many_is_refused_until_another_is_over() -> None:
+    with lab("--max-connections", "5") as one:
+        assert one.run("limited", V4, "6").split() == ["5", "ConnectionRefusedError", "again"]
+        one.end()
+    assert one.counts["over_connections"] == 1
+    assert one.counts["most_connections"] == 5
+
+
+@pytest.mark.usefixtures("hosts")
+def test_who_is_not_answered_tries_again() -> None:
+    with lab("--max-connections", "3", "--refuse-silently") as one:
+        assert one.run("patient", V4, "3") == "in"
+        one.end()
+    assert one.counts["over_connections"] >= 1
+
+
+@pytest.mark.usefixtures("hosts")
+def test_what_memory_there_is_bounds_connections_too() -> None:
+    # Half of 1 MB is promised: 16 KiB of window, the least, and as much for what comes back.
+    with lab("--max-memory", "1", "--buffer", "65536") as one:
+        assert one.run("limited", V4, "20").split() == ["15", "ConnectionRefusedError", "again"]
+        # One download may keep a part of the other half.
+        assert one.run("slow_reader", V4, "5000000") == "equal"
+        one.end()
+    assert one.counts["over_memory"] == 1
+    assert one.counts["most_kept"] < 1_000_000
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_crowd_that_reads_slowly_leaves_room_to_others() -> None:
+    # Their servers would have 500 MB kept for them.
+    with lab("--max-memory", "20") as one:
+        assert one.run("crowd", V4, "100").split() == ["equal", "100"]
+        one.end()
+    assert one.counts["most_connections"] == 101
+    assert 5_000_000 < one.counts["most_kept"] < 20_000_000
+
+
+@pytest.mark.usefixtures("hosts")
+def test_all_connections_can_be_carried_on_to_one_server() -> None:
+    with lab("--to", f"[{V6}]:7000") as one:
+        assert one.run("download", "10.20.77.7", "200000") == "equal"
+        one.end()
+    assert one.counts["closed"] == 1
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_flood_of_syns_leaves_connections_alone() -> None:
+    with lab("--max-half-open", "100", "--answer-at-once") as one:
+        told = one.run("flooded", V4, "4000")
+        one.end()
+    assert told.split("\n") == ["equal", "echoed always"]
+    assert one.counts["overrun"] >= 3800
+    assert one.counts["most_connections"] <= 102
+    assert one.counts["established"] == 2
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_resets_what_is_open_and_takes_the_device_down(number: int) -> None:
+    with lab() as one:
+        client = subprocess.Popen(
+            ["ip", "netns", "exec", one.client, *ENDS, "pushes", V4],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        time.sleep(1)
+        one.end(number)
+        _, err = client.communicate(timeout=30)
+        assert "ConnectionResetError" in err
+        devices = subprocess.run(
+            ["ip", "-n", one.client, "link"], capture_output=True, text=True, check=True
+        )
+        assert "rto0" not in devices.stdout
+    assert one.counts["cut"] == 1
+    assert one.gateway.returncode == (0 if number == signal.SIGINT else 128 + number)
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_capture_of_the_device_can_be_diagnosed(tmp_path: Path) -> None:
+    capture = tmp_path / "gateway.pcapng"
+    with lab("--pcap", str(capture)) as one:
+        one.run("download", V4, "500000")
+        one.end()
+    ran = program.run("diagnose", capture, "--json")
+    document = json.loads(ran.stdout)
+    assert re.search(r'"10\.20\.0\.1', ran.stdout), document
+
+
+def test_what_is_missing_is_told_in_one_sentence() -> None:
+    """Without rights, and with settings that cannot be."""
+    wrong = {
+        ("--device", "a b"): "is no name for a device",
+        ("--mtu", "600"): "too small",
+        ("--max-memory", "1", "--buffer", "900000"): "one alone takes",
+        ("--buffer", "100"): "two segments",
+        ("--sender", "sack+frot"): "unknown policy `frot`",
+        ("--address", "nowhere"): "expected an address",
+        ("--route", "10.0.0.1/8"): "expected a network",
+        ("--to", "80"): "expected HOST:PORT",
+        ("--set", "tcp.mss=500 B"): "none is given",
+    }
+    for options, message in wrong.items():
+        ran = program.run("gateway", *options)
+        assert ran.returncode == 2, ran.stderr
+        assert message in ran.stderr
+        assert "Traceback" not in ran.stderr

@@ -1,0 +1,79 @@
+"""What other projects' tests have of rtolab. One test needs Linux, root, /dev/net/tun and ip."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import kernel_runs
+
+ROOT = Path(__file__).parents[2]
+UNNEEDED = Path(__file__).parents[1] / "captures" / "stall-3s-none-frto-off.sender.pcapng.gz"
+DIAGNOSES = f"""
+from pathlib import Path
+
+def test_some(no_spurious_retransmissions):
+    assert no_spurious_retransmissions(Path({str(UNNEEDED)!r}), most=100).count("unneeded") > 10
+
+def test_none(no_spurious_retransmissions):
+    no_spurious_retransmissions(Path({str(UNNEEDED)!r}))
+"""
+SCORES = """
+from pathlib import Path
+from rtolab.conform import Stack
+
+def test_stack(conform_stack):
+    stored = Path(__file__).parent / "stored.json"
+    conform_stack(Stack("kernel"), only=["tail-2"], baseline=stored)
+"""
+
+
+def ran(folder: Path, text: str, *words: str) -> tuple[int, str]:
+    """The exit code and the output of pytest on a project's test."""
+    (folder / "test_project.py").write_text(text)
+    command = [sys.executable, "-m", "pytest", "-p", "rtolab.pytest_plugin", *words]
+    command += ["-p", "no:cacheprovider", "test_project.py"]
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        command, cwd=folder, env=alone, capture_output=True, text=True, check=False, timeout=300
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_pytest_is_told_of_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    importlib.import_module(project["entry-points"]["pytest11"]["rtolab"])
+
+
+def test_captures_are_searched_for_what_was_in_vain(tmp_path: Path) -> None:
+    code, output = ran(tmp_path, DIAGNOSES)
+    assert (code, "1 failed, 1 passed" in output) == (1, True), output
+    assert "unneeded retransmissions; at most 0 allowed" in output
+    assert "frame " in output
+
+
+def test_a_stack_is_compared_with_what_is_stored(tmp_path: Path) -> None:
+    code, output = ran(tmp_path, SCORES, "--rtolab-store")
+    if kernel_runs.missing():
+        assert "1 skipped" in output
+        pytest.skip(f"needs {kernel_runs.missing()}")
+    assert code == 0, output
+    stored = tmp_path / "stored.json"
+    document = json.loads(stored.read_text())
+    assert [one["id"] for one in document["scenarios"]] == ["tail-2"]
+    document["scenarios"][0]["score"] = 99.0
+    stored.write_text(json.dumps(document))
+    code, output = ran(tmp_path, SCORES)
+    fell = "kernel:\ntail-2 fell from 99 to " in output
+    # On a busy machine a score that is doubted is neither better nor worse.
+    assert (code, fell) in {(1, True), (0, False)}, output
+    document["scenarios"][0]["score"] = 1.0
+    stored.write_text(json.dumps(document))
+    assert ran(tmp_path, SCORES)[0] == 0

@@ -1,0 +1,189 @@
+"""What is finished is kept, and what was cut short goes on."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import program
+from rtolab import _rtolab, campaign
+from rtolab.campaign import RECORD, Campaign, Settings
+from rtolab.experiments import find
+from rtolab.experiments.base import Alternative
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+    from handmade_tables import Simulator
+
+
+TABLE, TRACE = find(["frto2002/table1", "frto2002/fig2"])
+
+
+def quick(out: Path, **settings: Any) -> Campaign:
+    return Campaign(out, Settings(quick=True, **settings))
+
+
+def test_what_is_finished_is_kept(simulator: Simulator, tmp_path: Path) -> None:
+    assert quick(tmp_path).finished(TABLE) is None
+    first = quick(tmp_path).run(TABLE)
+    asked = len(simulator.asked)
+    again = quick(tmp_path).finished(TABLE)
+    assert again is not None
+    assert (first.kept, again.kept) == (False, True)
+    assert again.reproduction == first.reproduction
+    assert (again.figures, list(again.files)) == (first.figures, list(first.files))
+    assert len(simulator.asked) == asked
+    assert Campaign(tmp_path, Settings(quick=True), fresh=True).finished(TABLE) is None
+
+
+OTHER: list[dict[str, Any]] = [
+    {"seed": 2},
+    {"runs": 5},
+    {"assume": {"receiver.ack_every": "1"}},
+    {"quick": False},
+]
+
+
+@pytest.mark.parametrize("other", OTHER, ids=lambda other: next(iter(other)))
+@pytest.mark.usefixtures("simulator")
+def test_other_parameters_are_computed_anew(tmp_path: Path, other: dict[str, Any]) -> None:
+    quick(tmp_path).run(TABLE)
+    changed = Settings(**({"quick": True} | other))
+    assert Campaign(tmp_path, changed).finished(TABLE) is None
+
+
+def test_alternatives_are_part_of_what_is_computed() -> None:
+    with_other = replace(TABLE, alternatives=(Alternative("x", {"receiver.ack_every": "1"}),))
+    tried, not_tried = Settings(sensitivity=True), Settings(sensitivity=False)
+    assert campaign.key(with_other, tried) != campaign.key(with_other, not_tried)
+    without = replace(TABLE, alternatives=())
+    assert campaign.key(without, tried) == campaign.key(without, not_tried)
+
+
+def test_another_program_computes_anew(
+    simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert simulator.asked == []
+    quick(tmp_path).run(TABLE)
+    monkeypatch.setattr(campaign, "_program", lambda: "another")
+    assert quick(tmp_path).finished(TABLE) is None
+
+
+SPOILT = ["", "{", "[]", "{}", '{"key": 1}']
+
+
+@pytest.mark.parametrize("spoilt", SPOILT)
+@pytest.mark.usefixtures("simulator")
+def test_a_spoilt_record_is_none(tmp_path: Path, spoilt: str) -> None:
+    quick(tmp_path).run(TABLE)
+    (tmp_path / TABLE.id / RECORD).write_text(spoilt)
+    assert quick(tmp_path).finished(TABLE) is None
+
+
+@pytest.mark.usefixtures("simulator")
+def test_a_file_that_is_gone_is_made_anew(tmp_path: Path) -> None:
+    part = quick(tmp_path).run(TRACE)
+    part.files.captures[0].unlink()
+    assert quick(tmp_path).finished(TRACE) is None
+
+
+@pytest.mark.usefixtures("simulator")
+def test_what_an_earlier_run_left_goes_and_other_files_stay(tmp_path: Path) -> None:
+    captured = quick(tmp_path).run(TRACE).files.captures
+    folder, outside = tmp_path / TRACE.id, tmp_path / "outside"
+    for mine in (folder / "mine", outside):
+        mine.touch()
+    record = json.loads((folder / RECORD).read_text())
+    record["files"]["data"].append("../../outside")
+    (folder / RECORD).write_text(json.dumps(record))
+    (sack, _) = TRACE.variants
+    left = quick(tmp_path).run(replace(TRACE, variants=(sack,), checks=())).files
+    assert len(left.captures) == 2
+    assert [path.exists() for path in captured] == [True, True, False, False]
+    assert (folder / "mine").exists()
+    assert outside.exists()
+
+
+def test_what_fails_half_way_leaves_no_record(
+    simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick(tmp_path).run(TABLE)
+    simulate = simulator.__call__
+
+    def interrupted(*asked: Any, **how: Any) -> Any:
+        simulate(*asked, **how)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_rtolab, "simulate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        quick(tmp_path).run(TABLE)
+    assert not (tmp_path / TABLE.id / RECORD).exists()
+
+
+@pytest.mark.usefixtures("simulator")
+def test_traces_of_several_results_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    sack, frto = TRACE.variants
+    apart = replace(frto, condition="apart")
+    files = quick(tmp_path).run(replace(TRACE, variants=(sack, apart), checks=())).files
+    assert len(set(files)) == len(list(files))
+    folders = {path.parent.name for path in files.captures}
+    assert folders == {"sack", "sack+frto-apart"}
+
+
+IDS = ["frto2002/fig1", "frto2002/fig3", "frto2002/table3"]
+MANY = "1000"
+"""Runs enough that the table is still being measured when the first figure is finished."""
+
+
+def start(out: Path) -> subprocess.Popen[str]:
+    """`rtolab reproduce` as a process of its own."""
+    how = ["--quick", "--runs", MANY, "--out", str(out)]
+    return program.start("reproduce", *IDS, *how)
+
+
+def records(out: Path) -> set[str]:
+    return {id_ for id_ in IDS if (out / id_ / RECORD).exists()}
+
+
+def stopped_in_the_middle(out: Path, how: signal.Signals) -> tuple[int, str]:
+    """Started, and stopped as soon as something is finished; how it ended, and its last words."""
+    with start(out) as process:
+        while not records(out) and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(how)
+        _, words = process.communicate(timeout=60)
+    return process.returncode, words
+
+
+def without_wall(out: Path) -> list[str]:
+    """The report, and the documents, without what the clock tells."""
+    page = (out / "report.html").read_text(encoding="utf-8")
+    documents = [json.loads((out / id_ / "result.json").read_text()) for id_ in IDS]
+    told = [json.dumps(document | {"wall_s": 0}) for document in documents]
+    return [re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page), *told]
+
+
+def test_killed_in_the_middle_it_goes_on_to_the_same_report(tmp_path: Path) -> None:
+    killed, interrupted, calm = (tmp_path / name for name in ("killed", "interrupted", "calm"))
+    stopped_in_the_middle(killed, signal.SIGKILL)
+    left = records(killed)
+    assert left
+    assert left != set(IDS)
+    code, words = stopped_in_the_middle(interrupted, signal.SIGINT)
+    assert code == 130
+    assert "the same command goes on from there" in words
+    for out in (killed, interrupted, calm):
+        kept = len(records(out))
+        with start(out) as process:
+            said, _ = process.communicate(timeout=120)
+        assert process.returncode == 0
+        assert said.count("kept from an earlier run") == kept
+    assert without_wall(killed) == without_wall(interrupted) == without_wall(calm)

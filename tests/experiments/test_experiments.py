@@ -1,0 +1,327 @@
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from handmade_tables import Outcome, Simulator, Tape, held_window, repetitions, tables
+from rtolab import Error, _rtolab
+from rtolab.experiments import EXPERIMENTS, find
+from rtolab.experiments.base import Bounds, Check, Experiment
+from rtolab.experiments.documents import document, reproduction
+from rtolab.experiments.measured import Measured
+from rtolab.experiments.reproduce import Reproduction, reproduce
+from rtolab.experiments.trace import Trace
+from rtolab.result import Result
+from rtolab.run import shipped_scenarios
+
+BY_ID = {experiment.id: experiment for experiment in EXPERIMENTS}
+TABLES = [BY_ID[f"frto2002/table{number}"] for number in (1, 2, 3)]
+FIGURES = [BY_ID[f"frto2002/fig{number}"] for number in (1, 2, 3, 4)]
+
+
+def medians(experiment: Experiment) -> dict[str, tuple[float, float, float]]:
+    """The published ones; of those that only chance explains, what is expected."""
+    found = {
+        variant.sender: tuple(
+            experiment.published[variant.key, name] for name in ("time", "lost", "rexmits")
+        )
+        for variant in experiment.variants
+        if not variant.condition
+    }
+    if experiment.id == "frto2002/table2":
+        found["newreno+eifel"] = (87.0, 38, 27)
+    return found  # type: ignore[return-value]
+
+
+@pytest.fixture
+def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
+    return Simulator.installed(monkeypatch)
+
+
+def run(simulator: Simulator, experiment: Experiment, runs: int = 300, **how: Any) -> Reproduction:
+    if not experiment.is_trace and not simulator.medians:
+        simulator.medians = medians(experiment)
+    return reproduce(experiment, runs=runs, seed=1, **how)
+
+
+def failed(done: Reproduction) -> list[str]:
+    return [check.name for check in done.checks if check.verdict == "fail"]
+
+
+@pytest.mark.parametrize("experiment", TABLES, ids=lambda e: e.id)
+def test_the_published_table_passes_its_own_checks(
+    simulator: Simulator, experiment: Experiment
+) -> None:
+    done = run(simulator, experiment)
+    assert failed(done) == []
+    assert done.verdict == "pass"
+
+
+SWAPPED = [
+    ("frto2002/table1", ("sack", "sack+frto"), "time, Regular / F-RTO, SACK"),
+    ("frto2002/table1", ("newreno", "newreno+frto"), "rexmits, Regular / F-RTO, NewReno"),
+    ("frto2002/table1", ("sack+eifel", "sack+frto"), "lost, F-RTO - Eifel, SACK"),
+    ("frto2002/table2", ("sack", "newreno"), "time, NewReno / SACK, Regular"),
+    ("frto2002/table2", ("sack", "sack+eifel"), "time, Eifel / Regular, SACK, 10 % loss"),
+    ("frto2002/table3", ("sack", "sack+eifel"), "time, Eifel / Regular, SACK"),
+]
+
+
+@pytest.mark.parametrize(("id_", "pair", "check"), SWAPPED)
+def test_swapped_senders_turn_checks_red(
+    simulator: Simulator, id_: str, pair: tuple[str, str], check: str
+) -> None:
+    simulator.medians = medians(BY_ID[id_])
+    found, (one, other) = simulator.medians, pair
+    found[one], found[other] = found[other], found[one]
+    done = run(simulator, BY_ID[id_])
+    assert check in failed(done)
+    assert done.verdict == "fail"
+
+
+@pytest.mark.parametrize("experiment", FIGURES, ids=lambda e: e.id)
+def test_a_trace_as_the_report_describes_it_passes(
+    simulator: Simulator, experiment: Experiment
+) -> None:
+    done = run(simulator, experiment)
+    assert failed(done) == []
+    assert done.runs == 1
+
+
+@pytest.mark.parametrize("experiment", FIGURES[1:], ids=lambda e: e.id)
+def test_swapped_traces_turn_checks_red(simulator: Simulator, experiment: Experiment) -> None:
+    swapped = {"sack": "sack+frto", "sack+frto": "sack"}
+    variants = tuple(replace(v, sender=swapped[v.sender]) for v in experiment.variants)
+    done = run(simulator, experiment)
+    traces = {
+        v.key: Trace.of(w.result, w.first) for v, w in zip(variants, located(done), strict=True)
+    }
+    measured = Measured(experiment, 1, {}, traces)
+    checks = [check for check in experiment.checks if "did not complete" not in check.name]
+    verdicts = {check.judge(measured).verdict for check in checks}
+    assert "fail" in verdicts
+
+
+def located(done: Reproduction) -> list[Any]:
+    return [done.of[variant.key] for variant in done.experiment.variants]
+
+
+def test_an_unfinished_transfer_fails_the_experiment(simulator: Simulator) -> None:
+    experiment = BY_ID["frto2002/table1"]
+    simulator.medians = medians(experiment)
+    simulate = simulator.__call__
+
+    def one_hangs(path: Any, **asked: Any) -> Outcome:
+        outcome = simulate(path, **asked)
+        frame = outcome.frames["connections"]
+        completed = frame["run"] != 7
+        outcome.frames["connections"] = frame.with_columns(completed=completed)
+        return outcome
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_rtolab, "simulate", one_hangs)
+        done = run(simulator, experiment)
+    assert failed(done) == ["transfers that did not complete"]
+    assert {row.measured.n for row in done.rows if row.measured} == {299, 300}
+
+
+def test_the_bounds_are_those_of_the_runs() -> None:
+    check = Check("x", "ratio", lambda _: 1.4, {300: Bounds(1.1, 1.3), 30: Bounds(1.0, 1.5)})
+
+    def judge(runs: int) -> tuple[str, str]:
+        found = check.judge(Measured(BY_ID["frto2002/table1"], runs, {}))
+        return found.verdict, found.expected
+
+    assert judge(300) == ("fail", "1.1 to 1.3 (300 runs or more)")
+    assert judge(299) == ("pass", "1 to 1.5 (30 to 299 runs)")
+    assert judge(30) == ("pass", "1 to 1.5 (30 to 299 runs)")
+    assert judge(29) == ("undecidable", "1 to 1.5 from 30 runs on; 29 cannot decide")
+
+
+def test_slightly_better_is_not_decidable_by_30_runs(simulator: Simulator) -> None:
+    done = run(simulator, BY_ID["frto2002/table1"], runs=30)
+    claim = next(c for c in done.checks if c.name.startswith("time, F-RTO / Eifel, SACK"))
+    assert claim.verdict == "undecidable"
+    assert "slightly better" in claim.name
+    assert done.verdict == "pass"
+    assert "cannot be decided by 30 runs" in done.tally()
+
+
+def test_three_runs_decide_nothing(simulator: Simulator) -> None:
+    assert run(simulator, BY_ID["frto2002/table1"], runs=3).verdict == "undecidable"
+
+
+def test_bounds() -> None:
+    assert Bounds(1, 2).hold(1)
+    assert Bounds(1, 2).hold(2)
+    assert not Bounds(1, 2).hold(2.1)
+    assert Bounds(low=3).hold(4)
+    assert not Bounds(low=3).hold(2)
+    assert not Bounds(high=0, strict=True).hold(0)
+    assert [str(b) for b in (Bounds(1, 1), Bounds(low=3.5), Bounds(high=0, strict=True))] == [
+        "1",
+        "at least 3.5",
+        "below 0",
+    ]
+
+
+def test_a_document_has_exactly_the_keys_promised(simulator: Simulator) -> None:
+    written = document(run(simulator, BY_ID["frto2002/table1"]))
+    assert list(written) == [
+        *("experiment", "title", "source", "note", "runs", "seed", "quick", "rows", "derived"),
+        *("tables", "checks", "assumptions", "alternatives", "verdict", "wall_s"),
+    ]
+    row = written["rows"][0]
+    assert list(row) == ["variant", "label", "metric", "published", "measured", "band"]
+    assert (row["variant"], row["label"]) == ("sack+eifel", "Eifel w/ SACK")
+    assert (row["metric"], row["published"]) == ("time", 77.94)
+    assert list(row["measured"]) == ["n", "median", "q1", "q3", "min", "max"]
+    assert row["measured"]["n"] == 300
+    assert row["measured"]["median"] == pytest.approx(77.94)
+    assert list(written["checks"][0]) == [
+        *("name", "kind", "expected", "measured", "interval", "verdict", "why"),
+    ]
+    assert list(written["assumptions"][0]) == ["name", "value", "stated", "why", "is_key"]
+
+
+def test_a_document_is_read_back_as_it_was_written(simulator: Simulator) -> None:
+    for id_ in ("frto2002/table1", "frto2002/fig2"):
+        done = run(simulator, BY_ID[id_], assume={"receiver.ack_every": "1"})
+        written = document(done)
+        back = reproduction(BY_ID[id_], json.loads(json.dumps(written)))
+        assert (back.rows, back.checks, back.assumptions) == (
+            *(done.rows, done.checks),
+            done.assumptions,
+        )
+        assert document(back) == written
+
+
+def test_every_claim_is_of_a_known_kind() -> None:
+    kinds = {check.kind for experiment in EXPERIMENTS for check in experiment.checks}
+    assert kinds <= {"exact", "ratio", "order", "shape", "count"}
+
+
+def test_variants_are_in_the_papers_order(simulator: Simulator) -> None:
+    done = run(simulator, BY_ID["frto2002/table3"])
+    labels = list(dict.fromkeys(row["label"] for row in document(done)["rows"]))
+    assert labels == [
+        *("Eifel w/ SACK", "F-RTO w/ SACK", "Regular SACK", "Regular NewReno"),
+        *("F-RTO w/ NewReno", "Eifel w/ NewReno"),
+    ]
+
+
+def test_table_2_runs_three_loss_rates_with_the_same_seeds(simulator: Simulator) -> None:
+    done = run(simulator, BY_ID["frto2002/table2"])
+    losses = [dict(asked["set"])["link.wireless.loss"] for asked in simulator.asked]
+    assert losses == ["0.05", "0.02", "0.10"]
+    assert {asked["seeds"] for asked in simulator.asked} == {range(1, 301)}
+    unpublished = [row for row in done.rows if row.variant.condition == "2 % loss"]
+    assert {row.published for row in unpublished} == {None}
+    assert unpublished[0].variant.key == "sack+eifel @ 2 % loss"
+
+
+def test_what_is_assumed_is_what_is_set(simulator: Simulator) -> None:
+    done = run(simulator, BY_ID["frto2002/table1"])
+    assert dict(simulator.asked[0]["set"]) == {a.name: a.value for a in done.assumptions}
+
+
+def test_one_set_of_assumptions_serves_every_table() -> None:
+    shared = [set(e.assumptions) for e in TABLES]
+    common = shared[0] & shared[1] & shared[2]
+    own = [{a.name.split(".")[2] for a in s - common} for s in shared]
+    assert own == [{"spikes"}, {"loss"}, {"outages"}]
+
+
+@pytest.mark.parametrize("experiment", TABLES, ids=lambda e: e.id)
+def test_a_tables_scenario_says_what_the_table_assumes(experiment: Experiment) -> None:
+    text = shipped_scenarios()[experiment.scenario].read_text(encoding="utf-8")
+    scenario = tomllib.loads(text)
+    for assumption in experiment.assumptions:
+        found: Any = scenario
+        for key in assumption.name.split("."):
+            if isinstance(found, list):
+                found = next(item for item in found if item["name"] == key)
+            else:
+                found = found[key]
+        assert found == toml(assumption.value), assumption.name
+
+
+def toml(value: str) -> Any:
+    """A value as `--set` takes it: TOML if it is, else the bare text."""
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value
+
+
+def test_another_assumption_is_set_and_shown(simulator: Simulator) -> None:
+    done = run(
+        simulator,
+        BY_ID["frto2002/table1"],
+        assume={"receiver.delayed_ack": "100 ms", "tcp.recovery.dupthresh": "2"},
+    )
+    changed = dict(simulator.asked[0]["set"])
+    assert (changed["receiver.delayed_ack"], changed["tcp.recovery.dupthresh"]) == ("100 ms", "2")
+    shown = {a.name: a for a in done.assumptions}
+    assert shown["receiver.delayed_ack"].why.startswith("given with --assume; else 200 ms")
+    assert not shown["tcp.recovery.dupthresh"].stated
+
+
+def test_figures_6_to_8_are_the_tables_runs() -> None:
+    assert [e.id for e in find(["frto2002/fig7", "frto2002/table2"])] == ["frto2002/table2"]
+
+
+def test_a_paper_names_all_its_experiments() -> None:
+    papers = dict.fromkeys(experiment.paper for experiment in EXPERIMENTS)
+    assert [e for paper in papers for e in find([paper])] == find([]) == list(EXPERIMENTS)
+    assert {experiment.paper for experiment in find(["frto2002/"])} == {"frto2002"}
+
+
+def test_an_unknown_experiment_is_an_error_that_names_the_nearest() -> None:
+    with pytest.raises(Error, match="no experiment `frto2002/tabel1`; nearest are frto2002/table1"):
+        find(["frto2002/tabel1"])
+
+
+def trace(tape: Tape) -> Trace:
+    return Trace.of(Result("x", Outcome(tables(tape)), runs=1, traced=True), 0)  # type: ignore[arg-type]
+
+
+def test_a_trace_is_counted_as_a_reader_counts() -> None:
+    found = trace(held_window("sack", frto=False))
+    timeout = found.timeouts[0]
+    assert (timeout.at, timeout.seq, timeout.needed) == (2.5, 1, False)
+    assert len(found.outstanding(timeout)) == 8
+    acks = found.acks_after(timeout)
+    assert [len(ack.released) for ack in acks] == [2, 2, 2, 1, 1, 1, 1, 2, 0, 0, 1, 0]
+    assert [len(ack.new) for ack in acks[3:5]] == [0, 1]
+    assert len(found.retransmitted(2.5)) == 9
+    window = found.window_at(6.25)
+    assert window is not None
+    assert window["cwnd"] == 3 * 256
+    assert found.window_at(-1) is None
+
+
+def test_repetitions_have_the_medians_they_say() -> None:
+    frame = tables(*repetitions("sack", (80, 10, 20), range(1, 31)))["connections"]
+    assert frame["elapsed_s"].median() == pytest.approx(80)
+    assert (frame["lost"].median(), frame["retransmissions"].median()) == (10, 20)
+
+
+@pytest.mark.parametrize("experiment", FIGURES, ids=lambda e: e.id)
+def test_the_simulator_shows_what_the_figures_show(experiment: Experiment) -> None:
+    assert failed(reproduce(experiment, runs=1, seed=1)) == []
+
+
+@pytest.mark.parametrize("id_", ["frto2002/table1", "frto2002/table3"])
+def test_the_simulator_meets_the_tables(id_: str) -> None:
+    assert failed(reproduce(BY_ID[id_], runs=300, seed=1)) == []
+
+
+def test_threads_change_nothing() -> None:
+    one, two = (reproduce(BY_ID["frto2002/table3"], runs=5, seed=9, jobs=jobs) for jobs in (1, 2))
+    assert one.rows == two.rows
+    assert one.checks == two.checks

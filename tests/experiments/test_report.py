@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from handmade_tables import PUBLISHED, Simulator
+from rtolab import report
+from rtolab.campaign import Campaign, Part, Settings, pack
+from rtolab.experiments import find
+from rtolab.experiments.base import TIME, Alternative, Bounds, Curves, Experiment, Value
+from rtolab.experiments.measured import derived
+from rtolab.stats import Estimate
+from rtolab.tables import reproduced as reproduced_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Everything(HTMLParser):
+    """Collects what a page would fetch, and the specs of its charts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.specs: list[str] = []
+        self.scripts = 0
+        self.in_spec = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.fetched += [given[key] or "" for key in ("src", "srcset", "data") if key in given]
+        if tag == "link" or (tag == "a" and not (given.get("href") or "").startswith("#")):
+            self.fetched.append(given.get("href") or "")
+        self.scripts += tag == "script"
+        self.in_spec = tag == "script" and given.get("type") == "application/gzip"
+
+    def handle_data(self, data: str) -> None:
+        if self.in_spec:
+            self.specs.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_spec = self.in_spec and tag != "script"
+
+
+def parts_of(out: Path, *ids: str, **settings: Any) -> list[Part]:
+    campaign = Campaign(out, Settings(**settings))
+    return [campaign.run(experiment) for experiment in find(list(ids))]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    out = tmp_path_factory.mktemp("out")
+    with pytest.MonkeyPatch.context() as patch:
+        Simulator.installed(patch).medians = PUBLISHED
+        parts = parts_of(out, "frto2002/table1", "frto2002/fig2", runs=30)
+    return out, parts, report.write(parts, out).read_text(encoding="utf-8")
+
+
+Report = tuple["Path", list[Part], str]
+
+
+def test_the_report_asks_no_host_for_anything(written: Report) -> None:
+    page = written[2]
+    found = Everything()
+    found.feed(page)
+    assert found.fetched == []
+    assert "default-src 'none'" in page
+    assert "@import" not in page.split("<script>")[0]
+    assert "url(" not in page.split("<script>")[0]
+
+
+def test_the_report_carries_its_charts_and_their_library(written: Report) -> None:
+    found = Everything()
+    found.feed(written[2])
+    specs = [json.loads(gzip.decompress(base64.b64decode(spec))) for spec in found.specs]
+    assert len(specs) == 2 + 4
+    assert all("datasets" in spec for spec in specs)
+    assert found.scripts == len(specs) + 2
+
+
+def test_the_report_puts_published_beside_measured(written: Report) -> None:
+    page = written[2]
+    row = re.search(r"<tr><td>Regular SACK</td><td>94.13</td><td><b>94.13</b>", page)
+    assert row is not None
+    assert "cannot be decided by 30 runs" in page
+    assert "<code>receiver.delayed_ack</code>" in page
+    assert page.count('<span class="verdict pass">') > 2
+
+
+def test_a_failed_check_is_open_in_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Simulator.installed(monkeypatch).medians = PUBLISHED | {"sack+frto": (94, 9, 57)}
+    page = report.page(parts_of(tmp_path, "frto2002/table1", quick=True, runs=300))
+    assert "<details open><summary>Checks" in page
+    assert '<span class="verdict fail">fail</span>' in page
+
+
+def test_pictures_captures_and_data_lie_beside_the_report(written: Report) -> None:
+    out, parts, _ = written
+    pictures = [path for part in parts for path in part.files.pictures]
+    captures = [path for part in parts for path in part.files.captures]
+    table, figure = out / "frto2002" / "table1", out / "frto2002" / "fig2"
+    names = {path.relative_to(out).as_posix() for path in pictures}
+    assert names == {
+        f"frto2002/{name}.{kind}"
+        for kind in ("png", "svg")
+        for name in (
+            *("table1/throughput", "table1/medians", "fig2/sack-sender", "fig2/sack-receiver"),
+            *("fig2/sack+frto-sender", "fig2/sack+frto-receiver"),
+        )
+    }
+    assert sorted(path.name for path in captures) == [
+        "run-0-sack-receiver.pcapng",
+        "run-0-sack-sender.pcapng",
+        "run-1-sack+frto-receiver.pcapng",
+        "run-1-sack+frto-sender.pcapng",
+    ]
+    assert all(path.exists() for part in parts for path in part.files)
+    document = json.loads((table / "result.json").read_text(encoding="utf-8"))
+    assert document["experiment"] == "frto2002/table1"
+    runs = pl.read_parquet(table / "connections.parquet")
+    assert runs.group_by("variant").len()["len"].to_list() == [30] * 6
+    assert (figure / "segments.parquet").exists()
+
+
+def test_the_same_runs_make_the_same_report(
+    written: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Simulator.installed(monkeypatch).medians = PUBLISHED
+    again = parts_of(tmp_path, "frto2002/table1", "frto2002/fig2", runs=30)
+    assert without_wall(report.page(again)) == without_wall(written[2])
+
+
+def without_wall(page: str) -> str:
+    return re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page)
+
+
+def test_a_paper_is_introduced_with_what_it_prints_twice(written: Report) -> None:
+    page = written[2]
+    assert '<header class="paper" id="frto2002">' in page
+    assert "Printed inconsistencies</h3><ul><li>Section 5.1 announces five" in page
+    assert '<a href="#frto2002">frto2002</a>' in page
+    assert '<span id="frto2002/fig6"></span>' in page
+
+
+def test_the_command_runs_an_experiment_as_it_was_run() -> None:
+    settings = Settings(7, 30, {"link.x.stalls": '[{ at = "1 s" }]'}, sensitivity=False)
+    assert report.command("frto2002/fig2", settings) == (
+        "rtolab reproduce frto2002/fig2 --seed 7 --runs 30 --no-sensitivity "
+        """--assume 'link.x.stalls=[{ at = "1 s" }]'"""
+    )
+    assert report.command("x/y", Settings(quick=True)) == "rtolab reproduce x/y --seed 1 --quick"
+
+
+def everything() -> Experiment:
+    """An experiment that has all there is to be shown."""
+    (table,) = find(["frto2002/table1"])
+    points = tuple(
+        replace(table.variants[2], condition=f"{x} %", series="SACK", x=float(x)) for x in range(14)
+    )
+    gain = derived("gain", "ratio", {1: Bounds(9)}, explained="The queue is <unknown>")
+    never = derived("gain", "exact", {1: Bounds(9)}, because="no rate is printed")
+    return replace(
+        table,
+        variants=points,
+        published={},
+        says="Throughput falls",
+        did="We tried",
+        checks=(gain, never),
+        derive=lambda _: [Value("gain", "Gain", Estimate(1.5, 1.2, 1.8), 3.5)],
+        figures=(Curves("time", "Time over loss", "loss (%)", "time (s)", TIME, log_x=True),),
+        alternatives=(Alternative("an ACK each", {"receiver.ack_every": "1"}, "some do"),),
+    )
+
+
+def test_a_sweep_is_shown_with_all_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Simulator.installed(monkeypatch).medians = PUBLISHED
+    part = Campaign(tmp_path, Settings(runs=5, sensitivity=True)).run(everything())
+    page = report.page([part])
+    assert "<details><summary>14 variants</summary>" in page
+    assert "<b>The paper:</b> Throughput falls.</p>" in page
+    assert "<td>Gain</td><td>3.50</td><td><b>1.50</b>" in page
+    assert '<tr class="why"><td colspan="5">The queue is &lt;unknown&gt;.</td></tr>' in page
+    assert '<span class="verdict not-reproducible">not reproducible</span>' in page
+    assert "<b>an ACK each</b><br>some do.<br><code>receiver.ack_every=1</code>" in page
+    assert "2 of 2 checks keep their verdict, 0 change; 5 runs" in page
+    assert [path.name for path in part.files.pictures] == ["time.png", "time.svg"]
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(reproduced_tables.reproduction(part.reproduction))
+    said = console.export_text()
+    assert "14 variants: their table is in the report" in said
+    assert "1.50 (1.20 to 1.80)" in said
+    assert "no rate is printed" in said
+    assert "with an ACK each: 2 of 2 checks keep their verdict" in said
+
+
+def test_a_chart_cannot_break_the_page() -> None:
+    assert not set(pack({"a": "</script><b>"})) & set("<&>")

@@ -1,0 +1,181 @@
+"""Other choices for what was assumed, and what they do to the verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from handmade_tables import PUBLISHED, Simulator
+from rtolab.experiments import find
+from rtolab.experiments.base import (
+    TIME,
+    Alternative,
+    Bounds,
+    Check,
+    Experiment,
+    Value,
+    Variant,
+    taken,
+)
+from rtolab.experiments.documents import document, reproduction
+from rtolab.experiments.measured import derived
+from rtolab.experiments.reproduce import Reproduction, reproduce
+from rtolab.experiments.summary import summary
+from rtolab.stats import Estimate
+
+if TYPE_CHECKING:
+    import pytest
+
+(TABLE,) = find(["frto2002/table1"])
+
+
+def below(limit: float, *, runs: int = 1, **parts: Any) -> Check:
+    """Regular SACK takes less than that, s."""
+    return Check(
+        f"time below {limit:g}",
+        "order",
+        lambda measured: measured.median("sack", TIME),
+        {runs: Bounds(high=limit)},
+        **parts,
+    )
+
+
+def with_alternatives(*checks: Check) -> Experiment:
+    other = Alternative("an ACK each", {"receiver.ack_every": "1"}, "some receivers do")
+    return replace(TABLE, checks=checks, alternatives=(other,), runs=100, quick_runs=10)
+
+
+def slower_with_an_ack_each(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in answers by what is set."""
+
+    class Sensitive(Simulator):
+        def __call__(self, path: Any, **asked: Any) -> Any:
+            changed = dict(asked["set"])["receiver.ack_every"] == "1"
+            self.medians = PUBLISHED | ({"sack": (120, 9, 57)} if changed else {})
+            return super().__call__(path, **asked)
+
+    stand_in = Sensitive({}, simulator.asked)
+    monkeypatch.setattr("rtolab._rtolab.simulate", stand_in)
+
+
+def test_alternatives_are_judged_on_fewer_runs(
+    simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slower_with_an_ack_each(simulator, monkeypatch)
+    experiment = with_alternatives(below(100), below(200), below(100, runs=50), below(200, runs=50))
+    done = reproduce(experiment, seed=1, sensitivity=True)
+    assert [asked["seeds"] for asked in simulator.asked] == [range(1, 101), range(1, 21)]
+    assert done.verdict == "pass"
+    (tried,) = done.alternatives
+    assert [check.survival for check in tried.checks] == [
+        *("changed", "kept", "undecided", "undecided"),
+    ]
+    assert [check.leaning for check in tried.checks] == ["fail", "pass", "fail", "pass"]
+    assert [check.becomes() for check in tried.otherwise()] == [
+        *("pass becomes fail", "pass leans to fail"),
+    ]
+    assert tried.tally() == (
+        "1 of 4 checks keep their verdict, 1 change, "
+        "2 cannot be decided by 20 runs (1 of them lean the same way)"
+    )
+    assert reproduction(experiment, document(done)).alternatives == done.alternatives
+
+
+def test_without_sensitivity_nothing_else_is_run(simulator: Simulator) -> None:
+    done = reproduce(with_alternatives(below(100)), seed=1)
+    assert (len(simulator.asked), done.alternatives) == (1, ())
+
+
+def test_an_alternative_replaces_a_variants_own_value(simulator: Simulator) -> None:
+    experiment = with_alternatives(below(100))
+    own = replace(experiment.variants[2], set={"receiver.ack_every": "3"})
+    reproduce(replace(experiment, variants=(own,)), seed=1, runs=10, sensitivity=True)
+    assert [dict(asked["set"])["receiver.ack_every"] for asked in simulator.asked] == ["3", "1"]
+
+
+def test_quick_has_its_own_runs_and_values(simulator: Simulator) -> None:
+    experiment = replace(with_alternatives(below(100)), quick_set={"flow.transfer.bytes": "10 kB"})
+    done = reproduce(experiment, seed=1, quick=True)
+    (asked,) = simulator.asked
+    assert (done.runs, asked["seeds"]) == (10, range(1, 11))
+    assert dict(asked["set"])["flow.transfer.bytes"] == "10 kB"
+    assert reproduce(experiment, seed=1, quick=True, runs=3).runs == 3
+
+
+def test_variants_that_are_set_apart_are_run_apart(simulator: Simulator) -> None:
+    one, other = TABLE.variants[:2]
+    apart = replace(TABLE, variants=(one, replace(other, set={"tcp.mss": "100 B"})), checks=())
+    reproduce(apart, seed=1, runs=3)
+    found = [(asked["senders"], dict(asked["set"])["tcp.mss"]) for asked in simulator.asked]
+    assert found == [([one.sender], "256 B"), ([other.sender], "100 B")]
+
+
+def test_what_is_taken_is_no_key(simulator: Simulator) -> None:
+    experiment = replace(TABLE, assumptions=(*TABLE.assumptions, taken("load", "one", "simple")))
+    reproduce(experiment, seed=1, runs=3)
+    assert "load" not in dict(simulator.asked[0]["set"])
+
+
+ARITHMETIC = Experiment(
+    id="dualrtt2004/table9",
+    title="Efficiency",
+    source="Table IX",
+    checks=(
+        derived("efficiency", "exact", {1: Bounds(0.5, 0.5)}),
+        derived("gain", "ratio", {1: Bounds(2)}, because="no condition is printed"),
+        derived("gain", "ratio", {1: Bounds(1)}, because="but it does hold"),
+    ),
+    derive=lambda _: [
+        Value("efficiency", "Efficiency", 32 / 64, 0.5),
+        Value("gain", "Gain", Estimate(1.5, 1.2, 1.8)),
+        Value("infinite", "Infinite", float("inf")),
+    ],
+)
+
+
+def test_an_experiment_without_runs(simulator: Simulator) -> None:
+    done = reproduce(ARITHMETIC, seed=1)
+    assert simulator.asked == []
+    assert (done.runs, done.rows) == (1, ())
+    assert [check.verdict for check in done.checks] == ["pass", "not reproducible", "pass"]
+    assert (done.checks[1].why, done.checks[2].why) == ("no condition is printed", "")
+    assert done.verdict == "pass"
+    assert done.tally() == "2 of 3 checks pass, 1 not reproducible as printed"
+    written = document(done)
+    assert [value["measured"] for value in written["derived"]] == [0.5, 1.5, None]
+    assert reproduction(ARITHMETIC, written).derived[:2] == done.derived[:2]
+
+
+def judged(*checks: Check) -> Reproduction:
+    return reproduce(replace(ARITHMETIC, checks=checks), seed=1)
+
+
+def test_the_verdict_of_an_experiment() -> None:
+    passes, never, _ = ARITHMETIC.checks
+    fails = replace(never, because="", explained="the queue is unknown")
+    assert judged().verdict == "nothing to judge"
+    assert judged(never).verdict == "not reproducible"
+    assert judged(never, passes).verdict == "pass"
+    assert judged(never, passes, fails).verdict == "fail"
+    assert judged(fails).checks[0].why == "the queue is unknown"
+
+
+def test_the_summary_counts_checks_by_paper_and_kind(simulator: Simulator) -> None:
+    table = reproduce(with_alternatives(below(100), below(10)), seed=1, runs=3)
+    lines = summary([table, reproduce(ARITHMETIC, seed=1)])
+    assert [(line.paper, line.experiments, line.checks) for line in lines] == [
+        *(("frto2002", 1, 2), ("dualrtt2004", 1, 3)),
+        ("", 2, 5),
+    ]
+    assert lines[0].of_kind("order") == (1, 2)
+    assert lines[2].of_kind("ratio") == (1, 2)
+    assert [lines[2].with_verdict(v) for v in ("pass", "fail", "not reproducible")] == [3, 1, 1]
+    assert len(summary([table])) == 1
+    assert simulator.asked
+
+
+def test_a_variant_is_a_point_of_a_line() -> None:
+    points = tuple(Variant("sack", "SACK", f"{x}", x=float(x)) for x in range(13))
+    assert replace(TABLE, variants=points).is_sweep
+    assert not replace(TABLE, variants=points[:12]).is_sweep
+    assert not find(["frto2002/table2"])[0].is_sweep

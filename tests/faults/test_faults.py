@@ -1,0 +1,433 @@
+"""What machines and users do to a command: signals, closed pipes, a full disk, no descriptors."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kernel_runs import missing
+from program import SCRATCH, environment, shell, start
+from rtolab import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ENDLESS = """
+title = "More than anybody waits for"
+duration = "10000000 s"
+
+[[link]]
+name = "wire"
+between = ["a", "b"]
+rate = "1 Gbit/s"
+delay = "10 ms"
+queue = "1000 packets"
+
+[[flow]]
+name = "transfer"
+from = "a"
+to = "b"
+"""
+SOON_S = 20
+"""Nothing here takes a second; a busy machine may."""
+
+
+class Ended:
+    """How a command ended, and what it said."""
+
+    def __init__(self, process: subprocess.Popen[str], within_s: float = 120) -> None:
+        with process:
+            try:
+                self.out, self.err = process.communicate(timeout=within_s)
+            finally:
+                process.kill()
+        self.code = process.returncode
+
+
+def rtolab(*arguments: str | Path, **how: Any) -> Ended:
+    return Ended(start(*arguments, **how))
+
+
+def said_in_words(ended: Ended, code: int = 2) -> str:
+    """What a command said that ended with this code, in words and nothing else."""
+    assert ended.code == code, ended.err
+    assert ended.err.startswith("rtolab: "), ended.err
+    assert "Traceback" not in ended.err
+    assert "panic" not in ended.err
+    return ended.err
+
+
+def scenario(folder: Path, text: str = ENDLESS) -> Path:
+    file = folder / "scenario.toml"
+    file.write_text(text)
+    return file
+
+
+# Ctrl-C.
+
+
+def endless(command: str, folder: Path) -> list[str | Path]:
+    """A command that would not end by itself, as its arguments."""
+    file, out = scenario(folder), folder / "out"
+    sweep = folder / "sweep.toml"
+    sweep.write_text('scenario = "scenario.toml"\nruns = 5\n')
+    commands: dict[str, list[str | Path]] = {
+        "run": ["run", file, "--out", out],
+        "run without trace": ["run", file, "--runs", "2", "--out", out],
+        "run on one thread": ["run", file, "--runs", "2", "--jobs", "1", "--out", out],
+        "sweep": ["sweep", sweep, "--out", out],
+        "reproduce": ["reproduce", "minrto2007", "--out", out],
+        "diagnose": ["diagnose", folder / "pipe"],
+        "serve": ["serve", "--port", "0"],
+    }
+    return commands[command]
+
+
+COMMANDS = [
+    *("run", "run without trace", "run on one thread", "sweep", "reproduce", "diagnose", "serve")
+]
+
+
+def is_at_work(process: subprocess.Popen[str]) -> bool:
+    """Has it loaded all that it needs, and begun?"""
+    ticks = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11]
+    return int(ticks) > os.sysconf("SC_CLK_TCK") * 1.5
+
+
+def wait_for(what: Callable[[], bool], within_s: float = 60) -> None:
+    until = time.monotonic() + within_s
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+@contextmanager
+def at_work(command: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command, once it is at its work."""
+    if command == "diagnose":
+        os.mkfifo(folder / "pipe")
+    process = start(*endless(command, folder))
+    try:
+        if command == "serve":
+            assert process.stdout
+            assert process.stdout.readline()
+        elif command == "diagnose":
+            with (folder / "pipe").open("wb") as pipe:
+                pipe.write(capture().read_bytes()[:2000])
+                pipe.flush()
+                time.sleep(1)
+                yield process
+                return
+        elif command == "sweep":
+            wait_for((folder / "out" / "unfinished").exists)
+            time.sleep(1)
+        else:
+            wait_for(lambda: is_at_work(process))
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@cache
+def capture() -> Path:
+    """A capture of a sender that retransmits in vain."""
+    file = Path(SCRATCH) / "sample.pcapng"
+    file.write_bytes(run("frto2002-delays").pcapng())
+    return file
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c_ends_it_in_order(tmp_path: Path, command: str) -> None:
+    with at_work(command, tmp_path) as process:
+        process.send_signal(signal.SIGINT)
+        ended = Ended(process, SOON_S)
+    assert ended.code in (130, -signal.SIGINT), ended.err
+    assert "Traceback" not in ended.err
+    assert not unfinished(tmp_path)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path, command: str) -> None:
+    with at_work(command, tmp_path) as process:
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.01)
+        ended = Ended(process, SOON_S)
+    assert ended.code in (130, -signal.SIGINT), ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_second_ctrl_c_does_not_wait_for_anything(tmp_path: Path) -> None:
+    """Of a program that is deaf to the first one."""
+    script = tmp_path / "deaf.py"
+    script.write_text(
+        "from rtolab.process import end_at_second_interrupt\n"
+        "import time\n"
+        "end_at_second_interrupt()\n"
+        "while True:\n"
+        "    try:\n"
+        "        print('ready', flush=True)\n"
+        "        time.sleep(60)\n"
+        "    except KeyboardInterrupt:\n"
+        "        print('first', flush=True)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "first\n"
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=SOON_S) == 130
+
+
+@pytest.mark.skipif(missing() is not None, reason=f"needs {missing()}")
+@pytest.mark.parametrize("command", [["emulate", "hold"], ["gateway", "--device", "rtofault0"]])
+def test_on_kernels_a_second_ctrl_c_ends_it_at_once(command: list[str]) -> None:
+    process = start(*command)
+    try:
+        if command[0] == "gateway":
+            assert process.stderr
+            assert "Ctrl-C ends it" in process.stderr.readline()
+        else:
+            wait_for(lambda: is_at_work(process) or process.poll() is not None)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.01)
+    finally:
+        ended = Ended(process, SOON_S)
+    assert ended.code in (0, 130), ended.err
+    assert "Traceback" not in ended.err
+    if command[0] == "emulate":
+        rtolab("emulate", "--clean")
+
+
+def unfinished(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*.unfinished") if path.is_file()]
+
+
+# Pipes.
+
+PIPED = {
+    "help": ["--help"],
+    "list": ["list"],
+    "list --json": ["list", "--json"],
+    "schema": ["schema"],
+    "run": ["run", "frto2002-delays", "--runs", "3"],
+    "run --json": ["run", "frto2002-delays", "--runs", "3", "--json"],
+    "reproduce": ["reproduce", "frto2002/fig1", "--quick"],
+    "reproduce --json": ["reproduce", "frto2002/fig1", "--quick", "--json"],
+    "demo": ["demo", "--runs", "1"],
+    "diagnose": ["diagnose", "CAPTURE"],
+    "diagnose --json": ["diagnose", "CAPTURE", "--json"],
+    "sweep": ["sweep", "SWEEP"],
+    "sweep --status": ["sweep", "SWEEP", "--status", "--json"],
+    "emulate": ["emulate", "--clean"],
+    "compare": ["compare", "--help"],
+    "conform": ["conform", "--help"],
+    "gateway": ["gateway", "--help"],
+    "serve": ["serve", "--port", "0"],
+}
+
+
+def placed(arguments: list[str], folder: Path) -> list[str]:
+    """The arguments, with files in place of what stands for them."""
+    sweep = folder / "sweep.toml"
+    sweep.write_text('scenario = "frto2002-delays"\nruns = 3\n')
+    files = {"CAPTURE": str(capture()), "SWEEP": str(sweep)}
+    return [files.get(one, one) for one in arguments]
+
+
+@pytest.mark.parametrize("command", PIPED)
+def test_whoever_reads_it_may_go_away(tmp_path: Path, command: str) -> None:
+    """As `rtolab ... | true`: it ends of SIGPIPE or never notices, and says nothing."""
+    process = start(*placed(PIPED[command], tmp_path), cwd=tmp_path)
+    assert process.stdout
+    process.stdout.close()
+    process.stdout = None
+    ended = Ended(process)
+    assert ended.code in (0, 1, -signal.SIGPIPE), ended.err
+    assert "Traceback" not in ended.err
+    assert "Broken pipe" not in ended.err
+
+
+@pytest.mark.parametrize("command", ["list", "list --json", "schema", "run --json", "help"])
+def test_output_that_nobody_can_take_is_told(tmp_path: Path, command: str) -> None:
+    arguments = placed(PIPED[command], tmp_path)
+    with Path("/dev/full").open("w") as full:
+        process = start(*arguments, stdout=full)
+    assert "No space left on device" in said_in_words(Ended(process))
+
+
+def test_closed_streams_are_no_defect() -> None:
+    ran = shell("rtolab list >&-")
+    assert (ran.returncode, ran.stderr) == (2, "rtolab: standard output is closed\n")
+    ran = shell("rtolab run nowhere 2>&-")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", "")
+    ran = shell("rtolab diagnose - <&-")
+    assert ran.returncode == 2
+    assert "Traceback" not in ran.stderr
+
+
+# Descriptors, disk, memory.
+
+
+def limited(kind: int, most: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(kind, (most, most))
+
+
+def of_run(folder: Path) -> list[str | Path]:
+    return ["run", "frto2002-delays", "--out", folder / "out"]
+
+
+@pytest.mark.parametrize("most", [6, 8, 10, 12, 14, 16, 20])
+def test_without_descriptors_it_says_so(tmp_path: Path, most: int) -> None:
+    ended = rtolab(*of_run(tmp_path), preexec_fn=limited(resource.RLIMIT_NOFILE, most))
+    if ended.code != 0:
+        assert "too many open files" in said_in_words(ended).lower()
+    assert not unfinished(tmp_path)
+
+
+def test_a_sweep_without_descriptors_keeps_what_is_finished(tmp_path: Path) -> None:
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text('scenario = "frto2002-delays"\nruns = 40\nblock = 4\n')
+    out = tmp_path / "out"
+    command: list[str | Path] = ["sweep", sweep, "--out", out, "--json"]
+    codes = set()
+    for most in (8, 9, 10, 11, 12):
+        ended = rtolab(*command, preexec_fn=limited(resource.RLIMIT_NOFILE, most))
+        codes.add(ended.code)
+        # A chunk may fail, and is told; so may the command.
+        assert ended.code in (0, 1, 2), ended.err
+        assert ended.code != 1 or json.loads(ended.out)["failed"]
+        assert "Traceback" not in ended.err
+    assert 2 in codes
+    before = set((out / "chunks").iterdir()) if (out / "chunks").exists() else set()
+    done = json.loads(rtolab(*command).out)
+    assert (done["chunks"], done["computed"]) == (10, 10 - len(before))
+
+
+@contextmanager
+def small(folder: Path, size: str) -> Iterator[Path]:
+    """A small file system of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("only root mounts a file system")
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "rtolab", str(folder)]
+    subprocess.run(mount, check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+WRITES = {
+    "run": ["run", "frto2002-delays", "--out", "OUT/run"],
+    "run --export": ["run", "frto2002-delays", "--export", "packetdrill", "--out", "OUT"],
+    "reproduce": ["reproduce", "frto2002/fig1", "--quick", "--out", "OUT"],
+    "diagnose --html": ["diagnose", "CAPTURE", "--html", "OUT/page.html"],
+    "diagnose --annotate": ["diagnose", "CAPTURE", "--annotate", "OUT/copy.pcapng"],
+    "diagnose --parquet": ["diagnose", "CAPTURE", "--parquet", "OUT"],
+    "sweep": ["sweep", "SWEEP", "--out", "OUT"],
+}
+
+
+@pytest.mark.parametrize("command", WRITES)
+def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, command: str) -> None:
+    arguments = placed(WRITES[command], tmp_path)
+    with small(tmp_path / "small", "8k") as out:
+        told = said_in_words(rtolab(*(one.replace("OUT", str(out)) for one in arguments)))
+        assert "No space left on device" in told
+        assert str(out) in told
+        files = [path for path in out.rglob("*") if path.is_file()]
+        whole = [path for path in files if path.stat().st_size]
+        assert not unfinished(out)
+    assert not [path for path in whole if path.suffix in (".html", ".pcapng", ".pkt")]
+
+
+def test_what_was_there_stays_where_nothing_new_can_be_written(tmp_path: Path) -> None:
+    with small(tmp_path / "small", "8k") as out:
+        page = out / "page.html"
+        page.write_text("the one before")
+        said_in_words(rtolab("diagnose", capture(), "--html", page))
+        assert page.read_text() == "the one before"
+
+
+def test_a_file_is_written_to_what_is_no_plain_file(tmp_path: Path) -> None:
+    """Nothing is renamed over a device, and a link stays a link."""
+    target, link = tmp_path / "target.html", tmp_path / "link.html"
+    link.symlink_to(target)
+    assert rtolab("diagnose", capture(), "--html", link).code == 0
+    assert link.is_symlink()
+    assert target.stat().st_size > 1000
+    assert rtolab("diagnose", capture(), "--html", "/dev/null").code == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_trace_too_long_for_memory_is_refused(tmp_path: Path) -> None:
+    file = scenario(tmp_path)
+    most = 1_600_000_000
+    command: list[str | Path] = ["run", file, "--out", tmp_path / "out", "--jobs", "1"]
+    ended = rtolab(*command, preexec_fn=limited(resource.RLIMIT_AS, most))
+    told = said_in_words(ended)
+    assert "out of memory: found no room for the trace beyond" in told
+    found = re.search(r"beyond (\d+) MB", told)
+    assert found
+    assert 10 < int(found[1]) < 400
+    assert not (tmp_path / "out").exists()
+
+
+# Files.
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    loop = tmp_path / "loop.toml"
+    loop.symlink_to(loop)
+    for command in (["run"], ["diagnose"], ["sweep"]):
+        for path in (folder, loop, tmp_path / "nowhere.toml", tmp_path / ("x" * 300)):
+            told = said_in_words(rtolab(*command, path))
+            assert str(path) in told
+
+
+def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path) -> None:
+    """What was read until then is diagnosed, and the rest missed."""
+    whole = capture().read_bytes()
+    for length in (0, 1, 10, 24, 25, 40, len(whole) // 2, len(whole) - 1):
+        cut = tmp_path / f"{length}.pcap"
+        cut.write_bytes(whole[:length])
+        ended = rtolab("diagnose", cut)
+        assert ended.code in (0, 2), ended.err
+        assert "Traceback" not in ended.err
+        if ended.code == 2:
+            assert str(cut) in ended.err
+
+
+def test_a_capture_that_vanishes_before_it_is_read_again(tmp_path: Path) -> None:
+    """Standing in a pipe, it can be read only once."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = start("diagnose", pipe, "--html", tmp_path / "page.html")
+    with pipe.open("wb") as opened:
+        opened.write(capture().read_bytes())
+        pipe.unlink()
+    ended = Ended(process)
+    told = said_in_words(ended)
+    assert str(pipe) in told
+    assert not (tmp_path / "page.html").exists()

@@ -1,0 +1,130 @@
+"""A machine that has hardly any descriptors, addresses, threads or letters left: each is told."""
+
+from __future__ import annotations
+
+import os
+import resource
+from typing import TYPE_CHECKING
+
+import pytest
+
+import program
+from explorer_client import HOLD, server
+from program import environment, shell
+from rtolab import _rtolab
+from test_faults import (
+    PIPED,
+    Ended,
+    capture,
+    limited,
+    of_run,
+    placed,
+    rtolab,
+    said_in_words,
+    unfinished,
+)
+from test_faults_serve import asked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import RequireTool
+
+MEGABYTE = 1 << 20
+EVERY = [(name, 6, 400) for name in PIPED]
+
+
+@pytest.mark.parametrize(
+    ("command", "descriptors", "addresses"), [*EVERY, ("run", 5, 150), ("serve", 7, 750)]
+)
+def test_no_command_begins_with_hardly_anything(
+    tmp_path: Path, command: str, descriptors: int, addresses: int
+) -> None:
+    """Libraries would end it, or wait for ever: polars, that finds no addresses as it is loaded."""
+    arguments = placed(PIPED[command], tmp_path)
+    for kind, most, words in (
+        (resource.RLIMIT_NOFILE, descriptors, "too many open files"),
+        (resource.RLIMIT_AS, addresses * MEGABYTE, "out of memory"),
+    ):
+        told = said_in_words(rtolab(*arguments, preexec_fn=limited(kind, most), cwd=tmp_path))
+        assert told.count("\n") == 1
+        assert words in told
+
+
+def test_pictures_are_refused_where_their_engine_would_end_the_process(tmp_path: Path) -> None:
+    ended = rtolab(*of_run(tmp_path), preexec_fn=limited(resource.RLIMIT_AS, 8000 * MEGABYTE))
+    told = said_in_words(ended)
+    assert "pictures: out of memory" in told
+    assert (tmp_path / "out" / "connections.parquet").exists()
+    assert not unfinished(tmp_path)
+    assert not list(tmp_path.rglob("*.svg"))
+
+
+@pytest.mark.parametrize("most", [8, 10, 12, 14])
+def test_a_page_without_descriptors_is_not_begun(tmp_path: Path, most: int) -> None:
+    page = tmp_path / "page.html"
+    limit = limited(resource.RLIMIT_NOFILE, most)
+    ended = rtolab("diagnose", capture(), "--html", page, preexec_fn=limit)
+    assert "too many open files" in said_in_words(ended)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("most", [1, 3, 6, 12])
+def test_no_command_begins_without_threads(
+    tmp_path: Path, require_tool: RequireTool, most: int
+) -> None:
+    """As a user of whom there is nobody else: root may have as many as it likes."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can be somebody else")
+    require_tool("setpriv", "util-linux")
+    nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+    reads_all = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+    few = ["prlimit", f"--nproc={most}", "setpriv", *nobody, *reads_all]
+    unwritten = environment() | {"PYTHONDONTWRITEBYTECODE": "1"}
+    process = program.start("run", "hold", within=few, cwd=tmp_path, env=unwritten)
+    told = said_in_words(Ended(process))
+    assert told.count("\n") == 1
+    assert "`ulimit -u`" in told
+
+
+def test_a_server_with_less_memory_than_its_processes_may_take_answers(tmp_path: Path) -> None:
+    complaints = tmp_path / "complaints"
+    limit = limited(resource.RLIMIT_AS, 1500 * MEGABYTE)
+    with complaints.open("w") as err, server(preexec_fn=limit, stderr=err) as (address, _):
+        assert asked(address, "api/run", HOLD) == (200, "")
+    assert complaints.read_text() == ""
+
+
+def test_no_file_may_grow(tmp_path: Path) -> None:
+    """As on a full disk, of what is written last: the lock of a sweep."""
+    out = tmp_path / "out"
+    arguments = placed([*PIPED["sweep"], "--out", str(out)], tmp_path)
+    told = said_in_words(rtolab(*arguments, preexec_fn=limited(resource.RLIMIT_FSIZE, 0)))
+    assert "File too large" in told
+    assert str(out) in told
+
+
+# Streams.
+
+
+def test_pictures_are_drawn_where_standard_input_is_closed(tmp_path: Path) -> None:
+    """Their engine takes whatever has its number for a stream."""
+    ran = shell(f"rtolab run frto2002-delays --out {tmp_path}/out <&-")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert list(tmp_path.rglob("*.svg"))
+
+
+ASCII = environment() | {"PYTHONIOENCODING": "ascii"}
+
+
+def test_who_takes_only_ascii_is_given_that(tmp_path: Path) -> None:
+    file = tmp_path / "größe.toml"
+    text = _rtolab.schema()
+    assert not text.isascii()
+    file.write_text('title = "Größe"\n')
+    for arguments in (["schema"], ["list"], ["run", str(file)], ["run", "hold", "-s", "größe"]):
+        ran = program.run(*arguments, env=ASCII)
+        assert "Traceback" not in ran.stderr
+        assert ran.stdout.isascii()
+        assert ran.stderr.isascii()
+        assert ran.returncode == (2 if arguments[0] == "run" else 0)

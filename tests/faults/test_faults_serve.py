@@ -1,0 +1,98 @@
+"""What a full disk, and a lack of descriptors, do to servers: they say so, and go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from explorer_client import CAPTURE, HOLD, resident, server
+from gateway_fixtures import V4, lab
+from kernel_runs import missing
+from test_faults import limited, rtolab, said_in_words, small
+
+NOW = "this machine cannot do that now"
+
+
+def asked(address: str, path: str, body: bytes | dict[str, Any] = b"") -> tuple[int, str]:
+    """An answer's status, and what is wrong, if anything is."""
+    kind = "application/octet-stream" if isinstance(body, bytes) else "application/json"
+    sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+    try:
+        with urlopen(Request(address + path, sent, {"Content-Type": kind}), timeout=60) as answer:
+            answer.read()
+            return answer.status, ""
+    except HTTPError as error:
+        return error.code, json.loads(error.read())["error"]["message"]
+
+
+def test_a_full_disk_is_told_to_whoever_asks_and_the_next_is_answered(tmp_path: Path) -> None:
+    complaints = tmp_path / "complaints"
+    with small(tmp_path / "small", "16k") as disk, complaints.open("w") as err:
+        with server(env=os.environ | {"TMPDIR": str(disk)}, stderr=err) as (address, _):
+            full = (507, f"{NOW}: no space left on device")
+            for _ in range(2):
+                assert asked(address, "api/download/parquet", HOLD) == full
+                assert asked(address, "api/download/everything", HOLD) == full
+                assert asked(address, "api/capture", CAPTURE.read_bytes()) == full
+                assert asked(address, "api/run", HOLD) == (200, "")
+        assert not list(disk.iterdir())
+    assert complaints.read_text() == ""
+
+
+@pytest.mark.parametrize("most", [8, 10, 12, 13])
+def test_a_server_that_finds_no_descriptors_does_not_begin(most: int) -> None:
+    limit = limited(resource.RLIMIT_NOFILE, most)
+    ended = rtolab("serve", "--port", "0", preexec_fn=limit)
+    assert "too many open files" in said_in_words(ended).lower()
+
+
+def test_a_server_that_runs_out_of_descriptors_goes_on_when_there_are_some(tmp_path: Path) -> None:
+    complaints = tmp_path / "complaints"
+    with complaints.open("w") as err, server("--jobs", "1", stderr=err) as (address, pid):
+        assert asked(address, "api/run", HOLD) == (200, "")
+        (worker,) = set(resident(pid)) - {pid}
+        before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        # None is left for the pipes of another process, one for who asks.
+        few = 1 + max(int(one.name) for one in Path(f"/proc/{pid}/fd").iterdir())
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (few, before[1]))
+        os.kill(worker, signal.SIGKILL)
+        time.sleep(0.3)
+        for _ in range(2):
+            status, told = asked(address, "api/run", HOLD)
+            assert status == 507
+            assert told.startswith(f"{NOW}: too many open files")
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+        assert asked(address, "api/run", HOLD) == (200, "")
+    assert complaints.read_text() == ""
+
+
+@pytest.mark.skipif(missing() is not None, reason=f"needs {missing()}")
+@pytest.mark.parametrize("most", [7, 8])
+def test_a_gateway_that_finds_no_descriptors_does_not_begin(most: int) -> None:
+    limit = limited(resource.RLIMIT_NOFILE, most)
+    ended = rtolab("gateway", "--device", "rtofault1", preexec_fn=limit)
+    assert "too many open files" in said_in_words(ended).lower()
+
+
+@pytest.mark.skipif(missing() is not None, reason=f"needs {missing()}")
+def test_a_gateway_that_runs_out_of_descriptors_goes_on_when_there_are_some() -> None:
+    with lab() as one:
+        assert one.run("download", V4, "1000") == "equal"
+        before = resource.prlimit(one.gateway.pid, resource.RLIMIT_NOFILE)
+        few = len(list(Path(f"/proc/{one.gateway.pid}/fd").iterdir()))
+        resource.prlimit(one.gateway.pid, resource.RLIMIT_NOFILE, (few, before[1]))
+        with pytest.raises(subprocess.CalledProcessError):
+            one.run("download", V4, "1000")
+        resource.prlimit(one.gateway.pid, resource.RLIMIT_NOFILE, before)
+        assert one.run("download", V4, "1000000") == "equal"
+        one.end()

@@ -1,0 +1,84 @@
+"""The congestion control of docs/control.md fits into the engine as the page says, and works."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from blocks import Block, blocks
+
+if TYPE_CHECKING:
+    from conftest import RequireTool
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "control.md"
+
+
+def changed(text: str, block: Block) -> str:
+    """The text of a file with a block's changes, each of which has its place once."""
+    for hunk in block.text.split("@@\n"):
+        before, after = ("".join(_lines(hunk, signs)) for signs in (" -", " +"))
+        assert text.count(before) == 1, f"{block.place}: {before}"
+        text = text.replace(before, after)
+    return text
+
+
+def _lines(hunk: str, signs: str) -> list[str]:
+    lines = hunk.splitlines(keepends=True)
+    return [line[1:] or "\n" for line in lines if line[0] in f"{signs}\n"]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what cargo wants, changed by the page."""
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "crates", tmp_path / "crates")
+    for block in blocks(PAGE):
+        path = tmp_path / block.title
+        if block.language == "diff":
+            path.write_text(changed(path.read_text(), block))
+        elif block.language == "rust":
+            assert not path.exists()
+            path.write_text(block.text)
+    return tmp_path
+
+
+def test_the_page_adds_a_congestion_control(checkout: Path, require_tool: RequireTool) -> None:
+    cargo = require_tool("cargo", "cargo")
+    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
+    for words in (
+        ["test", "-p", "rtolab-tcp", "--test", "scalable"],
+        ["check", "-p", "rtolab-scenario"],
+    ):
+        done = subprocess.run(
+            [cargo, *words, "--offline", "--quiet"],
+            cwd=checkout,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_change_that_has_no_place_any_more_is_found_out() -> None:
+    block = next(block for block in blocks(PAGE) if block.language == "diff")
+    with pytest.raises(AssertionError, match=r"control\.md"):
+        changed("nothing of it\n", block)
+
+
+def test_the_engine_alone_is_shown_as_the_crate_has_it() -> None:
+    [shown] = [
+        block.text for block in blocks(ROOT / "docs" / "engine.md") if block.language == "rust"
+    ]
+    crate = (ROOT / "crates" / "tcp" / "src" / "lib.rs").read_text()
+    documented = (line.removeprefix("//!").removeprefix(" ") for line in crate.splitlines())
+    lines = [line for line in documented if not line.startswith("# Ok")]
+    assert shown in "\n".join(lines) + "\n"

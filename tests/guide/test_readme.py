@@ -1,0 +1,49 @@
+"""What the README shows works as it stands there."""
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import program
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_the_example_in_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    exec(example, names)
+    assert "result" in names
+    assert (tmp_path / "trace.html").stat().st_size > 10_000
+
+
+def test_every_file_it_names_is_there() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README.read_text())
+    assert len(links) > 5
+    for link in links:
+        assert (README.parent / link).exists(), link
+
+
+BLOCK = re.compile(r"(?:\A|\n\n)    \$ rtolab (.*?)\n\n(?=[^ \n])", re.DOTALL)
+COMMANDS = BLOCK.findall(README.read_text())
+
+
+def test_there_are_commands() -> None:
+    assert len(COMMANDS) == 2
+
+
+@pytest.mark.parametrize("block", COMMANDS, ids=lambda block: block.split()[0])
+def test_the_commands_print_what_is_shown(block: str) -> None:
+    """In the same order, spaces apart; `...` stands for lines left out."""
+    command, shown = re.split(r"(?<!\\)\n", block, maxsplit=1)
+    words = shlex.split(command.replace("\\\n", " "))
+    plain = os.environ | {"NO_COLOR": "1", "COLUMNS": "96"}
+    done = program.run(*words, cwd=README.parent, env=plain, check=True)
+    printed = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    rows = [" ".join(line.split()) for line in shown.splitlines() if line.strip(" ─.")]
+    assert len(rows) > 6
+    assert [line for line in printed if line in rows] == rows

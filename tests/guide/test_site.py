@@ -1,0 +1,170 @@
+"""The guide as a site: it builds without a warning, no link is dead, nothing is asked of others."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from browser_fixtures import looking
+from rtolab import _rtolab
+
+if TYPE_CHECKING:
+    from conftest import RequireTool
+
+ROOT = Path(__file__).parents[2]
+LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
+"""What a browser fetches by itself; of links those that are no mere reference."""
+REFERENCES = {"canonical", "next", "prev", "alternate"}
+
+
+class Page(HTMLParser):
+    """What a page refers to, and what in it can be referred to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {key: value or "" for key, value in attrs}
+        self.names |= {found[key] for key in ("id", "name") if key in found}
+        for key in ("href", "src"):
+            if key in found:
+                self.links.append(found[key])
+                if (tag, key) in LOADED and found.get("rel") not in REFERENCES:
+                    self.loaded.append(found[key])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    return {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
+
+
+def test_no_link_is_dead(site: Path, pages: dict[Path, Page]) -> None:
+    dead = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc or path.name == "404.html":
+                continue
+            target = path.parent / unquote(parts.path) if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            target = target.resolve()
+            known = pages.get(target)
+            name = unquote(parts.fragment)
+            if not target.is_file() or (name and known and name not in known.names):
+                dead.append(f"{path.relative_to(site)}: {link}")
+    assert dead == []
+
+
+def test_nothing_is_asked_of_other_hosts(site: Path, pages: dict[Path, Page]) -> None:
+    elsewhere = re.compile(r"^(?!data:)([a-z]+:)?//")
+    for path, page in pages.items():
+        assert not [link for link in page.loaded if elsewhere.match(link)], path
+    for style in site.rglob("*.css"):
+        assert not re.search(r"url\([\"']?(https?:)?//|@import", style.read_text()), style
+
+
+def test_a_browser_asks_nobody_and_complains_of_nothing(
+    site: Path, require_tool: RequireTool
+) -> None:
+    asked, complaints = [], []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=require_tool("chromium", "chromium"), args=["--no-sandbox"]
+        )
+        page = browser.new_page(color_scheme="dark")
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda said: complaints.append(said.text))
+        for name in ("index", "why", "tutorial", "reference/python", "notebooks/write-a-detector"):
+            page.goto(f"file://{site}/{name}.html")
+            page.wait_for_selector("h1")
+        browser.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert complaints == []
+
+
+def test_what_is_looked_for_is_found_where_the_guide_lies_in_a_folder(
+    site: Path, require_tool: RequireTool
+) -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=require_tool("chromium", "chromium"), args=["--no-sandbox"]
+        )
+        page = browser.new_page()
+        page.goto(f"file://{site}/reference/cli.html")
+        page.locator(".md-search__input").focus()
+        page.keyboard.type("early detector")
+        found = page.locator(".md-search-result__link")
+        found.first.wait_for()
+        places = [found.nth(at).get_attribute("href") or "" for at in range(found.count())]
+        browser.close()
+    assert any("detector.html" in place for place in places), places
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_read_in_light_and_dark_and_on_a_phone(
+    site: Path, require_tool: RequireTool, scheme: Literal["light", "dark"]
+) -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=require_tool("chromium", "chromium"), args=["--no-sandbox"]
+        )
+        page = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 844})
+        for name in ("index", "detector", "reference/senders", "notebooks/diagnose-a-capture"):
+            page.goto(f"file://{site}/{name}.html")
+            page.wait_for_selector("h1")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+            faint = [one for one in looking(page, "faint") if "Skip to content" not in one]
+            assert faint == [], name
+        browser.close()
+
+
+def test_the_reference_has_all_that_there_is(site: Path) -> None:
+    def text(name: str) -> str:
+        return (site / "reference" / f"{name}.html").read_text()
+
+    senders, detectors, scenario = text("senders"), text("detectors"), text("scenario")
+    for policy in _rtolab.policies():
+        assert f"<code>{policy['name']}</code>" in senders
+    for detector in _rtolab.detectors():
+        assert f"<code>{detector['name']}</code>" in detectors
+    for key in re.findall(r'"(\w+)": \{\s*"(?:\$ref|description|type)', _rtolab.schema()):
+        assert f"<code>{key}</code>" in scenario, key
+    assert "--prototype FILE.py:CLASS" in text("cli")
+    assert "verdict_at_s" in text("tables")
+    assert "on_retransmission" in text("python")
+
+
+def test_figures_and_notebooks_show_something(site: Path) -> None:
+    for name in ("sack", "frto", "lengths", "detectors"):
+        assert (site / "made" / f"{name}.svg").stat().st_size > 5_000
+    notebook = (site / "notebooks" / "compare-senders.html").read_text()
+    assert notebook.count("<table") >= 3
+    assert "Traceback" not in notebook

@@ -1,0 +1,50 @@
+"""The scripts of packetdrill that are ours, on the engine, where the tool is installed.
+
+The object itself is tested without it, by its C interface: `cargo test -p rtolab-packetdrill`.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import rtolab
+
+HERE = Path(__file__).parents[1]
+TOOL = os.environ.get("PACKETDRILL")
+SCRIPTS = sorted((HERE / "packetdrill").glob("*.pkt"))
+
+
+def test_every_script_says_where_it_was_certified() -> None:
+    assert len(SCRIPTS) >= 20
+    for script in SCRIPTS:
+        text = script.read_text()
+        assert "// Certified on Linux " in text, script.name
+        assert "`./settings.sh" in text, script.name
+
+
+@pytest.mark.skipif(TOOL is None, reason="PACKETDRILL names no packetdrill binary")
+def test_our_scripts_pass_on_the_engine() -> None:
+    done = subprocess.run(
+        ["make", "--silent", "packetdrill", f"PACKETDRILL={TOOL}"],
+        check=False,
+        cwd=HERE.parent,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == f"{len(SCRIPTS)} passed, 0 failed, 0 skipped"
+
+
+@pytest.mark.skipif(TOOL is None, reason="PACKETDRILL names no packetdrill binary")
+@pytest.mark.parametrize(("scenario", "sender"), [("stall", "sack+frto:linux"), ("tail", "linux")])
+def test_a_run_that_was_written_as_a_script_passes(
+    scenario: str, sender: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "run.pkt"
+    script.write_text(rtolab.run(scenario, sender=sender).packetdrill())
+    make = ["make", "--silent", "packetdrill", f"PACKETDRILL={TOOL}", f"SCRIPTS={script}"]
+    done = subprocess.run(make, check=False, cwd=HERE.parent, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "1 passed, 0 failed, 0 skipped", done.stdout

@@ -1,0 +1,93 @@
+"""What tests of the explorer in a browser share. Pictures of it are kept where
+`RTOLAB_SCREENSHOTS` says."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from explorer_client import server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conftest import RequireTool
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with server() as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser(require_tool: RequireTool) -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415
+
+    path = require_tool("chromium", "chromium")
+    with sync_playwright() as playwright:
+        # Chromium's own sandbox needs rights that a container does not give to root.
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """The page at 1280x800, light; whatever it complains about fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    page = context.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on(
+        "console", lambda message: said.append(message.text) if message.type == "error" else None
+    )
+    page.on("request", lambda request: asked.append(request.url))
+    open_(page, address)
+    yield page
+    context.close()
+    # Refusals are answers with a status, which Chromium reports as errors of the console.
+    assert [one for one in said if "status of 4" not in one] == []
+    assert [url for url in asked if not url.startswith((address, "blob:", "data:"))] == []
+
+
+def looking(page: Page, what: str) -> Any:
+    """What a function of explorer_looks.js finds on a page."""
+    text = Path(__file__).with_name("explorer_looks.js").read_text(encoding="utf-8")
+    return page.evaluate(f"{text}.{what}()")
+
+
+def open_(page: Page, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector("body[data-runs]")
+
+
+def runs(page: Page) -> int:
+    return int(page.evaluate("document.body.dataset.runs"))
+
+
+def until(holds: Callable[[], bool], seconds: float = 20) -> None:
+    """Playwright's own way evaluates text, which the page's policy forbids."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def settled(page: Page, before: int) -> None:
+    """Wait until what was changed is shown."""
+    until(lambda: runs(page) > before)
+    page.wait_for_selector("body:not(.running)")
+
+
+def keep(page: Page, name: str) -> None:
+    folder = os.environ.get("RTOLAB_SCREENSHOTS")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=Path(folder) / f"{name}.png")

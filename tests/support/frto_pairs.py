@@ -1,0 +1,184 @@
+"""Pairs of a kernel's transfers, without F-RTO and with it, and what is told of one by the other.
+
+`tools/pairs` makes them. Of each pair only the capture without F-RTO is read: what `rtolab
+diagnose --what-if` says that F-RTO would have sent in vain stands beside what the kernel did send
+with it, over the same link.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import kernel_runs
+from rtolab import Error
+from rtolab.diagnosis import diagnose
+from rtolab.diagnosis.what_if import Outcome, WhatIf, of_connection
+from rtolab.emulation import Variant, emulate
+
+SCENARIO = "kernel-stall"
+NEAR = 2
+"""Told rightly is what is off by no more retransmissions."""
+
+AT_ONCE = 24
+"""Transfers at a time: more keep two cores from releasing packets when they are due."""
+
+UNSTALLED = {"link.radio.stalls.scripted": "[]"}
+STEADY: dict[str, dict[str, Any]] = kernel_runs.LINKS | {
+    "slow": {
+        key: value for key, value in kernel_runs.SLOW.items() if not key.startswith("kernel.")
+    },
+}
+"""Links that stall, and else deliver all in order, at one rate."""
+
+UNSTEADY: dict[str, dict[str, Any]] = {
+    "3 drops": {"link.radio.forward.drops": "[50, 120, 300]"},
+    "lossy": {"link.radio.forward.loss": 0.01},
+    "outage later": {"link.radio.forward.outages.scripted": '[{ at = "9 s", for = "500 ms" }]'},
+    "outage": UNSTALLED
+    | {"link.radio.forward.outages.scripted": '[{ at = "5 s", for = "1500 ms" }]'},
+    "jitter": {"link.radio.jitter": '{ uniform = ["0 ms", "40 ms"] }', "link.radio.order": "free"},
+    "overtaking": {"link.radio.jitter": '{ uniform = ["0 ms", "40 ms"] }'},
+    "rate falls": UNSTALLED | {"link.radio.rate_changes": '[{ at = "5 s", rate = "100 kbit/s" }]'},
+    "rate falls, queue": UNSTALLED
+    | {
+        "link.radio.rate_changes": '[{ at = "5 s", rate = "100 kbit/s" }]',
+        "link.radio.queue": "25 kB",
+    },
+    "rate falls far, queue": UNSTALLED
+    | {
+        "link.radio.rate_changes": '[{ at = "5 s", rate = "28.8 kbit/s" }]',
+        "link.radio.queue": "25 kB",
+        "flow.transfer.bytes": "500 kB",
+    },
+    "queue": {
+        "link.radio.queue": "20 kB",
+        "receiver.buffer": "200 kB",
+        "tcp.window_scale": 7,
+        "receiver.window_scale": 7,
+    },
+    "thin way back": {"link.radio.backward.rate": "64 kbit/s"},
+}
+"""Links that lose, reorder, overflow or change, most of them while they stall, too."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One link and one choice of options, and the runs of `emulate` without F-RTO and with it."""
+
+    kind: str
+    link: str
+    options: str
+
+    @property
+    def name(self) -> str:
+        """As its capture is called."""
+        return f"{self.link}_{self.options}".replace(", ", "_").replace(" ", "-")
+
+    def set(self, frto: int) -> Mapping[str, Any]:
+        """What the scenario's values are replaced by."""
+        link = (STEADY | UNSTEADY)[self.link]
+        return link | kernel_runs.OPTIONS[self.options] | {"kernel.frto": frto}
+
+
+def pairs() -> list[Pair]:
+    """All."""
+    kinds = (("steady", STEADY), ("unsteady", UNSTEADY))
+    return [
+        Pair(kind, link, options)
+        for kind, links in kinds
+        for link, options in product(links, kernel_runs.OPTIONS)
+    ]
+
+
+def make(folder: Path) -> pl.DataFrame:
+    """Writes the captures; what was sent in vain without F-RTO and with it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = pairs()
+    variants = [
+        Variant(f"{pair.name} {frto}", pair.set(frto)) for pair in chosen for frto in (0, 2)
+    ]
+    result = emulate(SCENARIO, variants=variants, parallel=AT_ONCE)
+    sent = result.connections.sort("run").to_dicts()
+    rows = []
+    for number, pair in enumerate(chosen):
+        off, on = 2 * number, 2 * number + 1
+        (folder / f"{pair.name}.pcapng").write_bytes(result.pcapng(off, "sender"))
+        (folder / f"{pair.name}.frto.pcapng").write_bytes(result.pcapng(on, "sender"))
+        rows.append(
+            {
+                **vars(pair),
+                "off": sent[off]["unneeded"],
+                "on": sent[on]["unneeded"],
+                "off_s": sent[off]["elapsed_s"],
+                "on_s": sent[on]["elapsed_s"],
+                "doubts": "; ".join(sorted({*result.doubts[off], *result.doubts[on]})),
+            }
+        )
+    table = pl.DataFrame(rows)
+    table.write_parquet(folder / "sent.parquet")
+    return table
+
+
+def with_frto(told: WhatIf) -> Outcome:
+    """What F-RTO would have made of the path."""
+    return told.knobs.get("tcp_frto=2", told.knobs["as captured"])
+
+
+def told(file: Path) -> dict[str, Any]:
+    """Of a capture without F-RTO: what is told of one with it; nothing where that is refused."""
+    try:
+        found = of_connection(str(file), diagnose(file).worst[0])
+    except Error as error:
+        return {"told": None, "told_s": None, "agrees": False, "refused": str(error)}
+    other = with_frto(found)
+    agrees = found.captured.agrees(found.nearest)
+    return {"told": other.unneeded, "told_s": other.elapsed_s, "agrees": agrees, "refused": ""}
+
+
+def compared(folder: Path) -> pl.DataFrame:
+    """Of each pair whose capture is there: what was told, and what was sent."""
+    sent = pl.read_parquet(folder / "sent.parquet").to_dicts()
+    rows = []
+    for row in sent:
+        pair = Pair(row["kind"], row["link"], row["options"])
+        rows.append(row | told(folder / f"{pair.name}.pcapng"))
+    off_by = pl.col("told").cast(pl.Int64) - pl.col("on").cast(pl.Int64)
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(
+        near=(off_by.abs() <= NEAR).fill_null(value=False),
+        matters=(pl.col("off").cast(pl.Int64) - pl.col("on").cast(pl.Int64)).abs() > NEAR,
+    )
+
+
+def table(found: pl.DataFrame) -> Iterator[str]:
+    """A line each, those of a kind together, and how many are told rightly."""
+    yield f"{'':38}{'unneeded':>8}  {'with F-RTO':^14}  all acknowledged (s)"
+    yield f"{'':38}{'without':>8}  {'told':>6}{'sent':>6}    {'told':>8}{'sent':>8}"
+    for kind, part in found.group_by("kind", maintain_order=True):
+        for row in part.to_dicts():
+            yield _line(row)
+        yield f"{kind[0]}: {_summary(part)}"
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    name = f"{row['link']}, {row['options']}"
+    told, told_s = ("-" if row[key] is None else row[key] for key in ("told", "told_s"))
+    told_s = told_s if told_s == "-" else f"{told_s:.2f}"
+    marks = [] if row["near"] else ["MISSED"]
+    marks += [] if row["agrees"] or row["refused"] else ["replay disagrees"]
+    marks += [mark for mark in (row["refused"], row["doubts"]) if mark]
+    values = f"{row['off']:>8}  {told:>6}{row['on']:>6}    {told_s:>8}{row['on_s']:>8.2f}"
+    return f"{name:38}{values}  {', '.join(marks)}".rstrip()
+
+
+def _summary(part: pl.DataFrame) -> str:
+    shares = (
+        ("told within 2", part),
+        ("where F-RTO makes a difference", part.filter("matters")),
+        ("where the replay agrees", part.filter("agrees")),
+    )
+    said = [f"{some['near'].sum()} of {some.height} {what}" for what, some in shares]
+    return ", ".join(said)

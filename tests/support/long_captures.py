@@ -1,0 +1,82 @@
+"""Long captures: a short one over and over, each time of other connections and later.
+
+python tests/support/long_captures.py PACKETS | rtolab diagnose -
+"""
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from rtolab import _rtolab
+from rtolab.run import find_scenario
+
+ENHANCED_PACKET = 6
+PART = 4_000_000
+"""Bytes written at once, about."""
+FIRST_PORT, PORTS = 1024, 60_000
+"""Ports of clients; behind the last the first comes again, as it does on busy hosts."""
+
+
+SHORT = (
+    ("link.radio.stalls.scripted", "[]"),
+    ("flow.transfer.bytes", "60 kB"),
+)
+"""A transfer to which nothing happens."""
+
+
+def capture(scenario: str = "kernel-stall", *set: tuple[str, str]) -> bytes:
+    """A simulated transfer of Linux at its sender, pcapng."""
+    path = str(find_scenario(scenario))
+    outcome = _rtolab.simulate(path, set=list(set), senders=["linux"], seeds=[1], trace=True)
+    return bytes(outcome.pcapng(0, "sender"))
+
+
+def repeated(once: bytes, packets: int) -> Iterator[bytes]:
+    """At least so many packets, in parts to be written one behind the other."""
+    blocks = list(_blocks(once))
+    starts = np.array([start for start, kind in blocks if kind == ENHANCED_PACKET])
+    head, single = once[: starts[0]], once[starts[0] :]
+    copies = -(-PART // len(single))
+    body = np.frombuffer(single * copies, dtype=np.uint8).copy()
+    # Which copy a packet is of, and where in the part it stands.
+    copy = np.repeat(np.arange(copies), len(starts))
+    frames = np.tile(starts - starts[0], copies) + copy * len(single)
+    times = _word(body, frames + 12).astype(np.uint64) << 32 | _word(body, frames + 16)
+    span = times.max() - times.min() + 1_000_000
+    # What a client sends comes first; the port follows the IP header of 20 bytes.
+    address = _word(body, frames + 28 + 12)
+    ports = frames + 28 + 20 + np.where(address == address[0], 0, 2)
+    yield head
+    for first in range(0, -(-packets // len(starts)), copies):
+        number = first + copy
+        at = times + span * number.astype(np.uint64)
+        _put(body, frames + 12, at >> np.uint64(32))
+        _put(body, frames + 16, at & np.uint64(0xFFFF_FFFF))
+        port = FIRST_PORT + number % PORTS
+        body[ports], body[ports + 1] = port >> 8, port & 0xFF
+        yield body.tobytes()
+
+
+def _blocks(file: bytes) -> Iterator[tuple[int, int]]:
+    """Of each block of a little-endian file where it begins, and its kind."""
+    start = 0
+    while start < len(file):
+        kind, length = (int.from_bytes(file[at : at + 4], "little") for at in (start, start + 4))
+        yield start, kind
+        start += length
+
+
+def _word(body: np.ndarray, at: np.ndarray) -> np.ndarray:
+    return np.stack([body[at + i] for i in range(4)], axis=1).copy().view("<u4")[:, 0]
+
+
+def _put(body: np.ndarray, at: np.ndarray, words: np.ndarray) -> None:
+    octets = words.astype("<u4").view(np.uint8).reshape(-1, 4)
+    for i in range(4):
+        body[at + i] = octets[:, i]
+
+
+if __name__ == "__main__":
+    for part in repeated(capture("kernel-stall", *SHORT), int(sys.argv[1])):
+        sys.stdout.buffer.write(part)

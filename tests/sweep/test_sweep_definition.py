@@ -1,0 +1,217 @@
+"""What a sweep's file may say, and what is said to who says it wrongly."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from rtolab import Error, sweep
+from rtolab.sweep import definition
+from sweep_runs import CHUNKS, GRID, call, run, table, write
+
+WRONG = [
+    ("scenario = ", "scenari = ", ":2: scenari: found an unknown key; expected one of scenario, "),
+    ("scenario = ", "scenari = ", "; did you mean scenario?"),
+    ('scenario = "frto2002-delays"', "", ": found no scenario; expected one, by its path or name"),
+    ('"frto2002-delays"', '"frto"', ":2: scenario: found no file "),
+    ('"frto2002-delays"', '"frto"', "expected a file beside the sweep's or one of ack-outage, "),
+    ('"frto2002-delays"', "7", ":2: scenario: found 7; expected a text"),
+    ('"newreno"', '"newrino"', ":3: senders: unknown policy `newrino` in sender `newrino`"),
+    ('["newreno", "sack+frto"]', '"newreno"', ':3: senders: found "newreno"; expected a list'),
+    ('"sack+frto"]', '"newreno"]', ':3: senders: found "newreno" twice; expected each value once'),
+    ("runs = 12", "runs = 0", ":4: runs: found 0; expected an integer from 1 to 1000000000"),
+    ("runs = 12", "runs = true", ":4: runs: found true; expected an integer from 1"),
+    ("runs = 12", "", ": found no runs, seeds or until; expected one of them"),
+    ("runs = 12", "seeds = []", ":4: seeds: found []; expected a list of seeds from 0 to"),
+    ("runs = 12", "seeds = [1, -1]", ":4: seeds: found -1 in it; expected a list of seeds"),
+    ("runs = 12", "seeds = [1, 1]", ":4: seeds: found 1 twice"),
+    ("runs = 12", "runs = 12\nseeds = [1]", ":5: seeds: found beside runs; expected one of"),
+    ("runs = 12", "runs = 2\nseed = 18446744073709551615", ":5: seed: found 18446744073709551615"),
+    ("block = 5", 'block = "5"', ':5: block: found "5"; expected an integer from 1'),
+    ("block = 5", 'tables = ["conns"]', ':5: tables: found "conns" in it; expected some of conn'),
+    ("block = 5", 'tables = ["verdicts"]', ':5: tables: found "verdicts" without `judge`; expec'),
+    (
+        "block = 5",
+        'judge = ["dualrt"]',
+        ':5: judge: found "dualrt" in it; expected all, or some of ',
+    ),
+    ("block = 5", 'what_if = ["sak"]', ":5: what_if: unknown policy `sak` in sender `sak`"),
+    ("block = 5", "until = 3", ":5: until: found 3; expected a table"),
+    ("[grid]", "[grids]", ":7: grids: found an unknown key; expected one of scenario, "),
+    ('["100 ms", "200 ms"]', '"100 ms"', ':8: grid.link.wireless.delay: found "100 ms"; expected'),
+    ('["100 ms", "200 ms"]', "[]", ":8: grid.link.wireless.delay: found []; expected a list of"),
+    ('"200 ms"', '"100 ms"', ':8: grid.link.wireless.delay: found "100 ms" twice; expected each'),
+    ('"200 ms"', '"fast"', ':8: grid.link.wireless.delay: found "fast", which is no number with'),
+    ("wireless.delay", "wireles.delay", ":8: grid.link.wireles.delay: found no "),
+    ("wireless.delay", "wireless.dely", ":8: grid.link.wireless.dely: found an unknown key"),
+    ("[grid]", "[set]\ntcp.rto.k = 0.1\n[grid]", ":8: set.tcp.rto.k: found 0.1"),
+    ("[grid]", '[set]\nlink.wireless.delay = "1 s"\n[grid]', ":10: grid.link.wireless.delay: fou"),
+    (
+        "[grid]",
+        '[grid]\n"link.wireless.delay" = ["1 s"]',
+        ":8: grid.link.wireless.delay: found twice",
+    ),
+    ("[grid]", "[grid", ":7: found no valid TOML: "),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "said"), WRONG, ids=[wrong for _, wrong, _ in WRONG])
+def test_what_is_wrong_is_told_with_its_place(
+    tmp_path: Path, right: str, wrong: str, said: str
+) -> None:
+    assert right in GRID
+    file = write(tmp_path, GRID.replace(right, wrong))
+    with pytest.raises(Error) as error:
+        sweep.load(file)
+    assert str(error.value).startswith(f"{file}:")
+    assert said in str(error.value)
+
+
+UNTIL = 'until = { measure = "elapsed_s", relative = 0.05, max_runs = 100 }'
+WRONG_UNTIL = [
+    ("elapsed_s", "elapsed", ':4: until.measure: found "elapsed"; expected a column of numbers'),
+    ("elapsed_s", "seed", ':4: until.measure: found "seed"; expected a column of numbers'),
+    ("0.05", "0", ":4: until.relative: found 0; expected a number above 0"),
+    ("0.05", '"5 %"', ':4: until.relative: found "5 %"; expected a number above 0'),
+    (", max_runs = 100", "", ":4: until: found no max_runs; expected all of { measure = "),
+    ("100 }", '100, of = "mode" }', ':4: until.of: found "mode"; expected "median" or "mean"'),
+    ("100 }", "100, share = 95 }", ":4: until.share: found 95.0; expected it below 1"),
+    ("100 }", "100, runs = 5 }", ":4: until.runs: found an unknown key; expected one of measure"),
+    ("block = 5", "runs = 5", ":5: runs: found beside until; expected until.max_runs alone"),
+    ("block = 5", 'tables = ["links"]', ':5: tables: found no "connections", which `until` needs'),
+]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"), WRONG_UNTIL, ids=[w for _, w, _ in WRONG_UNTIL]
+)
+def test_what_is_wrong_with_until_is_told(
+    tmp_path: Path, right: str, wrong: str, said: str
+) -> None:
+    text = GRID.replace("runs = 12", UNTIL)
+    assert right in text
+    with pytest.raises(Error) as error:
+        sweep.load(write(tmp_path, text.replace(right, wrong)))
+    assert said in str(error.value)
+
+
+def test_a_file_that_is_none_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Error, match="found no such file; expected a sweep"):
+        sweep.load(tmp_path / "none.toml")
+    with pytest.raises(Error, match="found a directory; expected a sweep"):
+        sweep.load(tmp_path)
+    (tmp_path / "latin.toml").write_bytes(b'# \n# L\xe4nge\nscenario = "x"\n')
+    with pytest.raises(Error, match=r"latin.toml:2: found the byte 0xe4; expected UTF-8 text"):
+        sweep.load(tmp_path / "latin.toml")
+
+
+def test_an_absolute_path_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "delays.txt").write_text("0 0.1\n1 0.2\n")
+    trace = f'link.wireless.delay_trace = [{{ file = "{tmp_path}/delays.txt" }}]'
+    with pytest.raises(Error, match=r"found the absolute path .*; expected a path relative to"):
+        run(tmp_path, GRID.replace('link.wireless.delay = ["100 ms", "200 ms"]', trace))
+
+
+def test_bad_input_exits_with_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path, GRID.replace("12", "0"))
+    assert call(monkeypatch, file, "--out", tmp_path) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"rtolab: {tmp_path}/sweep.toml:4: runs: found 0; expected")
+
+
+COLUMNS: list[tuple[str, list[Any], pl.DataType]] = [
+    ("[0, 0.01]", [0.0, 0.01], pl.Float64()),
+    ("[0, 1]", [0, 1], pl.Int64()),
+]
+
+
+@pytest.mark.parametrize(("values", "shown", "type_"), COLUMNS, ids=[v for v, _, _ in COLUMNS])
+def test_a_key_of_the_grid_is_a_column_of_one_type(
+    tmp_path: Path, values: str, shown: list[Any], type_: pl.DataType
+) -> None:
+    run(tmp_path, loss(values))
+    column = table(tmp_path)["link.wireless.loss"]
+    assert (column.dtype, column.unique(maintain_order=True).to_list()) == (type_, shown)
+
+
+def loss(values: str) -> str:
+    return (
+        GRID.replace("runs = 12", "runs = 1")
+        .replace("link.wireless.delay", "link.wireless.loss")
+        .replace('["100 ms", "200 ms"]', values)
+    )
+
+
+def test_tables_and_quoted_keys_may_be_in_the_grid(tmp_path: Path) -> None:
+    spikes = '[{ probability = 0.01, length = { constant = "1 s" } }]'
+    text = GRID.replace("link.wireless.delay", '"link.wireless.spikes"')
+    run(tmp_path, text.replace('["100 ms", "200 ms"]', spikes).replace("12", "1"))
+    values = table(tmp_path)["link.wireless.spikes"].unique().to_list()
+    assert values == ['{ probability = 0.01, length = { constant = "1 s" } }']
+
+
+def test_seeds_may_be_listed_and_senders_left_to_the_scenario(tmp_path: Path) -> None:
+    text = GRID.replace("runs = 12", "seeds = [7, 3, 18446744073709551615]")
+    run(tmp_path, text.replace('senders = ["newreno", "sack+frto"]', ""))
+    swept = table(tmp_path)
+    assert swept["run"].to_list() == [0, 1, 2] * 2
+    assert swept["seed"].to_list() == [7, 3, 2**64 - 1] * 2
+    assert set(swept["sender"]) == {"sack"}
+
+
+def test_the_folder_may_be_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = sweep.load(write(tmp_path, f'out = "results/delays"\n{GRID}'))
+    assert asked.out == tmp_path / "results" / "delays"
+    assert call(monkeypatch, asked.file) == 0
+    assert f"{CHUNKS} chunks are finished: {CHUNKS} computed" in capsys.readouterr().out
+    assert sweep.read(asked.out).collect().height == 48
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "sweeps.md"
+
+
+def test_the_examples_of_the_guide_are_sweeps(tmp_path: Path) -> None:
+    examples = re.findall(r"```toml.*?\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    cells = [
+        len(asked.points) * len(asked.senders)
+        for asked in (sweep.load(write(tmp_path, example)) for example in examples)
+    ]
+    assert cells == [18, 2]
+
+
+def test_the_guide_names_every_key() -> None:
+    rows = re.findall(r"^\| (`.*?`) \|", GUIDE.read_text(), re.MULTILINE)
+    named = {name.strip("`[]") for row in rows for name in row.split(", ")}
+    assert named == set(definition.KNOWN)
+
+
+TOO_MUCH = {
+    f"x = {'[' * 10_000}{']' * 10_000}": "found values nested too deeply; expected a sweep",
+    'scenario = "tail"\nruns = 1000000000': "found 20000000 chunks; expected at most 1000000",
+    'scenario = "tail"\nruns = 1000000001': "expected an integer from 1 to 1000000000",
+    'scenario = "tail"\nruns = 1\n[grid]\n'
+    + "\n".join(f"link.wire.k{axis} = {list(range(100))}" for axis in range(6)): (
+        "found 1000000000000 points; expected at most 100000"
+    ),
+    "#" * ((4 << 20) + 1): "found more than 4 MiB; expected a sweep",
+}
+
+
+@pytest.mark.parametrize("text", TOO_MUCH, ids=lambda text: TOO_MUCH[text][:40])
+def test_what_asks_for_too_much_is_refused_at_once(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Error, match=re.escape(TOO_MUCH[text])):
+        sweep.load(write(tmp_path, text))
+
+
+def test_a_file_without_end_is_no_sweep() -> None:
+    with pytest.raises(Error, match="/dev/zero: found more than 4 MiB"):
+        sweep.load(Path("/dev/zero"))

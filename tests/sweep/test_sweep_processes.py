@@ -1,0 +1,258 @@
+"""A sweep that is killed, finds the disk full or loses a worker ends with the same tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from program import environment, start
+from rtolab import Error, sweep
+from rtolab.sweep.status import status
+from sweep_runs import call, command, files, run, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+MANY = """
+scenario = "frto2002-delays"
+senders = ["newreno", "sack+frto"]
+runs = 1200
+block = 20
+
+[grid]
+link.wireless.delay = ["100 ms", "200 ms"]
+"""
+"""Enough that it is not done before it is killed for the tenth time."""
+CHUNKS = 240
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The tables of a sweep that nothing happens to."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    assert run(folder, MANY).computed == CHUNKS
+    return files(folder / "out")
+
+
+def identities(out: Path) -> dict[str, tuple[int, int]]:
+    """What would change if a finished chunk were written again."""
+    found = {}
+    for table in (out / "chunks").glob("*/connections.parquet"):
+        told = table.stat()
+        found[table.parent.name] = (told.st_ino, told.st_mtime_ns)
+    return found
+
+
+def finished(out: Path) -> int:
+    """How many chunks are finished; much cheaper than what they are."""
+    return len(os.listdir(out / "chunks")) if (out / "chunks").exists() else 0  # noqa: PTH208
+
+
+def wait_for(what: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
+    """Until it is so, or the process ends."""
+    until = time.monotonic() + 60
+    while not what() and (process is None or process.poll() is None):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def wait_for_more(out: Path, than: int, process: subprocess.Popen[str]) -> None:
+    wait_for(lambda: finished(out) > than, process)
+
+
+def test_killed_ten_times_it_computes_nothing_twice(
+    tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    file, out = write(tmp_path, MANY), tmp_path / "out"
+    chance = random.Random(7)
+    seen: dict[str, tuple[int, int]] = {}
+    for _ in range(10):
+        before = len(seen)
+        with start("sweep", file, "--out", out, "--jobs", "2") as process:
+            # From before the first chunk to a few after it.
+            if chance.random() < 0.8:
+                wait_for_more(out, before, process)
+            time.sleep(chance.uniform(0, 0.06))
+            process.kill()
+        now = identities(out)
+        assert now.items() >= seen.items()
+        seen = now
+    assert 0 < len(seen) < CHUNKS
+    code, said, _ = command(file, "--out", out)
+    assert code == 0
+    assert f"{CHUNKS - len(seen)} computed, {len(seen)} kept from before" in said
+    assert identities(out).items() >= seen.items()
+    assert files(out) == undisturbed
+    assert not list((out / "unfinished").glob("*"))
+
+
+def test_interrupted_it_says_how_to_go_on(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
+    file, out = write(tmp_path, MANY), tmp_path / "out"
+    with start("sweep", file, "--out", out, "--jobs", "2") as process:
+        wait_for(lambda: finished(out) > 0, process)
+        found = status(sweep.load(file), out)
+        with pytest.raises(Error, match="another `rtolab sweep` is at work here"):
+            run(tmp_path, MANY)
+        process.send_signal(signal.SIGINT)
+        _, complained = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in complained
+    assert found.running == 2
+    assert found.eta_s
+    left = sweep.read(out).collect().height // 20
+    assert 0 < left == len(identities(out)) < CHUNKS
+    assert status(sweep.load(file), out).running == 0
+    assert run(tmp_path, MANY).computed == CHUNKS - left
+    assert files(out) == undisturbed
+
+
+@contextmanager
+def mounted(folder: Path, size: str) -> Iterator[Callable[[str], object]]:
+    """A small file system of its own; what is given changes its options."""
+    if os.geteuid() != 0:
+        pytest.skip("only root mounts a file system")
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o"]
+    subprocess.run(["mount", *options, f"size={size}", "rtolab", str(folder)], check=True)
+    try:
+        yield lambda how: subprocess.run(
+            ["mount", *options, f"remount,{how}", "rtolab", str(folder)], check=True
+        )
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_told_and_what_is_finished_is_kept(
+    tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    file, small = write(tmp_path, MANY), tmp_path / "small"
+    out = small / "out"
+    with mounted(small, "2m") as change:
+        code, _, complained = command(file, "--out", out)
+        assert code == 2
+        assert f"{out}: " in complained
+        assert "cannot be written: No space left on device" in complained
+        left = files(out)
+        assert 0 < len(left) < CHUNKS
+        assert left.items() <= undisturbed.items()
+        change("size=64m")
+        seen = identities(out)
+        code, said, _ = command(file, "--out", out)
+        assert code == 0
+        assert f"{len(left)} kept from before" in said
+        assert identities(out).items() >= seen.items()
+        assert files(out) == undisturbed
+
+
+def test_a_folder_that_cannot_be_written_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = write(tmp_path, MANY), tmp_path / "plain" / "out"
+    out.parent.touch()
+    assert call(monkeypatch, file, "--out", out) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"{out}: the folder of the sweep cannot be written: Not a directory" in said.err
+    with mounted(tmp_path / "fixed", "1m") as change:
+        change("ro")
+        assert call(monkeypatch, file, "--out", tmp_path / "fixed" / "out") == 2
+    told = capsys.readouterr().err
+    assert "the folder of the sweep cannot be written: Read-only file system" in told
+
+
+PRELOADED = """
+from rtolab.sweep import compute
+compute.program = lambda: ("0.0.1", "another")
+"""
+
+
+class Dask:
+    """A scheduler, and workers of one thread each, as processes."""
+
+    def __init__(self, folder: Path, processes: ExitStack) -> None:
+        self._folder, self._processes = folder, processes
+        told = folder / "scheduler.json"
+        plain = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard", "--no-show"]
+        self._start("scheduler", *plain, "--scheduler-file", str(told))
+        wait_for(lambda: self._address(told) is not None)
+        self.address = str(self._address(told))
+
+    def worker(self, *more: str) -> subprocess.Popen[Any]:
+        alone = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        return self._start("worker", self.address, *alone, *more)
+
+    def _address(self, told: Path) -> str | None:
+        try:
+            return str(json.loads(told.read_text())["address"])
+        except (OSError, ValueError):  # Not there, or not all of it.
+            return None
+
+    def _start(self, what: str, *arguments: str) -> subprocess.Popen[Any]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.dask_{what}", *arguments],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=self._folder,
+            env=environment(),
+        )
+        self._processes.callback(process.wait)
+        self._processes.callback(process.kill)
+        return process
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
+    if find_spec("distributed") is None:
+        message = "distributed is missing; install it:  pip install distributed"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with ExitStack() as processes:
+        yield Dask(tmp_path_factory.mktemp("dask"), processes)
+
+
+def test_a_cluster_that_loses_a_worker_computes_the_same(
+    tmp_path: Path, undisturbed: dict[str, bytes], dask: Dask
+) -> None:
+    file, out = write(tmp_path, MANY), tmp_path / "out"
+    lost, other = dask.worker(), dask.worker()
+    how = ["--out", str(out), "--dask", dask.address]
+    with start("sweep", file, *how) as process:
+        wait_for(lambda: finished(out) >= CHUNKS // 2, process)
+        lost.kill()
+        at_loss = finished(out)
+        said, complained = process.communicate(timeout=60)
+    assert (process.returncode, complained) in [(0, ""), (0, waiting(dask))]
+    assert f"{CHUNKS} chunks are finished: {CHUNKS} computed" in said
+    assert at_loss < CHUNKS
+    assert files(out) == undisturbed
+    other.kill()
+
+
+def waiting(dask: Dask) -> str:
+    return f"rtolab: waiting for a worker of {dask.address}\n"
+
+
+def test_workers_with_another_rtolab_are_refused(tmp_path: Path, dask: Dask) -> None:
+    preloaded = tmp_path / "preloaded.py"
+    preloaded.write_text(PRELOADED)
+    other = dask.worker("--preload", str(preloaded))
+    code, _, complained = command(
+        write(tmp_path, MANY), "--out", tmp_path / "out", "--dask", dask.address
+    )
+    other.kill()
+    assert code == 2
+    assert "found rtolab 0.0.1 (extension another) on tcp://127.0.0.1:" in complained
+    assert "expected what is here, rtolab" in complained
+    assert not (tmp_path / "out").exists()
