@@ -210,7 +210,7 @@ def test_every_receiver_may_be_set(scenario: Path) -> None:
     assert {"bsdi-3.0", "linux-2.4", "ns2-2001"} <= set(names)
     for name in names:
         _rtolab.check(scenario, set=[("receiver.profile", name)])
-    with pytest.raises(rtolab.ScenarioError, match=r"expected one of linux-2\.2, linux-2\.4"):
+    with pytest.raises(rtolab.ScenarioError, match=r'such as "bsdi-3\.0", '):
         _rtolab.check(scenario, set=[("receiver.profile", "bsdi")])
 
 

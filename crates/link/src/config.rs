@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use rtolab_settings::Choice;
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::frame::Direction;
@@ -62,7 +63,7 @@ pub struct Outages {
 }
 
 /// Where a stall holds frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum StallHolds {
     /// The transmitter pauses: frames wait in the queue, which may overflow.
     #[default]
@@ -85,7 +86,7 @@ pub struct Stalls {
 }
 
 /// What a frame's delay spike stops.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum SpikeHolds {
     /// Delivery: later frames are sent on until the link's buffers are full, but none is delivered
     /// before the delayed one.
@@ -159,7 +160,7 @@ pub struct DelayTrace {
 }
 
 /// Do frames keep their order where delays differ?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Order {
     /// A frame never arrives before one that was sent earlier: it waits for that.
     #[default]
@@ -272,7 +273,7 @@ pub struct Arq {
 }
 
 /// When the receiving end notices that a block is missing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Notices {
     /// As it arrives damaged: its number is still legible. What an outage swallows is noticed as
     /// with `Gap`.

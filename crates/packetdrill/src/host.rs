@@ -15,7 +15,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::flow::Flow;
 use crate::frame::Frame;
-use crate::settings::{Settings, SettingsError};
+use crate::settings::{HostSettings, SettingsError};
 
 use sockets::Socket;
 pub use sockets::{Descriptor, How, Outcome, Stop};
@@ -39,7 +39,7 @@ struct Departure {
 /// One host.
 #[derive(Debug)]
 pub struct Host {
-    settings: Settings,
+    settings: HostSettings,
     /// Read where the first socket is made, behind what a script sets up.
     config: Option<Arc<Config>>,
     now: Instant,
@@ -51,7 +51,7 @@ pub struct Host {
 
 impl Host {
     /// A host without sockets.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: HostSettings) -> Self {
         Self {
             settings,
             config: None,

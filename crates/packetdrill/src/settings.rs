@@ -18,7 +18,7 @@ const BUFFER: u32 = 262_144;
 
 /// What `--so_flags` say: `key=value`, with commas between.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct HostSettings {
     /// The sender, as elsewhere in the laboratory.
     pub sender: String,
     /// Where the settings lie that scripts make, one file a setting, as in `/proc/sys/net/ipv4`.
@@ -75,7 +75,7 @@ pub enum SettingsError {
     Sender(#[from] SumError),
 }
 
-impl Default for Settings {
+impl Default for HostSettings {
     fn default() -> Self {
         let v4 = Ipv4Addr::new(192, 168, 0, 1);
         let v6 = Ipv6Addr::new(0xfd3d, 0xfa7b, 0xd17d, 0, 0, 0, 0, 1);
@@ -90,7 +90,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl HostSettings {
     /// Reads flags.
     pub fn parse(flags: &str) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
@@ -222,17 +222,17 @@ mod tests {
     #[test]
     fn flags_say_who_sends_and_what_it_offers() {
         let settings =
-            Settings::parse("sender=newreno+frto,mss=1000,wscale=3,push=writes").unwrap();
+            HostSettings::parse("sender=newreno+frto,mss=1000,wscale=3,push=writes").unwrap();
         let config = settings.config().unwrap();
         assert_eq!((config.mss, config.window_scale), (1000, Some(3)));
         assert!(config.frto.is_some() && !config.sack);
         assert_eq!(settings.push, PushRule::Writes);
-        assert_eq!(Settings::parse("").unwrap(), Settings::default());
+        assert_eq!(HostSettings::parse("").unwrap(), HostSettings::default());
     }
 
     #[test]
     fn wrong_flags_say_what_is_wrong() {
-        let message = |flags| Settings::parse(flags).unwrap_err().to_string();
+        let message = |flags| HostSettings::parse(flags).unwrap_err().to_string();
         assert!(message("sendr=sack").starts_with("unknown key `sendr`"));
         assert!(message("mss=big").contains("`big` is no mss="));
         assert!(message("local=here").contains("an address"));
@@ -246,7 +246,7 @@ mod tests {
         for (name, value) in [("tcp_sack", "0\n"), ("tcp_rmem", "4096\t131072\t15728640\n")] {
             std::fs::write(folder.join(name), value).unwrap();
         }
-        let settings = Settings { sysctl: Some(folder.clone()), ..Settings::default() };
+        let settings = HostSettings { sysctl: Some(folder.clone()), ..HostSettings::default() };
         let config = settings.config().unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!((config.sack, config.window_scale), (false, Some(8)));

@@ -31,9 +31,9 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use rtolab_scenario::Scenario;
 
-use crate::error::guard;
+use crate::error::{ScenarioError, guard, raise};
 use crate::prototype::Class;
-use crate::simulate::Asked;
+use crate::simulate::{Asked, loaded};
 
 /// The JSON Schema of a scenario.
 #[pyfunction]
@@ -41,7 +41,8 @@ fn schema() -> PyResult<String> {
     guard(|| Ok(format!("{:#}", Scenario::schema())))
 }
 
-/// Raises what `simulate` would raise for this scenario and these senders.
+/// Raises what `simulate` would raise for this scenario and these senders, and what is wrong with
+/// keys that are set but overridden by the profiles of all senders.
 #[pyfunction]
 #[pyo3(signature = (path, set=Vec::new(), senders=Vec::new(), prototypes=Vec::new(), confined=false))]
 fn check(
@@ -53,7 +54,11 @@ fn check(
 ) -> PyResult<()> {
     let asked = Asked { prototypes: Class::all(prototypes)?, ..Asked::default() };
     let file = (&*path, simulate::reach(confined));
-    guard(|| simulate::labs(file, &set, &senders, &asked).map(drop))
+    guard(|| {
+        simulate::labs(file, &set, &senders, &asked)?;
+        let checked = loaded(file, &set, &asked.prototypes)?.check_senders(&senders, &set);
+        checked.map_err(|error| raise::<ScenarioError>(&error))
+    })
 }
 
 #[pymodule]

@@ -1,5 +1,6 @@
 //! How the kernels of hosts are set.
 
+use rtolab_settings::Choice;
 use rtolab_tcp::profile::Sysctl;
 use rtolab_time::Duration;
 
@@ -77,7 +78,7 @@ pub struct Emulation {
 }
 
 /// When the time of links begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Begin {
     /// With the command.
     #[default]

@@ -12,6 +12,7 @@ mod error;
 mod files;
 mod kernel;
 mod limits;
+mod overridden;
 mod prototypes;
 mod read;
 mod resolve;

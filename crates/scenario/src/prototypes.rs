@@ -1,11 +1,11 @@
 //! What the engine's tables do not list: detectors, responses and stages of links.
 
 use rtolab_link::Staged;
+use rtolab_settings::Choice;
 use rtolab_tcp::config::Response;
 use rtolab_tcp::{response, sum};
 
-use crate::read::suggestion;
-use crate::written::Word;
+use crate::read::one_word_of;
 
 /// Prototypes, by whose names a scenario, its senders and its judges may ask for them.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ impl Prototypes {
     pub(crate) fn response(&self, name: &str) -> Result<&response::Prototype, String> {
         let known = &self.policies.responses;
         known.iter().find(|known| known.name == name).ok_or_else(|| {
-            let listed = Response::WORDS.iter().map(|(word, ..)| *word);
+            let listed = Response::CHOICES.iter().map(|(word, ..)| *word);
             expected("response", name, (listed, known.iter().map(|known| known.name)))
         })
     }
@@ -44,16 +44,8 @@ impl Prototypes {
 fn expected<'a>(
     kind: &str,
     found: &str,
-    (listed, own): (impl Iterator<Item = &'a str> + Clone, impl Iterator<Item = &'a str> + Clone),
+    (listed, own): (impl Iterator<Item = &'a str>, impl Iterator<Item = &'a str>),
 ) -> String {
-    let nearest = suggestion(found, listed.clone().chain(own.clone()));
-    let quoted = |names: Vec<String>| names.join(", ");
-    let listed = quoted(listed.map(|name| format!("{name:?}")).collect());
-    let own = quoted(own.map(|name| format!("{name:?}")).collect());
-    match own.is_empty() {
-        true => {
-            format!("{listed}, or a prototype of a {kind}, of which there are none here{nearest}")
-        }
-        false => format!("{listed}, or a prototype of a {kind}, {own}{nearest}"),
-    }
+    let names: Vec<_> = listed.chain(own).collect();
+    format!("a prototype of a {kind}, or {}", one_word_of(found, &names))
 }

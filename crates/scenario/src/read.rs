@@ -1,5 +1,8 @@
 //! From a document to the structs of the schema, by serde; faults keep the way to their node.
 
+use std::{iter, slice};
+
+use rtolab_settings::{Content, Found, Setting, Settings, Shape, Wrong};
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Expected, IntoDeserializer, Unexpected};
 use serde::forward_to_deserialize_any;
@@ -19,6 +22,125 @@ pub(crate) fn read<T: DeserializeOwned>(document: &Document) -> Result<T, Error>
         document.error(&fault.path, problem)
     })
 }
+
+/// Reads what is written in the table `key`, if there is one, over what `settings` hold.
+pub(crate) fn settings(
+    document: &Document,
+    key: &str,
+    settings: &mut dyn Settings,
+) -> Result<(), Error> {
+    let step = Step::Key(key.to_string());
+    let Some(node) = document.node(slice::from_ref(&step)) else { return Ok(()) };
+    table(node, settings).map_err(|fault| {
+        let path: Vec<_> = iter::once(step).chain(fault.path.into_iter().rev()).collect();
+        let What::Problem(problem) = fault.what else { unreachable!("no setting is required") };
+        document.error(&path, problem)
+    })
+}
+
+fn table(node: &Node, settings: &mut dyn Settings) -> Result<(), Fault> {
+    let Value::Table(entries) = &node.value else {
+        return Err(Fault::mismatch(node, &"a table"));
+    };
+    for entry in entries {
+        let (mut known, mut read) = (Vec::new(), None);
+        settings.each(&mut |setting| match setting.key == entry.key {
+            true => read = Some(take(setting, entry, entries)),
+            false => known.push(setting.key),
+        });
+        let unknown = || {
+            let expected = one_of(&entry.key, &known);
+            Err(Fault::new(format!("found an unknown key; expected {expected}")))
+        };
+        read.unwrap_or_else(unknown).map_err(|fault| fault.inside(entry.step()))?;
+    }
+    Ok(())
+}
+
+/// Reads one of the `entries` of a table.
+fn take(setting: Setting<'_>, entry: &Entry, entries: &[Entry]) -> Result<(), Fault> {
+    let rival =
+        |rival: &&Entry| rival.key != entry.key && setting.rivals.contains(&rival.key.as_str());
+    if let Some(rival) = entries.iter().find(rival) {
+        let beside = format!("found {} beside {}", entry.key, rival.key);
+        return Err(Fault::new(format!("{beside}; expected only one of them")));
+    }
+    let value = match setting.content {
+        Content::Table(settings) => return table(&entry.node, settings),
+        Content::Value(value) => value,
+    };
+    let found = match &entry.node.value {
+        Value::Text(text) => Found::Text(text),
+        Value::Integer(number) => Found::Integer(*number),
+        Value::Float(number) => Found::Float(*number),
+        Value::Boolean(yes) => Found::Boolean(*yes),
+        Value::Other(_) | Value::List(_) | Value::Table(_) => Found::Other,
+    };
+    match value.read(&found) {
+        Err(Wrong::Unexpected) if setting.open && matches!(found, Found::Text(_)) => Ok(()),
+        Err(Wrong::Unexpected) => {
+            let expected = expected(&found, &value.shape(), &value.expected());
+            Err(Fault::mismatch(&entry.node, &expected.as_str()))
+        }
+        Err(Wrong::Problem(problem)) => Err(Fault::new(problem)),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// What is wrong with a value that is none of what is `expected`.
+pub(crate) fn unexpected(found: &Found<'_>, shape: &Shape, known: &str) -> String {
+    let shown = match found {
+        Found::Text(text) => format!("{text:?}"),
+        Found::Integer(number) => number.to_string(),
+        Found::Float(number) => number.to_string(),
+        Found::Boolean(yes) => yes.to_string(),
+        Found::Other => "something else".to_string(),
+    };
+    format!("found {shown}; expected {}", expected(found, shape, known))
+}
+
+/// What would be right: of many words the nearest.
+fn expected(found: &Found<'_>, shape: &Shape, expected: &str) -> String {
+    match (found, shape) {
+        (Found::Text(text), Shape::Choice(words)) => {
+            one_word_of(text, &words.iter().map(|(word, _)| *word).collect::<Vec<_>>())
+        }
+        _ => expected.to_string(),
+    }
+}
+
+/// The names that are `known`, or the five of them that are nearest to `found`, the nearest first;
+/// and a question whether that is meant, if it is near.
+pub(crate) fn one_of<S: AsRef<str>>(found: &str, known: &[S]) -> String {
+    nearest(found, known, str::to_string)
+}
+
+/// The same of words, which are written in quotes.
+pub(crate) fn one_word_of<S: AsRef<str>>(found: &str, known: &[S]) -> String {
+    nearest(found, known, |word| format!("{word:?}"))
+}
+
+fn nearest<S: AsRef<str>>(found: &str, known: &[S], shown: impl Fn(&str) -> String) -> String {
+    let mut names: Vec<_> = known.iter().map(AsRef::as_ref).collect();
+    let question = suggestion(found, names.iter().copied());
+    if names.len() > MOST_NAMES && found.chars().nth(LONGEST).is_none() {
+        names.sort_by_cached_key(|name| strsim::damerau_levenshtein(found, name));
+    }
+    let names: Vec<_> = names.into_iter().map(shown).collect();
+    match &names[..] {
+        [] => "none".to_string(),
+        [only] => format!("{only}{question}"),
+        [others @ .., last] if names.len() <= MOST_NAMES => {
+            format!("{} or {last}{question}", others.join(", "))
+        }
+        all => {
+            format!("one of {}, such as {}{question}", all.len(), all[..MOST_NAMES].join(", "))
+        }
+    }
+}
+
+/// The most names that a message offers.
+const MOST_NAMES: usize = 5;
 
 /// A question for the nearest of `known` to `found`, if any is near.
 pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
@@ -91,8 +213,7 @@ impl de::Error for Fault {
     }
 
     fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
-        let nearest = suggestion(field, known.iter().copied());
-        Self::new(format!("found an unknown key; expected one of {}{nearest}", known.join(", ")))
+        Self::new(format!("found an unknown key; expected {}", one_of(field, known)))
     }
 
     fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
@@ -120,6 +241,11 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
             Value::List(nodes) => visitor.visit_seq(Nodes(nodes.iter().enumerate())),
             Value::Table(entries) => visitor.visit_map(Entries { rest: entries.iter(), at: None }),
         }
+    }
+
+    /// What is not asked for here is read elsewhere.
+    fn deserialize_ignored_any<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
     }
 
     fn deserialize_option<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
@@ -197,7 +323,7 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
 
     forward_to_deserialize_any! {
         i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str bytes byte_buf unit unit_struct
-        tuple_struct map identifier ignored_any
+        tuple_struct map identifier
     }
 }
 

@@ -11,7 +11,7 @@ use rtolab_time::{Duration, Instant, Rate};
 use crate::document::Document;
 use crate::files::{self, Fault, Folder, Reach};
 use crate::kernel::{Emulation, Kernel};
-use crate::{Error, Prototypes, limits, read, resolve, schema, set};
+use crate::{Error, Prototypes, limits, overridden, read, resolve, schema, set};
 
 /// A path of links, the flows over it, and how their hosts behave.
 #[derive(Clone, Debug, PartialEq)]
@@ -260,6 +260,15 @@ impl Scenario {
         set::apply(&mut document, set)?;
         let written = read::read(&document)?;
         resolve::scenario(&written, &document, (folder, prototypes))
+    }
+
+    /// Fails if a key of `[tcp]` was `set` on top of the file, but the profiles of all `senders`
+    /// override it.
+    ///
+    /// # Errors
+    /// The first such key.
+    pub fn check_senders(&self, senders: &[String], set: &[(String, String)]) -> Result<(), Error> {
+        overridden::check(&overridden::set(set), &self.flows, senders)
     }
 
     /// The JSON Schema (draft 7) of a scenario's TOML.

@@ -1,9 +1,10 @@
 //! The schema as JSON: for editors, and for saying what a missing key would look like.
 
-use schemars::Schema;
+use rtolab_settings::{Content, Settings, Shape};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
-use serde_json::Value as Json;
+use schemars::{Schema, json_schema};
+use serde_json::{Map, Value as Json, json};
 
 use crate::document::Step;
 use crate::written;
@@ -13,6 +14,70 @@ pub(crate) fn schema() -> Json {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let settings = settings.with_transform(RecursiveTransform(without_null));
     settings.into_generator().into_root_schema_for::<written::Scenario>().to_value()
+}
+
+/// What `settings` look like to an editor.
+pub(crate) fn table(about: &str, settings: &mut dyn Settings) -> Schema {
+    let mut properties = Map::new();
+    settings.each(&mut |setting| {
+        let mut schema = match setting.content {
+            Content::Table(settings) => table(setting.about, settings),
+            Content::Value(value) => {
+                let default = setting.unset.map(str::to_string).or_else(|| value.show());
+                let default = default.map_or_else(String::new, |text| format!(" Default: {text}."));
+                let mut schema = self::value(&value.shape());
+                if setting.open {
+                    schema = json_schema!({ "anyOf": [schema, { "type": "string" }] });
+                }
+                schema.insert("description".into(), (setting.about.to_owned() + &default).into());
+                schema
+            }
+        };
+        if !setting.examples.is_empty() {
+            schema.insert("examples".to_string(), setting.examples.into());
+        }
+        properties.insert(setting.key.to_string(), schema.to_value());
+    });
+    json_schema!({
+        "type": "object",
+        "description": about,
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+/// What a value looks like to an editor.
+pub(crate) fn value(shape: &Shape) -> Schema {
+    match shape {
+        Shape::Boolean => json_schema!({ "type": "boolean" }),
+        Shape::Whole(low, high) => {
+            json_schema!({ "type": "integer", "minimum": low, "maximum": high })
+        }
+        Shape::Number { positive, most, example } => {
+            let least = if *positive { "exclusiveMinimum" } else { "minimum" };
+            let mut schema = json_schema!({ "type": "number", least: 0 });
+            if let Some(most) = most {
+                schema.insert("maximum".to_string(), (*most).into());
+            }
+            if let Some(example) = example {
+                schema.insert("examples".to_string(), json!([example]));
+            }
+            schema
+        }
+        Shape::Text(pattern, examples) => {
+            let mut schema = json_schema!({ "type": "string" });
+            if let Some(pattern) = pattern {
+                schema.insert("pattern".to_string(), pattern.as_str().into());
+                schema.insert("examples".to_string(), examples.as_slice().into());
+            }
+            schema
+        }
+        Shape::Choice(words) => {
+            let words = words.iter();
+            let words = words.map(|(word, about)| json!({ "const": word, "description": about }));
+            json_schema!({ "type": "string", "oneOf": words.collect::<Vec<_>>() })
+        }
+    }
 }
 
 /// What an optional key may be is what it may be where it is given: TOML has no null.
@@ -30,7 +95,9 @@ fn without_null(schema: &mut Schema) {
         if null["type"] == "null" {
             let given = given.clone();
             object.remove("anyOf");
-            object.extend(given);
+            for (key, value) in given {
+                object.entry(key).or_insert(value);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::document::{Document, Entry, Node, Origin, Value, shortened};
-use crate::read::suggestion;
+use crate::read::one_of;
 
 /// Keys of which a table has only one: setting one takes the others away.
 const CHOICES: &[&[&str]] = &[
@@ -101,8 +101,7 @@ fn not_among(name: &str, names: &[String], length: usize) -> String {
         }
         _ => (),
     }
-    let nearest = suggestion(name, names.iter().map(String::as_str));
-    format!("found no {name:?}; expected one of {}{nearest}", names.join(", "))
+    format!("found no {name:?}; expected {}", one_of(name, names))
 }
 
 /// Makes `value` what `key` of `table` is.

@@ -281,6 +281,43 @@ fn names_and_nodes() {
     check("names_and_nodes", &said);
 }
 
+/// A key that every sender's profile replaces would have no effect.
+#[test]
+fn keys_that_a_profile_replaces() {
+    let (sender, flow) = (
+        r#"sender = "sack""#,
+        r#"to = "mobile"
+"#,
+    );
+    let said = instead(&[
+        (sender, r#"sender = "linux-2.4""#),
+        (sender, r#"sender = "linux+frto""#),
+        (flow, "to = \"mobile\"\nsender = \"freebsd-4.1\"\n"),
+    ]);
+    check("keys_that_a_profile_replaces", &said);
+    check("keys_set_that_a_profile_replaces", &set(&[("tcp.sender", "windows-98")]));
+
+    let second = r#"
+[[flow]]
+name = "second"
+from = "remote"
+to = "mobile"
+"#;
+    let both = RIGHT.replace(flow, "to = \"mobile\"\nsender = \"linux-2.4\"\n") + second;
+    Scenario::parse(&both, "x.toml", &[]).expect("the second flow's sender has the key");
+    let set = |key: &str| vec![(key.to_string(), "300 ms".to_string())];
+    let asked = |set: &[_], senders: &[&str]| {
+        let scenario = Scenario::parse(RIGHT, "x.toml", set).unwrap();
+        let senders: Vec<_> = senders.iter().map(ToString::to_string).collect();
+        scenario.check_senders(&senders, set).map_err(|error| error.to_string())
+    };
+    asked(&[], &["linux-2.4"]).expect("the file's keys are for other senders");
+    asked(&set("tcp.rto.min"), &["linux-2.4", "sack"]).expect("one of the senders has the key");
+    asked(&set("tcp.rto.slop"), &["linux-2.4"]).expect("this profile leaves the key alone");
+    let told = asked(&set("tcp.rto.min"), &["linux-2.4", "ns2-2001"]).unwrap_err();
+    assert!(told.starts_with("--set tcp.rto.min: found \"300 ms\", but the profile linux-2.4 of"));
+}
+
 #[test]
 fn keys_that_do_not_go_together() {
     let min = r#"min = "1 s""#;

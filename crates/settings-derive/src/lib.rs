@@ -63,7 +63,7 @@ struct Knob {
     key: Option<LitStr>,
     format: Option<Type>,
     default: Option<Expr>,
-    example: Option<LitStr>,
+    examples: Vec<LitStr>,
     unset: Option<LitStr>,
     tables: Vec<(LitStr, Ident)>,
     kind: Kind,
@@ -95,7 +95,7 @@ impl Knob {
             "key" => self.key = Some(meta.value()?.parse()?),
             "format" => self.format = Some(meta.value()?.parse()?),
             "default" => self.default = Some(meta.value()?.parse()?),
-            "example" => self.example = Some(meta.value()?.parse()?),
+            "example" => self.examples.push(meta.value()?.parse()?),
             "unset" => self.unset = Some(meta.value()?.parse()?),
             "tables" => {
                 if self.kind == Kind::Value {
@@ -150,14 +150,11 @@ impl Knob {
             None => (quote!(Written), ty),
         };
         let format = self.format.as_ref().unwrap_or(inner);
-        let [example, unset] = [&self.example, &self.unset].map(|text| match text {
-            Some(text) => quote!(Some(#text)),
-            None => quote!(None),
-        });
-        let open = self.open;
+        let unset = self.unset.as_ref().map_or(quote!(None), |text| quote!(Some(#text)));
+        let (examples, open) = (&self.examples, self.open);
         quote! {
             visit(::rtolab_settings::Setting {
-                example: #example,
+                examples: &[#(#examples),*],
                 unset: #unset,
                 open: #open,
                 ..::rtolab_settings::Setting::value(

@@ -184,18 +184,18 @@ impl Format for Positive {
     }
 }
 
-/// A size in bytes from `LOW` to `HIGH`.
+/// A size in bytes from `LOW` to `HIGH`, such as `EXAMPLE`.
 #[derive(Clone, Copy, Debug)]
-pub struct Size<const LOW: u32, const HIGH: u32>;
+pub struct Size<const LOW: u32, const HIGH: u32, const EXAMPLE: u32 = 40>;
 
 /// The largest segment in bytes: room for the timestamps option and a byte at least, and for the
 /// headers in an IPv4 packet at most.
-pub type Mss = Size<13, 65_495>;
+pub type Mss = Size<13, 65_495, 1_460>;
 
 /// A receive buffer in bytes: at least one, at most what the largest window scale announces.
-pub type Buffer = Size<1, { 65_535 << 14 }>;
+pub type Buffer = Size<1, { 65_535 << 14 }, 65_535>;
 
-impl<const LOW: u32, const HIGH: u32> Format for Size<LOW, HIGH> {
+impl<const LOW: u32, const HIGH: u32, const EXAMPLE: u32> Format for Size<LOW, HIGH, EXAMPLE> {
     type Value = u32;
 
     fn read(found: &Found<'_>) -> Result<u32, Wrong> {
@@ -209,7 +209,7 @@ impl<const LOW: u32, const HIGH: u32> Format for Size<LOW, HIGH> {
     }
 
     fn expected() -> String {
-        format!("a size from {LOW} B to {HIGH} B such as \"1460 B\"")
+        format!("a size from {LOW} B to {HIGH} B such as \"{EXAMPLE} B\"")
     }
 
     fn shape() -> Shape {
@@ -222,7 +222,7 @@ impl<const LOW: u32, const HIGH: u32> Format for Size<LOW, HIGH> {
 pub struct Whole<const LOW: u32, const HIGH: u32>;
 
 /// A whole number above zero.
-pub type Count = Whole<1, { u32::MAX }>;
+pub type PositiveCount = Whole<1, { u32::MAX }>;
 
 impl<const LOW: u32, const HIGH: u32> Format for Whole<LOW, HIGH> {
     type Value = u32;

@@ -3,7 +3,7 @@
 //! reference are made from that declaration.
 //!
 //! ```
-//! use rtolab_settings::{Choice, Positive, Setting, Settings, Slot};
+//! use rtolab_settings::{Choice, Positive, Setting, Settings, Content};
 //! use rtolab_time::Duration;
 //!
 //! /// A timer.
@@ -28,7 +28,7 @@
 //!
 //! let mut told = Vec::new();
 //! Timer::default().each(&mut |setting: Setting<'_>| {
-//!     let Slot::Value(value) = setting.slot else { return };
+//!     let Content::Value(value) = setting.content else { return };
 //!     told.push((setting.key, setting.about, value.show()));
 //! });
 //! assert_eq!(told, [
@@ -48,8 +48,8 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 pub use format::{
-    Buffer, Choice, Count, Format, Mss, Positive, Segments, Size, Thousandths, Whole, checked,
-    count, pattern, quantity_pattern, text,
+    Buffer, Choice, Format, Mss, Positive, PositiveCount, Segments, Size, Thousandths, Whole,
+    checked, count, pattern, quantity_pattern, text,
 };
 pub use rtolab_settings_derive::{Choice, Settings};
 
@@ -100,7 +100,7 @@ pub struct Setting<'a> {
     /// What it is, in a sentence or a few.
     pub about: &'static str,
     /// How its value may be written, where its format has no example or a worse one.
-    pub example: Option<&'static str>,
+    pub examples: &'static [&'static str],
     /// What holds where it is not written, where no value can say it.
     pub unset: Option<&'static str>,
     /// May the value be a name that its format does not list?
@@ -108,11 +108,11 @@ pub struct Setting<'a> {
     /// Keys of the same table of which only one may be written, this one included.
     pub rivals: &'static [&'static str],
     /// Its value.
-    pub slot: Slot<'a>,
+    pub content: Content<'a>,
 }
 
 /// What a key holds.
-pub enum Slot<'a> {
+pub enum Content<'a> {
     /// A value.
     Value(&'a mut dyn Value),
     /// More keys.
@@ -122,23 +122,48 @@ pub enum Slot<'a> {
 impl<'a> Setting<'a> {
     /// A key that holds a value.
     pub fn value(key: &'static str, about: &'static str, value: &'a mut dyn Value) -> Self {
-        Self::new(key, about, Slot::Value(value))
+        Self::new(key, about, Content::Value(value))
     }
 
     /// A key that holds more keys.
     pub fn table(key: &'static str, about: &'static str, table: &'a mut dyn Settings) -> Self {
-        Self::new(key, about, Slot::Table(table))
+        Self::new(key, about, Content::Table(table))
     }
 
-    fn new(key: &'static str, about: &'static str, slot: Slot<'a>) -> Self {
-        Self { key, about, example: None, unset: None, open: false, rivals: &[], slot }
+    fn new(key: &'static str, about: &'static str, content: Content<'a>) -> Self {
+        Self { key, about, examples: &[], unset: None, open: false, rivals: &[], content }
     }
+}
 
-    /// The same with an example.
-    #[must_use]
-    pub fn example(self, example: &'static str) -> Self {
-        Self { example: Some(example), ..self }
-    }
+/// Shows the setting that a path of keys leads to, and says whether there is one.
+pub fn find(
+    settings: &mut dyn Settings,
+    path: &[&str],
+    visit: &mut dyn FnMut(Setting<'_>),
+) -> bool {
+    let Some((first, rest)) = path.split_first() else { return false };
+    let mut found = false;
+    settings.each(&mut |setting| match setting.content {
+        _ if setting.key != *first => (),
+        Content::Table(table) if !rest.is_empty() => found = find(table, rest, visit),
+        _ if !rest.is_empty() => (),
+        _ => {
+            found = true;
+            visit(setting);
+        }
+    });
+    found
+}
+
+/// How the value that a path of keys leads to is written, if it is there.
+pub fn show(settings: &mut dyn Settings, path: &[&str]) -> Option<String> {
+    let mut shown = None;
+    find(settings, path, &mut |setting| {
+        if let Content::Value(value) = setting.content {
+            shown = value.show();
+        }
+    });
+    shown
 }
 
 /// The value of a key, whatever its type.

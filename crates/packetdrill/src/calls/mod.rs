@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::host::{Descriptor, Host};
 use crate::interface::Interface;
-use crate::settings::Settings;
+use crate::settings::HostSettings;
 use crate::shared::Shared;
 
 use options::{fcntl, getsockopt, ioctl, setsockopt};
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn packetdrill_interface_init(
         // SAFETY: not null, so a string by the caller's promise.
         false => unsafe { CStr::from_ptr(flags) }.to_string_lossy().into_owned(),
     };
-    let settings = Settings::parse(&flags).unwrap_or_else(|error| {
+    let settings = HostSettings::parse(&flags).unwrap_or_else(|error| {
         eprintln!("rtolab: {error}");
         std::process::exit(2);
     });

@@ -1,7 +1,7 @@
 //! A place in the document, to say what is wrong there.
 
 use crate::Error;
-use crate::document::{Document, Step};
+use crate::document::{Document, Step, Value};
 
 /// The way to a key.
 #[derive(Clone)]
@@ -27,6 +27,24 @@ impl<'a> At<'a> {
         let mut path = self.path.clone();
         path.push(step);
         Self { document: self.document, path }
+    }
+
+    /// Where places are.
+    pub(super) fn document(&self) -> &'a Document {
+        self.document
+    }
+
+    /// Does anything stand here?
+    pub(super) fn is_written(&self) -> bool {
+        self.document.node(&self.path).is_some()
+    }
+
+    /// The text that stands here, with its place.
+    pub(super) fn text(&self) -> Option<(&'a str, &Self)> {
+        match &self.document.node(&self.path)?.value {
+            Value::Text(text) => Some((text, self)),
+            _ => None,
+        }
     }
 
     /// What stands here is not what is `expected`.

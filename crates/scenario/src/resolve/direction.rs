@@ -6,6 +6,7 @@ use rtolab_link::{
     BadState, DelayTrace, DirectionConfig, Discipline, Limit, Opportunities, Probability,
     RateChange, Staged,
 };
+use rtolab_settings::Format;
 use rtolab_time::{Duration, Instant, Rate};
 
 use super::at::At;
@@ -13,7 +14,7 @@ use super::queue::{self, Packets};
 use super::{Run, spans, trace};
 use crate::Error;
 use crate::files::Folder;
-use crate::written::value::{Chance, Text, Written};
+use crate::written::value::{Chance, Written};
 use crate::written::{self, Direction};
 
 /// The keys of a direction where they stand: in one direction, or in a link for both.
@@ -164,7 +165,7 @@ impl<'a> Layers<'a> {
         self.find(find).map(|(found, _)| found)
     }
 
-    fn word<T: Text>(&self, find: impl Fn(&Direction) -> Option<Written<T>>) -> Option<T::Value> {
+    fn word<T: Format>(&self, find: impl Fn(&Direction) -> Option<Written<T>>) -> Option<T::Value> {
         self.key(find).map(|word| word.0)
     }
 

@@ -11,7 +11,7 @@ use rtolab_time::{Duration, Instant};
 use super::at::At;
 use super::topology::Topology;
 use super::{Run, link, packets, tcp};
-use crate::read::suggestion;
+use crate::read::one_of;
 use crate::written::{self, Datagrams, OnOff, Pages, Requests, value::Written};
 use crate::{Error, Flow, Workload, limits};
 
@@ -253,9 +253,9 @@ pub(super) fn check_sender(sum: Option<&str>, run: &Run<'_>, at: &At<'_>) -> Res
     let Some(Err(error)) = sender else { return Ok(()) };
     Err(at.wrong(match &error {
         SumError::Unknown { sum, found, known } => {
-            let nearest = suggestion(found, sum::terms());
-            let found = format!("found the unknown policy {found:?} in {sum:?}");
-            format!("{found}; expected a sum of {known}{nearest}")
+            let known: Vec<_> = known.split(", ").collect();
+            let expected = one_of(found, &known);
+            format!("found the unknown policy {found:?} in {sum:?}; expected {expected}")
         }
         SumError::Twice { sum, first, second } => {
             format!("found both {first:?} and {second:?} in {sum:?}; expected one of them")

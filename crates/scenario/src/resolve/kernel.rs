@@ -90,17 +90,13 @@ pub(super) fn kernels(
 
 /// Simulated hosts that are Linux are set as emulated ones are. A key of `receiver` itself stays.
 pub(super) fn set_flows(flows: &mut [Flow], receiver: &Receiver, kernels: &[Kernel]) {
-    let system = receiver.profile.as_ref().map(|Written(profile)| *profile);
-    let receives = system.is_some_and(|profile| profile.kernel.is_some());
+    let receives = receiver.profile.is_some_and(|profile| profile.kernel.is_some());
     for flow in flows {
         flow.kernel = kernels[flow.from].sysctl();
         if receives {
             let config = &mut flow.receiver;
             kernels[flow.to].sysctl().apply_to_receiver(config);
-            config.sack = receiver.sack.unwrap_or(config.sack);
-            config.dsack = receiver.dsack.unwrap_or(config.dsack);
-            config.timestamps = receiver.timestamps.unwrap_or(config.timestamps);
-            config.ecn = receiver.ecn.unwrap_or(config.ecn);
+            receiver.accept(config);
         }
     }
 }

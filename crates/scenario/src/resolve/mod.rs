@@ -1,7 +1,6 @@
 //! From what a user wrote to what the clocks use: defaults, names, and checks across keys.
 
 mod at;
-mod congestion;
 mod direction;
 mod flow;
 mod kernel;
@@ -19,7 +18,7 @@ use rtolab_time::Duration;
 use crate::document::Document;
 use crate::files::Folder;
 use crate::written::{self, value::Written};
-use crate::{Begin, Emulation, Error, Link, Prototypes, Scenario, limits};
+use crate::{Begin, Emulation, Error, Link, Prototypes, Scenario, limits, overridden};
 use at::At;
 use queue::Packets;
 use topology::Topology;
@@ -64,21 +63,22 @@ pub(crate) fn scenario(
     let at = At::root(document);
     let Written(duration) = written.duration;
     let measured = network::measured(&written.measure, duration, &at.key("measure"))?;
-    let sender = tcp::sender(&written.tcp, prototypes, &at.key("tcp"))?;
-    let receiver = tcp::receiver(&written.receiver, &sender, &at.key("receiver"))?;
-    let run = Run { sender: &sender, duration, folder, prototypes };
+    let tcp = tcp::sender(&written.tcp, prototypes, &at.key("tcp"))?;
+    let (receives, receiver) = tcp::receiver(&written.receiver, &tcp.config, &at.key("receiver"))?;
+    let run = Run { sender: &tcp.config, duration, folder, prototypes };
     let (nodes, links) = links(&written.link, &run, &at.key("link"))?;
     let unrouted = Topology { nodes: &nodes, links: &links, routes: &[] };
     let mut routes = network::routes(&written.route, &unrouted, &at.key("route"))?;
     let topology = Topology { routes: &routes, ..unrouted };
-    let all = written.tcp.sender.as_deref();
+    let all = tcp.sender.as_deref();
     flow::check_sender(all, &run, &at.key("tcp").key("sender"))?;
     let base = flow::Base { topology, run: &run, receiver: &receiver, sender: all };
     let mut flows = base.flows(&written.flow, &at.key("flow"))?;
     network::check_routes(&topology, &flows, &at.key("route"))?;
     let agents = network::agents(&written.agent, &topology, &flows, &at.key("agent"))?;
     let kernels = kernel::kernels(&written.kernel, &topology, &flows, &at.key("kernel"))?;
-    kernel::set_flows(&mut flows, &written.receiver, &kernels);
+    kernel::set_flows(&mut flows, &receives, &kernels);
+    overridden::check(&overridden::written(document), &flows, &[])?;
     routes.sort_by_key(|route| route.at);
     let title = written.title.clone();
     let lateness = written.emulation.lateness.map(|Written(span)| span);

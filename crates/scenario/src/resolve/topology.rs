@@ -3,7 +3,7 @@
 use rtolab_link::Direction;
 
 use super::at::At;
-use crate::read::suggestion;
+use crate::read::one_of;
 use crate::{Error, Link, Route};
 
 /// The nodes, the links between them, and the ways that are given.
@@ -107,9 +107,8 @@ fn find<'a>(
     known: impl Iterator<Item = &'a str> + Clone,
     at: &At<'_>,
 ) -> Result<usize, Error> {
-    known.clone().position(|other| other == name).ok_or_else(|| {
-        let nearest = suggestion(name, known.clone());
-        let known: Vec<_> = known.collect();
-        at.found(&format!("one of {}{nearest}", known.join(", ")))
-    })
+    known
+        .clone()
+        .position(|other| other == name)
+        .ok_or_else(|| at.found(&one_of(name, &known.clone().collect::<Vec<_>>())))
 }

@@ -1,13 +1,13 @@
 //! How a link changes in time: rates and delays that are given, and two states that take turns.
 
 use rtolab_link::RateChange;
+use rtolab_settings::Choice;
 use rtolab_time::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::spans::Length;
 use super::value::{Chance, Written};
-use super::words::Measured;
 
 /// Rates from given times on, in order.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -58,6 +58,15 @@ pub(crate) struct DelayTrace {
     pub of: Option<Written<Measured>>,
     /// Does it begin again after its end, or does the last delay stay? Default: false.
     pub repeats: Option<bool>,
+}
+
+/// What delays a trace holds.
+#[derive(Clone, Copy, Debug, PartialEq, Choice)]
+pub(crate) enum Measured {
+    /// Those of one direction.
+    OneWay,
+    /// Those of both together, as ping measures them: halved.
+    RoundTrip,
 }
 
 /// Two states that take turns at random, whatever the traffic does (Gilbert and Elliott).

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use super::quantity::{Buffer, Name, Positive, Size};
 use super::value::{Whole, Written};
-use super::words::Word;
 use crate::Begin;
 
 /// A struct with keys of its own and the settings of a kernel, which stand in `kernel` for every
@@ -53,7 +52,7 @@ macro_rules! with_settings {
             pub window: Option<Written<Buffer>>,
             /// The largest packet that an emulated host sends. Default: tcp.mss and 40 B of headers.
             #[schemars(example = &"1500 B")]
-            pub mtu: Option<Written<Size<88, 65_535>>>,
+            pub mtu: Option<Written<Size<88, 65_535, 1_500>>>,
             /// Does TCP of an emulated host hand over many segments as one (GSO), to be cut at the
             /// device? Default: false.
             pub offload: Option<bool>,
@@ -98,11 +97,4 @@ pub(crate) struct Emulation {
     /// When the links' time begins where a command runs. Default: at-once.
     #[schemars(example = &"first-packet")]
     pub begin: Option<Written<Begin>>,
-}
-
-impl Word for Begin {
-    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
-        ("at-once", Self::AtOnce, "With the command."),
-        ("first-packet", Self::FirstPacket, "With the first packet, however long that takes."),
-    ];
 }

@@ -1,13 +1,13 @@
 //! Links and their directions.
 
-use rtolab_link::{Limit, Order};
+use rtolab_link::Order;
 use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::arq::Arq;
 use super::changes::{Bad, DelayTrace, RateChanges, States};
-use super::quantity::{Name, Positive};
+use super::quantity::{Name, Positive, Room};
 use super::queue::{CoDel, Priority, Red};
 use super::spans::{Length, Outages, Spikes, Stalls};
 use super::value::{Chance, Count, Written};
@@ -42,7 +42,7 @@ macro_rules! with_direction {
             pub order: Option<Written<Order>>,
             /// Room in the queue before the link's own buffers. Default: unlimited.
             #[schemars(example = &"7 packets")]
-            pub queue: Option<Written<Limit>>,
+            pub queue: Option<Written<Room>>,
             /// Random early detection in a queue that is limited.
             pub red: Option<Red>,
             /// Controlled delay in the queue (RFC 8289).
@@ -56,10 +56,10 @@ macro_rules! with_direction {
             /// Room in the link's send buffer, which a frame leaves when it is delivered.
             /// Default: unlimited.
             #[schemars(example = &"1776 B")]
-            pub send_buffer: Option<Written<Limit>>,
+            pub send_buffer: Option<Written<Room>>,
             /// Room at the far end for frames that wait for an earlier one. Default: unlimited.
             #[schemars(example = &"1776 B")]
-            pub receive_buffer: Option<Written<Limit>>,
+            pub receive_buffer: Option<Written<Room>>,
             /// The chance of each frame to be lost at the end of its transmission. Default: 0.
             pub loss: Option<Chance>,
             /// The chance that a frame fares as the one before it did, instead of independently:

@@ -2,7 +2,6 @@
 
 mod arq;
 mod changes;
-mod congestion;
 mod flow;
 mod kernel;
 mod link;
@@ -11,24 +10,20 @@ mod profile;
 mod quantity;
 mod queue;
 mod spans;
+mod table;
 mod tcp;
 pub(crate) mod value;
-mod words;
 
 pub(crate) use arq::Arq;
-pub(crate) use changes::{Bad, DelayTrace, States};
-pub(crate) use congestion::{Congestion, Cubic};
+pub(crate) use changes::{Bad, DelayTrace, Measured, States};
 pub(crate) use flow::{Datagrams, Flow, OnOff, Pages, Requests};
 pub(crate) use kernel::{Emulation, Kernel};
 pub(crate) use link::{Access, Direction, Link};
-pub(crate) use network::{Agent, Measure, Route};
+pub(crate) use network::{Agent, Kind, Measure, Route};
 pub(crate) use queue::{CoDel, Priority, Red};
 pub(crate) use spans::{Length, Outages, Renewal, Spikes, Stalls};
-pub(crate) use tcp::{
-    DualRtt, GiveUp, KeepAlive, NewReno, Rack, Receiver, Recovery, Rto, SackRecovery, Tcp,
-    Timestamp, Window,
-};
-pub(crate) use words::{Kind, Measured, Named, Word};
+pub(crate) use table::Table;
+pub(crate) use tcp::{Receiver, Tcp};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -61,10 +56,10 @@ pub(crate) struct Scenario {
     pub agent: Vec<Agent>,
     /// How the sending hosts behave.
     #[serde(default)]
-    pub tcp: Tcp,
+    pub tcp: Table<Tcp>,
     /// How the receiving hosts behave.
     #[serde(default)]
-    pub receiver: Receiver,
+    pub receiver: Table<Receiver>,
     /// How the kernels of hosts are set that are Linux, real or simulated.
     #[serde(default)]
     pub kernel: Kernel,

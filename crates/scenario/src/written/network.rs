@@ -1,12 +1,12 @@
 //! Ways through the network, what stands on them, and what part of a run is measured.
 
+use rtolab_settings::Choice;
 use rtolab_time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::quantity::Name;
 use super::value::{Count, Written};
-use super::words::Kind;
 
 /// A way that packets take instead of the one with the fewest links.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -44,6 +44,15 @@ pub(crate) struct Agent {
     /// Of snoop: the most segments that it keeps a flow. Default: 1000.
     #[schemars(example = 100)]
     pub cache: Option<Count>,
+}
+
+/// What stands at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub(crate) enum Kind {
+    /// Keeps what a wireless link may lose and retransmits it locally.
+    Snoop,
+    /// Drops spurious retransmissions and the ACKs they cause.
+    Filter,
 }
 
 /// What part of the run counts; the rest is warm-up and cool-down.

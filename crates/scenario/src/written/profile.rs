@@ -1,34 +1,29 @@
 //! Systems, by the names of their profiles.
 
+use rtolab_settings::{Format, Found, Shape, Wrong};
 use rtolab_tcp::profile::{PROFILES, Profile};
-use schemars::{Schema, json_schema};
-use serde_json::json;
-
-use super::value::Text;
-use crate::read::suggestion;
 
 /// The profile of a system that receives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivingProfile;
 
-impl Text for ReceivingProfile {
+impl Format for ReceivingProfile {
     type Value = &'static Profile;
 
-    fn read(text: &str) -> Result<Self::Value, String> {
-        Profile::find(text).ok_or_else(|| {
-            let nearest = suggestion(text, PROFILES.iter().map(|profile| profile.name));
-            format!("found {text:?}; expected {}{nearest}", Self::expected())
-        })
+    fn read(found: &Found<'_>) -> Result<Self::Value, Wrong> {
+        let Found::Text(name) = found else { return Err(Wrong::Unexpected) };
+        Profile::find(name).ok_or(Wrong::Unexpected)
+    }
+
+    fn show(value: &Self::Value) -> String {
+        value.name.to_string()
     }
 
     fn expected() -> String {
-        let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
-        format!("one of {}", names.join(", "))
+        "the name of a system".to_string()
     }
 
-    fn schema() -> Schema {
-        let profiles = PROFILES.iter();
-        let profiles = profiles.map(|p| json!({ "const": p.name, "description": p.about }));
-        json_schema!({ "type": "string", "oneOf": profiles.collect::<Vec<_>>() })
+    fn shape() -> Shape {
+        Shape::Choice(PROFILES.iter().map(|profile| (profile.name, profile.about)).collect())
     }
 }

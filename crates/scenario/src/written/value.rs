@@ -1,177 +1,133 @@
-//! Single values: texts that stand for something, numbers in bounds, probabilities.
+//! Single values: how the formats of settings look to serde and to editors.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
 use rtolab_link::Probability;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use rtolab_settings::{self as settings, Format, Found, Shape, Wrong};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// A value that is written as a text, such as `"28.8 kbit/s"`.
+use crate::{read, schema};
+
+/// A value that is written in a format, such as `"28.8 kbit/s"`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Written<T: Text>(pub T::Value);
-
-/// A kind of texts that stand for something.
-pub(crate) trait Text {
-    /// What they stand for.
-    type Value;
-    /// What `text` stands for, or what was found and what would be right.
-    fn read(text: &str) -> Result<Self::Value, String>;
-    /// What would be right.
-    fn expected() -> String;
-    /// How it looks to an editor.
-    fn schema() -> Schema;
-}
-
-impl<'de, T: Text> Deserialize<'de> for Written<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor<T>(PhantomData<T>);
-
-        impl<T: Text> Visitor<'_> for TextVisitor<T> {
-            type Value = T::Value;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&T::expected())
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<T::Value, E> {
-                T::read(text).map_err(E::custom)
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<T::Value, E> {
-                Err(unquoted::<T, E>(&number.to_string()))
-            }
-
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<T::Value, E> {
-                Err(unquoted::<T, E>(&number.to_string()))
-            }
-        }
-
-        deserializer.deserialize_any(TextVisitor::<T>(PhantomData)).map(Self)
-    }
-}
-
-/// What is wrong with a number where a text belongs: its unit is missing, or all of it.
-fn unquoted<T: Text, E: de::Error>(number: &str) -> E {
-    E::custom(match T::read(number) {
-        Ok(_) => format!("found {number}; expected {}", T::expected()),
-        Err(problem) => problem.replacen(&format!("{number:?}"), number, 1),
-    })
-}
-
-impl<T: Text> JsonSchema for Written<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        std::any::type_name::<T>().into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        T::schema()
-    }
-}
+pub(crate) struct Written<F: Format>(pub F::Value);
 
 /// A whole number from `LOW` to `HIGH`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Whole<const LOW: u32, const HIGH: u32>(pub u32);
+pub(crate) type Whole<const LOW: u32, const HIGH: u32> = Written<settings::Whole<LOW, HIGH>>;
 
 /// A whole number above zero.
-pub(crate) type Count = Whole<1, { u32::MAX }>;
-
-impl<'de, const LOW: u32, const HIGH: u32> Deserialize<'de> for Whole<LOW, HIGH> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WholeVisitor<const LOW: u32, const HIGH: u32>;
-
-        impl<const LOW: u32, const HIGH: u32> Visitor<'_> for WholeVisitor<LOW, HIGH> {
-            type Value = u32;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a whole number from {LOW} to {HIGH}")
-            }
-
-            fn visit_i64<E: de::Error>(self, found: i64) -> Result<u32, E> {
-                let number = u32::try_from(found).ok().filter(|n| (LOW..=HIGH).contains(n));
-                number.ok_or_else(|| E::invalid_type(de::Unexpected::Signed(found), &self))
-            }
-        }
-
-        deserializer.deserialize_any(WholeVisitor::<LOW, HIGH>).map(Self)
-    }
-}
-
-impl<const LOW: u32, const HIGH: u32> JsonSchema for Whole<LOW, HIGH> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        format!("Whole_{LOW}_{HIGH}").into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": LOW, "maximum": HIGH })
-    }
-}
+pub(crate) type Count = Written<settings::PositiveCount>;
 
 /// A probability.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Chance(pub Probability);
+pub(crate) type Chance = Written<Probabilities>;
 
-impl<'de> Deserialize<'de> for Chance {
+/// A number within the bounds of `B`.
+pub(crate) type Real<B> = Written<Reals<B>>;
+
+impl<'de, F: Format> Deserialize<'de> for Written<F> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ChanceVisitor;
+        struct Values<F>(PhantomData<F>);
 
-        impl Visitor<'_> for ChanceVisitor {
-            type Value = Probability;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a probability from 0 to 1 such as 0.05")
-            }
-
-            fn visit_i64<E: de::Error>(self, found: i64) -> Result<Probability, E> {
-                Probability::new(found as f64)
-                    .ok_or_else(|| E::invalid_type(de::Unexpected::Signed(found), &self))
-            }
-
-            fn visit_f64<E: de::Error>(self, found: f64) -> Result<Probability, E> {
-                Probability::new(found)
-                    .ok_or_else(|| E::invalid_type(de::Unexpected::Float(found), &self))
+        impl<F: Format> Values<F> {
+            fn read<E: de::Error>(&self, found: Found<'_>) -> Result<F::Value, E> {
+                F::read(&found).map_err(|wrong| match wrong {
+                    Wrong::Problem(problem) => E::custom(problem),
+                    Wrong::Unexpected => {
+                        E::custom(read::unexpected(&found, &F::shape(), &F::expected()))
+                    }
+                })
             }
         }
 
-        deserializer.deserialize_any(ChanceVisitor).map(Self)
+        impl<F: Format> Visitor<'_> for Values<F> {
+            type Value = F::Value;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&F::expected())
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<F::Value, E> {
+                self.read(Found::Text(text))
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<F::Value, E> {
+                self.read(Found::Integer(number))
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<F::Value, E> {
+                self.read(Found::Float(number))
+            }
+
+            fn visit_bool<E: de::Error>(self, yes: bool) -> Result<F::Value, E> {
+                self.read(Found::Boolean(yes))
+            }
+        }
+
+        deserializer.deserialize_any(Values::<F>(PhantomData)).map(Self)
     }
 }
 
-impl JsonSchema for Chance {
+impl<F: Format> JsonSchema for Written<F> {
     fn inline_schema() -> bool {
         true
     }
 
     fn schema_name() -> Cow<'static, str> {
-        "Chance".into()
+        std::any::type_name::<F>().into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "number", "minimum": 0, "maximum": 1, "examples": [0.05] })
+        schema::value(&F::shape())
     }
 }
 
-/// A number within the bounds of `B`.
+/// Probabilities.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Real<B>(pub f64, PhantomData<B>);
+pub(crate) struct Probabilities;
+
+impl Format for Probabilities {
+    type Value = Probability;
+
+    fn read(found: &Found<'_>) -> Result<Probability, Wrong> {
+        number(found).and_then(Probability::new).ok_or(Wrong::Unexpected)
+    }
+
+    fn show(value: &Probability) -> String {
+        value.value().to_string()
+    }
+
+    fn expected() -> String {
+        "a probability from 0 to 1 such as 0.05".to_string()
+    }
+
+    fn shape() -> Shape {
+        Shape::Number { positive: false, most: Some(1), example: Some(0.05) }
+    }
+}
+
+fn number(found: &Found<'_>) -> Option<f64> {
+    match *found {
+        Found::Integer(number) => Some(number as f64),
+        Found::Float(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// Numbers within the bounds of `B`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reals<B>(PhantomData<B>);
 
 /// Bounds of a number.
 pub(crate) trait Bounds {
     /// What is within.
     const EXPECTED: &'static str;
+    /// The same for an editor.
+    const SHAPE: Shape;
     /// Is it?
     fn hold(number: f64) -> bool;
-    /// How it looks to an editor.
-    fn schema() -> Schema;
 }
 
 /// A number from 0 on.
@@ -180,13 +136,10 @@ pub(crate) struct NotNegative;
 
 impl Bounds for NotNegative {
     const EXPECTED: &'static str = "a number from 0 on such as 5";
+    const SHAPE: Shape = Shape::Number { positive: false, most: None, example: None };
 
     fn hold(number: f64) -> bool {
         number >= 0.0 && number.is_finite()
-    }
-
-    fn schema() -> Schema {
-        json_schema!({ "type": "number", "minimum": 0 })
     }
 }
 
@@ -196,53 +149,29 @@ pub(crate) struct Share;
 
 impl Bounds for Share {
     const EXPECTED: &'static str = "a number above 0 and at most 1 such as 0.1";
+    const SHAPE: Shape = Shape::Number { positive: true, most: Some(1), example: Some(0.1) };
 
     fn hold(number: f64) -> bool {
         number > 0.0 && number <= 1.0
     }
-
-    fn schema() -> Schema {
-        json_schema!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1, "examples": [0.1] })
-    }
 }
 
-impl<'de, B: Bounds> Deserialize<'de> for Real<B> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RealVisitor<B>(PhantomData<B>);
+impl<B: Bounds> Format for Reals<B> {
+    type Value = f64;
 
-        impl<B: Bounds> Visitor<'_> for RealVisitor<B> {
-            type Value = f64;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(B::EXPECTED)
-            }
-
-            fn visit_i64<E: de::Error>(self, found: i64) -> Result<f64, E> {
-                let number = Some(found as f64).filter(|number| B::hold(*number));
-                number.ok_or_else(|| E::invalid_type(de::Unexpected::Signed(found), &self))
-            }
-
-            fn visit_f64<E: de::Error>(self, found: f64) -> Result<f64, E> {
-                let number = Some(found).filter(|number| B::hold(*number));
-                number.ok_or_else(|| E::invalid_type(de::Unexpected::Float(found), &self))
-            }
-        }
-
-        let number = deserializer.deserialize_any(RealVisitor::<B>(PhantomData))?;
-        Ok(Self(number, PhantomData))
-    }
-}
-
-impl<B: Bounds> JsonSchema for Real<B> {
-    fn inline_schema() -> bool {
-        true
+    fn read(found: &Found<'_>) -> Result<f64, Wrong> {
+        number(found).filter(|number| B::hold(*number)).ok_or(Wrong::Unexpected)
     }
 
-    fn schema_name() -> Cow<'static, str> {
-        std::any::type_name::<B>().into()
+    fn show(value: &f64) -> String {
+        value.to_string()
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        B::schema()
+    fn expected() -> String {
+        B::EXPECTED.to_string()
+    }
+
+    fn shape() -> Shape {
+        B::SHAPE
     }
 }

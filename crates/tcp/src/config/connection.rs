@@ -2,7 +2,7 @@
 
 use alloc::string::{String, ToString};
 
-use rtolab_settings::{Choice, Count, Format, Found, Positive, Settings, Shape, Wrong};
+use rtolab_settings::{Choice, Format, Found, Positive, PositiveCount, Settings, Shape, Wrong};
 use rtolab_time::Duration;
 
 /// How a connection is kept, given up and guarded.
@@ -59,7 +59,7 @@ pub struct KeepAlive {
     #[setting(format = Positive, default = Duration::from_secs(75), example = "75 s")]
     pub interval: Duration,
     /// So many questions without an answer end the connection; one says nothing.
-    #[setting(format = Count, default = 9)]
+    #[setting(format = PositiveCount, default = 9)]
     pub probes: u32,
 }
 
@@ -97,7 +97,7 @@ impl Format for Retransmissions {
     type Value = GiveUp;
 
     fn read(found: &Found<'_>) -> Result<GiveUp, Wrong> {
-        Count::read(found).map(GiveUp::Retransmissions)
+        PositiveCount::read(found).map(GiveUp::Retransmissions)
     }
 
     fn show(value: &GiveUp) -> String {
@@ -109,11 +109,11 @@ impl Format for Retransmissions {
     }
 
     fn expected() -> String {
-        Count::expected()
+        PositiveCount::expected()
     }
 
     fn shape() -> Shape {
-        Count::shape()
+        PositiveCount::shape()
     }
 }
 

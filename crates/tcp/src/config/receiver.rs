@@ -1,6 +1,6 @@
 //! Knobs of the receiving side.
 
-use rtolab_settings::{Buffer, Choice, Count, Positive, Settings, Whole};
+use rtolab_settings::{Buffer, Choice, Positive, PositiveCount, Settings, Whole};
 use rtolab_time::Duration;
 
 /// The receiving side.
@@ -10,7 +10,7 @@ pub struct ReceiverConfig {
     #[setting(format = Buffer, default = 65_535, example = "32 kB")]
     pub buffer: u32,
     /// An acknowledgment at least every so many full segments (RFC 5681 section 4.2: 2).
-    #[setting(format = Count, default = 2)]
+    #[setting(format = PositiveCount, default = 2)]
     pub ack_every: u32,
     /// The longest that an acknowledgment is delayed; the period of a heartbeat.
     #[setting(default = Duration::from_millis(200), example = "200 ms")]

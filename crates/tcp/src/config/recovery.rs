@@ -1,6 +1,6 @@
 //! Knobs of loss recovery.
 
-use rtolab_settings::{Choice, Count, Settings};
+use rtolab_settings::{Choice, PositiveCount, Settings};
 
 use super::RackConfig;
 
@@ -11,7 +11,7 @@ pub struct RecoveryConfig {
     #[setting(skip)]
     pub algorithm: Algorithm,
     /// How many duplicate acknowledgments mean a loss (RFC 5681: 3).
-    #[setting(format = Count, default = 3)]
+    #[setting(format = PositiveCount, default = 3)]
     pub dupthresh: u32,
     /// Limited transmit (RFC 3042).
     #[setting(default = true)]

@@ -1,16 +1,16 @@
 //! Knobs of the retransmission timeout.
 
-use rtolab_settings::{Choice, Count, Positive, Setting, Settings, Whole, WrittenOption};
+use rtolab_settings::{Choice, Positive, PositiveCount, Setting, Settings, Whole, WrittenOption};
 use rtolab_time::Duration;
 
 /// The retransmission timeout (RFC 6298).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct RtoConfig {
     /// The gain of SRTT is one in `srtt_gain` (RFC 6298: 8).
-    #[setting(format = Count, default = 8)]
+    #[setting(format = PositiveCount, default = 8)]
     pub srtt_gain: u32,
     /// The gain of RTTVAR is one in `rttvar_gain` (RFC 6298: 4).
-    #[setting(format = Count, default = 4)]
+    #[setting(format = PositiveCount, default = 4)]
     pub rttvar_gain: u32,
     /// How often RTTVAR counts in the timeout; zero leaves it out (RFC 6298: 4).
     #[setting(format = Whole<0, { u32::MAX }>, default = 4)]
@@ -90,27 +90,27 @@ impl RtoFloor {
 }
 
 /// Each floor is a key of its own.
-type Floor = (&'static str, &'static str, &'static str, fn(Duration) -> RtoFloor);
+type Floor = (&'static str, &'static str, &'static [&'static str], fn(Duration) -> RtoFloor);
 const FLOORS: [Floor; 4] = [
-    ("min", "The timeout is never below this (RFC 6298 section 2.4).", "1 s", RtoFloor::Total),
+    ("min", "The timeout is never below this (RFC 6298 section 2.4).", &["1 s"], RtoFloor::Total),
     (
         "min_on_variance",
         "Instead of `min`: the timeout is never below SRTT plus this, as in Linux.",
-        "200 ms",
+        &["200 ms"],
         RtoFloor::Variance,
     ),
     (
         "min_after_backoff",
         "Instead of `min`: the timeout with its back-off is never below this, but what is backed \
          off has no floor, as in old ns-2.",
-        "1 s",
+        &["1 s"],
         RtoFloor::BackedOff,
     ),
     (
         "min_delayed_ack",
         "Instead of `min`: the timeout is never below this while it runs for a segment whose ACK \
          the receiver delays, the last of an odd number; for any other it has no floor.",
-        "500 ms",
+        &["500 ms"],
         RtoFloor::DelayedAck,
     ),
 ];
@@ -122,11 +122,11 @@ impl Settings for RtoFloor {
 
     fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
         const RIVALS: [&str; 4] = [FLOORS[0].0, FLOORS[1].0, FLOORS[2].0, FLOORS[3].0];
-        for (key, about, example, floor) in FLOORS {
+        for (key, about, examples, floor) in FLOORS {
             let mut min = Some(self.duration()).filter(|min| *self == floor(*min));
             let mut written = WrittenOption::<Positive, _>::new(&mut min);
-            let setting = Setting::value(key, about, &mut written).example(example);
-            visit(Setting { rivals: &RIVALS, ..setting });
+            let setting = Setting::value(key, about, &mut written);
+            visit(Setting { examples, rivals: &RIVALS, ..setting });
             *self = min.map_or(*self, floor);
         }
     }

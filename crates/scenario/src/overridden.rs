@@ -1,0 +1,94 @@
+//! Keys of `[tcp]` that have no effect, since a profile sets the same.
+
+use std::collections::BTreeSet;
+
+use rtolab_settings::show;
+use rtolab_tcp::Config;
+use rtolab_tcp::profile::Profile;
+
+use crate::document::{Document, Node, Step, Value};
+use crate::written::Tcp;
+use crate::{Error, Flow, Workload};
+
+/// Where each key of `[tcp]` stands that is written, with what was found there.
+pub(crate) fn written(document: &Document) -> Vec<Error> {
+    let mut keys = Vec::new();
+    let mut path = vec![Step::Key("tcp".to_string())];
+    if let Some(node) = document.node(&path) {
+        collect(document, node, &mut path, &mut keys);
+    }
+    keys
+}
+
+/// The same of the keys that are set.
+pub(crate) fn set(set: &[(String, String)]) -> Vec<Error> {
+    let keys = set.iter().filter(|(key, _)| key.starts_with("tcp."));
+    let error = |(key, value): &(String, String)| Error {
+        file: String::new(),
+        line: None,
+        set: Some(key.clone()),
+        key: key.clone(),
+        problem: format!("{value:?}"),
+    };
+    keys.map(error).collect()
+}
+
+fn collect(document: &Document, node: &Node, path: &mut Vec<Step>, keys: &mut Vec<Error>) {
+    match &node.value {
+        Value::Table(entries) => {
+            for entry in entries {
+                path.push(Step::Key(entry.key.clone()));
+                collect(document, &entry.node, path, keys);
+                path.pop();
+            }
+        }
+        _ => keys.push(document.error(path, node.to_string())),
+    }
+}
+
+/// Does none of `keys` lack effect where these are the senders of all flows, or the flows' own
+/// where there are none?
+pub(crate) fn check(keys: &[Error], flows: &[Flow], senders: &[String]) -> Result<(), Error> {
+    let connections =
+        flows.iter().filter(|flow| !matches!(flow.workload, Workload::Datagrams { .. }));
+    let mut seen = BTreeSet::new();
+    let mut profiles = Vec::new();
+    for flow in connections {
+        let own = [flow.sender.clone()];
+        let names = if flow.own_sender || senders.is_empty() { &own } else { senders };
+        for name in names.iter().filter(|name| seen.insert((*name).clone())) {
+            let first = name.split_once('+').map_or(name.as_str(), |(first, _)| first);
+            let Some(profile) = Profile::find(first) else { return Ok(()) };
+            let mut after = flow.tcp.clone();
+            profile.apply_with(&flow.kernel, &mut after);
+            profiles.push((name.clone(), profile, flow.tcp.clone(), after));
+        }
+    }
+    for key in keys {
+        let shown = |config: &Config| {
+            let path: Vec<_> = key.key.split('.').skip(1).collect();
+            show(&mut Tcp { sender: None, config: config.clone() }, &path)
+        };
+        let effects = profiles.iter().map(|(_, _, before, after)| (shown(before), shown(after)));
+        let effects: Vec<_> = effects.collect();
+        let overrides = |(before, after): &(Option<String>, _)| before.is_some() && before != after;
+        if let (Some((name, profile, ..)), true) = (profiles.first(), effects.iter().all(overrides))
+        {
+            let set = effects[0]
+                .1
+                .as_ref()
+                .map_or("replaces it".to_string(), |value| format!("sets it to {value}"));
+            let kernel = match profile.kernel {
+                Some(_) => ", a key of [kernel] instead",
+                None => "",
+            };
+            let problem = format!(
+                "found {}, but the profile {} of the sender {name:?} {set}; expected no such key \
+                 beside it{kernel}, or a sender without a profile",
+                key.problem, profile.name
+            );
+            return Err(Error { problem, ..key.clone() });
+        }
+    }
+    Ok(())
+}
