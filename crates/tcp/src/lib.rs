@@ -70,6 +70,7 @@ pub mod flight;
 pub mod profile;
 pub mod receiver;
 mod recovery;
+mod reduction;
 pub mod response;
 pub mod rtt;
 mod segment;

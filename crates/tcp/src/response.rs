@@ -40,6 +40,7 @@ use crate::config::{RecoverOnUndo, Response};
 use crate::congestion::Window;
 use crate::flight::AckFacts;
 use crate::recovery::Recovery;
+use crate::reduction::WindowReduction;
 use crate::rtt::Estimate;
 use crate::sender::{Sender, Settled};
 use crate::seq::Seq;
@@ -59,6 +60,7 @@ pub(crate) struct Saved {
     /// FlightSize.
     flight: u64,
     recovery: Recovery,
+    reduction: WindowReduction,
     estimate: Option<Estimate>,
     /// SND.MAX.
     max: Seq,
@@ -212,6 +214,7 @@ impl Sender {
             pipe: cwnd.max(ssthresh),
             flight: self.flight.size(),
             recovery: self.recovery,
+            reduction: self.reduction,
             estimate: self.rtt.estimate(),
             max: self.flight.max(),
             congestion_echoed: self.is_answering_echo(),
@@ -330,6 +333,9 @@ impl Sender {
             }
             Response::Bsd => {
                 self.recovery = saved.recovery;
+                if saved.recovery.is_fast() {
+                    self.reduction.resume(saved.reduction);
+                }
                 (saved.cwnd, saved.ssthresh)
             }
             Response::Linux => {
@@ -368,7 +374,7 @@ impl Sender {
         self.timed_out_at = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
-        self.prr = None;
+        self.reduction.end_prr();
         self.forget_rack_losses();
         let una = self.flight.una();
         match self.config.recover_on_undo {

@@ -5,9 +5,7 @@
 
 mod early_retransmit;
 mod newreno;
-mod prr;
 mod rack;
-mod rate_halving;
 mod reno;
 mod sack;
 mod sack1;
@@ -22,10 +20,7 @@ use crate::flight::{AckFacts, CleanAck, Flight};
 use crate::seq::Seq;
 use crate::timer::TimerTable;
 use newreno::NewReno;
-pub(crate) use prr::Prr;
 pub(crate) use rack::AnyRack;
-use rate_halving::Rate;
-pub(crate) use rate_halving::WindowReduction;
 use reno::Reno;
 use sack::Sack;
 use sack1::Sack1;
@@ -132,13 +127,11 @@ pub(crate) struct Recovery {
     /// In fast recovery: the window without what duplicate acknowledgments add to it, in bytes.
     halved: u64,
     /// The window before that, in bytes.
-    before: u64,
+    pub before: u64,
     /// Is fast recovery under way?
     fast: bool,
     /// What the heuristics of RFC 6582 section 4 keep of the last new acknowledgment.
     newest: NewestAck,
-    /// Rate halving: acknowledgments counted, and the window in bytes that they have led to.
-    rate: Rate,
     algorithm: AnyRecovery,
 }
 
@@ -207,7 +200,6 @@ impl Recovery {
             before: 0,
             fast: false,
             newest: NewestAck::default(),
-            rate: Rate::default(),
             algorithm,
         }
     }

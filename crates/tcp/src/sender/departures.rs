@@ -5,6 +5,7 @@ use rtolab_time::Instant;
 use super::{Chunk, SendPermission, Sender};
 use crate::config::{IdleRestart, RtoFloor};
 use crate::flight::{Cause, Sent};
+use crate::reduction::ReductionAlgorithm;
 use crate::rtt::Trains;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
@@ -46,9 +47,7 @@ impl Sender {
         } else if !retransmission && self.timed.is_none() {
             self.timed = Some((chunk.seq, at));
         }
-        if let Some(prr) = &mut self.prr {
-            prr.sent(u64::from(chunk.len));
-        }
+        self.reduction.on_sent(u64::from(chunk.len));
         if self.rack.is_some() {
             self.on_rack_sends(&chunk, at);
         }

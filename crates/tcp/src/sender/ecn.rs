@@ -80,7 +80,7 @@ impl Sender {
         match self.config.recovery.reduction {
             Reduction::RateHalving => self.begin_window_reduction(before),
             Reduction::Prr(PrrBound::Linux) if self.rack.is_some() => {
-                self.begin_reducing_for_echo(facts, cwnd);
+                self.begin_prr_for_echo(facts, cwnd);
             }
             Reduction::AtOnce | Reduction::Prr(_) => {
                 let least = part.max(self.window.smss).min(self.window.ssthresh);

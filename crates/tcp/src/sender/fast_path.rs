@@ -30,7 +30,7 @@ impl Sender {
             && self.flight.is_clean()
             && self.nxt >= self.flight.max()
             && self.recovery.is_idle()
-            && self.reduction.is_none()
+            && self.reduction.cwr_end().is_none()
             && self.control.is_none()
             && self.resend_head.is_none()
             && self.timed_out_at.is_none()

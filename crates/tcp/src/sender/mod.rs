@@ -16,6 +16,7 @@ mod on_ack;
 mod probes;
 mod progress;
 mod recovering;
+mod reducing;
 mod timeout;
 mod timers;
 mod validation;
@@ -31,7 +32,8 @@ use crate::config::{AfterSyn, Config, Halves, RtoFloor};
 use crate::congestion::Window;
 use crate::event::{Event, Retransmission};
 use crate::flight::{AckFacts, Cause, Flight};
-use crate::recovery::{AnyRack, Prr, Recovery, WindowReduction};
+use crate::recovery::{AnyRack, Recovery};
+use crate::reduction::WindowReduction;
 use crate::response::{Adapting, Discount, Responder, Saved};
 use crate::rtt::{RttEstimator, Trains};
 use crate::segment::Flags;
@@ -139,8 +141,6 @@ pub struct Sender {
     pub(crate) window: Window,
     /// What RACK knows, where loss is told by time.
     pub(crate) rack: Option<Box<AnyRack>>,
-    /// The recovery under way, where the rate is reduced in proportion.
-    pub(crate) prr: Option<Box<Prr>>,
     /// How much of the window is used, where it is validated.
     usage: Option<Box<Usage>>,
     pub(crate) rtt: RttEstimator,
@@ -154,8 +154,8 @@ pub struct Sender {
     trains: Option<Box<Trains>>,
     /// Loss recovery under way, and what it has counted so far.
     pub(crate) recovery: Recovery,
-    /// The window on its way down outside fast recovery.
-    pub(crate) reduction: Option<WindowReduction>,
+    /// How the window comes down, where that takes more than one ACK.
+    pub(crate) reduction: WindowReduction,
     permission: SendPermission,
     /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
     pub(crate) timed_out_at: Option<Seq>,
@@ -187,7 +187,7 @@ impl Sender {
             window,
             rtt,
             recovery: Recovery::new(&config.recovery),
-            reduction: None,
+            reduction: WindowReduction::AtOnce,
             nxt: Seq::FIRST,
             resend_head: None,
             without_retransmission: false,
@@ -204,7 +204,6 @@ impl Sender {
             frto: frto_of(&config),
             bench: bench_of(&config),
             rack: AnyRack::of(&config, None),
-            prr: None,
             discount: Discount::default(),
             adapting: None,
             responder: responder_of(&config),

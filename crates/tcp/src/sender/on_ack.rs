@@ -128,7 +128,7 @@ impl Sender {
         if echoed {
             self.answer_echo(ack);
         }
-        self.reduce_window(ack) || echoed || self.is_reducing_for_echo()
+        self.reduce_in_cwr(ack) || echoed || self.is_reducing_for_echo()
     }
 
     /// Does the window grow for the acknowledgment? New data must be acknowledged outside of fast

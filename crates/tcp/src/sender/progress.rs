@@ -25,7 +25,7 @@ impl Sender {
             Standing::Recovery
         } else if self.flight.una() < self.recovery.recover {
             Standing::Loss
-        } else if self.reduction.is_some() || self.is_reducing_for_echo() {
+        } else if self.reduction.cwr_end().is_some() || self.is_reducing_for_echo() {
             Standing::Reducing
         } else if self.recovery.dupacks > 0 || self.flight.sacked() > 0 {
             Standing::Disorder

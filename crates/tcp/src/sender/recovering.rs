@@ -4,10 +4,11 @@
 use rtolab_time::Instant;
 
 use super::{Chunk, Sender, Settled};
-use crate::config::{Config, FullAck, Reduction};
+use crate::config::{Config, FullAck};
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::recovery::{AnyRack, Context, Entry, LossRecovery, NextSeg, Recovery, Retransmit, Step};
+use crate::reduction::WindowReduction;
 use crate::seq::Seq;
 use crate::timer::Timer;
 
@@ -73,11 +74,7 @@ impl Sender {
             None => recovery.on_ack(ack, &mut cx),
         };
         self.follow_recovery(step, ack.at);
-        match self.config.recovery.reduction {
-            Reduction::AtOnce => {}
-            Reduction::RateHalving => self.halve_rate(ack, recovering),
-            Reduction::Prr(_) => self.reduce_in_proportion(ack, recovering, losses),
-        }
+        self.reduce(ack, recovering, losses);
     }
 
     /// The reordering timer expired.
@@ -87,7 +84,7 @@ impl Sender {
         let step = rack.map_or(Step::None, |rack| rack.on_reordering_timer(recovery, &mut cx));
         self.follow_recovery(step, at);
         if !recovering {
-            self.reduce_in_proportion_at_timer();
+            self.reduce_at_timer();
         }
         self.restart_timer_from_head(at);
     }
@@ -138,7 +135,7 @@ impl Sender {
         let flight_size = self.flight.size() - self.recovery.limited;
         let before = self.window;
         // What a window reduction under way has halved is not halved again.
-        let half = match self.reduction.take() {
+        let half = match self.reduction.cwr_end() {
             None => self.halve_at_loss(flight_size, at),
             Some(_) => self.window.ssthresh,
         };
@@ -151,9 +148,7 @@ impl Sender {
             true if self.rack.is_none() => self.nxt.max(self.flight.head().map_or(una, Sent::end)),
             _ => self.flight.max(),
         };
-        if self.config.recovery.reduction == Reduction::RateHalving {
-            self.begin_rate_halving(flight_size);
-        }
+        self.begin_reduction(flight_size);
         self.window.cwnd += entry.inflation;
         self.retransmit(entry.retransmit, Cause::FastRetransmit);
     }
@@ -164,7 +159,7 @@ impl Sender {
         self.push_event(Event::FastRetransmit(self.retransmission(una, at)));
         self.halve(self.flight.size() - self.recovery.limited);
         self.window.set_segments(1);
-        self.reduction = None;
+        self.reduction = WindowReduction::AtOnce;
         self.recovery.on_slow_start(self.flight.max());
         self.nxt = self.flight.head().map_or(una, Sent::end);
         self.resend_head = Some(Cause::FastRetransmit);
@@ -216,7 +211,7 @@ impl Sender {
                 self.flight.clear_losses();
             }
         }
-        self.prr = None;
+        self.reduction.end_prr();
     }
 
     /// What a fast retransmit or timeout retransmits: the head, or the first that is lost by time.

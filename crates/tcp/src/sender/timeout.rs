@@ -9,6 +9,7 @@ use crate::config::{
 };
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
+use crate::reduction::WindowReduction;
 use crate::rtt::Trains;
 use crate::segment::Flags;
 use crate::spurious::{Entry, Expiry};
@@ -147,7 +148,7 @@ impl Sender {
         };
         self.doubt_reordering();
         self.recovery.on_timeout(self.flight.max());
-        (self.reduction, self.prr) = (None, None);
+        self.reduction = WindowReduction::AtOnce;
         self.invalidate();
         match self.config.recovery.sack.on_timeout {
             _ if self.rack.is_some() => self.on_rack_timeout(at),

@@ -1,0 +1,79 @@
+//! Proportional rate reduction: RFC 6937, and RFC 9937 after it. While the window comes down, what
+//! leaves is in proportion to what is delivered; once it is down, what leaves makes up for losses,
+//! within a bound.
+
+use super::{ReductionAck, ReductionAlgorithm};
+use crate::config::PrrBound;
+use crate::congestion::Window;
+use crate::seq::Seq;
+
+/// One recovery as PRR sees it, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prr {
+    bound: PrrBound,
+    /// Where the recovery ends that is counted here.
+    recover: Seq,
+    /// Delivered in it.
+    prr_delivered: u64,
+    /// Sent in it.
+    prr_out: u64,
+    /// What may be delivered in it (`RecoverFS`).
+    recover_fs: u64,
+}
+
+impl Prr {
+    /// A recovery begins that ends at `recover`. `recover_fs` is `ssthresh` at least: where the window
+    /// was smaller than that, no more leaves than is delivered.
+    pub fn new(bound: PrrBound, recover: Seq, recover_fs: u64, ssthresh: u64) -> Self {
+        Self { bound, recover, prr_delivered: 0, prr_out: 0, recover_fs: recover_fs.max(ssthresh) }
+    }
+
+    /// Does it count the recovery that ends at `recover`?
+    pub fn counts(&self, recover: Seq) -> bool {
+        self.recover == recover
+    }
+
+    /// `CEIL(prr_delivered * ssthresh / RecoverFS)`, to Linux in whole segments.
+    fn proportion(&self, window: &Window) -> u64 {
+        let product = u128::from(self.prr_delivered) * u128::from(window.ssthresh);
+        let bytes = u64::try_from(product.div_ceil(u128::from(self.recover_fs)));
+        match (self.bound, bytes.unwrap_or(u64::MAX)) {
+            (PrrBound::Linux, bytes) => bytes.next_multiple_of(window.smss),
+            (PrrBound::Crb | PrrBound::Ssrb | PrrBound::Rfc9937, bytes) => bytes,
+        }
+    }
+}
+
+impl ReductionAlgorithm for Prr {
+    /// RFC 9937 section 6.2, RFC 6937 section 3.
+    fn on_ack(&mut self, ack: &ReductionAck, window: &Window) -> u64 {
+        let Window { ssthresh, smss, .. } = *window;
+        let ReductionAck { pipe, delivered_data, safe_ack, .. } = *ack;
+        self.prr_delivered += delivered_data;
+        let sndcnt = if pipe > ssthresh {
+            // sndcnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out
+            self.proportion(window).saturating_sub(self.prr_out)
+        } else {
+            let crb = self.prr_delivered.saturating_sub(self.prr_out);
+            let limit = match self.bound {
+                // limit = prr_delivered - prr_out
+                PrrBound::Crb => crb,
+                // limit = MAX(prr_delivered - prr_out, DeliveredData) + MSS
+                PrrBound::Ssrb => crb.max(delivered_data) + smss,
+                // The same, but + MSS only if SafeACK.
+                PrrBound::Rfc9937 | PrrBound::Linux => {
+                    crb.max(delivered_data) + if safe_ack { smss } else { 0 }
+                }
+            };
+            // sndcnt = MIN(ssthresh - pipe, limit)
+            limit.min(ssthresh - pipe)
+        };
+        // The fast retransmit leaves in any case.
+        let sndcnt = if self.prr_out == 0 { sndcnt.max(smss) } else { sndcnt };
+        (pipe + sndcnt).max(smss)
+    }
+
+    fn on_sent(&mut self, bytes: u64) {
+        self.prr_out += bytes;
+    }
+}
