@@ -16,7 +16,7 @@ use crate::response;
 
 pub use crate::spurious::FrtoVariant;
 pub use congestion::{
-    CongestionConfig, Control, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
+    CongestionAlgorithm, CongestionConfig, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
 };
 pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, Handshake, KeepAlive, Limits, Nagle,

@@ -1,272 +1,270 @@
-//! How fast: slow start and congestion avoidance of Reno (RFC 5681 section 3.1); and what stands
-//! beside or in place of it, in files of their own.
+//! How fast? Slow start, congestion avoidance, and what a loss leaves of the window.
+//!
+//! A congestion control is a file and a row of `controls!`.
 
 mod cubic;
 mod hystart;
+mod reno;
+mod unlimited;
+mod window;
 
-pub(crate) use cubic::Acknowledged;
-pub use cubic::Cubic;
-pub use hystart::HyStart;
-pub(crate) use hystart::Progress;
+pub use window::Window;
 
-use crate::config::{Avoidance, Halving, InitialWindow, SlowStart, WindowConfig};
+use alloc::boxed::Box;
 
-/// The congestion window and the slow-start threshold, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Congestion window; at least one segment.
-    pub cwnd: u64,
-    /// Slow-start threshold; [`u64::MAX`] while it is as high as possible.
-    pub ssthresh: u64,
-    /// Sender maximum segment size.
-    pub smss: u64,
-    halving: Halving,
-    avoidance: Avoidance,
-    /// Bytes acknowledged since the window last grew (RFC 3465 section 2.1).
-    counted: u64,
-    /// What the window has beyond `cwnd`, in bytes / 2^32: where fractions count.
-    fraction: u32,
-    slow_start: SlowStart,
-    /// Did a timeout begin the slow start under way?
-    timed_out: bool,
+use rtolab_settings::Choice;
+use rtolab_time::{Duration, Instant};
+
+use crate::config::{Config, CongestionConfig, CubicGrowth, CubicUndo, Halves};
+use crate::seq::Seq;
+use cubic::{Cubic, LinuxCubic};
+use hystart::HyStart;
+use reno::Reno;
+use unlimited::Unlimited;
+
+/// A congestion control: how the window grows in congestion avoidance, and what a loss leaves of it.
+pub(crate) trait CongestionControl {
+    /// New data are acknowledged in congestion avoidance: `window` grows.
+    fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked);
+
+    /// A loss or a congestion mark: what is left of `bytes` for `ssthresh`, in bytes. `cwnd` is the
+    /// window before it, without what fast recovery added to it.
+    fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64;
+
+    /// The retransmission timer expired.
+    fn on_timeout(&mut self) {}
+
+    /// A round trip was measured.
+    fn on_rtt(&mut self, rtt: Duration) {
+        let _ = rtt;
+    }
+
+    /// Does it leave out what round trips show at `at`?
+    fn ignores_rtt(&self, at: Instant) -> bool {
+        let _ = at;
+        false
+    }
+
+    /// Nothing was outstanding for `idle`.
+    fn after_idle(&mut self, idle: Duration) {
+        let _ = idle;
+    }
+
+    /// A reduction that may prove spurious is about to begin.
+    fn save(&mut self) {}
+
+    /// The reduction was spurious, and the windows are as before it.
+    fn undo(&mut self) {}
+
+    /// Does the window of `cwnd` bytes stay, though its reduction from `before` bytes was spurious?
+    fn keeps_window(&self, before: u64, cwnd: u64) -> bool {
+        let _ = (before, cwnd);
+        false
+    }
+
+    /// Does the congestion window limit what is outstanding?
+    fn is_limiting(&self) -> bool {
+        true
+    }
 }
 
-impl Window {
-    /// What never limits: 1 GiB, which is more than a peer can offer (RFC 7323 section 2.3).
-    pub(crate) const UNLIMITED: u64 = 1 << 30;
+/// A form of a congestion control that a sender may name.
+#[derive(Clone, Copy)]
+pub(crate) struct ControlTerm {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub source: &'static str,
+    pub set: fn(&mut Config),
+}
 
-    /// The window of a new connection with segments of `smss` bytes; one segment if its SYN was
-    /// lost (RFC 5681 section 3.1).
-    pub fn new(config: &WindowConfig, smss: u32, syn_lost: bool) -> Self {
-        let smss = u64::from(smss);
-        let ssthresh = config.initial_ssthresh.map_or(u64::MAX, |count| u64::from(count) * smss);
-        let WindowConfig { halving, avoidance, slow_start, .. } = *config;
-        let mut window = Self {
-            cwnd: smss,
-            ssthresh,
-            smss,
-            halving,
-            avoidance,
-            counted: 0,
-            fraction: 0,
-            slow_start,
-            timed_out: false,
-        };
-        if !syn_lost {
-            window.cwnd = window.initial(config);
+/// Makes the table of congestion controls, and the enums that choose one and hold its state. A row
+/// is: what a scenario may choose, and what that is; the types of its state, and how that is made; and
+/// for senders the name, title and source of each form, and what it sets beside the choice.
+macro_rules! controls {
+    ($($(#[$attribute:meta])+ $choice:ident [$($state:ident),+] $new:expr
+        $(, { $term:literal, $title:literal, $source:literal, $set:expr })*;)+) => {
+        /// How the window grows in congestion avoidance, and how far a loss cuts it.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
+        pub enum CongestionAlgorithm {
+            $($(#[$attribute])+ $choice,)+
         }
-        window
-    }
 
-    /// The initial window in bytes.
-    pub fn initial(&self, config: &WindowConfig) -> u64 {
-        let smss = self.smss;
-        let segments = |most: u64, bytes: u64| (most * smss).min(bytes.max(2 * smss));
-        match config.initial {
-            InitialWindow::Segments(count) => u64::from(count.max(1)) * smss,
-            InitialWindow::Rfc3390 => segments(4, 4380),
-            InitialWindow::Rfc6928 => segments(10, 14_600),
-            InitialWindow::Rfc5681 if smss > 2190 => 2 * smss,
-            InitialWindow::Rfc5681 if smss > 1095 => 3 * smss,
-            InitialWindow::Rfc5681 => 4 * smss,
-            InitialWindow::Bytes(bytes) => (u64::from(bytes) / smss * smss).max(smss),
+        /// Every form of one that a sender may name.
+        pub(crate) const CONTROL_TERMS: &[ControlTerm] = &[$($(ControlTerm {
+            name: $term,
+            title: $title,
+            source: $source,
+            set: |config| {
+                config.congestion.control = CongestionAlgorithm::$choice;
+                let set: fn(&mut Config) = $set;
+                set(config);
+            },
+        },)*)+];
+
+        /// The state of a congestion control.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum ControlState {
+            $($($state($state),)+)+
         }
-    }
 
-    /// From now on the window grows and is halved as `config` says.
-    pub(crate) const fn adopt(&mut self, config: &WindowConfig) {
-        (self.halving, self.avoidance) = (config.halving, config.avoidance);
-        self.slow_start = config.slow_start;
-    }
+        $($(impl From<$state> for ControlState {
+            fn from(state: $state) -> Self {
+                Self::$state(state)
+            }
+        })+)+
 
-    /// An acknowledgment of `acked` new bytes arrived outside fast recovery.
-    #[inline(always)]
-    pub fn grow(&mut self, acked: u64) {
-        let slow_start = self.cwnd < self.ssthresh;
-        let acked = if slow_start { self.grow_in_slow_start(acked) } else { acked };
-        if !slow_start || acked > 0 {
-            self.avoid(acked);
-        }
-    }
-
-    /// The same in slow start; returns what of it is left for congestion avoidance.
-    #[inline(always)]
-    pub(crate) fn grow_in_slow_start(&mut self, acked: u64) -> u64 {
-        let grown = match self.slow_start {
-            SlowStart::TwoSegments if !self.timed_out => acked.min(2 * self.smss),
-            SlowStart::OneSegment | SlowStart::TwoSegments => acked.min(self.smss),
-            SlowStart::PerAck => self.smss,
-            SlowStart::Delivered => acked.min(self.ssthresh - self.cwnd),
-        };
-        self.cwnd += grown;
-        if self.slow_start == SlowStart::Delivered { acked - grown } else { 0 }
-    }
-
-    /// The same in congestion avoidance.
-    #[inline(always)]
-    pub(crate) fn avoid(&mut self, acked: u64) {
-        self.timed_out = false;
-        match self.avoidance {
-            Avoidance::Formula => self.cwnd += (self.smss * self.smss / self.cwnd).max(1),
-            Avoidance::Fraction => self.grow_by_fraction(),
-            Avoidance::ByteCounting => {
-                self.counted += acked;
-                if self.counted >= self.cwnd {
-                    self.counted -= self.cwnd;
-                    self.cwnd += self.smss;
-                }
+        impl ControlState {
+            fn new(config: &CongestionConfig) -> Self {
+                let new: fn(&CongestionConfig) -> Self = match config.control {
+                    $(CongestionAlgorithm::$choice => $new,)+
+                };
+                new(config)
             }
         }
-    }
 
-    /// `SMSS * SMSS / cwnd`, of which nothing is rounded away that would ever show.
-    fn grow_by_fraction(&mut self) {
-        let cwnd = u128::from(self.cwnd) << 32 | u128::from(self.fraction);
-        let grown = cwnd + (u128::from(self.smss * self.smss) << 64) / cwnd;
-        (self.cwnd, self.fraction) = ((grown >> 32) as u64, grown as u32);
-    }
-
-    /// Half of what is outstanding, but at least two segments (RFC 5681 equation 4).
-    pub fn halve(&mut self, flight_size: u64) {
-        self.cut_to(flight_size / 2);
-    }
-
-    /// `ssthresh` is what a loss leaves: `part` bytes, but at least two segments.
-    pub(crate) fn cut_to(&mut self, part: u64) {
-        let part = match self.halving {
-            Halving::Bytes => part,
-            Halving::Segments => part / self.smss * self.smss,
-        };
-        self.ssthresh = part.max(2 * self.smss);
-        self.fraction = 0;
-    }
-
-    /// The window becomes `half` of what was halved, but at least a segment. Half of the window
-    /// `before` it is to its fraction, where fractions count.
-    pub(crate) fn set_half(&mut self, half: u64, before: &Self) {
-        self.cwnd = half.max(self.smss);
-        if self.avoidance == Avoidance::Fraction && self.cwnd == before.cwnd / 2 {
-            let odd = (before.cwnd % 2) as u32;
-            self.fraction = odd << 31 | before.fraction >> 1;
+        impl CongestionControl for ControlState {
+            fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked) {
+                match self { $($(Self::$state(it) => it.congestion_avoidance(window, acked),)+)+ }
+            }
+            fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
+                match self { $($(Self::$state(it) => it.on_loss(bytes, cwnd, window),)+)+ }
+            }
+            fn on_timeout(&mut self) {
+                match self { $($(Self::$state(it) => it.on_timeout(),)+)+ }
+            }
+            fn on_rtt(&mut self, rtt: Duration) {
+                match self { $($(Self::$state(it) => it.on_rtt(rtt),)+)+ }
+            }
+            fn ignores_rtt(&self, at: Instant) -> bool {
+                match self { $($(Self::$state(it) => it.ignores_rtt(at),)+)+ }
+            }
+            fn after_idle(&mut self, idle: Duration) {
+                match self { $($(Self::$state(it) => it.after_idle(idle),)+)+ }
+            }
+            fn save(&mut self) {
+                match self { $($(Self::$state(it) => it.save(),)+)+ }
+            }
+            fn undo(&mut self) {
+                match self { $($(Self::$state(it) => it.undo(),)+)+ }
+            }
+            fn keeps_window(&self, before: u64, cwnd: u64) -> bool {
+                match self { $($(Self::$state(it) => it.keeps_window(before, cwnd),)+)+ }
+            }
+            fn is_limiting(&self) -> bool {
+                match self { $($(Self::$state(it) => it.is_limiting(),)+)+ }
+            }
         }
-    }
-
-    /// A timeout, or what does as a timeout does, sets the window to whole segments.
-    pub fn set_segments(&mut self, count: u32) {
-        self.cwnd = u64::from(count) * self.smss;
-        (self.counted, self.fraction) = (0, 0);
-        self.timed_out = true;
-    }
+    };
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Config;
+controls! {
+    /// By a segment a round trip, and by half (RFC 5681).
+    #[default]
+    Reno [Reno] |_| Reno.into();
+    /// By a cubic function of the time since the last cut, and by three tenths (RFC 9438).
+    Cubic [Cubic, LinuxCubic] |config| match config.cubic.growth {
+        CubicGrowth::Rfc9438 => Cubic::new(config.cubic).into(),
+        CubicGrowth::Linux => LinuxCubic::new(config.cubic).into(),
+    },
+        { "cubic", "CUBIC", "RFC 9438", |_| {} },
+        { "cubic:linux", "CUBIC, whose curve no undo restores", "Linux, tcp_cubic.c", |config| {
+            config.congestion.cubic.undo = CubicUndo::Linux;
+            config.congestion.cubic.growth = CubicGrowth::Linux;
+            config.window.halves = Halves::CongestionWindow;
+        }};
+    /// Not at all: only what the peer offers limits what is outstanding, as in stacks that leave
+    /// congestion control out (smoltcp).
+    None [Unlimited] |_| Unlimited.into(),
+        { "no-control", "no window but the one that is offered", "smoltcp 0.13, NoControl", |_| {} };
+}
 
-    fn window(cwnd: u32, ssthresh: u32, avoidance: Avoidance) -> Window {
-        let initial = InitialWindow::Segments(cwnd);
-        let config = Config::default().window;
-        let config =
-            WindowConfig { initial, initial_ssthresh: Some(ssthresh), avoidance, ..config };
-        Window::new(&config, 1000, false)
+/// An ACK of new data, as a congestion control sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acked {
+    pub at: Instant,
+    /// How many bytes it acknowledges.
+    pub bytes: u64,
+    /// The smoothed round trip, zero before there is one.
+    pub srtt: Duration,
+    /// SND.UNA and SND.MAX after it.
+    pub una: Seq,
+    pub max: Seq,
+    /// When the oldest segment that it acknowledges was first sent.
+    pub oldest_sent: Option<Instant>,
+}
+
+/// What grows and cuts the window where plain Reno does not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Controller {
+    pub state: ControlState,
+    hystart: Option<HyStart>,
+    /// When data left last, if nothing is outstanding since.
+    idle_since: Option<Instant>,
+}
+
+impl Controller {
+    /// The one that `config` names; `None`: Reno alone.
+    pub fn new(config: &CongestionConfig) -> Option<Box<Self>> {
+        let hystart = HyStart::new(config.slow_start_exit);
+        let plain = config.control == CongestionAlgorithm::Reno && hystart.is_none();
+        (!plain)
+            .then(|| Box::new(Self { state: ControlState::new(config), hystart, idle_since: None }))
     }
 
-    #[test]
-    fn t_cc_1_slow_start_counts_bytes_up_to_one_segment() {
-        let mut window = window(2, 100, Avoidance::Formula);
-        window.grow(2000);
-        assert_eq!(window.cwnd, 3000);
+    /// New data are acknowledged, and nothing forbids that the window grows. Nothing is outstanding
+    /// since `idle_since`.
+    pub fn on_ack(&mut self, window: &mut Window, acked: &Acked, idle_since: Option<Instant>) {
+        if let Some(since) = core::mem::replace(&mut self.idle_since, idle_since) {
+            self.state.after_idle(acked.oldest_sent.unwrap_or(since) - since);
+        }
+        let mut acked = *acked;
+        if window.cwnd < window.ssthresh {
+            acked.bytes = match &mut self.hystart {
+                Some(hystart) => hystart.slow_start(window, &acked),
+                None => window.slow_start(acked.bytes),
+            };
+            if acked.bytes == 0 {
+                return;
+            }
+        }
+        window.timed_out = false;
+        self.state.congestion_avoidance(window, &acked);
     }
 
-    #[test]
-    fn t_cc_1_counts_two_segments_or_whole_acknowledgments_where_told() {
-        for (slow_start, acked, grown) in [
-            (SlowStart::TwoSegments, 2000, 4000),
-            (SlowStart::TwoSegments, 3000, 4000),
-            (SlowStart::PerAck, 2000, 3000),
-            (SlowStart::PerAck, 250, 3000),
-        ] {
-            let mut window = Window { slow_start, ..window(2, 100, Avoidance::Formula) };
-            window.grow(acked);
-            assert_eq!(window.cwnd, grown, "{slow_start:?} {acked}");
+    /// A round trip was measured, of the handshake if an ACK `acks_syn`.
+    pub fn on_rtt(&mut self, rtt: Duration, at: Instant, acks_syn: bool) {
+        if self.state.ignores_rtt(at) {
+            return;
+        }
+        // CUBIC begins after the handshake (`tcp_init_transfer`).
+        if !acks_syn {
+            self.state.on_rtt(rtt);
+        }
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_rtt(rtt);
         }
     }
 
-    #[test]
-    fn after_a_timeout_one_segment_counts_until_slow_start_ends() {
-        let slow_start = SlowStart::TwoSegments;
-        let mut window = Window { slow_start, ..window(8, 100, Avoidance::Formula) };
-        window.halve(4000);
-        window.set_segments(1);
-        window.grow(2000);
-        assert_eq!(window.cwnd, 2000);
-        // Congestion avoidance, and slow start after something else.
-        window.grow(2000);
-        window.ssthresh = 100_000;
-        window.grow(2000);
-        assert_eq!(window.cwnd, 2000 + 500 + 2000);
-    }
-
-    #[test]
-    fn t_cc_2_congestion_avoidance_grows_by_one_segment_a_window() {
-        let mut exact = window(4, 4, Avoidance::ByteCounting);
-        let mut formula = window(4, 4, Avoidance::Formula);
-        for _ in 0..4 {
-            exact.grow(1000);
-            formula.grow(1000);
+    /// Something arrived: it is not known yet whether the window grows for it.
+    pub fn on_arrival(&mut self, window: &mut Window, acked: &Acked) {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_arrival(window, acked);
         }
-        assert_eq!(exact.cwnd, 5000);
-        // 250, 235, 222 and 212 bytes.
-        assert_eq!(formula.cwnd, 4919);
     }
 
-    #[test]
-    fn t_cc_2_fractions_of_a_byte_add_up() {
-        let grown = |avoidance| {
-            let mut window = window(2, 2, avoidance);
-            (0..1000).for_each(|_| window.grow(1000));
-            window.cwnd
-        };
-        // As a sum of fractions of a segment, which ns-2 forms.
-        let segments = (0..1000).fold(2.0, |cwnd: f64, _| cwnd + 1.0 / cwnd);
-        assert_eq!(grown(Avoidance::Fraction), (segments * 1000.0) as u64);
-        assert!(grown(Avoidance::Formula) < grown(Avoidance::Fraction) - 300);
-    }
-
-    #[test]
-    fn t_cc_2_a_cut_leaves_no_fraction() {
-        let mut cut = window(3, 3, Avoidance::Fraction);
-        cut.grow(1000);
-        assert_ne!(cut.fraction, 0);
-        cut.set_segments(3);
-        cut.timed_out = false;
-        assert_eq!(cut, window(3, 3, Avoidance::Fraction));
-    }
-
-    #[test]
-    fn t_cc_7_divided_acknowledgments_gain_nothing() {
-        let mut window = window(2, 100, Avoidance::Formula);
-        (0..4).for_each(|_| window.grow(250));
-        assert_eq!(window.cwnd, 3000);
-    }
-
-    #[test]
-    fn initial_windows() {
-        let initial = |initial, smss| {
-            let config = WindowConfig { initial, ..Config::default().window };
-            Window::new(&config, smss, false).cwnd / u64::from(smss)
-        };
-        for (smss, rfc3390, rfc6928) in [(536, 4, 10), (1460, 3, 10), (2190, 2, 6), (4000, 2, 3)] {
-            assert_eq!(initial(InitialWindow::Rfc3390, smss), rfc3390);
-            assert_eq!(initial(InitialWindow::Rfc6928, smss), rfc6928);
+    /// A loss or a congestion mark: see [`CongestionControl::on_loss`].
+    pub fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_loss();
         }
-        for (smss, rfc5681) in [(536, 4), (1095, 4), (1096, 3), (2190, 3), (2191, 2)] {
-            assert_eq!(initial(InitialWindow::Rfc5681, smss), rfc5681);
+        self.state.on_loss(bytes, cwnd, window)
+    }
+
+    /// The retransmission timer expired.
+    pub fn on_timeout(&mut self) {
+        self.state.on_timeout();
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_timeout();
         }
-        for (bytes, smss, segments) in [(16_384, 256, 64), (16_384, 1000, 16), (100, 1000, 1)] {
-            assert_eq!(initial(InitialWindow::Bytes(bytes), smss), segments);
-        }
-        assert_eq!(Window::new(&Config::default().window, 1460, true).cwnd, 1460);
     }
 }

@@ -253,7 +253,7 @@ impl Sender {
         };
         let saved = **saved;
         let timeout = !finding.is_of_fast_retransmit();
-        let outgrown = self.has_outgrown(saved.cwnd);
+        let outgrown = self.keeps_window(saved.cwnd);
         match response {
             Response::None => return Settled::No,
             // RFC 4015 section 3.2 is for timeouts.
@@ -289,7 +289,7 @@ impl Sender {
             _ if saved.congestion_echoed || outgrown => Settled::Restored,
             response => {
                 self.restore(response, &saved, facts);
-                self.restore_curve();
+                self.undo_control();
                 self.withdraw_cwr();
                 match response {
                     // It grows for this acknowledgment as for any other.

@@ -4,7 +4,7 @@ use core::ffi::c_int;
 use std::sync::Arc;
 
 use rtolab_tcp::Config;
-use rtolab_tcp::config::{Control, GiveUp, Nagle, SlowStartExit};
+use rtolab_tcp::config::{CongestionAlgorithm, GiveUp, Nagle, SlowStartExit};
 use rtolab_time::Duration;
 
 use super::Host;
@@ -53,11 +53,11 @@ fn set(
     match (option, number) {
         ((libc::SOL_TCP, libc::TCP_CONGESTION), _) => match value {
             b"reno" => {
-                config.congestion.control = Control::Reno;
+                config.congestion.control = CongestionAlgorithm::Reno;
                 config.congestion.slow_start_exit = SlowStartExit::Loss;
             }
             b"cubic" => {
-                config.congestion.control = Control::Cubic;
+                config.congestion.control = CongestionAlgorithm::Cubic;
                 config.congestion.slow_start_exit = SlowStartExit::HyStart;
             }
             _ => return Err(Stop::Error(libc::ENOENT)),

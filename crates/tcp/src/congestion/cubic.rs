@@ -9,9 +9,9 @@ mod linux;
 
 use rtolab_time::{Duration, Instant};
 
-use super::Window;
-use crate::config::{CubicConfig, CubicGrowth, CubicUndo};
-use linux::Counts;
+use super::{Acked, CongestionControl, Window};
+use crate::config::{CubicConfig, CubicUndo};
+pub(super) use linux::LinuxCubic;
 
 /// How steep the curve is (`C`, section 5), in segments a cubed second.
 const C: f64 = 0.4;
@@ -21,14 +21,13 @@ const MOST_GROWTH: f64 = 1.5;
 
 /// A sender's place on the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cubic {
+pub(crate) struct Cubic {
     config: CubicConfig,
     curve: Curve,
-    /// The curve before the cut that may turn out wrong.
-    undo: Option<Curve>,
+    /// The curve before a reduction that may prove spurious.
+    prior: Option<Curve>,
     /// What the window has beyond its whole bytes, in bytes.
     fraction: f64,
-    counts: Counts,
 }
 
 /// The curve of one congestion avoidance, from one cut to the next.
@@ -44,147 +43,38 @@ struct Curve {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Epoch {
-    /// `t_epoch`, idle times left out.
-    began: Instant,
+    /// When it began, idle times left out.
+    t_epoch: Instant,
     /// `K`: when the curve is back at `W_max`.
     k: f64,
     /// `W_est`: the window of a Reno that is cut as little.
     w_est: f64,
 }
 
-/// New data are acknowledged.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Acknowledged {
-    /// So many bytes.
-    pub bytes: u64,
-    /// When.
-    pub at: Instant,
-    /// The smoothed round trip, zero before there is one.
-    pub srtt: Duration,
-}
-
 impl Cubic {
-    /// Nothing was cut so far.
-    pub(crate) fn new(config: CubicConfig) -> Self {
-        Self {
-            config,
-            curve: Curve::default(),
-            undo: None,
-            fraction: 0.0,
-            counts: Counts::default(),
-        }
-    }
-
-    /// What a loss leaves of `bytes` (section 4.6).
-    pub(crate) fn remainder(&self, bytes: u64) -> u64 {
-        bytes * u64::from(self.config.beta) / 1000
-    }
-
-    /// The window of `cwnd` bytes is cut: the next congestion avoidance has a curve of its own
-    /// (sections 4.6 and 4.7).
-    pub(crate) fn cut(&mut self, cwnd: u64, smss: u64) {
-        let cwnd = cwnd as f64 / smss as f64;
-        let converges = self.config.fast_convergence && cwnd < self.curve.w_max;
-        let w_max = if converges { cwnd * f64::midpoint(1.0, self.beta()) } else { cwnd };
-        let w_max = match self.config.growth {
-            CubicGrowth::Linux => libm::floor(w_max),
-            CubicGrowth::Rfc9438 => w_max,
-        };
-        self.curve = Curve { w_max, cwnd_prior: cwnd, epoch: None };
-        self.counts.cut();
-        self.fraction = 0.0;
-    }
-
-    /// The retransmission timer expired: congestion avoidance will begin with a flat curve (section
-    /// 4.8).
-    pub(crate) fn on_timeout(&mut self) {
-        self.curve.w_max = 0.0;
-        self.counts = Counts::default();
-        self.curve.epoch = None;
-        self.fraction = 0.0;
-    }
-
-    /// Does a round trip that is measured now say nothing?
-    pub(crate) fn is_settling(&self, at: Instant) -> bool {
-        self.config.growth == CubicGrowth::Linux && self.counts.is_settling(at)
-    }
-
-    /// A round trip was measured.
-    pub(crate) fn sample(&mut self, rtt: Duration) {
-        self.counts.sample(rtt);
-    }
-
-    /// The curve is about to be left; whether for good is not known yet.
-    pub(crate) fn save(&mut self) {
-        self.undo = Some(self.curve);
-    }
-
-    /// Is a window of `cwnd` bytes left alone, though it is found that its cut from `before` was
-    /// wrong (section 4.9.2)?
-    pub(crate) fn has_outgrown(&self, before: u64, cwnd: u64) -> bool {
-        self.config.undo == CubicUndo::Rfc9438 && cwnd >= before
-    }
-
-    /// The cut was wrong, and the windows are as before it (section 4.9.2).
-    pub(crate) fn restore(&mut self) {
-        if let (CubicUndo::Rfc9438, Some(curve)) = (self.config.undo, self.undo.take()) {
-            self.curve = curve;
-        }
-    }
-
-    /// Nothing was outstanding for so long: that time does not count (section 4.2).
-    pub(crate) fn skip(&mut self, idle: Duration) {
-        self.counts.skip(idle);
-        if let Some(epoch) = &mut self.curve.epoch {
-            epoch.began += idle;
-        }
-    }
-
-    /// Something is acknowledged in congestion avoidance (sections 4.2 to 4.5).
-    pub(crate) fn grow(&mut self, window: &mut Window, acked: &Acknowledged) {
-        if self.config.growth == CubicGrowth::Linux {
-            window.timed_out = false;
-            let (w_max, beta) = (self.curve.w_max, self.beta());
-            self.counts.grow(window, acked, w_max, beta);
-            return;
-        }
-        let smss = window.smss as f64;
-        let cwnd = (window.cwnd as f64 + self.fraction) / smss;
-        let segments = acked.bytes as f64 / smss;
-        window.timed_out = false;
-        self.begin(cwnd, acked.at);
-        let Some(w_est) = self.reno_window(cwnd, segments) else { return };
-        let t = self.elapsed(acked.at);
-        let grown = if self.config.reno_friendly && self.w_cubic(t) < w_est {
-            w_est.max(cwnd)
-        } else {
-            let target = self.w_cubic(t + acked.srtt.secs_f64());
-            let target = target.clamp(cwnd, cwnd * MOST_GROWTH);
-            cwnd + (target - cwnd) / cwnd * segments
-        };
-        let bytes = grown * smss;
-        window.cwnd = bytes as u64;
-        self.fraction = bytes - window.cwnd as f64;
+    /// No reduction so far.
+    pub fn new(config: CubicConfig) -> Self {
+        Self { config, curve: Curve::default(), prior: None, fraction: 0.0 }
     }
 
     fn beta(&self) -> f64 {
-        f64::from(self.config.beta) / 1000.0
+        beta(&self.config)
     }
 
     /// The congestion avoidance begins, unless it has (section 4.2, figure 2).
-    fn begin(&mut self, cwnd: f64, at: Instant) {
+    fn begin_epoch(&mut self, cwnd: f64, at: Instant) {
         if self.curve.epoch.is_some() {
             return;
         }
         let w_max = self.curve.w_max.max(cwnd);
         let k = libm::cbrt((w_max - cwnd) / C);
         self.curve.w_max = w_max;
-        self.curve.epoch = Some(Epoch { began: at, k, w_est: cwnd });
+        self.curve.epoch = Some(Epoch { t_epoch: at, k, w_est: cwnd });
     }
 
     /// `t`, in seconds.
     fn elapsed(&self, at: Instant) -> f64 {
-        self.curve.epoch.map_or(0.0, |epoch| at.since(epoch.began).secs_f64())
+        self.curve.epoch.map_or(0.0, |epoch| at.since(epoch.t_epoch).secs_f64())
     }
 
     /// `W_cubic(t)` (section 4.2, figure 1).
@@ -205,6 +95,89 @@ impl Cubic {
         epoch.w_est += alpha * segments / cwnd;
         Some(epoch.w_est)
     }
+}
+
+impl CongestionControl for Cubic {
+    /// Sections 4.2 to 4.5.
+    fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked) {
+        let smss = window.smss as f64;
+        let cwnd = (window.cwnd as f64 + self.fraction) / smss;
+        let segments = acked.bytes as f64 / smss;
+        self.begin_epoch(cwnd, acked.at);
+        let Some(w_est) = self.reno_window(cwnd, segments) else { return };
+        let t = self.elapsed(acked.at);
+        let cwnd = if self.config.reno_friendly && self.w_cubic(t) < w_est {
+            w_est.max(cwnd)
+        } else {
+            // target = W_cubic(t + RTT), within cwnd and 1.5 * cwnd
+            let target = self.w_cubic(t + acked.srtt.secs_f64());
+            let target = target.clamp(cwnd, cwnd * MOST_GROWTH);
+            // cwnd += (target - cwnd) / cwnd, for each segment
+            cwnd + (target - cwnd) / cwnd * segments
+        };
+        let bytes = cwnd * smss;
+        window.cwnd = bytes as u64;
+        self.fraction = bytes - window.cwnd as f64;
+    }
+
+    /// The next congestion avoidance has a curve of its own (sections 4.6 and 4.7).
+    fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
+        let cwnd = cwnd as f64 / window.smss as f64;
+        let w_max = w_max(&self.config, cwnd, self.curve.w_max);
+        self.curve = Curve { w_max, cwnd_prior: cwnd, epoch: None };
+        self.fraction = 0.0;
+        ssthresh(&self.config, bytes)
+    }
+
+    /// Congestion avoidance will begin with a flat curve (section 4.8).
+    fn on_timeout(&mut self) {
+        self.curve.w_max = 0.0;
+        self.curve.epoch = None;
+        self.fraction = 0.0;
+    }
+
+    /// Idle time does not count (section 4.2).
+    fn after_idle(&mut self, idle: Duration) {
+        if let Some(epoch) = &mut self.curve.epoch {
+            epoch.t_epoch += idle;
+        }
+    }
+
+    fn save(&mut self) {
+        self.prior = Some(self.curve);
+    }
+
+    /// Section 4.9.2.
+    fn undo(&mut self) {
+        if let (CubicUndo::Rfc9438, Some(prior)) = (self.config.undo, self.prior.take()) {
+            self.curve = prior;
+        }
+    }
+
+    fn keeps_window(&self, before: u64, cwnd: u64) -> bool {
+        keeps_window(&self.config, before, cwnd)
+    }
+}
+
+/// `beta_cubic` (section 4.6).
+fn beta(config: &CubicConfig) -> f64 {
+    f64::from(config.beta) / 1000.0
+}
+
+/// `ssthresh = bytes * beta_cubic` (section 4.6).
+fn ssthresh(config: &CubicConfig, bytes: u64) -> u64 {
+    bytes * u64::from(config.beta) / 1000
+}
+
+/// `W_max` where a window of `cwnd` segments is reduced, with fast convergence (section 4.7).
+fn w_max(config: &CubicConfig, cwnd: f64, last: f64) -> f64 {
+    let converges = config.fast_convergence && cwnd < last;
+    if converges { cwnd * f64::midpoint(1.0, beta(config)) } else { cwnd }
+}
+
+/// A window that has grown beyond what it was before stays (section 4.9.2).
+fn keeps_window(config: &CubicConfig, before: u64, cwnd: u64) -> bool {
+    config.undo == CubicUndo::Rfc9438 && cwnd >= before
 }
 
 #[cfg(test)]

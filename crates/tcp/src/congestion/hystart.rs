@@ -1,241 +1,161 @@
 //! Slow start ends before it overshoots: `HyStart++` (RFC 9406), and the `HyStart` before it that
-//! Linux has (Ha and Rhee, "Taming the elephants: New TCP slow start", 2011).
+//! Linux has, in `linux.rs`.
 
-use rtolab_time::{Duration, Instant};
+mod linux;
 
-use super::Window;
+use rtolab_time::Duration;
+
+use super::{Acked, Window};
 use crate::config::SlowStartExit;
 use crate::seq::Seq;
+use linux::LinuxHyStart;
 
-/// A rise of round trips is no less than this (`MIN_RTT_THRESH`), nor more than
-/// [`MAX_RTT_THRESH`], and else an eighth of them.
+/// Section 4.3, where nothing is paced.
 const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
 const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
 const MIN_RTT_DIVISOR: u64 = 8;
-/// So many round trips make a round's smallest count.
 const N_RTT_SAMPLE: u32 = 8;
-/// An acknowledgment counts for so many segments at most (`L`), for nothing is paced here.
-const L: u64 = 8;
-/// The slower slow start grows by one in so many.
 const CSS_GROWTH_DIVISOR: u64 = 4;
-/// And lasts so many rounds.
 const CSS_ROUNDS: u32 = 5;
+const L: u64 = 8;
 
-/// Linux looks from this window on, in segments (`hystart_low_window`).
-const LOW_WINDOW: u64 = 16;
-/// Acknowledgments of one train are no further apart (`hystart_ack_delta_us`).
-const TRAIN_SPACING: Duration = Duration::from_millis(2);
-
-/// What watches over slow start.
+/// What may end slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HyStart {
+pub(super) struct HyStart {
     form: Form,
-    /// Behind what was outstanding when the round began; `None` before the first.
-    round_end: Option<Seq>,
-    /// The smallest round trip of this round, and of how many.
-    least: Option<Duration>,
-    samples: u32,
-    /// The smallest of the round before.
-    before: Option<Duration>,
-    /// The round trip that the acknowledgment at hand has shown.
-    newest: Option<Duration>,
+    /// The round trip that the ACK at hand has shown.
+    rtt: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    PlusPlus(Phase),
-    Linux(Train),
+    PlusPlus(HyStartPlusPlus),
+    Linux(LinuxHyStart),
     /// Slow start is over.
     Done,
 }
 
-/// Where RFC 9406 is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Standard slow start.
-    Standard,
-    /// Conservative slow start: the smallest round trip that led to it, and the rounds of it that
-    /// are complete.
-    Conservative { baseline: Duration, rounds: u32 },
-}
-
-/// What Linux watches.
+/// RFC 9406 section 4.2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Train {
-    /// When the round began.
-    began: Option<Instant>,
-    /// When the last acknowledgment of its train came.
-    last: Option<Instant>,
-    /// The connection's smallest round trip (`delay_min`).
-    delay_min: Option<Duration>,
-    /// Has slow start ended here?
-    found: bool,
+struct HyStartPlusPlus {
+    /// SND.MAX when the round began; `None` before the first.
+    window_end: Option<Seq>,
+    current_round_min_rtt: Option<Duration>,
+    last_round_min_rtt: Option<Duration>,
+    rtt_sample_count: u32,
+    /// Conservative slow start, while it lasts.
+    css: Option<Css>,
 }
 
-/// What an acknowledgment in slow start tells.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Progress {
-    pub at: Instant,
-    /// SND.UNA and SND.MAX behind it.
-    pub una: Seq,
-    pub max: Seq,
-    /// It acknowledges so many bytes.
-    pub bytes: u64,
+/// Conservative slow start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Css {
+    css_baseline_min_rtt: Duration,
+    /// Rounds of it that are complete.
+    rounds: u32,
 }
 
 impl HyStart {
     /// Slow start begins.
-    pub(crate) fn new(exit: SlowStartExit) -> Option<Self> {
+    pub fn new(exit: SlowStartExit) -> Option<Self> {
         let form = match exit {
             SlowStartExit::Loss => return None,
-            SlowStartExit::HyStartPlusPlus => Form::PlusPlus(Phase::Standard),
-            SlowStartExit::HyStart => Form::Linux(Train::default()),
+            SlowStartExit::HyStartPlusPlus => Form::PlusPlus(HyStartPlusPlus::default()),
+            SlowStartExit::HyStart => Form::Linux(LinuxHyStart::default()),
         };
-        let (round_end, least, before, newest) = (None, None, None, None);
-        Some(Self { form, round_end, least, samples: 0, before, newest })
+        Some(Self { form, rtt: None })
     }
 
     /// A round trip was measured.
-    pub(crate) fn sample(&mut self, rtt: Duration) {
-        self.newest = Some(rtt);
+    pub fn on_rtt(&mut self, rtt: Duration) {
+        self.rtt = Some(rtt);
     }
 
-    /// The window is cut: RFC 9406 is for the first slow start only.
-    pub(crate) fn on_cut(&mut self) {
+    /// A loss or a congestion mark: RFC 9406 is for the first slow start only.
+    pub fn on_loss(&mut self) {
         if let Form::PlusPlus(_) = self.form {
             self.form = Form::Done;
         }
     }
 
-    /// The retransmission timer expired: Linux watches over the slow start that follows, too, and has
+    /// The retransmission timer expired: Linux ends the slow start that follows, too, and has
     /// forgotten all round trips (`bictcp_reset`).
-    pub(crate) fn on_timeout(&mut self) {
-        if let Form::Linux(_) = self.form {
-            self.form = Form::Linux(Train::default());
-            self.round_end = None;
+    pub fn on_timeout(&mut self) {
+        if let Form::Linux(linux) = &mut self.form {
+            *linux = LinuxHyStart::default();
         }
     }
 
-    /// Something arrived: Linux looks at its round trip before anything comes of it
-    /// (`cubictcp_acked`), whether the window grows for it or not.
-    pub(crate) fn look(&mut self, window: &mut Window, progress: &Progress) {
-        if let Form::Linux(mut train) = self.form {
-            if let Some(rtt) = self.newest.take() {
-                let delay_min = train.delay_min.map_or(rtt, |least| least.min(rtt));
-                train.delay_min = Some(delay_min);
-                if window.cwnd < window.ssthresh && !train.found {
-                    self.watch_train(&mut train, (rtt, delay_min), (window, progress));
-                }
-            }
-            self.form = Form::Linux(train);
-        }
-    }
-
-    /// The window grows in slow start, which goes on; returns the bytes that are left for congestion
-    /// avoidance.
-    pub(crate) fn grow(&mut self, window: &mut Window, progress: &Progress) -> u64 {
-        let newest = self.newest.take();
-        match self.form {
-            Form::PlusPlus(phase) => {
-                self.form = self.watch(phase, newest, (window, progress));
-                0
-            }
-            Form::Linux(_) | Form::Done => window.grow_in_slow_start(progress.bytes),
-        }
-    }
-
-    /// RFC 9406 section 4.2.
-    fn watch(
-        &mut self,
-        mut phase: Phase,
-        newest: Option<Duration>,
-        (window, progress): (&mut Window, &Progress),
-    ) -> Form {
-        let counted = progress.bytes.min(L * window.smss);
-        window.cwnd += match phase {
-            Phase::Standard => counted,
-            Phase::Conservative { .. } => counted / CSS_GROWTH_DIVISOR,
-        };
-        self.note(newest);
-        phase = match (phase, self.counted(), self.before) {
-            (Phase::Standard, Some(least), Some(before)) if least >= before + threshold(before) => {
-                Phase::Conservative { baseline: least, rounds: 0 }
-            }
-            // It was a passing rise.
-            (Phase::Conservative { baseline, .. }, Some(least), _) if least < baseline => {
-                Phase::Standard
-            }
-            (phase, ..) => phase,
-        };
-        if progress.una < *self.round_end.get_or_insert(progress.max) {
-            return Form::PlusPlus(phase);
-        }
-        self.begin_round(progress.max);
-        match phase {
-            Phase::Standard => Form::PlusPlus(phase),
-            Phase::Conservative { rounds, .. } if rounds + 1 == CSS_ROUNDS => {
-                window.ssthresh = window.cwnd;
-                Form::Done
-            }
-            Phase::Conservative { baseline, rounds } => {
-                Form::PlusPlus(Phase::Conservative { baseline, rounds: rounds + 1 })
-            }
-        }
-    }
-
-    /// `hystart_update` of Linux.
-    fn watch_train(
-        &mut self,
-        train: &mut Train,
-        (rtt, delay_min): (Duration, Duration),
-        (window, progress): (&mut Window, &Progress),
-    ) {
-        let at = progress.at;
-        if self.round_end.is_none_or(|end| progress.una > end) {
-            self.begin_round(progress.max);
-            (train.began, train.last) = (Some(at), Some(at));
-        }
-        // Rounds are told from the first on, but for a small window not looked at.
-        if window.cwnd < LOW_WINDOW * window.smss {
-            return;
-        }
-        let (began, last) = (train.began.unwrap_or(at), train.last.unwrap_or(at));
-        if at - last <= TRAIN_SPACING {
-            train.last = Some(at);
-            train.found = at - began > delay_min / 2;
-        }
-        // The ninth sample is the first to be looked at.
-        let most = delay_min + threshold(delay_min);
-        train.found |= self.counted().is_some_and(|least| least.min(rtt) > most);
-        self.note(Some(rtt));
-        if train.found {
+    /// Something arrived: Linux uses its round trip before anything else (`cubictcp_acked`), whether
+    /// the window grows for it or not.
+    pub fn on_arrival(&mut self, window: &mut Window, acked: &Acked) {
+        if let Form::Linux(linux) = &mut self.form
+            && let Some(rtt) = self.rtt.take()
+            && linux.update(rtt, window, acked)
+        {
             window.ssthresh = window.cwnd;
         }
     }
 
-    fn note(&mut self, rtt: Option<Duration>) {
-        if let Some(rtt) = rtt {
-            self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-            self.samples = self.samples.saturating_add(1);
+    /// The window grows in slow start; returns the bytes that are left for congestion avoidance.
+    pub fn slow_start(&mut self, window: &mut Window, acked: &Acked) -> u64 {
+        let rtt = self.rtt.take();
+        let Form::PlusPlus(hystart) = &mut self.form else {
+            return window.slow_start(acked.bytes);
+        };
+        window.cwnd += hystart.growth(acked.bytes, window.smss);
+        if hystart.on_ack(rtt, acked) {
+            window.ssthresh = window.cwnd;
+            self.form = Form::Done;
         }
-    }
-
-    /// The smallest round trip of this round, once there were enough.
-    fn counted(&self) -> Option<Duration> {
-        self.least.filter(|_| self.samples >= N_RTT_SAMPLE)
-    }
-
-    /// The round ends; the next one does with what is outstanding now, up to `max`.
-    fn begin_round(&mut self, max: Seq) {
-        self.round_end = Some(max);
-        self.before = self.least.take();
-        self.samples = 0;
+        0
     }
 }
 
-/// How much a round trip must rise above `least`.
-fn threshold(least: Duration) -> Duration {
-    (least / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
+impl HyStartPlusPlus {
+    /// cwnd = cwnd + (min (N, L * SMSS) / CSS_GROWTH_DIVISOR), where the divisor is for conservative
+    /// slow start.
+    fn growth(&self, acked: u64, smss: u64) -> u64 {
+        acked.min(L * smss) / if self.css.is_some() { CSS_GROWTH_DIVISOR } else { 1 }
+    }
+
+    /// Returns whether slow start ends.
+    fn on_ack(&mut self, rtt: Option<Duration>, acked: &Acked) -> bool {
+        // currentRoundMinRTT = min (currentRoundMinRTT, currRTT); rttSampleCount += 1
+        if let Some(rtt) = rtt {
+            let least = self.current_round_min_rtt.map_or(rtt, |least| least.min(rtt));
+            self.current_round_min_rtt = Some(least);
+            self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);
+        }
+        let enough = self.rtt_sample_count >= N_RTT_SAMPLE;
+        if let Some(current) = self.current_round_min_rtt.filter(|_| enough) {
+            self.css = match (self.css, self.last_round_min_rtt) {
+                // If currentRoundMinRTT >= lastRoundMinRTT + RttThresh, enter CSS.
+                (None, Some(last)) if current >= last + rtt_thresh(last) => {
+                    Some(Css { css_baseline_min_rtt: current, rounds: 0 })
+                }
+                // If currentRoundMinRTT < cssBaselineMinRtt, resume slow start.
+                (Some(css), _) if current < css.css_baseline_min_rtt => None,
+                (css, _) => css,
+            };
+        }
+        if acked.una < *self.window_end.get_or_insert(acked.max) {
+            return false;
+        }
+        // A round ends, and the next one begins.
+        self.window_end = Some(acked.max);
+        self.last_round_min_rtt = self.current_round_min_rtt.take();
+        self.rtt_sample_count = 0;
+        self.css.as_mut().is_some_and(|css| {
+            css.rounds += 1;
+            css.rounds == CSS_ROUNDS
+        })
+    }
+}
+
+/// RttThresh = max (MIN_RTT_THRESH, min (lastRoundMinRTT / MIN_RTT_DIVISOR, MAX_RTT_THRESH)).
+fn rtt_thresh(last_round_min_rtt: Duration) -> Duration {
+    (last_round_min_rtt / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use rtolab_time::Duration;
 use super::receivers::NO_RXT;
 use super::{Profile, Quirk, quirk};
 use crate::config::{
-    AckCounts, AckDelay, AfterClose, AfterSyn, Algorithm, Avoidance, Config, Control, CubicGrowth,
-    CubicUndo, EchoRule, FullAck, Halves, Halving, Handshake, IdleRestart, InitialWindow, Nagle,
-    OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction, ReorderingWindow,
-    RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor, Sampling, SlowStart, SlowStartExit,
-    Validation,
+    AckCounts, AckDelay, AfterClose, AfterSyn, Algorithm, Avoidance, Config, CongestionAlgorithm,
+    CubicGrowth, CubicUndo, EchoRule, FullAck, Halves, Halving, Handshake, IdleRestart,
+    InitialWindow, Nagle, OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction,
+    ReorderingWindow, RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor, Sampling,
+    SlowStart, SlowStartExit, Validation,
 };
 use crate::spurious::{FrtoVariant, UndoLinux};
 
@@ -66,7 +66,7 @@ const SENDS: &[Quirk] = &[
         "CUBIC with HyStart, whose curve no undo restores",
         "Linux 6, net/ipv4/tcp_cubic.c; not modelled: half a ms more for trains where a device has GSO",
         |c| {
-            c.congestion.control = Control::Cubic;
+            c.congestion.control = CongestionAlgorithm::Cubic;
             c.congestion.cubic.undo = CubicUndo::Linux;
             c.congestion.cubic.growth = CubicGrowth::Linux;
             c.congestion.slow_start_exit = SlowStartExit::HyStart;
@@ -237,7 +237,7 @@ impl Sysctl {
         self.apply_options(config);
         self.apply_recovery(config);
         if self.congestion.as_deref() == Some("reno") {
-            config.congestion.control = Control::Reno;
+            config.congestion.control = CongestionAlgorithm::Reno;
             config.congestion.slow_start_exit = SlowStartExit::Loss;
         }
         if let Some(restarts) = self.slow_start_after_idle {

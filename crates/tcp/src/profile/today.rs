@@ -5,10 +5,10 @@ use rtolab_time::Duration;
 use super::receivers::{NO_RXT, at_once, every_two_counted, plain_sack};
 use super::{Profile, Quirk, quirk};
 use crate::config::{
-    AckDelay, Algorithm, Arithmetic, Avoidance, Bugfix, Config, Control, CubicGrowth, CubicUndo,
-    EchoRule, EifelForm, FullAck, Halves, Halving, History, IdleRestart, InitialWindow, Nagle,
-    PrrBound, RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response, RtoFloor,
-    SackOnTimeout, SackRules, Sampling, SlowStart, SlowStartExit,
+    AckDelay, Algorithm, Arithmetic, Avoidance, Bugfix, Config, CongestionAlgorithm, CubicGrowth,
+    CubicUndo, EchoRule, EifelForm, FullAck, Halves, Halving, History, IdleRestart, InitialWindow,
+    Nagle, PrrBound, RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response,
+    RtoFloor, SackOnTimeout, SackRules, Sampling, SlowStart, SlowStartExit,
 };
 
 const FREEBSD: &str = "FreeBSD 14, sys/netinet";
@@ -48,7 +48,7 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
         "FreeBSD 14, cc/cc_cubic.c; not modelled: the first cut is by half; assumed: only other \
          stacks set CCF_HYSTART_ALLOWED",
         |c| {
-            c.congestion.control = Control::Cubic;
+            c.congestion.control = CongestionAlgorithm::Cubic;
             c.congestion.cubic.undo = CubicUndo::Rfc9438;
             c.congestion.cubic.growth = CubicGrowth::Rfc9438;
             c.congestion.slow_start_exit = SlowStartExit::Loss;
@@ -155,7 +155,7 @@ const GVISOR_SENDS: &[Quirk] = &[
         "Reno, whose slow start grows by what is delivered",
         "gVisor, reno.go; NewProtocolCUBIC has CUBIC",
         |c| {
-            c.congestion.control = Control::Reno;
+            c.congestion.control = CongestionAlgorithm::Reno;
             c.congestion.slow_start_exit = SlowStartExit::Loss;
             c.window.slow_start = SlowStart::Delivered;
             c.window.avoidance = Avoidance::ByteCounting;
@@ -216,7 +216,7 @@ const SMOLTCP_SENDS: &[Quirk] = &[
         "smoltcp 0.13, AnyController::new, where neither socket-tcp-reno nor socket-tcp-cubic is \
          built in",
         |c| {
-            c.congestion.control = Control::None;
+            c.congestion.control = CongestionAlgorithm::None;
             c.congestion.slow_start_exit = SlowStartExit::Loss;
         },
     ),

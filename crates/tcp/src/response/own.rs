@@ -199,7 +199,7 @@ impl Sender {
             self.validate_anew(facts.at);
         }
         if reduction == Reduction::Undone {
-            self.restore_curve();
+            self.undo_control();
             self.withdraw_cwr();
         }
     }
@@ -230,7 +230,7 @@ impl Sender {
             initial_window: self.initial_window(),
             granularity: self.config.rto.granularity,
             congestion_echoed: saved.congestion_echoed,
-            outgrown: self.has_outgrown(saved.cwnd),
+            outgrown: self.keeps_window(saved.cwnd),
             losses_under_way: finding.losses_were_under_way(&saved),
         })
     }

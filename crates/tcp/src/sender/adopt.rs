@@ -5,10 +5,10 @@ use alloc::sync::Arc;
 
 use thiserror::Error;
 
-use super::growth::Control;
 use super::validation::Usage;
 use super::{SendPermission, Sender, frto_of, responder_of, trains_of};
 use crate::config::{Algorithm, Config};
+use crate::congestion::Controller;
 use crate::spurious::{Bench, FrtoVariant, acting};
 
 /// Why a connection cannot go on with another configuration.
@@ -84,7 +84,7 @@ impl Sender {
         }
         self.window.adopt(&config.window);
         if config.congestion != self.config.congestion {
-            self.control = Control::of(&config.congestion);
+            self.controller = Controller::new(&config.congestion);
         }
         self.rtt.adopt(config.clone());
         self.config = config;

@@ -31,7 +31,7 @@ impl Sender {
             && self.nxt >= self.flight.max()
             && self.recovery.is_idle()
             && self.reduction.cwr_end().is_none()
-            && self.control.is_none()
+            && self.controller.is_none()
             && self.resend_head.is_none()
             && self.timed_out_at.is_none()
             && self.adapting.is_none()

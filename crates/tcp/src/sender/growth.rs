@@ -1,43 +1,17 @@
-//! How the window grows and is cut: what every policy of congestion control is asked, in place of
-//! Reno where there is one.
-
-use alloc::boxed::Box;
+//! Asks congestion control how the window grows and what a loss leaves of it, and sets the window.
 
 use rtolab_time::{Duration, Instant};
 
 use super::{Sender, Settled};
-use crate::config::{self, CongestionConfig, RackRules, SlowStart};
-use crate::congestion::{Acknowledged, Cubic, HyStart, Progress, Window};
+use crate::config::{RackRules, SlowStart};
+use crate::congestion::{Acked, CongestionControl, Window};
 use crate::flight::AckFacts;
 
-/// What grows and cuts the window in place of Reno, or stands where nothing does.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Control {
-    cubic: Option<Cubic>,
-    hystart: Option<HyStart>,
-    /// Nothing is outstanding since what left then.
-    idle_since: Option<Instant>,
-}
-
-impl Control {
-    /// As `config` says; `None`: Reno alone.
-    pub(super) fn of(config: &CongestionConfig) -> Option<Box<Self>> {
-        let cubic = match config.control {
-            config::Control::Reno | config::Control::None => None,
-            config::Control::Cubic => Some(Cubic::new(config.cubic)),
-        };
-        let hystart = HyStart::new(config.slow_start_exit);
-        let open = config.control == config::Control::None;
-        let asked_for = open || cubic.is_some() || hystart.is_some();
-        asked_for.then(|| Box::new(Self { cubic, hystart, idle_since: None }))
-    }
-}
-
 impl Sender {
-    /// Where there is no congestion control the window never limits, whatever cut it.
+    /// Where there is no congestion control the window never limits, whatever reduced it.
     #[inline]
     pub(super) fn open_window(&mut self) {
-        if self.config.congestion.control == config::Control::None {
+        if self.controller.as_ref().is_some_and(|controller| !controller.state.is_limiting()) {
             self.window.cwnd = Window::UNLIMITED;
         }
     }
@@ -45,9 +19,9 @@ impl Sender {
     /// New data are acknowledged, and nothing forbids that the window grows.
     #[inline]
     pub(super) fn grow_window(&mut self, facts: &AckFacts, credits: u64) {
-        match self.control {
+        match self.controller {
             None => self.window.grow(credits),
-            Some(_) => self.grow_otherwise(facts, credits),
+            Some(_) => self.grow_by_controller(facts, credits),
         }
     }
 
@@ -91,116 +65,70 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn grow_otherwise(&mut self, facts: &AckFacts, bytes: u64) {
+    fn grow_by_controller(&mut self, facts: &AckFacts, bytes: u64) {
+        let acked = self.acked(facts.at, bytes);
+        let acked = Acked { oldest_sent: facts.oldest_acked.map(|sent| sent.first_sent), ..acked };
+        let idle_since = self.last_activity.sent.filter(|_| self.flight.size() == 0);
+        if let Some(controller) = &mut self.controller {
+            controller.on_ack(&mut self.window, &acked, idle_since);
+        }
+    }
+
+    fn acked(&self, at: Instant, bytes: u64) -> Acked {
         let srtt = self.rtt.estimate().map_or(Duration::ZERO, |estimate| estimate.srtt);
-        let (una, max, idle) = (self.flight.una(), self.flight.max(), self.flight.size() == 0);
-        let Some(control) = &mut self.control else { return };
-        let at = facts.at;
-        if let (Some(cubic), Some(since)) = (&mut control.cubic, control.idle_since.take()) {
-            let resumed = facts.oldest_acked.map_or(since, |oldest| oldest.first_sent);
-            cubic.skip(resumed - since);
-        }
-        control.idle_since = if idle { self.last_activity.sent } else { None };
-        let (window, progress) = (&mut self.window, Progress { at, una, max, bytes });
-        let mut left = bytes;
-        if window.cwnd < window.ssthresh {
-            left = match &mut control.hystart {
-                Some(hystart) => hystart.grow(window, &progress),
-                None => window.grow_in_slow_start(bytes),
-            };
-            if left == 0 {
-                return;
-            }
-        }
-        match &mut control.cubic {
-            Some(cubic) => cubic.grow(window, &Acknowledged { bytes: left, at, srtt }),
-            None => window.avoid(left),
-        }
+        let (una, max) = (self.flight.una(), self.flight.max());
+        Acked { at, bytes, srtt, una, max, oldest_sent: None }
     }
 
     /// A round trip was measured.
     #[inline]
     pub(super) fn note_round_trip(&mut self, rtt: Duration, facts: &AckFacts) {
-        let Some(control) = &mut self.control else { return };
-        if let Some(cubic) = &mut control.cubic {
-            if cubic.is_settling(facts.at) {
-                return;
-            }
-            // CUBIC begins behind the handshake (`tcp_init_transfer`).
-            if !facts.acks_syn() {
-                cubic.sample(rtt);
-            }
-        }
-        if let Some(hystart) = &mut control.hystart {
-            hystart.sample(rtt);
+        if let Some(controller) = &mut self.controller {
+            controller.on_rtt(rtt, facts.at, facts.acks_syn());
         }
     }
 
-    /// What was just measured is looked at before it is known what the acknowledgment is.
+    /// Something arrived at `at`: slow start may end before it is known what it is.
     #[inline]
     pub(super) fn watch_slow_start(&mut self, at: Instant) {
-        let (una, max) = (self.flight.una(), self.flight.max());
-        let hystart = self.control.as_mut().and_then(|control| control.hystart.as_mut());
-        if let Some(hystart) = hystart {
-            hystart.look(&mut self.window, &Progress { at, una, max, bytes: 0 });
+        if self.controller.is_some() {
+            let acked = self.acked(at, 0);
+            if let Some(controller) = &mut self.controller {
+                controller.on_arrival(&mut self.window, &acked);
+            }
         }
     }
 
-    /// A loss leaves a part of `whole` bytes, which becomes `ssthresh`; returns that part, not
+    /// A loss or a congestion mark: sets `ssthresh` to what is left of `bytes`; returns that, not
     /// rounded.
-    pub(crate) fn cut(&mut self, whole: u64) -> u64 {
+    pub(crate) fn on_loss(&mut self, bytes: u64) -> u64 {
         self.owe_cwr();
         let cwnd = self.recovery.deflated(self.window.cwnd);
-        let Some(control) = &mut self.control else {
-            self.window.halve(whole);
-            return whole / 2;
+        let remainder = match &mut self.controller {
+            None => bytes / 2,
+            Some(controller) => controller.on_loss(bytes, cwnd, &self.window),
         };
-        if let Some(hystart) = &mut control.hystart {
-            hystart.on_cut();
-        }
-        let part = match &mut control.cubic {
-            None => whole / 2,
-            Some(cubic) => {
-                cubic.cut(cwnd, self.window.smss);
-                cubic.remainder(whole)
-            }
-        };
-        self.window.cut_to(part);
-        part
+        self.window.set_ssthresh(remainder);
+        remainder
     }
 
-    /// What a cut changes of the curve may have to come back.
-    pub(crate) fn save_curve(&mut self) {
-        if let Some(cubic) = self.cubic() {
-            cubic.save();
+    /// A reduction that may prove spurious is about to begin.
+    pub(crate) fn save_control(&mut self) {
+        if let Some(controller) = &mut self.controller {
+            controller.state.save();
         }
     }
 
-    /// The retransmission timer expired.
-    pub(super) fn end_curve(&mut self) {
-        let Some(control) = &mut self.control else { return };
-        if let Some(cubic) = &mut control.cubic {
-            cubic.on_timeout();
-        }
-        if let Some(hystart) = &mut control.hystart {
-            hystart.on_timeout();
+    /// A reduction was spurious, and the windows are as before it.
+    pub(crate) fn undo_control(&mut self) {
+        if let Some(controller) = &mut self.controller {
+            controller.state.undo();
         }
     }
 
-    /// A cut was wrong, and the windows are as before it.
-    pub(crate) fn restore_curve(&mut self) {
-        if let Some(cubic) = self.cubic() {
-            cubic.restore();
-        }
-    }
-
-    /// Is the window, cut from `before`, left alone though the cut was wrong?
-    pub(crate) fn has_outgrown(&mut self, before: u64) -> bool {
+    /// Does the window stay, though its reduction from `before` bytes was spurious?
+    pub(crate) fn keeps_window(&self, before: u64) -> bool {
         let cwnd = self.recovery.deflated(self.window.cwnd);
-        self.cubic().is_some_and(|cubic| cubic.has_outgrown(before, cwnd))
-    }
-
-    fn cubic(&mut self) -> Option<&mut Cubic> {
-        self.control.as_mut()?.cubic.as_mut()
+        self.controller.as_ref().is_some_and(|control| control.state.keeps_window(before, cwnd))
     }
 }

@@ -29,7 +29,7 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant};
 
 use crate::config::{AfterSyn, Config, Halves, RtoFloor};
-use crate::congestion::Window;
+use crate::congestion::{Controller, Window};
 use crate::event::{Event, Retransmission};
 use crate::flight::{AckFacts, Cause, Flight};
 use crate::recovery::{AnyRack, Recovery};
@@ -41,7 +41,6 @@ use crate::seq::Seq;
 use crate::spurious::{Bench, CanSend, Duplicates, Fallback, Frto, acting};
 use crate::timer::TimerTable;
 use ecn::Ecn;
-use growth::Control;
 use validation::Usage;
 
 pub use adopt::{AdoptError, Negotiated};
@@ -147,7 +146,7 @@ pub struct Sender {
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
     /// What grows and cuts the window in place of Reno, where it is asked for.
-    control: Option<Box<Control>>,
+    controller: Option<Box<Controller>>,
     /// Explicit congestion notification, where both ends use it.
     ecn: Option<Box<Ecn>>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
@@ -211,7 +210,7 @@ impl Sender {
             trains: trains_of(&config),
             last_activity: LastActivity::default(),
             usage: Usage::since(None, &config),
-            control: None,
+            controller: None,
             ecn: None,
             on_fast_path: false,
             events: Vec::new(),
@@ -226,8 +225,8 @@ impl Sender {
             AfterSyn::Linux => self.syn_timeouts > 1,
         };
         self.window = Window::new(&self.config.window, smss, syn_lost);
-        self.control = Control::of(&self.config.congestion);
-        self.on_fast_path &= self.control.is_none();
+        self.controller = Controller::new(&self.config.congestion);
+        self.on_fast_path &= self.controller.is_none();
         self.open_window();
         self.burst = u32::MAX;
         if self.syn_timed_out() {
@@ -349,7 +348,7 @@ impl Sender {
             }
             Halves::CongestionWindow => self.recovery.deflated(self.window.cwnd),
         };
-        self.cut(whole)
+        self.on_loss(whole)
     }
 
     /// What a timeout or fast retransmit looks like from here.

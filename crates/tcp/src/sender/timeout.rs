@@ -129,14 +129,16 @@ impl Sender {
             saved.pipe = before.pipe;
         } else {
             self.save(before);
-            self.save_curve();
+            self.save_control();
         }
         let halves = !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves;
         if halves && !self.is_answering_echo() {
             self.halve(self.flight.size());
         }
         self.owe_cwr();
-        self.end_curve();
+        if let Some(controller) = &mut self.controller {
+            controller.on_timeout();
+        }
         let expiry = Expiry {
             una: head.seq,
             end: head.end(),

@@ -272,7 +272,7 @@ impl Sender {
         if self.is_answering_echo() {
             return self.window.ssthresh;
         }
-        self.save_curve();
+        self.save_control();
         let pipe_ack = match (self.config.window.validation, &self.usage) {
             (Validation::Rfc7661, Some(usage)) => self.not_validated(usage, at),
             _ => None,
@@ -282,7 +282,7 @@ impl Sender {
         };
         let used = pipe_ack.max(flight_size);
         usage.loss = Some(Loss { used, retransmitted: 0 });
-        self.cut(used)
+        self.on_loss(used)
     }
 
     /// Fast recovery is over: what had to be sent again was too much (RFC 7661 section 4.4.1).

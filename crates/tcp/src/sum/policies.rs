@@ -6,16 +6,37 @@ use rtolab_time::Duration;
 
 use super::{Policy, Question};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, Control, CubicGrowth, CubicUndo, DsackForm, EifelForm,
-    FrtoVariant, Halves, Logarithm, Parity, PartialAckTimer, PrrBound, Reduction, Response,
-    RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit, Threshold,
+    Algorithm, Arithmetic, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Logarithm, Parity,
+    PartialAckTimer, PrrBound, Reduction, Response, RestartFrom, RtoFloor, SackRules, Sampling,
+    SlowStartExit, Threshold,
 };
+use crate::congestion::{CONTROL_TERMS, ControlTerm};
 use crate::spurious::UndoLinux;
 
-/// Every policy that a sum may name: a new algorithm is one file and one row here. It begins
-/// with the question that the policy answers; then its name, what it is, who published it, and what
-/// it sets.
-pub const POLICIES: &[Policy] = &[
+/// Every policy that a sum may name: a new algorithm is one file and one row here, or a row of
+/// `controls!` in `congestion.rs`.
+pub const POLICIES: &[Policy] = &{
+    const BEFORE: usize = BEFORE_CONTROLS.len();
+    const AFTER: usize = BEFORE + CONTROL_TERMS.len();
+    let mut all = [BEFORE_CONTROLS[0]; AFTER + AFTER_CONTROLS.len()];
+    let mut row = 1;
+    while row < all.len() {
+        all[row] = match row {
+            0..BEFORE => BEFORE_CONTROLS[row],
+            BEFORE..AFTER => {
+                let ControlTerm { name, title, source, set } = CONTROL_TERMS[row - BEFORE];
+                congestion(name, title, source, set)
+            }
+            _ => AFTER_CONTROLS[row - AFTER],
+        };
+        row += 1;
+    }
+    all
+};
+
+/// A row begins with the question that the policy answers; then its name, what it is, who published
+/// it, and what it sets.
+const BEFORE_CONTROLS: &[Policy] = &[
     recovery("tahoe", "Tahoe, bugfix as the scenario sets it", "Jacobson 1988", tahoe),
     recovery("tahoe:no-bugfix", "Tahoe without bugfix", "Jacobson 1988", |c| {
         tahoe(c);
@@ -364,23 +385,9 @@ pub const POLICIES: &[Policy] = &[
     reduction("prr:ssrb", "PRR with its slow-start bound", "RFC 6937 section 3", |c| {
         c.recovery.reduction = Reduction::Prr(PrrBound::Ssrb);
     }),
-    congestion("cubic", "CUBIC", "RFC 9438", |c| {
-        c.congestion.control = Control::Cubic;
-    }),
-    congestion("cubic:linux", "CUBIC, whose curve no undo restores", "Linux, tcp_cubic.c", |c| {
-        c.congestion.control = Control::Cubic;
-        c.congestion.cubic.undo = CubicUndo::Linux;
-        c.congestion.cubic.growth = CubicGrowth::Linux;
-        c.window.halves = Halves::CongestionWindow;
-    }),
-    congestion(
-        "no-control",
-        "no window but the one that is offered",
-        "smoltcp 0.13, NoControl",
-        |c| {
-            c.congestion.control = Control::None;
-        },
-    ),
+];
+
+const AFTER_CONTROLS: &[Policy] = &[
     slow_start("hystart", "HyStart++: a rise of round trips ends slow start", "RFC 9406", |c| {
         c.congestion.slow_start_exit = SlowStartExit::HyStartPlusPlus;
     }),

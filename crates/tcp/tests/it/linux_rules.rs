@@ -4,8 +4,8 @@
 use crate::script;
 use crate::script::{Script, Setup};
 use rtolab_tcp::config::{
-    Avoidance, Control, CubicGrowth, PrrBound, RackRules, RackThreshold, Reduction, Restarts,
-    Sampling, SlowStart,
+    Avoidance, CongestionAlgorithm, CubicGrowth, PrrBound, RackRules, RackThreshold, Reduction,
+    Restarts, Sampling, SlowStart,
 };
 use rtolab_tcp::spurious::Verdict;
 
@@ -104,7 +104,7 @@ fn a_dsack_alone_leaves_the_timeout_undecided() {
 fn for_a_second_after_cubic_begins_no_round_trip_counts() {
     let setup = Script::sender("sack").cwnd(20).ssthresh(20).offered(1000).handshake_takes(3000);
     let setup = setup.set(|config| {
-        config.congestion.control = Control::Cubic;
+        config.congestion.control = CongestionAlgorithm::Cubic;
         config.congestion.cubic.growth = CubicGrowth::Linux;
         config.window.slow_start = SlowStart::Delivered;
     });

@@ -3,7 +3,8 @@
 use crate::script::Script;
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    Algorithm, Control, IdleRestart, PrrBound, Reduction, Response, RtoFloor, SlowStartExit,
+    Algorithm, CongestionAlgorithm, IdleRestart, PrrBound, Reduction, Response, RtoFloor,
+    SlowStartExit,
 };
 use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::sum::{self, SumError};
@@ -92,7 +93,7 @@ fn a_policy_has_the_last_word_and_other_systems_have_no_settings() {
 fn linux_goes_by_a_congestion_control_that_is_known() {
     let with = |name: &str| Sysctl { congestion: Some(name.into()), ..Sysctl::default() };
     let reno = linux(&with("reno"));
-    assert_eq!(reno.congestion.control, Control::Reno);
+    assert_eq!(reno.congestion.control, CongestionAlgorithm::Reno);
     assert_eq!(reno.congestion.slow_start_exit, SlowStartExit::Loss);
     let error = sum::sender_on("linux", &Config::default(), &with("bbr")).unwrap_err();
     assert!(matches!(&error, SumError::Congestion { found, .. } if found == "bbr"), "{error}");
@@ -161,7 +162,7 @@ fn a_third_duplicate_does_to_smoltcp_what_a_timeout_does() {
 #[test]
 fn smoltcp_forgets_its_round_trip_after_three_timeouts() {
     let config = sum::sender("smoltcp", &Config::default()).unwrap();
-    assert_eq!(config.congestion.control, Control::None);
+    assert_eq!(config.congestion.control, CongestionAlgorithm::None);
     let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
     for rto in [2000, 4000, 8000] {
         s.timeout().expect(1..=8).rto(rto);

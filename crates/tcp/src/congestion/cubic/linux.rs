@@ -1,138 +1,198 @@
-//! CUBIC as Linux counts it (`tcp_cubic.c`, `bictcp_update`): the curve says after how many segments
-//! the window grows by one, and it is looked at 32 times a second at most.
+//! CUBIC as Linux counts it (`tcp_cubic.c`): the curve says after how many segments the window grows by
+//! one, and is computed 32 times a second at most. Windows are in segments.
 
 use rtolab_time::{Duration, Instant};
 
-use super::Acknowledged;
-use crate::congestion::Window;
+use super::{beta, keeps_window, ssthresh, w_max};
+use crate::config::{CubicConfig, CubicUndo};
+use crate::congestion::{Acked, CongestionControl, Window};
 
 /// How steep the curve is (`bic_scale`), in segments a cubed second: 0.4, as a kernel has it.
 const C: f64 = 410.0 / 1024.0;
 
-/// For so long after a curve began no round trip counts.
-const SETTLING: Duration = Duration::from_secs(1);
+/// For so long after a curve began no round trip counts (`cubictcp_acked`).
+const IGNORED: Duration = Duration::from_secs(1);
 
-/// The curve is not looked at again for so long, while the window stays.
-const LOOK_EVERY: Duration = Duration::from_nanos(1_000_000_000 / 32);
+/// The curve is not computed again for so long, while the window stays (`HZ / 32`).
+const UPDATE_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
 
-/// Where no loss is known the window grows by one for so many segments at least.
-const SLOWEST_BEFORE_LOSS: f64 = 20.0;
+/// The most that `cnt` is where no loss is known.
+const MOST_BEFORE_LOSS: f64 = 20.0;
 
-/// And never faster than by one for so many.
-const FASTEST: f64 = 2.0;
+/// The least that `cnt` is.
+const LEAST: f64 = 2.0;
 
-/// Where a sender stands; windows are in segments.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Counts {
-    /// After so many segments the window grows by one (`cnt`).
-    every: f64,
-    /// Segments counted towards that (`snd_cwnd_cnt`).
-    counted: f64,
-    /// When the curve was looked at, and at which window.
-    looked: Option<(Instant, f64)>,
-    /// The smallest round trip (`delay_min`).
-    least: Option<Duration>,
+/// `struct bictcp`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinuxCubic {
+    config: CubicConfig,
+    /// The window grows by one for so many segments.
+    cnt: f64,
+    /// Segments counted towards that (`tcp_cong_avoid_ai`).
+    snd_cwnd_cnt: f64,
+    /// The last window that was too large; zero if none is known.
+    last_max_cwnd: f64,
+    /// `last_max_cwnd` before a reduction that may prove spurious.
+    prior: Option<f64>,
+    /// When the curve was computed (`last_time`), and at which window (`last_cwnd`).
+    last: Option<(Instant, f64)>,
+    /// The smallest round trip.
+    delay_min: Option<Duration>,
     epoch: Option<Epoch>,
 }
 
-/// Since the window was cut.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The congestion avoidance since the last reduction.
+#[derive(Clone, Copy, Debug)]
 struct Epoch {
-    began: Instant,
-    /// When the curve is flat (`bic_K`), and at which window (`bic_origin_point`).
-    flat: (f64, f64),
-    /// Segments acknowledged towards the next of Reno's window (`ack_cnt`), and that (`tcp_cwnd`).
-    reno: (f64, f64),
+    epoch_start: Instant,
+    /// When the curve is flat, in seconds.
+    bic_k: f64,
+    /// At which window it is flat.
+    bic_origin_point: f64,
+    /// Segments acknowledged that Reno's window has not grown for.
+    ack_cnt: f64,
+    /// Reno's window.
+    tcp_cwnd: f64,
 }
 
-impl Counts {
-    /// The window was cut, and what was counted towards a larger one is forgotten
-    /// (`tcp_init_cwnd_reduction`).
-    pub(super) fn cut(&mut self) {
-        (self.epoch, self.counted) = (None, 0.0);
-    }
-
-    /// Does a round trip that is measured now say nothing, for fast recovery is just over
-    /// (`cubictcp_acked`)?
-    pub(super) fn is_settling(&self, at: Instant) -> bool {
-        self.epoch.is_some_and(|epoch| at.since(epoch.began) < SETTLING)
-    }
-
-    /// A round trip was measured.
-    pub(super) fn sample(&mut self, rtt: Duration) {
-        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-    }
-
-    /// Nothing was outstanding for so long.
-    pub(super) fn skip(&mut self, idle: Duration) {
-        if let Some(epoch) = &mut self.epoch {
-            epoch.began += idle;
+impl LinuxCubic {
+    pub fn new(config: CubicConfig) -> Self {
+        Self {
+            config,
+            cnt: 0.0,
+            snd_cwnd_cnt: 0.0,
+            last_max_cwnd: 0.0,
+            prior: None,
+            last: None,
+            delay_min: None,
+            epoch: None,
         }
     }
 
-    /// Something is acknowledged; the last window that was too large is `w_max`, zero if none is known.
-    pub(super) fn grow(
-        &mut self,
-        window: &mut Window,
-        acked: &Acknowledged,
-        w_max: f64,
-        beta: f64,
-    ) {
-        let cwnd = (window.cwnd / window.smss) as f64;
-        let segments = acked.bytes as f64 / window.smss as f64;
-        let k = if w_max > cwnd { libm::cbrt((w_max - cwnd) / C) } else { 0.0 };
-        let flat = (k, w_max.max(cwnd));
-        let fresh = Epoch { began: acked.at, flat, reno: (0.0, cwnd) };
+    /// `bictcp_update`: sets `cnt`.
+    fn update(&mut self, cwnd: f64, acked: f64, now: Instant) {
+        let last_max_cwnd = self.last_max_cwnd;
         let begins = self.epoch.is_none();
-        let epoch = self.epoch.get_or_insert(fresh);
-        epoch.reno.0 += segments;
-        let lately = self.looked.is_some_and(|(at, then)| {
-            then.to_bits() == cwnd.to_bits() && acked.at.since(at) <= LOOK_EVERY
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(cwnd, last_max_cwnd, now));
+        epoch.ack_cnt += acked;
+        let recent = self.last.is_some_and(|(last_time, last_cwnd)| {
+            last_cwnd.to_bits() == cwnd.to_bits() && now.since(last_time) <= UPDATE_INTERVAL
         });
-        if begins || !lately {
-            self.looked = Some((acked.at, cwnd));
-            let ahead = acked.at.since(epoch.began) + self.least.unwrap_or(Duration::ZERO);
-            let every = epoch.every(cwnd, ahead, w_max);
-            self.every = epoch.not_slower_than_reno(cwnd, every, beta).max(FASTEST);
+        if recent && !begins {
+            return;
         }
-        self.count(window, segments);
+        self.last = Some((now, cwnd));
+        let t = now.since(epoch.epoch_start) + self.delay_min.unwrap_or(Duration::ZERO);
+        let bic_target = epoch.bic_target(t);
+        let mut cnt = match bic_target > cwnd {
+            true => libm::floor(cwnd / (bic_target - cwnd)),
+            false => 100.0 * cwnd,
+        };
+        if last_max_cwnd <= 0.0 {
+            cnt = cnt.min(MOST_BEFORE_LOSS);
+        }
+        self.cnt = epoch.tcp_friendliness(cwnd, cnt, beta(&self.config)).max(LEAST);
     }
 
-    fn count(&mut self, window: &mut Window, segments: f64) {
-        if self.counted >= self.every {
-            self.counted = 0.0;
-            window.cwnd += window.smss;
+    /// `tcp_cong_avoid_ai`: returns by how many segments the window grows.
+    fn cong_avoid_ai(&mut self, acked: f64) -> u64 {
+        let mut grown = 0.0;
+        if self.snd_cwnd_cnt >= self.cnt {
+            self.snd_cwnd_cnt = 0.0;
+            grown = 1.0;
         }
-        self.counted += segments;
-        let grown = libm::floor(self.counted / self.every);
-        self.counted -= grown * self.every;
-        window.cwnd += grown as u64 * window.smss;
+        self.snd_cwnd_cnt += acked;
+        let delta = libm::floor(self.snd_cwnd_cnt / self.cnt);
+        self.snd_cwnd_cnt -= delta * self.cnt;
+        (grown + delta) as u64
     }
 }
 
 impl Epoch {
-    /// After how many segments the window grows, by the curve at the time `ahead`.
-    fn every(&self, cwnd: f64, ahead: Duration, w_max: f64) -> f64 {
-        let (k, origin) = self.flat;
-        let t = ahead.secs_f64() - k;
-        // Whole numbers, as a kernel has them: it is the distance to the flat part that is rounded.
-        let distance = libm::floor(C * libm::fabs(t * t * t));
-        let target = if t < 0.0 { origin - distance } else { origin + distance };
-        let every = if target > cwnd { libm::floor(cwnd / (target - cwnd)) } else { 100.0 * cwnd };
-        if w_max > 0.0 { every } else { every.min(SLOWEST_BEFORE_LOSS) }
+    fn new(cwnd: f64, last_max_cwnd: f64, now: Instant) -> Self {
+        let (bic_k, bic_origin_point) = match last_max_cwnd > cwnd {
+            true => (libm::cbrt((last_max_cwnd - cwnd) / C), last_max_cwnd),
+            false => (0.0, cwnd),
+        };
+        Self { epoch_start: now, bic_k, bic_origin_point, ack_cnt: 0.0, tcp_cwnd: cwnd }
     }
 
-    /// Reno's window grows by one for so many segments as give it the same mean (`tcp_friendliness`).
-    fn not_slower_than_reno(&mut self, cwnd: f64, every: f64, beta: f64) -> f64 {
-        // In eighths (`beta_scale`): 15 of them where the window is cut to 717 / 1024.
-        let beta = libm::round(beta * 1024.0);
-        let scale = libm::floor(8.0 * (1024.0 + beta) / 3.0 / (1024.0 - beta));
-        let step = libm::floor(cwnd * scale / 8.0);
-        let (acked, reno) = &mut self.reno;
-        while *acked > step {
-            *acked -= step;
-            *reno += 1.0;
+    /// The window that the curve has at the time `t`.
+    fn bic_target(&self, t: Duration) -> f64 {
+        let offs = t.secs_f64() - self.bic_k;
+        // Whole segments, as a kernel has them: it is the distance to the flat part that is rounded.
+        let delta = libm::floor(C * libm::fabs(offs * offs * offs));
+        match offs < 0.0 {
+            true => self.bic_origin_point - delta,
+            false => self.bic_origin_point + delta,
         }
-        if *reno > cwnd { every.min(libm::floor(cwnd / (*reno - cwnd))) } else { every }
+    }
+
+    /// `cnt`, and less where a Reno of the same mean window grows faster.
+    fn tcp_friendliness(&mut self, cwnd: f64, cnt: f64, beta: f64) -> f64 {
+        // In eighths: 15 of them where the window is cut to 717 / 1024.
+        let beta = libm::round(beta * 1024.0);
+        let beta_scale = libm::floor(8.0 * (1024.0 + beta) / 3.0 / (1024.0 - beta));
+        let delta = libm::floor(cwnd * beta_scale / 8.0);
+        while self.ack_cnt > delta {
+            self.ack_cnt -= delta;
+            self.tcp_cwnd += 1.0;
+        }
+        match self.tcp_cwnd > cwnd {
+            true => cnt.min(libm::floor(cwnd / (self.tcp_cwnd - cwnd))),
+            false => cnt,
+        }
+    }
+}
+
+impl CongestionControl for LinuxCubic {
+    fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked) {
+        let cwnd = (window.cwnd / window.smss) as f64;
+        let segments = acked.bytes as f64 / window.smss as f64;
+        self.update(cwnd, segments, acked.at);
+        window.cwnd += self.cong_avoid_ai(segments) * window.smss;
+    }
+
+    /// `cubictcp_recalc_ssthresh`, and `tcp_init_cwnd_reduction`, which forgets `snd_cwnd_cnt`.
+    fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
+        let cwnd = cwnd as f64 / window.smss as f64;
+        self.last_max_cwnd = libm::floor(w_max(&self.config, cwnd, self.last_max_cwnd));
+        (self.epoch, self.snd_cwnd_cnt) = (None, 0.0);
+        ssthresh(&self.config, bytes)
+    }
+
+    /// `bictcp_reset`.
+    fn on_timeout(&mut self) {
+        *self = Self { prior: self.prior, ..Self::new(self.config) };
+    }
+
+    fn on_rtt(&mut self, rtt: Duration) {
+        self.delay_min = Some(self.delay_min.map_or(rtt, |delay_min| delay_min.min(rtt)));
+    }
+
+    /// Fast recovery is just over (`cubictcp_acked`).
+    fn ignores_rtt(&self, at: Instant) -> bool {
+        self.epoch.is_some_and(|epoch| at.since(epoch.epoch_start) < IGNORED)
+    }
+
+    /// `cubictcp_cwnd_event_tx_start`.
+    fn after_idle(&mut self, idle: Duration) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.epoch_start += idle;
+        }
+    }
+
+    fn save(&mut self) {
+        self.prior = Some(self.last_max_cwnd);
+    }
+
+    fn undo(&mut self) {
+        if let (CubicUndo::Rfc9438, Some(prior)) = (self.config.undo, self.prior.take()) {
+            self.last_max_cwnd = prior;
+        }
+    }
+
+    fn keeps_window(&self, before: u64, cwnd: u64) -> bool {
+        keeps_window(&self.config, before, cwnd)
     }
 }

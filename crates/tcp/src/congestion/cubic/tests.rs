@@ -1,5 +1,6 @@
 use super::*;
-use crate::config::{Config, WindowConfig};
+use crate::config::{Config, CubicGrowth, WindowConfig};
+use crate::seq::Seq;
 
 const SMSS: u64 = 1000;
 
@@ -15,17 +16,17 @@ fn pure() -> CubicConfig {
 }
 
 /// A segment is acknowledged so many milliseconds after the start.
-fn after(millis: u64, srtt: u64) -> Acknowledged {
-    let srtt = Duration::from_millis(srtt);
-    Acknowledged { bytes: SMSS, at: Instant::START + Duration::from_millis(millis), srtt }
+fn after(millis: u64, srtt: u64) -> Acked {
+    let at = Instant::START + Duration::from_millis(millis);
+    let (una, max, srtt) = (Seq::FIRST, Seq::FIRST, Duration::from_millis(srtt));
+    Acked { at, bytes: SMSS, srtt, una, max, oldest_sent: None }
 }
 
 /// A window of 100 segments was cut to 70: the next acknowledgment begins congestion avoidance.
 fn cut(config: CubicConfig) -> (Cubic, Window) {
     let mut cubic = Cubic::new(config);
     cubic.save();
-    cubic.cut(100 * SMSS, SMSS);
-    assert_eq!(cubic.remainder(100 * SMSS), 70 * SMSS);
+    assert_eq!(cubic.on_loss(100 * SMSS, 100 * SMSS, &window(100)), 70 * SMSS);
     (cubic, window(70))
 }
 
@@ -34,49 +35,50 @@ fn the_target_is_the_window_of_a_round_trip_later() {
     // K is the cube root of 30 / 0.4, 4.21716 s. W_cubic(1 s) = 0.4 * (1 - K)^3 + 100 = 86.6807,
     // and (86.6807 - 70) / 70 of a segment are 238 bytes.
     let (mut cubic, mut window) = cut(pure());
-    cubic.grow(&mut window, &after(0, 1000));
+    cubic.congestion_avoidance(&mut window, &after(0, 1000));
     assert_eq!(window.cwnd, 70_238);
 }
 
 #[test]
 fn the_curve_is_flat_at_the_last_maximum_and_steep_beyond() {
     let (mut cubic, mut window) = cut(pure());
-    cubic.grow(&mut window, &after(0, 0));
+    cubic.congestion_avoidance(&mut window, &after(0, 0));
     assert_eq!(window.cwnd, 70_000);
     window.cwnd = 100_000;
     // At K nothing grows; a second later 0.4 of a segment would be due in all, four later 25.6.
-    cubic.grow(&mut window, &after(4_217, 0));
+    cubic.congestion_avoidance(&mut window, &after(4_217, 0));
     assert_eq!(window.cwnd, 100_000);
-    cubic.grow(&mut window, &after(5_217, 0));
+    cubic.congestion_avoidance(&mut window, &after(5_217, 0));
     assert_eq!(window.cwnd, 100_003);
     // (100 + 0.4 * 3.99984^3 - 100.004) / 100.004 of a segment, and 0.996 of a byte from before.
-    cubic.grow(&mut window, &after(8_217, 0));
+    cubic.congestion_avoidance(&mut window, &after(8_217, 0));
     assert_eq!(window.cwnd, 100_259);
 }
 
 #[test]
 fn no_target_is_above_one_and_a_half_windows() {
     let (mut cubic, mut window) = cut(pure());
-    cubic.grow(&mut window, &after(0, 0));
-    cubic.grow(&mut window, &after(60_000, 0));
+    cubic.congestion_avoidance(&mut window, &after(0, 0));
+    cubic.congestion_avoidance(&mut window, &after(60_000, 0));
     assert_eq!(window.cwnd, 70_500);
 }
 
 #[test]
 fn a_lower_maximum_gives_way() {
     // 80 is below 100: the next maximum is 80 * 1.7 / 2 = 68, K the cube root of 12 / 0.4, 3.10723 s.
-    let mut cubic = cut(pure()).0;
-    cubic.cut(80 * SMSS, SMSS);
-    let mut window = window(56);
-    cubic.grow(&mut window, &after(0, 3_107));
+    let reduced = |config| {
+        let mut cubic = cut(config).0;
+        cubic.on_loss(0, 80 * SMSS, &window(80));
+        (cubic, window(56))
+    };
+    let (mut cubic, mut window) = reduced(pure());
+    cubic.congestion_avoidance(&mut window, &after(0, 3_107));
     // (68 - 56) / 56 of a segment.
     assert_eq!(window.cwnd, 56_214);
     // Without, the maximum is 80.
-    let mut cubic = cut(CubicConfig { fast_convergence: false, ..pure() }).0;
-    cubic.cut(80 * SMSS, SMSS);
-    window.cwnd = 56_000;
-    cubic.grow(&mut window, &after(0, 60_000));
-    cubic.grow(&mut window, &after(3_915, 0));
+    let (mut cubic, mut window) = reduced(CubicConfig { fast_convergence: false, ..pure() });
+    cubic.congestion_avoidance(&mut window, &after(0, 60_000));
+    cubic.congestion_avoidance(&mut window, &after(3_915, 0));
     assert_eq!(window.cwnd, 56_500 + 415);
 }
 
@@ -85,9 +87,9 @@ fn reno_is_a_lower_bound() {
     // 3 * (1 - 0.7) / (1 + 0.7) = 0.52941 segments a window: 7.563 bytes for the first
     // acknowledgment, 7.562 for the second.
     let (mut cubic, mut window) = cut(CubicConfig::default());
-    cubic.grow(&mut window, &after(0, 0));
+    cubic.congestion_avoidance(&mut window, &after(0, 0));
     assert_eq!(window.cwnd, 70_007);
-    cubic.grow(&mut window, &after(0, 0));
+    cubic.congestion_avoidance(&mut window, &after(0, 0));
     assert_eq!(window.cwnd, 70_015);
 }
 
@@ -95,7 +97,7 @@ fn reno_is_a_lower_bound() {
 fn above_the_last_window_reno_grows_as_reno() {
     let (mut cubic, _) = cut(CubicConfig::default());
     let mut window = window(100);
-    cubic.grow(&mut window, &after(0, 0));
+    cubic.congestion_avoidance(&mut window, &after(0, 0));
     assert_eq!(window.cwnd, 100_010);
 }
 
@@ -104,60 +106,60 @@ fn a_timeout_forgets_the_maximum() {
     let (mut cubic, mut window) = cut(pure());
     cubic.on_timeout();
     // K is 0, the maximum the window at the start: a second later 0.4 segments are due.
-    cubic.grow(&mut window, &after(0, 0));
-    cubic.grow(&mut window, &after(1_000, 0));
+    cubic.congestion_avoidance(&mut window, &after(0, 0));
+    cubic.congestion_avoidance(&mut window, &after(1_000, 0));
     assert_eq!(window.cwnd, 70_000 + 5);
 }
 
 #[test]
 fn idle_time_does_not_count() {
     let (mut cubic, mut window) = cut(pure());
-    cubic.grow(&mut window, &after(0, 0));
-    cubic.skip(Duration::from_secs(10));
+    cubic.congestion_avoidance(&mut window, &after(0, 0));
+    cubic.after_idle(Duration::from_secs(10));
     // W_cubic(1 s) is 86.6807, as above.
-    cubic.grow(&mut window, &after(11_000, 0));
+    cubic.congestion_avoidance(&mut window, &after(11_000, 0));
     assert_eq!(window.cwnd, 70_000 + 238);
 }
 
 #[test]
 fn t_cu_1_an_undone_cut_leaves_the_curve_as_it_was() {
     let (mut cubic, mut window) = cut(pure());
-    cubic.grow(&mut window, &after(0, 1000));
+    cubic.congestion_avoidance(&mut window, &after(0, 1000));
     let before = cubic.curve;
     for (undo, restored) in [(CubicUndo::Rfc9438, true), (CubicUndo::Linux, false)] {
         let mut cubic = Cubic { config: CubicConfig { undo, ..pure() }, ..cubic };
         cubic.save();
-        cubic.cut(window.cwnd, SMSS);
+        cubic.on_loss(0, window.cwnd, &window);
         assert_ne!(cubic.curve, before);
-        cubic.restore();
+        cubic.undo();
         assert_eq!(cubic.curve == before, restored, "{undo:?}");
     }
 }
 
 #[test]
-fn t_cu_2_a_window_that_has_outgrown_the_cut_stays() {
+fn t_cu_2_a_window_that_keeps_window_the_cut_stays() {
     let (mut cubic, _) = cut(pure());
-    assert!(cubic.has_outgrown(100_000, 105_000) && cubic.has_outgrown(100_000, 100_000));
-    assert!(!cubic.has_outgrown(100_000, 99_000));
+    assert!(cubic.keeps_window(100_000, 105_000) && cubic.keeps_window(100_000, 100_000));
+    assert!(!cubic.keeps_window(100_000, 99_000));
     cubic.config.undo = CubicUndo::Linux;
-    assert!(!cubic.has_outgrown(100_000, 105_000));
+    assert!(!cubic.keeps_window(100_000, 105_000));
 }
 
 /// Linux's growth after cuts from these windows, each to seven tenths in whole segments: after how
 /// many acknowledgments the window is larger.
 fn linux_grows_after(cuts: &[u64]) -> u64 {
     let config = CubicConfig { growth: CubicGrowth::Linux, ..CubicConfig::default() };
-    let mut cubic = Cubic::new(config);
+    let mut cubic = LinuxCubic::new(config);
     let mut left = window(10);
     for &cut in cuts {
-        cubic.cut(cut * SMSS, SMSS);
+        cubic.on_loss(0, cut * SMSS, &left);
         left = window(cut * 7 / 10);
     }
-    cubic.sample(Duration::from_millis(400));
+    cubic.on_rtt(Duration::from_millis(400));
     let before = left.cwnd;
     (1..10_000)
         .find(|_| {
-            cubic.grow(&mut left, &after(0, 400));
+            cubic.congestion_avoidance(&mut left, &after(0, 400));
             left.cwnd > before
         })
         .unwrap()

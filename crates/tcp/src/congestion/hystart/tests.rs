@@ -1,7 +1,13 @@
+use rtolab_time::Instant;
+
 use super::*;
 use crate::config::Config;
 
 const SMSS: u64 = 1000;
+
+fn acked(at: Instant, bytes: u64, (una, max): (Seq, Seq)) -> Acked {
+    Acked { at, bytes, srtt: Duration::ZERO, una, max, oldest_sent: None }
+}
 
 /// Slow start with a window of so many segments, all outstanding.
 struct SlowStart {
@@ -33,12 +39,11 @@ impl SlowStart {
             self.at += Duration::from_micros(spacing);
             let max = Seq::FIRST + 1 + (self.una + self.window.cwnd) as u32;
             self.una += SMSS;
-            self.hystart.sample(Duration::from_millis(rtt));
-            let una = Seq::FIRST + 1 + self.una as u32;
-            let progress = Progress { at: self.at, una, max, bytes: SMSS };
-            self.hystart.look(&mut self.window, &progress);
+            self.hystart.on_rtt(Duration::from_millis(rtt));
+            let acked = acked(self.at, SMSS, (Seq::FIRST + 1 + self.una as u32, max));
+            self.hystart.on_arrival(&mut self.window, &acked);
             if !self.is_over() {
-                self.hystart.grow(&mut self.window, &progress);
+                self.hystart.slow_start(&mut self.window, &acked);
             }
         }
         self
@@ -68,20 +73,20 @@ fn the_eighth_round_trip_that_has_risen_slows_it_down() {
 
 #[test]
 fn an_acknowledgment_counts_for_eight_segments_at_most() {
-    let acked = |slow_start: &mut SlowStart, segments: u64| {
+    let arrives = |slow_start: &mut SlowStart, segments: u64| {
         let SlowStart { hystart, window, at, .. } = slow_start;
-        let (una, max) = (Seq::FIRST + 1, Seq::FIRST + 1_000_000);
-        hystart.grow(window, &Progress { at: *at, una, max, bytes: segments * SMSS });
+        let ends = (Seq::FIRST + 1, Seq::FIRST + 1_000_000);
+        hystart.slow_start(window, &acked(*at, segments * SMSS, ends));
     };
     let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
-    acked(&mut slow_start, 2);
+    arrives(&mut slow_start, 2);
     slow_start.cwnd(12_000);
-    acked(&mut slow_start, 10);
+    arrives(&mut slow_start, 10);
     slow_start.cwnd(20_000);
     // In conservative slow start for a quarter of them.
     let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
     slow_start.acks(10, 100, 0).acks(8, 113, 0).cwnd(28_000);
-    acked(&mut slow_start, 10);
+    arrives(&mut slow_start, 10);
     slow_start.cwnd(30_000);
 }
 
@@ -123,7 +128,7 @@ fn a_passing_rise_is_forgiven() {
 fn it_is_for_the_first_slow_start() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
     slow_start.acks(10, 100, 0);
-    slow_start.hystart.on_cut();
+    slow_start.hystart.on_loss();
     slow_start.acks(10, 200, 0).cwnd(30_000);
 }
 

@@ -1,0 +1,72 @@
+//! `HyStart` of Linux (`tcp_cubic.c`, `hystart_update`): Ha and Rhee, "Taming the elephants: New TCP
+//! slow start", 2011.
+
+use rtolab_time::{Duration, Instant};
+
+use super::{N_RTT_SAMPLE, rtt_thresh};
+use crate::congestion::{Acked, Window};
+use crate::seq::Seq;
+
+/// It looks from this window on, in segments (`hystart_low_window`).
+const LOW_WINDOW: u64 = 16;
+/// ACKs of one train are no further apart (`hystart_ack_delta_us`).
+const ACK_DELTA: Duration = Duration::from_millis(2);
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LinuxHyStart {
+    /// The connection's smallest round trip.
+    delay_min: Option<Duration>,
+    /// Has slow start ended here?
+    found: bool,
+    round: Option<Round>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Round {
+    round_start: Instant,
+    /// When the last ACK of its train arrived.
+    last_ack: Instant,
+    /// SND.MAX when it began.
+    end_seq: Seq,
+    /// The smallest round trip of it.
+    curr_rtt: Duration,
+    sample_cnt: u32,
+}
+
+impl LinuxHyStart {
+    /// Returns whether slow start ends.
+    pub fn update(&mut self, rtt: Duration, window: &Window, acked: &Acked) -> bool {
+        let delay_min = self.delay_min.map_or(rtt, |delay_min| delay_min.min(rtt));
+        self.delay_min = Some(delay_min);
+        if window.cwnd >= window.ssthresh || self.found {
+            return false;
+        }
+        let now = acked.at;
+        // `bictcp_hystart_reset`
+        let fresh = Round {
+            round_start: now,
+            last_ack: now,
+            end_seq: acked.max,
+            curr_rtt: Duration::MAX,
+            sample_cnt: 0,
+        };
+        let round = self.round.get_or_insert(fresh);
+        if acked.una > round.end_seq {
+            *round = fresh;
+        }
+        if window.cwnd < LOW_WINDOW * window.smss {
+            return false;
+        }
+        if now - round.last_ack <= ACK_DELTA {
+            round.last_ack = now;
+            self.found = now - round.round_start > delay_min / 2;
+        }
+        round.curr_rtt = round.curr_rtt.min(rtt);
+        if round.sample_cnt < N_RTT_SAMPLE {
+            round.sample_cnt += 1;
+        } else {
+            self.found |= round.curr_rtt > delay_min + rtt_thresh(delay_min);
+        }
+        self.found
+    }
+}

@@ -1,0 +1,260 @@
+//! The congestion window: slow start, and congestion avoidance of Reno (RFC 5681 section 3.1).
+
+use crate::config::{Avoidance, Halving, InitialWindow, SlowStart, WindowConfig};
+
+/// The congestion window and the slow-start threshold, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Congestion window; at least one segment.
+    pub cwnd: u64,
+    /// Slow-start threshold; [`u64::MAX`] while it is as high as possible.
+    pub ssthresh: u64,
+    /// Sender maximum segment size.
+    pub smss: u64,
+    halving: Halving,
+    avoidance: Avoidance,
+    /// Bytes acknowledged since the window last grew (RFC 3465 section 2.1).
+    counted: u64,
+    /// What the window has beyond `cwnd`, in bytes / 2^32: where fractions count.
+    fraction: u32,
+    slow_start: SlowStart,
+    /// Did a timeout begin the slow start under way?
+    pub(super) timed_out: bool,
+}
+
+impl Window {
+    /// What never limits: 1 GiB, which is more than a peer can offer (RFC 7323 section 2.3).
+    pub(crate) const UNLIMITED: u64 = 1 << 30;
+
+    /// The window of a new connection with segments of `smss` bytes; one segment if its SYN was
+    /// lost (RFC 5681 section 3.1).
+    pub fn new(config: &WindowConfig, smss: u32, syn_lost: bool) -> Self {
+        let smss = u64::from(smss);
+        let ssthresh = config.initial_ssthresh.map_or(u64::MAX, |count| u64::from(count) * smss);
+        let WindowConfig { halving, avoidance, slow_start, .. } = *config;
+        let mut window = Self {
+            cwnd: smss,
+            ssthresh,
+            smss,
+            halving,
+            avoidance,
+            counted: 0,
+            fraction: 0,
+            slow_start,
+            timed_out: false,
+        };
+        if !syn_lost {
+            window.cwnd = window.initial(config);
+        }
+        window
+    }
+
+    /// The initial window in bytes.
+    pub fn initial(&self, config: &WindowConfig) -> u64 {
+        let smss = self.smss;
+        let segments = |most: u64, bytes: u64| (most * smss).min(bytes.max(2 * smss));
+        match config.initial {
+            InitialWindow::Segments(count) => u64::from(count.max(1)) * smss,
+            InitialWindow::Rfc3390 => segments(4, 4380),
+            InitialWindow::Rfc6928 => segments(10, 14_600),
+            InitialWindow::Rfc5681 if smss > 2190 => 2 * smss,
+            InitialWindow::Rfc5681 if smss > 1095 => 3 * smss,
+            InitialWindow::Rfc5681 => 4 * smss,
+            InitialWindow::Bytes(bytes) => (u64::from(bytes) / smss * smss).max(smss),
+        }
+    }
+
+    /// From now on the window grows and is halved as `config` says.
+    pub(crate) const fn adopt(&mut self, config: &WindowConfig) {
+        (self.halving, self.avoidance) = (config.halving, config.avoidance);
+        self.slow_start = config.slow_start;
+    }
+
+    /// An acknowledgment of `acked` new bytes arrived outside fast recovery.
+    #[inline(always)]
+    pub fn grow(&mut self, acked: u64) {
+        let slow_start = self.cwnd < self.ssthresh;
+        let acked = if slow_start { self.slow_start(acked) } else { acked };
+        if !slow_start || acked > 0 {
+            self.congestion_avoidance(acked);
+        }
+    }
+
+    /// The same in slow start; returns what of it is left for congestion avoidance.
+    #[inline(always)]
+    pub(crate) fn slow_start(&mut self, acked: u64) -> u64 {
+        let grown = match self.slow_start {
+            SlowStart::TwoSegments if !self.timed_out => acked.min(2 * self.smss),
+            SlowStart::OneSegment | SlowStart::TwoSegments => acked.min(self.smss),
+            SlowStart::PerAck => self.smss,
+            SlowStart::Delivered => acked.min(self.ssthresh - self.cwnd),
+        };
+        self.cwnd += grown;
+        if self.slow_start == SlowStart::Delivered { acked - grown } else { 0 }
+    }
+
+    /// The same in congestion avoidance.
+    #[inline(always)]
+    pub(crate) fn congestion_avoidance(&mut self, acked: u64) {
+        self.timed_out = false;
+        match self.avoidance {
+            // cwnd += SMSS*SMSS/cwnd (RFC 5681 equation 3)
+            Avoidance::Formula => self.cwnd += (self.smss * self.smss / self.cwnd).max(1),
+            Avoidance::Fraction => self.grow_by_fraction(),
+            Avoidance::ByteCounting => {
+                self.counted += acked;
+                if self.counted >= self.cwnd {
+                    self.counted -= self.cwnd;
+                    self.cwnd += self.smss;
+                }
+            }
+        }
+    }
+
+    /// `SMSS * SMSS / cwnd`, of which nothing is rounded away that would ever show.
+    fn grow_by_fraction(&mut self) {
+        let cwnd = u128::from(self.cwnd) << 32 | u128::from(self.fraction);
+        let grown = cwnd + (u128::from(self.smss * self.smss) << 64) / cwnd;
+        (self.cwnd, self.fraction) = ((grown >> 32) as u64, grown as u32);
+    }
+
+    /// A loss leaves `remainder` bytes: ssthresh = max (FlightSize / 2, 2*SMSS), where half of
+    /// FlightSize remains (RFC 5681 equation 4).
+    pub fn set_ssthresh(&mut self, remainder: u64) {
+        let remainder = match self.halving {
+            Halving::Bytes => remainder,
+            Halving::Segments => remainder / self.smss * self.smss,
+        };
+        self.ssthresh = remainder.max(2 * self.smss);
+        self.fraction = 0;
+    }
+
+    /// The window becomes `half` of what was halved, but at least a segment. Half of the window
+    /// `before` it is to its fraction, where fractions count.
+    pub(crate) fn set_half(&mut self, half: u64, before: &Self) {
+        self.cwnd = half.max(self.smss);
+        if self.avoidance == Avoidance::Fraction && self.cwnd == before.cwnd / 2 {
+            let odd = (before.cwnd % 2) as u32;
+            self.fraction = odd << 31 | before.fraction >> 1;
+        }
+    }
+
+    /// A timeout, or what does as a timeout does, sets the window to whole segments.
+    pub fn set_segments(&mut self, count: u32) {
+        self.cwnd = u64::from(count) * self.smss;
+        (self.counted, self.fraction) = (0, 0);
+        self.timed_out = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn window(cwnd: u32, ssthresh: u32, avoidance: Avoidance) -> Window {
+        let initial = InitialWindow::Segments(cwnd);
+        let config = Config::default().window;
+        let config =
+            WindowConfig { initial, initial_ssthresh: Some(ssthresh), avoidance, ..config };
+        Window::new(&config, 1000, false)
+    }
+
+    #[test]
+    fn t_cc_1_slow_start_counts_bytes_up_to_one_segment() {
+        let mut window = window(2, 100, Avoidance::Formula);
+        window.grow(2000);
+        assert_eq!(window.cwnd, 3000);
+    }
+
+    #[test]
+    fn t_cc_1_counts_two_segments_or_whole_acknowledgments_where_told() {
+        for (slow_start, acked, grown) in [
+            (SlowStart::TwoSegments, 2000, 4000),
+            (SlowStart::TwoSegments, 3000, 4000),
+            (SlowStart::PerAck, 2000, 3000),
+            (SlowStart::PerAck, 250, 3000),
+        ] {
+            let mut window = Window { slow_start, ..window(2, 100, Avoidance::Formula) };
+            window.grow(acked);
+            assert_eq!(window.cwnd, grown, "{slow_start:?} {acked}");
+        }
+    }
+
+    #[test]
+    fn after_a_timeout_one_segment_counts_until_slow_start_ends() {
+        let slow_start = SlowStart::TwoSegments;
+        let mut window = Window { slow_start, ..window(8, 100, Avoidance::Formula) };
+        window.set_ssthresh(2000);
+        window.set_segments(1);
+        window.grow(2000);
+        assert_eq!(window.cwnd, 2000);
+        // Congestion avoidance, and slow start after something else.
+        window.grow(2000);
+        window.ssthresh = 100_000;
+        window.grow(2000);
+        assert_eq!(window.cwnd, 2000 + 500 + 2000);
+    }
+
+    #[test]
+    fn t_cc_2_congestion_avoidance_grows_by_one_segment_a_window() {
+        let mut exact = window(4, 4, Avoidance::ByteCounting);
+        let mut formula = window(4, 4, Avoidance::Formula);
+        for _ in 0..4 {
+            exact.grow(1000);
+            formula.grow(1000);
+        }
+        assert_eq!(exact.cwnd, 5000);
+        // 250, 235, 222 and 212 bytes.
+        assert_eq!(formula.cwnd, 4919);
+    }
+
+    #[test]
+    fn t_cc_2_fractions_of_a_byte_add_up() {
+        let grown = |avoidance| {
+            let mut window = window(2, 2, avoidance);
+            (0..1000).for_each(|_| window.grow(1000));
+            window.cwnd
+        };
+        // As a sum of fractions of a segment, which ns-2 forms.
+        let segments = (0..1000).fold(2.0, |cwnd: f64, _| cwnd + 1.0 / cwnd);
+        assert_eq!(grown(Avoidance::Fraction), (segments * 1000.0) as u64);
+        assert!(grown(Avoidance::Formula) < grown(Avoidance::Fraction) - 300);
+    }
+
+    #[test]
+    fn t_cc_2_a_cut_leaves_no_fraction() {
+        let mut cut = window(3, 3, Avoidance::Fraction);
+        cut.grow(1000);
+        assert_ne!(cut.fraction, 0);
+        cut.set_segments(3);
+        cut.timed_out = false;
+        assert_eq!(cut, window(3, 3, Avoidance::Fraction));
+    }
+
+    #[test]
+    fn t_cc_7_divided_acknowledgments_gain_nothing() {
+        let mut window = window(2, 100, Avoidance::Formula);
+        (0..4).for_each(|_| window.grow(250));
+        assert_eq!(window.cwnd, 3000);
+    }
+
+    #[test]
+    fn initial_windows() {
+        let initial = |initial, smss| {
+            let config = WindowConfig { initial, ..Config::default().window };
+            Window::new(&config, smss, false).cwnd / u64::from(smss)
+        };
+        for (smss, rfc3390, rfc6928) in [(536, 4, 10), (1460, 3, 10), (2190, 2, 6), (4000, 2, 3)] {
+            assert_eq!(initial(InitialWindow::Rfc3390, smss), rfc3390);
+            assert_eq!(initial(InitialWindow::Rfc6928, smss), rfc6928);
+        }
+        for (smss, rfc5681) in [(536, 4), (1095, 4), (1096, 3), (2190, 3), (2191, 2)] {
+            assert_eq!(initial(InitialWindow::Rfc5681, smss), rfc5681);
+        }
+        for (bytes, smss, segments) in [(16_384, 256, 64), (16_384, 1000, 16), (100, 1000, 1)] {
+            assert_eq!(initial(InitialWindow::Bytes(bytes), smss), segments);
+        }
+        assert_eq!(Window::new(&Config::default().window, 1460, true).cwnd, 1460);
+    }
+}
