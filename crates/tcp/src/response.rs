@@ -289,8 +289,7 @@ impl Sender {
             _ if saved.congestion_echoed || outgrown => Settled::Restored,
             response => {
                 self.restore(response, &saved, facts);
-                self.undo_control();
-                self.withdraw_cwr();
+                self.undo_reduction();
                 match response {
                     // It grows for this acknowledgment as for any other.
                     Response::Linux26Undo => Settled::Resumed,

@@ -103,7 +103,7 @@ impl Connection {
         let payload = if shrinks { mss.saturating_sub(TIMESTAMP_BYTES) } else { mss };
         self.smss = payload.max(1);
         if self.agreed.ecn && !self.took_back_ecn() {
-            self.sender.use_ecn();
+            self.sender.ecn.get_or_insert_default();
         }
     }
 

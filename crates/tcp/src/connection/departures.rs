@@ -131,8 +131,11 @@ impl Connection {
                 return self.first_syn(segment, at);
             }
         }
-        if self.agreed.ecn && !again {
-            self.sender.note_ecn(&mut segment);
+        if self.agreed.ecn
+            && !again
+            && let Some(ecn) = &mut self.sender.ecn
+        {
+            ecn.mark(&mut segment);
         }
         self.with_ack(segment, at)
     }

@@ -199,8 +199,7 @@ impl Sender {
             self.validate_anew(facts.at);
         }
         if reduction == Reduction::Undone {
-            self.undo_control();
-            self.withdraw_cwr();
+            self.undo_reduction();
         }
     }
 

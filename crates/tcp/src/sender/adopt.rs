@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 
 use thiserror::Error;
 
-use super::validation::Usage;
+use super::validation::WindowValidation;
 use super::{SendPermission, Sender, frto_of, responder_of, trains_of};
 use crate::config::{Algorithm, Config};
 use crate::congestion::Controller;
@@ -77,7 +77,7 @@ impl Sender {
             self.responder = responder_of(&config);
         }
         if config.window.validation != self.config.window.validation {
-            self.usage = Usage::since(self.last_activity.sent, &config);
+            self.validation = WindowValidation::new(self.last_activity.sent, &config);
         }
         if config.rto.floor != self.config.rto.floor {
             self.trains = trains_of(&config);

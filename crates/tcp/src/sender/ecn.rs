@@ -1,91 +1,54 @@
 //! Explicit congestion notification (RFC 3168 section 6.1): the network marks segments instead of
-//! dropping them, the peer echoes the marks, and the window is cut as for a loss.
+//! dropping them, the peer echoes the marks, and the window is reduced as for a loss.
 
-use alloc::boxed::Box;
-
-use super::Sender;
-use crate::config::{PrrBound, Reduction};
-use crate::flight::AckFacts;
 use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
 
 /// The sending half of a connection both ends of which use ECN.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ecn {
-    /// SND.MAX when an echo last cut the window: once more than this is acknowledged, the next may.
-    answered: Option<Seq>,
-    /// The window was cut, and the peer is still to be told.
-    owes_cwr: bool,
+pub(crate) struct Ecn {
+    /// SND.MAX when an echo last reduced the window: once more than this is acknowledged, the next
+    /// may.
+    recover: Option<Seq>,
+    /// The window was reduced, and the next new data carry CWR.
+    cwr_pending: bool,
 }
 
-impl Sender {
-    /// Both ends use ECN.
-    pub(crate) fn use_ecn(&mut self) {
-        self.ecn.get_or_insert_with(|| Box::new(Ecn::default()));
-    }
-
-    /// A new `segment` is about to leave: its data are ECN-capable, and the first tell of a cut
-    /// (sections 6.1.2 and 6.1.5). What is sent again, and what carries no data, is not.
-    pub(crate) fn note_ecn(&mut self, segment: &mut Segment) {
-        let Some(ecn) = &mut self.ecn else { return };
+impl Ecn {
+    /// A new `segment` is about to leave: its data are ECN-capable, and the first after a reduction
+    /// carry CWR (sections 6.1.2 and 6.1.5). What is retransmitted, and what carries no data, is not.
+    pub fn mark(&mut self, segment: &mut Segment) {
         if segment.len > 0 {
             segment.set_codepoint(Codepoint::Ect0);
-            if core::mem::take(&mut ecn.owes_cwr) {
+            if core::mem::take(&mut self.cwr_pending) {
                 segment.flags |= Flags::CWR;
             }
         }
     }
 
-    /// The window was cut, for whatever reason: the peer need not echo any longer.
-    pub(super) fn owe_cwr(&mut self) {
-        if let Some(ecn) = &mut self.ecn {
-            ecn.owes_cwr = true;
-        }
+    /// The window was reduced, for whatever reason: the peer need not echo any longer.
+    pub const fn on_reduction(&mut self) {
+        self.cwr_pending = true;
     }
 
-    /// The cut is undone.
-    pub(crate) fn withdraw_cwr(&mut self) {
-        if let Some(ecn) = &mut self.ecn {
-            ecn.owes_cwr = false;
-        }
+    /// The reduction was spurious.
+    pub const fn on_undo(&mut self) {
+        self.cwr_pending = false;
     }
 
-    /// Does the peer echo a mark? In its SYN the flag means something else.
-    #[inline]
-    pub(super) fn takes_echo(&self, segment: &Segment) -> bool {
-        let flags = segment.flags;
-        flags.has(Flags::ECE) && !flags.has(Flags::SYN) && self.ecn.is_some()
+    /// An echo reduces the window, with data up to `max` outstanding.
+    pub const fn on_echo(&mut self, max: Seq) {
+        self.recover = Some(max);
     }
 
-    /// Has an echo cut the window, and what was outstanding then is not all acknowledged, nor
-    /// anything beyond it? Then it is not cut again, and no cut is undone.
-    pub(crate) fn is_answering_echo(&self) -> bool {
-        let answered = self.ecn.as_ref().and_then(|ecn| ecn.answered);
-        answered.is_some_and(|answered| self.flight.una() <= answered)
+    /// Has an echo reduced the window, and what was outstanding then is not all acknowledged, nor
+    /// anything beyond it? Then it is not reduced again, and no reduction is undone.
+    pub fn is_reducing(&self, una: Seq) -> bool {
+        self.recover.is_some_and(|recover| una <= recover)
     }
+}
 
-    /// The peer echoes a mark. Once a window, and where no loss has done so, the window is cut
-    /// (section 6.1.2).
-    pub(super) fn answer_echo(&mut self, facts: &AckFacts) {
-        let recovering = self.recovery.is_fast() || facts.ack <= self.recovery.recover;
-        if self.is_answering_echo() || recovering {
-            return;
-        }
-        let before = facts.max.since(facts.una_before);
-        let cwnd = self.window.cwnd;
-        let part = self.halve(before);
-        if let Some(ecn) = &mut self.ecn {
-            ecn.answered = Some(self.flight.max());
-        }
-        match self.config.recovery.reduction {
-            Reduction::RateHalving => self.begin_window_reduction(before),
-            Reduction::Prr(PrrBound::Linux) if self.rack.is_some() => {
-                self.begin_prr_for_echo(facts, cwnd);
-            }
-            Reduction::AtOnce | Reduction::Prr(_) => {
-                let least = part.max(self.window.smss).min(self.window.ssthresh);
-                self.window.cwnd = self.window.cwnd.min(least);
-            }
-        }
-    }
+/// Does `segment` echo a mark? In a SYN the flag means something else.
+pub(super) fn is_echo(segment: &Segment) -> bool {
+    segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::SYN)
 }

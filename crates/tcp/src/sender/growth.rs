@@ -74,8 +74,13 @@ impl Sender {
         }
     }
 
+    /// The smoothed round trip, zero before there is one.
+    pub(super) fn srtt(&self) -> Duration {
+        self.rtt.estimate().map_or(Duration::ZERO, |estimate| estimate.srtt)
+    }
+
     fn acked(&self, at: Instant, bytes: u64) -> Acked {
-        let srtt = self.rtt.estimate().map_or(Duration::ZERO, |estimate| estimate.srtt);
+        let srtt = self.srtt();
         let (una, max) = (self.flight.una(), self.flight.max());
         Acked { at, bytes, srtt, una, max, oldest_sent: None }
     }
@@ -102,7 +107,9 @@ impl Sender {
     /// A loss or a congestion mark: sets `ssthresh` to what is left of `bytes`; returns that, not
     /// rounded.
     pub(crate) fn on_loss(&mut self, bytes: u64) -> u64 {
-        self.owe_cwr();
+        if let Some(ecn) = &mut self.ecn {
+            ecn.on_reduction();
+        }
         let cwnd = self.recovery.deflated(self.window.cwnd);
         let remainder = match &mut self.controller {
             None => bytes / 2,
@@ -120,9 +127,12 @@ impl Sender {
     }
 
     /// A reduction was spurious, and the windows are as before it.
-    pub(crate) fn undo_control(&mut self) {
+    pub(crate) fn undo_reduction(&mut self) {
         if let Some(controller) = &mut self.controller {
             controller.state.undo();
+        }
+        if let Some(ecn) = &mut self.ecn {
+            ecn.on_undo();
         }
     }
 

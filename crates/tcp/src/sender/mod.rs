@@ -4,9 +4,8 @@
 //! loss recovery, growth, timer; then segments leave.
 
 mod adopt;
-mod cwnd_limited;
 mod departures;
-mod ecn;
+pub(crate) mod ecn;
 mod fast_path;
 mod growth;
 mod judging;
@@ -41,7 +40,7 @@ use crate::seq::Seq;
 use crate::spurious::{Bench, CanSend, Duplicates, Fallback, Frto, acting};
 use crate::timer::TimerTable;
 use ecn::Ecn;
-use validation::Usage;
+use validation::WindowValidation;
 
 pub use adopt::{AdoptError, Negotiated};
 pub(crate) use judging::Settled;
@@ -141,14 +140,14 @@ pub struct Sender {
     /// What RACK knows, where loss is told by time.
     pub(crate) rack: Option<Box<AnyRack>>,
     /// How much of the window is used, where it is validated.
-    usage: Option<Box<Usage>>,
+    validation: Option<Box<WindowValidation>>,
     pub(crate) rtt: RttEstimator,
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
     /// What grows and cuts the window in place of Reno, where it is asked for.
     controller: Option<Box<Controller>>,
     /// Explicit congestion notification, where both ends use it.
-    ecn: Option<Box<Ecn>>,
+    pub(crate) ecn: Option<Box<Ecn>>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
     trains: Option<Box<Trains>>,
     /// Loss recovery under way, and what it has counted so far.
@@ -209,7 +208,7 @@ impl Sender {
             timed: None,
             trains: trains_of(&config),
             last_activity: LastActivity::default(),
-            usage: Usage::since(None, &config),
+            validation: WindowValidation::new(None, &config),
             controller: None,
             ecn: None,
             on_fast_path: false,

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use rtolab_time::Instant;
 
+use super::ecn::is_echo;
 use super::recovering::Phase;
 use super::{Sender, Settled};
 use crate::config::{FullAck, Reduction, Sampling};
@@ -124,7 +125,7 @@ impl Sender {
 
     /// The peer echoes a mark, or the window is on its way down: is it not to grow?
     fn reduce_on_ack(&mut self, segment: &Segment, ack: &AckFacts) -> bool {
-        let echoed = self.takes_echo(segment);
+        let echoed = self.ecn.is_some() && is_echo(segment);
         if echoed {
             self.answer_echo(ack);
         }

@@ -45,6 +45,36 @@ impl Sender {
         }
     }
 
+    /// Has a congestion mark reduced the window, and what was outstanding then is not acknowledged?
+    pub(crate) fn is_answering_echo(&self) -> bool {
+        self.ecn.as_ref().is_some_and(|ecn| ecn.is_reducing(self.flight.una()))
+    }
+
+    /// The peer echoes a mark. Once a window, and where no loss has done so, the window is reduced
+    /// (RFC 3168 section 6.1.2).
+    pub(super) fn answer_echo(&mut self, facts: &AckFacts) {
+        let recovering = self.recovery.is_fast() || facts.ack <= self.recovery.recover;
+        if self.is_answering_echo() || recovering {
+            return;
+        }
+        let flight_size = facts.max.since(facts.una_before);
+        let cwnd = self.window.cwnd;
+        let remainder = self.halve(flight_size);
+        if let Some(ecn) = &mut self.ecn {
+            ecn.on_echo(self.flight.max());
+        }
+        match self.config.recovery.reduction {
+            Reduction::RateHalving => self.begin_window_reduction(flight_size),
+            Reduction::Prr(PrrBound::Linux) if self.rack.is_some() => {
+                self.begin_prr_for_echo(facts, cwnd);
+            }
+            Reduction::AtOnce | Reduction::Prr(_) => {
+                let least = remainder.max(self.window.smss).min(self.window.ssthresh);
+                self.window.cwnd = self.window.cwnd.min(least);
+            }
+        }
+    }
+
     fn set_reduced(&mut self, ack: &ReductionAck) {
         self.window.cwnd = self.reduction.on_ack(ack, &self.window);
     }

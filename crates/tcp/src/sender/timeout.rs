@@ -135,7 +135,9 @@ impl Sender {
         if halves && !self.is_answering_echo() {
             self.halve(self.flight.size());
         }
-        self.owe_cwr();
+        if let Some(ecn) = &mut self.ecn {
+            ecn.on_reduction();
+        }
         if let Some(controller) = &mut self.controller {
             controller.on_timeout();
         }

@@ -1,0 +1,69 @@
+//! RFC 2861 section 3, whose pseudo-code is that of `TcpAgent::process_qoption_after_send` of ns-2.
+
+use rtolab_time::{Duration, Instant};
+
+use super::{DataSent, keep_in_ssthresh};
+use crate::congestion::Window;
+
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sender) struct Rfc2861 {
+    /// When data left last.
+    pub t_last: Option<Instant>,
+    /// When the window was full last.
+    pub t_prev: Option<Instant>,
+    /// The most that was outstanding since then, in bytes.
+    w_used: u64,
+    /// Was the window full when data left last?
+    pub is_full: bool,
+}
+
+impl Rfc2861 {
+    pub const fn new(last: Option<Instant>) -> Self {
+        Self { t_last: last, t_prev: last, w_used: 0, is_full: false }
+    }
+
+    /// Data have left: the window is reduced if it was not used.
+    pub fn on_sent(&mut self, window: &mut Window, sent: &DataSent) {
+        let t_last = self.t_last.replace(sent.at).unwrap_or(sent.at);
+        self.t_prev.get_or_insert(sent.at);
+        // In recovery the window is not the application's to fill.
+        if sent.in_recovery || !sent.is_new {
+            self.restart(sent.at);
+            return;
+        }
+        self.after_idle(window, sent, t_last);
+        self.is_full = sent.fills(window);
+        if self.is_full {
+            self.restart(sent.at);
+        } else if !sent.has_more {
+            self.w_used = self.w_used.max(sent.flight_size);
+            if self.t_prev.is_some_and(|t_prev| sent.at - t_prev >= sent.rto) {
+                // cwnd = (win + W_used) / 2
+                keep_in_ssthresh(window);
+                let win = window.cwnd.min(sent.rwnd);
+                window.cwnd = u64::midpoint(win, self.w_used).max(window.smss);
+                self.restart(sent.at);
+            }
+        }
+    }
+
+    /// The window is halved for each timeout that nothing was sent.
+    fn after_idle(&mut self, window: &mut Window, sent: &DataSent, t_last: Instant) {
+        let rto = sent.rto.max(Duration::from_nanos(1));
+        let timeouts = (sent.at - t_last).nanos() / rto.nanos();
+        if timeouts == 0 {
+            return;
+        }
+        keep_in_ssthresh(window);
+        // More halvings than it has bits change nothing.
+        for _ in 0..timeouts.min(64) {
+            let win = window.cwnd.min(sent.rwnd);
+            window.cwnd = (win / 2).max(window.smss);
+        }
+        self.restart(sent.at);
+    }
+
+    const fn restart(&mut self, at: Instant) {
+        (self.t_prev, self.w_used) = (Some(at), 0);
+    }
+}

@@ -1,0 +1,196 @@
+//! RFC 7661, without the pacing that its section 4.4.2 asks for.
+
+use alloc::collections::VecDeque;
+
+use rtolab_time::{Duration, Instant};
+
+use super::{DataSent, keep_in_ssthresh};
+use crate::congestion::Window;
+use crate::seq::Seq;
+
+/// How long a window that is not used is kept: the non-validated period (section 4.4).
+const NON_VALIDATED_PERIOD: Duration = Duration::from_secs(300);
+/// A pipeACK sampling period holds the largest samples of so many parts of it.
+const PARTS: u64 = 4;
+
+#[derive(Clone, Debug)]
+pub(in crate::sender) struct Rfc7661 {
+    /// When the window was last found valid.
+    pub valid: Option<Instant>,
+    /// A fast recovery that found the window not validated.
+    loss: Option<Loss>,
+    /// Was the window full when data left last?
+    is_full: bool,
+    pipe_ack: PipeAck,
+}
+
+/// A fast recovery that began in the non-validated phase (section 4.4.1).
+#[derive(Clone, Copy, Debug)]
+struct Loss {
+    /// max(pipeACK, LossFlightSize), in bytes.
+    used: u64,
+    /// Bytes retransmitted in it (`R`).
+    retransmitted: u64,
+}
+
+/// The most that was acknowledged within a round trip (pipeACK, section 4.2), in bytes.
+#[derive(Clone, Debug)]
+struct PipeAck {
+    /// Behind what was acknowledged when the sample under way began.
+    from: Seq,
+    /// SND.MAX then: its acknowledgment ends the round trip.
+    until: Seq,
+    /// The largest samples, each of a part of the sampling period.
+    samples: VecDeque<(Instant, u64)>,
+    /// Was there a sample? Without, the variable is undefined.
+    defined: bool,
+}
+
+impl Default for PipeAck {
+    fn default() -> Self {
+        Self { from: Seq::FIRST, until: Seq::FIRST, samples: VecDeque::new(), defined: false }
+    }
+}
+
+impl Rfc7661 {
+    pub fn new(last: Option<Instant>) -> Self {
+        Self { valid: last, loss: None, is_full: false, pipe_ack: PipeAck::default() }
+    }
+
+    /// `len` bytes were retransmitted for the first time.
+    pub const fn on_retransmission(&mut self, len: u64) {
+        if let Some(loss) = &mut self.loss {
+            loss.retransmitted += len;
+        }
+    }
+
+    /// Data have left: the window is reduced if it was not used for long.
+    pub fn on_sent(&mut self, window: &mut Window, sent: &DataSent) {
+        self.valid.get_or_insert(sent.at);
+        // In recovery the window is not the application's to fill.
+        if sent.in_recovery || !sent.is_new {
+            self.valid = Some(sent.at);
+            return;
+        }
+        if sent.flight_size == sent.len {
+            self.close_down(window, sent.at, sent.initial_window);
+        }
+        self.is_full = sent.fills(window);
+    }
+
+    /// New data up to `una` are acknowledged outside fast recovery: may the window grow? In the
+    /// non-validated phase only where it is full.
+    pub fn on_ack(&mut self, window: &mut Window, ack: &DataAcked) -> bool {
+        let DataAcked { at, una, max, srtt, initial_window } = *ack;
+        self.pipe_ack.acked(una, max, (at, sampling_period(srtt)));
+        if self.not_validated(window, at, srtt).is_none() {
+            self.valid = Some(at);
+            return true;
+        }
+        self.close_down(window, at, initial_window);
+        self.is_full
+    }
+
+    /// Section 4.4.3: after five minutes unused the window is halved.
+    fn close_down(&mut self, window: &mut Window, at: Instant, initial_window: u64) {
+        let valid = self.valid.get_or_insert(at);
+        let mut periods = (at - *valid).nanos() / NON_VALIDATED_PERIOD.nanos();
+        *valid += NON_VALIDATED_PERIOD * periods;
+        if periods > 0 {
+            keep_in_ssthresh(window);
+        }
+        while periods > 0 && window.cwnd > initial_window {
+            window.cwnd = (window.cwnd / 2).max(initial_window);
+            periods -= 1;
+        }
+    }
+
+    /// pipeACK, where less than half the window is used (section 4.3).
+    fn not_validated(&self, window: &Window, at: Instant, srtt: Duration) -> Option<u64> {
+        let pipe_ack = self.pipe_ack.value(at, sampling_period(srtt))?;
+        (pipe_ack * 2 < window.cwnd).then_some(pipe_ack)
+    }
+
+    /// Fast recovery begins: of what `ssthresh` is a part, if the window is not validated (section
+    /// 4.4.1).
+    pub fn on_loss(
+        &mut self,
+        window: &Window,
+        loss_flight_size: u64,
+        (at, srtt): (Instant, Duration),
+    ) -> Option<u64> {
+        // max(pipeACK, LossFlightSize)
+        let used = self.not_validated(window, at, srtt)?.max(loss_flight_size);
+        self.loss = Some(Loss { used, retransmitted: 0 });
+        Some(used)
+    }
+
+    /// Fast recovery is over: what had to be retransmitted was too much (section 4.4.1).
+    pub fn on_recovered(&mut self, window: &mut Window, una: Seq, max: Seq) {
+        if let Some(Loss { used, retransmitted }) = self.loss.take() {
+            // cwnd = ((max(pipeACK, LossFlightSize) - R) / 2)
+            window.cwnd = (used.saturating_sub(retransmitted) / 2).max(window.smss);
+            window.ssthresh = window.cwnd.max(2 * window.smss);
+        }
+        self.pipe_ack.restart(una, max);
+    }
+
+    /// The retransmission timer expired: nothing is known of the path.
+    pub fn on_timeout(&mut self, una: Seq, max: Seq) {
+        self.loss = None;
+        self.pipe_ack.restart(una, max);
+    }
+}
+
+/// New data are acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sender) struct DataAcked {
+    pub at: Instant,
+    /// SND.UNA and SND.MAX after that.
+    pub una: Seq,
+    pub max: Seq,
+    pub srtt: Duration,
+    /// In bytes.
+    pub initial_window: u64,
+}
+
+/// Three round trips, a second at least (section 4.2).
+fn sampling_period(srtt: Duration) -> Duration {
+    (srtt * 3).max(Duration::from_secs(1))
+}
+
+impl PipeAck {
+    /// All up to `una` is acknowledged.
+    fn acked(&mut self, una: Seq, max: Seq, (at, period): (Instant, Duration)) {
+        if una < self.until {
+            return;
+        }
+        let sample = una.since(self.from);
+        let first = self.from == Seq::FIRST;
+        (self.from, self.until) = (una, max);
+        if first {
+            return;
+        }
+        self.defined = true;
+        match self.samples.back_mut() {
+            Some((since, largest)) if at - *since <= period / PARTS => {
+                *largest = sample.max(*largest);
+            }
+            _ => self.samples.push_back((at, sample)),
+        }
+        while self.samples.front().is_some_and(|(since, _)| at - *since > period) {
+            self.samples.pop_front();
+        }
+    }
+
+    /// The largest sample of the period; `None`: undefined.
+    fn value(&self, at: Instant, period: Duration) -> Option<u64> {
+        let recent = self.samples.iter().filter(|(since, _)| at - *since <= period);
+        self.defined.then(|| recent.map(|(_, sample)| *sample).max().unwrap_or(0))
+    }
+
+    /// After a loss there is no sample yet.
+    fn restart(&mut self, una: Seq, max: Seq) {
+        *self = Self { from: una, until: max, ..Self::default() };
+    }
+}
