@@ -2,8 +2,10 @@
 //! and of BSD as alternatives, and the Eifel retransmission timer.
 
 mod adapt;
+mod delayed_acks;
 mod eifel;
-mod parity;
+mod linux;
+mod rfc6298;
 mod ticks;
 
 use alloc::boxed::Box;
@@ -11,9 +13,10 @@ use alloc::sync::Arc;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Arithmetic, Config, History, RtoFloor, Sampling};
+use crate::config::{Arithmetic, Config, History, RtoConfig, RtoFloor, Sampling};
 use crate::seq::Seq;
-pub(crate) use parity::Trains;
+pub(crate) use delayed_acks::DelayedAckTracker;
+use linux::LinuxDeviation;
 use ticks::Ticks;
 
 /// Estimates the round trip and derives the retransmission timeout.
@@ -30,9 +33,27 @@ pub struct RttEstimator {
     /// Is the next sample taken for the first one?
     forgotten: bool,
     config: Arc<Config>,
-    /// Where Linux's rule holds, once there was a sample.
-    linux: Option<Box<LinuxDeviation>>,
-    ticks: Ticks,
+    estimator: Estimator,
+}
+
+/// By what rules round trips are smoothed, and what they keep beside SRTT and RTTVAR.
+#[derive(Clone, Debug)]
+enum Estimator {
+    Rfc6298,
+    Linux(Box<LinuxDeviation>),
+    Eifel,
+    Ticks(Ticks),
+}
+
+impl Estimator {
+    fn new(config: &RtoConfig) -> Self {
+        match (config.arithmetic, config.floor) {
+            (Arithmetic::Ns2 | Arithmetic::Bsd, _) => Self::Ticks(Ticks::NONE),
+            (Arithmetic::Eifel, _) => Self::Eifel,
+            (Arithmetic::Exact, RtoFloor::Variance(_)) => Self::Linux(Box::default()),
+            (Arithmetic::Exact, _) => Self::Rfc6298,
+        }
+    }
 }
 
 /// SRTT and RTTVAR.
@@ -44,12 +65,14 @@ pub struct Estimate {
     pub rttvar: Duration,
 }
 
-/// The state of Linux's `tcp_rtt_estimator`: the largest deviation of a window.
-#[derive(Clone, Copy, Debug, Default)]
-struct LinuxDeviation {
-    mdev: u64,
-    mdev_max: u64,
-    window_end: Seq,
+/// What a sample makes of the estimate and of the timeout.
+#[derive(Clone, Copy, Debug)]
+struct Smoothed {
+    estimate: Estimate,
+    /// The timeout, before floor, slop and ceiling.
+    rto: Duration,
+    /// Its floor.
+    min_rto: Duration,
 }
 
 impl RttEstimator {
@@ -57,11 +80,10 @@ impl RttEstimator {
     pub fn new(config: Arc<Config>) -> Self {
         Self {
             rto: config.rto.initial,
+            estimator: Estimator::new(&config.rto),
             config,
             estimate: None,
             backoff: 0,
-            linux: None,
-            ticks: Ticks::NONE,
             expected_samples: 1,
             forgotten: false,
         }
@@ -120,7 +142,9 @@ impl RttEstimator {
         };
         if self.backoff > forgets_after {
             self.forgotten = true;
-            self.ticks = Ticks::NONE;
+            if let Estimator::Ticks(ticks) = &mut self.estimator {
+                *ticks = Ticks::NONE;
+            }
         }
     }
 
@@ -141,7 +165,11 @@ impl RttEstimator {
 
     /// From now on other rules hold, by which the next sample counts; the estimate stays.
     pub(crate) fn adopt(&mut self, config: Arc<Config>) {
-        self.ticks = Ticks::of(self.estimate, &config.rto);
+        self.estimator = match (Estimator::new(&config.rto), &self.estimator) {
+            (Estimator::Ticks(_), _) => Estimator::Ticks(Ticks::of(self.estimate, &config.rto)),
+            (Estimator::Linux(_), Estimator::Linux(before)) => Estimator::Linux(before.clone()),
+            (estimator, _) => estimator,
+        };
         self.config = config;
         self.expected_samples = 1;
     }
@@ -173,35 +201,25 @@ impl RttEstimator {
     #[inline(always)]
     pub fn sample(&mut self, rtt: Duration, una: Seq, max: Seq) {
         self.backoff = 0;
-        match (self.config.rto.arithmetic, self.config.rto.floor) {
-            (Arithmetic::Ns2 | Arithmetic::Bsd, _) => self.ticks(rtt),
-            (Arithmetic::Eifel, _) => self.eifel(rtt),
-            (_, RtoFloor::Variance(floor)) => self.linux(rtt, floor, una, max),
-            (_, RtoFloor::Total(floor)) => self.standard(rtt, floor),
-            (_, RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..)) => {
-                self.standard(rtt, Duration::ZERO);
+        let samples = self.expected_samples;
+        let smoothed = match &mut self.estimator {
+            Estimator::Ticks(ticks) => ticks.smooth(rtt, &self.config.rto),
+            Estimator::Rfc6298 => {
+                let last = self.remembered();
+                rfc6298::smooth(last, rtt, samples, &self.config.rto)
             }
-        }
-    }
-
-    #[inline]
-    fn standard(&mut self, rtt: Duration, floor: Duration) {
-        let estimate = match self.remembered() {
-            None => Estimate { srtt: rtt, rttvar: rtt / 2 },
-            // RTTVAR first, against the old SRTT.
-            Some(Estimate { srtt, rttvar }) => Estimate {
-                rttvar: towards(
-                    rttvar,
-                    distance(rtt, srtt),
-                    self.gain(self.config.rto.rttvar_gain),
-                ),
-                srtt: towards(srtt, rtt, self.gain(self.config.rto.srtt_gain)),
-            },
+            Estimator::Eifel => {
+                let last = self.remembered();
+                eifel::smooth(last, rtt, samples, &self.config.rto)
+            }
+            Estimator::Linux(_) => {
+                let last = self.remembered();
+                let Estimator::Linux(linux) = &mut self.estimator else { return };
+                linux.smooth(last, rtt, (una, max), &self.config.rto)
+            }
         };
-        self.estimate = Some(estimate);
-        let margin = estimate.rttvar * u64::from(self.config.rto.k);
-        let rto = estimate.srtt + margin.max(self.config.rto.granularity);
-        self.set(rto, floor);
+        self.estimate = Some(smoothed.estimate);
+        self.set(smoothed.rto, smoothed.min_rto);
     }
 
     /// The estimate, unless many back-offs have had it forgotten.
@@ -209,78 +227,15 @@ impl RttEstimator {
         let forgotten = core::mem::take(&mut self.forgotten);
         self.estimate.filter(|_| !forgotten)
     }
-
-    /// One in so many: `gain`, or less where samples come more often than once a window.
-    const fn gain(&self, gain: u32) -> u32 {
-        gain.saturating_mul(self.expected_samples)
-    }
-
-    /// Round trips in whole ticks, and a timeout of two ticks at least (`TcpAgent::rtt_timeout`), or
-    /// of two more than the sample (`tcp_xmit_timer`).
-    fn ticks(&mut self, rtt: Duration) {
-        let tick = self.config.rto.granularity.max(Duration::from_nanos(1));
-        let rto = self.ticks.sample(rtt, &self.config.rto);
-        self.estimate = Some(self.ticks.estimate(&self.config.rto));
-        let least = match self.config.rto.arithmetic {
-            Arithmetic::Bsd => rtt + tick * 2,
-            Arithmetic::Exact | Arithmetic::Ns2 | Arithmetic::Eifel => tick * 2,
-        };
-        let floor = match self.config.rto.floor {
-            RtoFloor::Total(floor) => floor.max(least),
-            RtoFloor::Variance(_) | RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..) => least,
-        };
-        self.set(rto, floor);
-    }
-
-    /// `tcp_rtt_estimator` and `__tcp_set_rto` of Linux: `mdev` is RTTVAR, but a falling round
-    /// trip hardly raises it; what is added to SRTT is four times the largest `mdev` of a window,
-    /// never below the floor, and sinks by a quarter of the difference once a window.
-    fn linux(&mut self, rtt: Duration, floor: Duration, una: Seq, max: Seq) {
-        let floor = floor.nanos() / 4;
-        let remembered = self.remembered();
-        let linux = self.linux.get_or_insert_with(Box::default);
-        let Some(Estimate { srtt, rttvar }) = remembered else {
-            linux.mdev = rtt.nanos() / 2;
-            linux.mdev_max = linux.mdev.max(floor);
-            linux.window_end = max;
-            let rttvar = Duration::from_nanos(linux.mdev_max);
-            self.set_linux(Estimate { srtt: rtt, rttvar });
-            return;
-        };
-        let error = distance(rtt, srtt).nanos();
-        let gain = u64::from(self.config.rto.rttvar_gain);
-        if error > linux.mdev {
-            let slower = if rtt < srtt { 8 } else { 1 };
-            linux.mdev += (error - linux.mdev) / (gain * slower);
-        } else {
-            linux.mdev -= (linux.mdev - error) / gain;
-        }
-        linux.mdev_max = linux.mdev_max.max(linux.mdev);
-        let mut rttvar = rttvar.nanos().max(linux.mdev_max);
-        if una > linux.window_end {
-            if linux.mdev_max < rttvar {
-                rttvar -= (rttvar - linux.mdev_max) / 4;
-            }
-            linux.window_end = max;
-            linux.mdev_max = floor;
-        }
-        let srtt = towards(srtt, rtt, self.config.rto.srtt_gain);
-        self.set_linux(Estimate { srtt, rttvar: Duration::from_nanos(rttvar) });
-    }
-
-    fn set_linux(&mut self, estimate: Estimate) {
-        self.estimate = Some(estimate);
-        self.set(estimate.srtt + estimate.rttvar * 4, Duration::ZERO);
-    }
 }
 
-/// `value` moved by one in `gain` of its distance to `target`.
-fn towards(value: Duration, target: Duration, gain: u32) -> Duration {
-    let step = distance(value, target) / u64::from(gain);
-    if target > value { value + step } else { value.saturating_sub(step) }
+/// `(1 - 1/gain) * value + 1/gain * sample`, in whole nanoseconds.
+fn ewma(value: Duration, sample: Duration, gain: u32) -> Duration {
+    let step = abs_diff(value, sample) / u64::from(gain);
+    if sample > value { value + step } else { value.saturating_sub(step) }
 }
 
-fn distance(a: Duration, b: Duration) -> Duration {
+fn abs_diff(a: Duration, b: Duration) -> Duration {
     if a > b { a - b } else { b - a }
 }
 

@@ -22,36 +22,38 @@
 
 use rtolab_time::Duration;
 
-use super::{Estimate, RttEstimator, distance, towards};
-use crate::config::RtoFloor;
+use super::rfc6298::min_rto;
+use super::{Estimate, Smoothed, ewma};
+use crate::config::RtoConfig;
 
 /// One in so many is the gain with one sample a round trip, and the most that it is.
 const LEAST_LOAD: u32 = 3;
 
-impl RttEstimator {
-    /// Takes a sample.
-    pub(super) fn eifel(&mut self, rtt: Duration) {
-        let load = self.expected_samples.max(LEAST_LOAD);
-        let estimate = match self.remembered() {
-            None => Estimate { srtt: rtt, rttvar: rtt / 2 },
-            Some(Estimate { srtt, rttvar }) => Estimate {
-                srtt: towards(srtt, rtt, load),
-                rttvar: match distance(rtt, srtt) {
-                    _ if rtt < srtt => rttvar,
-                    delta if delta < rttvar => towards(rttvar, delta, load.saturating_mul(load)),
-                    delta => towards(rttvar, delta, load),
-                },
+/// Takes a sample, of which `samples` are expected in a window.
+pub(super) fn smooth(
+    last: Option<Estimate>,
+    sample: Duration,
+    samples: u32,
+    config: &RtoConfig,
+) -> Smoothed {
+    // GAIN = 1 / load
+    let load = samples.max(LEAST_LOAD);
+    let estimate = match last {
+        None => Estimate { srtt: sample, rttvar: sample / 2 },
+        Some(Estimate { srtt, rttvar }) => Estimate {
+            // SRTT + GAIN * DELTA
+            srtt: ewma(srtt, sample, load),
+            rttvar: match sample.saturating_sub(srtt) {
+                _ if sample < srtt => rttvar,
+                // RTTVAR + GAIN * GAIN * (DELTA - RTTVAR)
+                delta if delta < rttvar => ewma(rttvar, delta, load.saturating_mul(load)),
+                // RTTVAR + GAIN * (DELTA - RTTVAR)
+                delta => ewma(rttvar, delta, load),
             },
-        };
-        self.estimate = Some(estimate);
-        let floor = match self.config.rto.floor {
-            RtoFloor::Total(floor) => floor,
-            RtoFloor::Variance(_) | RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..) => {
-                Duration::ZERO
-            }
-        };
-        let least = (rtt + self.config.rto.granularity * 2).max(floor);
-        let rto = estimate.srtt + estimate.rttvar.saturating_mul(u64::from(load));
-        self.set(rto, least);
-    }
+        },
+    };
+    // max(SRTT + RTTVAR / GAIN, sample + 2 ticks)
+    let rto = estimate.srtt + estimate.rttvar.saturating_mul(u64::from(load));
+    let min_rto = min_rto(config.floor).max(sample + config.granularity * 2);
+    Smoothed { estimate, rto, min_rto }
 }

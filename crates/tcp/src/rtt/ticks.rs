@@ -8,7 +8,8 @@
 
 use rtolab_time::Duration;
 
-use super::Estimate;
+use super::rfc6298::min_rto;
+use super::{Estimate, Smoothed};
 use crate::config::{Arithmetic, RtoConfig};
 
 /// Beyond this many doublings SRTT is forgotten: a back-off of more than eight.
@@ -37,8 +38,20 @@ impl Ticks {
         Self { srtt: scaled(srtt, config.srtt_gain), rttvar: scaled(rttvar, config.rttvar_gain) }
     }
 
-    /// Takes a sample; the timeout for it, without floor and ceiling.
-    pub fn sample(&mut self, rtt: Duration, config: &RtoConfig) -> Duration {
+    /// Takes a sample. The timeout is two ticks at least (`TcpAgent::rtt_timeout`), or two more than
+    /// the sample (`tcp_xmit_timer`).
+    pub fn smooth(&mut self, rtt: Duration, config: &RtoConfig) -> Smoothed {
+        let two_ticks = Duration::from_nanos(tick_of(config)) * 2;
+        let least = match config.arithmetic {
+            Arithmetic::Bsd => rtt + two_ticks,
+            Arithmetic::Exact | Arithmetic::Ns2 | Arithmetic::Eifel => two_ticks,
+        };
+        let rto = self.sample(rtt, config);
+        Smoothed { estimate: self.estimate(config), rto, min_rto: min_rto(config.floor).max(least) }
+    }
+
+    /// The timeout for a sample, without floor and ceiling.
+    fn sample(&mut self, rtt: Duration, config: &RtoConfig) -> Duration {
         let (srtt_gain, rttvar_gain) = (i64::from(config.srtt_gain), i64::from(config.rttvar_gain));
         let (fraction, bsd) = (fraction_of(config), config.arithmetic == Arithmetic::Bsd);
         let rtt = ((rtt.nanos() / tick_of(config)) as i64).max(i64::from(!bsd));
@@ -48,8 +61,10 @@ impl Ticks {
             self.rttvar = first.saturating_mul(rttvar_gain) / 2;
         } else {
             let rtt = rtt.saturating_mul(fraction);
+            // delta = rtt - (t_srtt >> 3); t_srtt += delta
             let error = rtt - self.srtt / srtt_gain;
             self.srtt = self.srtt.saturating_add(error).max(1);
+            // t_rttvar += |delta| - (t_rttvar >> 2)
             let off = error.abs() - self.rttvar / rttvar_gain;
             self.rttvar = self.rttvar.saturating_add(off).max(1);
         }
@@ -59,7 +74,7 @@ impl Ticks {
     }
 
     /// SRTT and RTTVAR as times.
-    pub fn estimate(&self, config: &RtoConfig) -> Estimate {
+    fn estimate(&self, config: &RtoConfig) -> Estimate {
         let time = |scaled: i64, gain: u32| {
             let scale = u64::from(gain).saturating_mul(fraction_of(config) as u64);
             Duration::from_nanos(tick_of(config)).saturating_mul(scaled as u64) / scale

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use thiserror::Error;
 
 use super::validation::WindowValidation;
-use super::{SendPermission, Sender, frto_of, responder_of, trains_of};
+use super::{SendPermission, Sender, frto_of, responder_of, tracker_of};
 use crate::config::{Algorithm, Config};
 use crate::congestion::Controller;
 use crate::spurious::{Bench, FrtoVariant, acting};
@@ -80,7 +80,7 @@ impl Sender {
             self.validation = WindowValidation::new(self.last_activity.sent, &config);
         }
         if config.rto.floor != self.config.rto.floor {
-            self.trains = trains_of(&config);
+            self.delayed_acks = tracker_of(&config);
         }
         self.window.adopt(&config.window);
         if config.congestion != self.config.congestion {

@@ -6,7 +6,7 @@ use super::{Chunk, SendPermission, Sender};
 use crate::config::{IdleRestart, RtoFloor};
 use crate::flight::{Cause, Sent};
 use crate::reduction::ReductionAlgorithm;
-use crate::rtt::Trains;
+use crate::rtt::DelayedAckTracker;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 use crate::timer::Timer;
@@ -91,8 +91,10 @@ impl Sender {
             return;
         }
         match cause {
-            Cause::New | Cause::GoBackN => self.tell_trains(|trains| trains.sent(segment.end())),
-            _ => self.tell_trains(|trains| trains.delay(segment.end())),
+            Cause::New | Cause::GoBackN => {
+                self.track_delayed_acks(|tracker| tracker.sent(segment.end()))
+            }
+            _ => self.track_delayed_acks(|tracker| tracker.delay(segment.end())),
         }
     }
 
@@ -110,7 +112,7 @@ impl Sender {
             let initial = self.window.initial(&self.config.window);
             self.window.cwnd = self.window.cwnd.min(initial);
             self.open_window();
-            self.tell_trains(Trains::slow_start);
+            self.track_delayed_acks(DelayedAckTracker::slow_start);
         }
     }
 

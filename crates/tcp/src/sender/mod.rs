@@ -34,7 +34,7 @@ use crate::flight::{AckFacts, Cause, Flight};
 use crate::recovery::{AnyRack, Recovery};
 use crate::reduction::WindowReduction;
 use crate::response::{Adapting, Discount, Responder, Saved};
-use crate::rtt::{RttEstimator, Trains};
+use crate::rtt::{DelayedAckTracker, RttEstimator};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{Bench, CanSend, Duplicates, Fallback, Frto, acting};
@@ -90,7 +90,7 @@ fn bench_of(config: &Config) -> Option<Box<Bench>> {
 }
 
 /// The trains of a sender that does as `config` says, if it looks at them.
-fn trains_of(config: &Config) -> Option<Box<Trains>> {
+fn tracker_of(config: &Config) -> Option<Box<DelayedAckTracker>> {
     matches!(config.rto.floor, RtoFloor::DelayedAck(..)).then(Box::default)
 }
 
@@ -149,7 +149,7 @@ pub struct Sender {
     /// Explicit congestion notification, where both ends use it.
     pub(crate) ecn: Option<Box<Ecn>>,
     /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
-    trains: Option<Box<Trains>>,
+    delayed_acks: Option<Box<DelayedAckTracker>>,
     /// Loss recovery under way, and what it has counted so far.
     pub(crate) recovery: Recovery,
     /// How the window comes down, where that takes more than one ACK.
@@ -206,7 +206,7 @@ impl Sender {
             adapting: None,
             responder: responder_of(&config),
             timed: None,
-            trains: trains_of(&config),
+            delayed_acks: tracker_of(&config),
             last_activity: LastActivity::default(),
             validation: WindowValidation::new(None, &config),
             controller: None,
@@ -236,7 +236,7 @@ impl Sender {
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
         self.burst = u32::MAX;
-        self.tell_trains(|trains| trains.begin(true));
+        self.track_delayed_acks(|tracker| tracker.begin(true));
         if !self.fin {
             self.limit = Seq::new(self.limit.value().saturating_add(bytes));
         }
@@ -397,7 +397,7 @@ impl Sender {
     fn head_may_wait(&self) -> bool {
         self.recovery.is_fast()
             || self.flight.head().is_some_and(|head| {
-                self.trains.as_ref().is_some_and(|trains| trains.delays(head.end()))
+                self.delayed_acks.as_ref().is_some_and(|tracker| tracker.delays(head.end()))
             })
     }
 

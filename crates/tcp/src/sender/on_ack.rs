@@ -9,7 +9,7 @@ use super::recovering::Phase;
 use super::{Sender, Settled};
 use crate::config::{FullAck, Reduction, Sampling};
 use crate::flight::{AckFacts, Sent};
-use crate::rtt::Trains;
+use crate::rtt::DelayedAckTracker;
 use crate::segment::{Flags, Segment};
 
 impl Sender {
@@ -39,7 +39,7 @@ impl Sender {
     pub(crate) fn on_pure_ack(&mut self, segment: &Segment, at: Instant) {
         self.flight.note_header(segment);
         self.note_received(segment, at);
-        self.tell_trains(|trains| trains.begin(false));
+        self.track_delayed_acks(|tracker| tracker.begin(false));
     }
 
     /// One acknowledgment, in the order of RFC 5681, 6675 and 8985.
@@ -88,7 +88,7 @@ impl Sender {
         self.nxt = self.nxt.max(ack.ack);
         self.timed_out_at = None;
         self.without_retransmission = false;
-        self.tell_trains(|trains| trains.acked(ack.ack));
+        self.track_delayed_acks(|tracker| tracker.acked(ack.ack));
         if ack.acks_syn() && self.syn_timed_out() {
             self.judge_syn(ack);
         }
@@ -164,7 +164,7 @@ impl Sender {
         }
         if phase == Phase::Left {
             self.validate_recovered();
-            self.tell_trains(Trains::resume);
+            self.track_delayed_acks(DelayedAckTracker::resume);
         }
     }
 

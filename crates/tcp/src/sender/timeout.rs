@@ -10,7 +10,7 @@ use crate::config::{
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::reduction::WindowReduction;
-use crate::rtt::Trains;
+use crate::rtt::DelayedAckTracker;
 use crate::segment::Flags;
 use crate::spurious::{Entry, Expiry};
 use crate::timer::Timer;
@@ -83,7 +83,8 @@ impl Sender {
 
     fn end_counted_train(&mut self, parity: Parity, at: Instant) {
         let (una, smss) = (self.flight.una(), self.window.smss);
-        let ended = self.trains.as_mut().is_some_and(|trains| trains.end(parity, una, smss));
+        let ended =
+            self.delayed_acks.as_mut().is_some_and(|tracker| tracker.end(parity, una, smss));
         let running = self.timers.get(Timer::Retransmission);
         if let Some(expiry) = running.filter(|_| ended && self.head_may_wait()) {
             self.timers.set(Timer::Retransmission, expiry.max(self.expiry(at)));
@@ -92,9 +93,9 @@ impl Sender {
 
     /// Tells them, where they are looked at.
     #[inline]
-    pub(super) fn tell_trains(&mut self, tell: impl FnOnce(&mut Trains)) {
-        if let Some(trains) = &mut self.trains {
-            tell(trains);
+    pub(super) fn track_delayed_acks(&mut self, tell: impl FnOnce(&mut DelayedAckTracker)) {
+        if let Some(tracker) = &mut self.delayed_acks {
+            tell(tracker);
         }
     }
 
@@ -109,9 +110,9 @@ impl Sender {
         if !self.repeats_syn_evenly(&head) {
             self.rtt.back_off();
         }
-        self.tell_trains(|trains| {
-            trains.resume();
-            trains.delay(head.end());
+        self.track_delayed_acks(|tracker| {
+            tracker.resume();
+            tracker.delay(head.end());
         });
         self.restart_retransmission_timer(at);
         self.timed = None;

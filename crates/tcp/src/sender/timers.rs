@@ -53,7 +53,7 @@ impl Sender {
     /// An acknowledgment was taken: the timers follow it. Before, one of RACK's `early_timer_ran`.
     pub(super) fn restart_timers(&mut self, ack: &AckFacts, early_timer_ran: bool) {
         let counts = ack.is_new() && !self.recovery.is_fast();
-        self.tell_trains(|trains| trains.begin(counts));
+        self.track_delayed_acks(|tracker| tracker.begin(counts));
         match ack.is_new() {
             true => self.restart_timer(ack.at),
             false => self.restart_timer_on_duplicate(ack),

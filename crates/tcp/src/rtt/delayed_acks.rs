@@ -12,7 +12,7 @@ use crate::seq::Seq;
 
 /// The parity of what was sent, and the segments that a receiver may leave waiting.
 #[derive(Clone, Debug)]
-pub(crate) struct Trains {
+pub(crate) struct DelayedAckTracker {
     /// `set_odd` of the paper: the last segment of the next train of an even number is left over.
     set_odd: bool,
     /// Is the next segment the first one of slow start?
@@ -28,7 +28,7 @@ pub(crate) struct Trains {
     delayed: VecDeque<Seq>,
 }
 
-impl Default for Trains {
+impl Default for DelayedAckTracker {
     fn default() -> Self {
         Self {
             set_odd: false,
@@ -41,7 +41,7 @@ impl Default for Trains {
     }
 }
 
-impl Trains {
+impl DelayedAckTracker {
     /// What leaves from now on is a train of its own, if it `counts`.
     pub fn begin(&mut self, counts: bool) {
         self.counts = counts;
@@ -116,16 +116,16 @@ mod tests {
     /// Sends trains of so many segments of one byte; which segment of each may be left waiting,
     /// counted from one. The first segment of slow start is long gone.
     fn left_waiting(parity: Parity, lengths: &[u32]) -> Vec<Option<u32>> {
-        let mut trains = Trains { begins: false, ..Trains::default() };
+        let mut tracker = DelayedAckTracker { begins: false, ..DelayedAckTracker::default() };
         let mut end = Seq::FIRST;
         let train = |length: &u32| {
             let una = end;
             for _ in 0..*length {
                 end += 1;
-                trains.sent(end);
+                tracker.sent(end);
             }
-            trains.end(parity, una, 1);
-            let mut waiting = (1..=*length).filter(|number| trains.delays(una + *number));
+            tracker.end(parity, una, 1);
+            let mut waiting = (1..=*length).filter(|number| tracker.delays(una + *number));
             let first = waiting.next();
             assert_eq!(waiting.next(), None);
             first
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn t_mr_2_figure_4() {
-        // Trains of two up to packet 1478, then three, then twos.
+        // DelayedAckTracker of two up to packet 1478, then three, then twos.
         let waiting = left_waiting(Parity::Paper, &[2, 2, 2, 3, 2, 2, 2]);
         assert_eq!(waiting, [None, None, None, Some(3), Some(2), Some(2), Some(2)]);
     }
@@ -161,14 +161,14 @@ mod tests {
 
     #[test]
     fn what_is_sent_again_in_another_train_is_no_longer_the_last() {
-        let mut trains = Trains { begins: false, ..Trains::default() };
-        trains.sent(Seq::FIRST + 1);
-        trains.end(Parity::Paper, Seq::FIRST, 1);
-        assert!(trains.delays(Seq::FIRST + 1));
-        trains.resume();
-        trains.sent(Seq::FIRST + 1);
-        trains.sent(Seq::FIRST + 2);
-        trains.end(Parity::Paper, Seq::FIRST, 1);
-        assert!(!trains.delays(Seq::FIRST + 1) && !trains.delays(Seq::FIRST + 2));
+        let mut tracker = DelayedAckTracker { begins: false, ..DelayedAckTracker::default() };
+        tracker.sent(Seq::FIRST + 1);
+        tracker.end(Parity::Paper, Seq::FIRST, 1);
+        assert!(tracker.delays(Seq::FIRST + 1));
+        tracker.resume();
+        tracker.sent(Seq::FIRST + 1);
+        tracker.sent(Seq::FIRST + 2);
+        tracker.end(Parity::Paper, Seq::FIRST, 1);
+        assert!(!tracker.delays(Seq::FIRST + 1) && !tracker.delays(Seq::FIRST + 2));
     }
 }

@@ -1,0 +1,39 @@
+//! The estimator of RFC 6298 section 2.
+
+use rtolab_time::Duration;
+
+use super::{Estimate, Smoothed, abs_diff, ewma};
+use crate::config::{RtoConfig, RtoFloor};
+
+/// Takes a sample `r`. `samples` are expected in a window, if the gains are to shrink with them
+/// (RFC 7323 appendix G).
+#[inline]
+pub(super) fn smooth(
+    last: Option<Estimate>,
+    r: Duration,
+    samples: u32,
+    config: &RtoConfig,
+) -> Smoothed {
+    let estimate = match last {
+        // Section 2.2: SRTT <- R, RTTVAR <- R/2
+        None => Estimate { srtt: r, rttvar: r / 2 },
+        // Section 2.3: RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|
+        //              SRTT <- (1 - alpha) * SRTT + alpha * R'
+        Some(Estimate { srtt, rttvar }) => Estimate {
+            rttvar: ewma(rttvar, abs_diff(srtt, r), config.rttvar_gain.saturating_mul(samples)),
+            srtt: ewma(srtt, r, config.srtt_gain.saturating_mul(samples)),
+        },
+    };
+    // RTO <- SRTT + max (G, K*RTTVAR)
+    let k_rttvar = estimate.rttvar * u64::from(config.k);
+    let rto = estimate.srtt + k_rttvar.max(config.granularity);
+    Smoothed { estimate, rto, min_rto: min_rto(config.floor) }
+}
+
+/// The floor of section 2.4, where it is on the timeout.
+pub(super) const fn min_rto(floor: RtoFloor) -> Duration {
+    match floor {
+        RtoFloor::Total(floor) => floor,
+        RtoFloor::Variance(_) | RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..) => Duration::ZERO,
+    }
+}
