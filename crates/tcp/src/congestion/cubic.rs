@@ -57,10 +57,6 @@ impl Cubic {
         Self { config, curve: Curve::default(), prior: None, fraction: 0.0 }
     }
 
-    fn beta(&self) -> f64 {
-        beta(&self.config)
-    }
-
     /// The congestion avoidance begins, unless it has (section 4.2, figure 2).
     fn begin_epoch(&mut self, cwnd: f64, at: Instant) {
         if self.curve.epoch.is_some() {
@@ -85,7 +81,7 @@ impl Cubic {
 
     /// `W_est`, after so many segments more (section 4.3, figure 4).
     fn reno_window(&mut self, cwnd: f64, segments: f64) -> Option<f64> {
-        let (beta, prior) = (self.beta(), self.curve.cwnd_prior);
+        let (beta, prior) = (self.config.beta_cubic(), self.curve.cwnd_prior);
         let epoch = self.curve.epoch.as_mut()?;
         // As steep as lets it have the mean window of Reno; and as Reno above the last window.
         let alpha = match epoch.w_est < prior {
@@ -123,10 +119,10 @@ impl CongestionControl for Cubic {
     /// The next congestion avoidance has a curve of its own (sections 4.6 and 4.7).
     fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
         let cwnd = cwnd as f64 / window.smss as f64;
-        let w_max = w_max(&self.config, cwnd, self.curve.w_max);
+        let w_max = self.config.w_max(cwnd, self.curve.w_max);
         self.curve = Curve { w_max, cwnd_prior: cwnd, epoch: None };
         self.fraction = 0.0;
-        ssthresh(&self.config, bytes)
+        self.config.ssthresh(bytes)
     }
 
     /// Congestion avoidance will begin with a flat curve (section 4.8).
@@ -155,29 +151,32 @@ impl CongestionControl for Cubic {
     }
 
     fn keeps_window(&self, before: u64, cwnd: u64) -> bool {
-        keeps_window(&self.config, before, cwnd)
+        self.config.keeps_window(before, cwnd)
     }
 }
 
-/// `beta_cubic` (section 4.6).
-fn beta(config: &CubicConfig) -> f64 {
-    f64::from(config.beta) / 1000.0
-}
+/// What both forms of CUBIC have.
+impl CubicConfig {
+    /// `beta_cubic` (section 4.6).
+    fn beta_cubic(self) -> f64 {
+        f64::from(self.beta) / 1000.0
+    }
 
-/// `ssthresh = bytes * beta_cubic` (section 4.6).
-fn ssthresh(config: &CubicConfig, bytes: u64) -> u64 {
-    bytes * u64::from(config.beta) / 1000
-}
+    /// `ssthresh = bytes * beta_cubic` (section 4.6).
+    fn ssthresh(self, bytes: u64) -> u64 {
+        bytes * u64::from(self.beta) / 1000
+    }
 
-/// `W_max` where a window of `cwnd` segments is reduced, with fast convergence (section 4.7).
-fn w_max(config: &CubicConfig, cwnd: f64, last: f64) -> f64 {
-    let converges = config.fast_convergence && cwnd < last;
-    if converges { cwnd * f64::midpoint(1.0, beta(config)) } else { cwnd }
-}
+    /// `W_max` where a window of `cwnd` segments is reduced, with fast convergence (section 4.7).
+    fn w_max(self, cwnd: f64, last: f64) -> f64 {
+        let converges = self.fast_convergence && cwnd < last;
+        if converges { cwnd * f64::midpoint(1.0, self.beta_cubic()) } else { cwnd }
+    }
 
-/// A window that has grown beyond what it was before stays (section 4.9.2).
-fn keeps_window(config: &CubicConfig, before: u64, cwnd: u64) -> bool {
-    config.undo == CubicUndo::Rfc9438 && cwnd >= before
+    /// A window that has grown beyond what it was before stays (section 4.9.2).
+    fn keeps_window(self, before: u64, cwnd: u64) -> bool {
+        self.undo == CubicUndo::Rfc9438 && cwnd >= before
+    }
 }
 
 #[cfg(test)]

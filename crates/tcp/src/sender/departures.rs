@@ -92,7 +92,7 @@ impl Sender {
         }
         match cause {
             Cause::New | Cause::GoBackN => {
-                self.track_delayed_acks(|tracker| tracker.sent(segment.end()))
+                self.track_delayed_acks(|tracker| tracker.sent(segment.end()));
             }
             _ => self.track_delayed_acks(|tracker| tracker.delay(segment.end())),
         }

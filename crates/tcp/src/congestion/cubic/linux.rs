@@ -3,7 +3,6 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{beta, keeps_window, ssthresh, w_max};
 use crate::config::{CubicConfig, CubicUndo};
 use crate::congestion::{Acked, CongestionControl, Window};
 
@@ -91,7 +90,7 @@ impl LinuxCubic {
         if last_max_cwnd <= 0.0 {
             cnt = cnt.min(MOST_BEFORE_LOSS);
         }
-        self.cnt = epoch.tcp_friendliness(cwnd, cnt, beta(&self.config)).max(LEAST);
+        self.cnt = epoch.tcp_friendliness(cwnd, cnt, self.config.beta_cubic()).max(LEAST);
     }
 
     /// `tcp_cong_avoid_ai`: returns by how many segments the window grows.
@@ -156,9 +155,9 @@ impl CongestionControl for LinuxCubic {
     /// `cubictcp_recalc_ssthresh`, and `tcp_init_cwnd_reduction`, which forgets `snd_cwnd_cnt`.
     fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
         let cwnd = cwnd as f64 / window.smss as f64;
-        self.last_max_cwnd = libm::floor(w_max(&self.config, cwnd, self.last_max_cwnd));
+        self.last_max_cwnd = libm::floor(self.config.w_max(cwnd, self.last_max_cwnd));
         (self.epoch, self.snd_cwnd_cnt) = (None, 0.0);
-        ssthresh(&self.config, bytes)
+        self.config.ssthresh(bytes)
     }
 
     /// `bictcp_reset`.
@@ -193,6 +192,6 @@ impl CongestionControl for LinuxCubic {
     }
 
     fn keeps_window(&self, before: u64, cwnd: u64) -> bool {
-        keeps_window(&self.config, before, cwnd)
+        self.config.keeps_window(before, cwnd)
     }
 }
