@@ -163,7 +163,7 @@ impl Sender {
             Advice::Hold => self.permission = SendPermission::New(0),
             Advice::SendTwoNew(window) => self.send_beside(SendPermission::New(2), window),
             Advice::SendInstead(what, window) => {
-                self.send_beside(SendPermission::Instead(what), window)
+                self.send_beside(SendPermission::Instead(what), window);
             }
             Advice::GoBackN { cwnd } => return self.go_back(cwnd),
             Advice::Resume(resumption) => {
