@@ -9,21 +9,21 @@ use rtolab_time::{Duration, Instant};
 use crate::connection::{Connection, Over};
 use crate::report::{self, ConnectionReport, Summary};
 
-/// A connection is over when nothing passed for so long: a little more than the two hours after
+/// A connection is over when no packet passed for this time: a little more than the two hours after
 /// which keep-alives begin (RFC 9293 section 3.8.4).
 const IDLE: Duration = Duration::from_secs(3 * 3600);
-/// A closed connection may still repeat its last segments for so long.
+/// A closed connection may still retransmit its last segments for this time.
 const LINGER: Duration = Duration::from_secs(60);
-/// So many connections are followed at once: beyond, the quarter that has been idle longest is taken
-/// to be over.
+/// At most this many connections are followed at once: beyond, the quarter that has been idle
+/// longest is taken to be over.
 const MOST_OPEN: usize = 1 << 17;
 /// So often the table is searched for what is over.
 const SWEEP: u64 = 1 << 16;
 /// No capture takes longer, whatever its clock says.
 const LONGEST: u64 = 1 << 58;
-/// So many connections without a retransmission are told of one by one.
+/// At most this many connections without a retransmission are reported one by one.
 const MOST_CLEAN: u64 = 10_000;
-/// So many retransmissions are told of one by one.
+/// At most this many retransmissions are reported one by one.
 const MOST_TOLD: u64 = 2_000_000;
 
 /// The two ends of a connection, the lower first, in words: few are quicker to look up.

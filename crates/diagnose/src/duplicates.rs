@@ -6,7 +6,7 @@ use rtolab_capture::Packet;
 use rtolab_tcp::wire::WireSegment;
 use rtolab_time::{Duration, Instant};
 
-/// So many packets of a direction are compared with.
+/// A packet is compared with this many before it in its direction.
 const REMEMBERED: usize = 16;
 /// A copy with the same identification comes within this time.
 const COUNTED: Duration = Duration::from_millis(50);

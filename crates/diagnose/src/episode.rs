@@ -16,7 +16,7 @@ pub(crate) struct Episode {
     pub start: Instant,
     /// When all of before it was acknowledged.
     pub end: Option<Instant>,
-    /// The frames of the first timeout and of the last acknowledgment.
+    /// The frames of the first timeout and of the last ACK.
     pub frames: (u64, u64),
     /// Since when data waited for its ACK, and none came.
     pub stalled_from: Instant,
@@ -44,8 +44,8 @@ impl Episode {
         Some(self.stalled_to?.since(self.stalled_from))
     }
 
-    /// Against a path that had gone on as before: all would have been acknowledged a round trip after
-    /// the last of it was sent. `least` is the shortest round trip of the connection.
+    /// Against a path that had gone on as before: all would have been acknowledged a round trip
+    /// after the last of it was sent. `least` is the shortest round trip of the connection.
     pub fn time_lost(&self, least: Option<Duration>) -> Option<Duration> {
         let usual = self.usual.or(least)?;
         let due = (self.sent + usual).max(self.stalled_from);

@@ -17,8 +17,8 @@ use crate::second_pass;
 use crate::trigger::{Pace, Trigger};
 use crate::vantage::Vantage;
 
-/// With more segments outstanding the oldest are given up: the capture lacks the other direction, or
-/// ACKs.
+/// With more segments outstanding the oldest are given up: the capture lacks the other direction,
+/// or ACKs.
 const MOST_OUTSTANDING: usize = 1 << 16;
 
 /// Retransmitted ranges and detectors' verdicts of one direction that are reported. The rest is

@@ -19,7 +19,7 @@ pub(crate) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Takes what an acknowledgment measures, if it does.
+    /// Takes the round trip that an ACK measures, if it does.
     pub fn measure(&mut self, facts: &AckFacts) {
         let (true, Some(newest), false) =
             (facts.is_new(), facts.newest_acked, facts.acks_retransmission)

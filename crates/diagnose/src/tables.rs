@@ -1,6 +1,6 @@
-//! The tables of a diagnosis in Arrow's format, one function a table: the rows that JSON is made of,
-//! under the same names. What JSON nests by name has that name before its own. Times are in seconds
-//! since the capture's first packet, sizes in bytes.
+//! The tables of a diagnosis in Arrow's format, one function a table: the rows that JSON is made
+//! of, under the same names. What JSON nests by name has that name before its own. Times are in
+//! seconds since the capture's first packet, sizes in bytes.
 
 use arrow_array::RecordBatch;
 use rtolab_record::{Cell, Table};

@@ -1,6 +1,6 @@
-//! Why a sender sent something again, as far as the moment tells.
+//! Why a sender retransmitted, as far as the moment tells.
 //!
-//! A retransmission that follows an acknowledgment at once answers it; any other one is a timer's.
+//! A retransmission right after an ACK answers it; any other one is a timer's.
 
 use rtolab_tcp::{AckFacts, Flags, Flight, Segment, Seq};
 use rtolab_time::{Duration, Instant};
@@ -8,20 +8,20 @@ use serde::Serialize;
 
 use crate::rtt::RoundTrips;
 
-/// What made the sender send something again.
+/// What made the sender retransmit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Trigger {
-    /// The retransmission timer expired, after so many back-offs.
+    /// The retransmission timer expired, after this many back-offs.
     Timeout(u32),
     /// A tail loss probe (RFC 8985 section 7).
     TailLossProbe,
-    /// Duplicate acknowledgments, or SACK, said that it was lost.
+    /// Duplicate ACKs or SACK reported the loss.
     Fast,
     /// Fast recovery fills a hole.
     Recovery,
     /// It was outstanding when the timer of another expired.
     AfterTimeout,
-    /// A handshake is repeated.
+    /// A SYN or SYN-ACK is retransmitted, after this many back-offs.
     Syn(u32),
     /// A keep-alive that carries a byte.
     KeepAlive,
@@ -62,9 +62,9 @@ impl Serialize for Trigger {
     }
 }
 
-/// A sender answers an acknowledgment within this time, beside what the way to it takes.
+/// A sender answers an ACK within this time, apart from the path's delay.
 const AT_ONCE: Duration = Duration::from_millis(3);
-/// What answers one acknowledgment leaves within this time.
+/// All answers to one ACK leave within this time.
 const AT_THE_SAME_TIME: Duration = Duration::from_micros(500);
 /// No timer of a sender runs shorter than this; recovery may pace what it sends.
 const SHORTEST_TIMER: Duration = Duration::from_millis(100);
@@ -72,7 +72,7 @@ const SHORTEST_TIMER: Duration = Duration::from_millis(100);
 /// Linux rounds its reordering timer up by two ticks, of 10 ms at most.
 const TICKS: Duration = Duration::from_millis(20);
 
-/// So many duplicate acknowledgments lead to a fast retransmit (RFC 5681 section 3.2).
+/// This many duplicate ACKs lead to a fast retransmit (RFC 5681 section 3.2).
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// New segments that F-RTO sends before it knows: two (RFC 5682 section 2.1), Linux now and then
@@ -88,7 +88,7 @@ enum Repair {
     Fast(Seq),
     /// What was outstanding at a timeout, until this is acknowledged.
     Timeout(Seq),
-    /// As before, but the sender has gone on with so many new segments, as F-RTO does.
+    /// As before, but the sender has sent this many new segments since, as F-RTO does.
     Forward(Seq, u32),
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Duplicate acknowledgments since the last new one.
+    /// Duplicate ACKs since the last new one.
     pub const fn duplicates(&self) -> u32 {
         self.duplicates
     }
@@ -120,7 +120,7 @@ impl Pace {
         self.last_ack
     }
 
-    /// When an acknowledgment last told of a gap.
+    /// When an ACK last reported a gap.
     pub const fn gap(&self) -> Option<Instant> {
         self.gap
     }
@@ -130,7 +130,7 @@ impl Pace {
         at.since(self.restarted)
     }
 
-    /// An acknowledgment came.
+    /// An ACK came.
     pub fn acked(&mut self, segment: &Segment, facts: Option<&AckFacts>, at: Instant) {
         self.last_ack = Some(at);
         self.closed = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
@@ -169,8 +169,8 @@ impl Pace {
         self.last_sent = at;
     }
 
-    /// Something is sent again: why? `turnaround` is how long the way from the capture to the sender
-    /// and back takes.
+    /// Why a segment is retransmitted. `turnaround` is how long the way from the capture to the
+    /// sender and back takes.
     pub fn retransmitted(
         &mut self,
         segment: &Segment,
@@ -264,14 +264,14 @@ impl Pace {
         }
     }
 
-    /// Was something sent since the last acknowledgment, and is that over?
+    /// Has the sender already answered the last ACK?
     fn has_answered(&self, at: Instant) -> bool {
         self.last_ack.is_some_and(|last| last <= self.last_sent)
             && at.since(self.last_sent) > AT_THE_SAME_TIME
     }
 
-    /// Without SACK, do duplicate acknowledgments make the sender repeat nothing more? The segment was
-    /// repeated in this recovery, or more came than lead to one.
+    /// Without SACK, do duplicate ACKs cause no more retransmissions? The segment was retransmitted
+    /// in this recovery, or more came than lead to one.
     fn is_repaired(&self, flight: &Flight, since_ack: Option<Duration>) -> bool {
         let repeated = flight.head().is_some_and(rtolab_tcp::Sent::was_retransmitted);
         let late = since_ack.is_some_and(|since| since > AT_THE_SAME_TIME);
@@ -289,7 +289,7 @@ impl Pace {
         self.repair != Repair::Nothing && since_ack.is_some_and(|since| since < SHORTEST_TIMER)
     }
 
-    /// What an acknowledgment made the sender send.
+    /// What an ACK made the sender send.
     fn answer(&self, flight: &Flight) -> Trigger {
         match self.repair {
             // Found spurious, the timeout is over: duplicates then lead to a fast retransmit. Found

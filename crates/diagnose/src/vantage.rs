@@ -50,7 +50,7 @@ struct Answers {
     /// A timestamp of the other end that waits for its echo, and when it passed.
     stamp: Option<(u32, Instant)>,
     newest_stamp: Option<u32>,
-    /// A SYN or SYN-ACK that waits for its answer; `None` if it was repeated.
+    /// A SYN or SYN-ACK that waits for its answer; `None` if it was retransmitted.
     opening: Option<Instant>,
     opened: bool,
 }
@@ -94,7 +94,7 @@ impl Turnarounds {
         }
     }
 
-    /// An acknowledgment by `end` came so long after what it acknowledges had passed.
+    /// An ACK by `end` came `after` the data that it acknowledges had passed.
     pub fn acked(&mut self, end: End, after: Duration) {
         self.ends[end as usize].take(after);
     }

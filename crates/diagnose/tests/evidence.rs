@@ -1,8 +1,8 @@
-//! Every kind of evidence on a packet script that shows it, `tests/evidence/<kind>.txt`, and what is
-//! then said of each retransmission.
+//! Every kind of evidence on a packet script that shows it, `tests/evidence/<kind>.txt`, and what
+//! is then said of each retransmission.
 //!
-//! The first line of a script says how many milliseconds the handshake takes to the client and to the
-//! server, and which options it agrees on. The others are packets of segments of 1000 bytes:
+//! The first line of a script says how many milliseconds the handshake takes to the client and to
+//! the server, and which options it agrees on. The others are packets of segments of 1000 bytes:
 //! `MS data N`, or `MS ack N`, also with `sack M` or `echo TIMESTAMP`, which holds until the next.
 
 mod script;

@@ -16,8 +16,8 @@ const ROUNDS: u64 = 120;
 /// Most damage is done to headers: so many bytes of a record.
 const HEADERS: u64 = 120;
 
-/// Numbers that look drawn (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
-/// 2014).
+/// Numbers that look drawn (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+/// Generators", 2014).
 struct Numbers(u64);
 
 impl Numbers {

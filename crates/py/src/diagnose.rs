@@ -88,7 +88,8 @@ pub(crate) fn annotate(
     })
 }
 
-/// The packets of the connections with these numbers, at most `limit` of each, as one JSON document.
+/// The packets of the connections with these numbers, at most `limit` of each, as one JSON
+/// document.
 #[pyfunction]
 pub(crate) fn trace(
     py: Python<'_>,

@@ -14,8 +14,8 @@ pub(super) fn at_end(range: &RetransmittedRange, end: &End<'_>) -> Option<Found>
     soonest(range, end.trips).map(|most| Bound::AtMost(most).shown_by(frame))
 }
 
-/// The last copy before the first one that was sent too shortly before the ACK to cause it: it or an
-/// earlier one arrived.
+/// The last copy before the first one that was sent too shortly before the ACK to cause it: it or
+/// an earlier one arrived.
 pub(super) fn soonest(range: &RetransmittedRange, trips: &RoundTrips) -> Option<usize> {
     let (covering, least) = (range.covering_ack?, trips.least?);
     let too_soon = |at: Instant| covering.at.since(at) * 100 < least * TOO_SOON;

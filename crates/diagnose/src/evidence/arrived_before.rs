@@ -1,5 +1,5 @@
-//! A copy that was sent at some time arrived after the range did: no copy of the range that was sent
-//! well after it made the range arrive.
+//! A copy that was sent at some time arrived after the range did: no copy of the range that was
+//! sent well after it made the range arrive.
 
 use super::input::Witness;
 use crate::history::{Bound, Found, Kind, RetransmittedRange};

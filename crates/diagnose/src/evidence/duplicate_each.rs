@@ -1,5 +1,6 @@
-//! As many duplicate ACKs without news came as there were retransmissions, before anything sent later
-//! arrived: each retransmission was unneeded, whether or not the receiver reports duplicates.
+//! As many duplicate ACKs without news came as there were retransmissions, before anything sent
+//! later arrived: each retransmission was unneeded, whether or not the receiver reports
+//! duplicates.
 
 use super::input::Findings;
 use crate::history::{Ack, Bound, Kind, RetransmissionHistory, Transmission};

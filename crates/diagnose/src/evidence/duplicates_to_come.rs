@@ -1,5 +1,5 @@
-//! An unneeded copy leads to a duplicate ACK. As long as none has come, copies sent after it have not
-//! arrived either.
+//! An unneeded copy leads to a duplicate ACK. As long as none has come, copies sent after it have
+//! not arrived either.
 
 use rtolab_time::Instant;
 

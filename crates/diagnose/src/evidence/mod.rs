@@ -1,9 +1,9 @@
 //! The kinds of evidence, one file each, and how they are weighed.
 //!
-//! Each is a pure function: it reads the history and says which copies it bounds. [`KINDS`] says when
-//! which one is asked. The reasoning assumes that the path keeps the order of packets, as almost all
-//! do. Where the receiver reports duplicates or echoes timestamps, no such assumption is needed, and
-//! that evidence is stronger.
+//! Each is a pure function: it reads the history and says which copies it bounds. [`KINDS`] says
+//! when which one is asked. The reasoning assumes that the path keeps the order of packets, as
+//! almost all do. Where the receiver reports duplicates or echoes timestamps, no such assumption
+//! is needed, and that evidence is stronger.
 
 mod ack_too_soon;
 mod already_acknowledged;

@@ -1,5 +1,5 @@
-//! A receiver that reports duplicates (RFC 2883) has reported none of the range, though it was heard
-//! for long enough: all copies but one were lost, and the last came when its answer was due.
+//! A receiver that reports duplicates (RFC 2883) has reported none of the range, though it was
+//! heard for long enough: all copies but one were lost, and the last came when its answer was due.
 
 use super::input::End;
 use crate::history::{Bound, Found, Kind, RetransmittedRange};

@@ -1,5 +1,5 @@
-//! The range before it was acknowledged, and a round trip later nothing of this one had come, though
-//! its original had been sent right after.
+//! The range before it was acknowledged, and a round trip later nothing of this one had come,
+//! though its original had been sent right after.
 
 use rtolab_time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! RFC 8985: copies sent before a packet that arrived, and that have not arrived themselves, are lost.
+//! RFC 8985: copies sent before a packet that arrived, and that have not arrived themselves, are
+//! lost.
 //!
 //! RACK asks whether to retransmit; here the question is which copy arrived.
 

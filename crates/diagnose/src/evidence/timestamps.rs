@@ -1,5 +1,5 @@
-//! RFC 3522: the timestamp that the first covering ACK echoes. It is certain of the range at SND.UNA
-//! alone that its arrival would have changed the echo.
+//! RFC 3522: the timestamp that the first covering ACK echoes. It is certain of the range at
+//! SND.UNA alone that its arrival would have changed the echo.
 
 use rtolab_time::Duration;
 

@@ -49,8 +49,8 @@ pub(crate) struct Weighed {
     pub against: Vec<Sign>,
 }
 
-/// Weighs what is known of a retransmission, the `copy`-th copy of its range: the strongest piece of
-/// evidence decides, and what contradicts it is kept beside it.
+/// Weighs what is known of a retransmission, the `copy`-th copy of its range: the strongest piece
+/// of evidence decides, and what contradicts it is kept beside it.
 pub(crate) fn weigh(signs: &[Sign], copy: usize) -> Weighed {
     let of = |verdict| -> Vec<Sign> {
         let mut found: Vec<Sign> =

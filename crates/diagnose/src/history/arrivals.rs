@@ -130,8 +130,8 @@ impl Arrivals {
 }
 
 impl Opened {
-    /// Was the packet that opened the gap sent after `segment`, which comes only now? A sender counts
-    /// its packets and stamps them; where it does neither, time tells.
+    /// Was the packet that opened the gap sent after `segment`, which comes only now? A sender
+    /// counts its packets and stamps them; where it does neither, time tells.
     fn overtook(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> bool {
         let stamped = segment.timestamps().map(|timestamps| timestamps.value);
         if let (Some(own), Some(other)) = (stamped, self.timestamp) {

@@ -30,7 +30,7 @@ pub(crate) const fn name(end: End) -> &'static str {
     }
 }
 
-/// All that is to be said of a connection.
+/// The report of a connection.
 pub(crate) fn report(connection: &Connection) -> ConnectionReport {
     let sender = connection.main_sender();
     let mut report = empty(connection, sender);

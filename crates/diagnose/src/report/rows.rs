@@ -31,7 +31,7 @@ pub struct ConnectionReport {
     pub captured_twice: u64,
     /// Bytes that were acknowledged and that the capture lacks.
     pub missed_bytes: u64,
-    /// Ranges sent more than once that are not told of: there are too many.
+    /// Ranges sent more than once that are not reported because there are too many.
     pub untold: u64,
     /// Payload that either end sent, in bytes, repetitions included.
     pub bytes: [u64; 2],
@@ -112,9 +112,9 @@ pub struct EvidenceReport {
 pub enum Class {
     /// What timed out was lost.
     Genuine,
-    /// It arrived, and all acknowledgments of it were lost.
+    /// It arrived, and all ACKs of it were lost.
     AckLost,
-    /// It or its acknowledgment was only late.
+    /// It or its ACK was only late.
     Spurious,
     /// The capture does not say.
     Unknown,
@@ -147,7 +147,7 @@ pub struct TimeoutReport {
     pub backoff: u32,
     /// How long after the last event that restarts the timer, in seconds.
     pub after: f64,
-    /// Was a handshake repeated?
+    /// Was it a segment of the handshake?
     pub handshake: bool,
     /// What it was.
     pub class: Class,
@@ -166,7 +166,7 @@ pub struct EpisodeReport {
     pub start: f64,
     /// When all was acknowledged; `None` if the capture or the connection ended before.
     pub end: Option<f64>,
-    /// The frames of the first timeout and of that acknowledgment.
+    /// The frames of the first timeout and of that ACK.
     pub frames: [u64; 2],
     /// From when to when nothing was acknowledged.
     pub stalled: Option<[f64; 2]>,
@@ -183,7 +183,7 @@ pub struct Cost {
     pub stall: Option<f64>,
     /// Against a path that had gone on as before, in seconds.
     pub time_lost: Option<f64>,
-    /// Payload sent in vain.
+    /// Payload of unneeded retransmissions.
     pub unneeded_bytes: u64,
     /// Timeouts in it.
     pub timeouts: u32,
@@ -203,8 +203,8 @@ pub struct Summary {
     pub packets: u64,
     /// Connections.
     pub connections: u64,
-    /// Connections that are left out: those without a retransmission behind the first ten thousand,
-    /// and all behind the first two million retransmissions.
+    /// Connections that are left out: those without a retransmission after the first ten thousand,
+    /// and all after the first two million retransmissions.
     pub left_out: u64,
     /// Connections that were taken to be over because too many were open at once.
     pub given_up: u64,

@@ -16,7 +16,7 @@ const NO_TIME: f64 = 0.001;
 /// What was found of a direction.
 type Found<'a> = (&'a [RetransmissionReport], &'a [TimeoutReport]);
 
-/// What is told of an episode.
+/// What the story of an episode needs.
 struct Told<'a> {
     from: &'static str,
     episode: &'a Episode,

@@ -3,8 +3,9 @@
 use rtolab_capture::Offer;
 use rtolab_tcp::Segment;
 
-/// How much of the confidence each ground is worth: layout, order alone, hop limit, window, shift. A
-/// ground that speaks against a system takes as large a part of the confidence that the others give.
+/// How much of the confidence each ground is worth: layout, order alone, hop limit, window, shift.
+/// A ground that speaks against a system takes as large a part of the confidence that the others
+/// give.
 const LAYOUT: f64 = 0.5;
 const ORDER: f64 = 0.25;
 const HOPS: f64 = 0.15;

@@ -1,7 +1,7 @@
 //! A guess at the system that sends, by how its SYN looks and what it does.
 //!
-//! Every system lays out the options of its SYN in its own way, begins with one of three hop limits,
-//! and has its own windows and shifts.
+//! Every system lays out the options of its SYN in its own way, begins with one of three hop
+//! limits, and has its own windows and shifts.
 
 mod looks;
 mod systems;

@@ -14,8 +14,9 @@ const LARGEST: u32 = 65_535;
 /// What is known of a system.
 pub(super) struct System {
     pub name: &'static str,
-    /// The kinds of the options of its SYNs, with all of them and with some left out: 1 pads, 2 MSS,
-    /// 3 window scale, 4 SACK permitted, 8 timestamps, 0 the end. [`MSS_ALONE`] is any system's.
+    /// The kinds of the options of its SYNs, with all of them and with some left out: 1 pads, 2
+    /// MSS, 3 window scale, 4 SACK permitted, 8 timestamps, 0 the end. [`MSS_ALONE`] is any
+    /// system's.
     layouts: &'static [&'static [u8]],
     /// The hop limit that it begins with.
     hops: u8,
