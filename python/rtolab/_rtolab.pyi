@@ -858,6 +858,27 @@ def trace(path: str | PathLike[str], numbers: Sequence[int], limit: int) -> str:
         CaptureError: the capture cannot be opened.
     """
 
+def infer_scenario(path: str | PathLike[str], number: int, *, steady: bool = True) -> str:
+    """The path and the transfer of a connection, by number: a scenario in TOML.
+
+    Args:
+        path: the capture.
+        number: as the diagnosis counts connections.
+        steady: whether the rate counts as the same all the time.
+
+    Raises:
+        CaptureError: the capture cannot be opened.
+        Error: the capture does not show enough of the path.
+    """
+
+def what_if(path: str | PathLike[str], number: int) -> str:
+    """What other senders would have made of the path of a connection, by number: one JSON document.
+
+    Raises:
+        CaptureError: the capture cannot be opened.
+        Error: the capture does not show enough of the path.
+    """
+
 def emulate_flows(
     path: str | PathLike[str],
     *,

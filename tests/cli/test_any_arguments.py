@@ -214,6 +214,8 @@ def test_the_extension_refuses(tmp_path: Path, junk: Any, more: Any) -> None:
         lambda: _rtolab.branch(SMALL, timeout=timeout(1.0, 1) | {"seed": junk, "flow": more}),
         lambda: _rtolab.trace(CAPTURE, junk, more),
         lambda: _rtolab.trace(CAPTURE, [junk, 1], more),
+        lambda: _rtolab.what_if(CAPTURE, junk),
+        lambda: _rtolab.infer_scenario(CAPTURE, junk, steady=more),
         lambda: _rtolab.annotate(CAPTURE, out, {junk: more}),
         lambda: _rtolab.annotate(CAPTURE, out, {1: junk}),
         lambda: _rtolab.gateway(junk, ready=more),

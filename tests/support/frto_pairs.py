@@ -14,9 +14,8 @@ from typing import Any
 import polars as pl
 
 import kernel_runs
-from rtolab import Error
 from rtolab.diagnosis import diagnose
-from rtolab.diagnosis.what_if import Outcome, WhatIf, of_connection
+from rtolab.diagnosis.what_if import what_if
 from rtolab.emulation import Variant, emulate
 
 SCENARIO = "kernel-stall"
@@ -123,20 +122,25 @@ def make(folder: Path) -> pl.DataFrame:
     return table
 
 
-def with_frto(told: WhatIf) -> Outcome:
+def with_frto(told: Mapping[str, Any]) -> dict[str, Any]:
     """What F-RTO would have made of the path."""
-    return told.knobs.get("tcp_frto=2", told.knobs["as captured"])
+    settings = {one["setting"]: one for one in told["linux"]}
+    found: dict[str, Any] = settings.get("tcp_frto=2", settings["as captured"])
+    return found
 
 
 def told(file: Path) -> dict[str, Any]:
     """Of a capture without F-RTO: what is told of one with it; nothing where that is refused."""
-    try:
-        found = of_connection(str(file), diagnose(file).worst[0])
-    except Error as error:
-        return {"told": None, "told_s": None, "agrees": False, "refused": str(error)}
-    other = with_frto(found)
-    agrees = found.captured.agrees(found.nearest)
-    return {"told": other.unneeded, "told_s": other.elapsed_s, "agrees": agrees, "refused": ""}
+    found = what_if(diagnose(file))
+    if "error" in found:
+        return {"told": None, "told_s": None, "agrees": False, "refused": found["error"]}
+    other, agrees = with_frto(found), found["agrees"]
+    return {
+        "told": other["unneeded"],
+        "told_s": other["elapsed_s"],
+        "agrees": agrees,
+        "refused": "",
+    }
 
 
 def compared(folder: Path) -> pl.DataFrame:

@@ -15,6 +15,7 @@ mod episode;
 mod evidence;
 mod half_connection;
 mod history;
+mod infer;
 mod report;
 mod rtt;
 mod run;
@@ -24,11 +25,13 @@ pub mod tables;
 mod trace;
 mod trigger;
 mod vantage;
+mod what_if;
 
 pub use conformance::ConformanceFinding;
 pub use diagnosis::Diagnosis;
 pub use evidence::{Verdict, kinds};
 pub use history::Kind;
+pub use infer::{NotInferred, Reading};
 pub use report::{
     Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     Summary, TimeoutReport,
@@ -38,3 +41,4 @@ pub use stack::Guess;
 pub use trace::{Passed, trace};
 pub use trigger::Trigger;
 pub use vantage::Vantage;
+pub use what_if::{infer_scenario, what_if};

@@ -9,7 +9,7 @@ use rtolab_time::Instant;
 use serde::Serialize;
 
 use crate::diagnosis::Diagnosis;
-use crate::report::name;
+use crate::report::{ConnectionReport, name};
 
 /// A packet of a connection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,29 +34,42 @@ pub struct Passed {
     pub stamps: Option<[u32; 2]>,
 }
 
+/// Reports and packets by number.
+type Found = HashMap<u64, (Option<ConnectionReport>, Vec<Passed>)>;
+
 /// The packets of the connections with these numbers, as [`crate::diagnose`] counts them, at most
 /// `limit` of each. What follows damage is left out.
 pub fn trace<R: Read>(input: R, numbers: &[u64], limit: usize) -> HashMap<u64, Vec<Passed>> {
-    let mut found: HashMap<u64, (Option<Conversation>, Vec<Passed>)> =
-        numbers.iter().map(|&number| (number, (None, Vec::new()))).collect();
+    reported(input, numbers, limit).into_iter().map(|(number, (_, rows))| (number, rows)).collect()
+}
+
+/// The same with the reports of these connections.
+pub(crate) fn reported<R: Read>(input: R, numbers: &[u64], limit: usize) -> Found {
+    let mut found: Found = numbers.iter().map(|&number| (number, (None, Vec::new()))).collect();
+    let mut conversations = HashMap::new();
     let mut diagnosis = Diagnosis::new();
     let mut origin = None;
     let Ok(reader) = Reader::new(input) else { return HashMap::new() };
     for captured in reader.without_checksums().in_order().map_while(Result::ok) {
         let number = diagnosis.packet(&captured);
-        while diagnosis.poll().is_some() {}
         let at =
             Instant::START + captured.packet.at.since(*origin.get_or_insert(captured.packet.at));
-        let Some((conversation, rows)) = found.get_mut(&number) else { continue };
+        let Some((_, rows)) = found.get_mut(&number) else { continue };
         let conversation =
-            conversation.get_or_insert_with(|| Conversation::begun_by(&captured.packet));
+            conversations.entry(number).or_insert_with(|| Conversation::begun_by(&captured.packet));
         if let Some((from, segment)) = conversation.segment(&captured.packet) {
             if rows.len() < limit {
                 rows.push(row(&captured, at, from, &segment));
             }
         }
     }
-    found.into_iter().map(|(number, (_, rows))| (number, rows)).collect()
+    diagnosis.finish();
+    while let Some(report) = diagnosis.poll() {
+        if let Some((kept, _)) = found.get_mut(&report.number) {
+            *kept = Some(report);
+        }
+    }
+    found
 }
 
 fn row(captured: &Captured, at: Instant, from: End, segment: &Segment) -> Passed {

@@ -47,3 +47,4 @@ pub use pipe::Pipe;
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
 pub use stage::{CloneStage, SentFrame, Stage, Staged, Treatment};
 pub use stream::{Rng, Stream};
+pub use transmitter::Transmitter;

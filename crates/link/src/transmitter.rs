@@ -14,7 +14,7 @@ use crate::timeline::Timeline;
 
 /// Sends one frame after the other.
 #[derive(Clone, Debug)]
-pub(crate) struct Transmitter {
+pub struct Transmitter {
     pace: Pace,
     pauses: Pauses,
     /// When it is done with all frames so far.
@@ -56,6 +56,18 @@ impl Serialiser {
 }
 
 impl Transmitter {
+    /// The transmitter alone of a direction: its rate, the changes of that and scripted stalls.
+    pub fn scripted(config: &DirectionConfig) -> Self {
+        let stream = Stream::new(0);
+        Self::new(config, None, Timeline::new(&config.stalls.scripted, None, stream), stream)
+    }
+
+    /// When the last of so many bytes is sent that come at `entry`, after all frames before.
+    pub fn transmit(&mut self, bytes: u32, entry: Instant) -> Instant {
+        let start = self.begin(entry, entry);
+        self.send(bytes, start)
+    }
+
     /// Of a direction whose link is in its bad state during `states`. `stream` is the direction's.
     pub(crate) fn new(
         config: &DirectionConfig,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufWriter, Error, ErrorKind, Read, Result, stdin};
+use std::io::{BufWriter, Error as IoError, ErrorKind, Read, Result, stdin};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -10,9 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtolab_capture::{annotated, unpacked};
 use rtolab_diagnose::tables::TABLES;
-use rtolab_diagnose::{Document, trace as diagnose_trace};
+use rtolab_diagnose::{
+    Document, Reading, Verdict, trace as diagnose_trace, what_if as diagnose_what_if,
+};
 
-use crate::error::{CaptureError, guard, raise};
+use crate::error::{CaptureError, Error, guard, raise};
 use crate::table::Table;
 
 /// What `-` names.
@@ -107,6 +109,45 @@ pub(crate) fn trace(
     })
 }
 
+/// What other senders would have made of the path of the connection with this number: one JSON
+/// document, or why the capture does not show that path.
+#[pyfunction]
+pub(crate) fn what_if(py: Python<'_>, path: PathBuf, number: u64) -> PyResult<String> {
+    guard(|| {
+        py.detach(|| {
+            let (input, _, interrupt) = open(&path)?;
+            let mut signalled = Ok(());
+            let found = diagnose_what_if(input, number, &mut || {
+                signalled = Python::attach(|py| py.check_signals());
+                signalled.is_ok()
+            });
+            signalled.and(interrupt.told())?;
+            let found = found.map_err(|error| raise::<Error>(&error))?;
+            serde_json::to_string(&found).map_err(|error| raise::<CaptureError>(&error))
+        })
+    })
+}
+
+/// The path and the transfer of the connection with this number: a scenario in TOML.
+#[pyfunction]
+#[pyo3(signature = (path, number, *, steady=true))]
+pub(crate) fn infer_scenario(
+    py: Python<'_>,
+    path: PathBuf,
+    number: u64,
+    steady: bool,
+) -> PyResult<String> {
+    guard(|| {
+        py.detach(|| {
+            let (input, _, interrupt) = open(&path)?;
+            let reading = Reading { unknown: Verdict::Needed, steady, overflows: true };
+            let found = rtolab_diagnose::infer_scenario(input, number, reading);
+            interrupt.told()?;
+            found.map_err(|error| raise::<Error>(&error))
+        })
+    })
+}
+
 /// The capture, how many bytes it has where that is known, and who ends its reading.
 fn open(path: &Path) -> PyResult<(Box<dyn Read + Send>, u64, Interrupt)> {
     let interrupt = Interrupt::default();
@@ -150,7 +191,7 @@ impl Read for Interruptible {
                 if let Ok(mut slot) = self.interrupt.0.lock() {
                     *slot = Some(told);
                 }
-                return Err(Error::other("interrupted"));
+                return Err(IoError::other("interrupted"));
             }
         }
     }

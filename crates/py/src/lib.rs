@@ -87,6 +87,8 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(diagnose::diagnose, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::annotate, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::trace, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose::what_if, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose::infer_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate_flows, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::clean_up, module)?)?;

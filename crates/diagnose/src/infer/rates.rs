@@ -1,0 +1,216 @@
+//! The link's rate and when it changes: how fast ACKs come.
+
+use rtolab_time::Instant;
+
+use super::link::{Acked, Link, Seen};
+use super::stalls::{LATE, expected};
+use super::{NotInferred, first_least, mean};
+
+/// One rate is told from another by so many ACKs at least.
+const FEWEST: usize = 12;
+/// Changes of a rate told of at most.
+const MOST_CHANGES: usize = 8;
+/// A rate is another one if it is so many times as much, or as little.
+const APART: f64 = 1.5;
+/// Rates are looked for so many times apart.
+const FINE: f64 = 1.1;
+/// By such a part at least a change must bring the paces nearer to the rates.
+const WORTH: f64 = 0.05;
+/// An ACK may wait for others, but none comes before its packet can: that counts so much more.
+const TOO_SOON: f64 = 4.0;
+/// By the time of so many packets of so many bytes a change may be off at first.
+const FEW: f64 = 4.0;
+const FULL: u32 = 1500;
+/// A change is looked for in so many steps either way, in so many rounds, each time finer.
+const STEPS: i32 = 8;
+const ROUNDS: u32 = 3;
+
+/// A pure ACK, or an ACK that advances.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ack {
+    /// When it came, in seconds.
+    pub(crate) t: f64,
+    /// Its acknowledgment number; of [`delivered`], the bytes that had passed the link.
+    pub(crate) ack: i64,
+    /// What it acknowledges left no sooner than the ACK before came: the time between the two tells
+    /// nothing of the link's rate.
+    pub(crate) idle: bool,
+}
+
+/// From an ACK to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pace {
+    /// When it begins, in seconds.
+    at: f64,
+    /// In bit/s, headers included.
+    rate: f64,
+    /// Bytes acknowledged.
+    weight: i64,
+}
+
+/// What had passed the link at each ACK, in bytes, inferred from ACKs with duplicates among them.
+///
+/// Above a gap each packet causes one duplicate. What fills the gap is one packet more, however
+/// much is acknowledged with it. `payload` is that of most packets, in bytes.
+pub(crate) fn delivered(acks: &[Ack], payload: i64) -> Vec<Ack> {
+    let (mut total, mut reported, mut highest, mut duplicates) = (0, 0, 0, 0);
+    let pass = |ack: &Ack| {
+        let acked = ack.ack - highest;
+        if acked <= 0 {
+            duplicates += 1;
+            reported += payload;
+            total += payload;
+        } else {
+            if duplicates == 0 && acked <= 2 * payload {
+                reported = 0;
+            }
+            let fresh = (acked - reported).max(acked.min(payload));
+            reported -= acked - fresh;
+            total += fresh;
+            (highest, duplicates) = (ack.ack, 0);
+        }
+        Ack { ack: total, ..*ack }
+    };
+    acks.iter().map(pass).collect()
+}
+
+/// The pace of all ACKs but the first, of those between which the link was busy; of all where there
+/// are fewer than [`FEWEST`] of these.
+pub(crate) fn paces(passed: &[Ack], payload: i64, overhead: i64) -> Vec<Pace> {
+    let pairs = passed.windows(2).map(|pair| (pair[0], pair[1]));
+    let told = pairs.filter(|(before, after)| before.ack > 1 && after.t > before.t);
+    let pace = |(before, after): (Ack, Ack)| {
+        let weight = after.ack - before.ack;
+        let packets = (weight + payload - 1).div_euclid(payload);
+        let rate = (8 * (weight + packets * overhead)) as f64 / (after.t - before.t);
+        (Pace { at: before.t, rate, weight }, after.idle)
+    };
+    let all: Vec<(Pace, bool)> = told.map(pace).collect();
+    let is_enough = all.iter().filter(|(_, idle)| !idle).count() >= FEWEST;
+    all.into_iter().filter(|(_, idle)| !(is_enough && *idle)).map(|(pace, _)| pace).collect()
+}
+
+/// The rate, in bit/s, than which half of all bytes were acknowledged no faster.
+pub(crate) fn median_rate(paces: &[Pace]) -> Result<f64, NotInferred> {
+    let mut half = paces.iter().map(|one| one.weight).sum::<i64>() as f64 / 2.0;
+    let mut ordered: Vec<&Pace> = paces.iter().collect();
+    ordered.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+    let found = ordered.into_iter().find(|one| {
+        half -= one.weight as f64;
+        half <= 0.0
+    });
+    found.map(|one| one.rate).ok_or(NotInferred::NoAdvance)
+}
+
+/// The rates, in bit/s, that explain the paces, each from a time in seconds on; the first from the
+/// start. At most [`MOST_CHANGES`] changes, by a factor of [`APART`] or more, of which each part
+/// has [`FEWEST`] ACKs; where there are more, the rate counts as steady.
+pub(crate) fn find_rates(paces: &[Pace]) -> Result<Vec<(f64, f64)>, NotInferred> {
+    let mut parts = parts(paces)?;
+    if parts.len() > MOST_CHANGES + 1 {
+        parts = vec![paces.to_vec()];
+    }
+    parts
+        .iter()
+        .map(|part| Ok((part.first().map_or(0.0, |one| one.at), median_rate(part)?)))
+        .collect()
+}
+
+/// The paces, cut where that costs less than what they are off otherwise, rates apart.
+fn parts(paces: &[Pace]) -> Result<Vec<Vec<Pace>>, NotInferred> {
+    if paces.len() < 2 * FEWEST {
+        return Ok(vec![paces.to_vec()]);
+    }
+    let mut weights: Vec<i64> = paces.iter().map(|one| one.weight).collect();
+    weights.sort_unstable();
+    let least = weights[weights.len() - FEWEST..].iter().sum::<i64>() as f64 * libm::log(APART);
+    let rate = median_rate(paces)?;
+    let off = |one: &Pace| libm::log(one.rate / rate).abs() * one.weight as f64;
+    let price = least + WORTH * paces.iter().map(off).sum::<f64>();
+    let cuts = [vec![0], cuts(paces, price), vec![paces.len()]].concat();
+    let mut joined: Vec<Vec<Pace>> = Vec::new();
+    for cut in cuts.windows(2).filter(|cut| cut[1] - cut[0] >= FEWEST) {
+        let part = &paces[cut[0]..cut[1]];
+        let rate = median_rate(part)?;
+        match joined.last_mut() {
+            Some(last) if libm::log(rate / median_rate(last)?).abs() < libm::log(APART) => {
+                last.extend(part);
+            }
+            _ => joined.push(part.to_vec()),
+        }
+    }
+    Ok(if joined.is_empty() { vec![paces.to_vec()] } else { joined })
+}
+
+/// Before which paces the rate changes, at this price each: the cheapest way through a trellis of
+/// rates [`FINE`] apart (Viterbi), where a pace costs its bytes times its distance in logarithms.
+fn cuts(paces: &[Pace], price: f64) -> Vec<usize> {
+    let logs: Vec<f64> = paces.iter().map(|one| libm::log(one.rate)).collect();
+    let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let count = ((most - least) / libm::log(FINE)) as usize + 1;
+    let mut costs = vec![0.0; count];
+    let mut came: Vec<Vec<u16>> = Vec::with_capacity(paces.len());
+    for (one, log) in paces.iter().zip(&logs) {
+        let best = first_least(&costs);
+        let limit = costs[best] + price;
+        let from = |at: usize| if costs[at] <= limit { at } else { best } as u16;
+        came.push((0..count).map(from).collect());
+        for (at, cost) in costs.iter_mut().enumerate() {
+            let level = least + at as f64 * libm::log(FINE);
+            *cost = cost.min(limit) + (level - log).abs() * one.weight as f64;
+        }
+    }
+    let mut at = first_least(&costs);
+    let mut cuts = Vec::new();
+    for index in (1..paces.len()).rev() {
+        let before = usize::from(came[index][at]);
+        if before != at {
+            cuts.push(index);
+        }
+        at = before;
+    }
+    cuts.reverse();
+    cuts
+}
+
+/// The link whose changes of the rate come when that explains the ACKs best.
+///
+/// Where a sender waits for ACKs, their pace shows a change only later, or sooner: by four delays,
+/// a delayed ACK and [`FEW`] packets at most.
+pub(crate) fn settle_changes(mut link: Link, seen: Seen<'_>) -> Link {
+    for index in 0..link.changes.len() {
+        let at = link.change_at(index);
+        let mut reach = 4.0 * link.delay.secs_f64() + LATE + FEW * link.transmission(FULL, at);
+        for _ in 0..ROUNDS {
+            let since = link.change_at(index) - reach;
+            let mut moved = moved(&link, index, reach);
+            let off: Vec<f64> = moved.iter().map(|one| off(one, seen, index, since)).collect();
+            link = moved.swap_remove(first_least(&off));
+            reach /= f64::from(STEPS);
+        }
+    }
+    link
+}
+
+/// The link as it is, and with a change sooner or later, in order.
+fn moved(link: &Link, index: usize, reach: f64) -> Vec<Link> {
+    let start = if index > 0 { link.change_at(index - 1) } else { 0.0 };
+    let (at, end) = (link.change_at(index), link.change_at(index + 1));
+    let steps = (-STEPS..=STEPS).map(|step| at + reach * f64::from(step) / f64::from(STEPS));
+    let others = steps.filter(|at| start < *at && *at < end).map(|at| {
+        let mut moved = link.clone();
+        moved.changes[index].at = Instant::from_secs_f64(at);
+        moved
+    });
+    std::iter::once(link.clone()).chain(others).collect()
+}
+
+/// How far ACKs are from where they are expected, since then and until the next change, in seconds.
+fn off(link: &Link, seen: Seen<'_>, index: usize, since: f64) -> f64 {
+    let end = link.change_at(index + 1);
+    let expected = expected(&link.answers(seen.sent), seen.answers);
+    let pairs = seen.answers.iter().zip(expected);
+    let near = pairs.filter(|(one, _)| since <= one.t && one.t <= end);
+    mean(near.map(|(Acked { t, .. }, at)| if *t > at { t - at } else { TOO_SOON * (at - t) }))
+}

@@ -1,0 +1,127 @@
+//! What passed the sender, inferred from a capture at its receiver: timestamps tell when packets left.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{NotInferred, Row};
+use crate::Passed;
+
+/// Ticks of a timestamp in a second (RFC 7323 section 5.4 allows 1 to 1000).
+const CLOCKS: [f64; 4] = [10.0, 100.0, 250.0, 1000.0];
+/// A clock is one of these if it is off by no larger part.
+const NEAR: f64 = 0.1;
+/// An ACK that the sender knows so much later than it could was held up, in seconds.
+const LATE: f64 = 0.25;
+/// What a FIN takes, in sequence numbers: data take more.
+const LEAST_DATA: u32 = 1;
+const WRAP: i64 = 1 << 32;
+
+/// A packet with its timestamp and the one that it echoes.
+type Stamped<'a> = (&'a Passed, [u32; 2]);
+
+/// The packets as they passed the sender, in order, and the smallest round trip, in seconds.
+///
+/// A packet leaves when its timestamp's tick comes, known to a tick; an ACK arrives half a round
+/// trip later, or when the sender first echoes it. A packet whose retransmission was needed has
+/// passed there once more, right after the packet before it, with a negative number.
+pub(crate) fn at_sender(
+    rows: &[Row],
+    sender: &str,
+    needed: &HashSet<i64>,
+) -> Result<(Vec<Row>, f64), NotInferred> {
+    let stamped = rows.iter().filter_map(|(row, _)| Some((row, row.stamps?)));
+    let (data, answers): (Vec<Stamped<'_>>, Vec<Stamped<'_>>) =
+        stamped.partition(|(row, _)| row.from == sender);
+    let last = data.last().filter(|(row, _)| data.len() >= 2 && row.t > data[0].0.t);
+    let duration = last.filter(|_| !answers.is_empty()).map(|(row, _)| row.t - data[0].0.t);
+    let duration = duration.ok_or(NotInferred::NoTimestamps)?;
+    let trip = round_trip(&data, &answers).ok_or(NotInferred::NoEchoes)?;
+    let left = departures(&data, duration, trip).ok_or(NotInferred::UnknownClock)?;
+    let heard = arrivals(&answers, (&data, &left), trip);
+    let times = data.iter().zip(left).chain(answers.iter().zip(heard));
+    let mut moved: Vec<Row> =
+        times.map(|((row, _), t)| (Passed { t, ..(*row).clone() }, row.frame as i64)).collect();
+    moved.extend(lost(&moved, sender, needed));
+    moved.sort_by(|(a, one), (b, other)| a.t.total_cmp(&b.t).then(one.cmp(other)));
+    Ok((moved, trip))
+}
+
+/// Timestamps that go on where they begin anew.
+fn unwrapped(stamps: impl Iterator<Item = u32>) -> Vec<i64> {
+    let near = |last: &mut Option<i64>, stamp: u32| {
+        let stamp = i64::from(stamp);
+        let half = WRAP / 2;
+        *last = Some(last.map_or(stamp, |l| l + (stamp - l + half).rem_euclid(WRAP) - half));
+        *last
+    };
+    stamps.scan(None, near).collect()
+}
+
+/// None of these is less than one before it.
+fn rising<T: PartialOrd + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let rise = |last: &mut Option<T>, value: T| {
+        *last = Some(last.filter(|last| *last >= value).unwrap_or(value));
+        *last
+    };
+    values.scan(None, rise).collect()
+}
+
+/// From an ACK to the first packet that echoes its timestamp, the shortest, in seconds.
+fn round_trip(data: &[Stamped<'_>], answers: &[Stamped<'_>]) -> Option<f64> {
+    let mut first: HashMap<u32, f64> = HashMap::new();
+    for (row, stamps) in answers {
+        first.entry(stamps[0]).or_insert(row.t);
+    }
+    let trip = |(row, stamps): &Stamped<'_>| Some(row.t - first.remove(&stamps[1])?);
+    data.iter().filter_map(trip).filter(|trip| *trip > 0.0).min_by(f64::total_cmp)
+}
+
+/// When packets left by the sender's clock: the quickest took half of the shortest round trip.
+fn departures(data: &[Stamped<'_>], duration: f64, trip: f64) -> Option<Vec<f64>> {
+    let stamps = unwrapped(data.iter().map(|(_, stamps)| stamps[0]));
+    let ticks = (stamps[stamps.len() - 1] - stamps[0]) as f64 / duration;
+    let off = |clock: &f64| (clock / ticks.max(1e-9) - 1.0).abs();
+    let clock = CLOCKS.into_iter().min_by(|a, b| off(a).total_cmp(&off(b)))?;
+    if (ticks / clock - 1.0).abs() > NEAR {
+        return None;
+    }
+    let offsets = data.iter().zip(&stamps).map(|((row, _), &stamp)| row.t - stamp as f64 / clock);
+    let offset = offsets.min_by(f64::total_cmp)?;
+    Some(rising(stamps.iter().map(|&stamp| stamp as f64 / clock + offset - trip / 2.0)))
+}
+
+/// When ACKs arrived: half a round trip later, or when the sender first shows that it knows them.
+fn arrivals(
+    answers: &[Stamped<'_>],
+    (data, left): (&[Stamped<'_>], &[f64]),
+    trip: f64,
+) -> Vec<f64> {
+    // A SYN echoes nothing; and a sender with nothing left to send shows nothing.
+    let shows = |((row, stamps), _): &(&Stamped<'_>, &f64)| stamps[1] != 0 && row.len > LEAST_DATA;
+    let (echoes, left): (Vec<u32>, Vec<f64>) =
+        data.iter().zip(left).filter(shows).map(|((_, stamps), t)| (stamps[1], *t)).unzip();
+    let echoes = rising(unwrapped(echoes.into_iter()).into_iter());
+    let stamps = unwrapped(answers.iter().map(|(_, stamps)| stamps[0]));
+    // Both begin somewhere, perhaps on different sides of a wrap.
+    let apart = echoes.first().map_or(0, |echo| echo - stamps[0]);
+    let turns = (apart as f64 / WRAP as f64).round_ties_even() as i64 * WRAP;
+    let arrive = |((row, _), stamp): (&Stamped<'_>, i64)| {
+        let soonest = row.t + trip / 2.0;
+        let index = echoes.partition_point(|echo| *echo < stamp + turns);
+        left.get(index).copied().filter(|known| *known > soonest + LATE).unwrap_or(soonest)
+    };
+    rising(answers.iter().zip(stamps).map(arrive))
+}
+
+/// The packets that were retransmitted because they had never come.
+fn lost(rows: &[Row], sender: &str, needed: &HashSet<i64>) -> Vec<Row> {
+    let own = rows.iter().filter(|(row, _)| row.from == sender);
+    let mut sent: Vec<(i64, f64)> = own.map(|(row, _)| (row.seq, row.t)).collect();
+    sent.sort_by_key(|(seq, _)| *seq);
+    let found = rows.iter().filter(|(row, frame)| row.len > 0 && needed.contains(frame));
+    let copy = |(row, frame): &Row| {
+        let index = sent.partition_point(|(seq, _)| *seq < row.seq);
+        let t = index.checked_sub(1).map_or(row.t, |before| sent[before].1.min(row.t));
+        (Passed { t, ..row.clone() }, -frame)
+    };
+    found.map(copy).collect()
+}

@@ -1,0 +1,99 @@
+//! Stalls and lost ACKs: what makes the ACKs come when they came.
+
+use super::link::{ACKS, Acked, BARE_ACK, DATA, Link, Seen, window};
+use super::{first_least, mean, median};
+
+/// Stalls that are inferred of a connection at most.
+const MOST_STALLS: usize = 32;
+/// ACKs later than this wait for more than a delayed ACK, in seconds.
+pub(crate) const LATE: f64 = 0.25;
+/// An explanation whose ACKs are off by at most so many times as much as the best one's is as good.
+const NEARLY: f64 = 1.1;
+/// An ACK that advances by so many times as much as most follows others that were lost.
+const JUMP: f64 = 4.0;
+
+/// The link with the stalls, of data, of ACKs or of both, and the losses of ACKs that explain every
+/// ACK which comes more than [`LATE`] after the link would have delivered it.
+///
+/// `ack_lost` are the times, in seconds, of timeouts that lost ACKs caused. At most [`MOST_STALLS`]
+/// are found; those shorter than [`LATE`] do not show.
+pub(crate) fn find_stalls(mut link: Link, seen: Seen<'_>, ack_lost: &[f64]) -> Link {
+    for _ in 0..MOST_STALLS {
+        let expected = expected(&link.answers(seen.sent), seen.answers);
+        let mut late = seen.answers.iter().zip(&expected);
+        let Some(index) = late.position(|(one, at)| one.t - at > LATE) else { break };
+        let after = seen.answers[index].t;
+        let before = index.checked_sub(1).map_or(seen.sent[0].t, |at| seen.answers[at].t);
+        let in_gap = ack_lost.iter().any(|&t| before < t && t < after);
+        let gap = Gap {
+            from: before.min(expected[index]),
+            to: expected[index] - 1e-6,
+            index,
+            acks_lost: jumps(seen.answers, index) || in_gap,
+        };
+        match explain(&link, seen, &gap) {
+            Some(found) => link = found,
+            None => break,
+        }
+    }
+    link
+}
+
+/// Does this ACK advance so far that others before it must have been lost?
+fn jumps(answers: &[Acked], index: usize) -> bool {
+    let steps: Vec<i64> = answers.windows(2).map(|pair| pair[1].ack - pair[0].ack).collect();
+    index > 0 && steps[index - 1] as f64 > JUMP * median(steps)
+}
+
+/// Where the ACKs stop.
+struct Gap {
+    /// The first missing ACK was due between these, in seconds.
+    from: f64,
+    to: f64,
+    /// The ACK that ends it.
+    index: usize,
+    /// ACKs were lost in it.
+    acks_lost: bool,
+}
+
+/// The link with the one event that explains the gap best; `None` if nothing helps.
+fn explain(link: &Link, seen: Seen<'_>, gap: &Gap) -> Option<Link> {
+    let after = seen.answers[gap.index].t;
+    let delay = link.delay.secs_f64();
+    let back = delay + link.transmission(BARE_ACK, 0.0);
+    let mut candidates = Vec::with_capacity(12);
+    for start in [gap.to, (gap.from + gap.to) / 2.0, gap.from] {
+        let here = window((start - back).max(0.0), after - back);
+        let ahead = after - back - delay - (gap.to - start);
+        let ahead = window((start - back - delay).max(0.0), ahead);
+        if gap.acks_lost {
+            let mut silent = link.clone();
+            silent.outages[ACKS].push(here);
+            candidates.push(silent);
+        }
+        let stalls = [(here, &[DATA, ACKS][..]), (ahead, &[DATA]), (here, &[ACKS])];
+        candidates.extend(stalls.map(|(span, directions)| link.stalled(span, directions)));
+    }
+    let errors: Vec<f64> = candidates.iter().map(|one| error(one, seen, gap.index)).collect();
+    let good = errors[first_least(&errors)] * NEARLY + link.transmission(BARE_ACK, 0.0);
+    let best = errors.iter().position(|error| *error <= good)?;
+    (errors[best] < error(link, seen, gap.index)).then(|| candidates.swap_remove(best))
+}
+
+/// How far ACKs are from where they are expected, from this one on and soon after, in seconds.
+fn error(link: &Link, seen: Seen<'_>, index: usize) -> f64 {
+    let expected = expected(&link.answers(seen.sent), seen.answers);
+    let until = seen.answers[index].t + 4.0 * link.delay.secs_f64() + LATE;
+    let pairs = seen.answers.iter().zip(expected).skip(index);
+    mean(pairs.filter(|(one, _)| one.t <= until).map(|(one, at)| (one.t - at).abs()))
+}
+
+/// When as much was to be acknowledged as each ACK does; what never is counts as on time.
+pub(crate) fn expected(foreseen: &[Acked], answers: &[Acked]) -> Vec<f64> {
+    let mut foreseen = foreseen.iter().peekable();
+    let expect = |answer: &Acked| {
+        while foreseen.next_if(|one| one.ack < answer.ack).is_some() {}
+        foreseen.peek().map_or(answer.t, |one| one.t)
+    };
+    answers.iter().map(expect).collect()
+}

@@ -1,0 +1,321 @@
+//! What other senders would have done: the path of a capture is inferred, and they are simulated
+//! on it.
+
+mod replay;
+mod scenario;
+
+use std::cmp::Ordering;
+use std::io::Read;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value as Json;
+
+use crate::infer::{Inferred, MOST_PACKETS, NotInferred, Reading, infer};
+use crate::trace::reported;
+use crate::{ConnectionReport, Passed, Verdict};
+use replay::{AS_INFERRED, Laboratory};
+
+/// Textbook senders that take the captured one's place.
+const SENDERS: [&str; 9] = [
+    "reno",
+    "newreno",
+    "sack",
+    "rack+prr",
+    "newreno+frto",
+    "sack+frto",
+    "sack+eifel",
+    "sack+dualrtt",
+    "sack+dsack+rfc4015",
+];
+const LINUX: &str = "linux";
+/// Senders that differ by so many retransmissions are not told apart.
+const UNCLEAR: u64 = 2;
+/// Nor by such a part of the time that they take.
+const UNCLEAR_TIME: f64 = 0.03;
+
+/// A setting of Linux by its own name, its key, the key of what the receiver must do too, and its
+/// values, its own first.
+type Knob = (&'static str, &'static str, Option<&'static str>, &'static [&'static str]);
+
+const KNOBS: [Knob; 7] = [
+    ("tcp_timestamps", "kernel.timestamps", Some("receiver.timestamps"), &["true", "false"]),
+    ("tcp_frto", "kernel.frto", None, &["2", "0"]),
+    ("tcp_sack", "kernel.sack", Some("receiver.sack"), &["true", "false"]),
+    ("tcp_dsack", "kernel.dsack", Some("receiver.dsack"), &["true", "false"]),
+    ("tcp_early_retrans", "kernel.early_retrans", None, &["3", "0"]),
+    ("tcp_congestion_control", "kernel.congestion", None, &["cubic", "reno"]),
+    ("rto_min", "kernel.rto_min", None, &["200 ms", "1 s", "3 s"]),
+];
+
+/// Settings by dotted key, in order; values as `--set` takes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Settings(Vec<(&'static str, &'static str)>);
+
+impl Settings {
+    fn get(&self, key: &str) -> Option<&'static str> {
+        self.0.iter().find(|(name, _)| *name == key).map(|(_, value)| *value)
+    }
+
+    /// The same with one set.
+    fn with(&self, key: &'static str, value: &'static str) -> Self {
+        let mut settings = self.clone();
+        match settings.0.iter_mut().find(|(name, _)| *name == key) {
+            Some(setting) => setting.1 = value,
+            None => settings.0.push((key, value)),
+        }
+        settings
+    }
+}
+
+impl Serialize for Settings {
+    /// Truths and numbers as such, all else as text.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let typed = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Json::from(text));
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, typed(value))))
+    }
+}
+
+/// What a sender makes of the path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Outcome {
+    sender: &'static str,
+    /// What is set beside.
+    set: Settings,
+    unneeded: u64,
+    needed: u64,
+    timeouts: u64,
+    /// From its first packet until all is acknowledged, in seconds; `None` if that is never.
+    elapsed_s: Option<f64>,
+    /// How much longer that is than without what happened on the path, in seconds.
+    time_lost_s: Option<f64>,
+    /// How long after a timeout it was first found spurious, in seconds.
+    detected_s: Option<f64>,
+}
+
+/// What the capture shows of the sender that was captured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct Captured {
+    unneeded: u64,
+    needed: u64,
+    /// Those of which the capture does not tell.
+    unknown: u64,
+    /// From its first packet until all is acknowledged, in seconds.
+    elapsed_s: f64,
+}
+
+impl Captured {
+    fn of(connection: &ConnectionReport, inferred: &Inferred) -> Self {
+        let count = |verdict| {
+            let own = connection.retransmissions.iter().filter(|one| one.from == connection.sender);
+            own.filter(|one| one.verdict == verdict).count() as u64
+        };
+        Self {
+            unneeded: count(Verdict::Unneeded),
+            needed: count(Verdict::Needed),
+            unknown: count(Verdict::Unknown),
+            elapsed_s: inferred.transfer.end - inferred.transfer.start,
+        }
+    }
+
+    /// How far another is from it, as a part of what it did; Linux where that is unclear.
+    fn distance(&self, other: &Outcome) -> (f64, bool, u64, f64) {
+        // How far a count is from being at least this, and at most so many more.
+        let beyond = |count: u64, least: u64| {
+            least.saturating_sub(count).max(count.saturating_sub(least + self.unknown))
+        };
+        let count = beyond(other.unneeded, self.unneeded) + beyond(other.needed, self.needed);
+        let elapsed = other.elapsed_s.unwrap_or(f64::INFINITY);
+        let late = (elapsed - self.elapsed_s).abs() / self.elapsed_s;
+        let all = (self.unneeded + self.needed + self.unknown).max(1);
+        let clear = count.saturating_sub(UNCLEAR) as f64 / all as f64;
+        (clear + (late - UNCLEAR_TIME).max(0.0), other.sender != LINUX, count, late)
+    }
+
+    /// Is another so near that it may be the same?
+    fn agrees(&self, other: &Outcome) -> bool {
+        self.distance(other).0 == 0.0
+    }
+}
+
+/// Linux with a setting.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Changed {
+    /// The setting's name and value; `as captured` of the first.
+    setting: String,
+    #[serde(flatten)]
+    outcome: Outcome,
+}
+
+/// A connection's path with other senders.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct WhatIf {
+    /// The path and the transfer, as TOML.
+    scenario: String,
+    captured: Captured,
+    /// The sender of the simulator that comes nearest to it.
+    nearest: Outcome,
+    /// Is it so near that it may be the same?
+    agrees: bool,
+    /// Others in its place.
+    senders: Vec<Outcome>,
+    /// Linux with one setting changed.
+    linux: Vec<Changed>,
+}
+
+/// What other senders would have made of the path of the connection with this number, as
+/// [`crate::diagnose`] counts them, as long as `goes_on` says so.
+///
+/// # Errors
+/// The capture does not show enough of the path, or `goes_on` ended it.
+pub fn what_if<R: Read>(
+    input: R,
+    number: u64,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Result<impl Serialize + use<R>, NotInferred> {
+    let (report, rows) = read(input, number)?;
+    replayed(&report, &rows, goes_on)
+}
+
+/// The path and the transfer of the connection with this number, as a scenario in TOML.
+///
+/// # Errors
+/// The capture does not show enough of the path.
+pub fn infer_scenario<R: Read>(
+    input: R,
+    number: u64,
+    reading: Reading,
+) -> Result<String, NotInferred> {
+    let (report, rows) = read(input, number)?;
+    Ok(scenario::write(&infer(&rows, &report, reading)?))
+}
+
+fn read(input: impl Read, number: u64) -> Result<(ConnectionReport, Vec<Passed>), NotInferred> {
+    let found = reported(input, &[number], MOST_PACKETS as usize).remove(&number);
+    let (report, rows) = found.ok_or(NotInferred::NoConnection(number))?;
+    Ok((report.ok_or(NotInferred::NoConnection(number))?, rows))
+}
+
+fn replayed(
+    connection: &ConnectionReport,
+    rows: &[Passed],
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Result<WhatIf, NotInferred> {
+    let mut readings = readings(connection);
+    let usual = infer(rows, connection, readings.remove(0))?;
+    let captured = Captured::of(connection, &usual);
+    let mut tried = vec![usual.clone()];
+    let (mut inferred, mut laboratory, mut nearest) = replay(usual, &captured, goes_on)?;
+    for reading in readings {
+        if captured.agrees(&nearest) {
+            break;
+        }
+        let other = infer(rows, connection, reading)?;
+        if !tried.contains(&other) {
+            tried.push(other.clone());
+            let other = replay(other, &captured, goes_on)?;
+            if captured.distance(&other.2) < captured.distance(&nearest) {
+                (inferred, laboratory, nearest) = other;
+            }
+        }
+    }
+    let seen = seen(&inferred);
+    let mut compare =
+        |sender: &'static str, set: &Settings| laboratory.compare(sender, set, goes_on);
+    let nearest = compare(nearest.sender, &nearest.set)?;
+    let senders = SENDERS.iter().map(|sender| compare(sender, &set_for(sender, &seen)));
+    let senders = senders.collect::<Result<_, _>>()?;
+    let base = if nearest.sender == LINUX { nearest.set.clone() } else { seen };
+    let linux = changes(&base)
+        .into_iter()
+        .map(|(setting, set)| Ok(Changed { setting, outcome: compare(LINUX, &set)? }));
+    let linux = linux.collect::<Result<_, NotInferred>>()?;
+    let agrees = captured.agrees(&nearest);
+    let [scenario, _] = laboratory.scenarios;
+    Ok(WhatIf { scenario, captured, nearest, agrees, senders, linux })
+}
+
+/// The path with the sender that comes nearest to the captured one on it.
+fn replay(
+    inferred: Inferred,
+    captured: &Captured,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Result<(Inferred, Laboratory, Outcome), NotInferred> {
+    let mut laboratory = Laboratory::new(&inferred);
+    let guesses = guesses(&seen(&inferred)).into_iter();
+    let outcomes =
+        guesses.map(|(sender, set)| laboratory.simulate(AS_INFERRED, (sender, &set), goes_on));
+    let outcomes = outcomes.collect::<Result<Vec<_>, _>>()?;
+    let distance = |one: &Outcome| captured.distance(one);
+    let nearer = |a: &Outcome, b: &Outcome| distance(a).partial_cmp(&distance(b));
+    let nearest = outcomes.into_iter().min_by(|a, b| nearer(a, b).unwrap_or(Ordering::Equal));
+    Ok((inferred, laboratory, nearest.ok_or(NotInferred::Interrupted)?))
+}
+
+/// How the capture is read, the likelier first: the usual way, and those that may explain what it
+/// does not. What the capture does not tell may have been unneeded; the rate may have changed; what
+/// was lost behind a long queue may have been lost by chance.
+fn readings(connection: &ConnectionReport) -> Vec<Reading> {
+    let own = connection.retransmissions.iter().filter(|one| one.from == connection.sender);
+    let some_unknown = own.clone().any(|one| one.verdict == Verdict::Unknown);
+    let verdicts =
+        if some_unknown { &[Verdict::Needed, Verdict::Unneeded][..] } else { &[Verdict::Needed] };
+    let ways = [(true, true), (true, false), (false, true), (false, false)];
+    let read = |(steady, overflows)| {
+        verdicts.iter().map(move |&unknown| Reading { unknown, steady, overflows })
+    };
+    ways.into_iter().flat_map(read).collect()
+}
+
+/// The settings of Linux that the handshake shows, and timeouts.
+fn seen(inferred: &Inferred) -> Settings {
+    let transfer = &inferred.transfer;
+    let mut seen = Settings::default()
+        .with("kernel.timestamps", if transfer.options.timestamps { "true" } else { "false" });
+    if !transfer.options.sack {
+        seen = seen.with("kernel.sack", "false").with("kernel.dsack", "false");
+    }
+    match inferred.timer_slots {
+        Some(slots) => seen.with("tcp.rto.timer", slots.timer),
+        None => seen,
+    }
+}
+
+/// What of these settings a textbook sender has: timestamps, if it does not go by them.
+fn set_for(sender: &str, seen: &Settings) -> Settings {
+    let timestamps = seen.get("kernel.timestamps").filter(|_| !sender.contains("eifel"));
+    Settings(timestamps.map(|value| ("tcp.timestamps", value)).into_iter().collect())
+}
+
+/// Who may have been captured: Linux with what does not show, or a textbook sender.
+fn guesses(seen: &Settings) -> Vec<(&'static str, Settings)> {
+    let mut guesses = Vec::new();
+    for frto in ["2", "0"] {
+        for congestion in ["cubic", "reno"] {
+            for probes in ["3", "0"] {
+                let set = seen.with("kernel.frto", frto).with("kernel.congestion", congestion);
+                guesses.push((LINUX, set.with("kernel.early_retrans", probes)));
+            }
+        }
+    }
+    guesses.extend(SENDERS.map(|sender| (sender, set_for(sender, seen))));
+    guesses
+}
+
+/// Linux as it was, and with each setting changed alone.
+fn changes(base: &Settings) -> Vec<(String, Settings)> {
+    let mut changes = vec![("as captured".to_string(), base.clone())];
+    for (name, key, of_receiver, values) in KNOBS {
+        let own = base.get(key).unwrap_or(values[0]);
+        for value in values.iter().filter(|value| **value != own) {
+            let set = base.with(key, value);
+            let set = of_receiver.map_or_else(|| set.clone(), |both| set.with(both, value));
+            let shown = match *value {
+                "true" => "1",
+                "false" => "0",
+                value => value,
+            };
+            changes.push((format!("{name}={shown}"), set));
+        }
+    }
+    changes
+}
