@@ -582,6 +582,8 @@ def check(
 ) -> None:
     """Raise what `simulate` would raise for this scenario and these senders, without running it.
 
+    Raise also if a key is set that the profiles of all senders override.
+
     Args:
         path: the scenario, a TOML file.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.

@@ -127,6 +127,27 @@ def test_the_scenarios_are_in_the_package_too() -> None:
     assert find_scenario("frto2002-delays") == shipped / "frto2002-delays.toml"
 
 
+def test_a_key_that_the_profiles_of_all_senders_override_is_refused(rtolab: Any) -> None:
+    key = ("run", "stall", "--set", "tcp.rto.min=300 ms", "--sender")
+    ran = rtolab(*key, "linux-2.4")
+    assert ran.code == 2
+    assert ran.err.startswith(
+        'rtolab: --set tcp.rto.min: found "300 ms", but the profile linux-2.4'
+    )
+    assert rtolab(*key, "linux-2.4", "--sender", "sack").code == 0
+
+
+def test_a_key_is_explained_with_its_choices(rtolab: Any) -> None:
+    told = rtolab("explain", "tcp.rto.timer").out
+    for part in ("exact", "ticks", "wheel-250", 'tcp.rto.timer = "exact"'):
+        assert part in told
+    (document,) = json.loads(rtolab("explain", "tcp.rto.timer", "--json").out)
+    assert document["parts"].keys() == {"exact", "ticks", "wheel-1000", "wheel-250"}
+    ran = rtolab("explain", "tcp.rto.mim")
+    assert ran.code == 2
+    assert ran.err.startswith("rtolab: found 'tcp.rto.mim'; expected tcp.rto.min")
+
+
 def test_the_senders_are_explained_a_line_each(rtolab: Any) -> None:
     lines = [line.split() for line in rtolab("list", "senders").out.splitlines()]
     policies = json.loads(rtolab("list", "senders", "--json").out)["policies"]

@@ -15,7 +15,6 @@ from mkdocs.structure.files import File, Files
 
 import figures
 import notebooks
-import reference
 from blocks import blocks
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 @cache
 def _made() -> dict[str, str]:
     """The pages that are made, once a build."""
-    return reference.pages() | {"not-run.md": "\n".join(_not_run()) + "\n"} | notebooks.pages()
+    return {"not-run.md": "\n".join(_not_run()) + "\n"} | notebooks.pages()
 
 
 @cache

@@ -1,17 +1,19 @@
-"""Pages of the guide that are made from what rtolab knows of itself."""
+"""Pages of the guide that are made from what rtolab knows of itself.
+
+    python tools/guide/reference.py
+
+writes them to docs/reference/.
+"""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import polars as pl
 
 from commands import commands
 from rtolab import _rtolab
-from rtolab.cli import listing
-from rtolab.result import TABLES, Result
-from rtolab.run import find_scenario
+from rtolab.cli import explain, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     Schema = dict[str, Any]
 
 FIRST = ("title", "duration", "link", "flow")
-TYPES = {pl.String: "text", pl.Boolean: "boolean", pl.Null: "nothing"}
 
 
 def pages() -> dict[str, str]:
@@ -76,10 +77,10 @@ def _scenario() -> Iterator[str]:
 def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
     """A table of keys, then the tables within it; what is told elsewhere is not told again."""
     inner: list[tuple[str, Schema]] = []
-    rows = []
+    rows, words = [], []
     for key, value in sorted(schema["properties"].items(), key=lambda item: _place(item[0])):
-        kind = _kind(value)
-        for table in list(_within(value))[:1]:
+        kind = explain.kind(value)
+        for table in list(explain.within(value))[:1]:
             here = ".".join(filter(None, (path, key))) + "[]" * (value.get("type") == "array")
             told = seen.setdefault(json.dumps(table["properties"], sort_keys=True), here)
             if told == here:
@@ -88,11 +89,14 @@ def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
                 kind = f"{kind}, as `{told}`"
         shown = f"**`{key}`**" if key in schema.get("required", ()) else _code(key)
         rows.append((shown, kind, value.get("description", ""), _examples(value)))
+        words += [(_code(key), _code(word), about) for word, about in explain.choices(value)]
     if path:
         yield f"## `{path}`"
         yield ""
         yield schema.get("description", "")
     yield from _table(("key", "value", "meaning", "such as"), rows)
+    if words:
+        yield from _table(("key", "choice", "meaning"), words)
     for here, table in inner:
         yield from _object(here, table, seen)
 
@@ -100,43 +104,6 @@ def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
 def _place(key: str) -> int:
     """Links come first, for flows and hosts have parts of them."""
     return FIRST.index(key) if key in FIRST else len(FIRST)
-
-
-def _within(value: Schema) -> Iterator[Schema]:
-    """The tables that a value may be, or hold."""
-    if value.get("type") == "object" and "properties" in value:
-        yield value
-    for inner in (value.get("items"), value.get("additionalProperties")):
-        if isinstance(inner, dict):
-            yield from _within(inner)
-    for one in (*value.get("anyOf", ()), *value.get("oneOf", ())):
-        yield from _within(one)
-
-
-def _kind(value: Schema) -> str:
-    """What a value is, in a few words."""
-    choices = [one["const"] for one in value.get("oneOf", ()) if "const" in one]
-    choices += value.get("enum", ())
-    if choices:
-        return ", ".join(_code(json.dumps(choice)) for choice in choices)
-    kinds = (*value.get("anyOf", ()), *value.get("oneOf", ()))
-    if kinds:
-        return " or ".join(dict.fromkeys(_kind(one) for one in kinds))
-    match value.get("type"):
-        case "array":
-            return f"list of {_kind(value.get('items', {}))}"
-        case "object":
-            return "table"
-        case "string":
-            return "text" if "pattern" not in value else _quantity(value["pattern"])
-        case kind:
-            return str(kind or "any")
-
-
-def _quantity(pattern: str) -> str:
-    """Of the patterns those that stand for quantities, by their units."""
-    units = {"min": "time", "bit/s": "rate", "kB": "size"}
-    return next((kind for unit, kind in units.items() if unit in pattern), "text")
 
 
 def _examples(value: Schema) -> str:
@@ -214,19 +181,9 @@ def _tables() -> Iterator[str]:
     yield "with `run` (counted from 0, senders before seeds), `seed` and `sender`. Columns in `_s`"
     yield "are seconds, in `_bps` bits a second; windows, lengths and sequence numbers are bytes,"
     yield "and sequence numbers count from the SYN, which is 0."
-    outcome = _rtolab.simulate(find_scenario("stall"), seeds=[])
-    for name in TABLES:
-        doc = getattr(Result, name).__doc__ or ""
-        yield f"\n## `{name}`\n\n{doc}"
-        schema = pl.DataFrame(getattr(outcome, name)).schema
-        rows = [(_code(column), _type(type_)) for column, type_ in schema.items()]
-        yield from _table(("column", "type"), rows)
-
-
-def _type(type_: pl.DataType) -> str:
-    if type_.is_integer():
-        return "integer"
-    return TYPES.get(type_.base_type(), "number" if type_.is_numeric() else str(type_).lower())
+    for name, about, columns in explain.tables():
+        yield f"\n## `{name}`\n\n{about}"
+        yield from _table(("column", "type"), ((_code(column), type_) for column, type_ in columns))
 
 
 # The command line.
@@ -246,3 +203,8 @@ def _cli() -> Iterator[str]:
         if command.examples:
             examples = "\n".join(command.examples)
             yield f"For example:\n\n```text\n{examples}\n```"
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (Path(__file__).parents[2] / "docs" / name).write_text(text, encoding="utf-8")

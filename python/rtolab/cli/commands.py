@@ -18,7 +18,7 @@ import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error, InternalError, PrototypeError, SenderError
-from rtolab.cli import listing
+from rtolab.cli import explain, listing
 from rtolab.cli.conform import conform
 from rtolab.cli.diagnose import diagnose
 from rtolab.cli.emulate import On, compare, emulate, on_kernel
@@ -40,7 +40,7 @@ from rtolab.cli.terminal import (
 )
 from rtolab.machine import check_machine, out_of
 from rtolab.process import end_at_second_interrupt
-from rtolab.run import MOST_JOBS
+from rtolab.run import MOST_JOBS, as_toml, find_scenario
 from rtolab.run import run as run_scenario
 
 if TYPE_CHECKING:
@@ -134,6 +134,23 @@ def list_(
         console.print(listing.text(what, console.width))
 
 
+@app.command("explain", epilog="Example: [bold]rtolab explain link.stalls[/bold]")
+def explain_(
+    name: Annotated[str, typer.Argument(help="Such as tcp.rto.min, frto, dualrtt or cwnd.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """What a name stands for, with its type, default, source and an example.
+
+    A key of a scenario, a sender's policy, a profile, a detector, a measure, a table or a column.
+    """
+    found = explain.explain(name)
+    if as_json:
+        print_json([asdict(one) for one in found])
+    else:
+        stdout(LISTED).print(*(explain.text(one) for one in found), sep="\n")
+
+
 @app.command(
     epilog="Example: [bold]rtolab run frto2002-delays --sender sack --sender sack+frto "
     "--runs 30 --set link.wireless.delay='400 ms'[/bold]"
@@ -180,13 +197,17 @@ def run(  # noqa: PLR0913  (all but the first are options)
     senders = sender or []
     pictured = out is not None and runs == 1
     trace = pictured or export is not None
+    given = pairs(set_, "--set")
+    if senders and given and not prototype:
+        set_keys = [(key, as_toml(value)) for key, value in given.items()]
+        _rtolab.check(find_scenario(scenario), set_keys, senders)
     with progressing(f"running {scenario}") as progress:
         result = run_scenario(
             scenario,
             sender=senders,
             seed=seed,
             runs=runs,
-            set=pairs(set_, "--set"),
+            set=given,
             trace=trace,
             windows=pictured,
             judge=judge or (),

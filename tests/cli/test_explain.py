@@ -1,0 +1,64 @@
+"""`rtolab explain` and the reference, which both say what the declarations say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import reference
+from rtolab import Error
+from rtolab.cli.explain import explain
+
+KEY, POLICY = "key of a scenario", "policy of a sender"
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "fact", "shown"),
+    [
+        ("link.stalls", ("link.stalls", KEY), "type", "table"),
+        ("link.wireless.delay", ("link.delay", KEY), "type", "time"),
+        ("tcp.rto.min", ("tcp.rto.min", KEY), "default", "1 s"),
+        ("tcp.rto.min", ("tcp.rto.min", KEY), "source", "RFC 6298 section 2.4"),
+        ("min_delayed_ack", ("tcp.rto.min_delayed_ack", KEY), "default", ""),
+        ("dupthresh", ("tcp.recovery.dupthresh", KEY), "default", "3"),
+        ("kernel.host.mobile.rto_min", ("kernel.host.rto_min", KEY), "default", "200 ms"),
+        ("receiver.lie", ("receiver.lie", KEY), "default", "nothing"),
+        ("frto", ("frto", POLICY), "example", "--sender sack+frto"),
+        ("dualrtt", ("dualrtt", "detector"), "example", "--judge dualrtt"),
+        ("linux-2.4", ("linux-2.4", "profile of a sender"), "source", "Gurtov"),
+        ("rfc4015", ("rfc4015", POLICY), "source", "RFC 4015"),
+        ("timeouts.at_s", ("timeouts.at_s", "column"), "type", "number, seconds"),
+        ("stall", ("stall", "scenario"), "example", "rtolab run stall"),
+    ],
+)
+def test_a_name_is_explained(name: str, known: tuple[str, str], fact: str, shown: str) -> None:
+    found = [one for one in explain(name) if (one.name, one.kind) == known]
+    assert found
+    value = getattr(found[0], fact)
+    assert (shown in value) if shown else value == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("tcp.rto.mim", "tcp.rto.min"),
+        ("link.stals", "link.stalls"),
+        ("dualrt", "dualrtt"),
+        ("sampilng", "tcp.rto.sampling"),
+        ("wholly unlike", "a key of a scenario or a name"),
+    ],
+)
+def test_of_a_near_miss_the_nearest_are_named(name: str, near: str) -> None:
+    with pytest.raises(Error, match=f"found '{name}'; expected ") as told:
+        explain(name)
+    names = str(told.value).split("; expected ")[1].split(", ")
+    assert names[0].startswith(near)
+    assert len(names) <= 5
+
+
+@pytest.mark.parametrize(("path", "page"), reference.pages().items())
+def test_the_reference_is_up_to_date(path: str, page: str) -> None:
+    """`python tools/guide/reference.py` writes it anew."""
+    assert (ROOT / "docs" / path).read_text(encoding="utf-8") == page
