@@ -19,8 +19,8 @@ pub use congestion::{
     CongestionAlgorithm, CongestionConfig, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
 };
 pub use connection::{
-    AfterClose, ChallengeConfig, ConnectionConfig, GiveUp, Handshake, KeepAlive, Limits, Nagle,
-    OldAcks, Secret, TimeWaitReset,
+    AfterClose, ChallengeConfig, ConnectionConfig, EcnFallback, GiveUp, Handshake, KeepAlive,
+    Limits, Nagle, OldAcks, Secret, TimeWaitReset,
 };
 pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};
 pub use receiver::{AckCounts, AckDelay, GapFill, Lie, ReceiverConfig, RepeatedSyn, RxtAnswer};
@@ -37,8 +37,8 @@ pub use spurious::{
     Response, Threshold, WindowLimited,
 };
 pub use window::{
-    AfterSyn, Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, RepeatedTimeout,
-    SlowStart, Validation, WindowConfig,
+    AfterSyn, Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, LossWindow,
+    RepeatedTimeout, SlowStart, Validation, WindowConfig,
 };
 
 /// How an endpoint behaves. Defaults are what the RFCs in force recommend.

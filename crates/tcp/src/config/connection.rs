@@ -29,6 +29,19 @@ pub struct ConnectionConfig {
     /// The first so many timeouts of a SYN that answers none do not back the timer off (Linux:
     /// `tcp_syn_linear_timeouts`).
     pub syn_linear_timeouts: u32,
+    /// Are data ECN-capable where this end's last SYN said nothing of ECN, but the peer answers one
+    /// that did?
+    pub ecn_fallback: EcnFallback,
+}
+
+/// What an end does that retransmitted its SYN without ECN, for the path may drop SYNs with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnFallback {
+    /// Its data are not ECN-capable (RFC 3168 section 6.1.1).
+    #[default]
+    NotCapable,
+    /// They are, if the answer is (Linux, `tcp_ecn_rcv_synack`).
+    Capable,
 }
 
 /// So many challenge acknowledgments at most in each such period (RFC 5961 section 7, whose example

@@ -27,6 +27,9 @@ pub struct WindowConfig {
     pub halving: Halving,
     /// What becomes of `ssthresh` when one segment times out again.
     pub repeated_timeout: RepeatedTimeout,
+    /// The window after a timeout.
+    #[setting(skip)]
+    pub loss_window: LossWindow,
     /// How the window grows in congestion avoidance.
     pub avoidance: Avoidance,
     /// The window when fast recovery ends.
@@ -125,6 +128,16 @@ pub enum RepeatedTimeout {
     /// It stays, and so it does in a timeout of fast recovery, which has halved it: what is undone
     /// then is both (`tcp_enter_loss` of Linux).
     OncePerWindow,
+}
+
+/// The loss window (LW of RFC 5681).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LossWindow {
+    /// One segment (RFC 5681 section 3.1).
+    #[default]
+    OneSegment,
+    /// With RACK, one segment more than the pipe (`tcp_enter_loss` of Linux).
+    BeyondPipe,
 }
 
 /// In what half of the flight is counted for `ssthresh`.

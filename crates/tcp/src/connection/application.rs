@@ -36,8 +36,8 @@ impl Connection {
         };
     }
 
-    /// Gives the connection up: a reset leaves, where the peer may think that there is one (RFC 9293
-    /// section 3.10.5).
+    /// Gives the connection up: a reset leaves, where the peer may think that there is one (RFC
+    /// 9293 section 3.10.5).
     pub fn abort(&mut self) {
         self.fast_path = FastPath::None;
         self.reset = match self.state {
@@ -64,8 +64,8 @@ impl Connection {
         self.state.takes_data() && !self.sender.is_closed()
     }
 
-    /// How many of the bytes that were written are not acknowledged, sent or not: what a send buffer
-    /// would hold.
+    /// How many of the bytes that were written are not acknowledged, sent or not: what a send
+    /// buffer would hold.
     pub fn unacknowledged(&self) -> u64 {
         self.sender.unacknowledged()
     }

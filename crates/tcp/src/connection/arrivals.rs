@@ -7,7 +7,7 @@ use rtolab_time::Instant;
 use super::resets::Reset;
 use super::states::Opened;
 use super::{Agreed, Connection, Failure, FastPath, State};
-use crate::config::{Algorithm, Handshake, RackRules, RepeatedSyn};
+use crate::config::{Algorithm, EcnFallback, Handshake, RepeatedSyn};
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
@@ -102,7 +102,7 @@ impl Connection {
         let shrinks = self.agreed.timestamps && self.config.timestamp.in_mss;
         let payload = if shrinks { mss.saturating_sub(TIMESTAMP_BYTES) } else { mss };
         self.smss = payload.max(1);
-        if self.agreed.ecn && !self.took_back_ecn() {
+        if self.agreed.ecn && !self.has_fallen_back_from_ecn() {
             self.sender.ecn.get_or_insert_default();
         }
     }
@@ -116,15 +116,15 @@ impl Connection {
         }
     }
 
-    /// Has this end sent a SYN that says nothing of ECN? Then its data are not ECN-capable, even if the
-    /// answer is to one that did (RFC 3168 section 6.1.1), but to Linux (`tcp_ecn_rcv_synack`). Marks
-    /// are echoed in any case.
-    fn took_back_ecn(&self) -> bool {
-        let linux = self.config.recovery.rack.rules == RackRules::Linux;
-        self.state == State::SynSent && self.sender.syn_timed_out() && !linux
+    /// Are data not ECN-capable because this end has sent a SYN without ECN? Marks are echoed in
+    /// any case.
+    fn has_fallen_back_from_ecn(&self) -> bool {
+        let not_capable = self.config.connection.ecn_fallback == EcnFallback::NotCapable;
+        self.state == State::SynSent && self.sender.syn_timed_out() && not_capable
     }
 
-    /// Loss recovery that goes by SACK is NewReno's where the peer has no SACK (RFC 6582 section 1).
+    /// Loss recovery that goes by SACK is NewReno's where the peer has no SACK (RFC 6582 section
+    /// 1).
     fn fall_back(&mut self) {
         let by_sack = matches!(self.config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
         if by_sack && !self.agreed.sack {

@@ -77,15 +77,16 @@ impl Connection {
         self.sender.has_sent_all() && !self.receiver.owes_ack()
     }
 
-    /// Is nothing missing that the peer has sent, and is no segment to come older than the last one?
+    /// Is nothing missing that the peer has sent, and is no segment to come older than the last
+    /// one?
     fn is_in_order(&self) -> bool {
         self.receiver.is_in_order()
             && self.updated_by <= (self.receiver.nxt(), self.sender.flight().una())
     }
 
-    /// Handles `segment` in place, reads its data, and turns it into the segment that leaves next, if
-    /// that is all that happens: as [`Connection::on_segment`], [`Connection::read`] of everything and
-    /// [`Connection::poll_transmit`] would.
+    /// Handles `segment` in place, reads its data, and turns it into the segment that leaves next,
+    /// if that is all that happens: as [`Connection::on_segment`], [`Connection::read`] of
+    /// everything and [`Connection::poll_transmit`] would.
     #[inline(always)]
     pub fn answer(&mut self, segment: &mut Segment, at: Instant) -> Reply {
         debug_assert!(self.can_take(self.fast_path), "the fast path was not left");

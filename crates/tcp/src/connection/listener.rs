@@ -32,8 +32,8 @@ impl Listener {
         Self { config }
     }
 
-    /// A segment arrived that belongs to no connection. Data that come with a SYN are not taken; the
-    /// peer sends them again.
+    /// A segment arrived that belongs to no connection. Data that come with a SYN are not taken;
+    /// the peer sends them again.
     pub fn on_segment(&self, segment: &Segment) -> Answer {
         let flags = segment.flags;
         if flags.has(Flags::RST) {

@@ -207,8 +207,8 @@ impl Connection {
         self.events.push_back(event);
     }
 
-    /// For a judge: suppresses retransmissions until SND.UNA advances. The retransmission timer does
-    /// not expire, and duplicate acknowledgments start no recovery.
+    /// For a judge: suppresses retransmissions until SND.UNA advances. The retransmission timer
+    /// does not expire, and duplicate acknowledgments start no recovery.
     ///
     /// A retransmission that is decided but has not left does not leave; the windows stay as its
     /// decision left them. To undo the decision too, call this on a clone from before it.
@@ -218,8 +218,8 @@ impl Connection {
     }
 
     /// For a what-if: from now on the sending half behaves as `config` says, with what is in flight
-    /// and what was negotiated as they are: segment size, window scale, timestamps. A sender without
-    /// SACK ignores the blocks that the peer sends. The receiving half stays as it is.
+    /// and what was negotiated as they are: segment size, window scale, timestamps. A sender
+    /// without SACK ignores the blocks that the peer sends. The receiving half stays as it is.
     pub fn adopt(&mut self, config: Arc<Config>) -> Result<(), AdoptError> {
         if !self.connected {
             return Err(AdoptError::NotConnected);

@@ -1,5 +1,5 @@
-//! TIME-WAIT: how long it lasts, and who may end it early (RFC 9293 section 3.6.1, RFC 6191); and how
-//! long FIN-WAIT-2 may last before it.
+//! TIME-WAIT: how long it lasts, and who may end it early (RFC 9293 section 3.6.1, RFC 6191); and
+//! how long FIN-WAIT-2 may last before it.
 
 use rtolab_time::{Duration, Instant};
 
@@ -35,10 +35,10 @@ impl Connection {
         self.config.msl * 2
     }
 
-    /// Is the connection in TIME-WAIT, and does `syn` begin another one that nothing of this one can
-    /// be mistaken for (RFC 6191 section 2)? Then whoever has it may drop it and give the segment to a
-    /// [`Listener`](crate::Listener). The initial sequence number of the new one has to lie above what
-    /// this one has sent, which the clock of RFC 6528 sees to.
+    /// Is the connection in TIME-WAIT, and does `syn` begin another one that nothing of this one
+    /// can be mistaken for (RFC 6191 section 2)? Then whoever has it may drop it and give the
+    /// segment to a [`Listener`](crate::Listener). The initial sequence number of the new one has
+    /// to lie above what this one has sent, which the clock of RFC 6528 sees to.
     pub fn yields_to(&self, syn: &Segment) -> bool {
         let opens = syn.flags.has(Flags::SYN) && !syn.flags.any(Flags::ACK | Flags::RST);
         if self.state != State::TimeWait || !opens {

@@ -25,8 +25,8 @@ impl Flight {
         self.sacked | self.lost | self.repaired == 0
     }
 
-    /// As [`Self::acked`] where nothing is selectively acknowledged or taken for lost, and `segment`
-    /// acknowledges new data without SACK blocks, and is no SYN.
+    /// As [`Self::acked`] where nothing is selectively acknowledged or taken for lost, and
+    /// `segment` acknowledges new data without SACK blocks, and is no SYN.
     #[inline(always)]
     pub(crate) fn acked_cleanly(&mut self, segment: &Segment) -> CleanAck {
         let mut clean = CleanAck {

@@ -1,5 +1,5 @@
-//! Which SACK blocks were looked through before: acknowledgments repeat theirs, each of which covers
-//! as many segments as arrived since a loss.
+//! Which SACK blocks were looked through before: acknowledgments repeat theirs, each of which
+//! covers as many segments as arrived since a loss.
 
 use core::ops::Range;
 
@@ -26,8 +26,8 @@ impl Known {
         &self.blocks[0]
     }
 
-    /// `block` is about to be marked: where what begins there was marked up to before; `None`: nothing
-    /// is known of what begins there.
+    /// `block` is about to be marked: where what begins there was marked up to before; `None`:
+    /// nothing is known of what begins there.
     pub(super) fn marked_up_to(&mut self, block: &Range<Seq>) -> Option<Seq> {
         if let Some(known) = self.blocks.iter_mut().find(|known| known.start == block.start) {
             let end = known.end;

@@ -263,8 +263,8 @@ impl Flight {
         facts
     }
 
-    /// What an acknowledgment means as long as none of what it acknowledges was looked at. Apart from
-    /// the rest, so that the facts are made where they are kept: they are large.
+    /// What an acknowledgment means as long as none of what it acknowledges was looked at. Apart
+    /// from the rest, so that the facts are made where they are kept: they are large.
     #[inline(always)]
     pub(crate) fn expected(&self, segment: &Segment, at: Instant) -> AckFacts {
         let answers_retransmission = segment.flags.has(Flags::RXT_ECHO);
@@ -294,8 +294,8 @@ impl Flight {
         }
     }
 
-    /// What it acknowledges, added to what was [expected](Self::expected). `on_delivered` is told of
-    /// each segment that it is the first to report, as it was before.
+    /// What it acknowledges, added to what was [expected](Self::expected). `on_delivered` is told
+    /// of each segment that it is the first to report, as it was before.
     pub(crate) fn note_acked(
         &mut self,
         segment: &Segment,
@@ -381,9 +381,9 @@ impl Flight {
         }
     }
 
-    /// Keeps room for no more than four times what is outstanding: an end that only receives has sent
-    /// all with the handshake, and of many flows each has its largest window at another time. Windows
-    /// that only go up and down in congestion avoidance keep what they have.
+    /// Keeps room for no more than four times what is outstanding: an end that only receives has
+    /// sent all with the handshake, and of many flows each has its largest window at another time.
+    /// Windows that only go up and down in congestion avoidance keep what they have.
     pub fn give_back_room(&mut self) {
         self.segments.shrink_to(4 * self.segments.len());
     }

@@ -9,10 +9,10 @@ use super::receivers::NO_RXT;
 use super::{Profile, Quirk, quirk};
 use crate::config::{
     AckCounts, AckDelay, AfterClose, AfterSyn, Algorithm, Avoidance, Config, CongestionAlgorithm,
-    CubicGrowth, CubicUndo, EchoRule, FullAck, Halves, Halving, Handshake, IdleRestart,
-    InitialWindow, Nagle, OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction,
-    ReorderingWindow, RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor, Sampling,
-    SlowStart, SlowStartExit, Validation,
+    CubicGrowth, CubicUndo, EchoRule, EcnFallback, FullAck, Halves, Halving, Handshake,
+    IdleRestart, InitialWindow, LossWindow, Nagle, OldAcks, PrrBound, RackRoundTrip, RackRules,
+    RackThreshold, Reduction, ReorderingWindow, RepeatedSyn, RepeatedTimeout, Response, Restarts,
+    RtoFloor, Sampling, SlowStart, SlowStartExit, Validation,
 };
 use crate::spurious::{FrtoVariant, UndoLinux};
 
@@ -49,6 +49,8 @@ const SENDS: &[Quirk] = &[
             c.recovery.rack.max_ack_delay = Duration::from_millis(200);
             c.recovery.rack.round_trip = RackRoundTrip::LookedAtLast;
             c.recovery.rack.rules = RackRules::Linux;
+            c.window.loss_window = LossWindow::BeyondPipe;
+            c.connection.ecn_fallback = EcnFallback::Capable;
             c.recovery.limited_transmit = true;
             c.recovery.dupthresh = 3;
         },

@@ -1,7 +1,8 @@
 //! What is lost? Loss recovery by duplicate acknowledgments or by time.
 //!
 //! Each algorithm is a type in a file of its own that implements [`LossRecovery`]. It is told what
-//! arrived, keeps its own state, and answers with a value: a [`Step`], a [`NextSeg`]. The sender acts.
+//! arrived, keeps its own state, and answers with a value: a [`Step`], a [`NextSeg`]. The sender
+//! acts.
 
 mod early_retransmit;
 mod newreno;
@@ -135,7 +136,8 @@ pub(crate) struct Recovery {
     algorithm: AnyRecovery,
 }
 
-/// The algorithms. RACK keeps its state in [`AnyRack`]: that is large, and an undo does not restore it.
+/// The algorithms. RACK keeps its state in [`AnyRack`]: that is large, and an undo does not restore
+/// it.
 #[derive(Clone, Copy, Debug)]
 enum AnyRecovery {
     Tahoe(Tahoe),

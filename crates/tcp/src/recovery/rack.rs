@@ -377,8 +377,8 @@ impl LossRecovery for AnyRack {
         }
     }
 
-    /// What is neither SACKed nor lost, plus what was retransmitted. Without limited transmit what is
-    /// SACKed counts until recovery begins.
+    /// What is neither SACKed nor lost, plus what was retransmitted. Without limited transmit what
+    /// is SACKed counts until recovery begins.
     fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
         let sacked = match recovery.is_fast() || self.timed_out || config.limited_transmit {
             true => flight.sacked(),
@@ -464,6 +464,12 @@ impl AnyRack {
         if let Self::Linux(linux) = self {
             linux.on_undo();
         }
+    }
+
+    /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
+    /// (Linux, `tcp_may_raise_cwnd`)?
+    pub fn has_reordered_beyond(&self, dupthresh: u32) -> bool {
+        matches!(self, Self::Linux(linux) if linux.rack.reordering > u64::from(dupthresh))
     }
 
     /// Must a round trip be measured between two probes?

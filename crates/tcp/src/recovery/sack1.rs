@@ -1,4 +1,5 @@
-//! SACK recovery of ns-2.35 (tcp-sack1.cc, scoreboard-rq.cc), with its defaults: `partial_ack_` off.
+//! SACK recovery of ns-2.35 (tcp-sack1.cc, scoreboard-rq.cc), with its defaults: `partial_ack_`
+//! off.
 //!
 //! The pipe is a count that every acknowledgment lowers, whatever it reports, so that segments lost
 //! stay in it but for the three that began recovery. Every hole below the highest SACKed segment is

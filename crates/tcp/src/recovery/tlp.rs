@@ -1,5 +1,5 @@
-//! Tail loss probes: RFC 8985 section 7. Where nothing is heard for two round trips, a segment leaves
-//! whose acknowledgment shows what is lost, before the retransmission timer would expire.
+//! Tail loss probes: RFC 8985 section 7. Where nothing is heard for two round trips, a segment
+//! leaves whose acknowledgment shows what is lost, before the retransmission timer would expire.
 
 use rtolab_time::Duration;
 
@@ -44,8 +44,8 @@ impl TailLossProbe {
         srtt * 2 + if single { config.max_ack_delay } else { config.timer_slack }
     }
 
-    /// The probe timer expired: may a probe leave? One is in flight at a time (section 7.3), and where
-    /// `once_a_round_trip`, a round trip was measured since the last.
+    /// The probe timer expired: may a probe leave? One is in flight at a time (section 7.3), and
+    /// where `once_a_round_trip`, a round trip was measured since the last.
     pub const fn on_timer(&mut self, once_a_round_trip: bool) -> bool {
         let may = self.tlp_end_seq.is_none() && (self.sampled || !once_a_round_trip);
         if may {

@@ -54,8 +54,8 @@ impl Sender {
         Some(chunk)
     }
 
-    /// Is nothing outstanding, and nothing waiting to be sent for the first time? So it is all the time
-    /// at an end that only receives.
+    /// Is nothing outstanding, and nothing waiting to be sent for the first time? So it is all the
+    /// time at an end that only receives.
     #[inline]
     fn has_nothing_to_send(&self) -> bool {
         self.flight.max() == self.limit
@@ -83,8 +83,8 @@ impl Sender {
         self.validate_sent(segment, at, cause);
     }
 
-    /// Where the timeout's floor is for delayed acknowledgments: `segment` belongs to a train, or it
-    /// is repaired by itself.
+    /// Where the timeout's floor is for delayed acknowledgments: `segment` belongs to a train, or
+    /// it is repaired by itself.
     #[inline]
     fn note_train(&mut self, segment: &Segment, cause: Cause) {
         if !matches!(self.config.rto.floor, RtoFloor::DelayedAck(..)) || segment.len == 0 {
@@ -189,8 +189,8 @@ impl Sender {
         Some(chunk)
     }
 
-    /// The next chunk that was never sent, if the SYN is acknowledged, there is one, and the offered
-    /// window has room.
+    /// The next chunk that was never sent, if the SYN is acknowledged, there is one, and the
+    /// offered window has room.
     #[inline]
     pub(crate) fn new_chunk(&self) -> Option<Chunk> {
         let seq = self.flight.max();

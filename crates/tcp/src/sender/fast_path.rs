@@ -1,6 +1,6 @@
 //! The fast path of the sender: nothing is lost, retransmitted or judged (`TCP_CA_Open`), and the
-//! next data are acknowledged. What [`Sender::on_ack`] would find out is known, so that a round-trip
-//! sample, the growth of cwnd and the timer remain.
+//! next data are acknowledged. What [`Sender::on_ack`] would find out is known, so that a
+//! round-trip sample, the growth of cwnd and the timer remain.
 
 use rtolab_time::Instant;
 
@@ -12,8 +12,8 @@ use crate::seq::Seq;
 use crate::timer::Timer;
 
 impl Sender {
-    /// Does nothing but slow start or congestion avoidance go on (`TCP_CA_Open`)? The slow path finds
-    /// out after an ACK of new data. It holds until a timer expires, anything but new data is
+    /// Does nothing but slow start or congestion avoidance go on (`TCP_CA_Open`)? The slow path
+    /// finds out after an ACK of new data. It holds until a timer expires, anything but new data is
     /// acknowledged, or another configuration is adopted.
     #[inline]
     pub fn is_on_fast_path(&self) -> bool {
@@ -136,8 +136,8 @@ impl Sender {
             && !self.timers.is_running(Timer::Retransmission)
     }
 
-    /// The length of the next segment in turn, behind an acknowledgment that leaves data outstanding:
-    /// as [`Sender::next_chunk`], which is to be asked where this says nothing.
+    /// The length of the next segment in turn, behind an acknowledgment that leaves data
+    /// outstanding: as [`Sender::next_chunk`], which is to be asked where this says nothing.
     #[inline(always)]
     pub fn next_in_turn(&mut self, at: Instant) -> Option<u32> {
         let waits = self.flight.size() == 0 || self.window_is_full();

@@ -163,8 +163,8 @@ pub struct Sender {
     pub(crate) saved: Option<Box<Saved>>,
     /// F-RTO, where it is asked for.
     frto: Option<Box<Frto>>,
-    /// The other detectors that the sender acts on, and the episode that they are asked about: where
-    /// there are none from the first episode on.
+    /// The other detectors that the sender acts on, and the episode that they are asked about:
+    /// where there are none from the first episode on.
     bench: Option<Box<Bench>>,
     /// Duplicate acknowledgments that do not count.
     pub(crate) discount: Discount,

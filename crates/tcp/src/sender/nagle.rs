@@ -1,12 +1,14 @@
-//! Small segments: Nagle's algorithm (RFC 896, RFC 9293 section 3.7.4), and Minshall's change to it.
+//! Small segments: Nagle's algorithm (RFC 896, RFC 9293 section 3.7.4), and Minshall's change to
+//! it.
 
 use super::{Chunk, Sender};
 use crate::config::Nagle;
 use crate::segment::Flags;
 
 impl Sender {
-    /// Is the new `chunk` so small that it waits for the acknowledgment of others? The last one of all
-    /// does not. F-RTO does not ask: its second step is not to wait for anything (RFC 5682 section 2).
+    /// Is the new `chunk` so small that it waits for the acknowledgment of others? The last one of
+    /// all does not. F-RTO does not ask: its second step is not to wait for anything (RFC 5682
+    /// section 2).
     #[inline]
     fn withholds(&self, chunk: &Chunk) -> bool {
         let small = u64::from(chunk.len) < self.window.smss && !chunk.flags.has(Flags::FIN);

@@ -21,8 +21,8 @@ impl Sender {
         }
     }
 
-    /// Can the segment change anything here? Nothing is outstanding at an end that only receives, and
-    /// most of what arrives there acknowledges nothing.
+    /// Can the segment change anything here? Nothing is outstanding at an end that only receives,
+    /// and most of what arrives there acknowledges nothing.
     #[inline]
     fn needs_slow_path(&self, segment: &Segment) -> bool {
         self.flight.size() > 0
@@ -238,8 +238,9 @@ impl Sender {
         Instant::from_nanos(now.saturating_sub(u64::from(age) * tick))
     }
 
-    /// A recovery or a spurious timeout ends, and much may have been acknowledged at once: the window
-    /// shrinks to what is outstanding and one burst (report C-2002-07 section 3, as Linux does).
+    /// A recovery or a spurious timeout ends, and much may have been acknowledged at once: the
+    /// window shrinks to what is outstanding and one burst (report C-2002-07 section 3, as Linux
+    /// does).
     fn moderate(&mut self) {
         if let Some(most) = self.config.window.max_burst {
             let burst = u64::from(most) * self.window.smss;

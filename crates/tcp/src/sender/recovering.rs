@@ -254,8 +254,8 @@ impl Sender {
         }
     }
 
-    /// The `chunk` leaves: RACK notes a retransmission, and new data arm the probe timer. A probe does
-    /// not: none follows before it is answered.
+    /// The `chunk` leaves: RACK notes a retransmission, and new data arm the probe timer. A probe
+    /// does not: none follows before it is answered.
     pub(super) fn on_rack_sends(&mut self, chunk: &Chunk, at: Instant) {
         let Some(rack) = &mut self.rack else { return };
         let max = self.flight.max();
@@ -275,9 +275,8 @@ impl Sender {
     /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
     /// (Linux, `tcp_may_raise_cwnd`)?
     pub(super) fn grows_out_of_order(&self, ack: &AckFacts) -> bool {
-        let linux = self.config.recovery.rack.rules == crate::config::RackRules::Linux;
         let dupthresh = self.config.recovery.dupthresh;
         let reordered = self.rack.as_ref().is_some_and(|rack| rack.has_reordered_beyond(dupthresh));
-        linux && reordered && ack.newly_sacked > 0
+        reordered && ack.newly_sacked > 0
     }
 }

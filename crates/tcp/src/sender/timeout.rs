@@ -4,7 +4,7 @@ use rtolab_time::{Duration, Instant};
 
 use super::{SendPermission, Sender, wheel};
 use crate::config::{
-    Parity, RackRules, RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout,
+    LossWindow, Parity, RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout,
     TimerClock,
 };
 use crate::event::Event;
@@ -167,7 +167,8 @@ impl Sender {
         self.open_window();
     }
 
-    /// Is the timer not backed off, for `head` is a SYN that answers none and has not timed out often?
+    /// Is the timer not backed off, for `head` is a SYN that answers none and has not timed out
+    /// often?
     fn repeats_syn_evenly(&self, head: &Sent) -> bool {
         let opens = head.flags.has(Flags::SYN) && !head.flags.has(Flags::ACK);
         opens && self.syn_timeouts < self.config.connection.syn_linear_timeouts
@@ -184,7 +185,8 @@ impl Sender {
         let entry = self.frto.as_mut().map_or(Entry::Conventional, |frto| frto.on_timeout(expiry));
         if entry != Entry::KeepsWindow {
             self.window.set_segments(1);
-            if self.rack.is_some() && self.config.recovery.rack.rules == RackRules::Linux {
+            let beyond_pipe = self.config.window.loss_window == LossWindow::BeyondPipe;
+            if self.rack.is_some() && beyond_pipe {
                 self.window.cwnd += self.outstanding();
             }
         }

@@ -95,16 +95,16 @@ impl Sender {
         self.config.rto.restarts == Restarts::Linux && repairs && head && alone
     }
 
-    /// Does what `facts` tells to be SACKed restart the timer: it left before the oldest segment left
-    /// last (`tcp_clean_rtx_queue`)?
+    /// Does what `facts` tells to be SACKed restart the timer: it left before the oldest segment
+    /// left last (`tcp_clean_rtx_queue`)?
     pub(super) fn restarts_by_sack(&self, facts: &AckFacts) -> bool {
         let head = self.flight.head().map(|head| head.last_sent);
         let older = facts.sacked_sent.zip(head).is_some_and(|(sacked, head)| sacked < head);
         self.config.rto.restarts == Restarts::Linux && older && self.early_timer().is_none()
     }
 
-    /// When a probe must leave at the latest behind new data that leave at `at`: as the timer of the
-    /// oldest segment expires (`tcp_rto_delta_us`), unless it is too late for that.
+    /// When a probe must leave at the latest behind new data that leave at `at`: as the timer of
+    /// the oldest segment expires (`tcp_rto_delta_us`), unless it is too late for that.
     pub(super) fn latest_probe(&self, at: Instant) -> Option<Instant> {
         match (self.config.rto.restarts, self.flight.head()) {
             (Restarts::Linux, Some(head)) => {

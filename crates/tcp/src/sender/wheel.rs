@@ -1,7 +1,9 @@
-//! When a timer of Linux's wheel expires: `calc_wheel_index` of `kernel/time/timer.c`, since Linux 4.8.
+//! When a timer of Linux's wheel expires: `calc_wheel_index` of `kernel/time/timer.c`, since Linux
+//! 4.8.
 //!
 //! The longer a timer is to run, the coarser are the slots that it is put into: of a tick, of eight
-//! from 63 ticks on, of 64 from 504 on. It never expires early, and up to an eighth of its time late.
+//! from 63 ticks on, of 64 from 504 on. It never expires early, and up to an eighth of its time
+//! late.
 
 use rtolab_time::{Duration, Instant};
 

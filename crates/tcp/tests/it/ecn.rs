@@ -2,7 +2,7 @@
 
 use crate::script::pair::{End, connected};
 use crate::script::{Script, base};
-use rtolab_tcp::config::{FullAck, PrrBound, RackRules, Reduction};
+use rtolab_tcp::config::{EcnFallback, FullAck, PrrBound, Reduction};
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Codepoint, Config, Flags, Segment};
 
@@ -272,7 +272,7 @@ fn no_more_leaves_in_proportion_than_is_acknowledged() {
 
 #[test]
 fn who_has_asked_without_it_sends_nothing_capable() {
-    let linux = |config: &mut Config| config.recovery.rack.rules = RackRules::Linux;
+    let linux = |config: &mut Config| config.connection.ecn_fallback = EcnFallback::Capable;
     for (change, codepoint) in
         [((|_| ()) as fn(&mut Config), Codepoint::NotEct), (linux, Codepoint::Ect0)]
     {

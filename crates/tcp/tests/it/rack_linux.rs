@@ -3,8 +3,8 @@
 
 use crate::script::{Script, Setup};
 use rtolab_tcp::config::{
-    FullAck, PrrBound, RackRules, RackThreshold, Reduction, Restarts, Sampling, SlowStart,
-    SlowStartExit,
+    FullAck, LossWindow, PrrBound, RackRules, RackThreshold, Reduction, Restarts, Sampling,
+    SlowStart, SlowStartExit,
 };
 use rtolab_time::Duration;
 
@@ -52,9 +52,12 @@ fn a_retransmission_that_is_lost_again_after_a_timeout_begins_recovery() {
 /// `tcp_enter_loss`: the window is a segment more than what is in flight.
 #[test]
 fn what_is_in_flight_at_a_timeout_counts_in_its_window() {
-    for (rules, cwnd) in [(RackRules::Linux, 2.0), (RackRules::Rfc8985, 1.0)] {
-        let setup = setup(rules).cwnd(4).rto_of(300).segments(4);
-        let setup = setup.set(|config| config.recovery.rack.tail_loss_probe = false);
+    for (loss_window, cwnd) in [(LossWindow::BeyondPipe, 2.0), (LossWindow::OneSegment, 1.0)] {
+        let setup = setup(RackRules::Linux).cwnd(4).rto_of(300).segments(4);
+        let setup = setup.set(|config| {
+            config.window.loss_window = loss_window;
+            config.recovery.rack.tail_loss_probe = false;
+        });
         let mut s = setup.sent(1..=4);
         s.at(395).write(3).expect_nothing();
         // A segment more leaves in recovery, and is 4 ms old as the timer expires.

@@ -36,12 +36,6 @@ impl Rack {
         self.reordering = self.reordering.max(segments.min(MAX_REORDERING));
     }
 
-    /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
-    /// (`tcp_may_raise_cwnd`)?
-    pub fn has_reordered_beyond(&self, dupthresh: u32) -> bool {
-        self.reordering > u64::from(dupthresh)
-    }
-
     /// The retransmission timer expired. If enough was SACKed for a loss, and none was seen, the
     /// reordering was taken for more than it is (`tcp_enter_loss`).
     pub fn doubt_reordering(&mut self, flight: &Flight, config: &RecoveryConfig) {
@@ -110,16 +104,16 @@ impl LinuxRack {
         doubted
     }
 
-    /// May what is reported as received twice be what was retransmitted? Whatever is reported beyond
-    /// that is the network's doing, or the peer's (`tcp_dsack_seen`).
+    /// May what is reported as received twice be what was retransmitted? Whatever is reported
+    /// beyond that is the network's doing, or the peer's (`tcp_dsack_seen`).
     fn believes(&mut self, range: &DuplicateRange, smss: u64) -> bool {
         let segments = range.end.since(range.start).div_ceil(smss) as u32;
         self.dsack_dups = self.dsack_dups.saturating_add(segments);
         self.dsack_dups <= self.rack.total_retrans
     }
 
-    /// D-SACKs widen the reordering window (`tcp_rack_update_reo_wnd`): once something is delivered, and
-    /// not if that had left before the window widened last.
+    /// D-SACKs widen the reordering window (`tcp_rack_update_reo_wnd`): once something is
+    /// delivered, and not if that had left before the window widened last.
     fn update_reo_wnd_mult(&mut self, at: Instant, recovered: bool) {
         let rack = &mut self.rack;
         if let Some(left) = self.delivered {

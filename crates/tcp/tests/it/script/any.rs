@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, FullAck, GapFill, Halves, Halving,
-    History, IdleRestart, KnownPath, Outstanding, PartialAck, PrrBound, RackRules, RackThreshold,
-    RecoverOnUndo, Reduction, ReorderingWindow, RepeatedTimeout, RestartFrom, RestartOnDuplicate,
-    Restarts, RtoFloor, RxtAnswer, SackOnTimeout, Sampling, SlowStart, TimerClock, Validation,
-    WindowLimited,
+    AckCounts, AckDelay, Arithmetic, Avoidance, EchoRule, EcnFallback, FullAck, GapFill, Halves,
+    Halving, History, IdleRestart, KnownPath, LossWindow, Outstanding, PartialAck, PrrBound,
+    RackRules, RackThreshold, RecoverOnUndo, Reduction, ReorderingWindow, RepeatedTimeout,
+    RestartFrom, RestartOnDuplicate, Restarts, RtoFloor, RxtAnswer, SackOnTimeout, Sampling,
+    SlowStart, TimerClock, Validation, WindowLimited,
 };
 use rtolab_tcp::sum::{self, POLICIES, Question};
 use rtolab_time::{Duration, Rate};
@@ -268,6 +268,10 @@ fn variant() -> impl Strategy<Value = Config> {
         knobs.min_rtt_window = rack.2.map(Duration::from_millis);
         knobs.max_ack_delay = Duration::from_millis(rack.3);
         (knobs.timer_slack, knobs.rules) = (Duration::from_millis(rack.4), rack.5);
+        if rack.5 == RackRules::Linux {
+            config.window.loss_window = LossWindow::BeyondPipe;
+            config.connection.ecn_fallback = EcnFallback::Capable;
+        }
         let rto = &mut config.rto;
         (rto.restart_on_duplicate, rto.history, rto.forget_after, ..) = timer;
         (rto.timer, rto.restart_from, rto.restarts) = (timer.3, timer.4, timer.5);
