@@ -225,7 +225,7 @@ impl Connection {
     #[inline]
     pub fn next_timer_on_fast_path(&self) -> Option<Instant> {
         let next = match (self.fast_path, self.receiver.due()) {
-            (FastPath::Send, _) => self.sender.deadline(),
+            (FastPath::Send, _) => self.sender.timers.get(Timer::Retransmission),
             (_, AckDue::At(at)) => Some(at),
             _ => None,
         };
