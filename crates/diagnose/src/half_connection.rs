@@ -1,6 +1,6 @@
 //! One direction of a connection: what its end sends, and the ACKs that come back.
 
-use rtolab_tcp::spurious::{DETECTORS, Judges, Judgment};
+use rtolab_tcp::spurious::{DetectorId, DetectorVerdict, PassiveDetectors};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ const MOST_JUDGMENTS: usize = 1 << 20;
 /// One direction of a connection.
 #[derive(Debug)]
 pub(crate) struct HalfConnection {
-    judges: Judges,
+    judges: PassiveDetectors,
     pub history: RetransmissionHistory,
     pub trips: RoundTrips,
     pub pace: Pace,
@@ -40,7 +40,7 @@ pub(crate) struct HalfConnection {
     pub settled: Vec<RetransmittedRange>,
     /// How many more there are.
     pub untold: u64,
-    pub judgments: Vec<Judgment>,
+    pub judgments: Vec<DetectorVerdict>,
     /// Has the peer ever reported a duplicate?
     pub dsack_seen: bool,
     /// Bytes of payload seen, copies included.
@@ -52,7 +52,7 @@ impl HalfConnection {
     /// Begins with the first segment seen.
     pub fn new(first: Seq) -> Self {
         Self {
-            judges: Judges::new(DETECTORS, first),
+            judges: PassiveDetectors::new(DetectorId::all(), first),
             history: RetransmissionHistory::default(),
             trips: RoundTrips::default(),
             pace: Pace::default(),

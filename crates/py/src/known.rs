@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use rtolab_tcp::profile::{self, PROFILES};
 use rtolab_tcp::spurious::DETECTORS;
-use rtolab_tcp::sum::POLICIES;
+use rtolab_tcp::sum;
 
 /// A term of a sender's name.
 #[derive(IntoPyObject)]
@@ -42,7 +42,7 @@ pub(crate) struct Detector {
 /// What a sender may be composed of: policies, and behind them profiles.
 #[pyfunction]
 pub(crate) fn policies() -> Vec<Policy> {
-    let policies = POLICIES.iter().map(|policy| Policy {
+    let policies = sum::policies().map(|policy| Policy {
         name: policy.name,
         question: policy.question.name(),
         about: policy.about,

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use rtolab_link::Staged;
 use rtolab_scenario::Prototypes;
 use rtolab_tcp::response::Prototype as Response;
-use rtolab_tcp::spurious::Prototype as Detector;
+use rtolab_tcp::spurious::CustomDetector;
 
 use crate::error::PrototypeError;
 use detector::PyDetector;
@@ -63,7 +63,7 @@ impl Class {
                 }
                 _ => {
                     let detector = Box::new(PyDetector(object));
-                    all.policies.detectors.push(Detector { name, detector });
+                    all.policies.detectors.push(CustomDetector { name, detector });
                 }
             }
         }

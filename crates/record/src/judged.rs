@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::Instant;
 
 use crate::rows::{Place, TimeoutKind, Truth};
@@ -76,7 +77,7 @@ pub struct VerdictRow {
     /// What a copy of the run shows.
     pub truth: Option<Truth>,
     /// The judge.
-    pub detector: &'static str,
+    pub detector: DetectorId,
     /// What it says: `spurious`, `genuine`, `open` or `blind`.
     pub verdict: &'static str,
     /// Why it is blind.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rtolab_link::{Cause, Direction, Stats};
 use rtolab_tcp::Segment;
+use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::{Duration, Instant};
 
 use crate::judged::{Comparison, DuplicateRow, Truths, VerdictRow, WhatIfRow};
@@ -298,7 +299,7 @@ pub struct TimeoutRow {
     /// What the sender's detector said (`spurious`, `genuine`, `blind`), if it has one and it did.
     pub verdict: Option<&'static str>,
     /// Which detector said so.
-    pub detector: Option<&'static str>,
+    pub detector: Option<DetectorId>,
     /// When it did.
     pub verdict_at: Option<Instant>,
 }

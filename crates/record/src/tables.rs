@@ -91,7 +91,7 @@ pub fn timeouts(recordings: &[Recording]) -> RecordBatch {
         .column("cost_s", |row| row.cost.and_then(|cost| cost.later_s()))
         .column("cost_segments", |row| row.cost.map(|cost| cost.more_segments()))
         .column("verdict", |row| row.verdict)
-        .column("detector", |row| row.detector)
+        .column("detector", |row| row.detector.map(|detector| detector.to_string()))
         .column("verdict_at_s", |row| row.verdict_at.map(Instant::secs_f64))
         .finish()
 }
@@ -105,7 +105,7 @@ pub fn verdicts(recordings: &[Recording]) -> RecordBatch {
         .column("kind", |row| row.kind.name())
         .column("seq", |row| row.seq)
         .column("truth", |row| row.truth.map(Truth::name))
-        .column("detector", |row| row.detector)
+        .column("detector", |row| row.detector.to_string())
         .column("verdict", |row| row.verdict)
         .column("why", |row| row.why)
         .column("verdict_s", |row| row.verdict_at.map(Instant::secs_f64))

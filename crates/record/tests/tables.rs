@@ -12,6 +12,7 @@ use rtolab_record::{
     Measured, Place, Recording, Rest, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth,
     WindowRow, tables,
 };
+use rtolab_tcp::spurious::DetectorId;
 use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
 
@@ -158,7 +159,7 @@ fn a_timeout_without_a_verdict_has_none() {
             other: Rest { end: Some(at(52.5)), segments: 100, bytes: 100_000 },
         }),
         verdict: Some("spurious"),
-        detector: Some("frto"),
+        detector: Some(DetectorId::named("frto")),
         verdict_at: Some(at(30.0)),
         ..open.clone()
     };

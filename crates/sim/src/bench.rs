@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rtolab_net::Packet;
 use rtolab_record::{Place, TimeoutKind, TimeoutRow, VerdictRow};
 use rtolab_tcp::config::KnownPath;
-use rtolab_tcp::spurious::{Judges, Judgment, Prototype, Verdict};
+use rtolab_tcp::spurious::{Detector, DetectorId, DetectorVerdict, PassiveDetectors, Verdict};
 use rtolab_tcp::{Cause, Seq};
 use rtolab_time::Instant;
 
@@ -19,17 +19,20 @@ pub struct Bench {
 /// The judges of one end, and what they said.
 #[derive(Clone, Debug)]
 struct Riders {
-    judges: Judges,
+    judges: PassiveDetectors,
     /// The episode of each timeout and fast retransmit, in the order of the rows; a probe has none.
     episodes: Vec<Option<u32>>,
-    said: Vec<Judgment>,
+    said: Vec<DetectorVerdict>,
 }
 
 impl Bench {
     /// On ends that know these paths, of the sender and the receiver of each flow.
-    pub fn new(paths: impl Iterator<Item = [KnownPath; 2]>, detectors: &[Prototype]) -> Self {
+    pub fn new(
+        paths: impl Iterator<Item = [KnownPath; 2]>,
+        detectors: &[(DetectorId, Box<dyn Detector>)],
+    ) -> Self {
         let riders = |path| Riders {
-            judges: Judges::of(detectors.iter().cloned(), Seq::FIRST).knowing(path),
+            judges: PassiveDetectors::of(detectors.iter().cloned(), Seq::FIRST).knowing(path),
             episodes: Vec::new(),
             said: Vec::new(),
         };
@@ -89,7 +92,7 @@ impl Bench {
     }
 }
 
-fn verdict(row: &TimeoutRow, said: &Judgment) -> VerdictRow {
+fn verdict(row: &TimeoutRow, said: &DetectorVerdict) -> VerdictRow {
     VerdictRow {
         flow: Arc::clone(&row.flow),
         end: row.end,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rtolab_net::{Copies, Packet};
 use rtolab_record::{Place, TimeoutKind};
 use rtolab_tcp::receiver::AckDue;
-use rtolab_tcp::spurious::{EpisodeKind, Verdict};
+use rtolab_tcp::spurious::{DetectorId, EpisodeKind, Verdict};
 use rtolab_tcp::{Config, Connection, Event, Flight, Retransmission, Segment, Seq, State};
 use rtolab_time::Instant;
 
@@ -259,7 +259,7 @@ impl End {
                 self.note_timeout(TimeoutKind::FastRetransmit, retransmission);
             }
             Event::Probe(probe) => self.note_timeout(TimeoutKind::Probe, probe),
-            Event::Judged { at, detector, kind, verdict } => {
+            Event::Verdict { at, detector, kind, verdict } => {
                 self.note_verdict(at, (detector, kind), verdict);
             }
             Event::CloseAcknowledged => self.close_acknowledged = Some(at),
@@ -293,7 +293,7 @@ impl End {
     fn note_verdict(
         &mut self,
         at: Instant,
-        (detector, kind): (&'static str, EpisodeKind),
+        (detector, kind): (DetectorId, EpisodeKind),
         verdict: Verdict,
     ) {
         let kind = match kind {

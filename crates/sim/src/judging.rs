@@ -6,7 +6,7 @@ use rtolab_net::Packet;
 use rtolab_record::{
     Comparison, DuplicateRow, Place, Rest, TimeoutKind, TimeoutRow, VerdictRow, WhatIfRow,
 };
-use rtolab_tcp::spurious::Prototype;
+use rtolab_tcp::spurious::{Detector, DetectorId};
 use rtolab_tcp::{Cause, Config, Connection};
 use rtolab_time::Instant;
 
@@ -45,7 +45,7 @@ pub struct Judging {
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub reach: Reach,
-    pub detectors: Vec<Prototype>,
+    pub detectors: Vec<(DetectorId, Box<dyn Detector>)>,
     pub alternatives: Arc<[Alternative]>,
 }
 

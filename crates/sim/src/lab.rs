@@ -10,7 +10,7 @@ use rtolab_record::{
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sender::{AdoptError, Negotiated};
-use rtolab_tcp::spurious::{self, UnknownDetector, detector};
+use rtolab_tcp::spurious::{Detector, DetectorError, DetectorId};
 use rtolab_tcp::sum::{Prototypes, SumError};
 use rtolab_time::{Duration, Instant};
 use thiserror::Error;
@@ -42,7 +42,7 @@ pub enum Error {
     Sender(#[from] SumError),
     /// There is no such judge.
     #[error(transparent)]
-    Judge(#[from] UnknownDetector),
+    Judge(#[from] DetectorError),
     /// A sender cannot go on in another's place.
     #[error("`{what_if}` cannot go on from `{sender}`: {error}")]
     WhatIf {
@@ -149,10 +149,12 @@ impl Lab {
         Ok(self)
     }
 
-    fn judge(&self, name: &str) -> Result<spurious::Prototype, UnknownDetector> {
+    fn judge(&self, name: &str) -> Result<(DetectorId, Box<dyn Detector>), DetectorError> {
         let mut own = self.prototypes.detectors.iter();
-        let own = own.find(|prototype| prototype.name == name);
-        own.cloned().map_or_else(|| detector(name).map(spurious::Prototype::from), Ok)
+        if let Some(own) = own.find(|own| own.name == name) {
+            return Ok((own.id(), own.detector.clone()));
+        }
+        DetectorId::passive(name)
     }
 
     fn alternative(&self, scenario: &Scenario, name: &str) -> Result<Alternative, Error> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rtolab_net::Copies;
 use rtolab_record::{Comparison, Place, Rest, TimeoutKind, TimeoutRow, Truth};
-use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::spurious::{DetectorId, Verdict};
 use rtolab_tcp::{Retransmission, Seq};
 use rtolab_time::Instant;
 
@@ -36,7 +36,7 @@ pub struct Known {
     /// How the transfer ends without it.
     without: Option<Rest>,
     /// What a detector of the sender said, which, and when.
-    pub said: Option<(Verdict, &'static str, Instant)>,
+    pub said: Option<(Verdict, DetectorId, Instant)>,
 }
 
 impl Timeouts {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use common::worlds::{Sent, WORLDS, run};
 use rtolab_tcp::profile::PROFILES;
-use rtolab_tcp::sum::{POLICIES, Policy, Question};
+use rtolab_tcp::sum::{Policy, Question, policies};
 
 /// What senders did in all worlds; each runs once.
 #[derive(Default)]
@@ -57,11 +57,12 @@ fn policies_differ(deeds: &mut Deeds, policy: &Policy, other: Option<&str>) -> b
 #[test]
 fn each_policy_differs_from_its_absence_and_from_the_others_of_its_question() {
     let (mut deeds, mut alike) = (Deeds::default(), Vec::new());
-    for (index, policy) in POLICIES.iter().enumerate() {
+    let all: Vec<_> = policies().collect();
+    for (index, policy) in all.iter().enumerate() {
         if policy.question != Question::Recovery && !policies_differ(&mut deeds, policy, None) {
             alike.push(format!("{} and nothing", policy.name));
         }
-        for other in POLICIES[..index].iter().filter(|other| other.question == policy.question) {
+        for other in all[..index].iter().filter(|other| other.question == policy.question) {
             if !policies_differ(&mut deeds, policy, Some(other.name)) {
                 alike.push(format!("{} and {}", policy.name, other.name));
             }

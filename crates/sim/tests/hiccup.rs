@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use rtolab_record::{Event, Place, Recording, TimeoutKind};
 use rtolab_sim::{Lab, Observe};
-use rtolab_tcp::spurious::{Judges, Verdict, Why, detector};
+use rtolab_tcp::spurious::{DetectorId, PassiveDetectors, Verdict, Why};
 use rtolab_tcp::{Cause, Seq};
 use rtolab_time::Instant;
 
@@ -48,7 +48,7 @@ fn the_hiccup_is_as_the_paper_has_it() {
 }
 
 /// What detectors that look on say of the run: of which episode, and when.
-fn judged(recording: &Recording) -> Vec<(u32, &'static str, Verdict, f64)> {
+fn judged(recording: &Recording) -> Vec<(u32, DetectorId, Verdict, f64)> {
     let names = [
         "eifel",
         "eifel:rfc3522",
@@ -60,7 +60,7 @@ fn judged(recording: &Recording) -> Vec<(u32, &'static str, Verdict, f64)> {
         "badrexmit",
         "dsack:linux",
     ];
-    let mut judges = Judges::new(names.map(|name| detector(name).unwrap()), Seq::FIRST);
+    let mut judges = PassiveDetectors::new(names.map(|name| name.parse().unwrap()), Seq::FIRST);
     let mut timeouts = recording.timeouts.iter().peekable();
     let at_sender = recording.segments.iter().filter(|row| row.place == Place::Sender);
     for row in at_sender {
@@ -100,7 +100,9 @@ fn t_dr_1_the_second_acknowledgment_tells() {
         (0, "dsack", Verdict::Blind(Why::NoDsack), 45.8),
         (0, "dsack:linux", Verdict::Blind(Why::NoDsack), 45.8),
     ];
-    assert_eq!(said[..9], of_the_timeouts);
+    let named = of_the_timeouts
+        .map(|(episode, name, verdict, at)| (episode, DetectorId::named(name), verdict, at));
+    assert_eq!(said[..9], named);
     assert!(said[9..].iter().all(|(episode, ..)| *episode == 1));
     let of_the_fast_retransmit: Vec<_> = said[9..].iter().map(|(_, name, ..)| *name).collect();
     let by_blindness = ["frto", "dualrtt", "badrexmit"];
@@ -111,9 +113,7 @@ fn t_dr_1_the_second_acknowledgment_tells() {
 
 /// What judges that know of the path what the hosts know say of the first timeout: the verdict,
 /// why they are blind, and when.
-fn by_threshold(
-    set: &[(&str, &str)],
-) -> BTreeMap<&'static str, (&'static str, String, Option<f64>)> {
+fn by_threshold(set: &[(&str, &str)]) -> BTreeMap<String, (&'static str, String, Option<f64>)> {
     let names = ["physical", "paper-ln", "paper-log10", "table", "online"];
     let names = names.map(|form| format!("dualrtt:{form}"));
     let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
@@ -126,7 +126,7 @@ fn by_threshold(
     let said = first.map(|row| {
         assert_eq!(row.kind, TimeoutKind::Timeout);
         let at = row.verdict_at.map(time);
-        (row.detector, (row.verdict, row.why.unwrap_or_default().to_string(), at))
+        (row.detector.to_string(), (row.verdict, row.why.unwrap_or_default().to_string(), at))
     });
     said.collect()
 }
@@ -142,7 +142,7 @@ fn t_dr_1_the_second_acknowledgment_tells_by_most_thresholds() {
     // 0.030 of 2.8 s are less than 92 ms.
     assert_eq!(told["dualrtt:paper-log10"].0, "open");
     for (detector, (verdict, why, _)) in by_threshold(&[]) {
-        match detector {
+        match detector.as_str() {
             "dualrtt:physical" | "dualrtt:online" => assert_eq!(verdict, "spurious"),
             _ => assert_eq!((verdict, why.as_str()), ("blind", "the path is not known")),
         }

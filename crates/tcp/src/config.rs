@@ -13,6 +13,7 @@ use rtolab_settings::{Choice, Mss, Positive, Settings, Whole};
 use rtolab_time::Duration;
 
 use crate::response;
+use crate::spurious::{DetectorId, Needs};
 
 pub use crate::spurious::FrtoVariant;
 pub use congestion::{
@@ -33,8 +34,8 @@ pub use rto::{
     Sampling, TimerClock,
 };
 pub use spurious::{
-    Detectors, DsackForm, DualRttConfig, EifelForm, FirstAck, KnownPath, Logarithm, PathFact,
-    Response, Threshold, WindowLimited,
+    Detectors, DualRttConfig, FirstAck, KnownPath, Logarithm, PathFact, Response, Threshold,
+    WindowLimited,
 };
 pub use window::{
     AfterSyn, Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, LossWindow,
@@ -152,6 +153,18 @@ pub enum EchoRule {
 }
 
 impl Config {
+    /// A sender acts on this detector, and offers the timestamps that it needs; on one that no sender
+    /// can act on it does not.
+    pub fn act_on(&mut self, id: DetectorId) {
+        self.timestamps |=
+            id.acting().is_some_and(|acting| acting.needs == Some(Needs::Timestamps));
+        self.dualrtt.threshold = id.threshold().unwrap_or(self.dualrtt.threshold);
+        match id.variant() {
+            Some(variant) => self.frto = Some(variant),
+            None => self.detectors.add(id),
+        }
+    }
+
     /// Does loss recovery know of every acknowledgment how much it reports as delivered?
     pub(crate) fn tells_delivered(&self) -> bool {
         match self.recovery.algorithm {

@@ -3,7 +3,7 @@
 use rtolab_time::{Duration, Instant};
 
 use crate::seq::Seq;
-use crate::spurious::{DuplicateCause, EpisodeKind, Verdict};
+use crate::spurious::{DetectorId, DuplicateCause, EpisodeKind, Verdict};
 
 /// Something that happened to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +45,11 @@ pub enum Event {
         cause: DuplicateCause,
     },
     /// A detector made up its mind about the last timeout or fast retransmit.
-    Judged {
+    Verdict {
         /// When.
         at: Instant,
         /// Which detector.
-        detector: &'static str,
+        detector: DetectorId,
         /// About which of the two.
         kind: EpisodeKind,
         /// What it says; never [`Verdict::Open`].

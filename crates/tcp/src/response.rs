@@ -44,7 +44,7 @@ use crate::reduction::WindowReduction;
 use crate::rtt::Estimate;
 use crate::sender::{Sender, Settled};
 use crate::seq::Seq;
-use crate::spurious::{Episode, EpisodeKind, Resumption};
+use crate::spurious::{DetectorId, Episode, EpisodeKind, Family, Resumption};
 
 pub use own::{
     Answer, CloneResponder, Growth, Posture, Prototype, Reduction, Responder, Situation,
@@ -80,32 +80,29 @@ enum Answered {
 
 /// A verdict of Spurious.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Finding {
+pub(crate) struct Detection {
     /// Which detector.
-    pub detector: &'static str,
+    pub detector: DetectorId,
     /// Of which episode; as it was before the acknowledgment.
     pub episode: Option<Episode>,
     /// What F-RTO advises, where it is the detector.
     pub resumption: Option<Resumption>,
 }
 
-impl Finding {
+impl Detection {
     /// What the detector's own publication does once it has found a timeout spurious, or what stacks
     /// that have it do.
-    fn customary_response(&self) -> Response {
-        match self.resumption {
-            Some(Resumption::Halved) => return Response::Half,
-            Some(Resumption::TowardsPipe) => return Response::Ns2Half,
-            Some(Resumption::Undone) => return Response::Linux,
+    fn default_response(&self) -> Response {
+        match (self.resumption, self.detector.acting()) {
             // Whatever it would restore: see `losses_were_under_way`.
-            Some(Resumption::FromOne | Resumption::Restored) => return Response::Full,
-            None => {}
+            (Some(Resumption::FromOne), _) | (_, None) => Response::Full,
+            (_, Some(acting)) => acting.response,
         }
-        match self.detector.split(':').next() {
-            Some("badrexmit") => Response::Bsd,
-            Some("dsack" | "undo") => Response::Linux,
-            _ => Response::Full,
-        }
+    }
+
+    /// Is F-RTO asked before a sender acts on it?
+    pub fn waits_for_frto(&self) -> bool {
+        self.detector.acting().is_some_and(|acting| acting.family == Family::Dsack)
     }
 
     fn is_of_fast_retransmit(&self) -> bool {
@@ -189,8 +186,8 @@ impl Response {
     }
 
     /// What it comes to after as many timeouts of one segment.
-    fn scaled(self, finding: &Finding) -> Self {
-        match (self, finding.episode.map_or(1, |episode| episode.timeouts)) {
+    fn scaled(self, detection: &Detection) -> Self {
+        match (self, detection.episode.map_or(1, |episode| episode.timeouts)) {
             (Self::FullScaled, 0 | 1) => Self::Full,
             (Self::FullScaled, 2) => Self::FullScaled,
             (Self::FullScaled, _) => Self::StopGbn,
@@ -239,11 +236,11 @@ impl Sender {
     }
 
     /// A timeout or fast retransmit was spurious.
-    pub(crate) fn respond(&mut self, finding: &Finding, facts: &AckFacts) -> Settled {
+    pub(crate) fn respond(&mut self, detection: &Detection, facts: &AckFacts) -> Settled {
         if self.responder.is_some() {
-            return self.respond_by_own(finding, facts);
+            return self.respond_by_own(detection, facts);
         }
-        let response = self.config.response.unwrap_or_else(|| finding.customary_response());
+        let response = self.config.response.unwrap_or_else(|| detection.default_response());
         let Some(saved) = &mut self.saved else { return Settled::No };
         // One reversal an episode; but what was only stopped may still be reversed.
         saved.answered = match (saved.answered, response.restores()) {
@@ -252,18 +249,18 @@ impl Sender {
             (_, false) => Answered::Reduced,
         };
         let saved = **saved;
-        let timeout = !finding.is_of_fast_retransmit();
+        let timeout = !detection.is_of_fast_retransmit();
         let outgrown = self.keeps_window(saved.cwnd);
         match response {
             Response::None => return Settled::No,
             // RFC 4015 section 3.2 is for timeouts.
             Response::Rfc4015 if !timeout => return Settled::No,
-            _ => self.resume(finding),
+            _ => self.resume(detection),
         }
         if !timeout {
             self.flight.clear_losses();
         }
-        match response.scaled(finding) {
+        match response.scaled(detection) {
             Response::None | Response::StopGbn => Settled::Resumed,
             Response::Half => {
                 self.window.cwnd = self.window.ssthresh;
@@ -281,7 +278,7 @@ impl Sender {
                 self.begin_window_reduction(outstanding_before(facts));
                 Settled::Resumed
             }
-            _ if finding.losses_were_under_way(&saved) => {
+            _ if detection.losses_were_under_way(&saved) => {
                 self.window.set_segments(1);
                 Settled::Restored
             }
@@ -368,7 +365,7 @@ impl Sender {
     /// again what they did. Another timeout of the same segment is none that repeats: it reduces the
     /// windows as any, and may be undone as any (`tcp_try_undo_loss` of Linux 6.1, which forgets
     /// `icsk_retransmits` and returns to `TCP_CA_Open`).
-    fn resume(&mut self, finding: &Finding) {
+    fn resume(&mut self, detection: &Detection) {
         self.stop_frto();
         self.timed_out_at = None;
         self.nxt = self.flight.max();
@@ -381,7 +378,7 @@ impl Sender {
             RecoverOnUndo::Reset => self.recovery.recover = una - 1,
             RecoverOnUndo::Discount => {
                 self.recovery.recover = una - 1;
-                let left = finding.episode.map_or(0, |episode| episode.retransmissions);
+                let left = detection.episode.map_or(0, |episode| episode.retransmissions);
                 self.discount = Discount { left, until: self.flight.max() };
             }
         }

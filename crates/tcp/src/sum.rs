@@ -14,11 +14,12 @@ use alloc::string::{String, ToString};
 
 use thiserror::Error;
 
-use crate::config::{Config, Detectors, PathFact};
+use crate::config::{Config, Detectors, PathFact, Reduction};
 use crate::profile::{PROFILES, Profile, Sysctl};
+use crate::spurious::{DetectorError, DetectorId, DetectorKind, Family, Needs};
 
 use named::named;
-pub use policies::POLICIES;
+use policies::{OTHERS, RECOVERIES, controls};
 pub use prototypes::Prototypes;
 
 /// One policy that a sum may name.
@@ -33,7 +34,14 @@ pub struct Policy {
     pub about: &'static str,
     /// Who published it: a paper or an RFC with its section, or whose source code has it.
     pub source: &'static str,
-    set: fn(&mut Config),
+    sets: Sets,
+}
+
+/// What a policy sets.
+#[derive(Clone, Copy)]
+enum Sets {
+    Knobs(fn(&mut Config)),
+    Detector(DetectorId),
 }
 
 /// The questions that the RFCs keep apart.
@@ -89,6 +97,14 @@ pub enum SumError {
         /// All that are.
         known: String,
     },
+    /// A detector's threshold is out of range.
+    #[error("{error} (in sender `{sum}`)")]
+    Detector {
+        /// The whole name.
+        sum: String,
+        /// What is wrong.
+        error: DetectorError,
+    },
     /// Two policies for one question.
     #[error("sender `{sum}` names both `{first}` and `{second}`, of which one rules out the other")]
     Twice {
@@ -128,10 +144,15 @@ pub enum SumError {
     },
 }
 
+/// Every policy that a sum may name; with a threshold, such as `dualrtt:0.04`, DualRTT is one, too.
+pub fn policies() -> impl Iterator<Item = Policy> {
+    let detectors = DetectorId::all_acting().filter_map(Policy::of_detector);
+    RECOVERIES.iter().copied().chain(detectors).chain(controls()).chain(OTHERS.iter().copied())
+}
+
 /// Every term that a sum may begin with or go on with: profiles last.
 pub fn terms() -> impl Iterator<Item = &'static str> {
-    let policies = POLICIES.iter().map(|policy| policy.name);
-    policies.chain(PROFILES.iter().map(|profile| profile.name))
+    policies().map(|policy| policy.name).chain(PROFILES.iter().map(|profile| profile.name))
 }
 
 /// The settings of `base`, changed as the sum of policies `name` says.
@@ -166,9 +187,14 @@ pub fn sender_with(
         profile.apply_with(kernel, &mut config);
     }
     for policy in &named.policies {
-        (policy.set)(&mut config);
+        match policy.sets {
+            Sets::Knobs(set) => set(&mut config),
+            Sets::Detector(id) => config.act_on(id),
+        }
     }
-    config.detectors.others.extend(named.detectors.into_iter().cloned());
+    for own in named.detectors {
+        config.detectors.add_custom(own.clone());
+    }
     config.responder = named.response.cloned().or(config.responder);
     let needs = |found, needs| SumError::Needs { sum: name.to_string(), found, needs };
     for policy in named.policies {
@@ -193,38 +219,59 @@ fn detects_nothing(config: &Config) -> bool {
 }
 
 impl Policy {
-    /// Is it a detector of spurious retransmissions?
-    const fn detects(&self) -> bool {
-        matches!(self.question, Question::Timeout | Question::Spurious)
+    /// A sender acts on this detector.
+    fn of_detector(id: DetectorId) -> Option<Self> {
+        let DetectorKind { name, about, source, .. } = *id.kind()?;
+        let question = id.variant().map_or(Question::Spurious, |_| Question::Timeout);
+        id.acting()?;
+        Some(Self { name, question, about, source, sets: Sets::Detector(id) })
     }
 
-    /// May the other not stand beside it? Of one detector only one form may; and F-RTO sends no
+    /// The detector that it is.
+    const fn detector(&self) -> Option<DetectorId> {
+        match self.sets {
+            Sets::Detector(id) => Some(id),
+            Sets::Knobs(_) => None,
+        }
+    }
+
+    /// Which detectors rule out one another, if it is one.
+    fn family(&self) -> Option<Family> {
+        Some(self.detector()?.acting()?.family)
+    }
+
+    /// May the other not stand beside it? Of one family of detectors only one may; and F-RTO sends no
     /// second retransmission, whose answer DualRTT waits for.
     fn rules_out(&self, other: &Self) -> bool {
-        let family = |policy: &Self| policy.name.split(':').next();
-        if self.detects() && other.detects() && family(self) == family(other) {
-            return true;
-        }
         match (self.question, other.question) {
-            (Question::Spurious, Question::Spurious) => false,
-            (own, others) if own == others => true,
-            (Question::Timeout, _) => family(other) == Some("dualrtt"),
-            (_, Question::Timeout) => family(self) == Some("dualrtt"),
-            _ => false,
+            (Question::Spurious | Question::Timeout, Question::Spurious | Question::Timeout) => {
+                let families = [self.family(), other.family()];
+                let both = [self.question, other.question];
+                self.detector() == other.detector()
+                    || (families[0] == families[1] && families[0] != Some(Family::Single))
+                    || both == [Question::Timeout; 2]
+                    || (both.contains(&Question::Timeout)
+                        && families.contains(&Some(Family::DualRtt)))
+            }
+            (own, others) => own == others,
         }
     }
 
     /// What it needs and `config` lacks.
     fn lacks(&self, config: &Config) -> Option<&'static str> {
+        let needs = self.detector().and_then(|id| id.acting()?.needs);
         match self.question {
             Question::Response if detects_nothing(config) => Some(A_DETECTOR),
-            Question::Reduction if self.name.starts_with("prr") && !config.tells_delivered() => {
+            Question::Reduction
+                if matches!(config.recovery.reduction, Reduction::Prr(_))
+                    && !config.tells_delivered() =>
+            {
                 Some("`sack` or `rack`, but not ns-2's: SACK tells what is delivered")
             }
-            Question::Spurious if self.name.starts_with("dsack") && !config.sack => {
+            Question::Spurious if needs == Some(Needs::Dsack) && !config.sack => {
                 Some("`sack`, for D-SACKs are SACK options")
             }
-            Question::Spurious if self.name.starts_with("dualrtt") => {
+            Question::Spurious if self.family() == Some(Family::DualRtt) => {
                 config.dualrtt.lacks().map(|fact| match fact {
                     PathFact::Rate => "the path's bandwidth, as `tcp.dualrtt.path_rate`",
                     PathFact::Delay => "the path's one-way delay, as `tcp.dualrtt.path_delay`",
@@ -237,15 +284,14 @@ impl Policy {
 
 #[cfg(test)]
 mod tests {
-    use core::slice::from_ref;
-
     use rtolab_time::Duration;
 
     use super::*;
-    use crate::config::{Algorithm, Bugfix, FrtoVariant, Parity, RtoFloor};
+    use crate::config::{Algorithm, Bugfix, FrtoVariant, Parity, RtoFloor, Threshold};
     use crate::response::{self, Responder, Situation};
-    use crate::spurious::{Prototype, detector};
+    use crate::spurious::{CustomDetector, DETECTORS};
     use alloc::boxed::Box;
+    use alloc::vec::Vec;
 
     #[test]
     fn a_sum_sets_what_its_policies_say_and_nothing_else() {
@@ -287,25 +333,46 @@ mod tests {
 
     #[test]
     fn every_policy_says_what_it_is_and_where_from() {
-        for (index, policy) in POLICIES.iter().enumerate() {
+        let all: Vec<_> = policies().collect();
+        for (index, policy) in all.iter().enumerate() {
             assert!(!policy.about.is_empty() && !policy.source.is_empty(), "{}", policy.name);
             assert!(!policy.about.contains(policy.source), "{}", policy.name);
-            let others = &POLICIES[index + 1..];
+            let others = &all[index + 1..];
             assert!(others.iter().all(|other| other.name != policy.name), "{}", policy.name);
         }
     }
 
+    fn own() -> CustomDetector {
+        CustomDetector { name: "own", ..CustomDetector::from(&DETECTORS[0]) }
+    }
+
+    #[test]
+    fn dualrtt_may_have_a_threshold_in_its_name() {
+        let base = Config::default();
+        let config = sender("sack+dualrtt:0.04:half", &base).unwrap();
+        assert_eq!(config.dualrtt.threshold, Threshold::Fixed(40));
+        assert!(config.detectors.iter().eq(["dualrtt:0.04"]));
+        let message = |name: &str| sender(name, &base).unwrap_err().to_string();
+        for wrong in ["0", "1", "1.5", "0.0004", "0.", ".4", "-0.1"] {
+            let told = message(&alloc::format!("sack+dualrtt:{wrong}"));
+            let begins =
+                alloc::format!("found the threshold of `dualrtt:{wrong}`; expected a part");
+            assert!(told.starts_with(&begins), "{told}");
+        }
+        assert!(message("sack+dualrtt:0.04+dualrtt:table").contains("names both `dualrtt`"));
+    }
+
     #[test]
     fn a_sum_may_name_what_no_table_lists() {
-        let own = Prototype { name: "own", ..Prototype::from(detector("dualrtt").unwrap()) };
+        let own = own();
         let base = Config::default();
         let prototypes = Prototypes { detectors: [own.clone()].into(), ..Prototypes::default() };
         let with = |name| sender_with(name, &base, &Sysctl::default(), &prototypes);
         let acting = with("sack+own:rfc4015").unwrap();
-        assert_eq!(acting.detectors.others, from_ref(&own));
+        assert!(acting.detectors.iter().eq([own.id()]));
         assert_eq!(acting, with("sack+own+rfc4015").unwrap());
         assert_eq!(acting.response, sender("sack+eifel:rfc4015", &base).unwrap().response);
-        assert_eq!(with("linux+own").unwrap().detectors.others.len(), 2);
+        assert_eq!(with("linux+own").unwrap().detectors.iter().count(), 2);
         let message = |name| with(name).unwrap_err().to_string();
         assert!(message("own+sack").contains("must begin with its loss recovery"));
         assert!(message("sack+own+own").contains("names both `own` and `own`"));
@@ -324,7 +391,7 @@ mod tests {
 
     #[test]
     fn a_sum_may_name_a_response_that_no_table_lists() {
-        let detector = Prototype { name: "own", ..Prototype::from(detector("dualrtt").unwrap()) };
+        let detector = own();
         let keeps = |name| response::Prototype { name, responder: Box::new(Keeps) };
         let prototypes = Prototypes {
             detectors: [detector].into(),

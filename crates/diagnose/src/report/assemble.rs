@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rtolab_capture::End;
-use rtolab_tcp::spurious::Judgment;
+use rtolab_tcp::spurious::DetectorVerdict;
 use rtolab_time::Instant;
 
 use super::rows::{
@@ -219,10 +219,12 @@ fn answers_copy(range: &RetransmittedRange, acked: Instant, trips: &RoundTrips) 
 type Verdicts = BTreeMap<&'static str, &'static str>;
 
 /// What the detectors said, by episode.
-fn verdicts(judgments: &[Judgment]) -> BTreeMap<u32, Verdicts> {
+fn verdicts(judgments: &[DetectorVerdict]) -> BTreeMap<u32, Verdicts> {
     let mut said: BTreeMap<u32, Verdicts> = BTreeMap::new();
-    for Judgment { episode, detector, verdict, .. } in judgments {
-        said.entry(*episode).or_default().insert(*detector, verdict.name());
+    for DetectorVerdict { episode, detector, verdict, .. } in judgments {
+        if let Some(kind) = detector.kind() {
+            said.entry(*episode).or_default().insert(kind.name, verdict.name());
+        }
     }
     said
 }

@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use rtolab_record::TimeoutKind;
+use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::{Duration, Instant};
 
 use super::counters::{Counters, since};
@@ -29,7 +30,7 @@ pub(crate) struct Episode {
     /// The congestion window before, in bytes.
     pub cwnd: u64,
     /// What took it back, and when that was seen.
-    pub undone: Option<(&'static str, Instant)>,
+    pub undone: Option<(DetectorId, Instant)>,
 }
 
 /// A sender's windows at a time.
@@ -124,9 +125,9 @@ impl<'a> Watch<'a> {
         let detector = UNDONE.iter().find(|(counter, ..)| grown.contains_key(*counter));
         let Some((_, detector)) = detector else { return };
         let detector = match detector {
-            By::Frto => "frto",
-            By::Either if by_time => "eifel",
-            By::Dsack | By::Either => "dsack",
+            By::Frto => DetectorId::named("frto"),
+            By::Either if by_time => DetectorId::named("eifel"),
+            By::Dsack | By::Either => DetectorId::named("dsack"),
         };
         if let Some(episode) = self.episodes.last_mut() {
             episode.undone = Some((detector, at));

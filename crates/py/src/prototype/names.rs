@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::PyResult;
-use rtolab_tcp::spurious::detector;
+use rtolab_tcp::spurious::DetectorId;
 use rtolab_tcp::sum::terms;
 
 use crate::error::PrototypeError;
@@ -37,7 +37,7 @@ pub(super) fn name(name: &str) -> PyResult<&'static str> {
             "found the name `{name}`; expected small letters and digits, such as `early`"
         )));
     }
-    if terms().any(|term| term == name) || detector(name).is_ok() || name == "all" {
+    if terms().any(|term| term == name) || name.parse::<DetectorId>().is_ok() || name == "all" {
         return Err(PrototypeError::new_err(format!(
             "found the name `{name}`, which rtolab has; expected a new one, such as `my-{name}`"
         )));

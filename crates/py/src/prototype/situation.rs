@@ -18,8 +18,8 @@ impl PySituation {
     }
 
     #[getter]
-    fn detector(&self) -> &'static str {
-        self.0.detector
+    fn detector(&self) -> String {
+        self.0.detector.to_string()
     }
 
     #[getter]

@@ -266,6 +266,6 @@ pub(super) fn check_sender(sum: Option<&str>, run: &Run<'_>, at: &At<'_>) -> Res
         SumError::Needs { sum, found, needs } => {
             format!("found {found:?} in {sum:?}; expected beside it {needs}")
         }
-        error @ SumError::Congestion { .. } => error.to_string(),
+        error @ (SumError::Congestion { .. } | SumError::Detector { .. }) => error.to_string(),
     }))
 }

@@ -3,7 +3,7 @@
 use rtolab_link::{Direction, Rng, SentFrame, Stage, Staged, Treatment};
 use rtolab_scenario::Prototypes;
 use rtolab_tcp::response::{Answer, Prototype, Responder, Situation};
-use rtolab_tcp::spurious::{self, detector};
+use rtolab_tcp::spurious::{CustomDetector, DETECTORS};
 use rtolab_tcp::sum;
 
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Responder for Nothing {
 
 /// The stage `own`, the response `mine` and the detector `keen`.
 pub fn prototypes() -> Prototypes {
-    let keen = spurious::Prototype { name: "keen", ..detector("eifel").unwrap().into() };
+    let keen = CustomDetector { name: "keen", ..CustomDetector::from(&DETECTORS[0]) };
     Prototypes {
         policies: sum::Prototypes {
             detectors: [keen].into(),

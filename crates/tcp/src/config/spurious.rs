@@ -7,57 +7,62 @@ use alloc::vec::Vec;
 use rtolab_settings::{Choice, Setting, Settings, Thousandths, WrittenOption};
 use rtolab_time::{Duration, Rate};
 
-use crate::spurious::{Detector, Prototype};
+use crate::spurious::{CustomDetector, Detector, DetectorId, Family, Needs};
 
-/// Detectors of spurious retransmissions that a sender acts on, beside F-RTO.
+/// The detectors that a sender acts on beside F-RTO, in the order in which it asks them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detectors {
-    /// Eifel detection.
-    pub eifel: Option<EifelForm>,
-    /// FreeBSD's: an acknowledgment within half a round trip.
-    pub bad_retransmit: bool,
-    /// DualRTT.
-    pub dualrtt: bool,
-    /// By D-SACK.
-    pub dsack: Option<DsackForm>,
-    /// Those without knobs, which are asked after all others.
-    pub others: Vec<Prototype>,
+    listed: Vec<DetectorId>,
+    custom: Vec<CustomDetector>,
 }
 
 impl Detectors {
-    /// Adds a detector that has no knobs.
-    pub fn add(&mut self, name: &'static str, make: fn() -> Box<dyn Detector>) {
-        self.others.push(Prototype { name, detector: make() });
+    /// Adds one of the registry, in place of another of its [`Family`]. Those that no sender can act
+    /// on, and F-RTO, which is [`Config::frto`](super::Config::frto), leave it as it is.
+    pub fn add(&mut self, id: DetectorId) {
+        let family = |id: DetectorId| id.acting().map(|acting| acting.family);
+        if family(id).is_none() || id.variant().is_some() {
+            return;
+        }
+        let distinct = |other: &DetectorId| match family(id) {
+            Some(Family::Single) => *other != id,
+            own => family(*other) != own,
+        };
+        self.listed.retain(distinct);
+        let place = self.listed.partition_point(|other| family(*other) <= family(id));
+        self.listed.insert(place, id);
+    }
+
+    /// Adds a user's, which is asked after all of the registry.
+    pub fn add_custom(&mut self, custom: CustomDetector) {
+        self.custom.push(custom);
+    }
+
+    /// Which they are, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = DetectorId> + '_ {
+        self.listed.iter().copied().chain(self.custom.iter().map(CustomDetector::id))
     }
 
     /// Is there none?
-    pub(crate) fn is_empty(&self) -> bool {
-        let Self { eifel, bad_retransmit, dualrtt, dsack, others } = self;
-        eifel.is_none() && !*bad_retransmit && !*dualrtt && dsack.is_none() && others.is_empty()
+    pub fn is_empty(&self) -> bool {
+        self.listed.is_empty() && self.custom.is_empty()
     }
-}
 
-/// Which Eifel detection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EifelForm {
-    /// Ludwig and Katz 2000, for timeouts.
-    LudwigKatz,
-    /// RFC 3522 section 3.2, for timeouts and fast retransmits.
-    Rfc3522,
-    /// By a flag that retransmissions carry and the receiver echoes
-    /// (draft-ludwig-tsvwg-tcp-rxt-flag-03): both ends must be of this laboratory.
-    Flag,
-    /// By the two bits of Ludwig and Katz 2000, of which the receiver echoes one in whatever
-    /// acknowledgment comes ([`RxtAnswer::NextAck`](super::RxtAnswer::NextAck)), for timeouts.
-    TwoBits,
-    /// RFC 3522 section 3.4: only the echo of the original itself counts.
-    Safe,
-}
+    /// Does any of them need this?
+    pub(crate) fn need(&self, what: Needs) -> bool {
+        let needs = |id: DetectorId| id.acting().is_some_and(|acting| acting.needs == Some(what));
+        self.listed.iter().any(|id| needs(*id))
+    }
 
-impl EifelForm {
-    /// Does it mark retransmissions? Else it goes by timestamps.
-    pub const fn marks(self) -> bool {
-        matches!(self, Self::Flag | Self::TwoBits)
+    /// New ones, which have seen nothing yet.
+    pub(crate) fn make(
+        &self,
+        knobs: DualRttConfig,
+    ) -> impl Iterator<Item = (DetectorId, Box<dyn Detector>)> + '_ {
+        let listed = self.listed.iter();
+        let listed =
+            listed.filter_map(move |id| Some((id.of_threshold(knobs.threshold), id.make(knobs)?)));
+        listed.chain(self.custom.iter().map(|custom| (custom.id(), custom.detector.clone())))
     }
 }
 
@@ -88,18 +93,6 @@ pub enum WindowLimited {
         "Two segments of the offered window are kept free for it."
     )]
     Reserve(u32),
-}
-
-/// Which detection by D-SACK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DsackForm {
-    /// RFC 3708 section 3.
-    Rfc3708,
-    /// Linux: retransmissions and reports are counted.
-    Linux,
-    /// As Linux, but only reports of what reordering or a premature timeout had sent again count (Pan,
-    /// Mark and Shen, section 5.3).
-    Causes,
 }
 
 /// Knobs of DualRTT (Fu and Atiquzzaman 2004).
@@ -174,18 +167,6 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// DualRTT's name among detectors, with this threshold.
-    pub const fn detector(self) -> &'static str {
-        match self {
-            Self::Fixed(_) => "dualrtt",
-            Self::Physical => "dualrtt:physical",
-            Self::Paper(Logarithm::Natural) => "dualrtt:paper-ln",
-            Self::Paper(Logarithm::Decimal) => "dualrtt:paper-log10",
-            Self::Table => "dualrtt:table",
-            Self::Online => "dualrtt:online",
-        }
-    }
-
     /// What it goes by and is not known of the path, if anything.
     pub const fn lacks(self, path: KnownPath) -> Option<PathFact> {
         match (self, path.rate, path.delay) {

@@ -1,6 +1,5 @@
 //! Linux 6, and the settings of its kernels.
 
-use alloc::boxed::Box;
 use alloc::string::String;
 
 use rtolab_time::Duration;
@@ -14,7 +13,7 @@ use crate::config::{
     RackThreshold, Reduction, ReorderingWindow, RepeatedSyn, RepeatedTimeout, Response, Restarts,
     RtoFloor, Sampling, SlowStart, SlowStartExit, Validation,
 };
-use crate::spurious::{FrtoVariant, UndoLinux};
+use crate::spurious::{DetectorId, FrtoVariant};
 
 const INPUT: &str = "Linux 6, net/ipv4/tcp_input.c";
 const TIMER: &str = "Linux 6, include/net/tcp.h";
@@ -129,7 +128,7 @@ const SENDS: &[Quirk] = &[
         "Linux 6, tcp_process_loss and tcp_may_undo",
         |c| {
             c.frto = Some(FrtoVariant::Linux);
-            c.detectors.add("undo:linux", || Box::new(UndoLinux::default()));
+            c.act_on(DetectorId::named("undo:linux"));
         },
     ),
     quirk(

@@ -6,10 +6,11 @@ use super::receivers::{NO_RXT, at_once, every_two_counted, plain_sack};
 use super::{Profile, Quirk, quirk};
 use crate::config::{
     AckDelay, Algorithm, Arithmetic, Avoidance, Bugfix, Config, CongestionAlgorithm, CubicGrowth,
-    CubicUndo, EchoRule, EifelForm, FullAck, Halves, Halving, History, IdleRestart, InitialWindow,
-    Nagle, PrrBound, RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response,
-    RtoFloor, SackOnTimeout, SackRules, Sampling, SlowStart, SlowStartExit,
+    CubicUndo, EchoRule, FullAck, Halves, Halving, History, IdleRestart, InitialWindow, Nagle,
+    PrrBound, RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response, RtoFloor,
+    SackOnTimeout, SackRules, Sampling, SlowStart, SlowStartExit,
 };
+use crate::spurious::DetectorId;
 
 const FREEBSD: &str = "FreeBSD 14, sys/netinet";
 const GVISOR: &str = "gVisor, pkg/tcpip/transport/tcp";
@@ -89,7 +90,7 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
         "FreeBSD 12, tcp_input.c: t_badrxtwin and CC_RTO_ERR; assumed: the same in 14; not \
          modelled: without timestamps, half a round trip",
         |c| {
-            c.detectors.eifel = Some(EifelForm::LudwigKatz);
+            c.act_on(DetectorId::named("eifel"));
             c.response = Some(Response::Bsd);
         },
     ),
@@ -184,7 +185,7 @@ const GVISOR_SENDS: &[Quirk] = &[
         "what was spurious is counted, and nothing comes of it",
         "gVisor, snd.go: detectSpuriousRecovery",
         |c| {
-            c.detectors.eifel = Some(EifelForm::Rfc3522);
+            c.act_on(DetectorId::named("eifel:rfc3522"));
             c.response = Some(Response::None);
         },
     ),

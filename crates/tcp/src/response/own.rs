@@ -5,12 +5,12 @@ use core::fmt::Debug;
 
 use rtolab_time::{Duration, Instant};
 
-use super::{Adapting, Answered, Finding, outstanding_before};
+use super::{Adapting, Answered, Detection, outstanding_before};
 use crate::congestion::Window;
 use crate::flight::AckFacts;
 use crate::rtt::Estimate;
 use crate::sender::{Sender, Settled};
-use crate::spurious::Episode;
+use crate::spurious::{DetectorId, Episode};
 
 /// What now? Asked when a detector that the sender acts on has spoken.
 pub trait Responder: CloneResponder + Debug + Send + Sync {
@@ -72,7 +72,7 @@ pub struct Situation {
     /// When the acknowledgment came.
     pub at: Instant,
     /// Who has spoken.
-    pub detector: &'static str,
+    pub detector: DetectorId,
     /// Of what: as it was before the acknowledgment.
     pub episode: Option<Episode>,
     /// As it is.
@@ -151,8 +151,8 @@ pub enum Growth {
 
 impl Sender {
     /// Does as its own response says, where a timeout or fast retransmit was spurious; once an episode.
-    pub(super) fn respond_by_own(&mut self, finding: &Finding, facts: &AckFacts) -> Settled {
-        let situation = self.situation(finding, facts);
+    pub(super) fn respond_by_own(&mut self, detection: &Detection, facts: &AckFacts) -> Settled {
+        let situation = self.situation(detection, facts);
         let Self { saved: Some(saved), responder: Some(responder), .. } = self else {
             return Settled::No;
         };
@@ -162,8 +162,8 @@ impl Sender {
         let asked = situation.and_then(|situation| responder.on_spurious(&situation));
         let Some(answer) = asked else { return Settled::No };
         saved.answered = Answered::Restored;
-        self.resume(finding);
-        if finding.is_of_fast_retransmit() {
+        self.resume(detection);
+        if detection.is_of_fast_retransmit() {
             self.flight.clear_losses();
         }
         self.follow(&answer, facts);
@@ -174,8 +174,8 @@ impl Sender {
     }
 
     /// The same where it is taken for needed.
-    pub(crate) fn tell_genuine(&mut self, finding: &Finding, facts: &AckFacts) {
-        let Some(situation) = self.situation(finding, facts) else { return };
+    pub(crate) fn tell_genuine(&mut self, detection: &Detection, facts: &AckFacts) {
+        let Some(situation) = self.situation(detection, facts) else { return };
         let Some(responder) = &mut self.responder else { return };
         if let Some(answer) = responder.on_genuine(&situation) {
             self.follow(&answer, facts);
@@ -204,13 +204,13 @@ impl Sender {
     }
 
     /// `None` before the first timeout or fast retransmit.
-    fn situation(&mut self, finding: &Finding, facts: &AckFacts) -> Option<Situation> {
+    fn situation(&mut self, detection: &Detection, facts: &AckFacts) -> Option<Situation> {
         let saved = **self.saved.as_ref()?;
         let Window { cwnd, ssthresh, smss, .. } = self.window;
         Some(Situation {
             at: facts.at,
-            detector: finding.detector,
-            episode: finding.episode,
+            detector: detection.detector,
+            episode: detection.episode,
             now: Posture {
                 cwnd,
                 ssthresh,
@@ -230,7 +230,7 @@ impl Sender {
             granularity: self.config.rto.granularity,
             congestion_echoed: saved.congestion_echoed,
             outgrown: self.keeps_window(saved.cwnd),
-            losses_under_way: finding.losses_were_under_way(&saved),
+            losses_under_way: detection.losses_were_under_way(&saved),
         })
     }
 }

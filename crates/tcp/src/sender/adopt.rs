@@ -9,7 +9,7 @@ use super::validation::WindowValidation;
 use super::{SendPermission, Sender, frto_of, responder_of, tracker_of};
 use crate::config::{Algorithm, Config};
 use crate::congestion::Controller;
-use crate::spurious::{Bench, FrtoVariant, acting};
+use crate::spurious::{DetectorSet, FrtoVariant, Needs};
 
 /// Why a connection cannot go on with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -37,8 +37,8 @@ pub struct Negotiated {
 impl Negotiated {
     /// Is it enough for a sender that does as `config` says?
     pub fn serves(self, config: &Config) -> Result<(), AdoptError> {
-        let by_timestamps = config.detectors.eifel.is_some_and(|form| !form.marks())
-            || config.frto == Some(FrtoVariant::Eifel);
+        let by_timestamps =
+            config.detectors.need(Needs::Timestamps) || config.frto == Some(FrtoVariant::Eifel);
         if by_timestamps && !self.timestamps {
             return Err(AdoptError::NoTimestamps);
         }
@@ -70,8 +70,8 @@ impl Sender {
             self.frto = frto_of(&config);
         }
         if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
-            let before = self.bench.take().map_or_else(Bench::default, |bench| *bench);
-            self.bench = Some(Box::new(before.replaced(acting(&config))));
+            let before = self.detectors.take().map_or_else(DetectorSet::default, |set| *set);
+            self.detectors = Some(Box::new(before.replaced(DetectorSet::acting(&config))));
         }
         if config.responder != self.config.responder {
             self.responder = responder_of(&config);

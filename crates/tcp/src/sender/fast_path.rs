@@ -38,7 +38,7 @@ impl Sender {
             && self.permission == SendPermission::Windows
             && !self.without_retransmission
             && !self.discount.is_under_way()
-            && !self.is_judging()
+            && !self.awaits_verdict()
     }
 
     /// The slow path has taken an acknowledgment: the fast path may take the next.

@@ -5,10 +5,10 @@
 
 mod adopt;
 mod departures;
+mod detection;
 pub(crate) mod ecn;
 mod fast_path;
 mod growth;
-mod judging;
 mod limited;
 mod nagle;
 mod on_ack;
@@ -37,13 +37,13 @@ use crate::response::{Adapting, Discount, Responder, Saved};
 use crate::rtt::{DelayedAckTracker, RttEstimator};
 use crate::segment::Flags;
 use crate::seq::Seq;
-use crate::spurious::{Bench, CanSend, Duplicates, Fallback, Frto, acting};
+use crate::spurious::{CanSend, DetectorSet, Duplicates, Fallback, Frto};
 use crate::timer::TimerTable;
 use ecn::Ecn;
 use validation::WindowValidation;
 
 pub use adopt::{AdoptError, Negotiated};
-pub(crate) use judging::Settled;
+pub(crate) use detection::Settled;
 pub use progress::Standing;
 
 /// What leaves next: a range of sequence space, before the header is filled in.
@@ -85,8 +85,8 @@ struct LastActivity {
 }
 
 /// The detectors of a sender that does as `config` says, if there are any.
-fn bench_of(config: &Config) -> Option<Box<Bench>> {
-    Some(acting(config)).filter(|bench| !bench.is_empty()).map(Box::new)
+fn detectors_of(config: &Config) -> Option<Box<DetectorSet>> {
+    Some(DetectorSet::acting(config)).filter(|set| !set.is_empty()).map(Box::new)
 }
 
 /// The trains of a sender that does as `config` says, if it looks at them.
@@ -165,7 +165,7 @@ pub struct Sender {
     frto: Option<Box<Frto>>,
     /// The other detectors that the sender acts on, and the episode that they are asked about:
     /// where there are none from the first episode on.
-    bench: Option<Box<Bench>>,
+    detectors: Option<Box<DetectorSet>>,
     /// Duplicate acknowledgments that do not count.
     pub(crate) discount: Discount,
     /// The next round trip of new data follows a spurious timeout.
@@ -200,7 +200,7 @@ impl Sender {
             timed_out_at: None,
             syn_timeouts: 0,
             frto: frto_of(&config),
-            bench: bench_of(&config),
+            detectors: detectors_of(&config),
             rack: AnyRack::of(&config, None),
             discount: Discount::default(),
             adapting: None,
@@ -403,7 +403,7 @@ impl Sender {
 
     /// How many duplicates the peer has reported, by cause.
     pub fn duplicates(&self) -> Duplicates {
-        self.bench.as_ref().map_or_else(Duplicates::default, |bench| bench.duplicates())
+        self.detectors.as_ref().map_or_else(Duplicates::default, |set| set.duplicates())
     }
 
     /// The congestion window and the slow-start threshold.

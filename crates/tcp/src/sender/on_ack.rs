@@ -30,7 +30,7 @@ impl Sender {
             || self.recovery.is_fast()
             || self.config.recovery.reduction == Reduction::RateHalving
             || self.discount.is_under_way()
-            || self.is_judging()
+            || self.awaits_verdict()
             || self.rack.is_some()
     }
 
@@ -53,7 +53,7 @@ impl Sender {
         // How long is a round trip? (RFC 6298, RFC 7323 section 4, RFC 9406)
         self.sample_rtt(&ack, &timed);
         // Was the last timeout or fast retransmit spurious, and what now? (spurious/, response/)
-        let settled = self.judge(&ack);
+        let settled = self.detect(&ack);
         // What is lost? (recovery/)
         let phase = self.recover_on_ack(&ack, settled);
         // How much may be outstanding? (RFC 3168, reductions, congestion/)

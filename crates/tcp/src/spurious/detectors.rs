@@ -1,219 +1,311 @@
-//! The detectors that there are, by name.
+//! The registry of detectors: a new one is one file and one row here.
 
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
-use thiserror::Error;
 
 use super::{
     BadRetransmit, Detector, Dsack, DsackCauses, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe,
-    FrtoJudge, FrtoVariant, Originals, Rfc3522, UndoLinux,
+    FrtoVariant, Originals, PassiveFrto, Rfc3522, UndoLinux,
 };
-use crate::config::{Logarithm, Threshold};
+use crate::config::{DualRttConfig, Logarithm, Response, Threshold};
 
-/// A detector that judges can be asked for.
+/// A row of the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct DetectorKind {
     /// Its name.
     pub name: &'static str,
-    /// What it goes by, in one sentence.
+    /// What it goes by, in at most 54 letters, so that a list has a line for it.
     pub about: &'static str,
     /// Who published it.
     pub source: &'static str,
-    /// One that has seen nothing yet.
-    pub make: fn() -> Box<dyn Detector>,
+    pub(super) make: Make,
+    pub(crate) acting: Option<Acting>,
 }
 
-/// Every detector that there is: a new one is one file and one line here.
+/// How a detector is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Make {
+    New(fn() -> Box<dyn Detector>),
+    /// F-RTO, which a sender runs itself: it also says what to send.
+    Frto(FrtoVariant),
+    /// DualRTT; without a threshold of its own it takes that of the configuration.
+    DualRtt(Option<Threshold>),
+}
+
+/// How a sender acts on a detector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acting {
+    pub family: Family,
+    pub needs: Option<Needs>,
+    /// The response of its publication, or of the stacks that have it.
+    pub response: Response,
+    /// Does it hear of timeouts only, not of fast retransmits?
+    pub timeouts_only: bool,
+}
+
+/// Detectors of which a sender has one at most. It asks them in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// By timestamps, or by marks on retransmissions.
+    Eifel,
+    /// By the time that an acknowledgment takes, as FreeBSD.
+    BadRetransmit,
+    /// DualRTT. It waits for a second retransmission, which F-RTO does not send.
+    DualRtt,
+    /// By D-SACK. A sender asks F-RTO before it acts on these.
+    Dsack,
+    /// By several of these signs.
+    Composite,
+    /// A detector that is its own family.
+    Single,
+    /// F-RTO, which a sender asks after all others.
+    Frto,
+}
+
+/// What a detector cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Timestamps, which a sender with such a detector offers.
+    Timestamps,
+    /// Marks on retransmissions.
+    Marks,
+    /// D-SACK, and so SACK.
+    Dsack,
+}
+
+/// Every detector: a new one is one file and one row here.
 pub const DETECTORS: &[DetectorKind] = &[
-    DetectorKind {
-        name: "eifel",
-        about: "the first acknowledgment echoes a timestamp older than the retransmission's",
-        source: "Ludwig and Katz 2000",
-        make: || Box::new(Eifel::default()),
-    },
-    DetectorKind {
-        name: "eifel:rfc3522",
-        about: "as eifel, unless the acknowledgment may be that of a duplicate",
-        source: "RFC 3522 section 3.2",
-        make: || Box::new(Rfc3522::default()),
-    },
-    DetectorKind {
-        name: "frto",
-        about: "the first two acknowledgments advance, though only one segment was sent again",
-        source: "report C-2002-07 section 3",
-        make: || Box::new(FrtoJudge::new(FrtoVariant::Report)),
-    },
-    DetectorKind {
-        name: "frto:rfc4138",
-        about: "as frto, unless the first is for all that was outstanding or for part of a segment",
-        source: "RFC 4138 section 2.1",
-        make: || Box::new(FrtoJudge::new(FrtoVariant::Rfc4138)),
-    },
-    DetectorKind {
-        name: "frto:rfc5682",
-        about: "as frto:rfc4138, but stays out of a recovery that a timeout has begun",
-        source: "RFC 5682 section 2.1",
-        make: || Box::new(FrtoJudge::new(FrtoVariant::Rfc5682)),
-    },
-    DetectorKind {
-        name: "frto:rfc5682-sack",
-        about: "as frto:rfc5682, but the second may be a SACK block, and duplicates may precede",
-        source: "RFC 5682 section 3.1",
-        make: || Box::new(FrtoJudge::new(FrtoVariant::Rfc5682Sack)),
-    },
-    DetectorKind {
-        name: "frto:linux",
-        about: "as frto, or an acknowledgment for an original before new segments are sent",
-        source: "Linux 6.1",
-        make: || Box::new(FrtoJudge::new(FrtoVariant::Linux)),
-    },
-    DetectorKind {
-        name: "frto:ns2",
-        about: "as frto:rfc4138, with SACK as in ns-2",
-        source: "ns-2.35",
-        make: || Box::new(FrtoJudge::new(FrtoVariant::Ns2)),
-    },
-    DetectorKind {
-        name: "originals",
-        about: "a segment is acknowledged that was sent before the timeout and never again",
-        source: "Linux 6.1, FLAG_ORIG_SACK_ACKED",
-        make: || Box::new(Originals),
-    },
-    DetectorKind {
-        name: "dualrtt",
-        about: "an acknowledgment comes within a tenth of the smallest round-trip time",
-        source: "Fu and Atiquzzaman 2004 section IV",
-        make: || Box::new(DualRtt::default()),
-    },
-    DetectorKind {
-        name: "dualrtt:physical",
-        about: "an acknowledgment comes within one and a half times their spacing",
-        source: "after Fu and Atiquzzaman 2004 Table V",
-        make: || Box::new(DualRtt::with(Threshold::Physical)),
-    },
-    DetectorKind {
-        name: "dualrtt:paper-ln",
-        about: "as dualrtt, within a part by the paper's model with the natural logarithm",
-        source: "Fu and Atiquzzaman 2004 equations 3 and 6",
-        make: || Box::new(DualRtt::with(Threshold::Paper(Logarithm::Natural))),
-    },
-    DetectorKind {
-        name: "dualrtt:paper-log10",
-        about: "as dualrtt:paper-ln, with the decimal logarithm",
-        source: "Fu and Atiquzzaman 2004 equations 3 and 6",
-        make: || Box::new(DualRtt::with(Threshold::Paper(Logarithm::Decimal))),
-    },
-    DetectorKind {
-        name: "dualrtt:table",
-        about: "as dualrtt, within the part that the paper found best for the bandwidth",
-        source: "Fu and Atiquzzaman 2004 Table V",
-        make: || Box::new(DualRtt::with(Threshold::Table)),
-    },
-    DetectorKind {
-        name: "dualrtt:online",
-        about: "as dualrtt:paper-ln, of the path as acknowledgments show it",
-        source: "Fu and Atiquzzaman 2004 section V-B",
-        make: || Box::new(DualRtt::with(Threshold::Online)),
-    },
-    DetectorKind {
-        name: "dsack",
-        about: "the receiver reports each retransmission as a duplicate",
-        source: "RFC 3708 section 3",
-        make: || Box::new(Dsack::default()),
-    },
-    DetectorKind {
-        name: "eifel:safe",
-        about: "the first acknowledgment echoes the very timestamp of the original",
-        source: "RFC 3522 section 3.4",
-        make: || Box::new(EifelSafe::default()),
-    },
-    DetectorKind {
-        name: "eifel:rxt",
-        about: "the first acknowledgment does not say that it answers a marked retransmission",
-        source: "draft-ludwig-tsvwg-tcp-rxt-flag-03",
-        make: || Box::new(EifelRxt::default()),
-    },
-    DetectorKind {
-        name: "eifel:two-bits",
-        about: "as eifel:rxt, whichever acknowledgment the receiver puts the echo in",
-        source: "Ludwig and Katz 2000",
-        make: || Box::new(EifelRxt::default()),
-    },
-    DetectorKind {
-        name: "eifel:forward",
-        about: "as eifel, but a second acknowledgment has to advance, too, as in frto",
-        source: "report C-2002-07 section 6",
-        make: || Box::new(FrtoJudge::new(FrtoVariant::Eifel)),
-    },
-    DetectorKind {
-        name: "badrexmit",
-        about: "an acknowledgment comes within half a smoothed round-trip time",
-        source: "FreeBSD, after Allman and Paxson 1999",
-        make: || Box::new(BadRetransmit::default()),
-    },
-    DetectorKind {
-        name: "dsack:linux",
-        about: "the receiver reports as many duplicates as there were retransmissions",
-        source: "Linux tcp_input.c",
-        make: || Box::new(DsackLinux::default()),
-    },
-    DetectorKind {
-        name: "dsack:causes",
-        about: "as dsack:linux, and no report speaks of lost acknowledgments",
-        source: "Pan, Mark and Shen section 5.3",
-        make: || Box::new(DsackCauses::default()),
-    },
+    DetectorKind::new(
+        "eifel",
+        "an ACK echoes a timestamp of before the timeout",
+        "Ludwig and Katz 2000",
+        || Box::new(Eifel::default()),
+    )
+    .acting(Family::Eifel, Response::Full)
+    .needing(Needs::Timestamps)
+    .timeouts_only(),
+    DetectorKind::new(
+        "eifel:rfc3522",
+        "by timestamps, unless a duplicate may be acknowledged",
+        "RFC 3522 section 3.2",
+        || Box::new(Rfc3522::default()),
+    )
+    .acting(Family::Eifel, Response::Full)
+    .needing(Needs::Timestamps),
+    frto(
+        "frto",
+        "F-RTO as first published",
+        "report C-2002-07 section 3",
+        (FrtoVariant::Report, Family::Frto, Response::Half),
+    ),
+    frto(
+        "frto:rfc4138",
+        "F-RTO, experimental",
+        "RFC 4138 section 2.1",
+        (FrtoVariant::Rfc4138, Family::Frto, Response::Half),
+    ),
+    frto(
+        "frto:rfc5682",
+        "F-RTO, standard",
+        "RFC 5682 section 2.1",
+        (FrtoVariant::Rfc5682, Family::Frto, Response::Half),
+    ),
+    frto(
+        "frto:rfc5682-sack",
+        "F-RTO with SACK",
+        "RFC 5682 section 3.1",
+        (FrtoVariant::Rfc5682Sack, Family::Frto, Response::Half),
+    ),
+    frto(
+        "frto:linux",
+        "F-RTO that undoes the timeout",
+        "Linux 6.1, tcp_process_loss",
+        (FrtoVariant::Linux, Family::Frto, Response::Linux),
+    ),
+    frto(
+        "frto:ns2",
+        "F-RTO as simulated, spurious_response_ 2",
+        "ns-2.35, tcp.cc and tcp-sack1.cc",
+        (FrtoVariant::Ns2, Family::Frto, Response::Ns2Half),
+    ),
+    DetectorKind::new(
+        "originals",
+        "an ACK for a segment that was sent only once",
+        "Linux 6.1, FLAG_ORIG_SACK_ACKED",
+        || Box::new(Originals),
+    ),
+    dualrtt(
+        "dualrtt",
+        "an ACK within a fraction of the smallest round trip",
+        "Fu and Atiquzzaman 2004 section IV",
+        None,
+    ),
+    dualrtt(
+        "dualrtt:physical",
+        "an ACK within one and a half times their spacing",
+        "after Fu and Atiquzzaman 2004 Table V",
+        Some(Threshold::Physical),
+    ),
+    dualrtt(
+        "dualrtt:paper-ln",
+        "by the paper's model, natural logarithm",
+        "Fu and Atiquzzaman 2004 equations 3 and 6",
+        Some(Threshold::Paper(Logarithm::Natural)),
+    ),
+    dualrtt(
+        "dualrtt:paper-log10",
+        "by the paper's model, decimal logarithm",
+        "Fu and Atiquzzaman 2004 equations 3 and 6",
+        Some(Threshold::Paper(Logarithm::Decimal)),
+    ),
+    dualrtt(
+        "dualrtt:table",
+        "by the paper's table of bandwidths",
+        "Fu and Atiquzzaman 2004 Table V",
+        Some(Threshold::Table),
+    ),
+    dualrtt(
+        "dualrtt:online",
+        "by the paper's model of the measured path",
+        "Fu and Atiquzzaman 2004 section V-B",
+        Some(Threshold::Online),
+    ),
+    DetectorKind::new(
+        "dsack",
+        "all retransmissions reported by D-SACK",
+        "RFC 3708 section 3",
+        || Box::new(Dsack::default()),
+    )
+    .acting(Family::Dsack, Response::Linux)
+    .needing(Needs::Dsack),
+    DetectorKind::new(
+        "eifel:safe",
+        "by timestamps, the original's echo only",
+        "RFC 3522 section 3.4",
+        || Box::new(EifelSafe::default()),
+    )
+    .acting(Family::Eifel, Response::Full)
+    .needing(Needs::Timestamps),
+    DetectorKind::new(
+        "eifel:rxt",
+        "by marks on retransmissions, if both ends know them",
+        "draft-ludwig-tsvwg-tcp-rxt-flag-03",
+        || Box::new(EifelRxt::default()),
+    )
+    .acting(Family::Eifel, Response::Full)
+    .needing(Needs::Marks),
+    DetectorKind::new(
+        "eifel:two-bits",
+        "by marks that any ACK echoes",
+        "Ludwig and Katz 2000, two reserved bits",
+        || Box::new(EifelRxt::default()),
+    )
+    .acting(Family::Eifel, Response::Full)
+    .needing(Needs::Marks)
+    .timeouts_only(),
+    frto(
+        "eifel:forward",
+        "by timestamps, going on as F-RTO does",
+        "report C-2002-07 section 6",
+        (FrtoVariant::Eifel, Family::Eifel, Response::Full),
+    )
+    .needing(Needs::Timestamps),
+    DetectorKind::new(
+        "badrexmit",
+        "an ACK within half a round trip",
+        "FreeBSD, tcp_input.c; Allman and Paxson 1999 section 2.8",
+        || Box::new(BadRetransmit::default()),
+    )
+    .acting(Family::BadRetransmit, Response::Bsd),
+    DetectorKind::new(
+        "dsack:linux",
+        "retransmissions counted, less those reported by D-SACK",
+        "Linux 6.1, tcp_check_dsack",
+        || Box::new(DsackLinux::default()),
+    )
+    .acting(Family::Dsack, Response::Linux)
+    .needing(Needs::Dsack),
+    DetectorKind::new(
+        "dsack:causes",
+        "all reported by D-SACK, but for lost ACKs",
+        "Pan, Mark and Shen 2002, section 5.3",
+        || Box::new(DsackCauses::default()),
+    )
+    .acting(Family::Dsack, Response::Linux)
+    .needing(Needs::Dsack),
 ];
 
-/// DualRTT with a fixed threshold, to be asked for by name only: the seven of Fu and Atiquzzaman's
-/// Table V, and two more where it has wide steps.
-pub const DUALRTT_THRESHOLDS: &[DetectorKind] = &[
-    dualrtt::<10>("dualrtt:0.01"),
-    dualrtt::<25>("dualrtt:0.025"),
-    dualrtt::<40>("dualrtt:0.04"),
-    dualrtt::<80>("dualrtt:0.08"),
-    dualrtt::<100>("dualrtt:0.1"),
-    dualrtt::<200>("dualrtt:0.2"),
-    dualrtt::<400>("dualrtt:0.4"),
-    dualrtt::<600>("dualrtt:0.6"),
-    dualrtt::<900>("dualrtt:0.9"),
-];
+/// Detectors that combine others of the table, to be asked for by name only.
+pub const COMPOSITE_DETECTORS: &[DetectorKind] = &[DetectorKind::new(
+    "undo:linux",
+    "by timestamps and D-SACK, before F-RTO is asked",
+    "Linux 6, tcp_may_undo",
+    || Box::new(UndoLinux::default()),
+)
+.acting(Family::Composite, Response::Linux)];
 
-/// Detectors that unite others of the table, to be asked for by name only.
-pub const UNITED: &[DetectorKind] = &[DetectorKind {
-    name: "undo:linux",
-    about: "by timestamps and D-SACK, with one bookkeeping and before F-RTO",
-    source: "Linux 6, tcp_may_undo",
-    make: || Box::new(UndoLinux::default()),
-}];
+const fn frto(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    (variant, family, response): (FrtoVariant, Family, Response),
+) -> DetectorKind {
+    DetectorKind { name, about, source, make: Make::Frto(variant), acting: None }
+        .acting(family, response)
+}
 
-/// With a threshold of so many thousandths.
-const fn dualrtt<const THOUSANDTHS: u32>(name: &'static str) -> DetectorKind {
-    DetectorKind {
-        name,
-        about: "as dualrtt, within this part of the smallest round-trip time",
-        source: "Fu and Atiquzzaman 2004 section IV",
-        make: || Box::new(DualRtt::with_tau(THOUSANDTHS)),
+const fn dualrtt(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    threshold: Option<Threshold>,
+) -> DetectorKind {
+    DetectorKind { name, about, source, make: Make::DualRtt(threshold), acting: None }
+        .acting(Family::DualRtt, Response::Full)
+}
+
+impl DetectorKind {
+    /// A row; by itself it is passive.
+    pub const fn new(
+        name: &'static str,
+        about: &'static str,
+        source: &'static str,
+        make: fn() -> Box<dyn Detector>,
+    ) -> Self {
+        Self { name, about, source, make: Make::New(make), acting: None }
     }
-}
 
-/// No detector of that name.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("unknown detector `{found}`; known are {known}")]
-pub struct UnknownDetector {
-    /// The name.
-    pub found: String,
-    /// All that there are.
-    pub known: String,
-}
+    /// A sender may act on it, and responds so where nothing else is configured.
+    #[must_use]
+    pub const fn acting(mut self, family: Family, response: Response) -> Self {
+        self.acting = Some(Acting { family, needs: None, response, timeouts_only: false });
+        self
+    }
 
-/// The detector called `name`.
-pub fn detector(name: &str) -> Result<&'static DetectorKind, UnknownDetector> {
-    let every = || DETECTORS.iter().chain(DUALRTT_THRESHOLDS).chain(UNITED);
-    every().find(|kind| kind.name == name).ok_or_else(|| {
-        let known = every().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
-        UnknownDetector { found: name.to_string(), known }
-    })
+    /// A sender that acts on it needs this.
+    #[must_use]
+    pub const fn needing(mut self, needs: Needs) -> Self {
+        if let Some(acting) = &mut self.acting {
+            acting.needs = Some(needs);
+        }
+        self
+    }
+
+    const fn timeouts_only(mut self) -> Self {
+        if let Some(acting) = &mut self.acting {
+            acting.timeouts_only = true;
+        }
+        self
+    }
+
+    /// One that has seen nothing yet. DualRTT has these knobs.
+    pub fn make(&self, dualrtt: DualRttConfig) -> Box<dyn Detector> {
+        match self.make {
+            Make::New(make) => make(),
+            Make::Frto(variant) => Box::new(PassiveFrto::new(variant)),
+            Make::DualRtt(threshold) => {
+                let threshold = threshold.unwrap_or(dualrtt.threshold);
+                Box::new(DualRtt::new(DualRttConfig { threshold, ..dualrtt }))
+            }
+        }
+    }
 }

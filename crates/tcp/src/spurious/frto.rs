@@ -9,19 +9,19 @@
 //! must cover and what follows: one file a source, over one [`Frto`] machine.
 
 mod eifel;
-mod judge;
 mod linux;
 mod machine;
 mod ns2;
+mod passive;
 mod rfc5682;
 mod sack;
 
 use crate::flight::AckFacts;
 
-pub use judge::FrtoJudge;
 pub use machine::{
     Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, Reopening, Resumption,
 };
+pub use passive::PassiveFrto;
 
 use machine::{Outcome, Step};
 

@@ -1,10 +1,9 @@
 //! Was that retransmission wrong? Detectors, each a pure machine over facts.
 //!
-//! A sender asks those that it acts on; [`Judges`] ask any of them about any sender.
+//! A sender asks those that it acts on; [`PassiveDetectors`] ask any of them about any sender.
 
-mod acting;
 mod badrexmit;
-mod bench;
+mod custom;
 mod detectors;
 mod dsack;
 mod dsack_causes;
@@ -16,11 +15,12 @@ mod eifel_rxt;
 mod eifel_safe;
 mod episode;
 pub mod frto;
-mod judges;
+mod id;
 mod originals;
+mod passive;
 mod path;
-mod prototype;
 mod rfc3522;
+mod set;
 mod undo_linux;
 
 use alloc::boxed::Box;
@@ -28,12 +28,9 @@ use core::fmt::Debug;
 
 use crate::flight::{AckFacts, Sent};
 
-pub(crate) use acting::acting;
 pub use badrexmit::BadRetransmit;
-pub(crate) use bench::{Beginning, Bench};
-pub use detectors::{
-    DETECTORS, DUALRTT_THRESHOLDS, DetectorKind, UNITED, UnknownDetector, detector,
-};
+pub use custom::CustomDetector;
+pub use detectors::{COMPOSITE_DETECTORS, DETECTORS, DetectorKind, Family, Needs};
 pub use dsack::Dsack;
 pub use dsack_causes::DsackCauses;
 pub use dsack_linux::DsackLinux;
@@ -44,12 +41,13 @@ pub use eifel_rxt::EifelRxt;
 pub use eifel_safe::EifelSafe;
 pub use episode::{Episode, EpisodeKind};
 pub use frto::{
-    Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoJudge, FrtoVariant, Reopening, Resumption,
+    Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, PassiveFrto, Reopening, Resumption,
 };
-pub use judges::{Judges, Judgment};
+pub use id::{DetectorError, DetectorId};
 pub use originals::Originals;
-pub use prototype::Prototype;
+pub use passive::{DetectorVerdict, PassiveDetectors};
 pub use rfc3522::Rfc3522;
+pub(crate) use set::{Beginning, DetectorSet};
 pub use undo_linux::UndoLinux;
 
 /// What a detector says of a retransmission.
@@ -104,7 +102,7 @@ pub enum Why {
     NetworkDuplicates,
     /// It needs to be told of the path, and was not.
     PathUnknown,
-    /// What a [`Prototype`] says that no other detector does.
+    /// What a [`CustomDetector`] says that no other detector does.
     Other(&'static str),
 }
 

@@ -4,14 +4,15 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::prototypes::Parts;
-use super::{POLICIES, Policy, Prototypes, Question, SumError, terms};
+use super::{Policy, Prototypes, Question, SumError, policies, terms};
 use crate::profile::Profile;
-use crate::{response, spurious};
+use crate::response;
+use crate::spurious::{CustomDetector, DetectorError, DetectorId};
 
 /// What is done in a sum's place for each question.
 pub(super) struct Named<'a> {
-    pub policies: Vec<&'static Policy>,
-    pub detectors: Vec<&'a spurious::Prototype>,
+    pub policies: Vec<Policy>,
+    pub detectors: Vec<&'a CustomDetector>,
     pub response: Option<&'a response::Prototype>,
 }
 
@@ -33,10 +34,12 @@ pub(super) fn named<'a>(
         if is_first && (parts.detector.is_some() || parts.response.is_some()) {
             return Err(SumError::NoRecovery { sum: sum() });
         }
-        let policies = policies_of(parts).map_err(|found| SumError::Unknown {
-            sum: sum(),
-            found,
-            known: terms().chain(prototypes.names()).collect::<Vec<_>>().join(", "),
+        let policies = policies_of(parts).map_err(|found| match found.parse::<DetectorId>() {
+            Err(error @ DetectorError::Threshold(_)) => SumError::Detector { sum: sum(), error },
+            _ => {
+                let known = terms().chain(prototypes.names()).collect::<Vec<_>>().join(", ");
+                SumError::Unknown { sum: sum(), found, known }
+            }
         })?;
         let added = named.add(policies, profile).and_then(|()| named.add_own(parts));
         added.map_err(|(first, second)| SumError::Twice { sum: sum(), first, second })?;
@@ -51,12 +54,12 @@ pub(super) fn named<'a>(
 impl<'a> Named<'a> {
     fn add(
         &mut self,
-        policies: impl Iterator<Item = &'static Policy>,
+        policies: impl Iterator<Item = Policy>,
         profile: Option<&'static Profile>,
     ) -> Result<(), Clash> {
         for policy in policies {
             let own = self.response.filter(|_| policy.question == Question::Response);
-            let mut others = self.policies.iter().filter(|other| other.rules_out(policy));
+            let mut others = self.policies.iter().filter(|other| other.rules_out(&policy));
             let first = match (profile, policy.question) {
                 (Some(profile), Question::Recovery) => Some(profile.name),
                 _ => others.next().map(|other| other.name).or(own.map(|own| own.name)),
@@ -90,18 +93,21 @@ impl<'a> Named<'a> {
 
 /// The policies that are left of one term: itself, or a detector and behind a colon its response.
 /// The error is what is none.
-fn policies_of(parts: Parts<'_, '_>) -> Result<impl Iterator<Item = &'static Policy>, String> {
-    let named = |name: &str| POLICIES.iter().find(|policy| policy.name == name);
+fn policies_of(parts: Parts<'_, '_>) -> Result<impl Iterator<Item = Policy>, String> {
+    let named = |name: &str| match name.parse() {
+        Ok(detector) => Policy::of_detector(detector),
+        Err(_) => policies().find(|policy| policy.name == name),
+    };
     let joined = |term: &str| {
         let colons = term.match_indices(':').map(|(at, _)| (&term[..at], &term[at + 1..]));
         let mut pairs = colons.filter_map(|(head, tail)| Some((named(head)?, named(tail)?)));
-        pairs.find(|(head, tail)| head.detects() && tail.question == Question::Response)
+        pairs.find(|(head, tail)| head.detector().is_some() && tail.question == Question::Response)
     };
     let found = match parts.rest {
         None => [None, None],
         Some(term) => match (named(term), joined(term)) {
             // Behind a colon stands a detector's response, and nobody else's.
-            (Some(policy), _) if parts.response.is_none() || policy.detects() => {
+            (Some(policy), _) if parts.response.is_none() || policy.detector().is_some() => {
                 [Some(policy), None]
             }
             (None, Some((head, tail))) => [Some(head), Some(tail)],

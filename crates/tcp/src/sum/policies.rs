@@ -1,42 +1,16 @@
 //! The table of policies.
 
-use alloc::boxed::Box;
-
 use rtolab_time::Duration;
 
-use super::{Policy, Question};
+use super::{Policy, Question, Sets};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, DsackForm, EifelForm, FrtoVariant, Logarithm, Parity,
-    PartialAckTimer, PrrBound, Reduction, Response, RestartFrom, RtoFloor, SackRules, Sampling,
-    SlowStartExit, Threshold,
+    Algorithm, Arithmetic, Bugfix, Config, Parity, PartialAckTimer, PrrBound, Reduction, Response,
+    RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit,
 };
-use crate::congestion::{CONTROL_TERMS, ControlTerm};
-use crate::spurious::UndoLinux;
+use crate::congestion::CONTROL_TERMS;
 
-/// Every policy that a sum may name: a new algorithm is one file and one row here, or a row of
-/// `controls!` in `congestion.rs`.
-pub const POLICIES: &[Policy] = &{
-    const BEFORE: usize = BEFORE_CONTROLS.len();
-    const AFTER: usize = BEFORE + CONTROL_TERMS.len();
-    let mut all = [BEFORE_CONTROLS[0]; AFTER + AFTER_CONTROLS.len()];
-    let mut row = 1;
-    while row < all.len() {
-        all[row] = match row {
-            0..BEFORE => BEFORE_CONTROLS[row],
-            BEFORE..AFTER => {
-                let ControlTerm { name, title, source, set } = CONTROL_TERMS[row - BEFORE];
-                congestion(name, title, source, set)
-            }
-            _ => AFTER_CONTROLS[row - AFTER],
-        };
-        row += 1;
-    }
-    all
-};
-
-/// A row begins with the question that the policy answers; then its name, what it is, who published
-/// it, and what it sets.
-const BEFORE_CONTROLS: &[Policy] = &[
+/// The loss recoveries.
+pub(super) const RECOVERIES: &[Policy] = &[
     recovery("tahoe", "Tahoe, bugfix as the scenario sets it", "Jacobson 1988", tahoe),
     recovery("tahoe:no-bugfix", "Tahoe without bugfix", "Jacobson 1988", |c| {
         tahoe(c);
@@ -127,151 +101,12 @@ const BEFORE_CONTROLS: &[Policy] = &[
         rack(c);
         c.recovery.rack.tail_loss_probe = false;
     }),
-    timeout("frto", "F-RTO as first published", "report C-2002-07 section 3", |c| {
-        c.frto = Some(FrtoVariant::Report);
-    }),
-    timeout("frto:rfc4138", "F-RTO, experimental", "RFC 4138 section 2.1", |c| {
-        c.frto = Some(FrtoVariant::Rfc4138);
-    }),
-    timeout("frto:rfc5682", "F-RTO, standard", "RFC 5682 section 2.1", |c| {
-        c.frto = Some(FrtoVariant::Rfc5682);
-    }),
-    timeout("frto:rfc5682-sack", "F-RTO with SACK", "RFC 5682 section 3.1", |c| {
-        c.frto = Some(FrtoVariant::Rfc5682Sack);
-    }),
-    timeout("frto:linux", "F-RTO that undoes the timeout", "Linux 6.1, tcp_process_loss", |c| {
-        c.frto = Some(FrtoVariant::Linux);
-    }),
-    timeout(
-        "frto:ns2",
-        "F-RTO as simulated, spurious_response_ 2",
-        "ns-2.35, tcp.cc and tcp-sack1.cc",
-        |c| {
-            c.frto = Some(FrtoVariant::Ns2);
-        },
-    ),
-    timeout(
-        "eifel:forward",
-        "by timestamps, going on as F-RTO does",
-        "report C-2002-07 section 6",
-        |c| {
-            c.frto = Some(FrtoVariant::Eifel);
-            c.timestamps = true;
-        },
-    ),
-    spurious("eifel", "by timestamps, for timeouts", "Ludwig and Katz 2000", |c| {
-        eifel(c, EifelForm::LudwigKatz);
-    }),
-    spurious(
-        "eifel:rfc3522",
-        "by timestamps, for timeouts and fast retransmits",
-        "RFC 3522 section 3.2",
-        |c| {
-            eifel(c, EifelForm::Rfc3522);
-        },
-    ),
-    spurious(
-        "eifel:safe",
-        "by timestamps, the original's echo only",
-        "RFC 3522 section 3.4",
-        |c| {
-            eifel(c, EifelForm::Safe);
-        },
-    ),
-    spurious(
-        "eifel:rxt",
-        "by marks on retransmissions, of this laboratory's hosts",
-        "draft-ludwig-tsvwg-tcp-rxt-flag-03",
-        |c| {
-            c.detectors.eifel = Some(EifelForm::Flag);
-        },
-    ),
-    spurious(
-        "eifel:two-bits",
-        "by marks that any ACK echoes",
-        "Ludwig and Katz 2000, two reserved bits",
-        |c| {
-            c.detectors.eifel = Some(EifelForm::TwoBits);
-        },
-    ),
-    spurious(
-        "badrexmit",
-        "an ACK within half a round trip",
-        "FreeBSD, tcp_input.c; Allman and Paxson 1999 section 2.8",
-        |c| {
-            c.detectors.bad_retransmit = true;
-        },
-    ),
-    spurious(
-        "dualrtt",
-        "an ACK within a fraction of the smallest round trip",
-        "Fu and Atiquzzaman 2004 section IV",
-        |c| {
-            c.detectors.dualrtt = true;
-        },
-    ),
-    spurious("dualrtt:physical", "by the spacing of acknowledgments", "this laboratory", |c| {
-        dualrtt(c, Threshold::Physical);
-    }),
-    spurious(
-        "dualrtt:paper-ln",
-        "by the paper's model, natural logarithm",
-        "Fu and Atiquzzaman 2004, equation 3",
-        |c| {
-            dualrtt(c, Threshold::Paper(Logarithm::Natural));
-        },
-    ),
-    spurious(
-        "dualrtt:paper-log10",
-        "by the paper's model, decimal logarithm",
-        "Fu and Atiquzzaman 2004, equation 3",
-        |c| {
-            dualrtt(c, Threshold::Paper(Logarithm::Decimal));
-        },
-    ),
-    spurious(
-        "dualrtt:table",
-        "by the paper's table of bandwidths",
-        "Fu and Atiquzzaman 2004, Table V",
-        |c| {
-            dualrtt(c, Threshold::Table);
-        },
-    ),
-    spurious(
-        "dualrtt:online",
-        "by the paper's model of the measured path",
-        "Fu and Atiquzzaman 2004, section V",
-        |c| {
-            dualrtt(c, Threshold::Online);
-        },
-    ),
-    spurious("dsack", "all retransmissions reported by D-SACK", "RFC 3708 section 3", |c| {
-        c.detectors.dsack = Some(DsackForm::Rfc3708);
-    }),
-    spurious(
-        "dsack:linux",
-        "retransmissions counted, less those reported by D-SACK",
-        "Linux 6.1, tcp_check_dsack",
-        |c| {
-            c.detectors.dsack = Some(DsackForm::Linux);
-        },
-    ),
-    spurious(
-        "dsack:causes",
-        "all reported by D-SACK, but for lost ACKs",
-        "Pan, Mark and Shen 2002, section 5.3",
-        |c| {
-            c.detectors.dsack = Some(DsackForm::Causes);
-        },
-    ),
-    spurious(
-        "undo:linux",
-        "by timestamps and D-SACK, before F-RTO is asked",
-        "Linux 6, tcp_may_undo",
-        |c| {
-            c.detectors.add("undo:linux", || Box::new(UndoLinux::default()));
-        },
-    ),
+];
+
+/// The policies for the other questions, but for detectors: a new algorithm is one file and one row
+/// here or in [`RECOVERIES`]. A row begins with the question that the policy answers; then come its
+/// name, what it is, who published it, and what it sets.
+pub(super) const OTHERS: &[Policy] = &[
     response("none", "nothing changes, to compare with", "this laboratory", |c| {
         c.response = Some(Response::None);
     }),
@@ -385,9 +220,6 @@ const BEFORE_CONTROLS: &[Policy] = &[
     reduction("prr:ssrb", "PRR with its slow-start bound", "RFC 6937 section 3", |c| {
         c.recovery.reduction = Reduction::Prr(PrrBound::Ssrb);
     }),
-];
-
-const AFTER_CONTROLS: &[Policy] = &[
     slow_start("hystart", "HyStart++: a rise of round trips ends slow start", "RFC 9406", |c| {
         c.congestion.slow_start_exit = SlowStartExit::HyStartPlusPlus;
     }),
@@ -409,6 +241,11 @@ const AFTER_CONTROLS: &[Policy] = &[
     ),
 ];
 
+/// The congestion controls, which are rows of `controls!` in `congestion.rs`.
+pub(super) fn controls() -> impl Iterator<Item = Policy> {
+    CONTROL_TERMS.iter().map(|term| congestion(term.name, term.title, term.source, term.set))
+}
+
 /// Makes for each question the function that begins the rows which answer it.
 macro_rules! rows {
     ($($row:ident: $question:ident,)+) => {$(
@@ -418,15 +255,13 @@ macro_rules! rows {
             source: &'static str,
             set: fn(&mut Config),
         ) -> Policy {
-            Policy { name, question: Question::$question, about, source, set }
+            Policy { name, question: Question::$question, about, source, sets: Sets::Knobs(set) }
         }
     )+};
 }
 
 rows! {
     recovery: Recovery,
-    timeout: Timeout,
-    spurious: Spurious,
     response: Response,
     timer: Timer,
     reduction: Reduction,
@@ -467,14 +302,4 @@ fn rack(config: &mut Config) {
     if config.recovery.reduction == Reduction::AtOnce {
         config.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937);
     }
-}
-
-fn eifel(config: &mut Config, form: EifelForm) {
-    config.detectors.eifel = Some(form);
-    config.timestamps = true;
-}
-
-fn dualrtt(config: &mut Config, threshold: Threshold) {
-    config.detectors.dualrtt = true;
-    config.dualrtt.threshold = threshold;
 }

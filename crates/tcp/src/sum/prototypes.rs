@@ -2,13 +2,14 @@
 
 use alloc::vec::Vec;
 
-use crate::{response, spurious};
+use crate::response;
+use crate::spurious::CustomDetector;
 
 /// What a sum may name though no table lists it.
 #[derive(Clone, Debug, Default)]
 pub struct Prototypes {
     /// Detectors of spurious retransmissions.
-    pub detectors: Vec<spurious::Prototype>,
+    pub detectors: Vec<CustomDetector>,
     /// Responses to them.
     pub responses: Vec<response::Prototype>,
 }
@@ -16,7 +17,7 @@ pub struct Prototypes {
 /// A term, taken apart.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Parts<'a, 't> {
-    pub detector: Option<&'a spurious::Prototype>,
+    pub detector: Option<&'a CustomDetector>,
     pub response: Option<&'a response::Prototype>,
     /// What is left to be looked up.
     pub rest: Option<&'t str>,

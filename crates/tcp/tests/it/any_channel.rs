@@ -164,12 +164,14 @@ fn judges_each_episode_once(events: &[Event]) -> Result<(), TestCaseError> {
         match event {
             Event::Timeout(_) => (timed_out, episodes) = (true, episodes + 1),
             Event::FastRetransmit(_) => episodes += 1,
-            Event::Judged { detector, verdict, .. } if detector.starts_with("frto") => {
+            Event::Verdict { detector, verdict, .. }
+                if detector.to_string().starts_with("frto") =>
+            {
                 prop_assert!(timed_out, "{detector} says {verdict:?} of no timeout");
                 timed_out = false;
             }
-            Event::Judged { detector, verdict, .. } => {
-                let times = spoken.entry(*detector).or_insert(0);
+            Event::Verdict { detector, verdict, .. } => {
+                let times = spoken.entry(detector.to_string()).or_insert(0);
                 *times += 1;
                 prop_assert!(*times <= episodes, "{detector} says {verdict:?} of no episode");
             }

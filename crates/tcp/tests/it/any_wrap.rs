@@ -103,7 +103,7 @@ fn places(world: &World) -> BTreeSet<&'static str> {
     }
     let events = world.events()[0];
     let mut note = |holds: bool, place| holds.then(|| seen.insert(place));
-    note(events.iter().any(|event| matches!(event, Event::Judged { .. })), "verdict");
+    note(events.iter().any(|event| matches!(event, Event::Verdict { .. })), "verdict");
     seen
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::script;
 use crate::script::{Script, base};
 use rtolab_tcp::config::FirstAck;
-use rtolab_tcp::spurious::{DETECTORS, DUALRTT_THRESHOLDS, Judges, Verdict, Why, detector};
+use rtolab_tcp::spurious::{DetectorId, PassiveDetectors, Verdict, Why};
 use rtolab_tcp::{Cause, Config, Flags, Segment, Seq, sum};
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -106,11 +106,11 @@ fn a_form_that_goes_by_the_path_is_to_be_told_of_it() {
 
 /// All judges of a path whose bottleneck lets a segment of 1000 bytes pass every 92 ms.
 struct Watched {
-    judges: Judges,
+    judges: PassiveDetectors,
     /// In milliseconds.
     now: u64,
     next: u32,
-    said: BTreeMap<(u32, &'static str), (Verdict, u64)>,
+    said: BTreeMap<(u32, String), (Verdict, u64)>,
 }
 
 impl Watched {
@@ -119,7 +119,7 @@ impl Watched {
         let mut path = Config::default().dualrtt.path;
         path.rate = Rate::from_bits_per_second(50_000);
         path.delay = Some(Duration::from_millis(1400));
-        let judges = Judges::new(DETECTORS, Seq::FIRST + 1).knowing(path);
+        let judges = PassiveDetectors::new(DetectorId::all(), Seq::FIRST + 1).knowing(path);
         Self { judges, now: 0, next: 1, said: BTreeMap::new() }
     }
 
@@ -138,7 +138,7 @@ impl Watched {
         self.judges.acked(&segment, self.instant());
         while let Some(said) = self.judges.poll() {
             let at = said.at.since(Instant::START).nanos() / 1_000_000;
-            self.said.insert((said.episode, said.detector), (said.verdict, at));
+            self.said.insert((said.episode, said.detector.to_string()), (said.verdict, at));
         }
     }
 
@@ -160,7 +160,7 @@ impl Watched {
     /// The paper's example: twenty segments held up, the first of which times out twice. It is
     /// acknowledged 762 ms after its last retransmission, and the next within `answer` of its own.
     /// Who found that spurious then?
-    fn hiccup(&mut self, answer: u64) -> Vec<&'static str> {
+    fn hiccup(&mut self, answer: u64) -> Vec<String> {
         let (began, first) = (self.now, self.next);
         self.next += 20;
         for index in 0..20 {
@@ -179,13 +179,13 @@ impl Watched {
         self.send(first + 2);
         let early = |said: &(Verdict, u64)| said.0 == SPURIOUS && said.1 <= self.now;
         let dualrtt = |name: &str| name.starts_with("dualrtt");
-        let of = |key: &(u32, &str)| key.0 == episode && dualrtt(key.1);
+        let of = |key: &(u32, String)| key.0 == episode && dualrtt(&key.1);
         assert!(!self.said.iter().any(|(key, said)| of(key) && early(said)), "762 ms are no proof");
         self.now += answer;
         self.ack(first + 1);
         let at = self.now;
         let found = self.said.iter().filter(|(key, said)| of(key) && **said == (SPURIOUS, at));
-        let found = found.map(|((_, name), _)| *name).collect();
+        let found = found.map(|((_, name), _)| name.clone()).collect();
         self.ack(first + 19);
         self.send(self.next);
         self.now += 6000;
@@ -198,7 +198,7 @@ impl Watched {
     fn bound(&self) -> Option<u64> {
         (1..762).rev().find(|answer| {
             let mut copy = Self { judges: self.judges.clone(), said: BTreeMap::new(), ..*self };
-            copy.hiccup(*answer).contains(&"dualrtt:online")
+            copy.hiccup(*answer).contains(&"dualrtt:online".to_string())
         })
     }
 }
@@ -227,27 +227,23 @@ fn t_dr_2_the_thresholds_of_the_papers_example() {
             let mut path = Watched::new();
             path.transfer(9, 2800);
             let all = path.hiccup(answer);
-            assert_eq!(all.contains(&found), expected, "{found} {answer} ms: {all:?}");
+            assert_eq!(all.contains(&found.to_string()), expected, "{found} {answer} ms: {all:?}");
         }
     }
 }
 
 #[test]
 fn a_threshold_that_is_asked_for_by_name_is_what_the_name_says() {
-    let tau = |name: &str| name["dualrtt:".len()..].parse::<f64>().unwrap();
-    for kind in DUALRTT_THRESHOLDS.iter().filter(|kind| tau(kind.name) * 2800.0 < 762.0) {
-        assert_eq!(detector(kind.name).unwrap().about, kind.about);
-        let bound = (tau(kind.name) * 2800.0).ceil() as u64;
+    for tau in [10, 25, 40, 80, 100, 200_u32] {
+        let name = format!("dualrtt:{}", f64::from(tau) / 1000.0);
+        let id: DetectorId = name.parse().unwrap();
+        assert_eq!(id.to_string(), name);
+        let bound = (f64::from(tau) * 2.8).ceil() as u64;
         for (answer, expected) in [(bound - 1, true), (bound, false)] {
             let mut path = Watched::new();
-            path.judges = Judges::new([kind], Seq::FIRST + 1);
+            path.judges = PassiveDetectors::new([id], Seq::FIRST + 1);
             path.transfer(9, 2800);
-            assert_eq!(
-                path.hiccup(answer).contains(&kind.name),
-                expected,
-                "{} {answer}",
-                kind.name
-            );
+            assert_eq!(path.hiccup(answer).contains(&name), expected, "{name} {answer}");
         }
     }
 }
@@ -258,10 +254,10 @@ fn a_judge_that_is_not_told_of_the_path_is_blind_where_it_goes_by_it() {
     path.judges = path.judges.knowing(Config::default().dualrtt.path);
     path.transfer(9, 2800).hiccup(92);
     for name in ["dualrtt:paper-ln", "dualrtt:paper-log10", "dualrtt:table"] {
-        let (verdict, _) = path.said[&(0, name)];
+        let (verdict, _) = path.said[&(0, name.to_string())];
         assert_eq!(verdict, Verdict::Blind(Why::PathUnknown), "{name}");
     }
-    assert_eq!(path.said[&(0, "dualrtt:online")].0, SPURIOUS);
+    assert_eq!(path.said[&(0, "dualrtt:online".to_string())].0, SPURIOUS);
 }
 
 #[test]

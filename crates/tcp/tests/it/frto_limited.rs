@@ -184,7 +184,7 @@ fn probed(sum: &str) -> (End, End, Vec<Segment>, Segment) {
 
 fn verdict(end: &End) -> Option<Verdict> {
     end.events.iter().rev().find_map(|event| match event {
-        Event::Judged { verdict, .. } => Some(*verdict),
+        Event::Verdict { verdict, .. } => Some(*verdict),
         _ => None,
     })
 }

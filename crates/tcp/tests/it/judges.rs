@@ -11,16 +11,14 @@ mod frto;
 
 use bench::{Bench, SEGMENT, goes_back, gone_back_n, hiccup, instant, start_of};
 use proptest::prelude::*;
-use rtolab_tcp::spurious::{
-    DETECTORS, Detector, DetectorKind, DualRtt, Judges, Verdict, Why, detector,
-};
+use rtolab_tcp::spurious::{DETECTORS, DetectorId, PassiveDetectors, Verdict, Why};
 use rtolab_tcp::{Cause, Flags, Segment, Seq, Timestamps};
 
 use Verdict::{Blind, Genuine, Open, Spurious};
 
 #[test]
 fn t_dr_1_an_answer_within_a_tenth_of_the_smallest_round_trip() {
-    let mut bench = hiccup(DETECTORS);
+    let mut bench = hiccup(DetectorId::all());
     bench.ack(42_899, 2).sends(42_899, 3..=4);
     assert_eq!(bench.said("dualrtt"), None, "762 ms are no proof");
     bench.ack(42_991, 3);
@@ -29,18 +27,18 @@ fn t_dr_1_an_answer_within_a_tenth_of_the_smallest_round_trip() {
 
 #[test]
 fn t_dr_2_a_smaller_threshold_misses_it() {
-    fn by(make: fn() -> Box<dyn Detector>) -> Option<Verdict> {
-        let mut bench = hiccup(&[DetectorKind { make, ..*detector("dualrtt").unwrap() }]);
+    let by = |name: &str| {
+        let mut bench = hiccup([name.parse().unwrap()]);
         goes_back(&mut bench);
-        bench.verdict("dualrtt")
-    }
-    assert_eq!(by(|| Box::new(DualRtt::with_tau(25))), None);
-    assert_eq!(by(|| Box::new(DualRtt::with_tau(33))), Some(Spurious));
+        bench.verdict(name)
+    };
+    assert_eq!(by("dualrtt:0.025"), None);
+    assert_eq!(by("dualrtt:0.033"), Some(Spurious));
 }
 
 #[test]
 fn t_dr_3_a_loss_takes_a_round_trip_to_repair() {
-    let mut bench = hiccup(DETECTORS);
+    let mut bench = hiccup(DetectorId::all());
     bench.ack(44_937, 2).sends(44_937, 3..=4);
     bench.ack(47_737, 3).ack(47_829, 4).sends(47_829, 5..=22);
     assert_eq!(bench.said("dualrtt"), None);
@@ -50,21 +48,21 @@ fn t_dr_3_a_loss_takes_a_round_trip_to_repair() {
 
 #[test]
 fn t_dr_4_one_acknowledgment_for_several_hides_it() {
-    let mut bench = hiccup(DETECTORS);
+    let mut bench = hiccup(DetectorId::all());
     bench.ack(42_899, 6).sends(42_899, 7..=8);
     assert_eq!(bench.said("dualrtt"), None);
 }
 
 #[test]
 fn t_dr_5_so_does_one_for_two() {
-    let mut bench = hiccup(DETECTORS);
+    let mut bench = hiccup(DetectorId::all());
     bench.ack(42_899, 3);
     assert_eq!(bench.said("dualrtt"), None);
 }
 
 #[test]
 fn t_dr_6_the_first_acknowledgment_may_tell() {
-    let mut bench = hiccup(DETECTORS);
+    let mut bench = hiccup(DetectorId::all());
     bench.ack(42_237, 2);
     assert_eq!(bench.said("dualrtt"), Some((Spurious, 42_237)));
 }
@@ -197,7 +195,7 @@ fn a_retransmission_of_several_segments_is_each_of_them() {
 #[test]
 fn of_a_syn_nobody_can_tell() {
     let mut bench = Bench::new().with_timestamps();
-    bench.judges = Judges::new(DETECTORS, Seq::FIRST);
+    bench.judges = PassiveDetectors::new(DetectorId::all(), Seq::FIRST);
     let syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
     bench.judges.sent(&syn, instant(0), Cause::New);
     bench.judges.timeout(Seq::FIRST, instant(1000));
@@ -230,7 +228,7 @@ fn acknowledgments_of_nothing_known_are_passed_over() {
 
 #[test]
 fn an_unknown_detector_is_told_from_known_ones() {
-    let message = detector("eifle").unwrap_err().to_string();
+    let message = "eifle".parse::<DetectorId>().unwrap_err().to_string();
     let known = "unknown detector `eifle`; known are eifel, eifel:rfc3522, frto, frto:rfc4138, ";
     assert!(message.starts_with(known), "{message}");
     assert!(DETECTORS.iter().all(|kind| message.contains(kind.name)), "{message}");
@@ -302,9 +300,9 @@ proptest! {
         bench.judges.finish(instant(100));
         said.extend(std::iter::from_fn(|| bench.judges.poll()));
         for episode in 0..episodes {
-            for kind in DETECTORS {
-                let of = said.iter().filter(|s| (s.episode, s.detector) == (episode, kind.name));
-                prop_assert_eq!(of.count(), 1, "{} of episode {}", kind.name, episode);
+            for id in DetectorId::all() {
+                let of = said.iter().filter(|s| (s.episode, s.detector) == (episode, id));
+                prop_assert_eq!(of.count(), 1, "{} of episode {}", id, episode);
             }
         }
         prop_assert_eq!(said.len(), episodes as usize * DETECTORS.len());

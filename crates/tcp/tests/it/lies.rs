@@ -52,7 +52,7 @@ fn after_a_loss(lie: Lie, sender: &str, arrived: Range<usize>) -> Option<Verdict
     }
     a.sends(millis + 400);
     a.events.iter().find_map(|event| match event {
-        Event::Judged { verdict, .. } => Some(*verdict),
+        Event::Verdict { verdict, .. } => Some(*verdict),
         _ => None,
     })
 }

@@ -200,7 +200,7 @@ fn one_reversal_an_episode() {
 
 #[test]
 fn one_reversal_an_episode_whatever_the_response() {
-    for policy in sum::POLICIES.iter().filter(|policy| policy.question == Question::Response) {
+    for policy in sum::policies().filter(|policy| policy.question == Question::Response) {
         let mut s = ten_outstanding(&format!("sack+eifel+dsack+{}", policy.name));
         s.timeout().take();
         s.echoing(10).ack(1).verdict(SPURIOUS).take();
@@ -214,7 +214,7 @@ fn one_reversal_an_episode_whatever_the_response() {
 
 #[test]
 fn duplicates_are_discounted_whatever_the_response() {
-    let responses = sum::POLICIES.iter().filter(|policy| policy.question == Question::Response);
+    let responses = sum::policies().filter(|policy| policy.question == Question::Response);
     // The first sends all again, whose duplicates count as without any response.
     for policy in responses.filter(|policy| policy.name != "none") {
         for (recover, count) in [(RecoverOnUndo::Discount, 0), (RecoverOnUndo::Reset, 1)] {

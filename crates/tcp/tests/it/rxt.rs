@@ -30,7 +30,7 @@ fn timeout() -> Timeout {
 
 fn verdict(end: &End) -> Option<Verdict> {
     end.events.iter().rev().find_map(|event| match event {
-        Event::Judged { verdict, detector: "eifel:rxt", .. } => Some(*verdict),
+        Event::Verdict { verdict, detector, .. } if *detector == "eifel:rxt" => Some(*verdict),
         _ => None,
     })
 }

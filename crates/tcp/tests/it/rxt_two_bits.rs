@@ -36,7 +36,7 @@ fn timeout() -> Timeout {
 
 fn verdict(end: &End) -> Option<Verdict> {
     end.events.iter().rev().find_map(|event| match event {
-        Event::Judged { verdict, detector: "eifel:two-bits", .. } => Some(*verdict),
+        Event::Verdict { verdict, detector, .. } if *detector == "eifel:two-bits" => Some(*verdict),
         _ => None,
     })
 }

@@ -107,7 +107,7 @@ impl Wire {
 
     fn verdict(&self) -> Option<Verdict> {
         self.sender.events.iter().rev().find_map(|event| match event {
-            Event::Judged { verdict, .. } => Some(*verdict),
+            Event::Verdict { verdict, .. } => Some(*verdict),
             _ => None,
         })
     }

@@ -1,6 +1,4 @@
-DetectorKind {
-    name: "early",
-    about: "an acknowledgment comes within a quarter of the smallest round trip",
-    source: "docs/detector.md",
-    make: || Box::new(Early),
-}
+DetectorKind::new("early", "an ACK within a quarter of a round trip", "docs/detector.md", || {
+    Box::new(Early)
+})
+.acting(Family::Single, Response::Full)

@@ -22,7 +22,7 @@ impl Counts {
             Event::Timeout(_) => self.timeouts += 1,
             Event::FastRetransmit(_) => self.fast_retransmits += 1,
             Event::Probe(_) => self.probes += 1,
-            Event::Judged { verdict: Verdict::Spurious, kind, .. } => match kind {
+            Event::Verdict { verdict: Verdict::Spurious, kind, .. } => match kind {
                 EpisodeKind::Timeout => self.spurious_timeouts += 1,
                 EpisodeKind::FastRetransmit => self.spurious_fast_retransmits += 1,
             },

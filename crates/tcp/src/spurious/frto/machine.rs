@@ -1,6 +1,6 @@
 //! The machine that all forms of F-RTO share: what a sender tells it, what it advises, and the two
 //! acknowledgments that decide. It has two users: a sender that does as it is advised, and
-//! [`FrtoJudge`](super::FrtoJudge), who looks on.
+//! [`PassiveFrto`](super::PassiveFrto), who looks on.
 
 use super::Report;
 use super::eifel::Forward;
@@ -29,21 +29,6 @@ pub enum FrtoVariant {
     Ns2,
     /// Eifel that retransmits as F-RTO does (report C-2002-07 section 6).
     Eifel,
-}
-
-impl FrtoVariant {
-    /// As sums and tables say it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Report => "frto",
-            Self::Rfc4138 => "frto:rfc4138",
-            Self::Rfc5682 => "frto:rfc5682",
-            Self::Rfc5682Sack => "frto:rfc5682-sack",
-            Self::Linux => "frto:linux",
-            Self::Ns2 => "frto:ns2",
-            Self::Eifel => "eifel:forward",
-        }
-    }
 }
 
 /// What the timer expires upon.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use rtolab_tcp::spurious::{DETECTORS, DetectorKind, Judges, Verdict};
+use rtolab_tcp::spurious::{DetectorId, PassiveDetectors, Verdict};
 use rtolab_tcp::{Cause, Flags, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
 
@@ -19,19 +19,19 @@ pub fn instant(millis: u64) -> Instant {
 
 /// What happens at a sender, before judges.
 pub struct Bench {
-    pub judges: Judges,
+    pub judges: PassiveDetectors,
     pub timestamps: bool,
     /// What each detector said last, about which episode, and when.
-    pub said: BTreeMap<&'static str, (u32, Verdict, u64)>,
+    pub said: BTreeMap<String, (u32, Verdict, u64)>,
 }
 
 impl Bench {
     pub fn new() -> Self {
-        Self::of(DETECTORS)
+        Self::of(DetectorId::all())
     }
 
-    pub fn of(kinds: &[DetectorKind]) -> Self {
-        let judges = Judges::new(kinds, start_of(1));
+    pub fn of(detectors: impl IntoIterator<Item = DetectorId>) -> Self {
+        let judges = PassiveDetectors::new(detectors, start_of(1));
         Self { judges, timestamps: false, said: BTreeMap::new() }
     }
 
@@ -105,7 +105,8 @@ impl Bench {
     pub fn listen(&mut self) {
         while let Some(said) = self.judges.poll() {
             let millis = said.at.since(Instant::START).nanos() / 1_000_000;
-            let before = self.said.insert(said.detector, (said.episode, said.verdict, millis));
+            let before =
+                self.said.insert(said.detector.to_string(), (said.episode, said.verdict, millis));
             let spoken = before.is_some_and(|(episode, ..)| episode == said.episode);
             assert!(!spoken, "{} speaks twice of episode {}", said.detector, said.episode);
         }
@@ -123,8 +124,8 @@ impl Bench {
 
 /// The example of the DualRTT paper: the smallest round trip is 2.8 s, twenty segments are held up
 /// and the first of them, here the second, times out twice.
-pub fn hiccup(kinds: &[DetectorKind]) -> Bench {
-    let mut bench = Bench::of(kinds);
+pub fn hiccup(detectors: impl IntoIterator<Item = DetectorId>) -> Bench {
+    let mut bench = Bench::of(detectors);
     bench.sends(0, 1..=1).ack(2800, 1);
     for number in 2..=21 {
         bench.sends(28_990 + 92 * u64::from(number - 2), number..=number);

@@ -10,7 +10,7 @@ use rtolab_tcp::config::{
     RestartFrom, RestartOnDuplicate, Restarts, RtoFloor, RxtAnswer, SackOnTimeout, Sampling,
     SlowStart, TimerClock, Validation, WindowLimited,
 };
-use rtolab_tcp::sum::{self, POLICIES, Question};
+use rtolab_tcp::sum::{self, Question};
 use rtolab_time::{Duration, Rate};
 
 use super::base;
@@ -133,7 +133,7 @@ pub const SUMS: [&str; 110] = [
 /// Every loss recovery alone, and with every other policy.
 pub fn sums() -> Vec<String> {
     let of = |recovery: bool| {
-        POLICIES.iter().filter(move |policy| (policy.question == Question::Recovery) == recovery)
+        sum::policies().filter(move |policy| (policy.question == Question::Recovery) == recovery)
     };
     let pairs = of(true)
         .flat_map(|first| of(false).map(move |other| format!("{}+{}", first.name, other.name)));

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use rtolab_tcp::config::{Halving, InitialWindow, RtoFloor};
 use rtolab_tcp::spurious::{
-    DETECTORS, DetectorKind, DuplicateCause, Judges, Judgment, UNITED, Verdict,
+    COMPOSITE_DETECTORS, CustomDetector, DETECTORS, DetectorId, DetectorKind, DetectorVerdict,
+    DuplicateCause, PassiveDetectors, Verdict,
 };
 use rtolab_tcp::{
     Cause, Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum,
@@ -45,9 +46,6 @@ pub fn base() -> Config {
     config
 }
 
-/// What a policy sets.
-type Change = fn(&mut Config);
-
 /// A sender before its first segment.
 pub struct Setup {
     sum: String,
@@ -56,7 +54,7 @@ pub struct Setup {
     handshake: Duration,
     segments: u32,
     offered: u32,
-    unlisted: Option<(Change, DetectorKind)>,
+    unlisted: Option<DetectorKind>,
 }
 
 impl Setup {
@@ -109,20 +107,22 @@ impl Setup {
         self
     }
 
-    /// A policy and its judge that no table lists.
-    pub fn unlisted(mut self, set: Change, judge: DetectorKind) -> Self {
-        self.unlisted = Some((set, judge));
+    /// It acts on a detector that the registry does not list, which is passive besides.
+    pub fn unlisted(mut self, kind: DetectorKind) -> Self {
+        self.unlisted = Some(kind);
         self
     }
 
     /// Connects and sends what the windows allow: exactly these segments.
     pub fn sent(self, expected: RangeInclusive<u32>) -> Script {
         let mut config = sum::sender(&self.sum, &self.config).unwrap();
-        if let Some((set, _)) = self.unlisted {
-            set(&mut config);
+        let unlisted = self.unlisted.as_ref().map(CustomDetector::from);
+        if let Some(own) = &unlisted {
+            config.detectors.add_custom(own.clone());
         }
-        let judges =
-            DETECTORS.iter().chain(UNITED).chain(self.unlisted.as_ref().map(|(_, judge)| judge));
+        let names = DETECTORS.iter().chain(COMPOSITE_DETECTORS).map(|kind| kind.name);
+        let listed = names.map(|name| DetectorId::passive(name).unwrap());
+        let passive = listed.chain(unlisted.map(|own| (own.id(), own.detector)));
         let (timestamps, path) = (config.timestamps, config.dualrtt.path);
         let mut script = Script {
             connection: Connection::open(Arc::new(config)),
@@ -134,7 +134,7 @@ impl Setup {
             expected: true,
             verdict: None,
             duplicate: None,
-            judges: Judges::new(judges, Seq::FIRST).knowing(path),
+            judges: PassiveDetectors::of(passive, Seq::FIRST).knowing(path),
             judgments: Vec::new(),
             alike: true,
             timeouts: 0,
@@ -182,8 +182,8 @@ pub struct Script {
     /// What the duplicate comes from that the last event reports.
     duplicate: Option<DuplicateCause>,
     /// Detectors that look on, and what they have said.
-    judges: Judges,
-    judgments: Vec<Judgment>,
+    judges: PassiveDetectors,
+    judgments: Vec<DetectorVerdict>,
     /// Do the judges have the knobs of the sender's detectors?
     alike: bool,
     timeouts: usize,
@@ -240,7 +240,7 @@ impl Script {
                     self.judges.fast_retransmit(retransmission.seq, self.at);
                 }
                 Event::Probe(_) => self.probes += 1,
-                Event::Judged { verdict, detector, .. } => {
+                Event::Verdict { verdict, detector, .. } => {
                     self.verdict = Some(verdict);
                     self.judge_agrees(detector, verdict);
                 }
@@ -252,7 +252,7 @@ impl Script {
 
     /// What the sender's detector says, a judge who looks on says too, at the same time; but for a
     /// sender that has nothing to send, of which the judge sees only what it sends instead.
-    fn judge_agrees(&self, detector: &str, verdict: Verdict) {
+    fn judge_agrees(&self, detector: DetectorId, verdict: Verdict) {
         if self.alike && !matches!(verdict, Verdict::Blind(_)) {
             let said = self.judgments.iter().rfind(|said| said.detector == detector);
             let said = said.map(|said| (said.verdict, said.at));
@@ -357,7 +357,7 @@ impl Script {
         self
     }
 
-    /// Judges need no longer say what the sender's detectors do, which have other knobs.
+    /// PassiveDetectors need no longer say what the sender's detectors do, which have other knobs.
     pub fn unjudged(&mut self) -> &mut Self {
         self.alike = false;
         self

@@ -267,7 +267,7 @@ fn note_events(splice: &mut Splice, cwnd: u64, counts: &mut Counts) {
             Event::Connected => connected = true,
             Event::Reset => counts.reset_by_client += 1,
             Event::TimedOut => counts.timed_out += 1,
-            Event::Judged { verdict: Verdict::Spurious, .. } => {
+            Event::Verdict { verdict: Verdict::Spurious, .. } => {
                 let restored = leg.socket.connection.sender().window().cwnd > cwnd;
                 counts.undone += u64::from(restored);
                 counts.event(event);

@@ -100,7 +100,8 @@ impl Reversals {
         if acked > 0 {
             self.timed_out = None;
         }
-        let is_spurious = |e: &Event| matches!(e, Event::Judged { verdict: Verdict::Spurious, .. });
+        let is_spurious =
+            |e: &Event| matches!(e, Event::Verdict { verdict: Verdict::Spurious, .. });
         let begins = |e: &Event| matches!(e, Event::FastRetransmit(_));
         if events.iter().any(is_spurious) && !events.iter().any(begins) {
             // The echo itself cuts the threshold to a part of what was outstanding, which may be more.

@@ -1,5 +1,5 @@
-//! Detectors side by side, and the episodes that they are asked about: what a judge who looks on
-//! and a sender who acts share.
+//! Detectors side by side, and the episodes that they are asked about: those that a sender acts on,
+//! or passive ones.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -9,16 +9,16 @@ use rtolab_time::Instant;
 
 use super::duplicates::{DuplicateCause, Duplicates, Retransmissions};
 use super::path::Path;
-use super::{Detector, Episode, EpisodeKind, Judgment, Verdict};
-use crate::config::KnownPath;
+use super::{Detector, DetectorId, DetectorVerdict, Episode, EpisodeKind, Verdict};
+use crate::config::{Config, KnownPath};
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 
 /// Detectors that are told of retransmissions and acknowledgments. Each says one thing at most of
 /// an [`Episode`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bench {
-    seats: Vec<Seat>,
+pub(crate) struct DetectorSet {
+    slots: Vec<Slot>,
     episode: Option<Episode>,
     episodes: u32,
     known: KnownPath,
@@ -27,13 +27,15 @@ pub(crate) struct Bench {
     dsack_seen: bool,
     resent: Retransmissions,
     duplicates: Duplicates,
-    judgments: VecDeque<Judgment>,
+    verdicts: VecDeque<DetectorVerdict>,
 }
 
 #[derive(Clone, Debug)]
-struct Seat {
-    name: &'static str,
+struct Slot {
+    id: DetectorId,
     detector: Box<dyn Detector>,
+    /// Does it hear of timeouts only?
+    timeouts_only: bool,
     /// Has it spoken in this episode?
     decided: bool,
 }
@@ -53,13 +55,23 @@ pub(crate) struct Beginning {
     pub at: Instant,
 }
 
-impl Bench {
+impl DetectorSet {
     /// These detectors, asked in this order.
-    pub fn of(detectors: impl IntoIterator<Item = (&'static str, Box<dyn Detector>)>) -> Self {
-        let seat = |(name, detector)| Seat { name, detector, decided: false };
-        let seats: Vec<_> = detectors.into_iter().map(seat).collect();
-        let path = (!seats.is_empty()).then(Box::default);
-        Self { seats, path, ..Self::default() }
+    pub fn of(detectors: impl IntoIterator<Item = (DetectorId, Box<dyn Detector>)>) -> Self {
+        let slot = |(id, detector)| Slot { id, detector, timeouts_only: false, decided: false };
+        let slots: Vec<_> = detectors.into_iter().map(slot).collect();
+        let path = (!slots.is_empty()).then(Box::default);
+        Self { slots, path, ..Self::default() }
+    }
+
+    /// Those that a sender with this configuration acts on. F-RTO, which also says what to send, is
+    /// not among them.
+    pub fn acting(config: &Config) -> Self {
+        let mut set = Self::of(config.detectors.make(config.dualrtt)).knowing(config.dualrtt.path);
+        for slot in &mut set.slots {
+            slot.timeouts_only = slot.id.acting().is_some_and(|acting| acting.timeouts_only);
+        }
+        set
     }
 
     /// The same, told of the path.
@@ -80,7 +92,7 @@ impl Bench {
 
     /// Is there nobody to ask?
     pub fn is_empty(&self) -> bool {
-        self.seats.is_empty()
+        self.slots.is_empty()
     }
 
     /// The episode under way.
@@ -93,7 +105,7 @@ impl Bench {
     /// detector has spoken.
     pub fn begin(&mut self, beginning: Beginning) -> u32 {
         let Beginning { kind, seq, max, sack, probe, at } = beginning;
-        let undecided = self.seats.iter().all(|seat| !seat.decided);
+        let undecided = self.slots.iter().all(|slot| !slot.decided);
         if let (EpisodeKind::Timeout, Some(episode)) = (kind, &mut self.episode) {
             if episode.kind == kind && episode.seq == seq && undecided {
                 episode.timeouts += 1;
@@ -146,8 +158,10 @@ impl Bench {
             return self.probed(sent);
         }
         episode.retransmissions += 1;
-        for seat in &mut self.seats {
-            seat.detector.on_retransmission(sent, episode);
+        for slot in &mut self.slots {
+            if !slot.timeouts_only || sent.cause == Cause::Timeout {
+                slot.detector.on_retransmission(sent, episode);
+            }
         }
     }
 
@@ -155,8 +169,8 @@ impl Bench {
     fn probed(&mut self, sent: &Sent) {
         let Some(episode) = &mut self.episode else { return };
         episode.retransmissions += 1;
-        for seat in &mut self.seats {
-            seat.detector.on_probe(sent, episode);
+        for slot in &mut self.slots {
+            slot.detector.on_probe(sent, episode);
         }
     }
 
@@ -202,12 +216,12 @@ impl Bench {
     /// Asks those that have not spoken in this episode.
     pub fn ask(&mut self, at: Instant, mut question: impl FnMut(&mut dyn Detector) -> Verdict) {
         let Some(episode) = self.episode else { return };
-        for seat in self.seats.iter_mut().filter(|seat| !seat.decided) {
-            let verdict = question(seat.detector.as_mut());
+        for slot in self.slots.iter_mut().filter(|slot| !slot.decided) {
+            let verdict = question(slot.detector.as_mut());
             if verdict != Verdict::Open {
-                seat.decided = true;
-                let (episode, detector) = (episode.number, seat.name);
-                self.judgments.push_back(Judgment { episode, detector, verdict, at });
+                slot.decided = true;
+                let (episode, detector) = (episode.number, slot.id);
+                self.verdicts.push_back(DetectorVerdict { episode, detector, verdict, at });
             }
         }
     }
@@ -215,17 +229,17 @@ impl Bench {
     /// The episode ends, and those that have not spoken say their last word.
     pub fn end(&mut self, at: Instant) {
         let Some(episode) = self.episode.take() else { return };
-        for seat in &mut self.seats {
-            if !core::mem::take(&mut seat.decided) {
-                let verdict = seat.detector.at_end(&episode);
-                let (episode, detector) = (episode.number, seat.name);
-                self.judgments.push_back(Judgment { episode, detector, verdict, at });
+        for slot in &mut self.slots {
+            if !core::mem::take(&mut slot.decided) {
+                let verdict = slot.detector.at_end(&episode);
+                let (episode, detector) = (episode.number, slot.id);
+                self.verdicts.push_back(DetectorVerdict { episode, detector, verdict, at });
             }
         }
     }
 
     /// The next thing that a detector says.
-    pub fn poll(&mut self) -> Option<Judgment> {
-        self.judgments.pop_front()
+    pub fn poll(&mut self) -> Option<DetectorVerdict> {
+        self.verdicts.pop_front()
     }
 }

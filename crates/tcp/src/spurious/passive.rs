@@ -1,57 +1,64 @@
-//! Judges: what each detector would say of a sender's timeouts and fast retransmits, whatever the
+//! Passive detectors: what each would say of a sender's timeouts and fast retransmits, whatever the
 //! sender makes of them.
+
+use alloc::boxed::Box;
 
 use rtolab_time::Instant;
 
-use super::bench::{Beginning, Bench};
-use super::{DetectorKind, Duplicates, EpisodeKind, Prototype, Verdict, Why};
-use crate::config::KnownPath;
+use super::set::{Beginning, DetectorSet};
+use super::{Detector, DetectorId, Duplicates, EpisodeKind, Verdict, Why};
+use crate::config::{DualRttConfig, KnownPath};
 use crate::flight::{AckFacts, Cause, Flight};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
-/// Detectors that look on.
+/// Detectors on which no sender acts.
 ///
 /// They are told what happens at the sender in its order: an acknowledgment before the timeout or
 /// fast retransmit that it leads to, and this before the segments that leave for it. Each says one
 /// thing at most of an [`Episode`](super::Episode).
 #[derive(Clone, Debug)]
-pub struct Judges {
+pub struct PassiveDetectors {
     flight: Flight,
-    bench: Bench,
+    set: DetectorSet,
     /// Does the episode's own retransmission still have to leave?
     awaited: bool,
 }
 
 /// What a detector says of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Judgment {
+pub struct DetectorVerdict {
     /// The number of the episode.
     pub episode: u32,
     /// Which detector.
-    pub detector: &'static str,
+    pub detector: DetectorId,
     /// What it says; [`Verdict::Open`] where the episode ended without a word.
     pub verdict: Verdict,
     /// When it said so.
     pub at: Instant,
 }
 
-impl Judges {
-    /// Judges of a connection that sends from `seq` on: [`Seq::FIRST`], where its SYN is seen.
-    pub fn new<'a>(kinds: impl IntoIterator<Item = &'a DetectorKind>, seq: Seq) -> Self {
-        Self::of(kinds.into_iter().map(Prototype::from), seq)
+impl PassiveDetectors {
+    /// Those of the registry, of a connection that sends from `seq` on: [`Seq::FIRST`], where its
+    /// SYN is seen.
+    pub fn new(detectors: impl IntoIterator<Item = DetectorId>, seq: Seq) -> Self {
+        let make = |id: DetectorId| Some((id, id.make(DualRttConfig::default())?));
+        Self::of(detectors.into_iter().filter_map(make), seq)
     }
 
-    /// The same with copies of these.
-    pub fn of(detectors: impl IntoIterator<Item = Prototype>, seq: Seq) -> Self {
-        let bench = Bench::of(detectors.into_iter().map(|one| (one.name, one.detector)));
-        Self { flight: Flight::starting_at(seq), bench, awaited: false }
+    /// The same of any detectors, which have seen nothing yet.
+    pub fn of(
+        detectors: impl IntoIterator<Item = (DetectorId, Box<dyn Detector>)>,
+        seq: Seq,
+    ) -> Self {
+        let set = DetectorSet::of(detectors);
+        Self { flight: Flight::starting_at(seq), set, awaited: false }
     }
 
     /// The same, told of the path what the sender is told.
     #[must_use]
     pub fn knowing(mut self, path: KnownPath) -> Self {
-        self.bench = self.bench.knowing(path);
+        self.set = self.set.knowing(path);
         self
     }
 
@@ -74,22 +81,22 @@ impl Judges {
         let max = self.flight.max();
         let again = segment.seq < max;
         self.flight.sent(segment, at, self.cause_of(segment, cause));
-        let Some(episode) = self.bench.episode().copied() else {
+        let Some(episode) = self.set.episode().copied() else {
             let probe = self.flight.segment_at(segment.seq).filter(|_| cause == Cause::Probe);
             if let Some(probe) = probe.filter(|_| again) {
-                self.bench.resent(probe, max);
+                self.set.resent(probe, max);
             }
             return;
         };
         if segment.end() > max {
-            self.bench.sent_new();
+            self.set.sent_new();
         }
         if again && !segment.flags.has(Flags::SYN) {
             self.awaited &= !covers(segment, episode.seq);
             let from = segment.seq.max(self.flight.una());
             let resent = self.flight.segments_from(from);
             for sent in resent.take_while(|sent| sent.seq < segment.end() && sent.seq < max) {
-                self.bench.resent(sent, max);
+                self.set.resent(sent, max);
             }
         }
     }
@@ -102,7 +109,7 @@ impl Judges {
             return None;
         }
         let facts = self.flight.acked(segment, at);
-        self.bench.acked(&facts);
+        self.set.acked(&facts);
         Some(facts)
     }
 
@@ -113,22 +120,22 @@ impl Judges {
 
     /// How many duplicates were reported, by cause.
     pub const fn duplicates(&self) -> Duplicates {
-        self.bench.duplicates()
+        self.set.duplicates()
     }
 
     /// Nothing more will happen: what is left open is said to be.
     pub fn finish(&mut self, at: Instant) {
-        self.bench.end(at);
+        self.set.end(at);
     }
 
     /// The next thing that a detector says.
-    pub fn poll(&mut self) -> Option<Judgment> {
-        self.bench.poll()
+    pub fn poll(&mut self) -> Option<DetectorVerdict> {
+        self.set.poll()
     }
 
     /// What an episode's own retransmission is sent for, whoever saw it leave.
     fn cause_of(&self, segment: &Segment, cause: Cause) -> Cause {
-        match self.bench.episode() {
+        match self.set.episode() {
             Some(episode) if self.awaited && covers(segment, episode.seq) => match episode.kind {
                 EpisodeKind::Timeout => Cause::Timeout,
                 EpisodeKind::FastRetransmit => Cause::FastRetransmit,
@@ -138,8 +145,8 @@ impl Judges {
     }
 
     fn begin(&mut self, kind: EpisodeKind, seq: Seq, at: Instant) -> u32 {
-        let before = self.bench.episode().map(|episode| episode.number);
-        let number = self.bench.begin(Beginning {
+        let before = self.set.episode().map(|episode| episode.number);
+        let number = self.set.begin(Beginning {
             kind,
             seq,
             max: self.flight.max(),
@@ -150,7 +157,7 @@ impl Judges {
         self.awaited = true;
         let syn = self.flight.segment_at(seq).is_some_and(|sent| sent.flags.has(Flags::SYN));
         if syn && before != Some(number) {
-            self.bench.ask(at, |_| Verdict::Blind(Why::Handshake));
+            self.set.ask(at, |_| Verdict::Blind(Why::Handshake));
         }
         number
     }

@@ -6,13 +6,13 @@ use alloc::boxed::Box;
 use rtolab_time::Instant;
 
 use super::{SendPermission, Sender};
-use crate::config::EifelForm;
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
-use crate::response::Finding;
+use crate::response::Detection;
 use crate::seq::Seq;
 use crate::spurious::{
-    Advice, Beginning, Bench, Episode, EpisodeKind, Reopening, Resumption, Verdict, acting,
+    Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, Needs, Reopening, Resumption,
+    Verdict,
 };
 
 impl Sender {
@@ -21,22 +21,22 @@ impl Sender {
         let max = self.flight.max();
         let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
         let probe = self.outstanding_probe();
-        self.bench().begin(Beginning { kind, seq: head.seq, max, sack, probe, at });
+        self.detectors().begin(Beginning { kind, seq: head.seq, max, sack, probe, at });
         let mut resent = *head;
         resent.transmissions = head.transmissions.saturating_add(1);
         (resent.last_sent, resent.cause) = (at, Cause::Timeout);
         resent.timestamp = self.timestamp(at);
         resent.marked = self.marks();
-        self.bench().resent(&resent, max);
+        self.detectors().resent(&resent, max);
     }
 
-    fn bench(&mut self) -> &mut Bench {
-        self.bench.get_or_insert_with(|| Box::new(acting(&self.config)))
+    fn detectors(&mut self) -> &mut DetectorSet {
+        self.detectors.get_or_insert_with(|| Box::new(DetectorSet::acting(&self.config)))
     }
 
     /// Do retransmissions carry a mark?
     pub(crate) fn marks(&self) -> bool {
-        self.config.detectors.eifel.is_some_and(EifelForm::marks)
+        self.config.detectors.need(Needs::Marks)
     }
 
     /// The segment at `seq` was sent again. Of what the timer has sent again the detectors have
@@ -46,10 +46,10 @@ impl Sender {
             return;
         }
         if cause == Cause::Probe {
-            self.bench();
+            self.detectors();
         }
-        if let (Some(bench), Some(sent)) = (&mut self.bench, self.flight.segment_at(seq)) {
-            bench.resent(sent, self.flight.max());
+        if let (Some(set), Some(sent)) = (&mut self.detectors, self.flight.segment_at(seq)) {
+            set.resent(sent, self.flight.max());
         }
     }
 
@@ -76,7 +76,7 @@ impl Sender {
             let (seq, max) = (self.first_retransmission(), self.flight.max());
             let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
             let probe = self.outstanding_probe();
-            self.bench().begin(Beginning { kind, seq, max, sack, probe, at });
+            self.detectors().begin(Beginning { kind, seq, max, sack, probe, at });
             self.save(before);
         }
     }
@@ -84,22 +84,22 @@ impl Sender {
     /// Does any detector want to hear of acknowledgments? A report of what arrived twice needs none
     /// before it.
     #[inline]
-    pub(super) fn is_judging(&self) -> bool {
-        self.bench.as_ref().is_some_and(|bench| !bench.is_empty())
+    pub(super) fn awaits_verdict(&self) -> bool {
+        self.detectors.as_ref().is_some_and(|set| !set.is_empty())
             || self.frto.as_ref().is_some_and(|frto| !frto.is_idle())
     }
 
     /// Asks the detectors about the last timeout or fast retransmit, and does as they advise.
     #[inline]
-    pub(super) fn judge(&mut self, facts: &AckFacts) -> Settled {
-        let asked = self.is_judging() || facts.dsack.is_some();
-        if asked { self.judge_by_all(facts) } else { Settled::No }
+    pub(super) fn detect(&mut self, facts: &AckFacts) -> Settled {
+        let asked = self.awaits_verdict() || facts.dsack.is_some();
+        if asked { self.detect_by_all(facts) } else { Settled::No }
     }
 
-    fn judge_by_all(&mut self, facts: &AckFacts) -> Settled {
-        let episode = self.bench.as_ref().and_then(|bench| bench.episode().copied());
+    fn detect_by_all(&mut self, facts: &AckFacts) -> Settled {
+        let episode = self.detectors.as_ref().and_then(|set| set.episode().copied());
         let found = self.ask(facts, episode);
-        if let Some(found) = found.filter(|found| !found.detector.starts_with("dsack")) {
+        if let Some(found) = found.filter(|found| !found.waits_for_frto()) {
             let settled = self.respond_to(&found, facts);
             if settled.ends() {
                 return settled;
@@ -107,7 +107,7 @@ impl Sender {
         }
         let settled = self.ask_frto(facts, episode);
         match found {
-            Some(found) if !settled.ends() && found.detector.starts_with("dsack") => {
+            Some(found) if !settled.ends() && found.waits_for_frto() => {
                 match self.respond_to(&found, facts) {
                     Settled::No => settled,
                     answered => answered,
@@ -118,19 +118,21 @@ impl Sender {
     }
 
     /// The first of the detectors beside F-RTO that finds the episode spurious.
-    fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Finding> {
-        if let (Some(cause), Some(range)) = (self.bench().acked(facts), &facts.dsack) {
+    fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Detection> {
+        if let (Some(cause), Some(range)) = (self.detectors().acked(facts), &facts.dsack) {
             self.push_event(Event::Duplicate { at: facts.at, seq: range.start, cause });
         }
         let kind = episode.map_or(EpisodeKind::Timeout, |episode| episode.kind);
         let mut found = None;
-        while let Some(judgment) = self.bench().poll() {
-            let detector = judgment.detector;
-            self.tell((detector, kind), judgment.verdict, judgment.at);
-            let finding = Finding { detector, episode, resumption: None };
-            match judgment.verdict {
-                Verdict::Spurious => found = found.or(Some(finding)),
-                Verdict::Genuine if self.responder.is_some() => self.tell_genuine(&finding, facts),
+        while let Some(said) = self.detectors().poll() {
+            let detector = said.detector;
+            self.tell((detector, kind), said.verdict, said.at);
+            let detection = Detection { detector, episode, resumption: None };
+            match said.verdict {
+                Verdict::Spurious => found = found.or(Some(detection)),
+                Verdict::Genuine if self.responder.is_some() => {
+                    self.tell_genuine(&detection, facts)
+                }
                 _ => {}
             }
         }
@@ -143,18 +145,18 @@ impl Sender {
         let Some(frto) = self.frto.as_mut().filter(|frto| !frto.is_idle()) else {
             return Settled::No;
         };
+        let Some(detector) = DetectorId::of_frto(variant) else { return Settled::No };
         let (advice, verdict) = frto.on_ack(facts, can_send, fallback);
-        let detector = variant.name();
         self.tell((detector, EpisodeKind::Timeout), verdict, facts.at);
-        let finding = Finding { detector, episode, resumption: None };
-        let settled = self.follow_frto(advice, &finding, facts);
+        let detection = Detection { detector, episode, resumption: None };
+        let settled = self.follow_frto(advice, &detection, facts);
         if verdict == Verdict::Genuine && self.responder.is_some() {
-            self.tell_genuine(&finding, facts);
+            self.tell_genuine(&detection, facts);
         }
         settled
     }
 
-    fn follow_frto(&mut self, advice: Advice, finding: &Finding, facts: &AckFacts) -> Settled {
+    fn follow_frto(&mut self, advice: Advice, detection: &Detection, facts: &AckFacts) -> Settled {
         match advice {
             Advice::Usual => {
                 self.permission = SendPermission::Windows;
@@ -167,7 +169,7 @@ impl Sender {
             }
             Advice::GoBackN { cwnd } => return self.go_back(cwnd),
             Advice::Resume(resumption) => {
-                let found = Finding { resumption: Some(resumption), ..*finding };
+                let found = Detection { resumption: Some(resumption), ..*detection };
                 return match self.respond(&found, facts) {
                     Settled::No => self.do_not_resume(resumption),
                     settled => settled,
@@ -207,7 +209,7 @@ impl Sender {
     }
 
     /// Another detector than F-RTO was first: F-RTO has not reduced the window yet.
-    fn respond_to(&mut self, found: &Finding, facts: &AckFacts) -> Settled {
+    fn respond_to(&mut self, found: &Detection, facts: &AckFacts) -> Settled {
         if self.frto.as_ref().is_some_and(|frto| frto.awaits_first()) {
             self.window.set_segments(1);
         }
@@ -227,14 +229,9 @@ impl Sender {
     }
 
     /// What that detector says of an episode of that kind.
-    fn tell(
-        &mut self,
-        (detector, kind): (&'static str, EpisodeKind),
-        verdict: Verdict,
-        at: Instant,
-    ) {
+    fn tell(&mut self, (detector, kind): (DetectorId, EpisodeKind), verdict: Verdict, at: Instant) {
         if verdict != Verdict::Open {
-            self.push_event(Event::Judged { at, detector, kind, verdict });
+            self.push_event(Event::Verdict { at, detector, kind, verdict });
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::spurious::{Detector, Episode, EpisodeKind, Verdict, Why};
 /// F-RTO as a judge: the sender need not have heard of it. Where the sender does not what F-RTO
 /// would, the acknowledgments that follow tell nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct FrtoJudge {
+pub struct PassiveFrto {
     machine: Frto,
     /// Until this is acknowledged or the timer expires, fast recovery is under way.
     fast_recovery: Option<Seq>,
@@ -20,7 +20,7 @@ pub struct FrtoJudge {
     probed: Option<Seq>,
 }
 
-impl FrtoJudge {
+impl PassiveFrto {
     /// By that form of F-RTO.
     pub fn new(variant: FrtoVariant) -> Self {
         let machine = Frto::new(variant);
@@ -51,7 +51,7 @@ impl FrtoJudge {
     }
 }
 
-impl Detector for FrtoJudge {
+impl Detector for PassiveFrto {
     fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
         match sent.cause {
             Cause::Timeout => self.timed_out(sent, episode),
