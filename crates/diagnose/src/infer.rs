@@ -5,6 +5,8 @@ mod queue;
 mod rates;
 mod receiver_side;
 mod stalls;
+#[cfg(test)]
+mod tests;
 mod timer_slots;
 
 use std::collections::{HashMap, HashSet};
