@@ -37,10 +37,10 @@ pub(crate) fn on_ack(history: &mut RetransmissionHistory, ack: &Ack<'_>) {
         }
     }
     history.note_delivered(ack, covers);
-    if awaits_ack || !ack.flight.uses_sack() {
+    if awaits_ack || history.order.followed(history.delivered.answered).next().is_some() {
         ask(KINDS.after_ack, history, ack);
-        history.finish_ack(ack);
     }
+    history.finish_ack(ack);
 }
 
 /// No more comes of it.

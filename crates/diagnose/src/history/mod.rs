@@ -39,8 +39,9 @@ pub(crate) struct Delivered {
     pub copy: Option<Instant>,
     /// Of all.
     pub any: Option<Instant>,
-    /// Without SACK, the transmission whose arrival made the cumulative ACK advance.
-    pub answered: Option<(Seq, Instant)>,
+    /// Without SACK, the place in the order of the transmission whose arrival made the cumulative
+    /// ACK advance.
+    pub answered: Option<usize>,
 }
 
 /// All ranges of a direction that are not settled yet, in the order of their first retransmission.
@@ -161,10 +162,12 @@ impl RetransmissionHistory {
 
     /// Notes what the ACK shows to have arrived, by the evidence so far.
     pub fn note_delivered(&mut self, ack: &Ack<'_>, covers: bool) {
-        let covered = self.ranges.iter().filter(|range| covers && range.is_covered_by(ack.frame));
-        let copy = covered.filter_map(RetransmittedRange::delivered_copy).max();
+        let covered = self.ranges.iter().filter(|range| range.is_covered_by(ack.frame));
+        let copies = || covered.filter_map(RetransmittedRange::delivered_copy).max();
+        let copy = covers.then(copies).flatten();
         let any = copy.max(ack.delivered_original);
-        self.delivered = Delivered { copy, any, answered: self.answered(ack) };
+        let answered = self.answered(ack).and_then(|answered| self.order.place(answered));
+        self.delivered = Delivered { copy, any, answered };
         if let Some(sent) = any.filter(|&sent| self.newest.is_none_or(|(newest, _)| sent > newest))
         {
             self.newest = Some((sent, ack.frame));
@@ -191,6 +194,12 @@ impl RetransmissionHistory {
     /// The ACK is evaluated: what later ones can still tell.
     pub fn finish_ack(&mut self, ack: &Ack<'_>) {
         let facts = ack.facts;
+        if !ack.flight.uses_sack() && facts.is_new() {
+            self.order.acked(self.delivered.answered);
+        }
+        if !self.awaits_ack {
+            return;
+        }
         for range in &mut self.ranges {
             let Some(last) = range.copies.last().map(|copy| copy.at) else { continue };
             if let Some(next) = range.expected_next.filter(|_| range.awaits_next) {
@@ -210,9 +219,6 @@ impl RetransmissionHistory {
                     covering.duplicate = DuplicateAck::Came;
                 }
             }
-        }
-        if !ack.flight.uses_sack() && facts.is_new() {
-            self.order.acked(self.delivered.answered);
         }
         self.look_over();
     }

@@ -39,22 +39,23 @@ impl TransmissionOrder {
         self.duplicates += 1;
     }
 
-    /// An ACK of new data answers the transmission `answered`: as many of the last ones before it as
-    /// there were duplicate ACKs.
-    pub fn followed(&self, answered: Option<(Seq, Instant)>) -> Vec<(Seq, Instant)> {
-        let place = answered.and_then(|answered| self.place(answered)).unwrap_or(0);
-        self.sent.range(place.saturating_sub(self.duplicates)..place).copied().collect()
+    /// The place of this transmission.
+    pub fn place(&self, answered: (Seq, Instant)) -> Option<usize> {
+        self.sent.iter().position(|&sent| sent == answered)
     }
 
-    /// That ACK is dealt with.
-    pub fn acked(&mut self, answered: Option<(Seq, Instant)>) {
+    /// An ACK of new data answers the transmission at this place: as many of the last ones before
+    /// it as there were duplicate ACKs.
+    pub fn followed(&self, answered: Option<usize>) -> impl Iterator<Item = (Seq, Instant)> {
+        let place = answered.unwrap_or(0);
+        self.sent.range(place.saturating_sub(self.duplicates)..place).copied()
+    }
+
+    /// That ACK is evaluated.
+    pub fn acked(&mut self, answered: Option<usize>) {
         self.duplicates = 0;
-        if let Some(place) = answered.and_then(|answered| self.place(answered)) {
+        if let Some(place) = answered {
             self.sent.drain(..=place);
         }
-    }
-
-    fn place(&self, answered: (Seq, Instant)) -> Option<usize> {
-        self.sent.iter().position(|&sent| sent == answered)
     }
 }
