@@ -193,7 +193,7 @@ fn derive_choice(input: &DeriveInput) -> Result<TokenStream> {
 
 /// What `#[choice(..)]` says.
 struct Word {
-    word: Option<LitStr>,
+    name: Option<LitStr>,
     value: Option<Expr>,
     about: Option<LitStr>,
 }
@@ -203,12 +203,12 @@ impl Parse for Word {
         if input.peek(Ident) {
             let skip: Ident = input.parse()?;
             return match skip == "skip" {
-                true => Ok(Self { word: None, value: None, about: None }),
+                true => Ok(Self { name: None, value: None, about: None }),
                 false => Err(Error::new_spanned(skip, "expected `skip` or a word in quotes")),
             };
         }
-        let word = Some(input.parse()?);
-        let mut rest = Self { word, value: None, about: None };
+        let name = Some(input.parse()?);
+        let mut rest = Self { name, value: None, about: None };
         if input.parse::<Option<Token![,]>>()?.is_some() {
             rest.value = Some(input.parse()?);
             if input.parse::<Option<Token![,]>>()?.is_some() {
@@ -229,7 +229,7 @@ fn rows(variant: &Variant) -> Result<TokenStream> {
         return Ok(quote!((#word, Self::#name, #about),));
     }
     let mut rows = TokenStream::new();
-    for Word { word, value, about: own } in given {
+    for Word { name: word, value, about: own } in given {
         let Some(word) = word else { continue };
         let value = value.map_or(quote!(Self::#name), |value| value.to_token_stream());
         let about = own.map_or(about.clone(), |own| own.value());
