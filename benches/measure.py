@@ -169,8 +169,10 @@ def measure_tables(options: argparse.Namespace) -> Tables | None:
                 seeds=range(1, runs + 1),
             )
             took[experiment.id].append(time.perf_counter() - began)
-            if len(outcome.connections) != runs * len(senders):
-                raise BenchError(f"{experiment.id} has {len(outcome.connections)} connections")
+            if len(outcome.table("connections")) != runs * len(senders):
+                raise BenchError(
+                    f"{experiment.id} has {len(outcome.table('connections'))} connections"
+                )
     return Tables(runs, {table: median(times) for table, times in took.items()})
 
 

@@ -91,6 +91,9 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A capsule with Arrow's C stream of the rows."""
 
+TABLES: tuple[tuple[str, str], ...]
+"""The name of every table that runs leave, and what a row of it is."""
+
 @final
 class Outcome:
     """What all runs of one `simulate` left.
@@ -109,53 +112,14 @@ class Outcome:
         `events`, and `peak_memory_mb`: the most memory that this process has had resident.
         """
 
-    @property
-    def connections(self) -> Table:
-        """One row a connection: times, bytes, retransmissions, losses by cause, goodput."""
+    def table(self, name: str) -> Table:
+        """The table of that name, one of `TABLES`.
 
-    @property
-    def timeouts(self) -> Table:
-        """One row a timeout or fast retransmit: when, which segment, needed or not, verdict.
-
-        `truth`, of traced runs only, is `spurious` (its acknowledgment was only late), `ack-lost`
-        or `genuine`: what a copy of the run shows that goes on without that retransmission.
+        `truth`, of timeouts in traced runs only, is `spurious` (its acknowledgment was only late),
+        `ack-lost` or `genuine`: what a copy of the run shows that goes on without that
+        retransmission. `cause`, of duplicates, is `loss`, `reordering`, `retransmission` (a
+        spurious one) or `network` (a link made a second copy).
         """
-
-    @property
-    def segments(self) -> Table:
-        """One row a packet event at either host; empty without `trace`."""
-
-    @property
-    def windows(self) -> Table:
-        """One row a change of a sender's windows or timeout; empty without `windows`."""
-
-    @property
-    def links(self) -> Table:
-        """One row a link direction: frames offered, delivered, dropped by cause; delays."""
-
-    @property
-    def tasks(self) -> Table:
-        """One row a page, or a question with its answer: due, begun, complete; bytes."""
-
-    @property
-    def verdicts(self) -> Table:
-        """One row a timeout or fast retransmit and judge, with the truth; empty without judges."""
-
-    @property
-    def duplicates(self) -> Table:
-        """One row a duplicate ACK that reached a sender, with its cause.
-
-        `cause` is `loss`, `reordering`, `retransmission` (a needless one) or `network` (a link
-        made a second copy). Empty without `trace` and without judges.
-        """
-
-    @property
-    def what_if(self) -> Table:
-        """One row a timeout and sender that went on from there; empty unless asked for."""
-
-    @property
-    def disturbances(self) -> Table:
-        """One row a stall, outage or delay spike of a link; empty without `trace`."""
 
     def packetdrill(self, run: int) -> str:
         """The first flow of a traced run as a script of packetdrill for its sender.

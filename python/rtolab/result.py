@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.files import write_bytes, write_table, write_text
 
@@ -14,13 +15,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rtolab._rtolab import Outcome, Table
+    from rtolab._rtolab import Outcome
     from rtolab.plot import Plots
 
-TABLES = (
-    *("connections", "timeouts", "tasks", "segments", "windows", "links", "disturbances"),
-    *("verdicts", "duplicates", "what_if"),
-)
+TABLES = tuple(name for name, _ in _rtolab.TABLES)
 """The tables that runs leave, as named in the guide."""
 
 PLACES = ("sender", "receiver")
@@ -63,55 +61,9 @@ class Result:
         """What all runs took together: `set_up_s`, `run_s`, `events` and so on."""
         return self._outcome.effort
 
-    @cached_property
-    def connections(self) -> pl.DataFrame:
-        """One row a connection: times, bytes, losses by cause, retransmissions by need."""
-        return _frame(self._outcome.connections)
+    if TYPE_CHECKING:  # Every table is a property: they are made below, of the one list.
 
-    @cached_property
-    def timeouts(self) -> pl.DataFrame:
-        """One row a timeout or fast retransmit: when, which segment, whether it was needed."""
-        return _frame(self._outcome.timeouts)
-
-    @cached_property
-    def segments(self) -> pl.DataFrame:
-        """One row a packet event at either host; empty unless traced."""
-        return _frame(self._outcome.segments)
-
-    @cached_property
-    def windows(self) -> pl.DataFrame:
-        """One row a change of a sender's windows or timeout; empty unless asked for."""
-        return _frame(self._outcome.windows)
-
-    @cached_property
-    def links(self) -> pl.DataFrame:
-        """One row a link direction: frames offered, delivered, dropped by cause; delays."""
-        return _frame(self._outcome.links)
-
-    @cached_property
-    def disturbances(self) -> pl.DataFrame:
-        """One row a stall, outage or delay spike of a link; empty unless traced."""
-        return _frame(self._outcome.disturbances)
-
-    @cached_property
-    def tasks(self) -> pl.DataFrame:
-        """One row a page, or a question with its answer: due, begun, complete; bytes."""
-        return _frame(self._outcome.tasks)
-
-    @cached_property
-    def verdicts(self) -> pl.DataFrame:
-        """One row a timeout or fast retransmit and judge: truth and verdict; empty without."""
-        return _frame(self._outcome.verdicts)
-
-    @cached_property
-    def duplicates(self) -> pl.DataFrame:
-        """One row a duplicate ACK at a sender, with its cause; empty unless traced or judged."""
-        return _frame(self._outcome.duplicates)
-
-    @cached_property
-    def what_if(self) -> pl.DataFrame:
-        """One row a timeout and other sender that went on from there; empty unless asked for."""
-        return _frame(self._outcome.what_if)
+        def __getattr__(self, table: str) -> pl.DataFrame: ...
 
     def keep_only(self, *tables: str) -> None:
         """Let go of all that the runs left but these tables, where there are many results."""
@@ -231,10 +183,20 @@ class Result:
             raise Error(f"no run {run}: there are {self.runs}, counted from 0")
 
 
-def _frame(table: Table) -> pl.DataFrame:
-    from polars import DataFrame  # noqa: PLC0415  (takes longer to load than all of rtolab)
+def _property(name: str, about: str) -> cached_property[pl.DataFrame]:
+    def table(result: Result) -> pl.DataFrame:
+        from polars import DataFrame  # noqa: PLC0415  (takes longer to load than all of rtolab)
 
-    return DataFrame(table)
+        return DataFrame(result._outcome.table(name))
+
+    table.__doc__ = about
+    made = cached_property(table)
+    made.__set_name__(Result, name)
+    return made
+
+
+for _name, _about in _rtolab.TABLES:
+    setattr(Result, _name, _property(_name, _about))
 
 
 def file_name(sender: str) -> str:

@@ -75,7 +75,7 @@ def test_of_a_simulated_transfer_no_verdict_of_unneeded_is_wrong(
     outcome = _rtolab.simulate(path, senders=[sender], seeds=[1], trace=True)
     file = tmp_path / "capture.pcapng"
     file.write_bytes(outcome.pcapng(0, place))
-    here = pl.DataFrame(outcome.segments).filter(pl.col("place") == place).to_dicts()
+    here = pl.DataFrame(outcome.table("segments")).filter(pl.col("place") == place).to_dicts()
     connections = diagnose(file).document["connections"]
     found = [one for c in connections for one in c["retransmissions"]]
     called = [one for one in found if one["verdict"] == "unneeded"]

@@ -40,7 +40,7 @@ def captured(
     outcome = _rtolab.simulate(path, set=list(set), senders=[sender], seeds=[1], trace=True)
     file = folder / "capture.pcapng"
     file.write_bytes(outcome.pcapng(0, place))
-    return file, pl.DataFrame(outcome.connections)
+    return file, pl.DataFrame(outcome.table("connections"))
 
 
 def asked(file: Path) -> dict[str, Any]:

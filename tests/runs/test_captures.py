@@ -54,7 +54,7 @@ def test_the_analysers_agree_with_the_tables(
     tcptrace = require_tool("tcptrace", "tcptrace")
     path = str(SCENARIOS / f"frto2002-{scenario}.toml")
     outcome = _rtolab.simulate(path, senders=[sender], seeds=[11], trace=True)
-    segments = pl.DataFrame(outcome.segments)
+    segments = pl.DataFrame(outcome.table("segments"))
     for place in ("sender", "receiver"):
         file = tmp_path / f"{place}.pcapng"
         file.write_bytes(outcome.pcapng(0, place))
@@ -126,7 +126,7 @@ def test_the_built_extension_gives_the_numbers_of_the_rust_tests() -> None:
         end, segments, again, unneeded, lost, timeouts = map(int, numbers.split())
         path = str(SCENARIOS / f"frto2002-{scenario}.toml")
         outcome = _rtolab.simulate(path, senders=[sender], seeds=[int(seed)])
-        row = pl.DataFrame(outcome.connections).row(0, named=True)
+        row = pl.DataFrame(outcome.table("connections")).row(0, named=True)
         assert row["end_s"] == pytest.approx(end / 1e9, abs=1e-9), line
         counted = ("segments", "retransmissions", "unneeded", "lost", "timeouts")
         assert [row[column] for column in counted] == [segments, again, unneeded, lost, timeouts]

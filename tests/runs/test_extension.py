@@ -54,12 +54,12 @@ def scenario(tmp_path: Path) -> Path:
 
 
 def frames(outcome: _rtolab.Outcome) -> dict[str, pl.DataFrame]:
-    return {name: pl.DataFrame(getattr(outcome, name)) for name in TABLES}
+    return {name: pl.DataFrame(outcome.table(name)) for name in TABLES}
 
 
 def test_runs_are_numbered_sender_by_sender(scenario: Path) -> None:
     outcome = _rtolab.simulate(scenario, senders=["newreno", "sack+frto"], seeds=[7, 5, 9])
-    runs = pl.DataFrame(outcome.connections).select("run", "seed", "sender").rows()
+    runs = pl.DataFrame(outcome.table("connections")).select("run", "seed", "sender").rows()
     senders = ["newreno"] * 3 + ["sack+frto"] * 3
     assert runs == list(zip(range(6), [7, 5, 9] * 2, senders, strict=True))
 
@@ -94,27 +94,28 @@ def test_any_number_of_threads_gives_the_same_tables(scenario: Path) -> None:
 
 def test_what_nobody_asked_for_is_empty(scenario: Path) -> None:
     outcome = _rtolab.simulate(scenario, seeds=[1])
-    assert len(outcome.connections) == 1
-    assert len(outcome.links) == 2
-    assert [len(outcome.segments), len(outcome.windows), len(outcome.disturbances)] == [0, 0, 0]
+    assert len(outcome.table("connections")) == 1
+    assert len(outcome.table("links")) == 2
+    for name in ("segments", "windows", "disturbances"):
+        assert len(outcome.table(name)) == 0
     traced = _rtolab.simulate(scenario, seeds=[1], trace=True)
-    assert len(traced.segments) > 40
-    assert len(traced.windows) == 0
+    assert len(traced.table("segments")) > 40
+    assert len(traced.table("windows")) == 0
     watched = _rtolab.simulate(scenario, seeds=[1], windows=True)
-    assert len(watched.segments) == 0
-    assert len(watched.windows) > 10
+    assert len(watched.table("segments")) == 0
+    assert len(watched.table("windows")) > 10
 
 
 def test_judges_are_asked_about_every_timeout(scenario: Path) -> None:
     names = [detector["name"] for detector in _rtolab.detectors()]
     assert {"eifel", "frto", "dualrtt", "dsack"} <= set(names)
     outcome = _rtolab.simulate(scenario, seeds=range(20), judges=names, what_if=["sack"])
-    timeouts, verdicts = (pl.DataFrame(t) for t in (outcome.timeouts, outcome.verdicts))
+    timeouts, verdicts = (pl.DataFrame(outcome.table(t)) for t in ("timeouts", "verdicts"))
     assert timeouts.height > 0
     assert verdicts.height == timeouts.height * len(names)
     assert set(timeouts["truth"]) <= {"spurious", "ack-lost", "genuine"}
-    assert len(outcome.what_if) > 0
-    assert len(outcome.duplicates) > 0
+    assert len(outcome.table("what_if")) > 0
+    assert len(outcome.table("duplicates")) > 0
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_a_wrong_question_says_what_is_wrong(
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_open_in_polars_pandas_and_pyarrow(scenario: Path, name: str) -> None:
     outcome = _rtolab.simulate(scenario, seeds=range(3), trace=True, windows=True)
-    table = getattr(outcome, name)
+    table = outcome.table(name)
     arrow = pa.table(table)
     assert arrow.column_names == table.columns
     assert arrow.num_rows == len(table)
@@ -241,7 +242,7 @@ def test_a_capture_agrees_with_the_table(
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     packets = [line.split("\t") for line in output.splitlines()]
 
-    rows = pl.DataFrame(outcome.segments).filter(run=3, place=place)
+    rows = pl.DataFrame(outcome.table("segments")).filter(run=3, place=place)
     assert rows.height == len(packets) > 40
     blocks = sum(pl.col(f"sack_{number}_start").is_not_null() for number in range(1, 5))
     seen = rows.select(

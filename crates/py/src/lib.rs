@@ -29,6 +29,7 @@ mod table;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rtolab_scenario::Scenario;
 
 use crate::error::{ScenarioError, guard, raise};
@@ -77,6 +78,9 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<prototype::PyPosture>()?;
     module.add_class::<prototype::PyFrame>()?;
     module.add_class::<prototype::PyRandom>()?;
+    let tables = rtolab_record::tables::TABLES.iter();
+    let tables: Vec<_> = tables.map(|kind| (kind.name, kind.about)).collect();
+    module.add("TABLES", PyTuple::new(module.py(), tables)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(known::policies, module)?)?;
     module.add_function(wrap_pyfunction!(known::receivers, module)?)?;

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rtolab_record::{Place, Recording, tables};
+use rtolab_record::tables::TABLES;
+use rtolab_record::{Place, Recording};
 
 use crate::effort::Effort;
 use crate::error::{Error, guard, raise};
@@ -20,16 +21,8 @@ pub(crate) struct Outcome {
     recordings: Vec<Recording>,
     traced: bool,
     effort: Effort,
-    connections: OnceLock<RecordBatch>,
-    timeouts: OnceLock<RecordBatch>,
-    segments: OnceLock<RecordBatch>,
-    windows: OnceLock<RecordBatch>,
-    links: OnceLock<RecordBatch>,
-    disturbances: OnceLock<RecordBatch>,
-    tasks: OnceLock<RecordBatch>,
-    verdicts: OnceLock<RecordBatch>,
-    duplicates: OnceLock<RecordBatch>,
-    what_if: OnceLock<RecordBatch>,
+    /// In the order of [`TABLES`]; made once, and only if asked for.
+    made: [OnceLock<RecordBatch>; TABLES.len()],
 }
 
 impl Outcome {
@@ -45,17 +38,6 @@ impl Outcome {
             Some(recording) => Ok(recording),
         }
     }
-
-    /// The table that `make` makes, which is kept in `place`: made once, and only if asked for.
-    fn table(
-        &self,
-        py: Python<'_>,
-        place: &OnceLock<RecordBatch>,
-        make: fn(&[Recording]) -> RecordBatch,
-    ) -> PyResult<Table> {
-        let table = || place.get_or_init(|| make(&self.recordings)).clone();
-        guard(|| Ok(Table(py.detach(table))))
-    }
 }
 
 #[pymethods]
@@ -68,64 +50,13 @@ impl Outcome {
         self.effort.document(py)
     }
 
-    /// One row a connection.
-    #[getter]
-    fn connections(&self, py: Python<'_>) -> PyResult<Table> {
-        self.table(py, &self.connections, tables::connections)
-    }
-
-    /// One row a timeout or fast retransmit.
-    #[getter]
-    fn timeouts(&self, py: Python<'_>) -> PyResult<Table> {
-        self.table(py, &self.timeouts, tables::timeouts)
-    }
-
-    /// One row a packet event; empty without `trace`.
-    #[getter]
-    fn segments(&self, py: Python<'_>) -> PyResult<Table> {
-        self.table(py, &self.segments, tables::segments)
-    }
-
-    /// One row a change of a sender's windows; empty without `windows`.
-    #[getter]
-    fn windows(&self, py: Python<'_>) -> PyResult<Table> {
-        self.table(py, &self.windows, tables::windows)
-    }
-
-    /// One row a link direction.
-    #[getter]
-    fn links(&self, py: Python<'_>) -> PyResult<Table> {
-        self.table(py, &self.links, tables::links)
-    }
-
-    /// One row a stall, outage or spike; empty without `trace`.
-    #[getter]
-    fn disturbances(&self, py: Python<'_>) -> PyResult<Table> {
-        self.table(py, &self.disturbances, tables::disturbances)
-    }
-
-    /// One row a page, or a question with its answer.
-    #[getter]
-    fn tasks(&self, py: Python<'_>) -> PyResult<Table> {
-        self.table(py, &self.tasks, tables::tasks)
-    }
-
-    /// One row a timeout or fast retransmit and judge; empty without judges.
-    #[getter]
-    fn verdicts(&self, py: Python<'_>) -> PyResult<Table> {
-        self.table(py, &self.verdicts, tables::verdicts)
-    }
-
-    /// One row a duplicate ACK that reached a sender; empty without `trace` and judges.
-    #[getter]
-    fn duplicates(&self, py: Python<'_>) -> PyResult<Table> {
-        self.table(py, &self.duplicates, tables::duplicates)
-    }
-
-    /// One row a timeout and sender that went on from there; empty unless asked for.
-    #[getter]
-    fn what_if(&self, py: Python<'_>) -> PyResult<Table> {
-        self.table(py, &self.what_if, tables::what_if)
+    /// The table of this name: see `TABLES`.
+    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
+        let kinds = TABLES.iter().zip(&self.made);
+        let kind = kinds.into_iter().find(|(kind, _)| kind.name == name);
+        let (kind, made) = kind.ok_or_else(|| Error::new_err(format!("no table `{name}`")))?;
+        let table = || made.get_or_init(|| (kind.make)(&self.recordings)).clone();
+        guard(|| Ok(Table(py.detach(table))))
     }
 
     /// The packets of a traced run as a capture at one side, `sender` or `receiver`, would show

@@ -10,6 +10,71 @@ use rtolab_time::{Duration, Instant};
 use crate::column::Table;
 use crate::{ConnectionRow, DuplicateCause, Recording, SegmentRow, Truth};
 
+/// A table of the runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// Its name, everywhere.
+    pub name: &'static str,
+    /// What a row is, and when there is none.
+    pub about: &'static str,
+    /// Makes it.
+    pub make: fn(&[Recording]) -> RecordBatch,
+}
+
+/// All tables, each of them declared here alone.
+pub const TABLES: &[Kind] = &[
+    Kind {
+        name: "connections",
+        about: "One row a connection: times, bytes, losses by cause, retransmissions by need.",
+        make: connections,
+    },
+    Kind {
+        name: "timeouts",
+        about: "One row a timeout or fast retransmit: when, which segment, whether it was needed.",
+        make: timeouts,
+    },
+    Kind {
+        name: "tasks",
+        about: "One row a page, or a question with its answer: due, begun, complete; bytes.",
+        make: tasks,
+    },
+    Kind {
+        name: "segments",
+        about: "One row a packet event at either host; empty unless traced.",
+        make: segments,
+    },
+    Kind {
+        name: "windows",
+        about: "One row a change of a sender's windows or timeout; empty unless asked for.",
+        make: windows,
+    },
+    Kind {
+        name: "links",
+        about: "One row a link direction: frames offered, delivered, dropped by cause; delays.",
+        make: links,
+    },
+    Kind {
+        name: "disturbances",
+        about: "One row a stall, outage or delay spike of a link; empty unless traced.",
+        make: disturbances,
+    },
+    Kind {
+        name: "verdicts",
+        about: "One row a timeout or fast retransmit and judge: truth and verdict; empty without.",
+        make: verdicts,
+    },
+    Kind {
+        name: "duplicates",
+        about: "One row a duplicate ACK at a sender, with its cause; empty unless traced or judged.",
+        make: duplicates,
+    },
+    Kind {
+        name: "what_if",
+        about: "One row a timeout and other sender that went on from there; empty unless asked for.",
+        make: what_if,
+    },
+];
+
 /// `connections`: one row a connection. `needed` and `lost` are totals of what is next to them;
 /// `goodput_bps` is what the application got, in bits a second, of a connection that ended.
 /// `delay_mean_s` and `delay_max_s` are null where no data packet arrived.

@@ -88,7 +88,7 @@ def compute(
         )
     except Error as error:
         raise type(error)(inputs.place(str(error))) from error.__cause__
-    tables = {name: _placed(pl.DataFrame(getattr(outcome, name)), chunk) for name in chunk.tables}
+    tables = {name: _placed(pl.DataFrame(outcome.table(name)), chunk) for name in chunk.tables}
     return Computed(tables, time.monotonic() - began)
 
 

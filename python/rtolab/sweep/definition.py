@@ -342,7 +342,7 @@ def _check_measure(written: Written, sweep: Sweep) -> None:
     prototypes = made(source.load() for source in sweep.prototypes)
     given = list(sweep.points[0].set)
     outcome = _rtolab.simulate(sweep.scenario, set=given, seeds=[], prototypes=prototypes)
-    schema = pl.DataFrame(outcome.connections).schema
+    schema = pl.DataFrame(outcome.table("connections")).schema
     numbers = [name for name, type_ in schema.items() if type_.is_numeric()]
     measures = [name for name in numbers if name not in {"run", "seed"}]
     if sweep.until.measure not in measures:
