@@ -148,6 +148,13 @@ class Outcome:
 def schema() -> str:
     """The JSON Schema of a scenario, for editors."""
 
+def lines(text: str, file: str) -> list[tuple[list[str], int]]:
+    """The lines of the keys of a TOML text, counted from 1, by the steps to each key.
+
+    Raises:
+        Error: the text, which stands in `file`, is not TOML.
+    """
+
 @final
 class Ack:
     """An acknowledgment, measured against all that was sent before.

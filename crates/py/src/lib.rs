@@ -32,7 +32,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtolab_scenario::Scenario;
 
-use crate::error::{ScenarioError, guard, raise};
+use crate::error::{Error, ScenarioError, guard, raise};
 use crate::prototype::Class;
 use crate::simulate::{Asked, loaded};
 
@@ -40,6 +40,12 @@ use crate::simulate::{Asked, loaded};
 #[pyfunction]
 fn schema() -> PyResult<String> {
     guard(|| Ok(format!("{:#}", Scenario::schema())))
+}
+
+/// The lines of the keys of a TOML text.
+#[pyfunction]
+fn lines(text: &str, file: &str) -> PyResult<Vec<(Vec<String>, usize)>> {
+    guard(|| rtolab_scenario::lines(text, file).map_err(|error| raise::<Error>(&error)))
 }
 
 /// Raises what `simulate` would raise for this scenario and these senders, and what is wrong with
@@ -82,6 +88,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let tables: Vec<_> = tables.map(|kind| (kind.name, kind.about)).collect();
     module.add("TABLES", PyTuple::new(module.py(), tables)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(lines, module)?)?;
     module.add_function(wrap_pyfunction!(known::policies, module)?)?;
     module.add_function(wrap_pyfunction!(known::receivers, module)?)?;
     module.add_function(wrap_pyfunction!(known::detectors, module)?)?;

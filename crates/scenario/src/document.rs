@@ -105,6 +105,24 @@ impl Document {
     }
 }
 
+/// The keys of a TOML text that are in no list, as the steps to each, with their lines from 1: for
+/// the errors of other files than scenarios.
+pub fn lines(text: &str, file: &str) -> Result<Vec<(Vec<String>, usize)>, Error> {
+    fn walk(node: &Node, steps: &[String], lines: &mut Vec<(Vec<String>, usize)>) {
+        let Value::Table(entries) = &node.value else { return };
+        for Entry { key, node } in entries {
+            let steps = [steps, &[key.clone()]].concat();
+            walk(node, &steps, lines);
+            if let Origin::Line(line) = node.origin {
+                lines.push((steps, line));
+            }
+        }
+    }
+    let mut lines = Vec::new();
+    walk(&Document::parse(text, file)?.root, &[], &mut lines);
+    Ok(lines)
+}
+
 /// Appends a step to a dotted key; a table in a list goes by its name.
 fn push(key: &mut String, step: &Step, node: Option<&Node>) {
     use fmt::Write as _;

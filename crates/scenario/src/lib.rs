@@ -22,6 +22,7 @@ mod set;
 mod trace;
 mod written;
 
+pub use document::lines;
 pub use error::Error;
 pub use files::Reach;
 pub use kernel::{Begin, Emulation, Kernel};

@@ -8,26 +8,20 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from rtolab import _rtolab
 from rtolab._rtolab import Error
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     Key = tuple[str, ...]
 
-HEADER = re.compile(r"\s*\[\[?(?P<key>[^\[\]]+)\]\]?\s*(#.*)?$")
-ENTRY = re.compile(r"""\s*(?P<key>(?:"[^"]*"|'[^']*'|[\w.\s-])+?)\s*=""")
 MOST_BYTES = 4 << 20
 """Of a sweep's file."""
-NAME = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[\w-]++)[ \t]*+"""
-DEEPEST = 80
-"""As in scenarios; tomllib takes the square of it."""
-TOO_DEEP = re.compile(rf"(?<![\w\\-])(?:{NAME}\.[ \t]*){{{DEEPEST}}}")
 LONGEST = 900
 """Of a message's parts, in letters."""
 BARE = re.compile(r"[A-Za-z0-9_-]+")
-AT_LINE = re.compile(r"(?P<problem>.*) \(at line (?P<line>\d+), column \d+\)", re.DOTALL)
 
 
 class Written:
@@ -46,37 +40,26 @@ class Written:
                 content = opened.read(MOST_BYTES + 1)
             if len(content) > MOST_BYTES:
                 raise Error(f"{file}: found more than {MOST_BYTES >> 20} MiB; expected a sweep")
-            self._text = content.decode()
-            if deep := TOO_DEEP.search(self._text):
-                line = self._text.count("\n", 0, deep.start()) + 1
-                raise Error(
-                    f"{file}:{line}: found tables within tables more than {DEEPEST} deep; expected "
-                    "a sweep"
-                )
-            self.document = tomllib.loads(self._text)
+            text = content.decode()
+            lines = _rtolab.lines(text, str(file))
+            self.document = tomllib.loads(text)
         except FileNotFoundError:
             raise Error(f"{file}: found no such file; expected a sweep (TOML)") from None
         except IsADirectoryError:
             raise Error(f"{file}: found a directory; expected a sweep (TOML)") from None
-        except RecursionError:
-            raise Error(f"{file}: found values nested too deeply; expected a sweep") from None
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
             found = f"found the byte 0x{error.object[error.start]:02x}; expected UTF-8 text"
             raise Error(f"{file}:{line}: {found}") from None
-        except tomllib.TOMLDecodeError as error:
-            told = AT_LINE.fullmatch(str(error))
-            place = f"{file}:{told['line']}" if told else str(file)
-            problem = told["problem"] if told else str(error)
-            raise Error(f"{place}: found no valid TOML: {problem}") from None
-        except ValueError as error:  # Of an integer with thousands of digits.
-            raise Error(f"{file}: found no valid TOML: {error}") from None
+        except ValueError as error:  # Python reads TOML 1.0, and no integer of thousands of digits.
+            raise Error(f"{file}: not TOML: {error}") from None
+        # A key of a scenario may be in quotes as a whole: "link.a.loss".
+        self._lines = {tuple(".".join(steps).split(".")): line for steps, line in reversed(lines)}
 
     def wrong(self, key: Key, problem: str) -> Error:
         """The error that says where `key` is and what is wrong with it."""
-        lines = _lines(self._text)
-        # What is within a table in braces is on the line of that.
-        line = next((lines[key[:i]] for i in range(len(key), 0, -1) if key[:i] in lines), None)
+        above = (key[:steps] for steps in range(len(key), 0, -1))
+        line = next((self._lines[key] for key in above if key in self._lines), None)
         place = f"{self.file}:{line}" if line else str(self.file)
         return Error(f"{place}: {_cut(dotted(key))}: {_cut(problem)}")
 
@@ -178,40 +161,3 @@ def shown(value: object) -> str:
             return hex(value)  # Of thousands of digits Python writes no others.
         case _:
             return str(value)
-
-
-def _lines(text: str) -> dict[Key, int]:
-    """The lines of headers and keys, counted from 1.
-
-    A line within a text of many lines may look like a key: that the line is right is likely, not
-    certain, and nothing but a message rests on it.
-    """
-    found: dict[Key, int] = {}
-    table: Key = ()
-    for number, line in enumerate(text.splitlines(), 1):
-        header, entry = HEADER.match(line), ENTRY.match(line)
-        if header:
-            table = _steps(header["key"])
-            found.setdefault(table, number)
-        elif entry:
-            for key in _prefixes(table, _steps(entry["key"])):
-                found.setdefault(key, number)
-    return found
-
-
-def _prefixes(table: Key, steps: Key) -> Iterator[Key]:
-    for length in range(1, len(steps) + 1):
-        yield (*table, *steps[:length])
-
-
-def _steps(written: str) -> Key:
-    """The steps of a dotted key, of which some or all may be in quotes."""
-    try:
-        found: Any = tomllib.loads(f"{written} = 0")
-    except tomllib.TOMLDecodeError:
-        return (written.strip(),)
-    steps: list[str] = []
-    while isinstance(found, dict):
-        ((step, found),) = found.items()
-        steps += step.split(".")
-    return tuple(steps)
