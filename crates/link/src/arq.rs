@@ -33,7 +33,7 @@ pub(crate) struct Arq<P> {
     unsettled: Load,
     sender: Sender,
     receiver: Receiver,
-    frames: Ring<Parcel<P>>,
+    frames: Ring<Sdu<P>>,
     /// The frame that an orderly receiving end hands on next.
     next_out: u64,
     /// Is the receiving end to be told of blocks that were given up?
@@ -43,7 +43,7 @@ pub(crate) struct Arq<P> {
 
 /// A frame on its way.
 #[derive(Clone, Debug)]
-struct Parcel<P> {
+struct Sdu<P> {
     /// `None` once it is settled what became of it.
     payload: Option<P>,
     bytes: u32,
@@ -140,7 +140,7 @@ impl<P: Payload> Arq<P> {
         }
         self.unsettled.add(bytes);
         let to = self.sender.end();
-        self.frames.push(Parcel {
+        self.frames.push(Sdu {
             bytes,
             from,
             to,
@@ -160,14 +160,14 @@ impl<P: Payload> Arq<P> {
     fn block(&mut self, sending: Sending, moment: Moment) -> Block {
         let Sending { number, frame, bytes, transmission, before } = sending;
         self.tell_alive = false;
-        let parcel = self.frames.get_mut(frame).expect("it is open");
-        parcel.under_way += 1;
-        let completes = before == 0 && number + 1 == parcel.to;
+        let sdu = self.frames.get_mut(frame).expect("it is open");
+        sdu.under_way += 1;
+        let completes = before == 0 && number + 1 == sdu.to;
         if completes {
-            parcel.stalled = moment.stalled.saturating_sub(parcel.stalled_at_entry);
+            sdu.stalled = moment.stalled.saturating_sub(sdu.stalled_at_entry);
         }
         let purpose = match before {
-            0 => parcel.payload.as_ref().map_or(Purpose::New, Payload::purpose),
+            0 => sdu.payload.as_ref().map_or(Purpose::New, Payload::purpose),
             _ => Purpose::Again,
         };
         let alive = self.sender.alive();
@@ -221,17 +221,17 @@ impl<P: Payload> Arq<P> {
         undisturbed: Instant,
     ) -> Option<(&P, Instant)> {
         self.sender.start_timer(data.transmission, end);
-        let parcel = self.frames.get_mut(data.frame)?;
-        parcel.note(data, undisturbed);
-        let payload = parcel.payload.as_ref().filter(|_| data.completes)?;
-        Some((payload, parcel.undisturbed?))
+        let sdu = self.frames.get_mut(data.frame)?;
+        sdu.note(data, undisturbed);
+        let payload = sdu.payload.as_ref().filter(|_| data.completes)?;
+        Some((payload, sdu.undisturbed?))
     }
 
     /// A transmission comes to nothing; neither end learns it from that.
     pub(crate) fn on_lost(&mut self, data: &Data, now: Instant) {
         self.sender.start_timer(data.transmission, now);
-        if let Some(parcel) = self.frames.get_mut(data.frame) {
-            parcel.under_way -= 1;
+        if let Some(sdu) = self.frames.get_mut(data.frame) {
+            sdu.under_way -= 1;
         }
         self.settle(data.frame);
     }
@@ -246,12 +246,12 @@ impl<P: Payload> Arq<P> {
     /// A block arrives that would have arrived at `undisturbed`.
     pub(crate) fn on_data(&mut self, data: &Data, corrupt: bool, undisturbed: Instant) {
         let arrival = self.receiver.on_data(data);
-        if let Some(parcel) = self.frames.get_mut(data.frame) {
-            parcel.note(data, undisturbed);
-            parcel.under_way -= 1;
+        if let Some(sdu) = self.frames.get_mut(data.frame) {
+            sdu.note(data, undisturbed);
+            sdu.under_way -= 1;
             if arrival == Arrival::First {
-                parcel.arrived += 1;
-                parcel.corrupt |= corrupt;
+                sdu.arrived += 1;
+                sdu.corrupt |= corrupt;
             }
         }
         if self.config.order == Order::Free {
@@ -305,9 +305,9 @@ impl<P: Payload> Arq<P> {
 
     fn follow(&mut self, verdict: Verdict, now: Instant) {
         let Verdict::GiveUp(frame) = verdict else { return };
-        let Some(parcel) = self.frames.get_mut(frame) else { return };
-        parcel.given_up = Some(now);
-        for number in parcel.from..parcel.to {
+        let Some(sdu) = self.frames.get_mut(frame) else { return };
+        sdu.given_up = Some(now);
+        for number in sdu.from..sdu.to {
             let frame = self.sender.finish(number);
             self.close(frame);
         }
@@ -317,10 +317,10 @@ impl<P: Payload> Arq<P> {
 
     /// The sending end is done with a block of `frame`.
     fn close(&mut self, frame: Option<u64>) {
-        let Some(parcel) = frame.and_then(|frame| self.frames.get_mut(frame)) else { return };
-        parcel.open -= 1;
-        if parcel.open == 0 {
-            self.unsettled.remove(parcel.bytes);
+        let Some(sdu) = frame.and_then(|frame| self.frames.get_mut(frame)) else { return };
+        sdu.open -= 1;
+        if sdu.open == 0 {
+            self.unsettled.remove(sdu.bytes);
         }
     }
 
@@ -328,11 +328,11 @@ impl<P: Payload> Arq<P> {
     /// come any more.
     fn release(&mut self) {
         let expected = self.receiver.expected();
-        while let Some(parcel) = self.frames.get_mut(self.next_out) {
-            if parcel.to > expected && !parcel.is_whole() {
+        while let Some(sdu) = self.frames.get_mut(self.next_out) {
+            if sdu.to > expected && !sdu.is_whole() {
                 break;
             }
-            parcel.passed = !parcel.is_whole();
+            sdu.passed = !sdu.is_whole();
             self.deliver(self.next_out);
             self.next_out += 1;
         }
@@ -340,10 +340,10 @@ impl<P: Payload> Arq<P> {
     }
 
     fn deliver(&mut self, frame: u64) {
-        let Some(parcel) = self.frames.get_mut(frame).filter(|it| it.is_whole()) else { return };
-        let Some(undisturbed) = parcel.undisturbed else { return };
-        let Some(mut payload) = parcel.payload.take() else { return };
-        if parcel.corrupt {
+        let Some(sdu) = self.frames.get_mut(frame).filter(|it| it.is_whole()) else { return };
+        let Some(undisturbed) = sdu.undisturbed else { return };
+        let Some(mut payload) = sdu.payload.take() else { return };
+        if sdu.corrupt {
             payload.corrupt();
         }
         self.settled.push_back(Settlement { payload, end: End::Delivered { undisturbed } });
@@ -351,9 +351,9 @@ impl<P: Payload> Arq<P> {
 
     /// Drops a frame that was given up and cannot come any more.
     fn settle(&mut self, frame: u64) {
-        let Some(parcel) = self.frames.get_mut(frame) else { return };
-        let Some(at) = parcel.given_up.filter(|_| parcel.is_hopeless()) else { return };
-        if let Some(payload) = parcel.payload.take() {
+        let Some(sdu) = self.frames.get_mut(frame) else { return };
+        let Some(at) = sdu.given_up.filter(|_| sdu.is_hopeless()) else { return };
+        if let Some(payload) = sdu.payload.take() {
             self.settled.push_back(Settlement { payload, end: End::GivenUp(at) });
         }
         self.forget();
@@ -361,7 +361,7 @@ impl<P: Payload> Arq<P> {
 
     fn forget(&mut self) {
         let next_out = self.next_out;
-        let is_done = |parcel: &Parcel<P>| parcel.payload.is_none() && parcel.open == 0;
+        let is_done = |sdu: &Sdu<P>| sdu.payload.is_none() && sdu.open == 0;
         while self.frames.first() < next_out
             && self.frames.get(self.frames.first()).is_some_and(is_done)
         {
@@ -370,7 +370,7 @@ impl<P: Payload> Arq<P> {
     }
 }
 
-impl<P> Parcel<P> {
+impl<P> Sdu<P> {
     const fn is_whole(&self) -> bool {
         self.arrived == self.to - self.from
     }

@@ -5,13 +5,13 @@ use alloc::vec::Vec;
 
 use rtolab_time::Instant;
 
+use crate::arq_node::ArqNodes;
 use crate::config::{ChannelConfig, Discipline};
 use crate::frame::{Direction, Frame, Outcome};
-use crate::lane::Lane;
 use crate::layers::{Direct, Repeating};
+use crate::one_way::OneWay;
 use crate::pipe::Pipe;
 use crate::report::{Disturbance, DisturbanceKind, Stats};
-use crate::station::Stations;
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
 
@@ -53,20 +53,20 @@ pub struct Channel<F: Frame> {
 #[expect(clippy::large_enum_variant)]
 enum Kind<F: Frame> {
     /// A frame's fate is known at its entry.
-    Settled([Lane<F>; 2]),
+    Settled([OneWay<F>; 2]),
     /// It shows at the exit of the queue.
-    Queued(Box<Stations<F, Direct>>),
+    Queued(Box<ArqNodes<F, Direct>>),
     /// It depends on the other end.
-    Repeating(Box<Stations<F, Repeating<F>>>),
+    Repeating(Box<ArqNodes<F, Repeating<F>>>),
 }
 
 /// The same for either kind of stations.
 macro_rules! either {
-    ($kind:expr, $lanes:pat => $settled:expr, $stations:pat => $coupled:expr) => {
+    ($kind:expr, $plain:pat => $settled:expr, $arq_nodes:pat => $coupled:expr) => {
         match $kind {
-            Kind::Settled($lanes) => $settled,
-            Kind::Queued($stations) => $coupled,
-            Kind::Repeating($stations) => $coupled,
+            Kind::Settled($plain) => $settled,
+            Kind::Queued($arq_nodes) => $coupled,
+            Kind::Repeating($arq_nodes) => $coupled,
         }
     };
 }
@@ -77,11 +77,11 @@ impl<F: Frame> Kind<F> {
             .iter()
             .any(|direction| matches!(config.of(*direction).discipline, Discipline::CoDel(_)));
         match (config.arq.is_empty(), controlled) {
-            (false, _) => Self::Repeating(Stations::new(config, stream)),
-            (true, true) => Self::Queued(Stations::new(config, stream)),
-            (true, false) => {
-                Self::Settled(Direction::BOTH.map(|direction| Lane::new(config, direction, stream)))
-            }
+            (false, _) => Self::Repeating(ArqNodes::new(config, stream)),
+            (true, true) => Self::Queued(ArqNodes::new(config, stream)),
+            (true, false) => Self::Settled(
+                Direction::BOTH.map(|direction| OneWay::new(config, direction, stream)),
+            ),
         }
     }
 }
@@ -121,13 +121,13 @@ impl<F: Frame> Channel<F> {
     #[inline]
     pub fn send(&mut self, direction: Direction, frame: F, at: Instant) {
         either!(&mut self.kind,
-            lanes => {
+            plain => {
                 self.outages.forget_before(at);
-                let lane = &mut lanes[direction.index()];
-                lane.forget_before(at);
-                lane.send(frame, at, &mut self.outages);
+                let one_way = &mut plain[direction.index()];
+                one_way.forget_before(at);
+                one_way.send(frame, at, &mut self.outages);
             },
-            stations => stations.send(direction, frame, at, &mut self.outages)
+            arq => arq.send(direction, frame, at, &mut self.outages)
         );
     }
 
@@ -139,7 +139,7 @@ impl<F: Frame> Channel<F> {
                 true => forward.poll(at),
                 false => backward.poll(at),
             },
-            stations => stations.poll_either(at, &mut self.outages)
+            arq => arq.poll_either(at, &mut self.outages)
         )
     }
 
@@ -147,8 +147,8 @@ impl<F: Frame> Channel<F> {
     #[inline]
     pub fn poll_direction(&mut self, direction: Direction, at: Instant) -> Option<Outcome<F>> {
         either!(&mut self.kind,
-            lanes => lanes[direction.index()].poll(at),
-            stations => stations.poll(direction, at, &mut self.outages)
+            plain => plain[direction.index()].poll(at),
+            arq => arq.poll(direction, at, &mut self.outages)
         )
     }
 
@@ -168,24 +168,24 @@ impl<F: Frame> Channel<F> {
     #[inline]
     fn due(&self, direction: Direction) -> Instant {
         either!(&self.kind,
-            lanes => lanes[direction.index()].due(),
-            stations => stations.due(direction)
+            plain => plain[direction.index()].due(),
+            arq => arq.due(direction)
         )
     }
 
     /// How many frames of this direction are inside, their outcomes still to be told.
     pub fn inside(&self, direction: Direction) -> usize {
         either!(&self.kind,
-            lanes => lanes[direction.index()].inside(),
-            stations => stations.inside(direction)
+            plain => plain[direction.index()].inside(),
+            arq => arq.inside(direction)
         )
     }
 
     /// What happened to this direction's frames so far.
     pub fn stats(&self, direction: Direction) -> &Stats {
         either!(&self.kind,
-            lanes => lanes[direction.index()].stats(),
-            stations => stations.stats(direction)
+            plain => plain[direction.index()].stats(),
+            arq => arq.stats(direction)
         )
     }
 
@@ -195,8 +195,8 @@ impl<F: Frame> Channel<F> {
         self.recording = true;
         self.outages.keep();
         either!(&mut self.kind,
-            lanes => lanes.iter_mut().for_each(Lane::record_disturbances),
-            stations => stations.record_disturbances()
+            plain => plain.iter_mut().for_each(OneWay::record_disturbances),
+            arq => arq.record_disturbances()
         );
     }
 
@@ -211,8 +211,8 @@ impl<F: Frame> Channel<F> {
         let outages = self.outages.until(until);
         all.extend(outages.map(|Span { from, to }| Disturbance { kind, direction, from, to }));
         either!(&mut self.kind,
-            lanes => lanes.iter_mut().for_each(|lane| lane.disturbances(until, &mut all)),
-            stations => stations.disturbances(until, &mut all)
+            plain => plain.iter_mut().for_each(|one_way| one_way.disturbances(until, &mut all)),
+            arq => arq.disturbances(until, &mut all)
         );
         all.sort_by_key(|disturbance| disturbance.from);
         all

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use rtolab_time::{Duration, Instant};
 
 use crate::config::{DelayTrace, DirectionConfig};
-use crate::fates::State;
+use crate::impairments::State;
 
 /// The propagation delay at any time.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use rtolab_time::{Duration, Instant};
 use crate::arq::{Arq, Block, Content, Control, Data, End, Moment, Payload, Purpose, earlier};
 use crate::config::ChannelConfig;
 use crate::frame::{Cause, Direction, Frame};
-use crate::waiting::{Exit, Guest, Waiting};
+use crate::waiting::{Delivery, QueuedFrame, Waiting};
 
 /// The levels of both directions.
 pub(crate) trait Layers<F: Frame>: Clone {
@@ -25,7 +25,7 @@ pub(crate) trait Layers<F: Frame>: Clone {
         &mut self,
         moment: Moment,
         waiting: &mut Waiting<F>,
-        exit: &mut Exit<F>,
+        exit: &mut Delivery<F>,
     ) -> Option<Self::Wire>;
 
     /// What it is sent for.
@@ -35,12 +35,17 @@ pub(crate) trait Layers<F: Frame>: Clone {
     fn on_sent(&mut self, direction: Direction, wire: &Self::Wire, times: Sent);
 
     /// Something reaches the other end, or comes to nothing.
-    fn on_heard(&mut self, heard: Heard<Self::Wire>, now: Instant, exits: &mut [Exit<F>; 2]);
+    fn on_heard(
+        &mut self,
+        heard: Heard<Self::Wire>,
+        now: Instant,
+        delivery_queue: &mut [Delivery<F>; 2],
+    );
 
     /// What rides for nothing this way.
     fn signal(&mut self, direction: Direction, now: Instant) -> Option<Signal>;
 
-    fn on_timer(&mut self, now: Instant, exits: &mut [Exit<F>; 2]);
+    fn on_timer(&mut self, now: Instant, delivery_queue: &mut [Delivery<F>; 2]);
 
     /// When [`Layers::on_timer`] has something to do for this direction's frames.
     fn next_event(&self, direction: Direction) -> Instant;
@@ -93,7 +98,7 @@ enum Level {
 pub(crate) struct Direct;
 
 impl<F: Frame> Layers<F> for Direct {
-    type Wire = Guest<F>;
+    type Wire = QueuedFrame<F>;
 
     fn new(_: &ChannelConfig) -> Self {
         Self
@@ -111,22 +116,27 @@ impl<F: Frame> Layers<F> for Direct {
         &mut self,
         moment: Moment,
         waiting: &mut Waiting<F>,
-        exit: &mut Exit<F>,
-    ) -> Option<Guest<F>> {
-        let mut guest = waiting.take(moment.now, exit)?;
-        let stalled = moment.stalled.saturating_sub(guest.stalled);
-        guest.stalled = guest.entry.since(guest.offered) + stalled;
-        Some(guest)
+        exit: &mut Delivery<F>,
+    ) -> Option<QueuedFrame<F>> {
+        let mut queued = waiting.take(moment.now, exit)?;
+        let stalled = moment.stalled.saturating_sub(queued.stalled);
+        queued.stalled = queued.entry.since(queued.offered) + stalled;
+        Some(queued)
     }
 
-    fn purpose(_: &Guest<F>) -> Purpose {
+    fn purpose(_: &QueuedFrame<F>) -> Purpose {
         Purpose::New
     }
 
-    fn on_sent(&mut self, _: Direction, _: &Guest<F>, _: Sent) {}
+    fn on_sent(&mut self, _: Direction, _: &QueuedFrame<F>, _: Sent) {}
 
-    fn on_heard(&mut self, heard: Heard<Guest<F>>, now: Instant, exits: &mut [Exit<F>; 2]) {
-        let exit = &mut exits[heard.direction.index()];
+    fn on_heard(
+        &mut self,
+        heard: Heard<QueuedFrame<F>>,
+        now: Instant,
+        delivery_queue: &mut [Delivery<F>; 2],
+    ) {
+        let exit = &mut delivery_queue[heard.direction.index()];
         match heard.what {
             What::Arrived { wire, held, duplicate: false } => {
                 let held = wire.stalled + held;
@@ -145,7 +155,7 @@ impl<F: Frame> Layers<F> for Direct {
         None
     }
 
-    fn on_timer(&mut self, _: Instant, _: &mut [Exit<F>; 2]) {}
+    fn on_timer(&mut self, _: Instant, _: &mut [Delivery<F>; 2]) {}
 
     fn next_event(&self, _: Direction) -> Instant {
         Instant::NEVER
@@ -214,7 +224,7 @@ impl<P: Payload> Pair<P> {
 /// One level of local retransmission, or two: the blocks of the upper are what the lower carries.
 #[derive(Clone, Debug)]
 pub(crate) struct Repeating<F> {
-    upper: Pair<Guest<F>>,
+    upper: Pair<QueuedFrame<F>>,
     lower: Option<Pair<Block>>,
 }
 
@@ -249,7 +259,7 @@ impl<F: Frame> Layers<F> for Repeating<F> {
         &mut self,
         moment: Moment,
         waiting: &mut Waiting<F>,
-        exit: &mut Exit<F>,
+        exit: &mut Delivery<F>,
     ) -> Option<Block> {
         let direction = exit.direction;
         let takes = waiting.first_bytes().is_some_and(|bytes| self.takes(direction, bytes));
@@ -280,7 +290,12 @@ impl<F: Frame> Layers<F> for Repeating<F> {
         }
     }
 
-    fn on_heard(&mut self, heard: Heard<Block>, now: Instant, exits: &mut [Exit<F>; 2]) {
+    fn on_heard(
+        &mut self,
+        heard: Heard<Block>,
+        now: Instant,
+        delivery_queue: &mut [Delivery<F>; 2],
+    ) {
         let Heard { direction, what } = heard;
         match what {
             What::Arrived { duplicate: true, .. } => return,
@@ -301,7 +316,7 @@ impl<F: Frame> Layers<F> for Repeating<F> {
                 _ => self.upper.on_control(direction, control, now),
             },
         }
-        self.hand_on(now, exits);
+        self.hand_on(now, delivery_queue);
     }
 
     fn signal(&mut self, direction: Direction, now: Instant) -> Option<Signal> {
@@ -313,14 +328,14 @@ impl<F: Frame> Layers<F> for Repeating<F> {
         Some(Signal { level: Level::Upper, control })
     }
 
-    fn on_timer(&mut self, now: Instant, exits: &mut [Exit<F>; 2]) {
+    fn on_timer(&mut self, now: Instant, delivery_queue: &mut [Delivery<F>; 2]) {
         for direction in Direction::BOTH {
             if let Some(lower) = &mut self.lower {
                 lower.of_mut(direction).on_timer(now);
             }
             self.upper.of_mut(direction).on_timer(now);
         }
-        self.hand_on(now, exits);
+        self.hand_on(now, delivery_queue);
     }
 
     fn next_event(&self, direction: Direction) -> Instant {
@@ -345,7 +360,7 @@ impl<F: Frame> Repeating<F> {
     }
 
     /// What came out of the lower level goes to the upper one, and from there out.
-    fn hand_on(&mut self, now: Instant, exits: &mut [Exit<F>; 2]) {
+    fn hand_on(&mut self, now: Instant, delivery_queue: &mut [Delivery<F>; 2]) {
         let Self { upper, lower } = self;
         for direction in Direction::BOTH {
             let Some(lower) = lower else { break };
@@ -359,16 +374,16 @@ impl<F: Frame> Repeating<F> {
                 }
             }
         }
-        for exit in exits {
+        for exit in delivery_queue {
             while let Some(settled) = upper.of_mut(exit.direction).take_settled() {
-                let guest = settled.payload;
+                let queued = settled.payload;
                 match settled.end {
                     End::Delivered { undisturbed } => {
-                        let stalled_at_entry = guest.entry.since(guest.offered);
+                        let stalled_at_entry = queued.entry.since(queued.offered);
                         let held = stalled_at_entry + now.since(undisturbed);
-                        exit.deliver(guest, held, now);
+                        exit.deliver(queued, held, now);
                     }
-                    End::GivenUp(at) => exit.drop(guest, Cause::Retries, [at, now]),
+                    End::GivenUp(at) => exit.drop(queued, Cause::Retries, [at, now]),
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! One direction of a plain link: nothing ever happens there but that frames queue, are sent at one
 //! rate and take one delay.
 
-mod line;
+mod backlog;
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use crate::config::Limit;
 use crate::report::{Drops, Stats};
 use crate::room::Load;
 use crate::transmitter::Serialiser;
-use line::Line;
+use backlog::Backlog;
 
 /// What [`Channel::pipes`](crate::Channel::pipes) makes of a plain link's direction: it keeps no
 /// frames, but says of each at its entry when it comes out, with the same result.
@@ -32,7 +32,7 @@ pub struct Pipe {
     counts: Counts,
     limit: Limit,
     /// Those that wait for the transmitter.
-    line: Line,
+    backlog: Backlog,
     /// Those that come out when somebody may have looked before.
     later: Vec<Passing>,
 }
@@ -89,7 +89,7 @@ impl Pipe {
             delay,
             limit,
             idle_from: Instant::START,
-            line: Line::default(),
+            backlog: Backlog::default(),
             watched_from: Instant::START,
             unhindered: 0,
             counts: Counts::default(),
@@ -177,10 +177,10 @@ impl Pipe {
     /// no room for it.
     #[inline]
     fn wait(&mut self, (bytes, time): (u32, Duration), at: Instant) -> Option<u32> {
-        self.line.begin(at);
-        let load: Load = self.line.load().with(bytes);
+        self.backlog.begin(at);
+        let load: Load = self.backlog.load().with(bytes);
         self.limit.holds(load).then(|| {
-            self.line.join((bytes, time), self.idle_from);
+            self.backlog.join((bytes, time), self.idle_from);
             load.packets
         })
     }

@@ -58,8 +58,8 @@ impl Stats {
         self.max_delay = self.max_delay.max(delay);
     }
 
-    pub(crate) fn note(&mut self, blemish: Option<Blemish>) {
-        let Some(Blemish { corrupt, marked }) = blemish else { return };
+    pub(crate) fn note(&mut self, impairment: Option<Impairment>) {
+        let Some(Impairment { corrupt, marked }) = impairment else { return };
         self.corrupted += u64::from(corrupt);
         self.marked += u64::from(marked);
     }
@@ -79,7 +79,7 @@ impl Stats {
 
 /// What a delivered frame suffered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Blemish {
+pub(crate) struct Impairment {
     /// It was damaged.
     pub(crate) corrupt: bool,
     /// It was marked.

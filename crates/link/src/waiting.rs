@@ -8,12 +8,12 @@ use crate::arq::{Moment, Payload, Purpose};
 use crate::codel::{Backlogged, ControlledDelay, Popped};
 use crate::config::{DirectionConfig, Discipline};
 use crate::frame::{Cause, CopyId, Direction, Frame, Outcome};
-use crate::report::Blemish;
+use crate::report::Impairment;
 use crate::room::Load;
 
 /// A frame of the hosts inside a station.
 #[derive(Clone, Debug)]
-pub(crate) struct Guest<F> {
+pub(crate) struct QueuedFrame<F> {
     pub(crate) frame: F,
     /// When it was sent into the link.
     pub(crate) offered: Instant,
@@ -22,10 +22,10 @@ pub(crate) struct Guest<F> {
     /// How long the transmitter had stalled till then, all together; once the frame has left the
     /// queue of a station that sends it as it is, how long it was held till then.
     pub(crate) stalled: Duration,
-    pub(crate) blemish: Blemish,
+    pub(crate) impairment: Impairment,
 }
 
-impl<F: Frame> Frame for Guest<F> {
+impl<F: Frame> Frame for QueuedFrame<F> {
     fn bytes(&self) -> u32 {
         self.frame.bytes()
     }
@@ -39,17 +39,17 @@ impl<F: Frame> Frame for Guest<F> {
     }
 
     fn mark_congestion(&mut self) {
-        self.blemish.marked = true;
+        self.impairment.marked = true;
         self.frame.mark_congestion();
     }
 
     fn corrupt(&mut self) {
-        self.blemish.corrupt = true;
+        self.impairment.corrupt = true;
         self.frame.corrupt();
     }
 }
 
-impl<F: Frame> Payload for Guest<F> {
+impl<F: Frame> Payload for QueuedFrame<F> {
     fn bytes(&self) -> u32 {
         self.frame.bytes()
     }
@@ -71,32 +71,32 @@ impl<F: Frame> Payload for Guest<F> {
 #[derive(Clone, Debug)]
 pub(crate) struct Told<F> {
     pub(crate) due: Instant,
-    pub(crate) outcome: Outcome<Guest<F>>,
+    pub(crate) outcome: Outcome<QueuedFrame<F>>,
 }
 
 /// The outcomes of one direction, in the order in which they happened.
 #[derive(Clone, Debug)]
-pub(crate) struct Exit<F> {
+pub(crate) struct Delivery<F> {
     pub(crate) direction: Direction,
     pub(crate) told: VecDeque<Told<F>>,
 }
 
-impl<F> Exit<F> {
-    pub(crate) fn deliver(&mut self, frame: Guest<F>, held: Duration, due: Instant) {
+impl<F> Delivery<F> {
+    pub(crate) fn deliver(&mut self, frame: QueuedFrame<F>, held: Duration, due: Instant) {
         let direction = self.direction;
         let outcome = Outcome::Delivered { direction, frame, held, duplicate: false };
         self.told.push_back(Told { due, outcome });
     }
 
     /// A second one of a frame that was delivered before.
-    pub(crate) fn duplicate(&mut self, frame: Guest<F>, held: Duration, due: Instant) {
+    pub(crate) fn duplicate(&mut self, frame: QueuedFrame<F>, held: Duration, due: Instant) {
         let direction = self.direction;
         let outcome = Outcome::Delivered { direction, frame, held, duplicate: true };
         self.told.push_back(Told { due, outcome });
     }
 
     /// The frame was dropped at `at`, which is told at `due`.
-    pub(crate) fn drop(&mut self, frame: Guest<F>, cause: Cause, [at, due]: [Instant; 2]) {
+    pub(crate) fn drop(&mut self, frame: QueuedFrame<F>, cause: Cause, [at, due]: [Instant; 2]) {
         let direction = self.direction;
         let outcome = Outcome::Dropped { direction, frame, cause, at };
         self.told.push_back(Told { due, outcome });
@@ -105,7 +105,7 @@ impl<F> Exit<F> {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting<F> {
-    frames: VecDeque<Guest<F>>,
+    frames: VecDeque<QueuedFrame<F>>,
     load: Load,
     codel: Option<ControlledDelay>,
     lifetime: Option<Duration>,
@@ -130,13 +130,13 @@ impl<F: Frame> Waiting<F> {
         self.frames.front().map(Frame::bytes)
     }
 
-    pub(crate) fn push(&mut self, guest: Guest<F>) {
-        self.load.add(guest.frame.bytes());
-        self.frames.push_back(guest);
+    pub(crate) fn push(&mut self, queued: QueuedFrame<F>) {
+        self.load.add(queued.frame.bytes());
+        self.frames.push_back(queued);
     }
 
     /// The next frame to send; those that are dropped instead take the exit.
-    pub(crate) fn take(&mut self, now: Instant, exit: &mut Exit<F>) -> Option<Guest<F>> {
+    pub(crate) fn take(&mut self, now: Instant, exit: &mut Delivery<F>) -> Option<QueuedFrame<F>> {
         let Self { frames, load, codel, lifetime } = self;
         let mut leaving = Leaving { frames, load, lifetime: *lifetime, exit, now };
         match codel {
@@ -148,30 +148,30 @@ impl<F: Frame> Waiting<F> {
 
 /// The exit of the queue at an instant.
 struct Leaving<'a, F> {
-    frames: &'a mut VecDeque<Guest<F>>,
+    frames: &'a mut VecDeque<QueuedFrame<F>>,
     load: &'a mut Load,
     lifetime: Option<Duration>,
-    exit: &'a mut Exit<F>,
+    exit: &'a mut Delivery<F>,
     now: Instant,
 }
 
 impl<F: Frame> Backlogged for Leaving<'_, F> {
-    type Frame = Guest<F>;
+    type Frame = QueuedFrame<F>;
 
-    fn pop(&mut self) -> Option<Popped<Guest<F>>> {
+    fn pop(&mut self) -> Option<Popped<QueuedFrame<F>>> {
         loop {
-            let guest = self.frames.pop_front()?;
-            self.load.remove(guest.frame.bytes());
-            if self.lifetime.is_some_and(|lifetime| self.now.since(guest.offered) > lifetime) {
-                self.exit.drop(guest, Cause::Lifetime, [self.now; 2]);
+            let queued = self.frames.pop_front()?;
+            self.load.remove(queued.frame.bytes());
+            if self.lifetime.is_some_and(|lifetime| self.now.since(queued.offered) > lifetime) {
+                self.exit.drop(queued, Cause::Lifetime, [self.now; 2]);
                 continue;
             }
-            let sojourn = self.now.since(guest.entry);
-            return Some(Popped { frame: guest, sojourn, backlog: self.load.bytes });
+            let sojourn = self.now.since(queued.entry);
+            return Some(Popped { frame: queued, sojourn, backlog: self.load.bytes });
         }
     }
 
-    fn discard(&mut self, guest: Guest<F>) {
-        self.exit.drop(guest, Cause::Early, [self.now; 2]);
+    fn discard(&mut self, queued: QueuedFrame<F>) {
+        self.exit.drop(queued, Cause::Early, [self.now; 2]);
     }
 }

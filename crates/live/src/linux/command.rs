@@ -11,14 +11,14 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::argv::ends;
+use super::forwarder::{Forwarder, timespec};
 use super::found;
 use super::host::{Host, Origin};
 use super::log::Log;
 use super::namespace::Namespaces;
-use super::pump::{Pump, timespec};
 use super::recording;
-use super::roads::Roads;
-use super::stop::{Stop, Wish};
+use super::routes::Routes;
+use super::stop::{Stop, StopSignal};
 use super::workload::{self, counts};
 use crate::emulation::{Emulation, Keep, Ran};
 use crate::error::Error;
@@ -39,7 +39,7 @@ pub(crate) fn run(
 ) -> Result<Ran, Error> {
     let scenario = emulation.scenario;
     workload::check(scenario)?;
-    let roads = Roads::new(scenario)?;
+    let routes = Routes::new(scenario)?;
     let namespaces = Namespaces::new(&scenario.nodes)?;
     let nodes = scenario.nodes.iter().zip(&scenario.kernels).enumerate();
     let host = |(number, (name, kernel)): (usize, (&String, _))| {
@@ -54,10 +54,10 @@ pub(crate) fn run(
     });
     let measured = (Instant::START, Instant::START + scenario.duration);
     let draws = (emulation.seed, measured, scenario.emulation.begin);
-    let mut pump = Pump::new((&hosts, &roads), draws, log, Vec::new());
+    let mut forwarder = Forwarder::new((&hosts, &routes), draws, log, Vec::new());
     let stop = Stop::new()?;
     let ended = thread::scope(|scope| {
-        let pumping = scope.spawn(|| pump.run(&stop));
+        let pumping = scope.spawn(|| forwarder.run(&stop));
         let ended = namespaces
             .command(here, argv)
             .env("RTOLAB_PEER", hosts[peer].address.to_string())
@@ -66,16 +66,16 @@ pub(crate) fn run(
             .spawn()
             .map_err(Error::system("start the command"))
             .and_then(|child| Running::new(child)?.wait(interrupted, &|| pumping.is_finished()));
-        stop.tell(Wish::Stop);
+        stop.tell(StopSignal::Stop);
         let pumped = pumping.join().expect("carrying packets does not panic");
         pumped.and(ended)
     })?;
     let after = counts(&hosts)?;
     let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
-    let report = recording::report((emulation, &roads), &pump, (ended, Vec::new()), &hosts);
+    let report = recording::report((emulation, &routes), &forwarder, (ended, Vec::new()), &hosts);
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
-    let known = found::connections(&mut pump.log);
-    let recording = recording::recording((scenario, &roads), run, &mut pump, &known);
+    let known = found::connections(&mut forwarder.log);
+    let recording = recording::recording((scenario, &routes), run, &mut forwarder, &known);
     Ok(Ran { recording, report })
 }
 

@@ -13,11 +13,11 @@ use rtolab_scenario::{Begin, Scenario};
 use rtolab_time::Instant;
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::forwarder::{Forwarder, timespec};
 use super::host::{Host, Origin};
 use super::log::Log;
-use super::pump::{Pump, timespec};
-use super::roads::Roads;
-use super::stop::{Stop, Wish};
+use super::routes::Routes;
+use super::stop::{Stop, StopSignal};
 use super::sys::real_time;
 
 /// A link from `here` to `there` with these keys.
@@ -73,29 +73,29 @@ fn send(socket: &UdpSocket, bytes: usize, pace: Option<Span>, end: &AtomicBool) 
 }
 
 /// Runs a pump over the link for so long beside a sender; gives it as it is then.
-fn pump_for<T>(
+fn forward_for<T>(
     keys: &str,
     span: Span,
     (bytes, pace): (usize, Option<Span>),
-    read: impl FnOnce(&Pump<'_>) -> T,
+    read: impl FnOnce(&Forwarder<'_>) -> T,
 ) -> T {
     let scenario = scenario(keys);
     let hosts = hosts(&scenario);
-    let roads = Roads::new(&scenario).unwrap();
+    let routes = Routes::new(&scenario).unwrap();
     let socket = socket(&hosts);
     let all = (1, (Instant::START, Instant::NEVER), Begin::AtOnce);
-    let mut pump = Pump::new((&hosts, &roads), all, Log::new(100_000), vec![None]);
+    let mut forwarder = Forwarder::new((&hosts, &routes), all, Log::new(100_000), vec![None]);
     let stop = Stop::new().unwrap();
     let end = AtomicBool::new(false);
     thread::scope(|scope| {
-        let pumping = scope.spawn(|| pump.run(&stop));
+        let pumping = scope.spawn(|| forwarder.run(&stop));
         scope.spawn(|| send(&socket, bytes, pace, &end));
         thread::sleep(span);
         end.store(true, Ordering::Relaxed);
-        stop.tell(Wish::Stop);
+        stop.tell(StopSignal::Stop);
         pumping.join().unwrap().unwrap();
     });
-    read(&pump)
+    read(&forwarder)
 }
 
 /// Packets a second from one TUN device to another with nothing between.
@@ -134,9 +134,10 @@ fn at_100_mbit_s_one_packet_in_a_hundred_is_late_by_200_us_at_most() {
     // 80 Mbit/s of packets of 1,500 B: the link is never full.
     let keys = "rate = '100 Mbit/s'\ndelay = '10 ms'";
     let pace = Span::from_micros(150);
-    let (late, real_time) = pump_for(keys, Span::from_secs(10), (1500, Some(pace)), |pump| {
-        (pump.late.read(), pump.real_time)
-    });
+    let (late, real_time) =
+        forward_for(keys, Span::from_secs(10), (1500, Some(pace)), |forwarder| {
+            (forwarder.late.read(), forwarder.real_time)
+        });
     println!("{late:?}, in real time: {real_time}");
     assert!(late.packets > 20_000, "{late:?}");
     assert!(late.p99.nanos() <= 200_000, "{late:?}");
@@ -149,9 +150,9 @@ fn at_28_8_kbit_s_the_rate_is_exact_to_a_thousandth() {
     // Twice what the link can take, so that it is never idle; the queue is 20 s long.
     let keys = "rate = '28.8 kbit/s'\ndelay = '200 ms'\nqueue = '72 kB'";
     let pace = Span::from_millis(80);
-    let rate = pump_for(keys, Span::from_secs(62), (576, Some(pace)), |pump| {
+    let rate = forward_for(keys, Span::from_secs(62), (576, Some(pace)), |forwarder| {
         // The other host says that nobody listens, at the same length: that is no datagram.
-        let ours = pump.log.sent.iter().filter(|sent| sent.head()[9] == UDP);
+        let ours = forwarder.log.sent.iter().filter(|sent| sent.head()[9] == UDP);
         let arrived = ours.filter(|sent| sent.fate == Fate::Delivered);
         let all = arrived.filter_map(|sent| sent.fate_at);
         let out: Vec<_> = all.collect();
@@ -169,8 +170,8 @@ fn at_28_8_kbit_s_the_rate_is_exact_to_a_thousandth() {
 fn without_a_rate_it_carries_most_of_what_a_bare_loop_copies() {
     let span = Span::from_secs(2);
     let ours = || {
-        pump_for("", span, (1000, None), |pump| {
-            pump.of_link(0)[0].0.delivered as f64 / span.as_secs_f64()
+        forward_for("", span, (1000, None), |forwarder| {
+            forwarder.of_link(0)[0].0.delivered as f64 / span.as_secs_f64()
         })
     };
     let mut shares: Vec<_> = (0..5).map(|_| (ours(), bare_rate(span))).collect();

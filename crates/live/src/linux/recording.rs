@@ -11,13 +11,13 @@ use rtolab_record::{
 use rtolab_scenario::Scenario;
 use rtolab_time::{Duration, Instant};
 
+use super::forwarder::Forwarder;
 use super::host::Host;
 use super::log::Sent;
-use super::pump::Pump;
-use super::roads::Roads;
+use super::routes::Routes;
 use super::seen::{self, Seen};
+use super::session::Session;
 use super::sockets::Protocol;
-use super::talk::Talk;
 use super::tally::{Tally, tally};
 use super::truth::truth;
 use super::watch::{Episode, Sample};
@@ -29,19 +29,19 @@ const NO_THRESHOLD: u32 = i32::MAX as u32;
 
 /// What links and hosts did.
 pub(crate) fn report(
-    (emulation, roads): (&Emulation<'_>, &Roads),
-    pump: &Pump<'_>,
+    (emulation, routes): (&Emulation<'_>, &Routes),
+    forwarder: &Forwarder<'_>,
     (ended, connections): (Ended, Vec<(String, Effective)>),
     hosts: &[(&Host, (Counts, Counts))],
 ) -> Report {
     let scenario = emulation.scenario;
-    let round_trip = roads.round_trip(scenario);
+    let round_trip = routes.round_trip(scenario);
     let link = |(index, (name, _)): (usize, &(Arc<str>, _))| {
         let ends = scenario
             .links
             .get(index)
             .map(|link| [link.ends.0, link.ends.1].map(|node| scenario.nodes[node].clone()));
-        let [forward, backward] = pump.of_link(index);
+        let [forward, backward] = forwarder.of_link(index);
         LinkReport {
             name: name.to_string(),
             ends,
@@ -58,16 +58,16 @@ pub(crate) fn report(
     };
     Report {
         ended,
-        elapsed: pump.ended.since(Instant::START),
-        links: roads.links.iter().enumerate().map(link).collect(),
+        elapsed: forwarder.ended.since(Instant::START),
+        links: routes.links.iter().enumerate().map(link).collect(),
         hosts: hosts.iter().map(host).collect(),
         connections,
-        refused: pump.refused,
-        lateness: pump.late.read(),
-        waited: pump.waited.read(),
+        refused: forwarder.refused,
+        lateness: forwarder.late.read(),
+        waited: forwarder.waited.read(),
         allowed: scenario.emulation.lateness.unwrap_or_else(|| allowed(round_trip)),
         round_trip,
-        real_time: pump.real_time,
+        real_time: forwarder.real_time,
     }
 }
 
@@ -92,9 +92,9 @@ pub(crate) struct Known {
 
 impl Known {
     /// Of a flow of the scenario.
-    pub(crate) fn of(scenario: &Scenario, index: usize, talk: &Talk) -> Self {
+    pub(crate) fn of(scenario: &Scenario, index: usize, session: &Session) -> Self {
         let flow = &scenario.flows[index];
-        let sender = match talk.protocol() {
+        let sender = match session.protocol() {
             Protocol::Udp => "udp".into(),
             Protocol::Tcp => format!("linux {}", scenario.kernels[flow.from].congestion).into(),
         };
@@ -102,22 +102,22 @@ impl Known {
             name: flow.name.as_str().into(),
             sender,
             set: flow.set.as_deref().map(Arc::from),
-            bytes: Some(talk.bytes()),
-            tasks: talk.tasks().to_vec(),
+            bytes: Some(session.bytes()),
+            tasks: session.tasks().to_vec(),
         }
     }
 }
 
 /// The tables.
 pub(crate) fn recording(
-    (scenario, roads): (&Scenario, &Roads),
+    (scenario, routes): (&Scenario, &Routes),
     run: Run,
-    pump: &mut Pump<'_>,
+    forwarder: &mut Forwarder<'_>,
     flows: &[Known],
 ) -> Recording {
     let mut recording = Recording { run, ..Recording::default() };
-    for (index, seen) in seen::all(&pump.log, flows.len()).iter().enumerate() {
-        let watch = pump.watches.get(index).and_then(Option::as_ref);
+    for (index, seen) in seen::all(&forwarder.log, flows.len()).iter().enumerate() {
+        let watch = forwarder.watches.get(index).and_then(Option::as_ref);
         let (episodes, samples) = watch.map_or((&[][..], &[][..]), |watch| {
             (watch.episodes.as_slice(), watch.samples.as_slice())
         });
@@ -130,16 +130,16 @@ pub(crate) fn recording(
         let counted = (tally, scenario.measured, parts);
         recording.connections.extend(connection(known, counted, &timeouts, judged));
         recording.windows.extend(samples.iter().map(|sample| window(name, sample)));
-        recording.segments.extend(segments((index, name), seen, &pump.log.second));
+        recording.segments.extend(segments((index, name), seen, &forwarder.log.second));
         recording.tasks.extend(tasks(known));
         recording.timeouts.extend(timeouts);
     }
     recording.segments.sort_by_key(|row| row.at);
-    recording.heads = pump.log.sent.iter().map(Sent::padded_head).collect();
-    let until = pump.ended;
-    for (index, (name, _)) in roads.links.iter().enumerate() {
-        recording.links.extend(links(name, pump, index));
-        recording.disturbances.extend(disturbances(name, pump, (index, until)));
+    recording.heads = forwarder.log.sent.iter().map(Sent::padded_head).collect();
+    let until = forwarder.ended;
+    for (index, (name, _)) in routes.links.iter().enumerate() {
+        recording.links.extend(links(name, forwarder, index));
+        recording.disturbances.extend(disturbances(name, forwarder, (index, until)));
     }
     recording
 }
@@ -275,9 +275,13 @@ fn tasks(known: &Known) -> impl Iterator<Item = TaskRow> {
     })
 }
 
-fn links(name: &Arc<str>, pump: &Pump<'_>, index: usize) -> impl Iterator<Item = LinkRow> {
-    let parts = pump.measured(index);
-    let stats = pump.of_link(index).map(|(stats, _)| stats);
+fn links(
+    name: &Arc<str>,
+    forwarder: &Forwarder<'_>,
+    index: usize,
+) -> impl Iterator<Item = LinkRow> {
+    let parts = forwarder.measured(index);
+    let stats = forwarder.of_link(index).map(|(stats, _)| stats);
     let name = name.clone();
     Direction::BOTH.into_iter().map(move |direction| {
         let [from, to]: [Stats; 2] = parts.map(|part| part[direction.index()]);
@@ -293,11 +297,11 @@ fn links(name: &Arc<str>, pump: &Pump<'_>, index: usize) -> impl Iterator<Item =
 
 fn disturbances(
     name: &Arc<str>,
-    pump: &mut Pump<'_>,
+    forwarder: &mut Forwarder<'_>,
     (index, until): (usize, Instant),
 ) -> impl Iterator<Item = DisturbanceRow> {
     let name = name.clone();
-    let all = pump.channels[index].disturbances(until);
+    let all = forwarder.channels[index].disturbances(until);
     all.into_iter().map(move |one| DisturbanceRow {
         link: name.clone(),
         direction: one.direction,

@@ -9,8 +9,8 @@ use crate::error::Error;
 
 /// What is wanted of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
-    Go,
+pub(crate) enum StopSignal {
+    Run,
     /// To end when the links are empty, or soon.
     Drain,
     /// To end at once.
@@ -19,26 +19,26 @@ pub(crate) enum Wish {
 
 /// A wish, and something to wait for that is readable once it changes.
 pub(crate) struct Stop {
-    wish: AtomicU8,
+    signal: AtomicU8,
     event: OwnedFd,
 }
 
 impl Stop {
     pub(crate) fn new() -> Result<Self, Error> {
         let event = eventfd(0, EventfdFlags::CLOEXEC).map_err(Error::system("make an event"))?;
-        Ok(Self { wish: AtomicU8::new(Wish::Go as u8), event })
+        Ok(Self { signal: AtomicU8::new(StopSignal::Run as u8), event })
     }
 
-    pub(crate) fn wish(&self) -> Wish {
-        match self.wish.load(Ordering::Relaxed) {
-            0 => Wish::Go,
-            1 => Wish::Drain,
-            _ => Wish::Stop,
+    pub(crate) fn signal(&self) -> StopSignal {
+        match self.signal.load(Ordering::Relaxed) {
+            0 => StopSignal::Run,
+            1 => StopSignal::Drain,
+            _ => StopSignal::Stop,
         }
     }
 
-    pub(crate) fn tell(&self, wish: Wish) {
-        self.wish.store(wish as u8, Ordering::Relaxed);
+    pub(crate) fn tell(&self, signal: StopSignal) {
+        self.signal.store(signal as u8, Ordering::Relaxed);
         // It cannot fail: nobody adds up to 2^64.
         let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
     }

@@ -11,17 +11,17 @@ use rustix::event::{PollFd, poll};
 use rustix::io::Errno;
 
 use super::clock::Clock;
+use super::forwarder::{Forwarder, timespec};
 use super::host::{Host, Origin};
 use super::log::Log;
 use super::packet::MOST_FLOWS;
-use super::pump::{Pump, timespec};
 use super::recording::{self, Known};
-use super::roads::Roads;
+use super::routes::Routes;
+use super::session::Session;
 use super::settings;
 use super::sockets::{self, Pair, Protocol};
-use super::stop::{Stop, Wish};
+use super::stop::{Stop, StopSignal};
 use super::sys::TcpInfo;
-use super::talk::Talk;
 use super::watch::Watch;
 use crate::emulation::{Emulation, Ran};
 use crate::error::Error;
@@ -42,44 +42,45 @@ pub(crate) fn run(
     let scenario = emulation.scenario;
     check(scenario)?;
     check_hosts(scenario)?;
-    let roads = Roads::new(scenario)?;
+    let routes = Routes::new(scenario)?;
     let hosts = hosts(scenario)?;
     let stream = Stream::new(emulation.seed);
     let flows = scenario.flows.iter().enumerate();
-    let talks = flows.map(|(number, flow)| {
-        Pair::new(&hosts, number, flow).map(|pair| Talk::new(pair, flow, stream))
+    let sessions = flows.map(|(number, flow)| {
+        Pair::new(&hosts, number, flow).map(|pair| Session::new(pair, flow, stream))
     });
-    let mut talks: Vec<_> = talks.collect::<Result<_, _>>()?;
-    let watches = talks.iter().zip(&scenario.flows).map(|(talk, flow)| {
+    let mut sessions: Vec<_> = sessions.collect::<Result<_, _>>()?;
+    let watches = sessions.iter().zip(&scenario.flows).map(|(session, flow)| {
         let counters = &hosts[flow.from].counters;
-        let tcp = talk.protocol() == Protocol::Tcp;
-        tcp.then(|| Watch::new(talk.sender().clone(), counters))
+        let tcp = session.protocol() == Protocol::Tcp;
+        tcp.then(|| Watch::new(session.sender().clone(), counters))
     });
     let before = counts(&hosts)?;
     let log = Log::new(MOST_PACKETS);
     let draws = (emulation.seed, scenario.measured, Begin::AtOnce);
-    let mut pump = Pump::new((&hosts, &roads), draws, log, watches.collect());
+    let mut forwarder = Forwarder::new((&hosts, &routes), draws, log, watches.collect());
     let stop = Stop::new()?;
     let (ended, connections) = thread::scope(|scope| {
-        let clock = pump.clock;
-        let pumping = scope.spawn(|| pump.run(&stop));
-        let mut stage = Stage { scenario, talks: &mut talks, clock, effective: Vec::new() };
+        let clock = forwarder.clock;
+        let pumping = scope.spawn(|| forwarder.run(&stop));
+        let mut stage = Stage { scenario, sessions: &mut sessions, clock, effective: Vec::new() };
         let ended = stage.play(interrupted, &|| pumping.is_finished());
-        let wish = match ended {
-            Ok(Ended::Over) => Wish::Drain,
-            _ => Wish::Stop,
+        let signal = match ended {
+            Ok(Ended::Over) => StopSignal::Drain,
+            _ => StopSignal::Stop,
         };
-        stop.tell(wish);
+        stop.tell(signal);
         let pumped = pumping.join().expect("carrying packets does not panic");
         let ended = ended?;
         pumped.map(|()| (ended, stage.effective))
     })?;
     let after = counts(&hosts)?;
     let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
-    let report = recording::report((emulation, &roads), &pump, (ended, connections), &hosts);
-    let known = talks.iter().enumerate().map(|(index, talk)| Known::of(scenario, index, talk));
+    let report = recording::report((emulation, &routes), &forwarder, (ended, connections), &hosts);
+    let known =
+        sessions.iter().enumerate().map(|(index, session)| Known::of(scenario, index, session));
     let known: Vec<_> = known.collect();
-    let recording = recording::recording((scenario, &roads), run, &mut pump, &known);
+    let recording = recording::recording((scenario, &routes), run, &mut forwarder, &known);
     Ok(Ran { recording, report })
 }
 
@@ -130,7 +131,7 @@ pub(crate) fn counts(hosts: &[Host]) -> Result<Vec<Counts>, Error> {
 /// Where the flows are played.
 struct Stage<'a> {
     scenario: &'a Scenario,
-    talks: &'a mut [Talk],
+    sessions: &'a mut [Session],
     clock: Clock,
     /// What the connections were found to be.
     effective: Vec<(String, Effective)>,
@@ -148,12 +149,12 @@ impl Stage<'_> {
         let mut ask_at = Instant::START;
         loop {
             let now = self.clock.now();
-            for number in 0..self.talks.len() {
-                if let Some(info) = self.talks[number].go_on(now, &mut buffer)? {
+            for number in 0..self.sessions.len() {
+                if let Some(info) = self.sessions[number].go_on(now, &mut buffer)? {
                     self.check(number, &info)?;
                 }
             }
-            if self.talks.iter().all(Talk::is_over) {
+            if self.sessions.iter().all(Session::is_over) {
                 return Ok(Ended::Over);
             }
             if now >= end || broken() {
@@ -165,15 +166,15 @@ impl Stage<'_> {
                 }
                 ask_at = now + ASK;
             }
-            let timers = self.talks.iter().filter_map(Talk::next_timer).min();
+            let timers = self.sessions.iter().filter_map(Session::next_timer).min();
             let due = timers.unwrap_or(end).min(end).min(ask_at).since(now);
-            let curious = self.talks.iter().any(Talk::is_curious);
+            let curious = self.sessions.iter().any(Session::is_curious);
             self.wait(if curious { due.min(LOOK) } else { due })?;
         }
     }
 
     fn wait(&self, span: Duration) -> Result<(), Error> {
-        let waits = self.talks.iter().flat_map(Talk::waits);
+        let waits = self.sessions.iter().flat_map(Session::waits);
         let fds = waits.map(|(socket, flags)| PollFd::from_borrowed_fd(socket.as_fd(), flags));
         match poll(&mut fds.collect::<Vec<_>>(), Some(&timespec(span))) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
@@ -185,7 +186,7 @@ impl Stage<'_> {
     fn check(&mut self, number: usize, info: &TcpInfo) -> Result<(), Error> {
         let flow = &self.scenario.flows[number];
         let kernels = (&self.scenario.kernels[flow.from], &self.scenario.kernels[flow.to]);
-        let congestion = sockets::congestion(self.talks[number].sender())?;
+        let congestion = sockets::congestion(self.sessions[number].sender())?;
         let found = settings::check_connection(&flow.name, kernels, (info, &congestion))?;
         self.effective.push((flow.name.clone(), found));
         Ok(())

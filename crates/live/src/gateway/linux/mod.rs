@@ -3,17 +3,17 @@
 mod configs;
 mod counting;
 mod device;
-mod leg;
 mod memory;
 mod packet;
+mod proxied;
 mod relay;
 mod socket;
-mod splice;
+mod socket_side;
 mod table;
+mod tcp_side;
 #[cfg(test)]
 mod tests;
 mod timers;
 mod trace;
-mod wired;
 
 pub(super) use relay::run;

@@ -1,7 +1,7 @@
 //! The loop of a gateway: one thread, which sleeps until a packet comes, a socket is ready or a timer
 //! expires.
 
-mod admit;
+mod admission;
 mod serve;
 
 use std::collections::VecDeque;
@@ -19,14 +19,14 @@ use super::configs::Configs;
 use super::device;
 use super::memory::Memory;
 use super::packet::Arrived;
-use super::splice::Splice;
+use super::proxied::Proxied;
 use super::table::{Id, Table};
 use super::timers::Timers;
 use super::trace::Trace;
 use crate::gateway::counts::Counts;
 use crate::gateway::error::GatewayError;
 use crate::gateway::settings::{Gateway, Takes};
-use crate::linux::pump::timespec;
+use crate::linux::forwarder::timespec;
 
 /// How often the caller is asked whether to go on.
 const ASK: Duration = Duration::from_millis(100);
@@ -65,7 +65,7 @@ struct Relay<'a> {
     device: SyncDevice,
     epoll: std::os::fd::OwnedFd,
     configs: Configs,
-    table: Table<Box<Splice>>,
+    table: Table<Box<Proxied>>,
     timers: Timers,
     memory: Memory,
     /// In the order in which they began; some may be open or gone.
@@ -147,20 +147,20 @@ impl<'a> Relay<'a> {
             }
             for event in &events {
                 match event.data.u64() {
-                    DEVICE => self.take_in(&mut packet)?,
+                    DEVICE => self.receive(&mut packet)?,
                     bits => self.on_socket(Id::from_bits(bits), event.flags),
                 }
             }
             self.expire();
             self.serve()?;
             let table = &self.table;
-            let wants = |due, id| table.get(id).is_some_and(|splice| splice.asked == Some(due));
+            let wants = |due, id| table.get(id).is_some_and(|proxied| proxied.asked == Some(due));
             self.timers.prune(table.len(), wants);
         }
     }
 
     /// Takes what the device has.
-    fn take_in(&mut self, packet: &mut [u8]) -> Result<(), GatewayError> {
+    fn receive(&mut self, packet: &mut [u8]) -> Result<(), GatewayError> {
         for _ in 0..BATCH {
             let length = match self.device.recv(packet) {
                 Ok(length) => length,
@@ -184,13 +184,14 @@ impl<'a> Relay<'a> {
     fn expire(&mut self) {
         let now = self.now();
         while let Some((due, id)) = self.timers.pop(now) {
-            let Some(splice) = self.table.get_mut(id) else { continue };
-            if splice.asked == Some(due) {
-                splice.asked = None;
-                let timer = splice.leg().and_then(|leg| leg.socket.connection.next_timer());
+            let Some(proxied) = self.table.get_mut(id) else { continue };
+            if proxied.asked == Some(due) {
+                proxied.asked = None;
+                let timer =
+                    proxied.tcp_side().and_then(|tcp_side| tcp_side.socket.connection.next_timer());
                 if timer.is_some_and(|timer| timer <= now) {
-                    if let Some(leg) = splice.leg() {
-                        leg.socket.connection.on_timer(now);
+                    if let Some(tcp_side) = proxied.tcp_side() {
+                        tcp_side.socket.connection.on_timer(now);
                     }
                 }
                 self.touch(id);
@@ -200,8 +201,8 @@ impl<'a> Relay<'a> {
 
     /// Something happened to a connection: it is to be served.
     fn touch(&mut self, id: Id) {
-        if let Some(splice) = self.table.get_mut(id) {
-            if !std::mem::replace(&mut splice.touched, true) {
+        if let Some(proxied) = self.table.get_mut(id) {
+            if !std::mem::replace(&mut proxied.touched, true) {
                 self.touched.push(id);
             }
         }

@@ -13,12 +13,12 @@ use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Config, Connection, Failure, Flags, State, SynOptions, sum};
 use rtolab_time::{Duration, Instant};
 
-use super::leg::{Leg, MOST_PIECES};
+use super::tcp_side::{MOST_PIECES, TcpSide};
 use rtolab_packet::Path;
 
 use super::packet::Arrived;
 use super::socket::Pipe;
-use super::wired::{Fate, Wired};
+use super::socket_side::{Fate, SocketSide};
 use crate::linux::sockets::Moved;
 
 /// What becomes of a packet; delays in milliseconds.
@@ -129,10 +129,10 @@ fn stream(seed: u64, length: usize) -> Vec<u8> {
 
 struct World {
     plan: Plan,
-    client: Leg,
+    client: TcpSide,
     /// The gateway's, once the SYN has come.
-    leg: Option<Leg>,
-    wired: Wired,
+    tcp_side: Option<TcpSide>,
+    socket_side: SocketSide,
     fate: Fate,
     server: Server,
     client_sends: Vec<u8>,
@@ -148,7 +148,7 @@ struct World {
 impl World {
     fn new(plan: Plan) -> Self {
         let configs = plan.senders.map(|sender| config(sender, plan.buffer));
-        let client = Leg::new(&configs[0], Socket::open(&configs[0], plan.isns[0]), PATH);
+        let client = TcpSide::new(&configs[0], Socket::open(&configs[0], plan.isns[0]), PATH);
         let server = Server {
             sends: stream(2, plan.lengths[1]),
             given: 0,
@@ -160,8 +160,8 @@ impl World {
         };
         let mut world = Self {
             client,
-            leg: None,
-            wired: Wired::OPEN,
+            tcp_side: None,
+            socket_side: SocketSide::OPEN,
             fate: Fate::Goes,
             server,
             client_sends: stream(1, plan.lengths[0]),
@@ -180,22 +180,25 @@ impl World {
     fn is_over(&self) -> bool {
         let closed =
             |connection: &Connection| matches!(connection.state(), State::Closed | State::TimeWait);
-        let leg = self.leg.as_ref().is_some_and(|leg| closed(&leg.socket.connection));
-        leg && closed(&self.client.socket.connection) && self.fate == Fate::Over
+        let tcp_side =
+            self.tcp_side.as_ref().is_some_and(|tcp_side| closed(&tcp_side.socket.connection));
+        tcp_side && closed(&self.client.socket.connection) && self.fate == Fate::Over
     }
 
     fn states(&self) -> impl std::fmt::Debug + use<> {
-        let leg = self.leg.as_ref().map(|leg| leg.socket.connection.state());
-        (self.client.socket.connection.state(), leg, self.fate, self.wired)
+        let tcp_side = self.tcp_side.as_ref().map(|tcp_side| tcp_side.socket.connection.state());
+        (self.client.socket.connection.state(), tcp_side, self.fate, self.socket_side)
     }
 
     /// What happens next: a packet, a timer, or the server can do something again.
     fn step(&mut self) {
         let packet = self.wire.keys().next().map_or(Instant::NEVER, |(at, _)| *at);
-        let timer = |leg: &Leg| leg.socket.connection.next_timer().unwrap_or(Instant::NEVER);
-        let timers = [timer(&self.client), self.leg.as_ref().map_or(Instant::NEVER, timer)];
+        let timer =
+            |tcp_side: &TcpSide| tcp_side.socket.connection.next_timer().unwrap_or(Instant::NEVER);
+        let timers = [timer(&self.client), self.tcp_side.as_ref().map_or(Instant::NEVER, timer)];
         // A server that wanted nothing for now changes its mind.
-        let asleep = self.fate == Fate::Goes && !(self.wired.readable && self.wired.writable);
+        let asleep =
+            self.fate == Fate::Goes && !(self.socket_side.readable && self.socket_side.writable);
         let mind = match asleep {
             true => self.at + Duration::from_millis(20),
             false => Instant::NEVER,
@@ -209,23 +212,24 @@ impl World {
         } else if next == timers[0] {
             self.client.socket.connection.on_timer(self.at);
         } else if next == timers[1] {
-            self.leg.as_mut().unwrap().socket.connection.on_timer(self.at);
+            self.tcp_side.as_mut().unwrap().socket.connection.on_timer(self.at);
         } else {
-            (self.wired.readable, self.wired.writable) = (true, true);
+            (self.socket_side.readable, self.socket_side.writable) = (true, true);
         }
         self.drain();
     }
 
     fn arrives(&mut self, to: usize, bytes: &[u8]) {
         let arrived = Arrived::read(bytes).expect("as it was sent");
-        match (to, &mut self.leg) {
+        match (to, &mut self.tcp_side) {
             (0, _) => assert!(self.client.on_segment(&arrived, self.at)),
-            (_, Some(leg)) => assert!(leg.on_segment(&arrived, self.at)),
+            (_, Some(tcp_side)) => assert!(tcp_side.on_segment(&arrived, self.at)),
             (_, None) => {
                 assert_eq!(arrived.path, PATH);
                 let config = config(self.plan.senders[1], self.plan.buffer);
                 let isn = self.plan.isns[1];
-                self.leg = Some(Leg::accept(&config, &arrived.segment, PATH.reversed(), isn));
+                self.tcp_side =
+                    Some(TcpSide::accept(&config, &arrived.segment, PATH.reversed(), isn));
             }
         }
     }
@@ -233,26 +237,26 @@ impl World {
     fn drain(&mut self) {
         self.use_client();
         let mut packet = Vec::new();
-        if let Some(leg) = &mut self.leg {
+        if let Some(tcp_side) = &mut self.tcp_side {
             if self.fate == Fate::Goes {
                 let mut buffer = [0; 3000];
                 let aside = (self.plan.room, &mut buffer[..]);
-                self.fate = self.wired.carry(leg, &mut self.server, aside);
+                self.fate = self.socket_side.carry(tcp_side, &mut self.server, aside);
             }
-            let [outgoing, incoming] = leg.socket.kept();
+            let [outgoing, incoming] = tcp_side.socket.kept();
             let kept = [incoming, outgoing];
             self.most = [0, 1].map(|way: usize| self.most[way].max(kept[way]));
         }
         for from in [0, 1] {
             loop {
-                let leg = match from {
+                let tcp_side = match from {
                     0 => Some(&mut self.client),
-                    _ => self.leg.as_mut(),
+                    _ => self.tcp_side.as_mut(),
                 };
-                let Some(leg) = leg else { break };
-                if !leg.poll(self.at, &mut packet) {
-                    while leg.socket.connection.poll_event().is_some() {}
-                    leg.forget();
+                let Some(tcp_side) = tcp_side else { break };
+                if !tcp_side.poll(self.at, &mut packet) {
+                    while tcp_side.socket.connection.poll_event().is_some() {}
+                    tcp_side.forget();
                     break;
                 }
                 self.carries(1 - from, packet.clone());
@@ -356,25 +360,26 @@ proptest! {
 }
 
 /// Two legs whose handshake is complete.
-fn connected() -> (Leg, Leg) {
+fn connected() -> (TcpSide, TcpSide) {
     let config = config("sack+frto", 60_000);
-    let mut client = Leg::new(&config, Socket::open(&config, 7), PATH);
+    let mut client = TcpSide::new(&config, Socket::open(&config, 7), PATH);
     let mut packet = Vec::new();
     assert!(client.poll(Instant::START, &mut packet));
     let syn = Arrived::read(&packet).unwrap().segment;
-    let mut leg = Leg::accept(&config, &syn, PATH.reversed(), 8);
+    let mut tcp_side = TcpSide::accept(&config, &syn, PATH.reversed(), 8);
     for way in [true, false] {
-        let (from, to) = if way { (&mut leg, &mut client) } else { (&mut client, &mut leg) };
+        let (from, to) =
+            if way { (&mut tcp_side, &mut client) } else { (&mut client, &mut tcp_side) };
         assert!(from.poll(Instant::START, &mut packet));
         assert!(to.on_segment(&Arrived::read(&packet).unwrap(), Instant::START));
     }
-    assert_eq!(leg.socket.connection.state(), State::Established);
-    (client, leg)
+    assert_eq!(tcp_side.socket.connection.state(), State::Established);
+    (client, tcp_side)
 }
 
 #[test]
 fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
-    let (_, mut leg) = connected();
+    let (_, mut tcp_side) = connected();
     let piece = |offset: u32, byte: u8| {
         let wire = WireSegment {
             ports: PATH.ports,
@@ -394,7 +399,7 @@ fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
     };
     let mut take = |offset, byte| {
         let packet = piece(offset, byte);
-        leg.on_segment(&Arrived::read(&packet).unwrap(), Instant::START)
+        tcp_side.on_segment(&Arrived::read(&packet).unwrap(), Instant::START)
     };
     for number in 0..MOST_PIECES as u32 {
         assert!(take(2 * number + 1, 1));
@@ -402,8 +407,8 @@ fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
     assert!(!take(2 * MOST_PIECES as u32 + 1, 1));
     // What comes next in order is taken all the same, and what it joins is there.
     assert!(take(0, 2));
-    assert_eq!(leg.socket.readable(), [2, 1]);
-    assert_eq!(leg.socket.connection.receiver().pieces(), MOST_PIECES - 1);
+    assert_eq!(tcp_side.socket.readable(), [2, 1]);
+    assert_eq!(tcp_side.socket.connection.receiver().pieces(), MOST_PIECES - 1);
 }
 
 /// A server that has gone.
@@ -423,16 +428,16 @@ impl Pipe for Gone {
 
 #[test]
 fn a_broken_server_resets_the_client_and_a_client_that_resets_the_server() {
-    let (mut client, mut leg) = connected();
-    let (mut wired, mut packet, at) = (Wired::OPEN, Vec::new(), Instant::START);
-    assert_eq!(wired.carry(&mut leg, &mut Gone, (1000, &mut [0; 10])), Fate::Broken);
-    assert!(leg.poll(at, &mut packet));
+    let (mut client, mut tcp_side) = connected();
+    let (mut socket_side, mut packet, at) = (SocketSide::OPEN, Vec::new(), Instant::START);
+    assert_eq!(socket_side.carry(&mut tcp_side, &mut Gone, (1000, &mut [0; 10])), Fate::Broken);
+    assert!(tcp_side.poll(at, &mut packet));
     client.on_segment(&Arrived::read(&packet).unwrap(), at);
     assert_eq!(client.socket.connection.failure(), Some(Failure::Reset));
 
-    let (mut client, mut leg) = connected();
+    let (mut client, mut tcp_side) = connected();
     client.socket.connection.abort();
     assert!(client.poll(at, &mut packet));
-    leg.on_segment(&Arrived::read(&packet).unwrap(), at);
-    assert_eq!(wired.carry(&mut leg, &mut Gone, (1000, &mut [0; 10])), Fate::Reset);
+    tcp_side.on_segment(&Arrived::read(&packet).unwrap(), at);
+    assert_eq!(socket_side.carry(&mut tcp_side, &mut Gone, (1000, &mut [0; 10])), Fate::Reset);
 }

@@ -9,25 +9,25 @@ use super::Relay;
 use crate::gateway::counts::Counts;
 use crate::gateway::error::GatewayError;
 use crate::gateway::linux::packet::Arrived;
-use crate::gateway::linux::splice::{Client, Server, Splice, Stage};
+use crate::gateway::linux::proxied::{Client, Proxied, Server, Stage};
+use crate::gateway::linux::socket_side::{Fate, SocketSide};
 use crate::gateway::linux::table::Id;
-use crate::gateway::linux::wired::{Fate, Wired};
 
 impl Relay<'_> {
     /// A segment of a connection arrived.
-    pub(super) fn hand_over(
+    pub(super) fn deliver(
         &mut self,
         id: Id,
         arrived: &Arrived<'_>,
         now: Instant,
     ) -> Result<(), GatewayError> {
-        let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
-        let Some(leg) = splice.leg() else { return Ok(()) };
-        let before = leg.socket.connection.sender().window().cwnd;
-        if !leg.on_segment(arrived, now) {
+        let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
+        let Some(tcp_side) = proxied.tcp_side() else { return Ok(()) };
+        let before = tcp_side.socket.connection.sender().window().cwnd;
+        if !tcp_side.on_segment(arrived, now) {
             self.counts.pieces += 1;
         }
-        note_events(splice, before, &mut self.counts);
+        note_events(proxied, before, &mut self.counts);
         self.transmit(id, now)?;
         self.touch(id);
         Ok(())
@@ -35,23 +35,24 @@ impl Relay<'_> {
 
     /// A socket tells something.
     pub(super) fn on_socket(&mut self, id: Id, flags: EventFlags) {
-        let Some(splice) = self.table.get_mut(id) else { return };
+        let Some(proxied) = self.table.get_mut(id) else { return };
         let broken = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-        match &mut splice.server {
+        match &mut proxied.server {
             Server::Connecting(_) if broken || flags.contains(EventFlags::OUT) => {
                 let Server::Connecting(socket) =
-                    std::mem::replace(&mut splice.server, Server::Gone)
+                    std::mem::replace(&mut proxied.server, Server::Gone)
                 else {
                     return;
                 };
                 if socket.connected().is_ok() {
-                    splice.server = Server::Connected(socket, Wired::OPEN);
+                    proxied.server = Server::Connected(socket, SocketSide::OPEN);
                 }
             }
-            Server::Connected(_, wired) => {
-                wired.broken |= broken;
-                wired.readable |= broken || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
-                wired.writable |= broken || flags.contains(EventFlags::OUT);
+            Server::Connected(_, socket_side) => {
+                socket_side.broken |= broken;
+                socket_side.readable |=
+                    broken || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
+                socket_side.writable |= broken || flags.contains(EventFlags::OUT);
             }
             Server::Connecting(_) | Server::Unasked | Server::Gone => {}
         }
@@ -64,8 +65,8 @@ impl Relay<'_> {
         while !self.touched.is_empty() {
             for id in std::mem::take(&mut self.touched) {
                 let now = self.now();
-                if let Some(splice) = self.table.get_mut(id) {
-                    splice.touched = false;
+                if let Some(proxied) = self.table.get_mut(id) {
+                    proxied.touched = false;
                     self.serve_one(id, now)?;
                 }
             }
@@ -74,16 +75,16 @@ impl Relay<'_> {
     }
 
     fn serve_one(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
-        let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
-        note_events(splice, u64::MAX, &mut self.counts);
-        match (&splice.client, &splice.server) {
+        let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
+        note_events(proxied, u64::MAX, &mut self.counts);
+        match (&proxied.client, &proxied.server) {
             (Client::Waits(_), Server::Gone) => {
                 self.counts.refused_by_server += 1;
                 return self.deny(id, now);
             }
             (Client::Waits(_), Server::Connected(..)) => self.answer(id, now),
-            (Client::Leg(leg), Server::Unasked)
-                if splice.connected && leg.socket.connection.failure().is_none() =>
+            (Client::Answered(tcp_side), Server::Unasked)
+                if proxied.connected && tcp_side.socket.connection.failure().is_none() =>
             {
                 self.ask_server(id, now)?;
             }
@@ -98,21 +99,22 @@ impl Relay<'_> {
 
     /// Carries over what can be.
     fn carry(&mut self, id: Id) {
-        let Some(splice) = self.table.get_mut(id) else { return };
-        let Splice { client: Client::Leg(leg), server, connected, .. } = &mut **splice else {
+        let Some(proxied) = self.table.get_mut(id) else { return };
+        let Proxied { client: Client::Answered(tcp_side), server, connected, .. } = &mut **proxied
+        else {
             return;
         };
-        let failed = leg.socket.connection.failure().is_some();
+        let failed = tcp_side.socket.connection.failure().is_some();
         let fate = match server {
-            Server::Connected(socket, wired) => {
+            Server::Connected(socket, socket_side) => {
                 let most = self.gateway.limits.send_buffer as usize;
-                let room = self.memory.room(leg.socket.kept()[0], most);
-                wired.carry(leg, socket, (room, &mut self.buffer))
+                let room = self.memory.room(tcp_side.socket.kept()[0], most);
+                socket_side.carry(tcp_side, socket, (room, &mut self.buffer))
             }
-            Server::Gone if *connected && !failed && leg.socket.connection.is_writable() => {
+            Server::Gone if *connected && !failed && tcp_side.socket.connection.is_writable() => {
                 // It could not be reached, though the client was answered.
                 self.counts.refused_by_server += 1;
-                leg.socket.connection.abort();
+                tcp_side.socket.connection.abort();
                 return;
             }
             _ if failed => Fate::Reset,
@@ -132,10 +134,10 @@ impl Relay<'_> {
     /// Sends what is to leave.
     pub(super) fn transmit(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
         let mut packet = std::mem::take(&mut self.packet);
-        while let Some(leg) = self.table.get_mut(id).and_then(|splice| splice.leg()) {
-            if !leg.poll(now, &mut packet) {
-                self.counts.retransmissions += std::mem::take(&mut leg.retransmitted);
-                leg.forget();
+        while let Some(tcp_side) = self.table.get_mut(id).and_then(|proxied| proxied.tcp_side()) {
+            if !tcp_side.poll(now, &mut packet) {
+                self.counts.retransmissions += std::mem::take(&mut tcp_side.retransmitted);
+                tcp_side.forget();
                 break;
             }
             self.send(&packet, now)?;
@@ -156,35 +158,35 @@ impl Relay<'_> {
 
     /// Counts what it has moved and what it keeps.
     fn account(&mut self, id: Id, now: Instant) {
-        let Some(splice) = self.table.get_mut(id) else { return };
-        let (up, down) = splice.note_moved(now);
+        let Some(proxied) = self.table.get_mut(id) else { return };
+        let (up, down) = proxied.note_moved(now);
         self.counts.bytes_up += up;
         self.counts.bytes_down += down;
-        let before = splice.kept;
-        let Some(leg) = splice.leg() else { return };
-        let kept = leg.socket.kept();
-        splice.kept = kept;
+        let before = proxied.kept;
+        let Some(tcp_side) = proxied.tcp_side() else { return };
+        let kept = tcp_side.socket.kept();
+        proxied.kept = kept;
         self.memory.keeps(before, kept);
         self.counts.most_kept = self.counts.most_kept.max(self.memory.kept());
     }
 
     /// A connection may be further than before, or at its end.
     fn advance(&mut self, id: Id, now: Instant) {
-        let Some(splice) = self.table.get_mut(id) else { return };
-        if splice.stage == Stage::Opening && splice.connected {
-            splice.stage = Stage::Open;
+        let Some(proxied) = self.table.get_mut(id) else { return };
+        if proxied.stage == Stage::Opening && proxied.connected {
+            proxied.stage = Stage::Open;
             self.half_open -= 1;
             self.counts.established += 1;
         }
-        let ends = splice.stage != Stage::Lingers && (splice.is_over() || splice.lingers());
-        self.counts.closed += u64::from(ends && splice.has_closed());
-        if splice.is_over() {
+        let ends = proxied.stage != Stage::Lingers && (proxied.is_over() || proxied.lingers());
+        self.counts.closed += u64::from(ends && proxied.has_closed());
+        if proxied.is_over() {
             self.remove(id);
             return;
         }
         if ends {
-            splice.stage = Stage::Lingers;
-            self.memory.release(splice.window);
+            proxied.stage = Stage::Lingers;
+            self.memory.release(proxied.window);
             self.lingering.push_back(id);
             self.lingers += 1;
             self.make_end();
@@ -194,25 +196,25 @@ impl Relay<'_> {
 
     /// It sleeps until a timer of its own expires, or it has moved nothing for too long.
     fn sleep(&mut self, id: Id, now: Instant) {
-        let Some(splice) = self.table.get_mut(id) else { return };
-        let patience = match splice.stage {
+        let Some(proxied) = self.table.get_mut(id) else { return };
+        let patience = match proxied.stage {
             Stage::Lingers => Instant::NEVER,
-            Stage::Opening | Stage::Open => splice.moved.at + self.gateway.limits.idle,
+            Stage::Opening | Stage::Open => proxied.moved.at + self.gateway.limits.idle,
         };
         if patience <= now {
             self.counts.idle += 1;
-            match splice.leg() {
+            match proxied.tcp_side() {
                 None => self.remove(id),
-                Some(leg) => {
-                    leg.socket.connection.abort();
+                Some(tcp_side) => {
+                    tcp_side.socket.connection.abort();
                     self.touch(id);
                 }
             }
             return;
         }
-        let timer = splice.leg().and_then(|leg| leg.socket.connection.next_timer());
+        let timer = proxied.tcp_side().and_then(|tcp_side| tcp_side.socket.connection.next_timer());
         let due = timer.map_or(patience, |timer| timer.min(patience));
-        self.timers.ask(id, &mut splice.asked, Some(due).filter(|due| *due < Instant::NEVER));
+        self.timers.ask(id, &mut proxied.asked, Some(due).filter(|due| *due < Instant::NEVER));
     }
 
     /// The oldest of those that linger go where there are too many.
@@ -225,18 +227,18 @@ impl Relay<'_> {
 
     /// Takes a connection out; its socket is reset if there still is one.
     pub(super) fn remove(&mut self, id: Id) {
-        let Some(path) = self.table.get(id).map(|splice| splice.path) else { return };
-        let Some(splice) = self.table.remove(id, &path) else { return };
-        self.memory.keeps(splice.kept, [0, 0]);
-        match splice.stage {
+        let Some(path) = self.table.get(id).map(|proxied| proxied.path) else { return };
+        let Some(proxied) = self.table.remove(id, &path) else { return };
+        self.memory.keeps(proxied.kept, [0, 0]);
+        match proxied.stage {
             Stage::Opening => self.half_open -= 1,
             Stage::Open => {}
             Stage::Lingers => self.lingers -= 1,
         }
-        if splice.stage != Stage::Lingers {
-            self.memory.release(splice.window);
+        if proxied.stage != Stage::Lingers {
+            self.memory.release(proxied.window);
         }
-        if let Server::Connected(socket, _) = splice.server {
+        if let Server::Connected(socket, _) = proxied.server {
             socket.reset();
         }
     }
@@ -245,10 +247,10 @@ impl Relay<'_> {
     pub(super) fn cut(&mut self) -> Result<(), GatewayError> {
         let now = self.now();
         for id in self.table.ids() {
-            let Some(splice) = self.table.get_mut(id) else { continue };
-            self.counts.cut += u64::from(splice.stage != Stage::Lingers);
-            if let Some(leg) = splice.leg() {
-                leg.socket.connection.abort();
+            let Some(proxied) = self.table.get_mut(id) else { continue };
+            self.counts.cut += u64::from(proxied.stage != Stage::Lingers);
+            if let Some(tcp_side) = proxied.tcp_side() {
+                tcp_side.socket.connection.abort();
             }
             self.transmit(id, now)?;
             self.account(id, now);
@@ -259,21 +261,21 @@ impl Relay<'_> {
 }
 
 /// Takes what a connection tells of itself. Before it, its congestion window was as large as that.
-fn note_events(splice: &mut Splice, cwnd: u64, counts: &mut Counts) {
-    let mut connected = splice.connected;
-    let Some(leg) = splice.leg() else { return };
-    while let Some(event) = leg.socket.connection.poll_event() {
+fn note_events(proxied: &mut Proxied, cwnd: u64, counts: &mut Counts) {
+    let mut connected = proxied.connected;
+    let Some(tcp_side) = proxied.tcp_side() else { return };
+    while let Some(event) = tcp_side.socket.connection.poll_event() {
         match event {
             Event::Connected => connected = true,
             Event::Reset => counts.reset_by_client += 1,
             Event::TimedOut => counts.timed_out += 1,
             Event::Verdict { verdict: Verdict::Spurious, .. } => {
-                let restored = leg.socket.connection.sender().window().cwnd > cwnd;
+                let restored = tcp_side.socket.connection.sender().window().cwnd > cwnd;
                 counts.undone += u64::from(restored);
                 counts.event(event);
             }
             event => counts.event(event),
         }
     }
-    splice.connected = connected;
+    proxied.connected = connected;
 }

@@ -15,7 +15,7 @@ use super::packet::{self, Arrived};
 pub(crate) const MOST_PIECES: usize = 1_000;
 
 /// One connection of the engine's, with its bytes.
-pub(crate) struct Leg {
+pub(crate) struct TcpSide {
     pub socket: Socket,
     /// From here to the client.
     path: Path,
@@ -29,7 +29,7 @@ pub(crate) struct Leg {
     pub retransmitted: u64,
 }
 
-impl Leg {
+impl TcpSide {
     /// Answers a SYN; its own numbers begin with `isn`.
     pub(crate) fn accept(config: &Arc<Config>, syn: &WireSegment, to: Path, isn: u32) -> Self {
         Self::new(config, Socket::accept(config, syn, isn), to)

@@ -4,9 +4,9 @@ use rtolab_tcp::State;
 use rtolab_tcp::wire::WireSegment;
 use rtolab_time::Instant;
 
-use super::leg::Leg;
 use super::socket::Socket;
-use super::wired::Wired;
+use super::socket_side::SocketSide;
+use super::tcp_side::TcpSide;
 use rtolab_packet::Path;
 
 /// How far a connection is.
@@ -25,7 +25,7 @@ pub(crate) enum Client {
     /// Its SYN waits to be answered.
     Waits(Box<WireSegment>),
     /// It is answered.
-    Leg(Box<Leg>),
+    Answered(Box<TcpSide>),
 }
 
 /// The half of the server.
@@ -35,7 +35,7 @@ pub(crate) enum Server {
     /// It is being connected to.
     Connecting(Socket),
     /// It is connected.
-    Connected(Socket, Wired),
+    Connected(Socket, SocketSide),
     /// Nothing more is to be had of it, or told it.
     Gone,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Moved {
 }
 
 /// One connection.
-pub(crate) struct Splice {
+pub(crate) struct Proxied {
     /// From the client to the server.
     pub path: Path,
     pub stage: Stage,
@@ -70,7 +70,7 @@ pub(crate) struct Splice {
     pub touched: bool,
 }
 
-impl Splice {
+impl Proxied {
     /// Of a SYN.
     pub(crate) fn new(path: Path, syn: WireSegment, window: u32, now: Instant) -> Self {
         Self {
@@ -88,35 +88,35 @@ impl Splice {
         }
     }
 
-    pub(crate) fn leg(&mut self) -> Option<&mut Leg> {
+    pub(crate) fn tcp_side(&mut self) -> Option<&mut TcpSide> {
         match &mut self.client {
             Client::Waits(_) => None,
-            Client::Leg(leg) => Some(leg),
+            Client::Answered(tcp_side) => Some(tcp_side),
         }
     }
 
     /// Is nothing left of it but to answer late segments?
     pub(crate) fn lingers(&self) -> bool {
-        let quiet = matches!(&self.client, Client::Leg(leg) if leg.socket.connection.state() == State::TimeWait);
+        let quiet = matches!(&self.client, Client::Answered(tcp_side) if tcp_side.socket.connection.state() == State::TimeWait);
         quiet && matches!(self.server, Server::Gone)
     }
 
     /// Is nothing left of it?
     pub(crate) fn is_over(&self) -> bool {
-        let closed = matches!(&self.client, Client::Leg(leg) if leg.socket.connection.state() == State::Closed);
+        let closed = matches!(&self.client, Client::Answered(tcp_side) if tcp_side.socket.connection.state() == State::Closed);
         closed && matches!(self.server, Server::Gone | Server::Unasked)
     }
 
     /// Have both ends closed it, rather than one of them broken it off?
     pub(crate) fn has_closed(&self) -> bool {
-        matches!(&self.client, Client::Leg(leg) if leg.socket.connection.failure().is_none())
+        matches!(&self.client, Client::Answered(tcp_side) if tcp_side.socket.connection.failure().is_none())
     }
 
     /// Notes what it has moved; the difference to what was noted before, up and down.
     pub(crate) fn note_moved(&mut self, now: Instant) -> (u64, u64) {
         let before = self.moved;
-        let Some(leg) = self.leg() else { return (0, 0) };
-        let (up, down) = (leg.taken, leg.socket.acknowledged());
+        let Some(tcp_side) = self.tcp_side() else { return (0, 0) };
+        let (up, down) = (tcp_side.taken, tcp_side.socket.acknowledged());
         if (up, down) != (before.up, before.down) {
             self.moved = Moved { up, down, at: now };
         }

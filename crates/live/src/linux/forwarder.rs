@@ -20,8 +20,8 @@ use super::host::{Host, number};
 use super::lateness::LatenessMeter;
 use super::log::Log;
 use super::packet::{self, Packet, ipv4};
-use super::roads::Roads;
-use super::stop::{Stop, Wish};
+use super::routes::Routes;
+use super::stop::{Stop, StopSignal};
 use super::sys;
 use super::watch::Watch;
 use crate::error::Error;
@@ -36,7 +36,7 @@ const LONGEST: usize = 65_535;
 const GRACE: Duration = Duration::from_secs(2);
 
 /// What carries packets between hosts.
-pub(crate) struct Pump<'a> {
+pub(crate) struct Forwarder<'a> {
     pub clock: Clock,
     pub log: Log,
     pub watches: Vec<Option<Watch<'a>>>,
@@ -54,7 +54,7 @@ pub(crate) struct Pump<'a> {
     /// The part of the run that is measured, and the links' counts at its beginning and its end.
     parts: [(Instant, Option<Vec<[Stats; 2]>>); 2],
     hosts: &'a [Host],
-    roads: &'a Roads,
+    routes: &'a Routes,
     flows: usize,
     buffer: Vec<u8>,
     spare: Vec<Vec<u8>>,
@@ -63,10 +63,10 @@ pub(crate) struct Pump<'a> {
     emptied: Instant,
 }
 
-impl<'a> Pump<'a> {
+impl<'a> Forwarder<'a> {
     /// Between these hosts, over these roads, whose links draw from `seed`.
     pub(crate) fn new(
-        (hosts, roads): (&'a [Host], &'a Roads),
+        (hosts, routes): (&'a [Host], &'a Routes),
         (seed, measured, begin): (u64, (Instant, Instant), Begin),
         log: Log,
         watches: Vec<Option<Watch<'a>>>,
@@ -82,7 +82,7 @@ impl<'a> Pump<'a> {
             flows: watches.len(),
             log,
             watches,
-            channels: roads.links.iter().map(channel).collect(),
+            channels: routes.links.iter().map(channel).collect(),
             late: LatenessMeter::new(),
             waited: LatenessMeter::new(),
             ended: Instant::START,
@@ -91,7 +91,7 @@ impl<'a> Pump<'a> {
             real_time: false,
             parts: [(measured.0, None), (measured.1, None)],
             hosts,
-            roads,
+            routes,
             buffer: vec![0; LONGEST],
             spare: Vec::new(),
             copies: 0,
@@ -114,13 +114,13 @@ impl<'a> Pump<'a> {
         loop {
             let now = self.clock.now();
             self.mark(now);
-            self.hand_out(now);
+            self.deliver_due(now);
             // Later than what was handed out, for it may hold the answer to that.
-            let took = self.take_in().map_err(Error::system("read from a TUN device"))?;
-            match stop.wish() {
-                Wish::Go => {}
-                Wish::Stop => return Ok(()),
-                Wish::Drain => {
+            let took = self.receive().map_err(Error::system("read from a TUN device"))?;
+            match stop.signal() {
+                StopSignal::Run => {}
+                StopSignal::Stop => return Ok(()),
+                StopSignal::Drain => {
                     let over = *over_at.get_or_insert(now + GRACE);
                     if now >= over || self.due().is_none() {
                         return Ok(());
@@ -163,7 +163,7 @@ impl<'a> Pump<'a> {
     fn sleep(&self, span: Duration, stop: &Stop) -> Result<(), Error> {
         let devices = self.hosts.iter().map(|host| host.device.as_fd());
         // Once told to end, there is nothing more to be told.
-        let told = Some(stop.as_fd()).filter(|_| stop.wish() == Wish::Go);
+        let told = Some(stop.as_fd()).filter(|_| stop.signal() == StopSignal::Run);
         let fds = devices.chain(told).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         let mut fds: Vec<_> = fds.collect();
         match poll(&mut fds, Some(&timespec(span))) {
@@ -174,7 +174,7 @@ impl<'a> Pump<'a> {
 
     /// Takes what the hosts have for the links, as if all of it had come now; returns how much it
     /// was.
-    fn take_in(&mut self) -> io::Result<usize> {
+    fn receive(&mut self) -> io::Result<usize> {
         let (now, mut took, mut rest) = (self.clock.now(), 0, false);
         for host in 0..self.hosts.len() {
             let here = self.take_from(host, now)?;
@@ -209,7 +209,7 @@ impl<'a> Pump<'a> {
         let to = number(ip.header.addresses.to());
         let Some(to) = to.filter(|to| *to < self.hosts.len()) else { return };
         let flow = ip.ports().and_then(packet::flow).filter(|(flow, _)| *flow < self.flows);
-        let Some(hops) = self.roads.way((host, to), flow, now) else { return };
+        let Some(hops) = self.routes.way((host, to), flow, now) else { return };
         self.clock.start();
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.extend_from_slice(&self.buffer[..length]);
@@ -227,7 +227,7 @@ impl<'a> Pump<'a> {
     }
 
     /// Hands out what is due, of all links in the order of time.
-    fn hand_out(&mut self, now: Instant) {
+    fn deliver_due(&mut self, now: Instant) {
         loop {
             let dues = self.channels.iter().enumerate();
             let dues = dues.filter_map(|(link, channel)| Some((channel.next_event()?, link)));

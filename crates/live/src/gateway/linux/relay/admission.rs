@@ -7,11 +7,11 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::Relay;
 use crate::gateway::error::GatewayError;
-use crate::gateway::linux::leg::Leg;
 use crate::gateway::linux::packet::{self, Arrived};
+use crate::gateway::linux::proxied::{Client, Proxied, Server, Stage};
 use crate::gateway::linux::socket::Socket;
-use crate::gateway::linux::splice::{Client, Server, Splice, Stage};
 use crate::gateway::linux::table::Id;
+use crate::gateway::linux::tcp_side::TcpSide;
 use crate::gateway::settings::{Handshake, Refusal};
 
 impl Relay<'_> {
@@ -26,21 +26,21 @@ impl Relay<'_> {
             return self.on_stranger(arrived, None, now);
         };
         let flags = arrived.segment.flags;
-        let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
+        let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
         let opens = flags.has(Flags::SYN) && !flags.any(Flags::ACK | Flags::RST);
-        match splice.leg() {
+        match proxied.tcp_side() {
             // A client asks for the same connection again.
             None if opens => Ok(()),
             None => {
                 self.counts.stray += 1;
                 Ok(())
             }
-            Some(leg) if opens && leg.socket.yields_to(&arrived.segment) => {
-                let isn = leg.socket.next_isn();
+            Some(tcp_side) if opens && tcp_side.socket.yields_to(&arrived.segment) => {
+                let isn = tcp_side.socket.next_isn();
                 self.remove(id);
                 self.on_stranger(arrived, Some(isn), now)
             }
-            Some(_) => self.hand_over(id, arrived, now),
+            Some(_) => self.deliver(id, arrived, now),
         }
     }
 
@@ -58,10 +58,10 @@ impl Relay<'_> {
         }
         let Some(window) = self.admits() else { return self.refuse(arrived, now) };
         self.make_room();
-        let mut splice = Splice::new(arrived.path, arrived.segment.clone(), window, now);
-        splice.isn = isn;
+        let mut proxied = Proxied::new(arrived.path, arrived.segment.clone(), window, now);
+        proxied.isn = isn;
         self.memory.promise(window);
-        let id = self.table.insert(arrived.path, Box::new(splice));
+        let id = self.table.insert(arrived.path, Box::new(proxied));
         self.counts.opened += 1;
         self.half_open += 1;
         self.opening.push_back(id);
@@ -124,8 +124,8 @@ impl Relay<'_> {
 
     /// Begins to connect to the server.
     pub(super) fn ask_server(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
-        let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
-        let to = self.gateway.to.unwrap_or(splice.path.to());
+        let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
+        let to = self.gateway.to.unwrap_or(proxied.path.to());
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         let data = EventData::new_u64(id.to_bits());
         let socket = Socket::connect(to).and_then(|socket| {
@@ -134,7 +134,7 @@ impl Relay<'_> {
         });
         match socket {
             Ok(socket) => {
-                splice.server = Server::Connecting(socket);
+                proxied.server = Server::Connecting(socket);
                 Ok(())
             }
             Err(error) => {
@@ -151,23 +151,23 @@ impl Relay<'_> {
 
     /// Answers the client's SYN.
     pub(super) fn answer(&mut self, id: Id, now: Instant) {
-        let Some(splice) = self.table.get_mut(id) else { return };
-        let Client::Waits(syn) = &splice.client else { return };
-        let to = splice.path.reversed();
-        let config = self.configs.of(to.addresses, splice.window);
+        let Some(proxied) = self.table.get_mut(id) else { return };
+        let Client::Waits(syn) = &proxied.client else { return };
+        let to = proxied.path.reversed();
+        let config = self.configs.of(to.addresses, proxied.window);
         let chosen = || Side::chosen(self.configs.secret(), to.addresses, to.ports, now).isn;
-        let isn = splice.isn.unwrap_or_else(chosen);
-        splice.client = Client::Leg(Box::new(Leg::accept(&config, syn, to, isn)));
+        let isn = proxied.isn.unwrap_or_else(chosen);
+        proxied.client = Client::Answered(Box::new(TcpSide::accept(&config, syn, to, isn)));
     }
 
     /// There is no server for it: the client is told so.
     pub(super) fn deny(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
-        let Some(splice) = self.table.get_mut(id) else { return Ok(()) };
-        splice.server = Server::Gone;
-        let reset = match &mut splice.client {
-            Client::Waits(syn) => syn.refuse().map(|reset| (splice.path.reversed(), reset)),
-            Client::Leg(leg) => {
-                leg.socket.connection.abort();
+        let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
+        proxied.server = Server::Gone;
+        let reset = match &mut proxied.client {
+            Client::Waits(syn) => syn.refuse().map(|reset| (proxied.path.reversed(), reset)),
+            Client::Answered(tcp_side) => {
+                tcp_side.socket.connection.abort();
                 None
             }
         };

@@ -9,7 +9,7 @@ use crate::room::Load;
 /// keeps runs of equal ones.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
-pub(super) struct Line {
+pub(super) struct Backlog {
     /// When the first begins: as soon as the one before it is sent.
     begins: Instant,
     load: Load,
@@ -30,7 +30,7 @@ struct Run {
     time: Duration,
 }
 
-impl Line {
+impl Backlog {
     /// What waits.
     #[inline]
     pub(super) const fn load(&self) -> Load {

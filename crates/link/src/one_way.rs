@@ -13,17 +13,17 @@ use rtolab_time::{Duration, Instant};
 
 use crate::admission::{Admission, Admit, Backlog};
 use crate::config::{ChannelConfig, StallHolds, Stalls};
-use crate::exits::{Exit, Exits, Settled};
+use crate::delivery_queue::{Delivery, DeliveryQueue, Settled};
 use crate::frame::{Cause, Direction, Frame, Outcome};
-use crate::line::{Line, Passage};
+use crate::medium::{Medium, Passage};
 use crate::pipe::Pipe;
-use crate::report::{Blemish, Disturbance, DisturbanceKind, Stats};
+use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
 use crate::room::{Buffers, Queue};
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Lane<F> {
+pub(crate) struct OneWay<F> {
     direction: Direction,
     /// There are no timelines to ask: no stalls, no pauses, no states, no outages of its own.
     quiet: bool,
@@ -32,8 +32,8 @@ pub(crate) struct Lane<F> {
     queue: Queue,
     buffers: Option<Buffers>,
     lifetime: Option<Duration>,
-    line: Line,
-    exits: Exits<F>,
+    medium: Medium,
+    delivery_queue: DeliveryQueue<F>,
     stats: Stats,
     recording: bool,
 }
@@ -50,15 +50,15 @@ struct Entry {
     marked: bool,
 }
 
-impl<F: Frame> Lane<F> {
+impl<F: Frame> OneWay<F> {
     /// `stream` is the whole link's.
     pub(crate) fn new(config: &ChannelConfig, direction: Direction, stream: Stream) -> Self {
-        let line = Line::new(config, direction, stream);
+        let medium = Medium::new(config, direction, stream);
         let stream = stream.child(direction.name());
         let config = config.of(direction);
         Self {
             direction,
-            quiet: line.is_quiet() && config.stalls == Stalls::default(),
+            quiet: medium.is_quiet() && config.stalls == Stalls::default(),
             entry_stalls: match config.stalls.holds {
                 StallHolds::Entry => Timeline::stalls(config, stream),
                 StallHolds::Transmitter => Timeline::quiet(),
@@ -67,8 +67,8 @@ impl<F: Frame> Lane<F> {
             queue: Queue::default(),
             buffers: Buffers::new(config),
             lifetime: config.lifetime,
-            line,
-            exits: Exits::new(config.order),
+            medium,
+            delivery_queue: DeliveryQueue::new(config.order),
             stats: Stats::default(),
             recording: false,
         }
@@ -76,7 +76,7 @@ impl<F: Frame> Lane<F> {
 
     /// The same as a pipe, if it is plain. Nothing comes out of a pipe at the instant when it enters.
     pub(crate) fn pipe(&self) -> Option<Pipe> {
-        let (serialiser, delay) = self.line.plain().filter(|_| self.quiet)?;
+        let (serialiser, delay) = self.medium.plain().filter(|_| self.quiet)?;
         let limit = self.admission.plain().filter(|_| self.buffers.is_none())?;
         let plain = self.lifetime.is_none() && !delay.is_zero();
         plain.then(|| Pipe::new(serialiser, delay, limit))
@@ -117,7 +117,7 @@ impl<F: Frame> Lane<F> {
         };
         let passage = match self.lifetime {
             Some(lifetime) if start.since(entry.offered) > lifetime => Passage::expired(start),
-            _ => self.line.carry(bytes, start, outages),
+            _ => self.medium.carry(bytes, start, outages),
         };
         let due = self.settle(frame, passage, entry);
         if let (Some(buffers), Some(place)) = (&mut self.buffers, place) {
@@ -145,13 +145,13 @@ impl<F: Frame> Lane<F> {
     /// When a frame has its turn that may be sent from `ready` on.
     #[inline]
     fn begin(&mut self, entry: Entry, ready: Instant) -> Instant {
-        self.line.transmitter.begin(entry.since, ready)
+        self.medium.transmitter.begin(entry.since, ready)
     }
 
     fn refuse(&mut self, frame: F, cause: Cause, entry: Entry) {
         let Entry { offered, at: due, .. } = entry;
         let outcome = Outcome::Dropped { direction: self.direction, frame, cause, at: due };
-        self.exits.refuse(Settled { due, offered, outcome });
+        self.delivery_queue.refuse(Settled { due, offered, outcome });
     }
 
     /// Lets a frame come out, or be lost. Returns when. Most frames are delivered as they are, and
@@ -164,9 +164,9 @@ impl<F: Frame> Lane<F> {
         if passage.corrupt || entry.marked || passage.second.is_some() {
             return self.deliver_blemished(frame, passage, entry);
         }
-        let Exit { at: due, held } = self.come_out(passage, entry);
+        let Delivery { at: due, held } = self.come_out(passage, entry);
         let (direction, offered, duplicate) = (self.direction, entry.offered, false);
-        self.exits.push(Settled {
+        self.delivery_queue.push(Settled {
             due,
             offered,
             outcome: Outcome::Delivered { direction, frame, held, duplicate },
@@ -176,10 +176,10 @@ impl<F: Frame> Lane<F> {
 
     /// When a frame comes out, and how long it was held until then, all together.
     #[inline]
-    fn come_out(&mut self, passage: Passage, entry: Entry) -> Exit {
-        let Exit { at, held } = self.exits.come_out(passage.arrival, passage.spike);
+    fn come_out(&mut self, passage: Passage, entry: Entry) -> Delivery {
+        let Delivery { at, held } = self.delivery_queue.come_out(passage.arrival, passage.spike);
         let stalled = self.stalled(entry.at, passage.end);
-        Exit { at, held: entry.at.since(entry.offered) + stalled + passage.service + held }
+        Delivery { at, held: entry.at.since(entry.offered) + stalled + passage.service + held }
     }
 
     #[cold]
@@ -187,33 +187,33 @@ impl<F: Frame> Lane<F> {
         if entry.marked {
             frame.mark_congestion();
         }
-        let (due, offered) = (self.exits.give_up(at), entry.offered);
+        let (due, offered) = (self.delivery_queue.give_up(at), entry.offered);
         let outcome = Outcome::Dropped { direction: self.direction, frame, cause, at };
-        self.exits.push(Settled { due, offered, outcome });
+        self.delivery_queue.push(Settled { due, offered, outcome });
         due
     }
 
     /// Lets a frame come out that is marked or damaged, or a second copy of it behind it.
     #[cold]
     fn deliver_blemished(&mut self, mut frame: F, passage: Passage, entry: Entry) -> Instant {
-        let blemish = Blemish { corrupt: passage.corrupt, marked: entry.marked };
-        if blemish.marked {
+        let impairment = Impairment { corrupt: passage.corrupt, marked: entry.marked };
+        if impairment.marked {
             frame.mark_congestion();
         }
-        if blemish.corrupt {
+        if impairment.corrupt {
             frame.corrupt();
         }
         let (direction, offered) = (self.direction, entry.offered);
-        let delivery = |frame, Exit { at: due, held }, duplicate| {
+        let delivery = |frame, Delivery { at: due, held }, duplicate| {
             let outcome = Outcome::Delivered { direction, frame, held, duplicate };
             Settled { due, offered, outcome }
         };
         let exit = self.come_out(passage, entry);
-        self.exits.blemish(exit.at, blemish);
-        self.exits.push(delivery(frame.clone(), exit, false));
+        self.delivery_queue.impairment(exit.at, impairment);
+        self.delivery_queue.push(delivery(frame.clone(), exit, false));
         if let Some(arrival) = passage.second {
             let second = self.come_out(Passage { arrival, ..passage }, entry);
-            self.exits.push_duplicate(delivery(frame, second, true));
+            self.delivery_queue.push_duplicate(delivery(frame, second, true));
         }
         exit.at
     }
@@ -221,12 +221,12 @@ impl<F: Frame> Lane<F> {
     /// When the transmitter can next begin with a frame, from `at` on: it is done with those before
     /// and not stalled.
     pub(crate) fn free_at(&mut self, at: Instant) -> Instant {
-        self.line.transmitter.begin(Instant::START, at)
+        self.medium.transmitter.begin(Instant::START, at)
     }
 
     /// When the transmitter is done with all frames so far.
     pub(crate) const fn idle_from(&self) -> Instant {
-        self.line.transmitter.idle_from
+        self.medium.transmitter.idle_from
     }
 
     /// How long the transmitter stalls between `from` and `to`.
@@ -235,33 +235,33 @@ impl<F: Frame> Lane<F> {
         if self.quiet {
             return Duration::ZERO;
         }
-        self.line.transmitter.stalls().covered(from, to)
+        self.medium.transmitter.stalls().covered(from, to)
     }
 
     /// Is this direction out by itself?
     pub(crate) fn is_out(&mut self, at: Instant) -> bool {
-        self.line.is_out(at)
+        self.medium.is_out(at)
     }
 
     /// The propagation delay of a frame whose transmission ends at `end`.
     pub(crate) fn propagation(&mut self, end: Instant) -> Duration {
-        self.line.propagation(end)
+        self.medium.propagation(end)
     }
 
     /// The next outcome due at or before `at`.
     #[inline]
     pub(crate) fn poll(&mut self, at: Instant) -> Option<Outcome<F>> {
-        self.exits.poll(at, &mut self.stats)
+        self.delivery_queue.poll(at, &mut self.stats)
     }
 
     /// When the next outcome is due; [`Instant::NEVER`] if there is none.
     #[inline]
     pub(crate) fn due(&self) -> Instant {
-        self.exits.due()
+        self.delivery_queue.due()
     }
 
     pub(crate) fn inside(&self) -> usize {
-        self.exits.len()
+        self.delivery_queue.len()
     }
 
     pub(crate) fn stats(&self) -> &Stats {
@@ -275,13 +275,13 @@ impl<F: Frame> Lane<F> {
             return;
         }
         self.entry_stalls.forget_before(at);
-        self.line.forget_before(at);
+        self.medium.forget_before(at);
     }
 
     pub(crate) fn record_disturbances(&mut self) {
         self.recording = true;
         self.entry_stalls.keep();
-        self.line.record_disturbances();
+        self.medium.record_disturbances();
     }
 
     /// The stalls, outages and spikes that began before `until`, if they are recorded.
@@ -292,6 +292,6 @@ impl<F: Frame> Lane<F> {
         let (kind, direction) = (DisturbanceKind::Stall, Some(self.direction));
         let stalls = self.entry_stalls.until(until);
         into.extend(stalls.map(|Span { from, to }| Disturbance { kind, direction, from, to }));
-        self.line.disturbances(until, into);
+        self.medium.disturbances(until, into);
     }
 }

@@ -7,8 +7,8 @@ use rtolab_time::{Duration, Instant};
 
 use crate::config::{ChannelConfig, Outages, SpikeHolds, StallHolds};
 use crate::delays::Delays;
-use crate::fates::{Fate, Fates, State};
 use crate::frame::{Cause, Direction};
+use crate::impairments::{Fate, Impairments, State};
 use crate::report::{Disturbance, DisturbanceKind};
 use crate::stage::AtWork;
 use crate::stream::Stream;
@@ -18,13 +18,13 @@ use crate::transmitter::{Serialiser, Transmitter};
 /// A transmitter and what is behind it. It keeps no frames: whoever has some asks when it is free
 /// and has it carry one after the other.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct Medium {
     direction: Direction,
     /// Nothing of what follows the transmission ever differs from frame to frame. Asked first, so
     /// that a plain link pays nothing.
     uneventful: bool,
     pub(crate) transmitter: Transmitter,
-    fates: Fates,
+    impairments: Impairments,
     delays: Delays,
     spike_holds: SpikeHolds,
     /// When the link is in its bad state.
@@ -87,7 +87,7 @@ impl Passage {
     }
 }
 
-impl Line {
+impl Medium {
     /// `link` is the stream of the whole link.
     pub(crate) fn new(config: &ChannelConfig, direction: Direction, link: Stream) -> Self {
         let stream = link.child(direction.name());
@@ -101,7 +101,7 @@ impl Line {
             StallHolds::Entry => Timeline::quiet(),
             StallHolds::Transmitter => Timeline::stalls(config, stream),
         };
-        let (outages, fates) = (&config.outages, Fates::new(config, stream));
+        let (outages, impairments) = (&config.outages, Impairments::new(config, stream));
         let stage = config.stage.as_ref();
         let stage = stage.map(|own| AtWork::new(own, direction, stream.child("stage").rng()));
         Self {
@@ -109,12 +109,12 @@ impl Line {
             transmitter: Transmitter::new(config, states.as_ref(), stalls, stream),
             delays: Delays::new(config),
             spike_holds: config.spikes.map(|spikes| spikes.holds).unwrap_or_default(),
-            uneventful: fates.is_uneventful()
+            uneventful: impairments.is_uneventful()
                 && states.is_none()
                 && config.delays.is_none()
                 && stage.is_none()
                 && *outages == Outages::default(),
-            fates,
+            impairments,
             states: states.unwrap_or_else(Timeline::quiet),
             outages: Timeline::new(&outages.scripted, outages.random, stream.child("outages")),
             stage,
@@ -124,7 +124,7 @@ impl Line {
 
     /// Carries a frame of so many bytes, whose transmission begins at `start`; `outages` are those
     /// of both directions.
-    // Stations call it too, and then the compiler would not by itself.
+    // ARQ nodes call it too, and then the compiler would not by itself.
     #[inline(always)]
     pub(crate) fn carry(&mut self, bytes: u32, start: Instant, outages: &mut Timeline) -> Passage {
         if self.uneventful && outages.is_quiet() {
@@ -132,7 +132,7 @@ impl Line {
             let propagation = self.delays.constant();
             return Passage::undisturbed(end, end + propagation, propagation);
         }
-        let mut fate = self.fates.draw();
+        let mut fate = self.impairments.draw();
         let (service, mut spike) = match self.spike_holds {
             SpikeHolds::Service => (fate.spike, Duration::ZERO),
             SpikeHolds::Delivery => (Duration::ZERO, fate.spike),
@@ -145,7 +145,7 @@ impl Line {
         }
         let state = self.state(end);
         let propagation = self.delays.at(end, state);
-        let error = self.fates.destroys(fate, state);
+        let error = self.impairments.destroys(fate, state);
         let cause = match fate {
             Fate { script: true, .. } => Some(Cause::Script),
             _ if outages.covers(end) || self.outages.covers(end) => Some(Cause::Outage),

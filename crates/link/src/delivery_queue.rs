@@ -6,7 +6,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::config::Order;
 use crate::frame::{Frame, Outcome};
-use crate::report::{Blemish, Stats};
+use crate::report::{Impairment, Stats};
 
 /// An outcome that waits until it is due.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Settled<F> {
 
 /// The way out of a direction.
 #[derive(Clone, Debug)]
-pub(crate) struct Exits<F> {
+pub(crate) struct DeliveryQueue<F> {
     order: Order,
     /// When the last of all frames so far leaves or left.
     last: Instant,
@@ -35,19 +35,19 @@ pub(crate) struct Exits<F> {
     duplicates: usize,
     /// Those of them that something happened to, and when they are due. Apart from the others, for
     /// few links have any and what waits should be small.
-    blemished: VecDeque<(Instant, Blemish)>,
+    blemished: VecDeque<(Instant, Impairment)>,
 }
 
 /// When a frame comes out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Exit {
+pub(crate) struct Delivery {
     pub(crate) at: Instant,
     /// How long it was held: of the way out, by its own spike and those of frames that had to come
     /// out before it.
     pub(crate) held: Duration,
 }
 
-impl<F: Frame> Exits<F> {
+impl<F: Frame> DeliveryQueue<F> {
     pub(crate) fn new(order: Order) -> Self {
         Self {
             order,
@@ -69,12 +69,12 @@ impl<F: Frame> Exits<F> {
     }
 
     /// The turn of a frame that reaches the far end at `arrival` and then has this spike.
-    pub(crate) fn come_out(&mut self, arrival: Instant, spike: Duration) -> Exit {
+    pub(crate) fn come_out(&mut self, arrival: Instant, spike: Duration) -> Delivery {
         let undisturbed = self.in_order(arrival, self.last_undisturbed);
         let at = self.in_order(arrival + spike, self.last);
         self.last_undisturbed = self.last_undisturbed.max(undisturbed);
         self.last = self.last.max(at);
-        Exit { at, held: at.since(undisturbed) }
+        Delivery { at, held: at.since(undisturbed) }
     }
 
     fn in_order(&self, at: Instant, last: Instant) -> Instant {
@@ -96,9 +96,9 @@ impl<F: Frame> Exits<F> {
     }
 
     /// Something happened to the frame that is delivered at `due`.
-    pub(crate) fn blemish(&mut self, due: Instant, blemish: Blemish) {
+    pub(crate) fn impairment(&mut self, due: Instant, impairment: Impairment) {
         let place = self.blemished.partition_point(|(other, _)| *other <= due);
-        self.blemished.insert(place, (due, blemish));
+        self.blemished.insert(place, (due, impairment));
     }
 
     /// The second copy of a frame.
@@ -145,7 +145,7 @@ impl<F: Frame> Exits<F> {
             Outcome::Dropped { frame, cause, .. } => stats.lose(frame.bytes(), *cause),
         }
         while self.blemished.front().is_some_and(|(due, _)| *due <= settled.due) {
-            stats.note(self.blemished.pop_front().map(|(_, blemish)| blemish));
+            stats.note(self.blemished.pop_front().map(|(_, impairment)| impairment));
         }
         let settled = ring.pop_front()?;
         self.due = due(&self.leaving).min(due(&self.refused));

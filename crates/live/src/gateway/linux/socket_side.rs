@@ -1,13 +1,13 @@
 //! What joins the two halves of a connection: bytes go on as fast as the other half takes them, an end
 //! becomes an end, and a break a break.
 
-use super::leg::Leg;
 use super::socket::Pipe;
+use super::tcp_side::TcpSide;
 use crate::linux::sockets::Moved;
 
 /// What is known of the wired half without asking it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wired {
+pub(crate) struct SocketSide {
     /// There may be something to read.
     pub readable: bool,
     /// It may take something.
@@ -33,7 +33,7 @@ pub(crate) enum Fate {
     Broken,
 }
 
-impl Wired {
+impl SocketSide {
     /// Of a connection that was just made.
     pub(crate) const OPEN: Self =
         Self { readable: true, writable: true, ended: false, finished: false, broken: false };
@@ -42,22 +42,22 @@ impl Wired {
     /// client, through `buffer`.
     pub(crate) fn carry(
         &mut self,
-        leg: &mut Leg,
+        tcp_side: &mut TcpSide,
         pipe: &mut impl Pipe,
         (room, buffer): (usize, &mut [u8]),
     ) -> Fate {
-        if leg.socket.connection.failure().is_some() {
+        if tcp_side.socket.connection.failure().is_some() {
             return Fate::Reset;
         }
         // What was acknowledged makes room.
-        leg.forget();
+        tcp_side.forget();
         // Reading what it sent before would have told so, if that were not over.
         let broken = self.broken && self.ended && !self.finished;
         if broken
-            || self.send_up(leg, pipe).is_err()
-            || self.send_down(leg, pipe, (room, buffer)).is_err()
+            || self.send_up(tcp_side, pipe).is_err()
+            || self.send_down(tcp_side, pipe, (room, buffer)).is_err()
         {
-            leg.socket.connection.abort();
+            tcp_side.socket.connection.abort();
             return Fate::Broken;
         }
         match self.ended && self.finished {
@@ -66,15 +66,15 @@ impl Wired {
         }
     }
 
-    fn send_up(&mut self, leg: &mut Leg, pipe: &mut impl Pipe) -> Result<(), Broken> {
-        while self.writable && !leg.socket.readable().is_empty() {
-            match pipe.write(leg.socket.readable()) {
-                Moved::Bytes(bytes) => leg.consume(bytes as usize),
+    fn send_up(&mut self, tcp_side: &mut TcpSide, pipe: &mut impl Pipe) -> Result<(), Broken> {
+        while self.writable && !tcp_side.socket.readable().is_empty() {
+            match pipe.write(tcp_side.socket.readable()) {
+                Moved::Bytes(bytes) => tcp_side.consume(bytes as usize),
                 Moved::Later => self.writable = false,
                 Moved::End | Moved::Broken => return Err(Broken),
             }
         }
-        if leg.socket.connection.is_exhausted() && !self.finished {
+        if tcp_side.socket.connection.is_exhausted() && !self.finished {
             self.finished = true;
             pipe.finish();
         }
@@ -83,22 +83,22 @@ impl Wired {
 
     fn send_down(
         &mut self,
-        leg: &mut Leg,
+        tcp_side: &mut TcpSide,
         pipe: &mut impl Pipe,
         (room, buffer): (usize, &mut [u8]),
     ) -> Result<(), Broken> {
         while self.readable && !self.ended {
-            let free = room.saturating_sub(leg.socket.kept()[0]).min(buffer.len());
+            let free = room.saturating_sub(tcp_side.socket.kept()[0]).min(buffer.len());
             if free == 0 {
                 break;
             }
             match pipe.read(&mut buffer[..free]) {
-                Moved::Bytes(bytes) => leg.socket.write(&buffer[..bytes as usize], room),
+                Moved::Bytes(bytes) => tcp_side.socket.write(&buffer[..bytes as usize], room),
                 Moved::Later => self.readable = false,
                 Moved::Broken => return Err(Broken),
                 Moved::End => {
                     self.ended = true;
-                    leg.socket.connection.close();
+                    tcp_side.socket.connection.close();
                 }
             }
         }

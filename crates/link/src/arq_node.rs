@@ -3,7 +3,7 @@
 //!
 //! Frames wait in a queue. Whenever the transmitter is free it asks for the next thing to send, so
 //! what is more urgent goes first. What is on the transmitter, and all that befalls it from there,
-//! is the matter of the [`Lane`].
+//! is the matter of the [`OneWay`].
 //!
 //! Events have an order at every instant, whoever asks when: what arrives, what the timers do, what
 //! enters, what is sent; the forward direction first each time.
@@ -18,29 +18,29 @@ use crate::admission::{Admission, Admit, Backlog};
 use crate::arq::{Moment, Purpose, earlier};
 use crate::config::{ChannelConfig, Discipline, Limit, StallHolds, Stalls};
 use crate::frame::{Cause, Direction, Frame, Outcome};
-use crate::lane::Lane;
 use crate::layers::{Heard, Layers, Sent, Signal, What};
-use crate::report::{Blemish, Disturbance, DisturbanceKind, Stats};
+use crate::one_way::OneWay;
+use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
-use crate::waiting::{Exit, Guest, Told, Waiting};
+use crate::waiting::{Delivery, QueuedFrame, Told, Waiting};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Stations<F: Frame, L: Layers<F>> {
+pub(crate) struct ArqNodes<F: Frame, L: Layers<F>> {
     layers: L,
-    sides: [Station<F, L::Wire>; 2],
-    exits: [Exit<F>; 2],
+    sides: [ArqNode<F, L::Wire>; 2],
+    delivery_queue: [Delivery<F>; 2],
 }
 
 /// One direction.
 #[derive(Clone, Debug)]
-struct Station<F, W> {
+struct ArqNode<F, W> {
     entry_stalls: Timeline,
     /// What a stall of the entry holds.
-    at_entry: VecDeque<Guest<F>>,
+    at_entry: VecDeque<QueuedFrame<F>>,
     admission: Admission,
     waiting: Waiting<F>,
-    lane: Lane<W>,
+    one_way: OneWay<W>,
     /// What will come to the other end besides what the lane brings there, in order of time.
     coming: VecDeque<(Instant, What<W>)>,
     present: Moment,
@@ -50,15 +50,15 @@ struct Station<F, W> {
     stats: Stats,
 }
 
-impl<F: Frame, L: Layers<F>> Stations<F, L> {
+impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
     pub(crate) fn new(config: &ChannelConfig, stream: Stream) -> Box<Self> {
         let physical = physical(config);
-        let station = |direction| Station::new(config, &physical, direction, stream);
-        let exit = |direction| Exit { direction, told: VecDeque::new() };
+        let arq_node = |direction| ArqNode::new(config, &physical, direction, stream);
+        let exit = |direction| Delivery { direction, told: VecDeque::new() };
         Box::new(Self {
             layers: L::new(config),
-            sides: Direction::BOTH.map(station),
-            exits: Direction::BOTH.map(exit),
+            sides: Direction::BOTH.map(arq_node),
+            delivery_queue: Direction::BOTH.map(exit),
         })
     }
 
@@ -70,18 +70,19 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
         outages: &mut Timeline,
     ) {
         self.advance(at, outages);
-        let station = &mut self.sides[direction.index()];
-        station.go_on(at);
-        station.stats.offered += 1;
-        station.inside += 1;
-        let entry = station.entry_stalls.release(at);
+        let arq_node = &mut self.sides[direction.index()];
+        arq_node.go_on(at);
+        arq_node.stats.offered += 1;
+        arq_node.inside += 1;
+        let entry = arq_node.entry_stalls.release(at);
         let (offered, stalled) = (at, Duration::ZERO);
-        let guest = Guest { frame, offered, entry, stalled, blemish: Blemish::default() };
+        let queued =
+            QueuedFrame { frame, offered, entry, stalled, impairment: Impairment::default() };
         if entry > at {
-            station.at_entry.push_back(guest);
+            arq_node.at_entry.push_back(queued);
             return;
         }
-        self.enter(direction, guest);
+        self.enter(direction, queued);
         self.transmit(direction, outages);
     }
 
@@ -105,18 +106,18 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
 
     fn happen(&mut self, now: Instant, outages: &mut Timeline) {
         outages.forget_before(now);
-        for station in &mut self.sides {
-            station.go_on(now);
+        for arq_node in &mut self.sides {
+            arq_node.go_on(now);
         }
         for direction in Direction::BOTH {
             while let Some(what) = self.sides[direction.index()].hear(now) {
-                self.layers.on_heard(Heard { direction, what }, now, &mut self.exits);
+                self.layers.on_heard(Heard { direction, what }, now, &mut self.delivery_queue);
             }
         }
-        self.layers.on_timer(now, &mut self.exits);
+        self.layers.on_timer(now, &mut self.delivery_queue);
         for direction in Direction::BOTH {
-            while let Some(guest) = self.sides[direction.index()].release(now) {
-                self.enter(direction, guest);
+            while let Some(queued) = self.sides[direction.index()].release(now) {
+                self.enter(direction, queued);
                 self.transmit(direction, outages);
             }
         }
@@ -126,53 +127,54 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
     }
 
     /// A frame comes to the queue.
-    fn enter(&mut self, direction: Direction, mut guest: Guest<F>) {
-        let Self { layers, sides, exits } = self;
-        let station = &mut sides[direction.index()];
-        let now = station.present.now;
-        guest.stalled = station.present.stalled;
-        let idle_from = station.lane.idle_from();
-        let busy = layers.has_work(direction, &station.waiting)
-            || station.lane.free_at(now) > now
-            || !layers.takes(direction, guest.frame.bytes());
+    fn enter(&mut self, direction: Direction, mut queued: QueuedFrame<F>) {
+        let Self { layers, sides, delivery_queue } = self;
+        let arq_node = &mut sides[direction.index()];
+        let now = arq_node.present.now;
+        queued.stalled = arq_node.present.stalled;
+        let idle_from = arq_node.one_way.idle_from();
+        let busy = layers.has_work(direction, &arq_node.waiting)
+            || arq_node.one_way.free_at(now) > now
+            || !layers.takes(direction, queued.frame.bytes());
         if !busy {
-            station.admission.pass(idle_from, now);
-            station.waiting.push(guest);
+            arq_node.admission.pass(idle_from, now);
+            arq_node.waiting.push(queued);
             return;
         }
-        let backlog = Backlog { waiting: station.waiting.load(), idle_from };
-        match station.admission.decide(backlog, &guest.frame, now) {
+        let backlog = Backlog { waiting: arq_node.waiting.load(), idle_from };
+        match arq_node.admission.decide(backlog, &queued.frame, now) {
             Admit::Take => {}
-            Admit::TakeMarked => guest.mark_congestion(),
+            Admit::TakeMarked => queued.mark_congestion(),
             Admit::Refuse(cause) => {
-                exits[direction.index()].drop(guest, cause, [now; 2]);
+                delivery_queue[direction.index()].drop(queued, cause, [now; 2]);
                 return;
             }
         }
-        station.waiting.push(guest);
-        let waiting = station.waiting.load().packets;
-        station.stats.max_queue = station.stats.max_queue.max(waiting);
+        arq_node.waiting.push(queued);
+        let waiting = arq_node.waiting.load().packets;
+        arq_node.stats.max_queue = arq_node.stats.max_queue.max(waiting);
     }
 
     /// Gives the transmitter of a direction what it takes now.
     fn transmit(&mut self, direction: Direction, outages: &mut Timeline) {
-        let Self { layers, sides, exits } = self;
-        let (station, exit) = (&mut sides[direction.index()], &mut exits[direction.index()]);
-        let Moment { now, .. } = station.present;
+        let Self { layers, sides, delivery_queue } = self;
+        let (arq_node, exit) =
+            (&mut sides[direction.index()], &mut delivery_queue[direction.index()]);
+        let Moment { now, .. } = arq_node.present;
         while let Some(signal) = layers.signal(direction, now) {
-            station.send_signal(signal, outages);
+            arq_node.send_signal(signal, outages);
         }
-        station.asks_at = Instant::NEVER;
-        while layers.has_work(direction, &station.waiting) {
-            station.asks_at = station.lane.free_at(now);
-            if station.asks_at > now {
+        arq_node.asks_at = Instant::NEVER;
+        while layers.has_work(direction, &arq_node.waiting) {
+            arq_node.asks_at = arq_node.one_way.free_at(now);
+            if arq_node.asks_at > now {
                 return;
             }
-            let wire = layers.next(station.present, &mut station.waiting, exit);
-            station.asks_at = Instant::NEVER;
+            let wire = layers.next(arq_node.present, &mut arq_node.waiting, exit);
+            arq_node.asks_at = Instant::NEVER;
             if let Some(wire) = wire {
-                station.count(&wire, L::purpose(&wire));
-                let sent = station.send(wire.clone(), outages);
+                arq_node.count(&wire, L::purpose(&wire));
+                let sent = arq_node.send(wire.clone(), outages);
                 layers.on_sent(direction, &wire, sent);
             }
         }
@@ -189,7 +191,7 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
         if self.told_at(direction) > at {
             return None;
         }
-        let Told { due, outcome } = self.exits[direction.index()].told.pop_front()?;
+        let Told { due, outcome } = self.delivery_queue[direction.index()].told.pop_front()?;
         Some(self.sides[direction.index()].tell(due, outcome))
     }
 
@@ -209,7 +211,7 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
 
     /// When the next of those was.
     fn told_at(&self, direction: Direction) -> Instant {
-        self.exits[direction.index()].told.front().map_or(Instant::NEVER, |told| told.due)
+        self.delivery_queue[direction.index()].told.front().map_or(Instant::NEVER, |told| told.due)
     }
 
     /// When there is, or may be, something to tell of this direction.
@@ -226,18 +228,18 @@ impl<F: Frame, L: Layers<F>> Stations<F, L> {
     }
 
     pub(crate) fn record_disturbances(&mut self) {
-        for station in &mut self.sides {
-            station.entry_stalls.keep();
-            station.lane.record_disturbances();
+        for arq_node in &mut self.sides {
+            arq_node.entry_stalls.keep();
+            arq_node.one_way.record_disturbances();
         }
     }
 
     pub(crate) fn disturbances(&mut self, until: Instant, into: &mut Vec<Disturbance>) {
         for direction in Direction::BOTH {
-            let station = &mut self.sides[direction.index()];
-            station.lane.disturbances(until, into);
+            let arq_node = &mut self.sides[direction.index()];
+            arq_node.one_way.disturbances(until, into);
             let (kind, direction) = (DisturbanceKind::Stall, Some(direction));
-            let stalls = station.entry_stalls.until(until);
+            let stalls = arq_node.entry_stalls.until(until);
             into.extend(stalls.map(|Span { from, to }| Disturbance { kind, direction, from, to }));
         }
     }
@@ -262,7 +264,7 @@ fn physical(config: &ChannelConfig) -> ChannelConfig {
     config
 }
 
-impl<F: Frame, W: Frame> Station<F, W> {
+impl<F: Frame, W: Frame> ArqNode<F, W> {
     fn new(
         config: &ChannelConfig,
         physical: &ChannelConfig,
@@ -279,7 +281,7 @@ impl<F: Frame, W: Frame> Station<F, W> {
             at_entry: VecDeque::new(),
             admission: Admission::new(own.queue, own.discipline, named),
             waiting: Waiting::new(own),
-            lane: Lane::new(physical, direction, stream),
+            one_way: OneWay::new(physical, direction, stream),
             coming: VecDeque::new(),
             present: Moment { now: Instant::START, stalled: Duration::ZERO },
             asks_at: Instant::NEVER,
@@ -290,28 +292,28 @@ impl<F: Frame, W: Frame> Station<F, W> {
 
     fn next_event(&self) -> Instant {
         let coming = self.coming.front().map_or(Instant::NEVER, |(due, _)| *due);
-        let entry = self.at_entry.front().map_or(Instant::NEVER, |guest| guest.entry);
-        self.lane.due().min(coming).min(entry).min(self.asks_at)
+        let entry = self.at_entry.front().map_or(Instant::NEVER, |queued| queued.entry);
+        self.one_way.due().min(coming).min(entry).min(self.asks_at)
     }
 
     /// Time goes on.
     fn go_on(&mut self, now: Instant) {
-        self.present.stalled += self.lane.stalled(self.present.now, now);
+        self.present.stalled += self.one_way.stalled(self.present.now, now);
         self.present.now = now;
         self.entry_stalls.forget_before(now);
-        self.lane.forget_before(now);
+        self.one_way.forget_before(now);
     }
 
     /// What next comes to the other end, or to nothing, by `now`.
     fn hear(&mut self, now: Instant) -> Option<What<W>> {
-        if let Some(outcome) = self.lane.poll(now) {
+        if let Some(outcome) = self.one_way.poll(now) {
             return Some(match outcome {
                 Outcome::Delivered { frame: wire, held, duplicate, .. } => {
                     What::Arrived { wire, held, duplicate }
                 }
                 Outcome::Dropped { frame: wire, cause, at, .. } => {
                     if cause == Cause::Error {
-                        let arrival = now.max(at + self.lane.propagation(at));
+                        let arrival = now.max(at + self.one_way.propagation(at));
                         self.expect(arrival, What::Damaged(wire.clone()));
                     }
                     What::Lost { wire, cause, at }
@@ -328,26 +330,26 @@ impl<F: Frame, W: Frame> Station<F, W> {
     }
 
     /// The next frame that the entry lets go on.
-    fn release(&mut self, now: Instant) -> Option<Guest<F>> {
-        self.at_entry.front().filter(|guest| guest.entry <= now)?;
+    fn release(&mut self, now: Instant) -> Option<QueuedFrame<F>> {
+        self.at_entry.front().filter(|queued| queued.entry <= now)?;
         self.at_entry.pop_front()
     }
 
     /// What has no size cannot be hit by an error, but an outage swallows it.
     fn send_signal(&mut self, signal: Signal, outages: &mut Timeline) {
         let now = self.present.now;
-        if !outages.covers(now) && !self.lane.is_out(now) {
-            let arrival = now + self.lane.propagation(now);
+        if !outages.covers(now) && !self.one_way.is_out(now) {
+            let arrival = now + self.one_way.propagation(now);
             self.expect(arrival, What::Signal(signal));
         }
     }
 
     fn send(&mut self, wire: W, outages: &mut Timeline) -> Sent {
         let now = self.present.now;
-        self.lane.send_waiting(wire, now, outages);
-        let end = self.lane.idle_from();
-        let arrival = end + self.lane.propagation(end);
-        Sent { end, undisturbed: earlier(arrival, self.lane.stalled(now, end)) }
+        self.one_way.send_waiting(wire, now, outages);
+        let end = self.one_way.idle_from();
+        let arrival = end + self.one_way.propagation(end);
+        Sent { end, undisturbed: earlier(arrival, self.one_way.stalled(now, end)) }
     }
 
     fn count(&mut self, wire: &W, purpose: Purpose) {
@@ -360,22 +362,22 @@ impl<F: Frame, W: Frame> Station<F, W> {
     }
 
     /// Tells an outcome, and counts it.
-    fn tell(&mut self, due: Instant, outcome: Outcome<Guest<F>>) -> Outcome<F> {
+    fn tell(&mut self, due: Instant, outcome: Outcome<QueuedFrame<F>>) -> Outcome<F> {
         match outcome {
-            Outcome::Delivered { direction, frame: guest, held, duplicate } => {
+            Outcome::Delivered { direction, frame: queued, held, duplicate } => {
                 if duplicate {
                     self.stats.duplicates += 1;
                 } else {
                     self.inside -= 1;
-                    self.stats.come_out(guest.frame.bytes(), due.since(guest.offered));
-                    self.stats.note(Some(guest.blemish));
+                    self.stats.come_out(queued.frame.bytes(), due.since(queued.offered));
+                    self.stats.note(Some(queued.impairment));
                 }
-                Outcome::Delivered { direction, frame: guest.frame, held, duplicate }
+                Outcome::Delivered { direction, frame: queued.frame, held, duplicate }
             }
-            Outcome::Dropped { direction, frame: guest, cause, at } => {
+            Outcome::Dropped { direction, frame: queued, cause, at } => {
                 self.inside -= 1;
                 self.stats.drops.count(cause);
-                Outcome::Dropped { direction, frame: guest.frame, cause, at }
+                Outcome::Dropped { direction, frame: queued.frame, cause, at }
             }
         }
     }

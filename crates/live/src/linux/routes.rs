@@ -15,7 +15,7 @@ use crate::error::Error;
 type Turns = Vec<(Instant, Arc<[Hop]>)>;
 
 /// All ways between hosts.
-pub(crate) struct Roads {
+pub(crate) struct Routes {
     between: BTreeMap<(usize, usize), Turns>,
     /// The same for flows that have an access link: by flow and where packets leave.
     of_flows: BTreeMap<(usize, usize), Turns>,
@@ -23,11 +23,11 @@ pub(crate) struct Roads {
     pub links: Vec<(Arc<str>, ChannelConfig)>,
 }
 
-impl Roads {
+impl Routes {
     pub(crate) fn new(scenario: &Scenario) -> Result<Self, Error> {
         let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
         let network = Network::new(scenario.nodes.len(), &ends);
-        let mut roads = Self {
+        let mut routes = Self {
             between: between_all(scenario, &network),
             of_flows: BTreeMap::new(),
             links: scenario
@@ -37,14 +37,14 @@ impl Roads {
                 .collect(),
         };
         for (number, flow) in scenario.flows.iter().enumerate() {
-            let there = roads.between.get(&(flow.from, flow.to));
-            let (Some(there), Some(back)) = (there, roads.between.get(&(flow.to, flow.from)))
+            let there = routes.between.get(&(flow.from, flow.to));
+            let (Some(there), Some(back)) = (there, routes.between.get(&(flow.to, flow.from)))
             else {
                 let [from, to] = [flow.from, flow.to].map(|node| scenario.nodes[node].clone());
                 return Err(Error::NoRoute { flow: flow.name.clone(), from, to });
             };
             let Some(access) = &flow.access else { continue };
-            let hop = Hop { link: roads.links.len(), direction: Direction::Forward };
+            let hop = Hop { link: routes.links.len(), direction: Direction::Forward };
             let there = there
                 .iter()
                 .map(|(at, way)| (*at, [hop].into_iter().chain(way.iter().copied()).collect()));
@@ -52,11 +52,11 @@ impl Roads {
                 .iter()
                 .map(|(at, way)| (*at, way.iter().copied().chain([hop.back()]).collect()));
             let (there, back) = (there.collect(), back.collect());
-            roads.of_flows.insert((number, Place::Sender.index()), there);
-            roads.of_flows.insert((number, Place::Receiver.index()), back);
-            roads.links.push((format!("{} access", flow.name).into(), access.clone()));
+            routes.of_flows.insert((number, Place::Sender.index()), there);
+            routes.of_flows.insert((number, Place::Receiver.index()), back);
+            routes.links.push((format!("{} access", flow.name).into(), access.clone()));
         }
-        Ok(roads)
+        Ok(routes)
     }
 
     /// The way of a packet that leaves now; `None`: there is none.

@@ -15,7 +15,7 @@ pub(crate) enum State {
 }
 
 /// What befalls the n-th transmitted frame, whenever that is. Whether an error destroys it depends
-/// on the link's state as well: see [`Fates::destroys`].
+/// on the link's state as well: see [`Impairments::destroys`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fate {
     /// The scenario drops it.
@@ -42,7 +42,7 @@ struct Luck {
 
 /// The fates of all frames of one direction, in the order of their transmission.
 #[derive(Clone, Debug)]
-pub(crate) struct Fates {
+pub(crate) struct Impairments {
     /// Nothing ever befalls any. Asked first, so that a plain link pays nothing.
     uneventful: bool,
     transmitted: u32,
@@ -91,7 +91,7 @@ struct Duplication {
     jitter: Option<(Distribution, Rng)>,
 }
 
-impl Fates {
+impl Impairments {
     /// `stream` is the direction's.
     pub(crate) fn new(config: &DirectionConfig, stream: Stream) -> Self {
         let mut drops: Vec<u32> = config.drops.iter().copied().filter(|n| *n > 0).collect();
@@ -99,7 +99,7 @@ impl Fates {
         drops.dedup();
         let jitter = |name| config.jitter.map(|jitter| (jitter, stream.child(name).rng()));
         let duplication = Chance::new(config.duplication, stream.child("duplication"));
-        let mut fates = Self {
+        let mut impairments = Self {
             uneventful: false,
             transmitted: 0,
             drops,
@@ -110,8 +110,8 @@ impl Fates {
             duplication: duplication
                 .map(|chance| Duplication { chance, jitter: jitter("duplicate-jitter") }),
         };
-        fates.uneventful = fates.are_uneventful();
-        fates
+        impairments.uneventful = impairments.are_uneventful();
+        impairments
     }
 
     fn are_uneventful(&self) -> bool {

@@ -18,7 +18,7 @@ use super::sys::{TcpInfo, tcp_info};
 use crate::error::Error;
 
 /// Both ends of a flow.
-pub(crate) struct Talk {
+pub(crate) struct Session {
     pair: Pair,
     /// When it begins.
     pub begin: Instant,
@@ -45,7 +45,7 @@ struct End {
     ended: bool,
 }
 
-impl Talk {
+impl Session {
     /// Of the flow, which draws from the run's `stream` as it does in a simulation.
     pub(crate) fn new(pair: Pair, flow: &Flow, stream: Stream) -> Self {
         let stream = stream.child(&flow.name);
