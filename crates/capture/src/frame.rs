@@ -6,8 +6,7 @@ use rtolab_tcp::Flags;
 use rtolab_tcp::wire::{Payload, WireSegment, checksum_holds};
 use rtolab_time::Instant;
 
-use crate::reader::Checksums;
-use crate::{Checksum, Offer, Packet};
+use crate::{Offer, Packet};
 
 /// How a capture's frames begin (<https://www.tcpdump.org/linktypes.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +40,26 @@ impl Link {
             _ => None,
         }
     }
+}
+
+/// What the checksum of a segment says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checksum {
+    /// The segment is as it was sent.
+    Good,
+    /// It is not, or its checksum was still to be filled in.
+    Bad,
+    /// Not all of the segment was captured.
+    Cut,
+    /// Nobody asked: see [`Reader::without_checksums`](crate::Reader::without_checksums).
+    Unread,
+}
+
+/// Are checksums of interest? They take a quarter of the time that long packets take to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checksums {
+    Read,
+    Unread,
 }
 
 /// The IP and TCP headers of a packet whose payload is zeros; `None` if it would be too long for

@@ -49,8 +49,9 @@ use rtolab_time::Instant;
 
 pub use annotate::{AnnotateError, annotated};
 pub use conversation::{Conversation, End};
+pub use frame::Checksum;
 pub use offer::Offer;
-pub use reader::{Captured, Checksum, InOrder, ReadError, Reader, Skipped};
+pub use reader::{Captured, InOrder, ReadError, Reader, Skipped};
 pub use script::{Step, Way, packetdrill};
 pub use unpack::unpacked;
 pub use writer::{Interface, WriteError, Writer};

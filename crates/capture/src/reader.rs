@@ -20,7 +20,7 @@ use pcapng::Section;
 use source::Source;
 
 use crate::fragments::{Fragments, Taken};
-use crate::frame::{self, Link};
+use crate::frame::{self, Checksum, Checksums, Link};
 use crate::{Offer, Packet};
 
 /// A TCP packet of a file.
@@ -36,26 +36,6 @@ pub struct Captured {
     pub checksum: Checksum,
     /// Of a SYN, how it looks.
     pub offer: Option<Offer>,
-}
-
-/// What the checksum of a segment says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checksum {
-    /// The segment is as it was sent.
-    Good,
-    /// It is not, or its checksum was still to be filled in.
-    Bad,
-    /// Not all of the segment was captured.
-    Cut,
-    /// Nobody asked: see [`Reader::without_checksums`].
-    Unread,
-}
-
-/// Are checksums of interest? They take a quarter of the time that long packets take to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Checksums {
-    Read,
-    Unread,
 }
 
 /// How many packets of a file were passed over, and why.

@@ -8,6 +8,7 @@ use rtolab_time::{Duration, Instant, Rate};
 
 use crate::frame::Direction;
 use crate::stage::Staged;
+use crate::stream::{Distribution, Renewal};
 
 /// How much fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,17 +22,6 @@ pub enum Limit {
     Bytes(u32),
 }
 
-/// How long a random span is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distribution {
-    /// Always the same.
-    Constant(Duration),
-    /// Equally likely anywhere between the two.
-    Uniform(Duration, Duration),
-    /// Exponential with this mean.
-    Exponential(Duration),
-}
-
 /// A span of time at a given instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
@@ -39,18 +29,6 @@ pub struct Window {
     pub at: Instant,
     /// How long it lasts.
     pub length: Duration,
-}
-
-/// Two kinds of spans that alternate, whatever the traffic does. Good spans that are always of no
-/// length mean one bad span without end, bad ones of no length none at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Renewal {
-    /// The spans between two events.
-    pub good: Distribution,
-    /// How long an event lasts.
-    pub bad: Distribution,
-    /// Does the process begin in its stationary state, or with a fresh good span?
-    pub stationary: bool,
 }
 
 /// Spans in which frames are lost: every frame of either direction whose transmission ends within.

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use rtolab_time::Duration;
 
-use crate::config::{DirectionConfig, Distribution, Probability, Spikes};
-use crate::stream::{Rng, Stream};
+use crate::config::{DirectionConfig, Probability, Spikes};
+use crate::stream::{Distribution, Rng, Stream};
 
 /// Which state a link is in; one without states is in its good one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

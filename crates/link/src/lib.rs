@@ -37,14 +37,14 @@ mod waiting;
 
 pub use channel::Channel;
 pub use config::{
-    Arq, BadState, ChannelConfig, CoDel, DelayTrace, DirectionConfig, Discipline, Distribution,
-    Limit, Notices, Opportunities, Order, Outages, Priority, Probability, RateChange, Red, Renewal,
-    SpikeHolds, Spikes, StallHolds, Stalls, States, Window,
+    Arq, BadState, ChannelConfig, CoDel, DelayTrace, DirectionConfig, Discipline, Limit, Notices,
+    Opportunities, Order, Outages, Priority, Probability, RateChange, Red, SpikeHolds, Spikes,
+    StallHolds, Stalls, States, Window,
 };
 pub use fifo::Fifo;
 pub use frame::{Cause, CopyId, Direction, Frame, Outcome};
 pub use pipe::Pipe;
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
 pub use stage::{CloneStage, SentFrame, Stage, Staged, Treatment};
-pub use stream::{Rng, Stream};
+pub use stream::{Distribution, Renewal, Rng, Stream};
 pub use transmitter::Transmitter;

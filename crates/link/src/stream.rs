@@ -3,8 +3,6 @@
 use rand_core::{Rng as _, SeedableRng};
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Distribution, Renewal};
-
 /// Where a random process takes its numbers from: every process of a run has a stream of its own,
 /// found by the run's seed and the process's name, so that none disturbs another.
 ///
@@ -114,6 +112,17 @@ fn nanos(length: f64) -> Duration {
     Duration::from_nanos((length + 0.5) as u64)
 }
 
+/// How long a random span is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// Always the same.
+    Constant(Duration),
+    /// Equally likely anywhere between the two.
+    Uniform(Duration, Duration),
+    /// Exponential with this mean.
+    Exponential(Duration),
+}
+
 impl Distribution {
     /// The mean.
     pub const fn mean(self) -> Duration {
@@ -122,6 +131,18 @@ impl Distribution {
             Self::Uniform(a, b) => Duration::from_nanos(u64::midpoint(a.nanos(), b.nanos())),
         }
     }
+}
+
+/// Two kinds of spans that alternate, whatever the traffic does. Good spans that are always of no
+/// length mean one bad span without end, bad ones of no length none at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Renewal {
+    /// The spans between two events.
+    pub good: Distribution,
+    /// How long an event lasts.
+    pub bad: Distribution,
+    /// Does the process begin in its stationary state, or with a fresh good span?
+    pub stationary: bool,
 }
 
 /// The bad spans of a [`Renewal`], one after the other.

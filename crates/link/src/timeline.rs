@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{DirectionConfig, Renewal, Window};
-use crate::stream::{BadSpans, Stream};
+use crate::config::{DirectionConfig, Window};
+use crate::stream::{BadSpans, Renewal, Stream};
 
 /// From one instant up to, not including, another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::Instant;
 
-use crate::rows::{Place, TimeoutKind, Truth};
+use crate::kinds::{Place, TimeoutKind, Truth};
 
 /// How a transfer went, or would have gone, to its end or that of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

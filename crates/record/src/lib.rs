@@ -3,13 +3,14 @@
 
 mod column;
 mod judged;
+mod kinds;
 mod rows;
 pub mod tables;
 
 pub use column::{Cell, Table};
 pub use judged::{Comparison, DuplicateCause, DuplicateRow, Rest, Truths, VerdictRow, WhatIfRow};
+pub use kinds::{Place, TimeoutKind, Truth};
 pub use rows::{
     ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, HEAD, LinkRow, Losses,
-    Measured, Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth,
-    WindowRow,
+    Measured, Recording, Run, SegmentRow, TaskRow, TimeoutRow, WindowRow,
 };

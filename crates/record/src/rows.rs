@@ -8,6 +8,7 @@ use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::{Duration, Instant};
 
 use crate::judged::{Comparison, DuplicateRow, Truths, VerdictRow, WhatIfRow};
+use crate::kinds::{Place, TimeoutKind, Truth};
 
 /// One run: a scenario with one sender and one seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -226,50 +227,6 @@ pub struct TaskRow {
     pub bytes: u64,
 }
 
-/// What made a sender retransmit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeoutKind {
-    /// The retransmission timer expired.
-    Timeout,
-    /// Loss recovery began.
-    FastRetransmit,
-    /// A tail loss probe: nothing was heard for a while (RFC 8985 section 7).
-    Probe,
-}
-
-impl TimeoutKind {
-    /// As the tables say it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Timeout => "timeout",
-            Self::FastRetransmit => "fast_retransmit",
-            Self::Probe => "probe",
-        }
-    }
-}
-
-/// Was a retransmission right? Known from a copy of the run that goes on without it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Truth {
-    /// An acknowledgment that covers the segment arrives in the copy, too: it was only late.
-    Spurious,
-    /// None does, though an earlier copy of the segment reached the receiver.
-    AckLost,
-    /// None does, and no earlier copy reached the receiver.
-    Genuine,
-}
-
-impl Truth {
-    /// As the tables say it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Spurious => "spurious",
-            Self::AckLost => "ack-lost",
-            Self::Genuine => "genuine",
-        }
-    }
-}
-
 /// `timeouts`: one row a timeout or fast retransmit.
 #[derive(Clone, Debug)]
 pub struct TimeoutRow {
@@ -302,42 +259,6 @@ pub struct TimeoutRow {
     pub detector: Option<DetectorId>,
     /// When it did.
     pub verdict_at: Option<Instant>,
-}
-
-/// Where a packet was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// At the host that sends the data.
-    Sender,
-    /// At the host that receives the data.
-    Receiver,
-}
-
-impl Place {
-    /// Both, the sender first.
-    pub const BOTH: [Self; 2] = [Self::Sender, Self::Receiver];
-
-    /// The other one.
-    #[must_use]
-    pub const fn other(self) -> Self {
-        match self {
-            Self::Sender => Self::Receiver,
-            Self::Receiver => Self::Sender,
-        }
-    }
-
-    /// 0 at the sender, 1 at the receiver.
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-
-    /// As the tables say it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sender => "sender",
-            Self::Receiver => "receiver",
-        }
-    }
 }
 
 /// What was seen.

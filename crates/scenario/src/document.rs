@@ -111,7 +111,7 @@ pub fn lines(text: &str, file: &str) -> Result<Vec<(Vec<String>, usize)>, Error>
     fn walk(node: &Node, steps: &[String], lines: &mut Vec<(Vec<String>, usize)>) {
         let Value::Table(entries) = &node.value else { return };
         for Entry { key, node } in entries {
-            let steps = [steps, &[key.clone()]].concat();
+            let steps = [steps, std::slice::from_ref(key)].concat();
             walk(node, &steps, lines);
             if let Origin::Line(line) = node.origin {
                 lines.push((steps, line));

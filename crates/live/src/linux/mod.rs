@@ -15,6 +15,7 @@ mod namespace;
 pub(crate) mod needs;
 mod packet;
 mod paws;
+mod reading;
 mod recording;
 mod refused;
 mod routes;

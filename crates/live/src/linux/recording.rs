@@ -14,8 +14,9 @@ use rtolab_time::{Duration, Instant};
 use super::forwarder::Forwarder;
 use super::host::Host;
 use super::log::Sent;
+use super::reading;
 use super::routes::Routes;
-use super::seen::{self, Seen};
+use super::seen::Seen;
 use super::session::Session;
 use super::sockets::Protocol;
 use super::tally::{Tally, tally};
@@ -116,7 +117,7 @@ pub(crate) fn recording(
     flows: &[Known],
 ) -> Recording {
     let mut recording = Recording { run, ..Recording::default() };
-    for (index, seen) in seen::all(&forwarder.log, flows.len()).iter().enumerate() {
+    for (index, seen) in reading::all(&forwarder.log, flows.len()).iter().enumerate() {
         let watch = forwarder.watches.get(index).and_then(Option::as_ref);
         let (episodes, samples) = watch.map_or((&[][..], &[][..]), |watch| {
             (watch.episodes.as_slice(), watch.samples.as_slice())

@@ -12,7 +12,7 @@ use rtolab_scenario::{Flow, Workload};
 use rtolab_time::Instant;
 use rustix::event::PollFlags;
 
-use super::seen::DATAGRAM_HEADERS;
+use super::reading::DATAGRAM_HEADERS;
 use super::sockets::{self, Moved, Pair, Protocol};
 use super::sys::{TcpInfo, tcp_info};
 use crate::error::Error;

@@ -1,0 +1,110 @@
+//! From the packets of a log to those of its flows.
+
+use rtolab_capture::{Conversation, Packet, RUN_START};
+use rtolab_packet::{IPV4_HEADER, UDP_HEADER};
+use rtolab_record::Place;
+use rtolab_tcp::wire::WireSegment;
+use rtolab_tcp::{Flags, Segment, Seq};
+use rtolab_time::Instant;
+
+use super::log::{Log, Sent};
+use super::paws;
+use super::seen::{Ranges, Seen};
+
+/// IPv4's and UDP's headers, in bytes.
+pub(crate) const DATAGRAM_HEADERS: u32 = (IPV4_HEADER + UDP_HEADER) as u32;
+
+/// The packets of each of so many flows, in the order in which they left.
+pub(crate) fn all(log: &Log, flows: usize) -> Vec<Vec<Seen>> {
+    let mut readers: Vec<_> = (0..flows).map(|_| Reader::default()).collect();
+    for (copy, sent) in log.sent.iter().enumerate() {
+        if let Some((flow, place)) = sent.flow {
+            readers[flow].read(copy as u64, sent, place);
+        }
+    }
+    readers.into_iter().map(|reader| judged(reader.seen)).collect()
+}
+
+/// The same, with what was sent again, and whether it had to be.
+fn judged(mut seen: Vec<Seen>) -> Vec<Seen> {
+    paws::mark(&mut seen);
+    // Of either end: behind the highest sequence number sent, and what was delivered of what was
+    // sent so far, whenever that is.
+    let mut ends: [(u64, Ranges); 2] = Default::default();
+    for one in &mut seen {
+        let (range, (max, delivered)) = (one.range(), &mut ends[one.from.index()]);
+        if range.is_empty() {
+            continue;
+        }
+        one.retransmission = range.start < *max;
+        one.unneeded = one.retransmission && delivered.hold(&range);
+        *max = range.end.max(*max);
+        if one.delivered().is_some() {
+            delivered.add(range);
+        }
+    }
+    seen
+}
+
+/// Reads the packets of one flow.
+#[derive(Default)]
+struct Reader {
+    seen: Vec<Seen>,
+    conversation: Option<Conversation>,
+    datagrams: u64,
+}
+
+impl Reader {
+    fn read(&mut self, copy: u64, sent: &Sent, from: Place) {
+        let Some(segment) = self.segment(sent) else { return };
+        self.seen.push(Seen {
+            copy,
+            from,
+            segment,
+            sent: sent.at,
+            bytes: sent.length,
+            fate: sent.fate,
+            fate_at: sent.fate_at,
+            held: sent.held,
+            dropped_as_old: false,
+            retransmission: false,
+            unneeded: false,
+        });
+    }
+
+    fn segment(&mut self, sent: &Sent) -> Option<Segment> {
+        let packet = match read(sent)? {
+            Read::Tcp(packet) => packet,
+            Read::Datagram => {
+                let payload = sent.length - DATAGRAM_HEADERS.min(sent.length);
+                let seq = Seq::new((Seq::FIRST + 1).value() + self.datagrams);
+                self.datagrams += u64::from(payload);
+                return Some(Segment::new(seq, payload, Flags::NONE));
+            }
+        };
+        let begun = || Conversation::begun_by(&packet);
+        let conversation = self.conversation.get_or_insert_with(begun);
+        conversation.segment(&packet).map(|(_, segment)| segment)
+    }
+}
+
+enum Read {
+    Tcp(Packet),
+    Datagram,
+}
+
+fn read(sent: &Sent) -> Option<Read> {
+    let ip = sent.ip()?;
+    if !ip.is_tcp() {
+        return Some(Read::Datagram);
+    }
+    let segment = WireSegment::parse(ip.payload, ip.length).ok()?;
+    Some(Read::Tcp(Packet {
+        at: RUN_START + sent.at.since(Instant::START),
+        addresses: ip.header.addresses,
+        identification: ip.header.identification,
+        codepoint: ip.header.codepoint,
+        segment,
+        comment: None,
+    }))
+}
