@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use rtolab_packet::protocol::IpNumber;
-use rtolab_packet::{Fragment, Header, Ip};
+use rtolab_packet::{Fragment, Ip, IpHeader};
 use rtolab_tcp::wire::Addresses;
 use rtolab_time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ pub(crate) struct Fragments {
 struct Pieces {
     since: Instant,
     /// Of the fragment with the first byte.
-    head: Option<(Header, IpNumber)>,
+    head: Option<(IpHeader, IpNumber)>,
     /// By their first byte: what was captured, and their length.
     parts: BTreeMap<usize, (Vec<u8>, usize)>,
     /// Of the whole, once the last was seen.

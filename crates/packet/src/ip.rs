@@ -40,7 +40,7 @@ pub enum NoSegment {
 #[derive(Clone, Copy, Debug)]
 pub struct Ip<'a> {
     /// The fields of its header.
-    pub header: Header,
+    pub header: IpHeader,
     /// The protocol of its payload.
     pub protocol: IpNumber,
     /// Which part of a packet it is, if it is not a whole one.
@@ -53,7 +53,7 @@ pub struct Ip<'a> {
 
 /// The fields of an IP header that are of interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct IpHeader {
     /// Source and destination.
     pub addresses: Addresses,
     /// Of IPv4, 0 in IPv6.
@@ -102,7 +102,7 @@ impl<'a> Ip<'a> {
             is_last: !ip.more_fragments(),
         };
         Ok(Self {
-            header: Header {
+            header: IpHeader {
                 addresses: Addresses::V4 { from: ip.source_addr(), to: ip.destination_addr() },
                 identification,
                 codepoint: Codepoint::from_bits(ip.ecn().value()),
@@ -121,7 +121,7 @@ impl<'a> Ip<'a> {
         let whole = payload.map_or(original, |length| length + IPV6_HEADER);
         let (payload, length) = cut(bytes, IPV6_HEADER, whole)?;
         Ok(Self {
-            header: Header {
+            header: IpHeader {
                 addresses: Addresses::V6 { from: ip.source_addr(), to: ip.destination_addr() },
                 identification: 0,
                 codepoint: Codepoint::from_bits(ip.traffic_class()),

@@ -14,7 +14,7 @@ use rtolab_tcp::Codepoint;
 use rtolab_tcp::wire::{Addresses, Ports};
 
 pub use ecn::mark_congestion;
-pub use ip::{Fragment, Header, Ip, NoSegment, protocol};
+pub use ip::{Fragment, Ip, IpHeader, NoSegment, protocol};
 
 /// The length of an IPv4 header without options, in bytes.
 pub const IPV4_HEADER: usize = Ipv4Header::MIN_LEN;
