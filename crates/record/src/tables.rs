@@ -12,7 +12,7 @@ use crate::{ConnectionRow, DuplicateCause, Recording, SegmentRow, Truth};
 
 /// A table of the runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct TableKind {
     /// Its name, everywhere.
     pub name: &'static str,
     /// What a row is, and when there is none.
@@ -22,53 +22,53 @@ pub struct Kind {
 }
 
 /// All tables, each of them declared here alone.
-pub const TABLES: &[Kind] = &[
-    Kind {
+pub const TABLES: &[TableKind] = &[
+    TableKind {
         name: "connections",
         about: "One row a connection: times, bytes, losses by cause, retransmissions by need.",
         make: connections,
     },
-    Kind {
+    TableKind {
         name: "timeouts",
         about: "One row a timeout or fast retransmit: when, which segment, whether it was needed.",
         make: timeouts,
     },
-    Kind {
+    TableKind {
         name: "tasks",
         about: "One row a page, or a question with its answer: due, begun, complete; bytes.",
         make: tasks,
     },
-    Kind {
+    TableKind {
         name: "segments",
         about: "One row a packet event at either host; empty unless traced.",
         make: segments,
     },
-    Kind {
+    TableKind {
         name: "windows",
         about: "One row a change of a sender's windows or timeout; empty unless asked for.",
         make: windows,
     },
-    Kind {
+    TableKind {
         name: "links",
         about: "One row a link direction: frames offered, delivered, dropped by cause; delays.",
         make: links,
     },
-    Kind {
+    TableKind {
         name: "disturbances",
         about: "One row a stall, outage or delay spike of a link; empty unless traced.",
         make: disturbances,
     },
-    Kind {
+    TableKind {
         name: "verdicts",
         about: "One row a timeout or fast retransmit and judge: truth and verdict; empty without.",
         make: verdicts,
     },
-    Kind {
+    TableKind {
         name: "duplicates",
         about: "One row a duplicate ACK at a sender, with its cause; empty unless traced or judged.",
         make: duplicates,
     },
-    Kind {
+    TableKind {
         name: "what_if",
         about: "One row a timeout and other sender that went on from there; empty unless asked for.",
         make: what_if,

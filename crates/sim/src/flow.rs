@@ -1,4 +1,4 @@
-//! A flow, or one leg of a flow that is split: its two ends, its ways through the network, and what
+//! A flow, or one leg of a flow that is split: its two ends, its routes through the network, and what
 //! is counted of it.
 
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub struct Plan {
     pub protocol: Protocol,
     /// How the sender behaves, and the receiver.
     pub configs: [Arc<Config>; 2],
-    /// The ways from the sender, and from the receiver.
-    pub ways: [Way; 2],
+    /// The routes from the sender, and from the receiver.
+    pub routes: [FlowRoute; 2],
     /// The leg before this one, if it begins at a gateway.
     pub before: Option<u32>,
     /// The leg behind this one, if it ends at a gateway.
@@ -57,33 +57,33 @@ pub enum Opening {
     Silent,
 }
 
-/// The way that packets take from one end.
+/// The route of packets from one end.
 #[derive(Clone, Debug)]
-pub enum Way {
+pub enum FlowRoute {
     /// Always the same: the number of its first step.
-    Same(u32),
+    Fixed(u32),
     /// Several, each from the instant when it takes effect; the first from the beginning on.
-    Turns(Box<[Turn]>),
+    Changing(Box<[RouteChange]>),
 }
 
-impl From<Vec<Turn>> for Way {
-    fn from(turns: Vec<Turn>) -> Self {
-        match turns[..] {
-            [Turn { first, .. }] => Self::Same(first),
-            _ => Self::Turns(turns.into()),
+impl From<Vec<RouteChange>> for FlowRoute {
+    fn from(changes: Vec<RouteChange>) -> Self {
+        match changes[..] {
+            [RouteChange { first, .. }] => Self::Fixed(first),
+            _ => Self::Changing(changes.into()),
         }
     }
 }
 
-/// A way that packets take from some instant on.
+/// A route from some instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct RouteChange {
     pub at: Instant,
     /// The number of its first step.
     pub first: u32,
 }
 
-/// The ways that packets of either end take now.
+/// The routes that packets of either end take now.
 #[derive(Clone, Copy, Debug)]
 struct Headings {
     /// The numbers of their first steps.
@@ -179,12 +179,12 @@ impl Flow {
     /// Looks up which way packets from `place` take at `at`, and until when.
     #[cold]
     fn turn(&mut self, place: Place, at: Instant) {
-        let (first, until) = match &self.plan.ways[place.index()] {
-            Way::Same(first) => (*first, Instant::NEVER),
-            Way::Turns(turns) => {
-                let behind = turns.partition_point(|turn| turn.at <= at);
-                let until = turns.get(behind).map_or(Instant::NEVER, |turn| turn.at);
-                (turns[behind.saturating_sub(1)].first, until)
+        let (first, until) = match &self.plan.routes[place.index()] {
+            FlowRoute::Fixed(first) => (*first, Instant::NEVER),
+            FlowRoute::Changing(changes) => {
+                let behind = changes.partition_point(|change| change.at <= at);
+                let until = changes.get(behind).map_or(Instant::NEVER, |change| change.at);
+                (changes[behind.saturating_sub(1)].first, until)
             }
         };
         self.headings.first[place.index()] = first;

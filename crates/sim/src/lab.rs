@@ -9,13 +9,13 @@ use rtolab_record::{
     TimeoutKind, Truths,
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
-use rtolab_tcp::sender::{AdoptError, Negotiated};
-use rtolab_tcp::spurious::{Detector, DetectorError, DetectorId};
-use rtolab_tcp::sum::{Prototypes, SumError};
+use rtolab_tcp::sender::Negotiated;
+use rtolab_tcp::spurious::{Detector, DetectorId};
+use rtolab_tcp::sum::Prototypes;
 use rtolab_time::{Duration, Instant};
-use thiserror::Error;
 
 use crate::attend::Attended;
+use crate::error::Error;
 use crate::flow::Flow;
 use crate::judging::{Alternative, Asked, Judging};
 use crate::links::{Link, Plain};
@@ -32,37 +32,6 @@ pub struct Observe {
     pub trace: bool,
     /// The sender's windows at every event.
     pub windows: bool,
-}
-
-/// Why a scenario cannot run.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Error {
-    /// The sender is no sum of policies.
-    #[error(transparent)]
-    Sender(#[from] SumError),
-    /// There is no such judge.
-    #[error(transparent)]
-    Judge(#[from] DetectorError),
-    /// A sender cannot go on in another's place.
-    #[error("`{what_if}` cannot go on from `{sender}`: {error}")]
-    WhatIf {
-        /// The one that was to go on.
-        what_if: String,
-        /// The one that the connection began with.
-        sender: String,
-        /// Why not.
-        error: AdoptError,
-    },
-    /// No links lead from one end of a flow to the other.
-    #[error("flow `{flow}`: no links lead from `{from}` to `{to}`")]
-    NoRoute {
-        /// The flow.
-        flow: String,
-        /// Its sender's node.
-        from: String,
-        /// Its receiver's node.
-        to: String,
-    },
 }
 
 /// A scenario with one sender, ready for any number of seeds.

@@ -5,6 +5,7 @@ mod attend;
 mod bench;
 mod duplicates;
 mod end;
+mod error;
 mod fetch;
 mod flow;
 mod judging;
@@ -20,5 +21,6 @@ mod trace;
 mod transit;
 mod truth;
 
-pub use lab::{Error, Lab, Observe};
+pub use error::Error;
+pub use lab::{Lab, Observe};
 pub use sim::{Branch, Counters, GoesOn, Ran, Sim};

@@ -1,18 +1,18 @@
-//! From a scenario to the flows of a run: legs, ways, and who waits for what.
+//! From a scenario to the flows of a run: legs, routes, and who waits for what.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtolab_link::{ChannelConfig, Direction};
-use rtolab_net::{Hop, Network, Post, Step, Ways};
+use rtolab_net::{Attachment, Hop, Network, RoutingTable, Step};
 use rtolab_record::Place;
 use rtolab_scenario::{AgentKind, Flow, Scenario, Workload};
 use rtolab_tcp::Config;
 use rtolab_tcp::sum::Prototypes;
 use rtolab_time::Instant;
 
-use crate::flow::{Opening, Plan, Protocol, Turn};
-use crate::lab::Error;
+use crate::error::Error;
+use crate::flow::{Opening, Plan, Protocol, RouteChange};
 
 /// What all runs of a scenario have in common.
 pub struct Plans {
@@ -39,8 +39,8 @@ impl Plans {
         for flow in &scenario.flows {
             planner.add(flow)?;
         }
-        let Planner { mut plans, ways, .. } = planner;
-        plans.steps = ways.into_steps().into();
+        let Planner { mut plans, table, .. } = planner;
+        plans.steps = table.into_steps().into();
         Ok(plans)
     }
 }
@@ -51,7 +51,7 @@ struct Planner<'a> {
     sender: Option<&'a str>,
     prototypes: &'a Prototypes,
     plans: Plans,
-    ways: Ways,
+    table: RoutingTable,
     /// By the nodes from which and to which they lead.
     routes: BTreeMap<(usize, usize), Routes>,
 }
@@ -73,7 +73,7 @@ impl<'a> Planner<'a> {
         (sender, prototypes): (Option<&'a str>, &'a Prototypes),
     ) -> Self {
         let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
-        let posts = scenario.agents.iter().map(|agent| Post {
+        let attachments = scenario.agents.iter().map(|agent| Attachment {
             node: agent.node,
             link: match agent.kind {
                 AgentKind::Snoop { link, .. } => Some(link),
@@ -91,8 +91,8 @@ impl<'a> Planner<'a> {
             applications: 0,
         };
         let network = Network::new(scenario.nodes.len(), &ends);
-        let ways = Ways::new(network, posts.collect());
-        Self { scenario, sender, prototypes, plans, ways, routes: BTreeMap::new() }
+        let table = RoutingTable::new(network, attachments.collect());
+        Self { scenario, sender, prototypes, plans, table, routes: BTreeMap::new() }
     }
 
     fn add(&mut self, flow: &Flow) -> Result<(), Error> {
@@ -170,9 +170,9 @@ impl<'a> Planner<'a> {
             set: flow.set.as_deref().map(Arc::from),
             protocol: protocol(&flow.workload, number),
             configs: configs.clone(),
-            ways: [
-                self.turns(flow, Place::Sender, (from, to), access)?.into(),
-                self.turns(flow, Place::Receiver, (to, from), access)?.into(),
+            routes: [
+                self.route_changes(flow, Place::Sender, (from, to), access)?.into(),
+                self.route_changes(flow, Place::Receiver, (to, from), access)?.into(),
             ],
             before: index.checked_sub(1).filter(|_| number > 0),
             behind: (number + 1 < legs).then_some(index + 1),
@@ -182,15 +182,15 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    /// The ways of packets from the end `place`, between two nodes: an access link comes first on
+    /// The routes of packets from the end `place`, between two nodes: an access link comes first on
     /// the way there and last on the way back.
-    fn turns(
+    fn route_changes(
         &mut self,
         flow: &Flow,
         place: Place,
         (from, to): (usize, usize),
         access: Option<Hop>,
-    ) -> Result<Vec<Turn>, Error> {
+    ) -> Result<Vec<RouteChange>, Error> {
         let no_route = || Error::NoRoute {
             flow: flow.name.clone(),
             from: self.scenario.nodes[from].clone(),
@@ -205,7 +205,7 @@ impl<'a> Planner<'a> {
                 Place::Sender => access.into_iter().chain(hops.iter().copied()).collect(),
                 Place::Receiver => hops.iter().copied().chain(access.map(Hop::back)).collect(),
             };
-            Turn { at: *at, first: self.ways.add(place, &hops, from) }
+            RouteChange { at: *at, first: self.table.add(place, &hops, from) }
         };
         Ok(self.routes[&(from, to)].iter().map(turn).collect())
     }
@@ -221,7 +221,7 @@ impl<'a> Planner<'a> {
             given.map(|route| (route.at, route.hops.iter().map(hop).collect())).collect();
         routes.sort_by_key(|(at, _)| *at);
         if routes.first().is_none_or(|(at, _)| *at > Instant::START) {
-            routes.insert(0, (Instant::START, self.ways.network().route(from, to)?));
+            routes.insert(0, (Instant::START, self.table.network().route(from, to)?));
         }
         Some(routes)
     }

@@ -11,14 +11,14 @@ use rtolab_time::{Duration, Instant};
 
 use crate::error::Error;
 
-/// Ways, each from some instant on.
-type Turns = Vec<(Instant, Arc<[Hop]>)>;
+/// Routes, each from some instant on.
+type Changes = Vec<(Instant, Arc<[Hop]>)>;
 
-/// All ways between hosts.
+/// All routes between hosts.
 pub(crate) struct Routes {
-    between: BTreeMap<(usize, usize), Turns>,
+    between: BTreeMap<(usize, usize), Changes>,
     /// The same for flows that have an access link: by flow and where packets leave.
-    of_flows: BTreeMap<(usize, usize), Turns>,
+    of_flows: BTreeMap<(usize, usize), Changes>,
     /// The links by name, those of the scenario first, then the access links of flows.
     pub links: Vec<(Arc<str>, ChannelConfig)>,
 }
@@ -68,8 +68,8 @@ impl Routes {
     ) -> Option<Arc<[Hop]>> {
         let own = flow.filter(|_| !self.of_flows.is_empty());
         let own = own.and_then(|(flow, place)| self.of_flows.get(&(flow, place.index())));
-        let ways = own.or_else(|| self.between.get(&ends))?;
-        let (_, hops) = ways.iter().rev().find(|(from, _)| *from <= now)?;
+        let routes = own.or_else(|| self.between.get(&ends))?;
+        let (_, hops) = routes.iter().rev().find(|(from, _)| *from <= now)?;
         Some(hops.clone())
     }
 
@@ -88,8 +88,8 @@ impl Routes {
     }
 }
 
-/// The shortest ways between all nodes, and from some time on those that are given.
-fn between_all(scenario: &Scenario, network: &Network) -> BTreeMap<(usize, usize), Turns> {
+/// The shortest routes between all nodes, and from some time on those that are given.
+fn between_all(scenario: &Scenario, network: &Network) -> BTreeMap<(usize, usize), Changes> {
     let mut between = BTreeMap::new();
     let nodes = scenario.nodes.len();
     let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
@@ -99,9 +99,9 @@ fn between_all(scenario: &Scenario, network: &Network) -> BTreeMap<(usize, usize
             |(link, direction): &(usize, Direction)| Hop { link: *link, direction: *direction };
         let given = given.map(|route| (route.at, route.hops.iter().map(hop).collect()));
         let shortest = network.route(from, to).map(|hops| (Instant::START, hops.into()));
-        let ways: Vec<_> = shortest.into_iter().chain(given).collect();
-        if !ways.is_empty() {
-            between.insert((from, to), ways);
+        let routes: Vec<_> = shortest.into_iter().chain(given).collect();
+        if !routes.is_empty() {
+            between.insert((from, to), routes);
         }
     }
     between

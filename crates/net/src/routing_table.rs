@@ -1,11 +1,11 @@
-//! What a packet meets between two hosts, step by step.
+//! The routes of all flows, as the steps that a packet takes between two hosts.
 
 use rtolab_link::Direction;
 use rtolab_record::Place;
 
 use crate::route::{Hop, Network};
 
-/// One step of a packet's way.
+/// One step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It passes a link.
@@ -15,22 +15,22 @@ pub enum Step {
         /// Which way.
         direction: Direction,
     },
-    /// It passes what stands at a node.
+    /// It passes the middlebox at a node.
     Agent(u32),
     /// It has arrived.
     Arrival,
 }
 
-/// Something at a node that sees packets which pass there.
+/// Where a middlebox is attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Post {
+pub struct Attachment {
     /// Where.
     pub node: usize,
     /// It sees only data that leaves the node over this link, and what comes back; `None`: all.
     pub link: Option<usize>,
 }
 
-impl Post {
+impl Attachment {
     /// Does it see packets from the end `from` that come over one hop and leave over another?
     fn sees(&self, from: Place, (here, next): (Hop, Hop)) -> bool {
         let link = match from {
@@ -41,19 +41,19 @@ impl Post {
     }
 }
 
-/// The ways of all flows, each a row of steps that ends with an arrival. A packet carries the number
-/// of the step before it, and so keeps its way when later packets take another.
+/// The routes of all flows, each a row of steps that ends with an arrival. A packet carries the
+/// number of the step before it, and so keeps its route when later packets take another.
 #[derive(Clone, Debug)]
-pub struct Ways {
+pub struct RoutingTable {
     network: Network,
-    posts: Vec<Post>,
+    attachments: Vec<Attachment>,
     steps: Vec<Step>,
 }
 
-impl Ways {
-    /// No ways yet through a network where `posts` stand.
-    pub const fn new(network: Network, posts: Vec<Post>) -> Self {
-        Self { network, posts, steps: Vec::new() }
+impl RoutingTable {
+    /// No routes yet through a network with middleboxes at these `attachments`.
+    pub const fn new(network: Network, attachments: Vec<Attachment>) -> Self {
+        Self { network, attachments, steps: Vec::new() }
     }
 
     /// The network.
@@ -61,7 +61,7 @@ impl Ways {
         &self.network
     }
 
-    /// Adds the way of packets from the end `from` over `hops`, past what stands between two of
+    /// Adds the route of packets from the end `from` over `hops`, past the middleboxes between
     /// them; returns the number of its first step.
     ///
     /// Links beyond those of the network are access links of single hosts; `gate` is the node that
@@ -72,8 +72,10 @@ impl Ways {
             self.steps.push(Step::Link { link: hop.link as u32, direction: hop.direction });
             let Some(next) = hops.get(index + 1).copied() else { break };
             let node = self.network.leads_to(hop).unwrap_or(gate);
-            let posts = self.posts.iter().enumerate();
-            let seen = posts.filter(|(_, post)| post.node == node && post.sees(from, (hop, next)));
+            let attachments = self.attachments.iter().enumerate();
+            let seen = attachments.filter(|(_, attachment)| {
+                attachment.node == node && attachment.sees(from, (hop, next))
+            });
             self.steps.extend(seen.map(|(agent, _)| Step::Agent(agent as u32)));
         }
         self.steps.push(Step::Arrival);
@@ -91,25 +93,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_passes_what_stands_between_its_hops_and_nothing_at_its_ends() {
+    fn a_route_passes_the_middleboxes_between_its_hops_and_none_at_its_ends() {
         // 0 -a- 1 -b- 2 with an access link (2) at node 0.
         let network = Network::new(3, &[(0, 1), (1, 2)]);
         // Everything passes the first; data leaves the second towards 1 and the third towards 2.
-        let posts = vec![
-            Post { node: 1, link: None },
-            Post { node: 0, link: Some(0) },
-            Post { node: 1, link: Some(1) },
-            Post { node: 1, link: Some(0) },
-            Post { node: 2, link: None },
+        let attachments = vec![
+            Attachment { node: 1, link: None },
+            Attachment { node: 0, link: Some(0) },
+            Attachment { node: 1, link: Some(1) },
+            Attachment { node: 1, link: Some(0) },
+            Attachment { node: 2, link: None },
         ];
         let hop = |link, direction| Hop { link, direction };
         let link = |link, direction| Step::Link { link, direction };
         let (forward, backward) = (Direction::Forward, Direction::Backward);
         let there = [hop(2, forward), hop(0, forward), hop(1, forward)];
         let back = [hop(1, backward), hop(0, backward), hop(2, backward)];
-        let mut ways = Ways::new(network, posts);
-        assert_eq!(ways.add(Place::Sender, &there, 0), 0);
-        assert_eq!(ways.add(Place::Receiver, &back, 0), 7);
+        let mut table = RoutingTable::new(network, attachments);
+        assert_eq!(table.add(Place::Sender, &there, 0), 0);
+        assert_eq!(table.add(Place::Receiver, &back, 0), 7);
         let expected = [
             link(2, forward),
             Step::Agent(1),
@@ -126,6 +128,6 @@ mod tests {
             link(2, backward),
             Step::Arrival,
         ];
-        assert_eq!(ways.into_steps(), expected);
+        assert_eq!(table.into_steps(), expected);
     }
 }

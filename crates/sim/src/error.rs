@@ -1,0 +1,37 @@
+//! What can be wrong with a scenario.
+
+use rtolab_tcp::sender::AdoptError;
+use rtolab_tcp::spurious::DetectorError;
+use rtolab_tcp::sum::SumError;
+use thiserror::Error;
+
+/// Why a scenario cannot run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// The sender is no sum of policies.
+    #[error(transparent)]
+    Sender(#[from] SumError),
+    /// There is no such judge.
+    #[error(transparent)]
+    Judge(#[from] DetectorError),
+    /// A sender cannot go on in another's place.
+    #[error("`{what_if}` cannot go on from `{sender}`: {error}")]
+    WhatIf {
+        /// The one that was to go on.
+        what_if: String,
+        /// The one that the connection began with.
+        sender: String,
+        /// Why not.
+        error: AdoptError,
+    },
+    /// No links lead from one end of a flow to the other.
+    #[error("flow `{flow}`: no links lead from `{from}` to `{to}`")]
+    NoRoute {
+        /// The flow.
+        flow: String,
+        /// Its sender's node.
+        from: String,
+        /// Its receiver's node.
+        to: String,
+    },
+}
