@@ -149,8 +149,8 @@ def test_tables_open_in_polars_pandas_and_pyarrow(scenario: Path, name: str) -> 
 def test_a_replaced_value_counts(scenario: Path) -> None:
     lossless = _rtolab.simulate(scenario, set=[("link.wireless.loss", "0.0")], seeds=range(5))
     lossy = _rtolab.simulate(scenario, set=[("link.wireless.loss", "0.2")], seeds=range(5))
-    assert pl.DataFrame(lossless.links)["dropped_error"].sum() == 0
-    assert pl.DataFrame(lossy.links)["dropped_error"].sum() > 0
+    assert pl.DataFrame(lossless.table("links"))["dropped_error"].sum() == 0
+    assert pl.DataFrame(lossy.table("links"))["dropped_error"].sum() > 0
 
 
 def test_an_unknown_sender_is_named_with_those_that_are_known(scenario: Path) -> None:

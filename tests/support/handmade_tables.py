@@ -175,12 +175,9 @@ class Outcome:
         none = ("set_up_s", "run_s", "data_packets_delivered", "events")
         return dict.fromkeys(none, 0.0) | {"peak_memory_mb": None}
 
-    def __getattr__(self, name: str) -> pl.DataFrame:
-        try:
-            frames: dict[str, pl.DataFrame] = self.__dict__["frames"]
-            return frames[name]
-        except KeyError:
-            raise AttributeError(name) from None
+    def table(self, name: str) -> pl.DataFrame:
+        """The table of that name."""
+        return self.frames[name]
 
     def pcapng(self, run: int, place: str) -> bytes:
         """Bytes that say of which run they are."""

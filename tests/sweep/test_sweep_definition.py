@@ -195,7 +195,7 @@ def test_the_guide_names_every_key() -> None:
 
 
 TOO_MUCH = {
-    f"x = {'[' * 10_000}{']' * 10_000}": ":1: not TOML: cannot recurse further",
+    f"x = {'[' * 10_000}{']' * 10_000}": ":1: not TOML: found [; cannot recurse further",
     'scenario = "tail"\nruns = 1000000000': "found 20000000 chunks; expected at most 1000000",
     'scenario = "tail"\nruns = 1000000001': "expected an integer from 1 to 1000000000",
     'scenario = "tail"\nruns = 1\n[grid]\n'
