@@ -292,7 +292,7 @@ def tables() -> tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]:
         return names.get(type_.base_type(), "number" if type_.is_numeric() else str(type_).lower())
 
     def columns(name: str) -> tuple[tuple[str, str], ...]:
-        schema = pl.DataFrame(getattr(outcome, name)).schema
+        schema = pl.DataFrame(outcome.table(name)).schema
         return tuple((column, shown(type_)) for column, type_ in schema.items())
 
     outcome = _rtolab.simulate(find_scenario("stall"), seeds=[])
