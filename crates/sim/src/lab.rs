@@ -10,7 +10,7 @@ use rtolab_record::{
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sender::Negotiated;
-use rtolab_tcp::spurious::{Detector, DetectorId};
+use rtolab_tcp::spurious::{Detector, DetectorError, DetectorId};
 use rtolab_tcp::sum::Prototypes;
 use rtolab_time::{Duration, Instant};
 
