@@ -144,22 +144,19 @@ pub(crate) fn infer(
     let own = timeouts.filter(|one| one.from == sender && !one.handshake && one.after != 0.0);
     let expired: Vec<(f64, f64)> = own.map(|one| (one.t - start, one.after)).collect();
     let seen = Seen { sent: &sides.sent, answers: &sides.answers };
-    let (mut link, sent) = match reading.overflows {
-        // What a queue refuses does not keep the link busy, and what a stall holds fills the queue.
-        true => {
-            let refused = queue::refuse_lost(seen.sent);
-            let link = rates::settle_changes(link, Seen { sent: &refused, ..seen });
-            let queue = queue::find_queue(&link, seen.sent, &unneeded);
-            let sent = queue.as_ref().map_or(seen.sent, |(_, sent)| sent);
-            let mut link = stalls::find_stalls(link, Seen { sent, ..seen }, &ack_lost);
-            let queue = queue::find_queue(&link, seen.sent, &unneeded);
-            link.queue = queue.as_ref().map(|(room, _)| *room).filter(|room| *room > 0);
-            (link, queue.map_or_else(|| seen.sent.to_vec(), |(_, sent)| sent))
-        }
-        false => {
-            let link = rates::settle_changes(link, seen);
-            (stalls::find_stalls(link, seen, &ack_lost), seen.sent.to_vec())
-        }
+    let (mut link, sent) = if reading.overflows {
+        // What a queue refuses does not keep the link busy, and what a stall holds fills it.
+        let refused = queue::refuse_lost(seen.sent);
+        let link = rates::settle_changes(link, Seen { sent: &refused, ..seen });
+        let queue = queue::find_queue(&link, seen.sent, &unneeded);
+        let sent = queue.as_ref().map_or(seen.sent, |(_, sent)| sent);
+        let mut link = stalls::find_stalls(link, Seen { sent, ..seen }, &ack_lost);
+        let queue = queue::find_queue(&link, seen.sent, &unneeded);
+        link.queue = queue.as_ref().map(|(room, _)| *room).filter(|room| *room > 0);
+        (link, queue.map_or_else(|| seen.sent.to_vec(), |(_, sent)| sent))
+    } else {
+        let link = rates::settle_changes(link, seen);
+        (stalls::find_stalls(link, seen, &ack_lost), seen.sent.to_vec())
     };
     let carried: Vec<Sent> = sent.into_iter().filter(|packet| !packet.refused).collect();
     let (drops, outages) = find_losses(&carried, &link, &unneeded);

@@ -13,8 +13,11 @@ use crate::report::{
 use crate::stack::Guess;
 use crate::{ConformanceFinding, Document};
 
+/// Makes a table of a diagnosis.
+type MakeTable = fn(&Document) -> RecordBatch;
+
 /// All tables of a diagnosis, by name.
-pub const TABLES: [(&str, fn(&Document) -> RecordBatch); 5] = [
+pub const TABLES: [(&str, MakeTable); 5] = [
     ("connections", connections),
     ("retransmissions", retransmissions),
     ("timeouts", timeouts),
@@ -142,6 +145,7 @@ fn of_connections<R>(
         .owner("connection", |one| one.number)
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "a list is a cell, and a cell may be null")]
 fn list<I>(items: impl IntoIterator<Item = I>) -> Option<Vec<Option<I>>> {
     Some(items.into_iter().map(Some).collect())
 }

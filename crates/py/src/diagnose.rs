@@ -118,7 +118,7 @@ pub(crate) fn what_if(py: Python<'_>, path: PathBuf, number: u64) -> PyResult<St
             let (input, _, interrupt) = open(&path)?;
             let mut signalled = Ok(());
             let found = diagnose_what_if(input, number, &mut || {
-                signalled = Python::attach(|py| py.check_signals());
+                signalled = Python::attach(Python::check_signals);
                 signalled.is_ok()
             });
             signalled.and(interrupt.told())?;

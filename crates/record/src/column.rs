@@ -37,11 +37,13 @@ impl<'a, R, Owner> Table<'a, R, Owner> {
     }
 
     /// A column with `cell` of each row.
+    #[must_use]
     pub fn column<C: Cell>(self, name: &str, cell: impl Fn(&'a R) -> C) -> Self {
         self.add(name, |(_, row)| cell(row))
     }
 
     /// A column with `cell` of what each row belongs to.
+    #[must_use]
     pub fn owner<C: Cell>(self, name: &str, cell: impl Fn(&'a Owner) -> C) -> Self {
         self.add(name, |(owner, _)| cell(owner))
     }

@@ -36,6 +36,7 @@ use crate::history::{Ack, Found, Kind, Retransmission, RetransmissionHistory, Re
 pub(crate) type Row<F> = (&'static Kind, F);
 
 /// When each kind of evidence is asked, and in which order.
+#[allow(clippy::type_complexity, reason = "each moment shows what its functions are given")]
 pub(crate) struct Kinds {
     /// A range is retransmitted.
     pub on_retransmission:

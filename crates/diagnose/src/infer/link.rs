@@ -124,7 +124,9 @@ impl Link {
     /// The same with one more span in which these directions send nothing.
     pub(crate) fn stalled(&self, span: Window, directions: &[usize]) -> Self {
         let mut link = self.clone();
-        directions.iter().for_each(|&direction| link.stalls[direction].push(span));
+        for &direction in directions {
+            link.stalls[direction].push(span);
+        }
         link
     }
 

@@ -62,7 +62,7 @@ fn explain(link: &Link, seen: Seen<'_>, gap: &Gap) -> Option<Link> {
     let delay = link.delay.secs_f64();
     let back = delay + link.transmission(BARE_ACK, 0.0);
     let mut candidates = Vec::with_capacity(12);
-    for start in [gap.to, (gap.from + gap.to) / 2.0, gap.from] {
+    for start in [gap.to, f64::midpoint(gap.from, gap.to), gap.from] {
         let here = window((start - back).max(0.0), after - back);
         let ahead = after - back - delay - (gap.to - start);
         let ahead = window((start - back - delay).max(0.0), ahead);

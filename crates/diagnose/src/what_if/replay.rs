@@ -90,6 +90,6 @@ fn run(
     let mut sim = lab.start(SEED, Observe::default());
     match sim.run_while(lab.end(), &mut |_: &Sim| goes_on()) {
         Ran::Part => Err(NotInferred::Interrupted),
-        _ => Ok(lab.record(sim, lab.named(0, SEED))),
+        Ran::ToTheEnd => Ok(lab.record(sim, lab.named(0, SEED))),
     }
 }

@@ -110,5 +110,5 @@ fn find<'a>(
     known
         .clone()
         .position(|other| other == name)
-        .ok_or_else(|| at.found(&one_of(name, &known.clone().collect::<Vec<_>>())))
+        .ok_or_else(|| at.found(&one_of(name, &known.collect::<Vec<_>>())))
 }

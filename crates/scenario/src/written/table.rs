@@ -17,6 +17,7 @@ pub(crate) struct Table<T>(PhantomData<T>);
 
 impl<T: Settings> Table<T> {
     /// Reads what is written behind `key` over what `settings` hold.
+    #[allow(clippy::unused_self, reason = "the field says which settings these are")]
     pub(crate) fn read(
         &self,
         (document, key): (&Document, &str),

@@ -32,7 +32,7 @@ impl<'de, F: Format> Deserialize<'de> for Written<F> {
         struct Values<F>(PhantomData<F>);
 
         impl<F: Format> Values<F> {
-            fn read<E: de::Error>(&self, found: Found<'_>) -> Result<F::Value, E> {
+            fn read<E: de::Error>(found: Found<'_>) -> Result<F::Value, E> {
                 F::read(&found).map_err(|wrong| match wrong {
                     Wrong::Problem(problem) => E::custom(problem),
                     Wrong::Unexpected => {
@@ -50,19 +50,19 @@ impl<'de, F: Format> Deserialize<'de> for Written<F> {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<F::Value, E> {
-                self.read(Found::Text(text))
+                Self::read(Found::Text(text))
             }
 
             fn visit_i64<E: de::Error>(self, number: i64) -> Result<F::Value, E> {
-                self.read(Found::Integer(number))
+                Self::read(Found::Integer(number))
             }
 
             fn visit_f64<E: de::Error>(self, number: f64) -> Result<F::Value, E> {
-                self.read(Found::Float(number))
+                Self::read(Found::Float(number))
             }
 
             fn visit_bool<E: de::Error>(self, yes: bool) -> Result<F::Value, E> {
-                self.read(Found::Boolean(yes))
+                Self::read(Found::Boolean(yes))
             }
         }
 

@@ -131,7 +131,7 @@ impl Sender {
             match said.verdict {
                 Verdict::Spurious => found = found.or(Some(detection)),
                 Verdict::Genuine if self.responder.is_some() => {
-                    self.tell_genuine(&detection, facts)
+                    self.tell_genuine(&detection, facts);
                 }
                 _ => {}
             }

@@ -192,7 +192,8 @@ impl DetectorError {
 /// So that results can be compared with names.
 impl PartialEq<&str> for DetectorId {
     fn eq(&self, name: &&str) -> bool {
-        self.to_string() == *name
+        let own = self.to_string();
+        own.as_str() == *name
     }
 }
 

@@ -34,12 +34,12 @@ pub(super) fn named<'a>(
         if is_first && (parts.detector.is_some() || parts.response.is_some()) {
             return Err(SumError::NoRecovery { sum: sum() });
         }
-        let policies = policies_of(parts).map_err(|found| match found.parse::<DetectorId>() {
-            Err(error @ DetectorError::Threshold(_)) => SumError::Detector { sum: sum(), error },
-            _ => {
-                let known = terms().chain(prototypes.names()).collect::<Vec<_>>().join(", ");
-                SumError::Unknown { sum: sum(), found, known }
+        let policies = policies_of(parts).map_err(|found| {
+            if let Err(error @ DetectorError::Threshold(_)) = found.parse::<DetectorId>() {
+                return SumError::Detector { sum: sum(), error };
             }
+            let known = terms().chain(prototypes.names()).collect::<Vec<_>>().join(", ");
+            SumError::Unknown { sum: sum(), found, known }
         })?;
         let added = named.add(policies, profile).and_then(|()| named.add_own(parts));
         added.map_err(|(first, second)| SumError::Twice { sum: sum(), first, second })?;
