@@ -118,7 +118,9 @@ pub(crate) fn what_if(py: Python<'_>, path: PathBuf, number: u64) -> PyResult<St
             let (input, _, interrupt) = open(&path)?;
             let mut signalled = Ok(());
             let found = diagnose_what_if(input, number, &mut || {
-                signalled = Python::attach(Python::check_signals);
+                #[allow(clippy::redundant_closure_for_method_calls, reason = "its lifetime is any")]
+                let asked = Python::attach(|py| py.check_signals());
+                signalled = asked;
                 signalled.is_ok()
             });
             signalled.and(interrupt.told())?;
