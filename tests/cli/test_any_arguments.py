@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 COMMANDS = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
 BEGIN = {
     "demo": ["--help"],
+    "explain": ["--help"],
     "list": ["--help"],
     "schema": ["--help"],
     "run": ["nowhere"],

@@ -157,9 +157,9 @@ def test_a_scenario_may_name_it(tmp_path: Path) -> None:
         assert alike(half, rtolab.run(scenario, sender=f"{plain}+half", **knobs))
         assert not alike(own, half)
     line = text[: text.index("[tcp]")].count("\n") + 2
-    for known, expected in [([], "of which there are none here"), ([Half], '"python-half"')]:
+    for known, expected in [([], "one of 14"), ([Half], '"python-half"')]:
         place = (
-            rf'own\.toml:{line}: tcp\.response: found "python-full"; expected "none", .*{expected}'
+            rf'own\.toml:{line}: tcp\.response: found "python-full"; expected a prototype of a response, .*{expected}'
         )
         with pytest.raises(rtolab.ScenarioError, match=place):
             rtolab.run(scenario, prototypes=known)

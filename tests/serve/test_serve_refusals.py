@@ -32,12 +32,12 @@ if TYPE_CHECKING:
         (
             {"toml": HEAVY + '\n[tcp]\nresponse = "halfway"\n'},
             ("scenario", 17, None),
-            "of which there are none here",
+            "expected a prototype of a ",
         ),
         (
             {"set": {"link.radio.stage": "sleepy"}},
             ("set", None, "link.radio.stage"),
-            "of which there are none here",
+            "expected a prototype of a ",
         ),
     ],
 )

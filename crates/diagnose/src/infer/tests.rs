@@ -56,15 +56,6 @@ fn a_stall_is_found_with_its_length_and_direction() {
     assert!(found(&link(), &[]).iter().all(Vec::is_empty));
 }
 
-#[test]
-fn lost_acks_are_told_from_late_ones_by_the_jump() {
-    let mut silent = link();
-    silent.outages[ACKS].push(window(5.0, 8.0));
-    let [data, acks, lost] = found(&silent, &[6.0]);
-    assert_near(&lost, [5.0, 8.0]);
-    assert_eq!((data.len(), acks.len()), (0, 0));
-}
-
 /// ACKs of a packet of 1460 B each, so many seconds apart.
 fn acks(gaps: &[(usize, f64)]) -> Vec<Ack> {
     let (mut t, mut ack) = (0.0, 1);
