@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Protocol, TypedDict, final, type_check_only
 
 __all__ = [
+    "TABLES",
     "Ack",
     "CaptureError",
     "Diagnosis",
@@ -35,11 +36,14 @@ __all__ = [
     "emulate_flows",
     "end_at_second_interrupt",
     "gateway",
+    "infer_scenario",
+    "lines",
     "policies",
     "receivers",
     "schema",
     "simulate",
     "trace",
+    "what_if",
 ]
 
 __version__: str

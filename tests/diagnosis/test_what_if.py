@@ -267,8 +267,8 @@ def test_the_slots_of_timers_are_told_by_when_they_expire(
 ) -> None:
     stall = ("link.radio.stalls.scripted", '[{ at = "4 s", for = "6 s" }]')
     without = ("kernel.timestamps", "false")
-    start = ("flow.transfer.start", "13 ms")
-    set = (stall, without, start, ("tcp.rto.timer", timer))
+    later = ("flow.transfer.start", "13 ms")
+    set = (stall, without, later, ("tcp.rto.timer", timer))
     file, _ = captured(tmp_path, "linux", *set)
     # The flow starts as much later as slots do: what fits both clocks is a coincidence.
     start = number(inferred(file).scenario["flow"][0]["start"])

@@ -158,9 +158,8 @@ def test_a_scenario_may_name_it(tmp_path: Path) -> None:
         assert not alike(own, half)
     line = text[: text.index("[tcp]")].count("\n") + 2
     for known, expected in [([], "one of 14"), ([Half], '"python-half"')]:
-        place = (
-            rf'own\.toml:{line}: tcp\.response: found "python-full"; expected a prototype of a response, .*{expected}'
-        )
+        found = rf'own\.toml:{line}: tcp\.response: found "python-full"'
+        place = f"{found}; expected a prototype of a response, .*{expected}"
         with pytest.raises(rtolab.ScenarioError, match=place):
             rtolab.run(scenario, prototypes=known)
 
