@@ -142,7 +142,7 @@ def test_a_name_that_is_not_known_is_an_error() -> None:
         ScenarioError, match=r'^--set link\.wireless\.forward\.stage: found "lost"; '
     ):
         rtolab.run("frto2002-delays", **knobs)
-    with pytest.raises(ScenarioError, match=r'or a prototype of a stage, "lossy"$'):
+    with pytest.raises(ScenarioError, match=r'a prototype of a stage, or "none" or "lossy"$'):
         run(Lossy, **knobs)
     with pytest.raises(PrototypeError, match="found two prototypes"):
         run(Lossy, prototypes=[Lossy, type("Lossy", (Lossy,), {})])
