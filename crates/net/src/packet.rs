@@ -64,7 +64,7 @@ pub struct Packet {
     pub flow: u32,
     /// Its size with IP and TCP or UDP headers.
     pub bytes: u32,
-    /// The number of the step before it, among those of all [`Ways`](crate::Ways).
+    /// The number of the step before it, among those of all [`RoutingTable`](crate::RoutingTable)s.
     pub step: u32,
     /// How often its first sequence number had been sent before.
     pub order: u16,
