@@ -26,7 +26,7 @@ pub(crate) use timer_slots::TimerSlots;
 pub(crate) const MOST_PACKETS: u64 = 50_000;
 /// From fewer ACKs that advance no path is inferred.
 const FEWEST_ANSWERS: usize = 4;
-/// So many packets lost in a row, or a retransmission among them, are an outage.
+/// This number of packets lost in a row, or a retransmission among them, is an outage.
 const OUTAGE: usize = 3;
 /// What timestamps add to a header, in bytes.
 const TIMESTAMPS: u32 = 12;

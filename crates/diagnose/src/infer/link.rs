@@ -108,7 +108,7 @@ impl Link {
         self.changes.get(index).map_or(f64::INFINITY, |change| change.at.secs_f64())
     }
 
-    /// How long so many bytes take to send at the rate of time `t`, in seconds.
+    /// The transmission time of these bytes at the rate of time `t`, in seconds.
     pub(crate) fn transmission(&self, bytes: u32, t: f64) -> f64 {
         let at = Instant::from_secs_f64(t);
         let change = self.changes.iter().rev().find(|change| change.at <= at);

@@ -10,7 +10,7 @@ const FEWEST: usize = 2;
 const MOST_ROUNDS: u32 = 8;
 /// Of what was lost so much at least must have met a full queue.
 const SHARE: f64 = 0.5;
-/// Of what met a full queue so many packets at most may speak against it.
+/// The most packets that may contradict a full queue.
 const ASTRAY: f64 = 0.1;
 /// What leaves so soon, as a part of the time that a packet takes, leaves before what comes now:
 /// packets come as ACKs do, and those as packets left, at the times when others leave.

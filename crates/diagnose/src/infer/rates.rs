@@ -6,22 +6,22 @@ use super::link::{Acked, Link, Seen};
 use super::stalls::{LATE, expected};
 use super::{NotInferred, first_least, mean};
 
-/// One rate is told from another by so many ACKs at least.
+/// The fewest ACKs that distinguish two rates.
 const FEWEST: usize = 12;
 /// Changes of a rate told of at most.
 const MOST_CHANGES: usize = 8;
-/// A rate is another one if it is so many times as much, or as little.
+/// The smallest ratio of two different rates.
 const APART: f64 = 1.5;
-/// Rates are looked for so many times apart.
+/// The ratio between neighbouring candidates for a rate.
 const FINE: f64 = 1.1;
 /// By such a part at least a change must bring the paces nearer to the rates.
 const WORTH: f64 = 0.05;
 /// An ACK may wait for others, but none comes before its packet can: that counts so much more.
 const TOO_SOON: f64 = 4.0;
-/// By the time of so many packets of so many bytes a change may be off at first.
+/// How far a change may be off at first: the time of this number of packets, of this size in bytes.
 const FEW: f64 = 4.0;
 const FULL: u32 = 1500;
-/// A change is looked for in so many steps either way, in so many rounds, each time finer.
+/// The steps either way, and the rounds, of the search for a change; each round is finer.
 const STEPS: i32 = 8;
 const ROUNDS: u32 = 3;
 

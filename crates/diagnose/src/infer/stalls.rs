@@ -7,9 +7,9 @@ use super::{first_least, mean, median};
 const MOST_STALLS: usize = 32;
 /// ACKs later than this wait for more than a delayed ACK, in seconds.
 pub(crate) const LATE: f64 = 0.25;
-/// An explanation whose ACKs are off by at most so many times as much as the best one's is as good.
+/// Tolerance: an explanation is as good as the best one up to this multiple of its error in ACKs.
 const NEARLY: f64 = 1.1;
-/// An ACK that advances by so many times as much as most follows others that were lost.
+/// An ACK that advances by this multiple of the usual follows others that were lost.
 const JUMP: f64 = 4.0;
 
 /// The link with the stalls, of data, of ACKs or of both, and the losses of ACKs that explain every

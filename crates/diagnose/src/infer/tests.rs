@@ -56,7 +56,7 @@ fn a_stall_is_found_with_its_length_and_direction() {
     assert!(found(&link(), &[]).iter().all(Vec::is_empty));
 }
 
-/// ACKs of a packet of 1460 B each, so many seconds apart.
+/// ACKs of a packet of 1460 B each, by their number and the seconds between them.
 fn acks(gaps: &[(usize, f64)]) -> Vec<Ack> {
     let (mut t, mut ack) = (0.0, 1);
     let each = gaps.iter().flat_map(|&(count, gap)| std::iter::repeat_n(gap, count));
