@@ -89,10 +89,10 @@ impl HyStart {
     /// Something arrived: Linux uses its round trip before anything else (`cubictcp_acked`), whether
     /// the window grows for it or not.
     pub fn on_arrival(&mut self, window: &mut Window, acked: &Acked) {
-        if let Form::Linux(linux) = &mut self.form
-            && let Some(rtt) = self.rtt.take()
-            && linux.update(rtt, window, acked)
-        {
+        let Form::Linux(linux) = &mut self.form else {
+            return;
+        };
+        if self.rtt.take().is_some_and(|rtt| linux.update(rtt, window, acked)) {
             window.ssthresh = window.cwnd;
         }
     }

@@ -131,10 +131,7 @@ impl Connection {
                 return self.first_syn(segment, at);
             }
         }
-        if self.agreed.ecn
-            && !again
-            && let Some(ecn) = &mut self.sender.ecn
-        {
+        if let Some(ecn) = self.sender.ecn.as_mut().filter(|_| self.agreed.ecn && !again) {
             ecn.mark(&mut segment);
         }
         self.with_ack(segment, at)
