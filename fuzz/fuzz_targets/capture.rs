@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| rtolab_stories::capture(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| rtolab_fuzz_models::capture(input));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| rtolab_stories::scenario(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| rtolab_fuzz_models::scenario(input));

@@ -132,10 +132,10 @@ fn isn(length: u32) -> impl Strategy<Value = u32> {
 #[test]
 fn a_transfer_is_the_same_from_any_number() {
     let lengths = [12_000, 3_000];
-    let stories = (isn(12_000), isn(3_000), fates(), any::options(), any::receiver());
+    let inputs = (isn(12_000), isn(3_000), fates(), any::options(), any::receiver());
     let seen = RefCell::new(BTreeSet::new());
     let config = ProptestConfig { cases: 12, ..ProptestConfig::default() };
-    let result = TestRunner::new(config).run(&stories, |(first, second, fates, options, other)| {
+    let result = TestRunner::new(config).run(&inputs, |(first, second, fates, options, other)| {
         for name in any::sums() {
             let plan = |isns| Plan {
                 isns,

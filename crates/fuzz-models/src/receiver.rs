@@ -1,4 +1,4 @@
-//! `Receiver` against a model that keeps every sequence number by itself.
+//! `Receiver` against a model that keeps every received sequence number.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,41 +12,41 @@ use rtolab_time::{Duration, Instant};
 
 const MSS: u32 = 5;
 
-/// The FIN's sequence number: the stream has so many bytes.
+/// The FIN's sequence number: the stream crosses 2³² and has 120 bytes beyond.
 const FIN: u64 = (1 << 32) + 1 + 120;
 
-/// What happens to a receiver.
+/// An operation on a receiver.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum ReceiverOp {
-    /// A segment from so far behind RCV.NXT, of so many bytes; the stream's end brings its FIN.
-    Arrives {
-        /// Bytes from RCV.NXT.
+    /// A segment arrives.
+    Segment {
+        /// Bytes from RCV.NXT to its start.
         offset: i8,
-        /// Bytes.
+        /// Its length in bytes.
         len: u8,
-        /// Does the last byte bring the FIN?
+        /// Does it carry the FIN if it holds the stream's last byte?
         fin: bool,
     },
-    /// So many bytes are read, or all of them.
+    /// The application reads at most this number of bytes, or all.
     Read(Option<u8>),
-    /// So many milliseconds pass.
+    /// Milliseconds pass.
     Wait(u16),
-    /// An acknowledgment leaves with something else.
+    /// An acknowledgment leaves with data.
     Piggyback,
 }
 
-/// How it receives.
+/// The settings of a receiver.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub struct ReceiverSetup {
-    /// In bytes; at least six are taken.
+    /// The receive buffer in bytes; at least six are used.
     pub buffer: u8,
-    /// Segments for an acknowledgment: one to four are taken, and as many SACK blocks.
+    /// Segments per acknowledgment and SACK blocks in one, each modulo four plus one.
     pub counts: [u8; 2],
-    /// The delay of acknowledgments, in milliseconds.
+    /// The delayed-ACK timeout in milliseconds.
     pub delay: u8,
-    /// Is SACK in use, and D-SACK besides?
+    /// Is SACK in use, and is D-SACK?
     pub sack: [bool; 2],
-    /// Do timestamps take room beside the blocks?
+    /// Do acknowledgments carry timestamps, which leave room for three SACK blocks?
     pub timestamps: bool,
 }
 
@@ -73,12 +73,12 @@ impl ReceiverSetup {
 
 struct Model {
     config: ReceiverConfig,
-    /// Every sequence number received, and at which step last.
+    /// Every sequence number received, with the step at which it last arrived.
     received: BTreeMap<u64, usize>,
     nxt: u64,
     read: u64,
     edge: u64,
-    /// In-order segments not acknowledged.
+    /// In-order segments not yet acknowledged.
     pending: u32,
     due: AckDue,
     duplicate: Option<Range<u64>>,
@@ -86,25 +86,25 @@ struct Model {
 }
 
 impl Model {
-    /// The runs received above RCV.NXT, that of the latest arrival first.
-    fn runs(&self) -> Vec<Range<u64>> {
-        let mut runs: Vec<(usize, Range<u64>)> = Vec::new();
+    /// The ranges received above RCV.NXT, the one with the latest arrival first.
+    fn ranges(&self) -> Vec<Range<u64>> {
+        let mut ranges: Vec<(usize, Range<u64>)> = Vec::new();
         for (number, step) in self.received.range(self.nxt..) {
-            match runs.last_mut() {
+            match ranges.last_mut() {
                 Some((latest, run)) if run.end == *number => {
                     run.end += 1;
                     *latest = (*latest).max(*step);
                 }
-                _ => runs.push((*step, *number..*number + 1)),
+                _ => ranges.push((*step, *number..*number + 1)),
             }
         }
-        runs.sort_by_key(|(latest, _)| std::cmp::Reverse(*latest));
-        runs.into_iter().map(|(_, run)| run).collect()
+        ranges.sort_by_key(|(latest, _)| std::cmp::Reverse(*latest));
+        ranges.into_iter().map(|(_, run)| run).collect()
     }
 
-    fn arrives(&mut self, range: Range<u64>, step: usize) {
+    fn receive(&mut self, range: Range<u64>, step: usize) {
         let expected = range.start == self.nxt && range.end <= self.edge;
-        if expected && self.runs().is_empty() {
+        if expected && self.ranges().is_empty() {
             self.pending += 1;
             let now = self.pending >= self.config.ack_every || range.contains(&FIN);
             self.due = match self.due {
@@ -116,7 +116,7 @@ impl Model {
             self.due = AckDue::Now;
             let known = |number: &u64| *number < self.nxt || self.received.contains_key(number);
             self.duplicate = range.clone().find(known).map(|start| {
-                // Up to RCV.NXT, or else to the end of the run.
+                // A D-SACK block ends at RCV.NXT or at the end of the range already received.
                 let below = start < self.nxt;
                 let in_run = |n: &u64| if below { *n < self.nxt } else { known(n) };
                 start..(start..range.end).find(|n| !in_run(n)).unwrap_or(range.end)
@@ -134,12 +134,12 @@ impl Model {
         self.nxt.min(FIN) - self.read
     }
 
-    /// The blocks of the next acknowledgment, without a limit of their number.
+    /// The SACK blocks of the next acknowledgment, without a limit on their number.
     fn blocks(&mut self, sack: SackUse) -> Vec<Range<u64>> {
-        let mut blocks = self.runs();
+        let mut blocks = self.ranges();
         let duplicate = self.duplicate.take();
         if let (SackUse::WithDuplicates, Some(part)) = (sack, duplicate) {
-            // The run that it lies in goes with it.
+            // RFC 2883 section 4: the range that contains the duplicate part follows it.
             blocks.sort_by_key(|run| !(run.start <= part.start && part.end <= run.end));
             blocks.insert(0, part);
         }
@@ -177,7 +177,7 @@ impl Pair {
 
     fn apply(&mut self, op: &ReceiverOp, step: usize) {
         match op {
-            ReceiverOp::Arrives { offset, len, fin } => self.arrives(*offset, *len, *fin, step),
+            ReceiverOp::Segment { offset, len, fin } => self.segment(*offset, *len, *fin, step),
             ReceiverOp::Read(bytes) => {
                 let bytes = bytes.map_or(u64::MAX, u64::from);
                 self.receiver.read(bytes);
@@ -198,7 +198,7 @@ impl Pair {
         }
     }
 
-    fn arrives(&mut self, offset: i8, len: u8, fin: bool, step: usize) {
+    fn segment(&mut self, offset: i8, len: u8, fin: bool, step: usize) {
         let start = self.model.nxt.saturating_add_signed(offset.into()).min(FIN);
         let start = start.max(Seq::FIRST.value() + 1);
         let len = u64::from(len).min(FIN - start) as u32;
@@ -207,7 +207,7 @@ impl Pair {
         let segment = Segment::new(Seq::new(start), len, flags);
         self.receiver.take(&segment, self.model.at);
         if segment.sequence_length() > 0 {
-            self.model.arrives(start..segment.end().value(), step);
+            self.model.receive(start..segment.end().value(), step);
         }
     }
 
@@ -229,17 +229,18 @@ impl Pair {
         assert_eq!(self.receiver.ack_due(), AckDue::No);
     }
 
-    /// The right edge never goes back, moves in worthwhile steps, and only as far as there is room.
+    /// The right edge of the window never retreats, advances by worthwhile steps (RFC 9293 section
+    /// 3.8.6.2.2) and stays within the buffer.
     fn check_window(&mut self, ack: &Segment) {
         let model = &mut self.model;
         let edge = model.nxt + u64::from(ack.window);
         let buffer = u64::from(model.config.buffer);
-        assert!(edge >= model.edge, "{ack:?} takes back {}", model.edge);
+        assert!(edge >= model.edge, "{ack:?} retreats from {}", model.edge);
         let worth = u64::from(MSS).min(buffer / 2);
         let room = (model.read + buffer).max(model.edge);
         match edge - model.edge {
-            0 => assert!(room < model.edge + worth, "{ack:?} keeps {room} back"),
-            step => assert!(step >= worth && edge == room, "{ack:?}, room to {room}"),
+            0 => assert!(room < model.edge + worth, "{ack:?} withholds {room}"),
+            step => assert!(step >= worth && edge == room, "{ack:?}, room up to {room}"),
         }
         model.edge = edge;
     }
@@ -261,14 +262,14 @@ impl Pair {
             .collect();
         let lacks = |n: &u64| *n >= model.nxt && !model.received.contains_key(n);
         assert_eq!(missing, span.filter(lacks).collect::<Vec<_>>());
-        assert_eq!(receiver.pieces(), model.runs().len());
+        assert_eq!(receiver.pieces(), model.ranges().len());
     }
 }
 
-/// All that, one after the other.
+/// Applies `ops` in turn to a receiver and to its model.
 ///
 /// # Panics
-/// If the receiver differs from the model.
+/// If they differ.
 pub fn receiver_ops(setup: ReceiverSetup, ops: &[ReceiverOp]) {
     let mut pair = Pair::new(setup);
     for (step, op) in ops.iter().enumerate() {
@@ -277,10 +278,10 @@ pub fn receiver_ops(setup: ReceiverSetup, ops: &[ReceiverOp]) {
     }
 }
 
-/// One story, told by arbitrary bytes.
+/// Applies the operations that `input` encodes.
 ///
 /// # Panics
-/// If the receiver differs from the model.
+/// If the receiver differs from its model.
 pub fn receiver(input: &[u8]) {
     if let Ok((setup, ops)) = <(_, Vec<_>)>::arbitrary_take_rest(Unstructured::new(input)) {
         receiver_ops(setup, &ops);

@@ -1,4 +1,4 @@
-//! `Flight` against a model that keeps every sequence number by itself and counts anew each time.
+//! `Flight` against a model that keeps a list of segments and recounts it after every operation.
 
 use arbitrary::{Arbitrary, Unstructured};
 use rtolab_tcp::flight::{DuplicateRange, LossRule};
@@ -7,40 +7,39 @@ use rtolab_time::Instant;
 
 const RULE: LossRule = LossRule { runs: 3, bytes: 16 };
 
-/// What happens to a flight; bytes are counted from SND.UNA, or back from SND.MAX.
+/// An operation on a flight.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum FlightOp {
-    /// A segment leaves: from so far behind SND.MAX, of so many bytes.
+    /// A segment is sent, at SND.MAX or below it.
     Send {
-        /// Bytes back from SND.MAX.
+        /// Bytes from its start to SND.MAX.
         back: u8,
-        /// Bytes.
+        /// Its length in bytes.
         len: u8,
     },
-    /// An acknowledgment of so many bytes more, or fewer, with blocks.
+    /// An acknowledgment arrives.
     Ack {
-        /// Bytes from SND.UNA.
+        /// Bytes from SND.UNA to its number.
         advance: i8,
-        /// What is offered.
+        /// The advertised window in bytes.
         window: u8,
-        /// Bytes that it carries.
+        /// Bytes of data that it carries.
         len: u8,
-        /// SACK blocks, from SND.UNA; four are taken.
+        /// SACK blocks as distances from SND.UNA; the first four are used.
         blocks: Vec<(i8, i8)>,
     },
-    /// Losses are looked for.
+    /// Losses are detected as in RFC 6675.
     MarkLost,
-    /// The segment there was sent again.
-    MarkRepaired(u8),
-    /// Nothing counts as lost any more.
+    /// The segment this many bytes above SND.UNA was retransmitted.
+    MarkRetransmitted(u8),
+    /// All marks of lost segments are cleared.
     ClearLosses,
-    /// Nor as SACKed.
+    /// All marks are cleared, those of SACKed segments too.
     ClearScoreboard,
 }
 
-/// A segment of the model.
 #[derive(Clone, Debug)]
-struct Piece {
+struct ModelSegment {
     start: u64,
     end: u64,
     first_sent: Instant,
@@ -48,22 +47,22 @@ struct Piece {
     transmissions: u16,
     sacked: bool,
     lost: bool,
-    repaired: bool,
+    retransmitted: bool,
 }
 
-impl Piece {
+impl ModelSegment {
     fn matches(&self, sent: &Sent) -> bool {
         (self.start, self.end) == (sent.seq.value(), sent.end().value())
             && (self.first_sent, self.last_sent) == (sent.first_sent, sent.last_sent)
             && self.transmissions == sent.transmissions
             && (self.sacked, self.lost) == (sent.is_sacked(), sent.is_lost())
-            && self.repaired == sent.is_repaired()
+            && self.retransmitted == sent.is_repaired()
     }
 }
 
 #[derive(Debug)]
 struct Model {
-    pieces: Vec<Piece>,
+    segments: Vec<ModelSegment>,
     una: u64,
     max: u64,
     window: Option<u32>,
@@ -71,14 +70,14 @@ struct Model {
 
 impl Model {
     fn send(&mut self, start: u64, end: u64, at: Instant) {
-        for piece in &mut self.pieces {
-            if piece.start < end && start < piece.end {
-                piece.last_sent = at;
-                piece.transmissions += 1;
+        for segment in &mut self.segments {
+            if segment.start < end && start < segment.end {
+                segment.last_sent = at;
+                segment.transmissions += 1;
             }
         }
         if end > self.max {
-            self.pieces.push(Piece {
+            self.segments.push(ModelSegment {
                 start: self.max,
                 end,
                 first_sent: at,
@@ -86,15 +85,15 @@ impl Model {
                 transmissions: 1,
                 sacked: false,
                 lost: false,
-                repaired: false,
+                retransmitted: false,
             });
             self.max = end;
         }
     }
 
-    /// What the acknowledgment says: bytes newly acknowledged and newly SACKed, the pieces that it
-    /// covers wholly, and whether it is a duplicate.
-    fn ack(&mut self, ack: &Segment) -> (u64, u64, Vec<Piece>, bool) {
+    /// Applies an acknowledgment. Returns the bytes newly acknowledged, the bytes newly SACKed, the
+    /// segments that it acknowledges as a whole, and whether it is a duplicate ACK.
+    fn ack(&mut self, ack: &Segment) -> (u64, u64, Vec<ModelSegment>, bool) {
         let number = ack.ack.value();
         let duplicate = number == self.una
             && self.max > self.una
@@ -103,9 +102,10 @@ impl Model {
         self.window = Some(ack.window);
         let advanced = number.saturating_sub(self.una);
         self.una = self.una.max(number);
-        let covered = self.pieces.iter().filter(|piece| piece.end <= number).cloned().collect();
-        self.pieces.retain(|piece| piece.end > number);
-        if let Some(head) = self.pieces.first_mut() {
+        let covered =
+            self.segments.iter().filter(|segment| segment.end <= number).cloned().collect();
+        self.segments.retain(|segment| segment.end > number);
+        if let Some(head) = self.segments.first_mut() {
             head.start = head.start.max(number);
         }
         let skip = usize::from(duplicate_range(ack).is_some());
@@ -115,47 +115,47 @@ impl Model {
             if start < self.una || end > self.max {
                 continue;
             }
-            for piece in &mut self.pieces {
-                if start <= piece.start && piece.end <= end && !piece.sacked {
-                    (piece.sacked, piece.lost, piece.repaired) = (true, false, false);
-                    newly_sacked += piece.end - piece.start;
+            for segment in &mut self.segments {
+                if start <= segment.start && segment.end <= end && !segment.sacked {
+                    (segment.sacked, segment.lost, segment.retransmitted) = (true, false, false);
+                    newly_sacked += segment.end - segment.start;
                 }
             }
         }
         (advanced, newly_sacked, covered, duplicate)
     }
 
-    /// IsLost of RFC 6675 for each piece by itself.
+    /// Marks each segment lost for which IsLost of RFC 6675 holds.
     fn mark_lost(&mut self) {
-        for index in 0..self.pieces.len() {
-            let above = &self.pieces[index + 1..];
+        for index in 0..self.segments.len() {
+            let above = &self.segments[index + 1..];
             let bytes: u64 = above.iter().filter(|p| p.sacked).map(|p| p.end - p.start).sum();
             let begins = |i: usize| above[i].sacked && (i == 0 || !above[i - 1].sacked);
             let runs = (0..above.len()).filter(|i| begins(*i)).count();
-            if !self.pieces[index].sacked && (runs >= RULE.runs as usize || bytes >= RULE.bytes) {
-                self.pieces[index].lost = true;
+            if !self.segments[index].sacked && (runs >= RULE.runs as usize || bytes >= RULE.bytes) {
+                self.segments[index].lost = true;
             }
         }
     }
 
-    fn mark_repaired(&mut self, seq: u64) {
-        for piece in &mut self.pieces {
-            if piece.start <= seq && seq < piece.end && !piece.sacked {
-                piece.repaired = true;
+    fn mark_retransmitted(&mut self, seq: u64) {
+        for segment in &mut self.segments {
+            if segment.start <= seq && seq < segment.end && !segment.sacked {
+                segment.retransmitted = true;
             }
         }
     }
 
-    fn bytes(&self, counts: impl Fn(&Piece) -> bool) -> u64 {
-        self.pieces.iter().filter(|p| counts(p)).map(|p| p.end - p.start).sum()
+    fn bytes(&self, counts: impl Fn(&ModelSegment) -> bool) -> u64 {
+        self.segments.iter().filter(|p| counts(p)).map(|p| p.end - p.start).sum()
     }
 
     fn sacked_edge(&self) -> u64 {
-        self.pieces.iter().filter(|p| p.sacked).map(|p| p.end).max().unwrap_or(self.una)
+        self.segments.iter().filter(|p| p.sacked).map(|p| p.end).max().unwrap_or(self.una)
     }
 }
 
-/// RFC 2883 section 4: below the acknowledgment number, or within the second block.
+/// The D-SACK block (RFC 2883 section 4): below the acknowledgment number or in the second block.
 fn duplicate_range(ack: &Segment) -> Option<DuplicateRange> {
     let blocks: Vec<_> = ack.sack_blocks().collect();
     let (start, end) = (blocks.first()?.start, blocks.first()?.end);
@@ -167,14 +167,18 @@ fn at_offset(una: u64, by: i8) -> Seq {
     Seq::new(una.wrapping_add_signed(by.into()))
 }
 
-fn same_facts(facts: &AckFacts, model: &(u64, u64, Vec<Piece>, bool), ack: &Segment) -> bool {
+fn same_facts(
+    facts: &AckFacts,
+    model: &(u64, u64, Vec<ModelSegment>, bool),
+    ack: &Segment,
+) -> bool {
     let (advanced, newly_sacked, covered, duplicate) = model;
-    let same = |piece: Option<&Piece>, sent: Option<Sent>| match (piece, sent) {
-        (Some(piece), Some(sent)) => piece.matches(&sent),
+    let same = |segment: Option<&ModelSegment>, sent: Option<Sent>| match (segment, sent) {
+        (Some(segment), Some(sent)) => segment.matches(&sent),
         (None, None) => true,
         _ => false,
     };
-    let retransmitted = covered.iter().any(|piece| !piece.sacked && piece.transmissions > 1);
+    let retransmitted = covered.iter().any(|segment| !segment.sacked && segment.transmissions > 1);
     (facts.advanced, facts.newly_sacked, facts.duplicate) == (*advanced, *newly_sacked, *duplicate)
         && same(covered.first(), facts.oldest_acked)
         && same(covered.last(), facts.newest_acked)
@@ -187,24 +191,24 @@ fn same_state(flight: &Flight, model: &Model) {
     assert_eq!(flight.size(), model.max - model.una);
     assert_eq!(flight.sacked(), model.bytes(|p| p.sacked));
     assert_eq!(flight.lost(), model.bytes(|p| p.lost));
-    assert_eq!(flight.repaired(), model.bytes(|p| p.repaired));
+    assert_eq!(flight.repaired(), model.bytes(|p| p.retransmitted));
     assert_eq!(flight.sacked_edge().value().max(model.una), model.sacked_edge());
-    let same = |piece: Option<&Piece>, sent: Option<&Sent>| {
-        piece.map(|p| p.start) == sent.map(|s| s.seq.value())
+    let same = |segment: Option<&ModelSegment>, sent: Option<&Sent>| {
+        segment.map(|p| p.start) == sent.map(|s| s.seq.value())
     };
-    assert!(same(model.pieces.first(), flight.head()));
-    assert!(same(model.pieces.iter().rfind(|p| !p.sacked), flight.last_unsacked()));
-    for piece in &model.pieces {
-        let sent = flight.segment_at(Seq::new(piece.start)).unwrap();
-        assert!(piece.matches(sent), "{sent:?} is {piece:?}");
-        assert_eq!(flight.segment_at(Seq::new(piece.end - 1)), Some(sent));
-        // What is lost is all below one edge.
-        let below = piece.start < flight.lost_edge().value();
-        assert!(piece.sacked || piece.lost == below, "{piece:?} {}", flight.lost_edge());
-        let next = model.pieces.iter().find(|p| !p.sacked && p.end > piece.start);
-        assert!(same(next, flight.unsacked_from(Seq::new(piece.start))));
-        let below = model.bytes(|p| p.sacked && p.start < piece.start);
-        assert_eq!(flight.sacked_below(Seq::new(piece.start)), below);
+    assert!(same(model.segments.first(), flight.head()));
+    assert!(same(model.segments.iter().rfind(|p| !p.sacked), flight.last_unsacked()));
+    for segment in &model.segments {
+        let sent = flight.segment_at(Seq::new(segment.start)).unwrap();
+        assert!(segment.matches(sent), "{sent:?} is {segment:?}");
+        assert_eq!(flight.segment_at(Seq::new(segment.end - 1)), Some(sent));
+        // A segment that is not SACKed is lost exactly if it starts below this edge.
+        let below = segment.start < flight.lost_edge().value();
+        assert!(segment.sacked || segment.lost == below, "{segment:?} {}", flight.lost_edge());
+        let next = model.segments.iter().find(|p| !p.sacked && p.end > segment.start);
+        assert!(same(next, flight.unsacked_from(Seq::new(segment.start))));
+        let below = model.bytes(|p| p.sacked && p.start < segment.start);
+        assert_eq!(flight.sacked_below(Seq::new(segment.start)), below);
     }
 }
 
@@ -224,15 +228,18 @@ fn apply(flight: &mut Flight, model: &mut Model, op: &FlightOp, at: Instant) {
             }
             let facts = flight.acked(&ack, at);
             let expected = model.ack(&ack);
-            assert!(same_facts(&facts, &expected, &ack), "{facts:?} is {expected:?}");
+            assert!(
+                same_facts(&facts, &expected, &ack),
+                "{facts:?}, but the model has {expected:?}"
+            );
         }
         FlightOp::MarkLost => {
             flight.mark_lost(RULE);
             model.mark_lost();
         }
-        FlightOp::MarkRepaired(offset) => {
+        FlightOp::MarkRetransmitted(offset) => {
             flight.mark_repaired(flight.una() + u32::from(*offset));
-            model.mark_repaired(model.una + u64::from(*offset));
+            model.mark_retransmitted(model.una + u64::from(*offset));
         }
         FlightOp::ClearLosses | FlightOp::ClearScoreboard => {
             let all = matches!(op, FlightOp::ClearScoreboard);
@@ -241,32 +248,32 @@ fn apply(flight: &mut Flight, model: &mut Model, op: &FlightOp, at: Instant) {
             } else {
                 flight.clear_losses();
             }
-            for piece in &mut model.pieces {
-                (piece.lost, piece.repaired) = (false, false);
-                piece.sacked &= !all;
+            for segment in &mut model.segments {
+                (segment.lost, segment.retransmitted) = (false, false);
+                segment.sacked &= !all;
             }
         }
     }
 }
 
-/// All that, one after the other.
+/// Applies `ops` in turn to a flight and to its model.
 ///
 /// # Panics
-/// If the flight differs from the model.
+/// If they differ.
 pub fn flight_ops(ops: &[FlightOp]) {
     let first = Seq::FIRST.value();
     let mut flight = Flight::default();
-    let mut model = Model { pieces: Vec::new(), una: first, max: first, window: None };
+    let mut model = Model { segments: Vec::new(), una: first, max: first, window: None };
     for (step, op) in ops.iter().enumerate() {
         apply(&mut flight, &mut model, op, Instant::from_nanos(step as u64));
         same_state(&flight, &model);
     }
 }
 
-/// One story, told by arbitrary bytes.
+/// Applies the operations that `input` encodes.
 ///
 /// # Panics
-/// If the flight differs from the model.
+/// If the flight differs from its model.
 pub fn flight(input: &[u8]) {
     if let Ok(ops) = Vec::arbitrary_take_rest(Unstructured::new(input)) {
         flight_ops(&ops);

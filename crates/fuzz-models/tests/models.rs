@@ -1,8 +1,8 @@
-//! The stories of `Flight` and of the receiver, told so that something comes of them: most of what
-//! chance alone would tell is no acknowledgment of anything.
+//! Operations on a flight and on a receiver with weights: most of what chance alone generates
+//! acknowledges nothing.
 
 use proptest::prelude::*;
-use rtolab_stories::{FlightOp, ReceiverOp, ReceiverSetup, flight_ops, receiver_ops};
+use rtolab_fuzz_models::{FlightOp, ReceiverOp, ReceiverSetup, flight_ops, receiver_ops};
 
 fn flight_op() -> impl Strategy<Value = FlightOp> {
     let back = prop_oneof![8 => Just(0_u8), 3 => 0..60_u8];
@@ -17,7 +17,7 @@ fn flight_op() -> impl Strategy<Value = FlightOp> {
         8 => (advance, 0..2_u8, 0..2_u8, blocks)
             .prop_map(|(advance, window, len, blocks)| FlightOp::Ack { advance, window, len, blocks }),
         2 => Just(FlightOp::MarkLost),
-        2 => (0..60_u8).prop_map(FlightOp::MarkRepaired),
+        2 => (0..60_u8).prop_map(FlightOp::MarkRetransmitted),
         1 => prop_oneof![Just(FlightOp::ClearLosses), Just(FlightOp::ClearScoreboard)],
     ]
 }
@@ -26,7 +26,7 @@ fn receiver_op() -> impl Strategy<Value = ReceiverOp> {
     let offset = prop_oneof![5 => Just(0), 5 => 0..30_i8, 2 => -30..60_i8];
     prop_oneof![
         8 => (offset, 0..9_u8, any::<bool>())
-            .prop_map(|(offset, len, fin)| ReceiverOp::Arrives { offset, len, fin }),
+            .prop_map(|(offset, len, fin)| ReceiverOp::Segment { offset, len, fin }),
         3 => prop_oneof![Just(None), (0..8_u8).prop_map(Some)].prop_map(ReceiverOp::Read),
         1 => (0..300_u16).prop_map(ReceiverOp::Wait),
         1 => Just(ReceiverOp::Piggyback),

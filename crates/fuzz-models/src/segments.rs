@@ -1,19 +1,22 @@
-//! What holds for a connection of any sender whatever arrives, whenever it does.
+//! Arbitrary segments at arbitrary times, to a connection with any sender: it stops sending, its
+//! acknowledged data only grows, and cwnd is at least one segment.
 
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Unstructured};
 use rtolab_tcp::wire::{Near, Numbering, Ports, SackBlock, Side, WireSegment};
-use rtolab_tcp::{Config, Connection, Flags, Segment, Seq, SynOptions, Timestamps, sum};
+use rtolab_tcp::{Config, Connection, Flags, Segment, Seq, SynOptions, Timestamps};
 use rtolab_time::{Duration, Instant};
 
-/// How much may leave before something else happens.
-const MOST: usize = 5_000;
+use crate::sender;
+
+/// A connection never sends this number of segments in a row.
+const MAX_BURST: usize = 5_000;
 const FAR: Side = Side { isn: 0xffff_f000, shift: 3 };
 const HERE: Side = Side { isn: 0x7fff_f000, shift: 3 };
 
 #[derive(Arbitrary, Debug)]
-struct Arrival {
+struct AnySegment {
     seq: i16,
     ack: i16,
     len: u16,
@@ -25,7 +28,7 @@ struct Arrival {
 
 #[derive(Arbitrary, Debug)]
 enum Op {
-    Arrives(Arrival),
+    Segment(AnySegment),
     Timer,
     Wait(u16),
     Write(u16),
@@ -36,24 +39,17 @@ enum Op {
 }
 
 #[derive(Arbitrary, Debug)]
-struct Story {
+struct Input {
     terms: [u8; 3],
-    opens: bool,
+    is_client: bool,
     ops: Vec<Op>,
 }
 
-/// A sum of up to three terms, if there is such a one.
-fn config(terms: [u8; 3]) -> Option<Config> {
-    let known: Vec<_> = sum::terms().collect();
-    let base = Config { timestamps: true, dsack: true, ecn: true, ..Config::default() };
-    let named: Vec<_> = terms.iter().map(|term| known[usize::from(*term) % known.len()]).collect();
-    (1..=3).rev().find_map(|count| sum::sender(&named[..count].join("+"), &base).ok())
-}
-
-fn arrives(connection: &Connection, arrival: &Arrival, at: Instant) -> Segment {
+/// The segment with its numbers near those of the connection, as it arrives from the wire.
+fn widen(connection: &Connection, any: &AnySegment, at: Instant) -> Segment {
     let near = Near { seq: connection.receiver().nxt(), ack: connection.sender().flight().max() };
     let far = |number: Seq, isn, by: i16| number.narrow(isn).wrapping_add(i32::from(by) as u32);
-    let ack = far(near.ack, HERE.isn, arrival.ack);
+    let ack = far(near.ack, HERE.isn, any.ack);
     let clock = connection.sender().timestamp(at);
     let stamp = |by: i16| clock.wrapping_add(i32::from(by) as u32);
     let block = |(start, end): &(i16, i16)| SackBlock {
@@ -62,39 +58,39 @@ fn arrives(connection: &Connection, arrival: &Arrival, at: Instant) -> Segment {
     };
     let wire = WireSegment {
         ports: Ports { from: 1, to: 2 },
-        seq: far(near.seq, FAR.isn, arrival.seq),
+        seq: far(near.seq, FAR.isn, any.seq),
         ack,
-        len: u32::from(arrival.len),
-        window: arrival.window,
-        flags: Flags::from_bits(arrival.flags),
+        len: u32::from(any.len),
+        window: any.window,
+        flags: Flags::from_bits(any.flags),
         syn: SynOptions { mss: Some(1000), window_scale: Some(3), sack_permitted: true },
-        timestamps: arrival
+        timestamps: any
             .stamps
             .map(|(value, echo)| Timestamps { value: stamp(value), echo: stamp(echo) }),
-        sack: arrival.blocks.iter().take(4).map(block).collect(),
+        sack: any.blocks.iter().take(4).map(block).collect(),
     };
     wire.widen(&Numbering { from: FAR, to: HERE }, near)
 }
 
 fn drain(connection: &mut Connection, at: Instant) {
-    for _ in 0..MOST {
+    for _ in 0..MAX_BURST {
         if connection.poll_transmit(at).is_none() {
             while connection.poll_event().is_some() {}
             return;
         }
     }
-    panic!("it does not stop sending");
+    panic!("the connection does not stop sending");
 }
 
-/// One story, told by arbitrary bytes.
+/// Gives a connection the operations that `input` encodes.
 ///
 /// # Panics
-/// If it ends as none may.
+/// If a property fails.
 pub fn segments(input: &[u8]) {
-    let Ok(story) = Story::arbitrary_take_rest(Unstructured::new(input)) else { return };
-    let Some(config) = config(story.terms) else { return };
+    let Ok(input) = Input::arbitrary_take_rest(Unstructured::new(input)) else { return };
+    let base = Config { timestamps: true, dsack: true, ecn: true, ..Config::default() };
+    let Some(config) = sender(input.terms, &base).map(Arc::new) else { return };
     let mut at = Instant::START + Duration::from_secs(10);
-    let config = Arc::new(config);
     let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
     syn.window = 20_000;
     syn.set_syn_options(SynOptions {
@@ -102,21 +98,21 @@ pub fn segments(input: &[u8]) {
         window_scale: Some(3),
         sack_permitted: true,
     });
-    let mut connection = match story.opens {
+    let mut connection = match input.is_client {
         true => Connection::open(config),
         false => Connection::accept(config, &syn),
     };
     drain(&mut connection, at);
-    if story.opens {
+    if input.is_client {
         (syn.flags, syn.ack) = (Flags::SYN | Flags::ACK, Seq::FIRST + 1);
         connection.on_segment(&syn, at);
         drain(&mut connection, at);
     }
     let mut una = connection.sender().flight().una();
-    for op in &story.ops {
+    for op in &input.ops {
         match op {
-            Op::Arrives(arrival) => {
-                let segment = arrives(&connection, arrival, at);
+            Op::Segment(any) => {
+                let segment = widen(&connection, any, at);
                 connection.on_segment(&segment, at);
             }
             Op::Timer => {

@@ -1,19 +1,19 @@
-//! Whatever a file holds.
+//! Arbitrary files.
 
 use std::convert::Infallible;
 use std::io::Cursor;
 
 use rtolab_scenario::Scenario;
 
-/// What can be read of a capture is diagnosed.
+/// Diagnoses what can be read of a capture.
 pub fn capture(file: &[u8]) {
     let Ok(_) = rtolab_diagnose::diagnose::<_, Infallible>(Cursor::new(file.to_vec()), |_| Ok(()));
 }
 
-/// It is a scenario, or an error that names a line of it.
+/// Parses a scenario: it is one, or the error names a line of it.
 ///
 /// # Panics
-/// If the error names another line.
+/// If the error names a line that the file does not have.
 pub fn scenario(file: &[u8]) {
     let Ok(text) = std::str::from_utf8(file) else { return };
     if let Err(error) = Scenario::parse(text, "fuzz/x.toml", &[]) {

@@ -1,25 +1,26 @@
-//! Whatever a header says, it is read or refused, and what was read is read again as written.
+//! Arbitrary headers: each is parsed or refused, and what was parsed survives writing and parsing.
 
 use std::net::Ipv4Addr;
 
 use rtolab_tcp::wire::{Addresses, Payload, WireSegment};
 
-const LONGEST: usize = 65_515;
+/// The longest TCP segment that IPv4 carries, in bytes.
+const MAX_LENGTH: usize = 65_515;
 
-/// The first two bytes are the segment's length, the others are what was captured of it.
+/// Parses a segment: the first two bytes are its length, the others the captured part of it.
 ///
 /// # Panics
-/// If it is not read again as it was written.
+/// If parsing what was written yields another segment.
 pub fn header(input: &[u8]) {
     let Some((length, bytes)) = input.split_first_chunk() else { return };
-    let length = usize::from(u16::from_le_bytes(*length)).max(bytes.len()).min(LONGEST);
+    let length = usize::from(u16::from_le_bytes(*length)).max(bytes.len()).min(MAX_LENGTH);
     let Ok(segment) = WireSegment::parse(bytes, length) else { return };
     let here = Ipv4Addr::LOCALHOST;
     let header = segment.emit(Addresses::V4 { from: here, to: here }, Payload::Zeros);
     let Ok(again) = WireSegment::parse(&header, header.len() + segment.len as usize) else {
-        panic!("not read again: {segment:?}");
+        panic!("cannot be parsed again: {segment:?}");
     };
-    // Options that do not fit any more are left out.
+    // `emit` leaves out options that do not fit, so these are not compared.
     assert_eq!((again.seq, again.ack, again.len), (segment.seq, segment.ack, segment.len));
     assert_eq!((again.ports, again.window), (segment.ports, segment.window));
     assert_eq!(again.flags, segment.flags);
