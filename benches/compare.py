@@ -4,8 +4,7 @@ All run in alternation. What is slow on a busy machine is slow for all of a roun
 median of the rounds' ratios.
 """
 
-from __future__ import annotations
-
+import argparse
 import json
 import os
 import shutil
@@ -14,12 +13,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from programs import HEADING, ROOT, BenchError, Run, build, quantity, run, scenario_of, title_of
-
-if TYPE_CHECKING:
-    import argparse
 
 CASES = ("a", "b", "c", "d")
 

@@ -1,7 +1,5 @@
 """Instructions and cache misses, which do not drift, by valgrind; `benches/run` starts this."""
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

@@ -8,8 +8,6 @@ connections, and next the gateway does, on a device in the server's namespace: t
 packets towards it come and go between transfers. Needs Linux and root.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -8,8 +8,6 @@ was faster. With `--check` instructions are counted instead, which do not drift:
 there are more than 5 % more than recorded.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """What the parts cost that every packet passes, by criterion."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Programs that are measured: built, started, and what they print of themselves."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -9,7 +7,7 @@ import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -37,7 +35,7 @@ class Run:
     events: int = 0
 
     @classmethod
-    def printed(cls, output: str) -> Run:
+    def printed(cls, output: str) -> Self:
         """From a line with set-up, run, packets, memory in kB and perhaps events.
 
         Raises:
@@ -51,7 +49,7 @@ class Run:
             raise BenchError(f"`{output.strip()}` is not what a run prints: {error}") from error
 
     @classmethod
-    def median(cls, runs: list[Run]) -> Run:
+    def median(cls, runs: list[Self]) -> Self:
         """The median of each figure; packets and events are the same in all."""
         return cls(
             median(run.set_up_s for run in runs),

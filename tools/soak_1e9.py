@@ -1,7 +1,5 @@
 """A transfer of a thousand million segments, and the counts that arithmetic says."""
 
-from __future__ import annotations
-
 import sys
 
 import rtolab

@@ -6,8 +6,6 @@
 Needs Linux and root. Ends with 1 if a transfer failed, or if memory, descriptors or lateness grew.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

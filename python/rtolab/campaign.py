@@ -5,36 +5,30 @@ renamed into place when it is complete, so that it is there whole or not at all;
 was computed from, and a later run that would compute the same takes it as it is.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from altair.utils.schemapi import debug_mode
 
 from rtolab import _rtolab
+from rtolab.experiments.base import Experiment
 from rtolab.experiments.documents import document, reproduction
-from rtolab.experiments.reproduce import reproduce, runs_of
+from rtolab.experiments.reproduce import Reproduction, reproduce, runs_of
 from rtolab.files import write_table, write_text
 from rtolab.plot import save_spec
 from rtolab.plot.experiment_figures import pictures, stem
+from rtolab.result import Result
 from rtolab.run import find_scenario
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from rtolab.experiments.base import Experiment
-    from rtolab.experiments.reproduce import Reproduction
-    from rtolab.result import Result
-
-    Progress = Callable[[int, int], object]
+Progress = Callable[[int, int], object]
 
 RECORD = "finished.json"
 ONLY_SHOW = {"cli", "serve", "tables", "report.py"}

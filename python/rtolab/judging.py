@@ -1,16 +1,11 @@
 """How detectors did as judges: their verdicts against the truth."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rtolab.result import Result
+from rtolab.result import Result
 
 WEIGHT_OF_TMS = 0.8
 """Fu and Atiquzzaman's weight of calling a genuine timeout spurious (DualRTT, section V-A)."""

@@ -4,8 +4,6 @@ Libraries that find no descriptors, addresses or threads as they are loaded end 
 of their own, or wait for ever.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import resource

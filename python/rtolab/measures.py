@@ -8,18 +8,13 @@ What warms up or runs down may be left out: measures of throughput and of counts
 that the scenario's `[measure]` gives, or at the whole run where it gives none.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 import polars as pl
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 RUN = ("run", "seed", "sender")
 """The columns that say which run a row belongs to."""

@@ -1,21 +1,14 @@
 """What notebooks show: the tables of the command line, as HTML for light and dark pages."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rich.console import RenderableType
-    from rich.style import Style
 
 CELL = "padding:0.15em 0.6em;border:none;background:none;color:inherit"
 RULE = "border-bottom:1px solid currentColor"

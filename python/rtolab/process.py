@@ -1,17 +1,12 @@
 """What this process does with its signals and its standard streams."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rtolab import _rtolab
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def end_at_second_interrupt() -> None:

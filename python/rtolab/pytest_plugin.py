@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,8 +17,6 @@ import pytest
 from rtolab.files import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rtolab.conform import Stack
     from rtolab.conform.report import Report
     from rtolab.diagnosis import Diagnosis

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -11,19 +12,17 @@ from typing import TYPE_CHECKING
 
 import vl_convert
 
+from rtolab.experiments.base import Judgement, Metric, Value
 from rtolab.experiments.papers import paper
+from rtolab.experiments.reproduce import Reproduction, Row
+from rtolab.experiments.sensitivity import Tried
 from rtolab.experiments.summary import KINDS, VERDICTS, Line, summary
 from rtolab.files import write_text
 from rtolab.machine import check_page
 from rtolab.stats import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rtolab.campaign import Figure, Part, Settings
-    from rtolab.experiments.base import Judgement, Metric, Value
-    from rtolab.experiments.reproduce import Reproduction, Row
-    from rtolab.experiments.sensitivity import Tried
 
 
 def write(parts: Sequence[Part], out: Path) -> Path:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rtolab import _rtolab
-from rtolab._rtolab import Error
+from rtolab._rtolab import Error, Outcome
 from rtolab.files import write_bytes, write_table, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
-    from rtolab._rtolab import Outcome
     from rtolab.plot import Plots
 
 TABLES = tuple(name for name, _ in _rtolab.TABLES)

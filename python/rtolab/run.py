@@ -1,26 +1,19 @@
 """Running a scenario."""
 
-from __future__ import annotations
-
 import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.prototype import Detector, made
+from rtolab.prototype import Detector, Given, Made, made
 from rtolab.result import Result
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+Progress = Callable[[int, int], object]
+"""Told how many runs are done, of how many."""
 
-    from rtolab.prototype import Given, Made
-
-    Progress = Callable[[int, int], object]
-    """Told how many runs are done, of how many."""
-
-    Judge = str | type[Detector] | Detector
-    """A detector's name, or one that is written in Python."""
+Judge = str | type[Detector] | Detector
+"""A detector's name, or one that is written in Python."""
 
 LARGEST_SEED = 2**64 - 1
 MOST_RUNS = 10**7

@@ -9,15 +9,10 @@ for anything. A comment before a block says otherwise:
     <!-- exits with 1 -->
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
 
 FENCE = re.compile(r"(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w-]*) *(?P<more>.*)")
 TITLE = re.compile(r'title="(?P<title>[^"]*)"')

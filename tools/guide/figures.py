@@ -1,7 +1,5 @@
 """The guide's figures, made by runs."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any

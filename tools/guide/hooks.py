@@ -3,25 +3,19 @@
 A link from a page to a file outside of docs/ leads to a copy of that file, as text.
 """
 
-from __future__ import annotations
-
 import os
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
+from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 import figures
 import notebooks
 from blocks import blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -1,19 +1,15 @@
 """The notebooks of the guide, executed and made pages."""
 
-from __future__ import annotations
-
 import base64
 import re
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 TIMEOUT_S = 120

@@ -5,20 +5,16 @@
 writes them to docs/reference/.
 """
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from commands import commands
 from rtolab import _rtolab
 from rtolab.cli import explain, listing
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    Schema = dict[str, Any]
+Schema = dict[str, Any]
 
 FIRST = ("title", "duration", "link", "flow")
 

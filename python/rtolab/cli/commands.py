@@ -7,6 +7,7 @@ import json
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from importlib.util import find_spec
@@ -44,8 +45,6 @@ from rtolab.run import MOST_JOBS, as_toml, find_scenario
 from rtolab.run import run as run_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rtolab.campaign import Campaign, Part
 
 LISTED = 200

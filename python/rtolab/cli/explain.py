@@ -1,15 +1,14 @@
 """What a name stands for: a key of a scenario, a policy, a detector, a measure, a column."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -17,12 +16,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.cli import listing
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rich.console import RenderableType
-
-    Schema = dict[str, Any]
+Schema = dict[str, Any]
 
 MOST = 5
 """The most names that an answer offers."""

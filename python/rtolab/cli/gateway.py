@@ -6,6 +6,7 @@ import ipaddress
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,8 +20,6 @@ from rtolab.cli.terminal import finite, pairs, print_json, stdout
 from rtolab.run import find_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rtolab._rtolab import GatewayCounts
 
 MB = 10**6

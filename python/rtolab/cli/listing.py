@@ -1,9 +1,8 @@
 """What there is to choose from, as text for a terminal and as JSON."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -12,9 +11,6 @@ from rich.text import Text
 
 from rtolab import _rtolab
 from rtolab.run import scenario_title, shipped_scenarios
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 class Kind(StrEnum):

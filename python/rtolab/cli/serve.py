@@ -7,6 +7,7 @@ import socket
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,8 +17,6 @@ from rtolab.cli.terminal import finite
 from rtolab.run import MOST_JOBS
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from rtolab.serve.limits import Limits
 
 ADDRESS = "127.0.0.1"

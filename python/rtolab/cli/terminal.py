@@ -1,16 +1,14 @@
 """What every command says, and how: on a terminal, through a pipe, as JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -23,9 +21,6 @@ from rich.progress import (
 )
 
 from rtolab._rtolab import Error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 """How a command exits if not with 0."""

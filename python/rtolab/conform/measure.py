@@ -1,18 +1,12 @@
 """What one transfer came to, told by the packets on the links, and by the client."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rtolab.emulation import Emulated
-
+from rtolab.emulation import Emulated
 
 CONTROL = 100
 """Datagrams of so many bytes and less carry no data: acknowledgments, the end of a connection."""

@@ -1,7 +1,5 @@
 """What a worker is told to run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 GONE = "the server ended with exit code"

@@ -1,13 +1,9 @@
 """The matrix: scenarios by stacks, as one HTML page without anything from elsewhere."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from html import escape
 from string import Template
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from typing import Any
 
 PAGE = Template("""<!doctype html>
 <html lang="en">

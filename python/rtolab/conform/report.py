@@ -1,10 +1,10 @@
 """A stack's scores as a document, as a table, as JUnit's XML, and beside an earlier result."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from rich import box
@@ -16,10 +16,6 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.conform.measure import Ended
 from rtolab.conform.score import Change, Score, Verdict, overall
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 LISTED = 5
 """So many doubts are told."""

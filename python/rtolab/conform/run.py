@@ -6,11 +6,12 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import measure
@@ -21,10 +22,7 @@ from rtolab.conform.suite import SIZES, Scenario, toml
 from rtolab.emulation import emulate
 from rtolab.run import as_toml
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    Progress = Callable[[int, int], object]
+Progress = Callable[[int, int], object]
 
 Item = TypeVar("Item")
 

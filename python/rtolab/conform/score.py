@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import fmean, median
@@ -11,8 +12,6 @@ from rtolab.conform.measure import Ended, Measured
 from rtolab.conform.suite import QUEUE, RATE_BPS, ROUND_TRIP_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rtolab.conform.suite import Scenario
 
 PATH = round(RATE_BPS / 8 * ROUND_TRIP_S) + QUEUE

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from rtolab.suites import Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 RATE_BPS = 2_000_000
 """What the path carries each way, headers included."""

@@ -4,25 +4,20 @@ A process runs one command at a time, and the hosts of several must not meet: ea
 The first argument is a file with the `Order`, as JSON; the second is where `Measured` goes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtolab import _rtolab
 from rtolab.conform.measure import command
 from rtolab.conform.order import GONE, Order
 from rtolab.emulation import Emulated
 from rtolab.process import ends_in_order
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LISTENS = """
 left={looks}

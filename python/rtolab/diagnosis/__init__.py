@@ -1,12 +1,12 @@
 """What each retransmission and each timeout in a capture was."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -14,11 +14,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.files import whole, write_table
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    Connection = dict[str, Any]
+Connection = dict[str, Any]
 
 STANDARD_INPUT = "-"
 SHOWN = 10

@@ -1,20 +1,20 @@
 """A diagnosis as one HTML page with annotated time-sequence plots, which opens offline."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from rtolab import _rtolab
 from rtolab.campaign import Figure
+from rtolab.diagnosis import Diagnosis
 from rtolab.diagnosis.tables import (
     NAMES_OF_OUTCOMES,
     agreement,
@@ -29,11 +29,6 @@ from rtolab.plot.style import styled
 from rtolab.plot.trace_panels import DELAYED_S, Seen, View, sequence
 from rtolab.plot.trace_plot import stacked
 from rtolab.report import _bundle, _cells, _figure, _table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rtolab.diagnosis import Diagnosis
 
 DRAWN = 12
 """Connections that get a picture, the worst first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -13,8 +14,6 @@ from rich.text import Text
 from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rtolab.diagnosis import Diagnosis
 
 STORIES = 3

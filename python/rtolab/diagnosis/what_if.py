@@ -1,15 +1,11 @@
 """What other senders would have done: the path of a capture is inferred and simulated."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-
-if TYPE_CHECKING:
-    from rtolab.diagnosis import Diagnosis
+from rtolab.diagnosis import Diagnosis
 
 
 def what_if(found: Diagnosis, capture: str | None = None) -> dict[str, Any]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rtolab import _rtolab
+from rtolab._rtolab import Outcome
 from rtolab.result import Result
 from rtolab.run import as_toml, check_numbers, find_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from rtolab._rtolab import EmulationReport, Outcome
+    from rtolab._rtolab import EmulationReport
 
     Progress = Callable[[int, int], object]
     """Told how many runs are done, of how many."""

@@ -1,16 +1,9 @@
 """How far the engine agrees with a kernel over many scenarios: the table of docs/agreement.md."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from rtolab.emulation.comparison import SENDER, Agreement, Comparison, compare
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from rtolab.emulation.comparison import Progress
+from rtolab.emulation.comparison import SENDER, Agreement, Comparison, Progress, compare
 
 HEADINGS = {
     "time_s": "time, s",

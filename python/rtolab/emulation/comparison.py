@@ -1,24 +1,18 @@
 """The engine beside a real kernel: the same links, the same seeds."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rtolab._rtolab import Error
 from rtolab.emulation import Emulated, Variant, emulate
+from rtolab.result import Result
 from rtolab.run import run
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from rtolab.result import Result
-
-    Progress = Callable[[int, int], object]
+Progress = Callable[[int, int], object]
 
 SENDER = "linux"
 """The engine's sender that is to be what a kernel is."""

@@ -1,9 +1,6 @@
 """The papers' tables and figures as data; one module a paper."""
 
-from __future__ import annotations
-
 import difflib
-from typing import TYPE_CHECKING
 
 from rtolab._rtolab import Error
 from rtolab.experiments import (
@@ -16,9 +13,7 @@ from rtolab.experiments import (
     minrto2007,
     today,
 )
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Experiment
+from rtolab.experiments.base import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     frto2002.EXPERIMENTS

@@ -1,19 +1,13 @@
 """What is counted in a trace from a timeout on, and judged."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rtolab.experiments.base import Bounds, Check, Kind, Variant
+from rtolab.experiments.measured import Measured
+from rtolab.experiments.trace import Ack, Timeout, Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rtolab.experiments.measured import Measured
-    from rtolab.experiments.trace import Ack, Timeout, Trace
-
-    Count = Callable[[Trace, Timeout], float | None]
+Count = Callable[[Trace, Timeout], float | None]
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,13 @@
 """A reproduction as a JSON document, and back."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rtolab.experiments.base import Alternative, Assumption, Judgement, Table, Value
+from rtolab.experiments.base import Alternative, Assumption, Experiment, Judgement, Table, Value
 from rtolab.experiments.reproduce import Reproduction, Row
 from rtolab.experiments.sensitivity import Compared, Tried
 from rtolab.stats import Estimate, Summary
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Experiment
 
 
 def document(done: Reproduction) -> dict[str, Any]:

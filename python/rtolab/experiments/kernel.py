@@ -1,26 +1,19 @@
 """The papers' senders on today's kernel, as near as its settings come: simulated beside kernel."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from rtolab._rtolab import Error
 from rtolab.emulation import Emulated, emulate
 from rtolab.emulation import Variant as Setting
+from rtolab.experiments.base import Experiment, Metric, Variant
 from rtolab.experiments.measured import Measured, Runs
 from rtolab.experiments.minrto2007.setup import LINUX, LINUX_AS_IT_IS
 from rtolab.experiments.reproduce import reproduce
 from rtolab.experiments.trace import Trace
-from rtolab.stats import summarise
+from rtolab.stats import Summary, summarise
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from rtolab.experiments.base import Experiment, Metric, Variant
-    from rtolab.stats import Summary
-
-    Progress = Callable[[int, int], object]
+Progress = Callable[[int, int], object]
 
 RUNS = 30
 """Of each variant, as many as the F-RTO report had."""

@@ -1,21 +1,22 @@
 """What a receiver gains that lies: by sender, against one that does not."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtolab.experiments.base import THROUGHPUT, Bounds, Experiment, Table, Variant, taken
-from rtolab.experiments.measured import ratio
+from rtolab.experiments.base import (
+    THROUGHPUT,
+    Bounds,
+    Cell,
+    Check,
+    Experiment,
+    Table,
+    Variant,
+    taken,
+)
+from rtolab.experiments.measured import Measured, ratio
 from rtolab.stats import Estimate, ratio_of_medians
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rtolab.experiments.base import Cell, Check
-    from rtolab.experiments.measured import Measured
 
 RUNS, FEW = 100, 10
 

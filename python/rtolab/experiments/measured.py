@@ -1,25 +1,17 @@
 """What was measured, as the checks see it, and the checks that many experiments share."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from rtolab.experiments.base import Bounds, Check
+from rtolab.experiments.base import Bounds, Check, Experiment, Kind, Metric, Value, Variant
+from rtolab.experiments.trace import Trace
+from rtolab.result import Result
 from rtolab.stats import Estimate, mean_of, ratio_of_medians
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from rtolab.experiments.base import Experiment, Kind, Metric, Value, Variant
-    from rtolab.experiments.trace import Trace
-    from rtolab.result import Result
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """The papers, and what their own pages do not agree on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,13 +1,13 @@
 """Running an experiment and putting what it says beside what was published."""
 
-from __future__ import annotations
-
 import os
 import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from rtolab.experiments.base import (
     Assumption,
@@ -22,17 +22,11 @@ from rtolab.experiments.base import (
 from rtolab.experiments.measured import Measured, Runs
 from rtolab.experiments.sensitivity import Tried, runs_for, tried
 from rtolab.experiments.trace import Trace
+from rtolab.result import Result
 from rtolab.run import run
 from rtolab.stats import Summary, band_of_medians, summarise
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import polars as pl
-
-    from rtolab.result import Result
-
-    Progress = Callable[[int, int], object]
+Progress = Callable[[int, int], object]
 
 BAND_OF = 30
 """The published medians are of 30 repetitions: so are those of the band."""

@@ -1,15 +1,11 @@
 """Do the verdicts survive another reasonable choice for what was assumed?"""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rtolab.experiments.base import Alternative, Experiment, Judgement, Verdict
-    from rtolab.experiments.measured import Measured
+from rtolab.experiments.base import Alternative, Experiment, Judgement, Verdict
+from rtolab.experiments.measured import Measured
 
 FEWER = 5
 """Alternatives are run with so many times fewer runs."""

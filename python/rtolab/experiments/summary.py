@@ -1,17 +1,12 @@
 """How many checks pass of how many: by paper, and by kind of claim."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from rtolab.experiments.base import Kind, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rtolab.experiments.reproduce import Reproduction
+from rtolab.experiments.reproduce import Reproduction
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

@@ -1,9 +1,7 @@
 """Which of the papers' problems are gone: a current kernel's sender in the papers' places."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -15,19 +13,14 @@ from rtolab.experiments.base import (
     TIMEOUTS,
     UNNEEDED,
     Bounds,
+    Check,
     Experiment,
     Metric,
     Variant,
     taken,
 )
-from rtolab.experiments.measured import mean, ratio
+from rtolab.experiments.measured import Runs, mean, ratio
 from rtolab.experiments.minrto2007.transfers import GOODPUT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rtolab.experiments.base import Check
-    from rtolab.experiments.measured import Runs
 
 RUNS, FEW = 100, 10
 

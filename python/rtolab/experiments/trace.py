@@ -5,15 +5,13 @@ Everything is seen at the sender: data leave it, ACKs arrive at it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rtolab.result import Result
+from rtolab.result import Result
 
 
 @dataclass(frozen=True)

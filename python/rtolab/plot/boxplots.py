@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from rtolab.plot.trace_panels import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rtolab.experiments.base import Curves, Point
     from rtolab.stats import Summary
 

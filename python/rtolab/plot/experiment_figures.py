@@ -1,25 +1,17 @@
 """The pictures of an experiment: which there are, and how each is drawn."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rtolab.experiments.base import THROUGHPUT, TIME, Point
-from rtolab.experiments.reproduce import BAND_OF
+from rtolab.experiments.base import THROUGHPUT, TIME, Curves, Metric, Point
+from rtolab.experiments.reproduce import BAND_OF, Reproduction, Row
 from rtolab.plot.boxplots import Band, Box, band_plot, box_plot, curves
+from rtolab.plot.style import Chart
 from rtolab.result import PLACES
 from rtolab.stats import Summary, summarise
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rtolab.experiments.base import Curves, Metric
-    from rtolab.experiments.reproduce import Reproduction, Row
-    from rtolab.plot.style import Chart
 
 MOST_CONDITIONS = 4
 """Of more conditions than this no box plots are drawn: nobody would look at them all."""

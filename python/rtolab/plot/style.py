@@ -1,8 +1,7 @@
 """How every picture is styled and saved."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import altair as alt
 import vl_convert
@@ -10,10 +9,7 @@ import vl_convert
 from rtolab.files import write_bytes, write_text
 from rtolab.machine import check_picture
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
+Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
 
 PIXELS = 1.25
 """Of a PNG, by pixel of the chart: sharp on screens, and small."""

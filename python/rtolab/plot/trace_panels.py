@@ -6,14 +6,12 @@ apart; what matters differs in shape too.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
 import polars as pl
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 BLACK, GREY = "#000000", "#7f7f7f"
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"

@@ -1,22 +1,14 @@
 """Pictures of traced runs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import altair as alt
 import polars as pl
 
 from rtolab._rtolab import Error
-from rtolab.plot.style import styled
+from rtolab.plot.style import Chart, styled
 from rtolab.plot.trace_panels import CONGESTION, DELAYED_S, TIMER, Seen, View, edge, sequence, steps
-from rtolab.result import PLACES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rtolab.plot.style import Chart
-    from rtolab.result import Result
+from rtolab.result import PLACES, Result
 
 
 class Plots:

@@ -3,24 +3,19 @@
 They are slower than those of the engine, and otherwise like them.
 """
 
-from __future__ import annotations
-
 import copy
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rtolab._rtolab import PrototypeError
 from rtolab.prototype.detector import Blind, Detector, Verdict
 from rtolab.prototype.response import Answer, Response
 from rtolab.prototype.stage import Hold, Stage, Treatment
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+Prototype = Detector | Response | Stage
 
-    Prototype = Detector | Response | Stage
-
-    Given = type[Detector] | type[Response] | type[Stage] | Prototype
-    """A class, or an object of it where it has knobs."""
+Given = type[Detector] | type[Response] | type[Stage] | Prototype
+"""A class, or an object of it where it has knobs."""
 
 __all__ = [
     "Answer",

@@ -1,15 +1,10 @@
 """Was that retransmission wrong? Detectors written in Python."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from rtolab._rtolab import Ack, Episode, Sent
 from rtolab.prototype.named import Named
-
-if TYPE_CHECKING:
-    from rtolab._rtolab import Ack, Episode, Sent
 
 
 class Verdict(StrEnum):

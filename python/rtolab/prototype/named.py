@@ -1,7 +1,5 @@
 """What prototypes have in common: a name."""
 
-from __future__ import annotations
-
 import re
 
 

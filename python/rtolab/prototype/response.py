@@ -1,14 +1,9 @@
 """What now? Responses written in Python."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from rtolab._rtolab import Situation
 from rtolab.prototype.named import Named
-
-if TYPE_CHECKING:
-    from rtolab._rtolab import Situation
 
 
 @dataclass(frozen=True)

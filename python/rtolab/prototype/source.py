@@ -9,15 +9,10 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from rtolab._rtolab import Error, PrototypeError
-from rtolab.prototype import Detector, Response, Stage
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from rtolab.prototype import Prototype
+from rtolab.prototype import Detector, Prototype, Response, Stage
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,10 @@
 """What befalls frames on a link? Stages written in Python."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from rtolab._rtolab import Frame, Random
 from rtolab.prototype.named import Named
-
-if TYPE_CHECKING:
-    from rtolab._rtolab import Frame, Random
 
 
 class Treatment(StrEnum):

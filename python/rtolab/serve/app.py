@@ -1,16 +1,16 @@
 """What may be asked, and how it is answered."""
 
-from __future__ import annotations
-
 import json
 import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
@@ -24,11 +24,6 @@ from rtolab.serve.faults import Fault
 from rtolab.serve.guard import Guard
 from rtolab.serve.limits import MEGABYTE, Limits
 from rtolab.serve.pool import Answer, BusyError, Kind, Pool, StoppedError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
-
-    from starlette.requests import Request
 
 BINARY = "application/octet-stream"
 DOWNLOADS = {

@@ -1,7 +1,5 @@
 """The page and what it is made of, as it lies in the package."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,17 +1,10 @@
 """A run beside what it would have been from one timeout on."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.result import Result
 from rtolab.serve.packing import Packing
-from rtolab.serve.runs import disturbances, sender_seen, simulate, write
-
-if TYPE_CHECKING:
-    from rtolab.serve.runs import Asked
+from rtolab.serve.runs import Asked, disturbances, sender_seen, simulate, write
 
 
 def branch(asked: Asked) -> bytes:

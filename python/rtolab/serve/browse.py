@@ -7,18 +7,16 @@ client only ever names such a number.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from rtolab._rtolab import Error
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 MANIFEST, RECORD = "manifest.json", "finished.json"
 DEEPEST = 4

@@ -1,9 +1,8 @@
 """Captures as pictures want them: what was found, and the packets of the worst connections."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -14,10 +13,7 @@ from rtolab.diagnosis import diagnose as read
 from rtolab.serve.packets import KINDS, REASONS, acknowledged, numbers
 from rtolab.serve.packing import Packing
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 DRAWN = 8
 """Connections that get a picture, the worst first."""

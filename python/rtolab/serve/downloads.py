@@ -1,31 +1,25 @@
 """What can be kept of a run: its tables, its captures, and a page that opens without a server."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
 import re
 import shlex
 import zipfile
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rtolab.result import PLACES, file_name
+from rtolab.result import PLACES, Result, file_name
 from rtolab.serve import captures
 from rtolab.serve.assets import assets
 from rtolab.serve.faults import FILE
 from rtolab.serve.runs import detectors, run, simulate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from rtolab.result import Result
-
-    Asked = Mapping[str, Any]
+Asked = Mapping[str, Any]
 
 MODULES = (
     *("dom.js", "units.js", "axis.js", "looks.js", "api.js", "story.js", "panel.js", "panels.js"),

@@ -5,15 +5,9 @@ own that leads to this address (DNS rebinding) carry that name in `Host`; the ot
 page's host in `Origin`, or say `cross-site` themselves. Both are refused.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 NAMES = ("127.0.0.1", "localhost", "[::1]")
 """What this machine calls itself."""

@@ -1,15 +1,11 @@
 """What the sliders begin with: the values that a scenario writes for what they move."""
 
-from __future__ import annotations
-
 import json
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from rtolab.run import shipped_scenarios
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def job(asked: Mapping[str, Any]) -> bytes:

@@ -1,7 +1,5 @@
 """How much a request may take."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MEGABYTE = 1_000_000

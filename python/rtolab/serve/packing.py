@@ -6,17 +6,13 @@ that begin 16 bytes behind the head. Columns begin at multiples of eight, so tha
 at them in place; the head is padded with blanks for the same reason.
 """
 
-from __future__ import annotations
-
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Column = dict[str, Any]
 

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
@@ -16,8 +17,6 @@ from typing import TYPE_CHECKING, Any, Self
 from rtolab._rtolab import Error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rtolab.serve.limits import Limits
 
 LENGTH = 8

@@ -1,10 +1,9 @@
 """Runs as pictures want them."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -17,11 +16,8 @@ from rtolab.serve.faults import FILE
 from rtolab.serve.packets import SEGMENTS, Trace, seen
 from rtolab.serve.packing import Packing
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    Asked = Mapping[str, Any]
-    Row = dict[str, Any]
+Asked = Mapping[str, Any]
+Row = dict[str, Any]
 
 SHADES = 500
 """Disturbances in one answer."""

@@ -5,16 +5,15 @@ bytes. A request is JSON; an answer begins with two bytes, what kind it is and w
 has grown so large that it should be replaced.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from rtolab._rtolab import Error, InternalError
 from rtolab.run import shipped_scenarios
@@ -23,9 +22,6 @@ from rtolab.serve.asked import Asked
 from rtolab.serve.faults import Fault
 from rtolab.serve.limits import Limits
 from rtolab.serve.pool import LENGTH, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 JOBS: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "check": runs.check,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from rtolab.prototype.source import Source
+from rtolab.sweep.definition import Sweep
 
-    from rtolab.prototype.source import Source
-    from rtolab.sweep.definition import Scalar, Sweep
+if TYPE_CHECKING:
+    from rtolab.sweep.definition import Scalar
 
 FORMAT = 1
 """Of what is kept: another number computes all anew."""

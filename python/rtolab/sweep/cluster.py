@@ -1,25 +1,20 @@
 """Chunks on the workers of a Dask cluster."""
 
-from __future__ import annotations
-
 import io
 import logging
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from rtolab._rtolab import Error
+from rtolab.sweep.chunks import Chunk, Piece
 from rtolab.sweep.compute import Computed, Packed, compute, program
 from rtolab.sweep.engine import RefusedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rtolab.sweep.chunks import Chunk, Piece
-    from rtolab.sweep.inputs import Inputs
+from rtolab.sweep.inputs import Inputs
 
 ADDRESS = re.compile(r"((tcp|tls|ws|wss)://)?[^/]+:\d+")
 FEWEST_AHEAD, MOST_AHEAD = 64, 2048

@@ -5,24 +5,20 @@ from __future__ import annotations
 import hashlib
 import io
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.prototype import made
+from rtolab.sweep.chunks import Chunk
+from rtolab.sweep.inputs import Inputs
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rtolab.sweep.chunks import Chunk
-    from rtolab.sweep.inputs import Inputs
-
-    Progress = Callable[[int, int], object]
+Progress = Callable[[int, int], object]
 
 TRACED = {"segments", "disturbances", "duplicates"}
 """Tables that are empty unless every packet is recorded."""

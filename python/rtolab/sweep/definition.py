@@ -1,13 +1,12 @@
 """What a sweep is to compute, as its TOML file says."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -17,14 +16,9 @@ from rtolab.prototype import made
 from rtolab.prototype.source import Source
 from rtolab.result import TABLES
 from rtolab.run import LARGEST_SEED, shipped_scenarios
-from rtolab.sweep.written import Written, dotted, shown
+from rtolab.sweep.written import Key, Written, dotted, shown
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from rtolab.sweep.written import Key
-
-    Scalar = str | int | float | bool
+Scalar = str | int | float | bool
 
 KNOWN = (
     *("scenario", "senders", "runs", "seed", "seeds", "block", "tables", "judge", "what_if"),

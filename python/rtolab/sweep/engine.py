@@ -6,28 +6,23 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from itertools import product
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rtolab._rtolab import Error
-from rtolab.sweep.chunks import Plan
-from rtolab.sweep.compute import compute, program
-from rtolab.sweep.inputs import inputs
+from rtolab.sweep.chunks import Piece, Plan
+from rtolab.sweep.compute import Packed, compute, program
+from rtolab.sweep.definition import Sweep
+from rtolab.sweep.inputs import Inputs, inputs
 from rtolab.sweep.store import Failure, NotKeptError, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from rtolab.sweep.chunks import Piece
-    from rtolab.sweep.compute import Packed
-    from rtolab.sweep.definition import Sweep
-    from rtolab.sweep.inputs import Inputs
     from rtolab.sweep.until import Settled
 
     Progress = Callable[[int, int], object]

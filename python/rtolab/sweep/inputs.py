@@ -4,8 +4,6 @@ They go with the work, wherever that is done: nobody who edits a file meanwhile 
 computed, and a worker on another machine needs no folder in common.
 """
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import json
@@ -14,16 +12,13 @@ import shutil
 import tempfile
 import threading
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rtolab._rtolab import Error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rtolab.sweep.definition import Sweep
+from rtolab.sweep.definition import Sweep
 
 
 @dataclass(frozen=True)

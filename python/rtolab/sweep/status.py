@@ -1,22 +1,15 @@
 """How far a sweep is, told from its folder, whoever works on it."""
 
-from __future__ import annotations
-
 import math
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtolab.sweep import until
+from rtolab.sweep.chunks import Piece, Plan
+from rtolab.sweep.definition import Sweep
 from rtolab.sweep.engine import plan_of
-from rtolab.sweep.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rtolab.sweep.chunks import Piece, Plan
-    from rtolab.sweep.definition import Sweep
-    from rtolab.sweep.store import Failure
+from rtolab.sweep.store import Failure, Store
 
 
 @dataclass(frozen=True)

@@ -9,27 +9,22 @@ A chunk is written into `unfinished/` and its folder renamed when all of it is o
 it is in `chunks/` whole or not at all.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
 import shutil
 import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import polars as pl
 
 from rtolab._rtolab import Error
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from rtolab.sweep.chunks import Piece
-    from rtolab.sweep.compute import Packed
+from rtolab.sweep.chunks import Piece
+from rtolab.sweep.compute import Packed
 
 RECORD, MANIFEST, LOCK = "chunk.json", "manifest.json", "lock"
 

@@ -1,21 +1,14 @@
 """How long runs are repeated: until an interval is narrow enough."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rtolab.stats import Estimate, band_of_medians, mean_of
-from rtolab.sweep.definition import Middle
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rtolab.sweep.chunks import Piece, Plan
-    from rtolab.sweep.definition import Until
-    from rtolab.sweep.store import Store
+from rtolab.sweep.chunks import Piece, Plan
+from rtolab.sweep.definition import Middle, Until
+from rtolab.sweep.store import Store
 
 FEWEST = 10
 """Values of which an interval can be told at all."""

@@ -1,21 +1,17 @@
 """A TOML file that a person wrote, and where in it something is wrong."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
-    Key = tuple[str, ...]
+Key = tuple[str, ...]
 
 MOST_BYTES = 4 << 20
 """Of a sweep's file."""

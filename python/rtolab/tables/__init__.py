@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -9,13 +10,12 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from rtolab.result import Result
 
+if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from rtolab.judging import Confusion, Difference
-    from rtolab.result import Result
 
 STYLES = {
     "pass": "bold green",

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rtolab.emulation import counted, doubts
-from rtolab.emulation.agreement import HEADINGS, cells
+from rtolab.emulation import Emulated, counted, doubts
+from rtolab.emulation.agreement import HEADINGS, Case, cells
+from rtolab.emulation.comparison import Agreement, Comparison
 from rtolab.tables import STYLES, compact, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rtolab._rtolab import EmulationReport
-    from rtolab.emulation import Emulated
-    from rtolab.emulation.agreement import Case
-    from rtolab.emulation.comparison import Agreement, Comparison
     from rtolab.experiments.kernel import OnKernel
     from rtolab.stats import Summary
 

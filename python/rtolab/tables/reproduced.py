@@ -1,26 +1,18 @@
 """Experiments as tables of text: published beside measured, and what is judged."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
-from rtolab.experiments.summary import KINDS, VERDICTS
+from rtolab.experiments.base import Judgement, Metric, Value
+from rtolab.experiments.base import Table as LaidOut
+from rtolab.experiments.reproduce import Reproduction, Row
+from rtolab.experiments.summary import KINDS, VERDICTS, Line
 from rtolab.stats import Estimate
 from rtolab.tables import STYLES, compact
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
-
-    from rtolab.experiments.base import Judgement, Metric, Value
-    from rtolab.experiments.base import Table as LaidOut
-    from rtolab.experiments.reproduce import Reproduction, Row
-    from rtolab.experiments.summary import Line
 
 SHOWN = ("time", "lost", "rexmits")
 """Of a table's metrics those that tell most, where it has them and the terminal no room for all."""

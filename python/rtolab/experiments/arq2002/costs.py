@@ -1,9 +1,5 @@
 """Sections 4.2 and 4.3, Figures 5 and 6: what local retransmission costs in traffic and delay."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rtolab.experiments.arq2002.gains import FIG4_PAIRS, both, on
 from rtolab.experiments.arq2002.metrics import (
     GOODPUT,
@@ -23,15 +19,12 @@ from rtolab.experiments.arq2002.network import (
     PAPER,
     PERS,
     RUNS,
+    Local,
     experiment,
     packets,
 )
-from rtolab.experiments.base import Alternative, Bounds, Check, Value
-
-if TYPE_CHECKING:
-    from rtolab.experiments.arq2002.network import Local
-    from rtolab.experiments.base import Metric
-    from rtolab.experiments.measured import Measured
+from rtolab.experiments.base import Alternative, Bounds, Check, Metric, Value
+from rtolab.experiments.measured import Measured
 
 
 def goodput_change(measured: Measured, delay: int, per: float = 1.0) -> float:

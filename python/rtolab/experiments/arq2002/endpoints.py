@@ -1,9 +1,6 @@
 """Sections 5 and 5.2, Figures 7 and 10: windows, timeouts and dupacks."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
 from rtolab.experiments.arq2002.gains import average, both, on
 from rtolab.experiments.arq2002.metrics import (
@@ -24,6 +21,7 @@ from rtolab.experiments.arq2002.network import (
     PAPER,
     RENO,
     RUNS,
+    Case,
     Sender,
     Setting,
     experiment,
@@ -31,11 +29,8 @@ from rtolab.experiments.arq2002.network import (
     packets,
 )
 from rtolab.experiments.base import Bounds, Check, Value
-
-if TYPE_CHECKING:
-    from rtolab.experiments.arq2002.network import Case
-    from rtolab.experiments.measured import Measured
-    from rtolab.stats import Estimate
+from rtolab.experiments.measured import Measured
+from rtolab.stats import Estimate
 
 FIG7_PERS = (0.1, 0.3, 1.0, 3.0, 10.0)
 

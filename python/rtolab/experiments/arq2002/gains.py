@@ -1,10 +1,8 @@
 """Section 4.1, Figure 4: what local retransmission gains, by delay, rate, errors and route."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import hypot
-from typing import TYPE_CHECKING
 
 from rtolab.experiments.arq2002.metrics import (
     TRIGGERED,
@@ -23,6 +21,8 @@ from rtolab.experiments.arq2002.network import (
     PERS,
     RENO,
     RUNS,
+    Case,
+    Local,
     Sender,
     Setting,
     experiment,
@@ -35,16 +35,11 @@ from rtolab.experiments.base import (
     Check,
     Value,
 )
+from rtolab.experiments.measured import Measured
 from rtolab.stats import Estimate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from rtolab.experiments.arq2002.network import Case, Local
-    from rtolab.experiments.measured import Measured
-
-    Pair = Callable[[Local], Case]
-    """The same with and without local retransmission."""
+Pair = Callable[[Local], Case]
+"""The same with and without local retransmission."""
 
 CERTAIN_PERS = tuple(per for per in PERS if per >= 1)
 """Below 1 % the gain is smaller than what 20 runs scatter."""

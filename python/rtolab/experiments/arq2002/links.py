@@ -1,10 +1,7 @@
 """Sections 3.1 and 3.3, Table 1: other routes, uploads, residence times and error profiles."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rtolab.experiments.arq2002.gains import (
+    Pair,
     always_positive,
     average,
     both,
@@ -28,11 +25,8 @@ from rtolab.experiments.arq2002.network import (
     packets,
 )
 from rtolab.experiments.base import Alternative, Bounds, Check
-
-if TYPE_CHECKING:
-    from rtolab.experiments.arq2002.gains import Pair
-    from rtolab.experiments.measured import Measured
-    from rtolab.stats import Estimate
+from rtolab.experiments.measured import Measured
+from rtolab.stats import Estimate
 
 ROUTES = {WAN: "(a) wired WAN", LAN: "(b) wired LAN", LINK: "single link"}
 ROUTE_PERS = (1.0, 3.0)

@@ -1,27 +1,19 @@
 """What is measured of a link and its flow, as the paper defines it (sections 4 and 5)."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rtolab import measures
 from rtolab.experiments.arq2002.network import HEADER, Case
-from rtolab.experiments.base import Curves, Metric, Point
+from rtolab.experiments.base import Curves, Metric, Point, Variant
+from rtolab.experiments.measured import Measured, Runs
 from rtolab.stats import Estimate, mean_of, ratio_of_means
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from rtolab.experiments.base import Variant
-    from rtolab.experiments.measured import Measured, Runs
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 PERCENT = 100.0
 

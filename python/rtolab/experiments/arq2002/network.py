@@ -5,18 +5,20 @@ the wire, a window of 20 of them. It is the same for every sender, rate and dela
 sizes and the RFCs' ways in place of ns-2's do is shown where it matters.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from rtolab.experiments.base import Alternative, Experiment, Variant, assumed, stated, taken
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rtolab.experiments.base import Assumption
+from rtolab.experiments.base import (
+    Alternative,
+    Assumption,
+    Experiment,
+    Variant,
+    assumed,
+    stated,
+    taken,
+)
 
 Local = Literal["arq", "drop"]
 """What the link does with a damaged packet: it sends it again, or drops it."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING
 
 from rtolab.experiments.arq2002.gains import gain_value
 from rtolab.experiments.arq2002.metrics import (
@@ -21,18 +21,14 @@ from rtolab.experiments.arq2002.network import (
     FINEST,
     PAPER,
     RUNS,
+    Case,
+    Local,
     Sender,
     Setting,
     experiment,
 )
 from rtolab.experiments.base import Bounds, Check, Curves, Experiment, Point, Value
-from rtolab.experiments.measured import derived
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rtolab.experiments.arq2002.network import Case, Local
-    from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import Measured, derived
 
 G1, G2 = Fraction(1, 8), Fraction(1, 4)
 """Section 5.1: TCP's gains of the smoothed round trip and of its variance."""

@@ -1,9 +1,5 @@
 """Sections 5.2 and 5.3, Figure 11: D-SACK, and what else makes ends tolerate reordering."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rtolab.experiments.arq2002.metrics import (
     ACKED,
     DUPACKS_100,
@@ -23,19 +19,17 @@ from rtolab.experiments.arq2002.network import (
     PAPER,
     RENO,
     RUNS,
+    Case,
+    Local,
     Sender,
     Setting,
     experiment,
     packets,
 )
 from rtolab.experiments.arq2002.variants import SACK
-from rtolab.experiments.base import Alternative, Bounds, Check, Value
-
-if TYPE_CHECKING:
-    from rtolab.experiments.arq2002.network import Case, Local
-    from rtolab.experiments.base import Metric
-    from rtolab.experiments.measured import Measured
-    from rtolab.stats import Estimate
+from rtolab.experiments.base import Alternative, Bounds, Check, Metric, Value
+from rtolab.experiments.measured import Measured
+from rtolab.stats import Estimate
 
 UNDOES = Sender("SACK with D-SACK", "sack+dsack", {"receiver.dsack": "true"})
 FIG11_PERS = (0.3, 1.0, 3.0, 10.0)

@@ -1,9 +1,7 @@
 """Section 4.1, Figures 2 and 3: four TCPs, with and without local retransmission."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rtolab.experiments.arq2002.metrics import (
     ACKED,
@@ -24,19 +22,15 @@ from rtolab.experiments.arq2002.network import (
     PERS,
     RENO,
     RUNS,
+    Case,
     Local,
     Sender,
     Setting,
     experiment,
 )
 from rtolab.experiments.base import Alternative, Bounds, Check, Experiment
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rtolab.experiments.arq2002.network import Case
-    from rtolab.experiments.measured import Measured
-    from rtolab.stats import Estimate
+from rtolab.experiments.measured import Measured
+from rtolab.stats import Estimate
 
 TAHOE, NEWRENO, SACK = (
     Sender("Tahoe", "tahoe"),

@@ -1,8 +1,6 @@
 """Figures 3 and 4: delays in a live GPRS network."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -21,12 +19,7 @@ from rtolab.experiments.base import (
 from rtolab.experiments.counts import After, unneeded_from
 from rtolab.experiments.delays2001.set_up import METRICS, WINDOWS_98, WINDOWS_NT
 from rtolab.experiments.delays2001.systems import BEYOND, overruns
-from rtolab.experiments.measured import median
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rtolab.experiments.measured import Measured, Runs
+from rtolab.experiments.measured import Measured, Runs, median
 
 DELAY_AT, DELAY_FOR = 20.0, 13.0
 """When the network is silent and how long, in s."""

@@ -1,9 +1,5 @@
 """Figure 1 and section 4: a hold of 13 s, and what Reno, NewReno and a hasty timer make of it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rtolab.experiments.base import (
     Bounds,
     Experiment,
@@ -28,10 +24,7 @@ from rtolab.experiments.delays2001.set_up import (
     outstanding_at_first_duplicate,
     resent_before_fast,
 )
-from rtolab.experiments.measured import ALL_COMPLETE, derived, derived_difference
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ALL_COMPLETE, Measured, derived, derived_difference
 
 HOLD_AT, HOLD_FOR = 36.0, 13.0
 """When the link is held and how long, in s: the paper's timer expires at 42 s."""

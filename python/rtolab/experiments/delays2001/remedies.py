@@ -1,11 +1,10 @@
 """Section 6: what strengthens TCP against spurious timeouts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rtolab.experiments.base import (
     TIME,
+    Assumption,
     Bounds,
     Check,
     Experiment,
@@ -26,10 +25,7 @@ from rtolab.experiments.delays2001.set_up import (
     resent_before_fast,
 )
 from rtolab.experiments.measured import ALL_COMPLETE, median, ratio
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Assumption
-    from rtolab.experiments.trace import Timeout, Trace
+from rtolab.experiments.trace import Timeout, Trace
 
 CAREFUL = Variant("newreno:careful", "NewReno, careful bugfix")
 LESS_CAREFUL = Variant("newreno:less-careful", "NewReno, less careful bugfix")

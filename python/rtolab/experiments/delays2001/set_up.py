@@ -1,10 +1,7 @@
 """Set-up a: the emulated link of section 5.1, and what is counted on it."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -21,10 +18,8 @@ from rtolab.experiments.base import (
     assumed,
     stated,
 )
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Runs
-    from rtolab.experiments.trace import Timeout, Trace
+from rtolab.experiments.measured import Runs
+from rtolab.experiments.trace import Timeout, Trace
 
 HOLD_AT, HOLD_FOR = 5.0, 10.0
 """When the link is held and how long, in s (section 5.1)."""

@@ -1,9 +1,5 @@
 """Section 5: four systems of the year 2000, and what is wrong with them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rtolab.experiments.base import (
     TIME,
     Bounds,
@@ -43,11 +39,8 @@ from rtolab.experiments.delays2001.set_up import (
     longest_pause,
     resent_before_fast,
 )
-from rtolab.experiments.measured import ALL_COMPLETE, derived, difference, median, ratio
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured
-    from rtolab.experiments.trace import Timeout, Trace
+from rtolab.experiments.measured import ALL_COMPLETE, Measured, derived, difference, median, ratio
+from rtolab.experiments.trace import Timeout, Trace
 
 SOURCE = "Gurtov 2001, section 5"
 UNKNOWN = (

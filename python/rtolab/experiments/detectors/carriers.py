@@ -5,18 +5,12 @@ does nothing about what it is told. A detector that needs its sender to go on in
 blind there, and judges a sender that does go on so, but makes nothing of the answer either.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rtolab import _rtolab
 from rtolab.experiments.base import Variant
-from rtolab.experiments.dualrtt2004.model import GRID, named
+from rtolab.experiments.dualrtt2004.model import GRID, Combination, named
 from rtolab.experiments.dualrtt2004.spikes import path, stamped
-
-if TYPE_CHECKING:
-    from rtolab.experiments.dualrtt2004.model import Combination
 
 DETECTORS = tuple(detector["name"] for detector in _rtolab.detectors())
 """All that there are."""

@@ -4,10 +4,7 @@ What is scored is a chain: timeouts of one segment, one after the other. Its tru
 first, and so is the verdict: whoever finds a later one spurious may still be wrong about the first.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -22,12 +19,10 @@ from rtolab.experiments.detectors.carriers import (
 )
 from rtolab.experiments.dualrtt2004.model import GRID
 from rtolab.experiments.dualrtt2004.spikes import SPIKES, schedule
+from rtolab.experiments.measured import Measured
 from rtolab.judging import WEIGHT_OF_TMS
+from rtolab.result import Result
 from rtolab.stats import Estimate, ratio_of_means, wilson
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured
-    from rtolab.result import Result
 
 SENDERS = {name: sender_of(name) for name in (*DETECTORS, *map(at, THRESHOLDS))}
 """Whom each judges."""

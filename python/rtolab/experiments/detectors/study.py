@@ -1,11 +1,16 @@
 """The study: section V-C at its full size, with every detector in DualRTT's place."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from rtolab.experiments.base import Bounds, CountedCheck, Experiment, Value, assumed, taken
+from rtolab.experiments.base import (
+    Assumption,
+    Bounds,
+    CountedCheck,
+    Experiment,
+    Value,
+    assumed,
+    taken,
+)
 from rtolab.experiments.detectors.carriers import CARRIER, LATE, VARIANTS, late
 from rtolab.experiments.detectors.scores import digest, scores
 from rtolab.experiments.detectors.tables import (
@@ -14,6 +19,7 @@ from rtolab.experiments.detectors.tables import (
     SMT_BY_BANDWIDTH,
     SMT_BY_THRESHOLD,
     TMS_BY_BANDWIDTH,
+    Error,
     judges,
     tables,
 )
@@ -21,12 +27,8 @@ from rtolab.experiments.detectors.thresholds import fit_values
 from rtolab.experiments.dualrtt2004.errors import BY_BANDWIDTH_ALONE
 from rtolab.experiments.dualrtt2004.model import DELAYS, GRID, SIZES
 from rtolab.experiments.dualrtt2004.spikes import MANY_SPIKES, SPIKES, session, spikes_of, timetable
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Assumption
-    from rtolab.experiments.detectors.tables import Error
-    from rtolab.experiments.measured import Measured
-    from rtolab.stats import Estimate
+from rtolab.experiments.measured import Measured
+from rtolab.stats import Estimate
 
 FEWER_SPIKES = 60
 """Of a configuration, where packets are lost, reordered, or only ACKs are lost."""

@@ -1,23 +1,15 @@
 """The study's tables and figures: a row or a line a detector."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, get_args
 
-from typing import TYPE_CHECKING, Literal, get_args
-
-from rtolab.experiments.base import Curves, Point, Table
+from rtolab.experiments.base import Cell, Curves, Point, Table
 from rtolab.experiments.detectors.carriers import DETECTORS, FORWARD, PART_OF, THRESHOLDS, at
-from rtolab.experiments.detectors.scores import scores
+from rtolab.experiments.detectors.scores import Score, scores
 from rtolab.experiments.dualrtt2004.model import AXES, DELAYS, SIZES
 from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, said
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from rtolab.experiments.base import Cell
-    from rtolab.experiments.detectors.scores import Score
-    from rtolab.experiments.measured import Measured
-    from rtolab.stats import Estimate
-
+from rtolab.experiments.measured import Measured
+from rtolab.stats import Estimate
 
 HEADS = {
     "bandwidth": tuple(map(said, BANDWIDTHS)),

@@ -1,9 +1,7 @@
 """The best threshold of each configuration, and what a model fitted to them misses."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,15 +9,10 @@ import polars as pl
 from rtolab.experiments.base import Value
 from rtolab.experiments.detectors.carriers import THRESHOLDS, at
 from rtolab.experiments.detectors.scores import FOUND, NAMES, scored, share
-from rtolab.experiments.dualrtt2004.model import NOTICED, PRINTED, refit
+from rtolab.experiments.dualrtt2004.model import NOTICED, PRINTED, Combination, refit
 from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, OPTIMA, said
+from rtolab.experiments.measured import Measured
 from rtolab.judging import WEIGHT_OF_TMS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rtolab.experiments.dualrtt2004.model import Combination
-    from rtolab.experiments.measured import Measured
 
 NEAR = 0.1 * (1 - WEIGHT_OF_TMS)
 """An error is as good as the least that is above it by no more than a tenth of SMT is worth."""

@@ -1,9 +1,5 @@
 """Figures 4, 5, 10 and 11: how the long hold is found out, or is not."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rtolab.experiments.base import Bounds, Check, Variant, assumed
 from rtolab.experiments.counts import (
     After,
@@ -37,11 +33,8 @@ from rtolab.experiments.dualrtt2004.set_b import (
     SET_B,
     STAMPED,
 )
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured
-    from rtolab.experiments.trace import Timeout, Trace
-
+from rtolab.experiments.measured import Measured
+from rtolab.experiments.trace import Timeout, Trace
 
 KEPT = Variant("reno:careful+dualrtt", "DualRTT", "recover kept", KEEP)
 DISCOUNTED = Variant("reno:careful+dualrtt", "DualRTT", "duplicates discounted", DISCOUNT)

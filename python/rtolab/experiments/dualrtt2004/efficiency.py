@@ -1,8 +1,6 @@
 """Table IX and equation 7: what timestamps cost on the way."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import polars as pl
 
 from rtolab.experiments.base import (
     Bounds,
@@ -15,13 +13,8 @@ from rtolab.experiments.base import (
 )
 from rtolab.experiments.dualrtt2004.figures import SHOWN
 from rtolab.experiments.dualrtt2004.set_b import EIFEL, KEEP, OTHER_CHOICES, SET_B, STAMPED
-from rtolab.experiments.measured import ALL_COMPLETE, derived
+from rtolab.experiments.measured import ALL_COMPLETE, Measured, Runs, derived
 from rtolab.measures import efficiency, transport_layer_efficiency
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from rtolab.experiments.measured import Measured, Runs
 
 PLAIN, STAMPS = 20, 32
 """TCP's header without and with timestamps, in bytes."""

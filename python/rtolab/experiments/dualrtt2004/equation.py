@@ -1,22 +1,14 @@
 """Equations 3 to 6: the printed model of the threshold, and Table V."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from rtolab.experiments.base import Bounds, Check, Experiment, Value
-from rtolab.experiments.dualrtt2004.model import GRID, PRINTED, Combination, refit
+from rtolab.experiments.dualrtt2004.model import GRID, PRINTED, Combination, Floats, refit
 from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, DELAY, OPTIMA, THRESHOLDS, said
 from rtolab.experiments.dualrtt2004.tables import share, smallest_above
-from rtolab.experiments.measured import derived
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from rtolab.experiments.dualrtt2004.model import Floats
-    from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import Measured, derived
 
 LOGARITHMS = {"ln": np.log, "log10": np.log10}
 """The paper does not say which."""

@@ -1,8 +1,6 @@
 """Section V-C: what the model's thresholds miss, and what they find that is not."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import polars as pl
@@ -31,12 +29,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     timetable,
 )
 from rtolab.experiments.dualrtt2004.tables import share
-from rtolab.experiments.measured import derived
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import Measured, derived
 
 SPIKES_EACH = 30
 """Spikes of a combination: a tenth of the paper's."""

@@ -1,9 +1,7 @@
 """Figures 2 and 3: one long hold, and what Reno makes of it."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rtolab.experiments.base import (
     FAST_RETRANSMITS,
@@ -18,10 +16,8 @@ from rtolab.experiments.base import (
 )
 from rtolab.experiments.counts import After, timeouts, unneeded_fast_retransmits
 from rtolab.experiments.dualrtt2004.set_b import FIRST_DATA, OTHER_CHOICES, SET_B
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured
-    from rtolab.experiments.trace import Ack, Timeout, Trace
+from rtolab.experiments.measured import Measured
+from rtolab.experiments.trace import Ack, Timeout, Trace
 
 METRICS = (REXMITS, UNNEEDED, TIMEOUTS, FAST_RETRANSMITS)
 

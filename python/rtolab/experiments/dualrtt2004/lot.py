@@ -1,10 +1,8 @@
 """The parking lot of section VII: who sends across it, and what is assumed of it."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from rtolab.experiments.base import (
@@ -17,13 +15,9 @@ from rtolab.experiments.base import (
     taken,
 )
 from rtolab.experiments.dualrtt2004.set_b import HOSTS, KEEP, PAYLOAD, RESET, eifel
+from rtolab.experiments.measured import Measured, Runs
 from rtolab.measures import transport_layer_throughput
 from rtolab.stats import Estimate, ratio_of_means
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from rtolab.experiments.measured import Measured, Runs
 
 SEGMENT = 536
 """Payload in bytes."""

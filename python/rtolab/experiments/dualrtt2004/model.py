@@ -1,17 +1,17 @@
 """Figures 7 to 9, equation 6 and section V-C: the threshold by bandwidth, delay and packet size."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rtolab.experiments.base import (
     Bounds,
     Curves,
     Point,
     Value,
+    Variant,
     taken,
 )
 from rtolab.experiments.dualrtt2004.spikes import (
@@ -28,17 +28,9 @@ from rtolab.experiments.dualrtt2004.spikes import (
     spikes_of,
     timetable,
 )
-from rtolab.experiments.measured import derived
+from rtolab.experiments.measured import Measured, derived
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from rtolab.experiments.base import Variant
-    from rtolab.experiments.measured import Measured
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 DELAYS = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0)
 """D of section V-A, in s: seven from 100 to 2000 ms."""

@@ -1,9 +1,5 @@
 """Figures 13 to 15: transport layer throughput of a mobile host across a parking lot."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from rtolab.experiments.base import (
@@ -32,11 +28,8 @@ from rtolab.experiments.dualrtt2004.lot import (
     point,
     swept,
 )
-from rtolab.experiments.measured import derived, derived_low
+from rtolab.experiments.measured import Measured, derived, derived_low
 from rtolab.stats import mean_of, ratio_of_means
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured
 
 
 def fall(measured: Measured, name: str, where: tuple[float, int]) -> float:

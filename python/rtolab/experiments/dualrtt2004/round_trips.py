@@ -1,9 +1,6 @@
 """Tables II and III: timeouts and round trips around the long hold."""
 
-from __future__ import annotations
-
 from math import floor
-from typing import TYPE_CHECKING
 
 from rtolab.experiments.base import Bounds, Check, Value, Variant, taken
 from rtolab.experiments.dualrtt2004.figures import (
@@ -15,11 +12,8 @@ from rtolab.experiments.dualrtt2004.set_b import (
     FIRST_DATA,
     SET_B,
 )
-from rtolab.experiments.measured import derived
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured
-    from rtolab.experiments.trace import Data, Trace
+from rtolab.experiments.measured import Measured, derived
+from rtolab.experiments.trace import Data, Trace
 
 RENO = Variant("reno:careful", "Reno, careful bugfix")
 LOW = Variant("reno:careful+dualrtt", "DualRTT", "tau 0.025", {"tcp.dualrtt.threshold": "0.025"})

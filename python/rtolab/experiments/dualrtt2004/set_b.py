@@ -5,8 +5,6 @@ timeout of 1 s an ns-2.35 sends segment 131 at 28.986 s and times out at 34.537 
 paper prints. What is listed here is set in the scenario.
 """
 
-from __future__ import annotations
-
 from rtolab.experiments.base import Alternative, Variant, assumed, stated, taken
 
 FIRST_DATA = 2.9

@@ -4,10 +4,8 @@ Spikes come at the same times in every transfer, drawn once as section VII-B dra
 senders meet "exactly the same long delay patterns" (V-A). A transfer with 300 of them is one run.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -24,11 +22,7 @@ from rtolab.experiments.base import (
     taken,
 )
 from rtolab.experiments.dualrtt2004.set_b import HEADERS, HOSTS, KEEP, WINDOW, eifel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rtolab.experiments.measured import Measured, Runs
+from rtolab.experiments.measured import Measured, Runs
 
 BANDWIDTHS = (31_200, 62_400, 130_000, 360_000, 1_000_000, 1_500_000)
 """B of Tables IV and V, in bit/s."""

@@ -1,9 +1,5 @@
 """Tables IV and V: how many of 300 spikes are found, by bandwidth and threshold."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rtolab.experiments.base import (
     Alternative,
     Bounds,
@@ -36,10 +32,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     session,
     spikes_experiment,
 )
-from rtolab.experiments.measured import derived
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import Measured, derived
 
 SIZES = (556, 576, 875, 1500)
 """Packets of Table IV: Table V's, that of section VII-D, the one that gives the printed 156 at

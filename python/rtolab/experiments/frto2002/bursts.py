@@ -1,7 +1,5 @@
 """Table 3 looked into: why Eifel by timestamps fails under bursty losses, and what would help."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from rtolab.experiments.base import (

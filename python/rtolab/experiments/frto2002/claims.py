@@ -1,9 +1,5 @@
 """What the report claims in words, judged on runs of its tables."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from rtolab.experiments.base import (
@@ -22,12 +18,17 @@ from rtolab.experiments.base import (
 from rtolab.experiments.counts import After
 from rtolab.experiments.frto2002.figures import BURST, BURST_AT, FRTO, METRICS, NO_DELAYS, SACK
 from rtolab.experiments.frto2002.set_r import DELAYS, SET_R
-from rtolab.experiments.measured import ALL_COMPLETE, derived, derived_low, mean, ratio
+from rtolab.experiments.measured import (
+    ALL_COMPLETE,
+    Measured,
+    Runs,
+    derived,
+    derived_low,
+    mean,
+    ratio,
+)
+from rtolab.experiments.trace import Timeout, Trace
 from rtolab.stats import mean_of
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured, Runs
-    from rtolab.experiments.trace import Timeout, Trace
 
 MANY = 300
 PLACES = (

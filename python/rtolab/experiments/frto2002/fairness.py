@@ -1,20 +1,13 @@
 """Figure 9: six transfers at once, three of them with F-RTO or none."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import polars as pl
 
 from rtolab.experiments.base import Bounds, Check, Experiment, Metric, Variant, assumed, stated
 from rtolab.experiments.frto2002.set_r import DELAYS, LINK, RECEIVER, SENDER
-from rtolab.experiments.measured import ALL_COMPLETE, ratio
+from rtolab.experiments.measured import ALL_COMPLETE, Runs, ratio
 from rtolab.measures import fairness
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rtolab.experiments.measured import Runs
 
 MANY, FEW = 200, 20
 """For how many repetitions the bounds hold: the report had 20."""

@@ -1,8 +1,6 @@
 """Figures 1 to 4: packet traces. The report prints pictures only, so features are judged."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rtolab.experiments.base import (
     FAST_RETRANSMITS,
@@ -40,10 +38,7 @@ from rtolab.experiments.counts import (
     window_over_threshold,
 )
 from rtolab.experiments.frto2002.set_r import SET_R
-from rtolab.experiments.measured import ALL_COMPLETE
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ALL_COMPLETE, Measured
 
 METRICS = (TIME, LOST, REXMITS, UNNEEDED, TIMEOUTS, FAST_RETRANSMITS)
 

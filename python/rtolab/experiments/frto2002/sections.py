@@ -1,8 +1,6 @@
 """What sections 3 and 4 say of F-RTO in words, and what section 6 leaves to future work."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -27,10 +25,7 @@ from rtolab.experiments.counts import After, found_spurious, left_by_first_ack, 
 from rtolab.experiments.frto2002.bursts import FALSE
 from rtolab.experiments.frto2002.figures import NO_DELAYS, STALL, STALL_AT, START
 from rtolab.experiments.frto2002.set_r import DELAYS, OUTAGES, SET_R
-from rtolab.experiments.measured import ALL_COMPLETE, mean, ratio
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured, Runs
+from rtolab.experiments.measured import ALL_COMPLETE, Measured, Runs, mean, ratio
 
 MANY = 300
 

@@ -4,8 +4,6 @@ What the report leaves open was chosen once, for all tables together and before 
 is the same for every variant. `rtolab reproduce --assume key=value` tries another value.
 """
 
-from __future__ import annotations
-
 from rtolab.experiments.base import Alternative, assumed, stated
 
 LINK = (

@@ -1,7 +1,5 @@
 """Tables 1 to 3 and the box plots of Figures 6 to 8, which show the same runs."""
 
-from __future__ import annotations
-
 from rtolab.experiments.base import (
     FOUND_SPURIOUS,
     LOST,

@@ -1,18 +1,13 @@
 """Why a timer expired although its segment had arrived: a delayed ACK, or a path grown longer."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from rtolab.experiments.measured import Runs
 from rtolab.experiments.minrto2007.setup import WRONG
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Runs
 
 DELAYED, LATE = "delayed ACK", "longer path"
 """Why a timeout was spurious."""

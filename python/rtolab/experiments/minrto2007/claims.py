@@ -1,12 +1,9 @@
 """Section 6: more goodput and no spurious timeouts; and what a low timeout costs beside."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from rtolab.experiments.base import Bounds, Check, Experiment, Metric, Value, taken, total
-from rtolab.experiments.measured import derived
+from rtolab.experiments.base import Bounds, Check, Experiment, Metric, Value, Variant, taken, total
+from rtolab.experiments.measured import Measured, Runs, derived
 from rtolab.experiments.minrto2007.causes import DELAYED, LATE, causes, in_recovery
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
@@ -21,10 +18,6 @@ from rtolab.experiments.minrto2007.setup import (
     among,
 )
 from rtolab.experiments.minrto2007.transfers import GOODPUT
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Variant
-    from rtolab.experiments.measured import Measured, Runs
 
 IN_RECOVERY_S = 0.3
 """A timeout that soon after a fast retransmit is counted to its recovery."""

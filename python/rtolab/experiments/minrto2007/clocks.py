@@ -1,15 +1,13 @@
 """Section 2: the clock's granularity, the timeout, and the cost function."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rtolab.experiments.base import (
     TIMEOUTS,
     Alternative,
+    Assumption,
     Bounds,
     Check,
     Curves,
@@ -21,14 +19,10 @@ from rtolab.experiments.base import (
     stated,
     taken,
 )
-from rtolab.experiments.measured import derived
+from rtolab.experiments.measured import Measured, derived
 from rtolab.experiments.minrto2007.network import QUIET
 from rtolab.experiments.minrto2007.setup import HOSTS, PAPER, SACK
 from rtolab.measures import minimum_rto_cost_bound
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Assumption
-    from rtolab.experiments.measured import Measured
 
 FLOOR_S = 1.0
 """The floor of RFC 2988, which the cost function weighs."""

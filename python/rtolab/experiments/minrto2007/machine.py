@@ -1,10 +1,8 @@
 """Section 3: the mechanism's two states and six steps, on packets."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rtolab.experiments.base import (
     TIMEOUTS,
@@ -15,16 +13,10 @@ from rtolab.experiments.base import (
     assumed,
     taken,
 )
-from rtolab.experiments.measured import ALL_COMPLETE
+from rtolab.experiments.measured import ALL_COMPLETE, Measured
 from rtolab.experiments.minrto2007.network import QUIET, ROUND_TRIP
 from rtolab.experiments.minrto2007.setup import HOSTS, MECHANISM, PAPER
-from rtolab.experiments.minrto2007.steps import disagreements, observed, trains
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rtolab.experiments.measured import Measured
-    from rtolab.experiments.minrto2007.steps import Train
+from rtolab.experiments.minrto2007.steps import Train, disagreements, observed, trains
 
 SMOOTH = (
     *HOSTS,

@@ -1,7 +1,5 @@
 """The paper's two topologies, as far as it says, and what was assumed of them."""
 
-from __future__ import annotations
-
 from rtolab.experiments.base import Alternative, assumed, stated, taken
 
 LONG = (

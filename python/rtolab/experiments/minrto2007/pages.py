@@ -1,13 +1,19 @@
 """Section 5.2: web pages over topology (b), Table 2."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import polars as pl
 
 from rtolab.experiments.base import Bounds, Check, Experiment, Metric, Value, Variant, total
-from rtolab.experiments.measured import ALL_COMPLETE, derived, derived_difference, derived_low, mean
+from rtolab.experiments.measured import (
+    ALL_COMPLETE,
+    Measured,
+    Runs,
+    derived,
+    derived_difference,
+    derived_low,
+    mean,
+)
 from rtolab.experiments.minrto2007.network import OTHER_PAGES, PAGES
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
@@ -28,11 +34,6 @@ from rtolab.experiments.minrto2007.setup import (
 )
 from rtolab.measures import average_task_completion_time
 from rtolab.stats import ratio_of_medians
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rtolab.experiments.measured import Measured, Runs
 
 MANY, FEW = 20, 10
 """The paper's 20 tasks are one run; 20 runs decide a size, and 10 an order."""

@@ -1,9 +1,6 @@
 """Section 5.1: a packet that the application leaves alone, servers' floors, and clients' delays."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
 from rtolab.experiments.base import (
     TIMEOUTS,
@@ -16,7 +13,7 @@ from rtolab.experiments.base import (
     Variant,
     assumed,
 )
-from rtolab.experiments.measured import ALL_COMPLETE, median
+from rtolab.experiments.measured import ALL_COMPLETE, Measured, median
 from rtolab.experiments.minrto2007.network import ALONE, ROUND_TRIP
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
@@ -29,9 +26,6 @@ from rtolab.experiments.minrto2007.setup import (
     SPURIOUS,
     among,
 )
-
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured
 
 LONE = 601
 """The packet that Figure 6 retransmits; counted from 1."""

@@ -5,21 +5,15 @@ open was chosen once, for all senders together. `rtolab reproduce --assume key=v
 value.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from rtolab.experiments.base import Alternative, Metric, Value, Variant, assumed, stated
+from rtolab.experiments.measured import Measured, Runs
 from rtolab.stats import Estimate, mean_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rtolab.experiments.measured import Measured, Runs
 
 PAPER = "The TCP Minimum RTO Revisited"
 

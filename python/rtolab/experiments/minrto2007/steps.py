@@ -3,15 +3,11 @@
 What the sender of a trace did is compared with what these steps say it had to do.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from rtolab.experiments.measured import Runs
+from rtolab.experiments.measured import Runs
 
 EXTENDED_S = 0.5
 """R: the floor under packets whose ACKs may be delayed (section 5.1)."""

@@ -1,8 +1,6 @@
 """Section 5.3: many long transfers over fast backbones, Figures 7(b) and 7(c)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from rtolab.experiments.base import (
     Bounds,
@@ -10,11 +8,13 @@ from rtolab.experiments.base import (
     Curves,
     Experiment,
     Point,
+    Value,
+    Variant,
     assumed,
     stated,
     taken,
 )
-from rtolab.experiments.measured import derived, derived_difference
+from rtolab.experiments.measured import Measured, derived, derived_difference
 from rtolab.experiments.minrto2007.network import LONG
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
@@ -26,14 +26,7 @@ from rtolab.experiments.minrto2007.setup import (
     PAPER,
     per_cent,
 )
-from rtolab.experiments.minrto2007.transfers import GOODPUT, METRICS, gains, under
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from rtolab.experiments.base import Value, Variant
-    from rtolab.experiments.measured import Measured
-    from rtolab.experiments.minrto2007.transfers import Setting
+from rtolab.experiments.minrto2007.transfers import GOODPUT, METRICS, Setting, gains, under
 
 SPREAD = (LINUX, IETF, MECHANISM, NO_FLOOR)
 BACKBONE_GAINS = ("mechanism over Linux", "mechanism over IETF", "no floor over Linux")

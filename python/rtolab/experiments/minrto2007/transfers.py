@@ -1,8 +1,6 @@
 """Section 5.3: long transfers over topology (a), Table 3 and Figure 7(a)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 import polars as pl
 
@@ -14,9 +12,11 @@ from rtolab.experiments.base import (
     Curves,
     Experiment,
     Metric,
+    Value,
+    Variant,
     total,
 )
-from rtolab.experiments.measured import derived, derived_low
+from rtolab.experiments.measured import Measured, Runs, derived, derived_low
 from rtolab.experiments.minrto2007.network import LONG, OTHER_PATHS, THREE_FLOWS
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
@@ -34,13 +34,7 @@ from rtolab.experiments.minrto2007.setup import (
     per_cent,
 )
 from rtolab.measures import goodput
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rtolab.experiments.base import Value, Variant
-    from rtolab.experiments.measured import Measured, Runs
-    from rtolab.stats import Estimate
+from rtolab.stats import Estimate
 
 MANY, FEW = 20, 5
 """How many runs decide a size, and how many an order; the paper does not say how many it had."""
