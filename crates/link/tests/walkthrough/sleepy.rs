@@ -1,4 +1,4 @@
-//! A radio that falls asleep when nothing is sent, and takes a while to wake up.
+//! A radio that falls asleep without traffic, and takes a while to wake up.
 
 use rtolab_time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ const IDLE: Duration = Duration::from_millis(200);
 const WAKING: Distribution =
     Distribution::Uniform(Duration::from_millis(300), Duration::from_millis(600));
 
-/// Holds the first frame after a silence for as long as the radio takes to wake up.
+/// Holds the first frame after a silence until the radio is awake.
 #[derive(Clone, Debug, Default)]
 pub struct Sleepy {
     rng: Option<Rng>,

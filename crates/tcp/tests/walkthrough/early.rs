@@ -1,11 +1,11 @@
-//! The acknowledgment comes too early: a retransmission cannot be answered within a quarter of the
-//! smallest round trip, so what is acknowledged then is an original.
+//! An acknowledgment that comes too early: no answer to a retransmission arrives within a quarter of
+//! the smallest round trip, so it is that of an original.
 
 use crate::AckFacts;
 use crate::spurious::{Detector, Episode, EpisodeKind, Verdict, Why};
 
-/// Calls a timeout spurious when new data are acknowledged within a quarter of the smallest round
-/// trip of it, and genuine when they are acknowledged later.
+/// A timeout is spurious if new data is acknowledged within a quarter of the smallest round trip
+/// after it, and genuine if new data is acknowledged later.
 #[derive(Clone, Copy, Debug)]
 pub struct Early;
 

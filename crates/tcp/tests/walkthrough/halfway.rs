@@ -1,9 +1,9 @@
-//! Half of the window of before at once, and the rest of it by slow start.
+//! Half of the previous window at once, and the rest by slow start.
 
 use crate::response::{Answer, Reduction, Responder, Situation};
 
-/// Gives back half of what a spurious timeout took, and lets slow start find the rest; nothing where
-/// the peer has echoed congestion meanwhile.
+/// Restores half of the window that a spurious timeout took, and lets slow start find the rest.
+/// Restores nothing if the peer has echoed congestion meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub struct Halfway;
 
