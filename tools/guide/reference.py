@@ -61,9 +61,10 @@ def _code(text: object) -> str:
 def _scenario() -> Iterator[str]:
     yield "# Keys of a scenario"
     yield ""
-    yield "What a scenario may say, as `rtolab schema` tells it to editors. Keys in **bold** are"
-    yield "needed. `--set` takes them dotted: a host, link or flow that has a name goes by it"
-    yield "(`link.wireless.delay`). Where nothing else is said, a key left out sets nothing."
+    yield "On this page you look up every key of a scenario. Keys in **bold** are required."
+    yield "`--set` takes dotted keys, with the name of a host, link or flow"
+    yield "(`link.wireless.delay`). A key that you leave out sets nothing, unless its meaning"
+    yield "names a default. `rtolab schema` prints the same as a JSON Schema for editors."
     yield ""
     schema = json.loads(_rtolab.schema())
     yield schema.get("description", "")
@@ -71,18 +72,18 @@ def _scenario() -> Iterator[str]:
 
 
 def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
-    """A table of keys, then the tables within it; what is told elsewhere is not told again."""
+    """A table of keys, then the tables within it; each table appears once."""
     inner: list[tuple[str, Schema]] = []
     rows, words = [], []
     for key, value in sorted(schema["properties"].items(), key=lambda item: _place(item[0])):
         kind = explain.kind(value)
         for table in list(explain.within(value))[:1]:
             here = ".".join(filter(None, (path, key))) + "[]" * (value.get("type") == "array")
-            told = seen.setdefault(json.dumps(table["properties"], sort_keys=True), here)
-            if told == here:
+            first = seen.setdefault(json.dumps(table["properties"], sort_keys=True), here)
+            if first == here:
                 inner.append((here, table))
             else:
-                kind = f"{kind}, as `{told}`"
+                kind = f"{kind}, as `{first}`"
         shown = f"**`{key}`**" if key in schema.get("required", ()) else _code(key)
         rows.append((shown, kind, value.get("description", ""), _examples(value)))
         words += [(_code(key), _code(word), about) for word, about in explain.choices(value)]
@@ -98,7 +99,7 @@ def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
 
 
 def _place(key: str) -> int:
-    """Links come first, for flows and hosts have parts of them."""
+    """Links come first, because flows and hosts have parts of them."""
     return FIRST.index(key) if key in FIRST else len(FIRST)
 
 
@@ -112,7 +113,7 @@ def _examples(value: Schema) -> str:
 def _senders() -> Iterator[str]:
     yield "# Senders"
     yield ""
-    yield listing.SUMS
+    yield listing.SPECIFICATIONS
     policies = _rtolab.policies()
     for question in dict.fromkeys((*listing.QUESTIONS, *(p["question"] for p in policies))):
         of_it = [policy for policy in policies if policy["question"] == question]
@@ -128,8 +129,8 @@ def _senders() -> Iterator[str]:
 def _receivers() -> Iterator[str]:
     yield "# Receivers"
     yield ""
-    yield "What `receiver.profile` of a scenario may be, and how each differs from what the other"
-    yield "keys set."
+    yield "On this page you choose a value for `receiver.profile` of a scenario. Each section"
+    yield "lists how the profile differs from the defaults of the other keys."
     for receiver in _rtolab.receivers():
         yield f"\n## `{receiver['name']}`\n\n{receiver['about']} ({receiver['source']})."
         yield from _quirks(receiver["quirks"])
@@ -142,25 +143,28 @@ def _quirks(quirks: Sequence[Any]) -> Iterator[str]:
 def _detectors() -> Iterator[str]:
     yield "# Detectors"
     yield ""
-    yield "Judges of `--judge`; [your own](../detector.md) is one more. Which of them a sender may"
-    yield "act on is with the [senders](senders.md)."
+    yield "On this page you choose passive detectors for `--judge`. You can also [write your"
+    yield "own](../detector.md). The [senders](senders.md) page lists those that a sender may"
+    yield "act on."
     rows = [(_code(d["name"]), d["about"], d["source"]) for d in _rtolab.detectors()]
-    yield from _table(("name", "what it goes by", "source"), rows)
+    yield from _table(("name", "decides by", "source"), rows)
 
 
 def _measures() -> Iterator[str]:
     yield "# Measures"
     yield ""
-    yield "The papers' measures, each defined once, in `rtolab.measures`."
+    yield "On this page you look up the measures of the papers. `rtolab.measures` defines each"
+    yield "once."
     measures = listing.document(listing.Kind.MEASURES)["measures"]
     rows = [(_code(m["name"]), m["unit"], m["about"], m["source"]) for m in measures]
     yield from _table(("name", "unit", "meaning", "source"), rows)
 
 
 def _scenarios() -> Iterator[str]:
-    yield "# Shipped scenarios"
+    yield "# Included scenarios"
     yield ""
-    yield "`rtolab run NAME` runs one; the file is where to begin with your own."
+    yield "On this page you choose a scenario. `rtolab run NAME` runs it; its file is a start"
+    yield "for your own."
     scenarios = listing.document(listing.Kind.SCENARIOS)["scenarios"]
     link = "[`{name}`](../../scenarios/{name}.toml)"
     rows = [(link.format(name=s["name"]), s["title"]) for s in scenarios]
@@ -173,10 +177,11 @@ def _scenarios() -> Iterator[str]:
 def _tables() -> Iterator[str]:
     yield "# Tables"
     yield ""
-    yield "What runs leave: polars frames from Python, Parquet files by `--out`. Every table begins"
-    yield "with `run` (counted from 0, senders before seeds), `seed` and `sender`. Columns in `_s`"
-    yield "are seconds, in `_bps` bits a second; windows, lengths and sequence numbers are bytes,"
-    yield "and sequence numbers count from the SYN, which is 0."
+    yield "On this page you look up the tables of a run: polars frames in Python, Parquet files"
+    yield "with `--out`. Every table begins with `run` (counted from 0, senders before seeds),"
+    yield "`seed` and `sender`. Columns in `_s` are seconds, in `_bps` bits per second. Windows,"
+    yield "lengths and sequence numbers are bytes; sequence numbers count from the SYN, which is"
+    yield "0."
     for name, about, columns in explain.tables():
         yield f"\n## `{name}`\n\n{about}"
         yield from _table(("column", "type"), ((_code(column), type_) for column, type_ in columns))
@@ -188,8 +193,9 @@ def _tables() -> Iterator[str]:
 def _cli() -> Iterator[str]:
     yield "# The command line"
     yield ""
-    yield "Every command takes `--help`; those that print results take `--json`. They exit with 0"
-    yield "when done, 1 when the work says no, 2 when what they were given is wrong."
+    yield "On this page you look up commands and options. Every command has `--help`; those that"
+    yield "print results have `--json`. Exit status: 0 on success, 1 if a check fails, 2 on"
+    yield "invalid input."
     for command in commands():
         yield f"\n## `rtolab {command.name}`\n"
         yield f"```text\nrtolab {command.name} {command.usage}\n```\n"

@@ -1,4 +1,4 @@
-"""What there is to choose from, as text for a terminal and as JSON."""
+"""Senders, detectors, scenarios and the like, as text for a terminal and as JSON."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -14,7 +14,7 @@ from rtolab.run import scenario_title, shipped_scenarios
 
 
 class Kind(StrEnum):
-    """What may be listed."""
+    """A kind of thing to list."""
 
     SENDERS = "senders"
     RECEIVERS = "receivers"
@@ -27,33 +27,31 @@ class Kind(StrEnum):
 QUESTIONS = {
     "recovery": "Loss recovery: what is lost?",
     "profile": "Profiles: senders as systems shipped them, in place of a loss recovery",
-    "reduction": "Reductions: how does the window come down in fast recovery?",
-    "timer": "Timers: how long is waited for an acknowledgment?",
-    "timeout": "F-RTO: what is sent after a timeout, and was it wrong?",
-    "spurious": "Detectors: was a retransmission wrong?",
-    "response": "Responses: what then?",
-    "congestion": "Congestion control: how fast does the window grow, and how far is it cut?",
+    "reduction": "Reductions: how is the window reduced in fast recovery?",
+    "timer": "Timers: how long does the sender wait for an acknowledgment?",
+    "timeout": "F-RTO: what is sent after a timeout, and was the timeout spurious?",
+    "spurious": "Detectors: was a retransmission spurious?",
+    "response": "Responses: what follows from a spurious retransmission?",
+    "congestion": "Congestion control: how fast does the window grow, and what does a loss leave?",
     "slow start": "Slow start: when does it end?",
-    "network": "The network: what does it tell?",
+    "network": "The network: which signals does it give?",
 }
-"""What each kind of policy is asked, in the order in which a sum is thought of."""
+"""The question of each kind of policy, in the order of a sender specification."""
 
-SUMS = (
-    "A sender is a sum: newreno+frto, sack+eifel:rfc3522+rfc4015, linux-2.4. It begins with a "
-    "loss recovery, or with a profile in its place. Any others may follow, in any order: one "
-    "reduction, one timer, one F-RTO, several detectors, one response, one congestion control, "
-    "one end of slow "
-    "start, and ecn. What a sum does not name is as the "
-    "scenario sets it.\n\n"
-    "Not together: two of one group, but for detectors; two forms of one detector, such as "
-    "eifel and eifel:safe; F-RTO and dualrtt. dsack needs SACK, and a response needs F-RTO or "
-    "a detector, behind which it may stand after a colon: eifel:rfc3522:rfc4015 is "
+SPECIFICATIONS = (
+    "A sender specification combines policies: newreno+frto, sack+eifel:rfc3522+rfc4015. It "
+    "begins with a loss recovery or a profile (linux-2.4). Then follow, in any order, at most one "
+    "reduction, timer, F-RTO, response, congestion control and end of slow start, any number of "
+    "detectors, and ecn. The scenario sets the rest.\n\n"
+    "These exclude each other: two of one group, except detectors; two forms of one detector, "
+    "such as eifel and eifel:safe; F-RTO and dualrtt. dsack needs SACK. A response needs F-RTO or "
+    "a detector, and may follow it after a colon: eifel:rfc3522:rfc4015 is "
     "eifel:rfc3522+rfc4015. Without a response each detector has that of its own publication."
 )
 
 
 def document(kind: Kind | None) -> dict[str, list[dict[str, Any]]]:
-    """All that is known of one kind, or of every kind."""
+    """The entries of one kind, or of every kind."""
     parts: dict[Kind, tuple[str, Callable[[], Sequence[Any]]]] = {
         Kind.SENDERS: ("policies", _rtolab.policies),
         Kind.RECEIVERS: ("receivers", _rtolab.receivers),
@@ -67,7 +65,7 @@ def document(kind: Kind | None) -> dict[str, list[dict[str, Any]]]:
 
 
 def text(kind: Kind | None, width: int) -> RenderableType:
-    """The same for a person, a line each; with sources where `width` has room for them."""
+    """The same as text, a line each; with sources if `width` has room for them."""
     parts: dict[Kind, Callable[[int], RenderableType]] = {
         Kind.SENDERS: _senders_text,
         Kind.RECEIVERS: _receivers_text,
@@ -114,8 +112,8 @@ def _senders_text(width: int) -> RenderableType:
         of_it = [policy for policy in policies if policy["question"] == question]
         rows = [(policy["name"], policy["about"], policy["source"]) for policy in of_it]
         tables.append(_table(QUESTIONS.get(question, question), rows, width))
-    more = Text("rtolab list senders --json: with what each profile sets, and who says so")
-    return Group(Text("Senders", "bold"), Text(SUMS), Text(), *tables, more, Text())
+    more = Text("rtolab list senders --json adds the parameters of each profile with sources")
+    return Group(Text("Senders", "bold"), Text(SPECIFICATIONS), Text(), *tables, more, Text())
 
 
 def _receivers_text(width: int) -> RenderableType:
@@ -128,7 +126,7 @@ def _receivers_text(width: int) -> RenderableType:
 
 def _detectors_text(width: int) -> RenderableType:
     rows = [(d["name"], d["about"], d["source"]) for d in _rtolab.detectors()]
-    return _table("Detectors, as judges (--judge)", rows, width)
+    return _table("Passive detectors (--judge)", rows, width)
 
 
 def _measures_text(width: int) -> RenderableType:
@@ -149,7 +147,7 @@ INDENT, GAP, ALWAYS = 2, 2, 2
 
 
 def _table(title: str, rows: Sequence[Sequence[str]], width: int) -> RenderableType:
-    """A line a row; the third column, which tells the source, only if all of it has room."""
+    """A line per row; the third column, the source, only if all of it fits."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     shown = len(widths)
     if shown > ALWAYS and INDENT + sum(widths) + GAP * (shown - 1) > width:
