@@ -277,7 +277,7 @@ def _sensitivity(done: Reproduction) -> str:
         return ""
     changing = sum(bool(tried.those("changed")) for tried in done.alternatives)
     name = f"Other assumptions: {changing} of {len(done.alternatives)} change a verdict"
-    head = ("Alternative", "Checks", "Those that come out otherwise")
+    head = ("Alternative", "Checks", "Verdicts that change")
     return _folded(name, _table(head, "".join(_tried(tried) for tried in done.alternatives)))
 
 

@@ -49,7 +49,7 @@ def test_systems_that_a_syn_does_not_tell_apart_are_all_named(made: Path) -> Non
     assert one["stack"]["systems"] == ["linux", "rtolab"]
     assert one["stack"]["confidence"] < 0.5
     told = tables.of_stack(one)
-    assert told.startswith("the client may be linux or rtolab, which this does not tell apart (")
+    assert told.startswith("the client may be linux or rtolab; their SYNs look alike (")
     assert "%" not in told
 
 
@@ -165,8 +165,8 @@ def test_only_of_what_comes_from_afar_the_reasons_do_not_show(whose: str, *, bli
     told = Console(file=StringIO(), width=400, record=True)
     told.print(tables._stories(one))
     text = told.export_text()
-    assert ("frame 7, what the client sends: It was lost." in text) != blind
-    assert ("A capture at the sender tells" in text) == blind
+    assert ("frame 7, data of the client: It was lost." in text) != blind
+    assert ("A capture at the sender shows" in text) == blind
 
 
 def test_a_page_draws_the_end_that_retransmits_most() -> None:
@@ -316,5 +316,5 @@ def test_what_a_capture_holds_twice_or_lacks_is_said(made: Path) -> None:
     assert "captured twice" not in shown(found)
     document["connections"][0] |= {"captured_twice": 3, "missed_bytes": 1460, "vantage": "receiver"}
     told = shown(found)
-    assert "3 packets captured twice count once; 1460 bytes were acknowledged" in told
+    assert "3 packets were captured twice and count once; 1460 acknowledged" in told
     assert "Seen at the receiver" in told

@@ -100,13 +100,13 @@ def test_packets_of_the_heading_turn_table_v_red() -> None:
 def test_a_sender_that_does_otherwise_turns_checks_red() -> None:
     figure2, figure3, figure4 = (ALL[name] for name in ("fig2", "fig3", "fig4"))
     careful = reproduce(with_sender(figure2, "reno:careful"), runs=1, seed=1)
-    assert "Reno: fast retransmits in vain" in with_verdict(careful, "fail")
+    assert "Reno: spurious fast retransmits" in with_verdict(careful, "fail")
     detects = reproduce(with_sender(figure2, "reno:no-bugfix+frto"), runs=1, seed=1)
-    assert "Reno: held segments resent in vain" in with_verdict(detects, "fail")
+    assert "Reno: held segments resent unneeded" in with_verdict(detects, "fail")
     reckless = reproduce(with_sender(figure3, "reno:no-bugfix"), runs=1, seed=1)
     assert with_verdict(reckless, "fail") == {"Reno, careful bugfix: fast retransmits"}
     plain = reproduce(with_sender(figure4, "reno:careful"), runs=1, seed=1)
-    assert "Eifel, with timestamps: held segments resent in vain" in with_verdict(plain, "fail")
+    assert "Eifel, with timestamps: held segments resent unneeded" in with_verdict(plain, "fail")
 
 
 def test_a_threshold_too_low_turns_figure_5_red() -> None:

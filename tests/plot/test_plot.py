@@ -94,7 +94,7 @@ def test_legends_explain_what_is_there_and_nothing_else() -> None:
     chart = result(held_window("sack", frto=False)).plot.time_sequence(between=(6, 8))
     assert legends(chart) == {
         *("first transmission", "unneeded retransmission", "fast retransmit", "acknowledged"),
-        "window's edge",
+        "right edge of the window",
         *("cwnd", "ssthresh", "in flight", "RTO", "SRTT"),
     }
     outage = legends(result(burst("sack", frto=False, begins=0)).plot.time_sequence())
@@ -111,7 +111,7 @@ def test_the_windows_edge_is_drawn_in_a_strip_where_it_is_far() -> None:
     tape.ends(12.0)
     near = result(tape).plot.time_sequence()
     assert [panel["height"] for panel in near.to_dict()["vconcat"]] == [400]
-    assert len(data(near, "window's edge")) == 100
+    assert len(data(near, "right edge of the window")) == 100
 
 
 def test_the_receiver_sees_what_arrived() -> None:

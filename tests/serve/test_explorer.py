@@ -123,7 +123,7 @@ def test_a_packet_tells_its_story_to_the_pointer_and_to_the_keyboard(page: Page)
         if page.locator(".tip").is_visible():
             break
     story = page.locator(".tip").inner_text()
-    assert "sent again, for a timeout" in story
+    assert "retransmitted after a timeout" in story
     assert "the timeout at 2.078 s was spurious" in story
     assert "unneeded: an earlier copy had delivered all of it" in story
     assert "held by the link" in story
@@ -139,18 +139,18 @@ def test_a_packet_tells_its_story_to_the_pointer_and_to_the_keyboard(page: Page)
 def test_what_if_it_had_not_fired_or_the_sender_were_another(page: Page) -> None:
     page.locator('table[data-timeouts="newreno"] button[aria-label^="What if"]').click()
     told = page.locator('table[data-timeouts="newreno"] td.told').nth(1)
-    told.get_by_text("Had it not fired: the transfer").wait_for()
+    told.get_by_text("Without this timeout the transfer").wait_for()
     text = told.inner_text()
     assert "0.514 s sooner, with 31 segments fewer" in text
     assert "newreno+frto" in text
     assert "-30" in text
     told.locator(".branch[data-branch='']").wait_for()
     captions = told.locator("figcaption").all_inner_texts()
-    assert captions[:2] == ["newreno, as it was", "newreno, had it not fired"]
+    assert captions[:2] == ["newreno, the actual run", "newreno, if it had not fired"]
     without = told.locator("canvas").nth(1).screenshot()
     told.scroll_into_view_if_needed()
     keep(page, "what-if")
-    told.get_by_label("The run as it was, and as if").select_option("newreno+frto")
+    told.get_by_label("The actual run, and the run").select_option("newreno+frto")
     told.locator(".branch[data-branch='newreno+frto']").wait_for()
     assert told.locator("figcaption").nth(1).inner_text() == "newreno+frto from there on"
     assert told.locator("canvas").nth(1).screenshot() != without
@@ -230,7 +230,7 @@ def test_a_wrong_sender_and_a_wrong_value_are_told_where_they_are(page: Page) ->
     wrong = page.locator(".knob", has=page.locator("#rate")).locator(".fault")
     wrong.wait_for()
     assert 'found "fast"' in wrong.inner_text()
-    page.get_by_role("button", name="Rate: as the scenario has it").click()
+    page.get_by_role("button", name="Rate: restore the scenario's value").click()
     wrong.wait_for(state="hidden")
 
 

@@ -228,6 +228,6 @@ def test_a_phone_shows_all_of_a_table_and_a_finger_is_enough(
         page.touchscreen.tap(x, box["y"] + y)
         if tip(page).is_visible():
             break
-    assert "sent again, for a timeout" in tip(page).inner_text()
+    assert "retransmitted after a timeout" in tip(page).inner_text()
     keep(page, "phone-story")
     context.close()

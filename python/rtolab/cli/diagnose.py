@@ -35,7 +35,7 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
     capture: Annotated[
         list[str],
         typer.Argument(
-            metavar="CAPTURE", help="pcap or pcapng, also packed by gzip or zstd; - for stdin."
+            metavar="CAPTURE", help="pcap or pcapng, also compressed by gzip or zstd; - for stdin."
         ),
     ],
     *,
@@ -47,8 +47,8 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write a pcapng copy whose packets say in comments what was found; "
-            "a folder for several captures.",
+            help="Write a pcapng copy with the verdicts as packet comments; a folder for several "
+            "captures.",
         ),
     ] = None,
     parquet: Annotated[
@@ -62,8 +62,8 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
         bool,
         typer.Option(
             "--what-if",
-            help="Infer the path of the worst connection, and simulate other senders on it, and "
-            "Linux with other settings.",
+            help="Infer the path of the worst connection, and simulate other senders and Linux "
+            "settings on it.",
         ),
     ] = False,
     scenario_out: Annotated[
@@ -72,13 +72,13 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What each retransmission and each timeout in a capture was, and what it cost.
+    """Say whether each retransmission and timeout of a capture was necessary, and what it cost.
 
-    The verdicts are those of the engine's own detectors (`rtolab list detectors`); prototypes in
-    Python judge runs, not captures.
+    The verdicts are those of the engine's detectors (`rtolab list detectors`). Detectors written in
+    Python apply to runs, not to captures.
 
-    Exits with 1 if --fail-on says so, with 2 if a capture cannot be read to its end; what comes
-    before the damage is diagnosed.
+    Exit status: 1 if --fail-on finds more, 2 if a capture is damaged; the part before the damage is
+    diagnosed.
     """
     from rtolab.diagnosis import limits  # noqa: PLC0415
 

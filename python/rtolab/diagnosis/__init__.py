@@ -55,32 +55,32 @@ class Diagnosis:
 
     @property
     def passed_over(self) -> str:
-        """What of the capture could not be used, though it may be of TCP; empty if all was."""
+        """Packets that may be TCP and could not be used; empty if there are none."""
         skipped = self.document["skipped"]
         links = ", ".join(map(str, skipped["link_types"]))
         reasons = {
-            "fragments": "fragments of IP packets that never became whole",
-            "overlapping": "fragments of IP packets in which some overlap",
-            "malformed": "packets without a whole TCP header",
-            "untimed": "packets without a time",
+            "fragments": "fragments of IP packets that stayed incomplete",
+            "overlapping": "fragments of IP packets with overlaps",
+            "malformed": "packets without a complete TCP header",
+            "untimed": "packets without a timestamp",
             "unknown_link": f"packets of interfaces with unknown link types ({links})",
         }
-        told = [f"{skipped[key]} {reason}" for key, reason in reasons.items() if skipped[key]]
-        return "passed over: " + ", ".join(told) if told else ""
+        parts = [f"{skipped[key]} {reason}" for key, reason in reasons.items() if skipped[key]]
+        return "skipped: " + ", ".join(parts) if parts else ""
 
     @property
     def lacks(self) -> str:
-        """What the capture holds twice, or lacks; empty if each packet is there once."""
+        """What was captured twice or is missing; empty if each packet is there once."""
         connections = self.document["connections"]
         twice = sum(one["captured_twice"] for one in connections)
         missed = sum(one["missed_bytes"] for one in connections)
-        told = [f"{twice} packets captured twice count once"] if twice else []
-        told += [f"{missed} bytes were acknowledged that are not in the capture"] if missed else []
-        return "; ".join(told)
+        parts = [f"{twice} packets were captured twice and count once"] if twice else []
+        parts += [f"{missed} acknowledged bytes are not in the capture"] if missed else []
+        return "; ".join(parts)
 
     @cached_property
     def worst(self) -> list[Connection]:
-        """The connections, those that suffered most first."""
+        """The connections, the worst first."""
         return sorted(self.document["connections"], key=_suffering, reverse=True)
 
     def count(self, what: str) -> int:
@@ -124,7 +124,7 @@ COUNTED = ("spurious", "ack-lost", "genuine", "timeouts", "unneeded", "needed", 
 def diagnose(
     capture: str | Path, *, progress: Callable[[int, int], None] | None = None
 ) -> Diagnosis:
-    """Read a capture and judge what was sent again in it.
+    """Read a capture and judge its retransmissions.
 
     Args:
         capture: a pcap or pcapng file, as it is or packed by gzip or zstd; `-` for standard input.
@@ -152,8 +152,8 @@ def annotate(diagnosis: Diagnosis, out: Path) -> None:
         try:
             _rtolab.annotate(diagnosis.capture, unfinished, comments(diagnosis))
         except Error as error:
-            told = str(error).removeprefix(f"{unfinished}: ")
-            raise type(error)(f"{out}: {told}") from None
+            message = str(error).removeprefix(f"{unfinished}: ")
+            raise type(error)(f"{out}: {message}") from None
 
 
 def comments(diagnosis: Diagnosis) -> dict[int, str]:
@@ -198,6 +198,6 @@ def _of_retransmission(resent: Mapping[str, Any]) -> str:
 
 def _suffering(connection: Connection) -> tuple[float, ...]:
     resent = connection["retransmissions"]
-    in_vain = sum(one["len"] for one in resent if one["verdict"] == "unneeded")
+    unneeded = sum(one["len"] for one in resent if one["verdict"] == "unneeded")
     spurious = sum(one["class"] in ("spurious", "ack-lost") for one in connection["timeouts"])
-    return (spurious, in_vain, len(connection["timeouts"]), len(resent), -connection["number"])
+    return (spurious, unneeded, len(connection["timeouts"]), len(resent), -connection["number"])

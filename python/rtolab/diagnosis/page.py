@@ -55,9 +55,9 @@ def page(found: Sequence[Diagnosis]) -> str:
     frame = Path(__file__).parent.with_name("report.html").read_text(encoding="utf-8")
     head, rest = frame.split("<body>")
     script = rest[rest.index("<script>$bundle") :]
-    head = head.replace("published and measured", "what was sent again, and why")
+    head = head.replace("published and measured", "retransmissions and their causes")
     body = "\n".join(_capture(one, f"capture-{at}") for at, one in enumerate(found, 1))
-    template = Template(f"{head}<body>\n<h1>What was sent again, and why</h1>\n$body\n{script}")
+    template = Template(f"{head}<body>\n<h1>Retransmissions and their causes</h1>\n$body\n{script}")
     return template.substitute(body=body, bundle=_bundle())
 
 
@@ -80,14 +80,14 @@ def _capture(found: Diagnosis, name: str) -> str:
         f"<p>TCP packets: {summary['packets']}; connections: {summary['connections']}; "
         f"retransmissions: {summary['retransmissions']}.</p>"
     )
-    overview = _overview(shown, name) if shown else "<p>Nothing was sent again.</p>"
+    overview = _overview(shown, name) if shown else "<p>No retransmissions.</p>"
     head = f'<header class="paper"><h2>{title}</h2>{error}{counts}{overview}</header>'
     return "\n".join([head, *sections])
 
 
 def _overview(shown: Sequence[Mapping[str, Any]], name: str) -> str:
     """A row a connection, the worst first."""
-    counted = ("sent again: " + ", ".join(VERDICTS), "timeouts: " + ", ".join(CLASSES))
+    counted = ("retransmitted: " + ", ".join(VERDICTS), "timeouts: " + ", ".join(CLASSES))
     names = ("#", "client", "server", "seen at", *counted, "time lost (s)")
     body = "".join(
         _cells(
@@ -110,12 +110,12 @@ def _counts(rows: Sequence[Mapping[str, Any]], key: str, names: Sequence[str]) -
     return ", ".join(str(sum(row[key] == name for row in rows)) for name in names)
 
 
-def _what_if(told: Mapping[str, Any]) -> str:
+def _what_if(found: Mapping[str, Any]) -> str:
     """Other senders, and Linux with other settings, on the path of the worst connection."""
-    if "error" in told:
-        return f"<section><h3>What if</h3><p>{escape(told['error'])}.</p></section>"
-    senders = [(one["sender"], one) for one in told["senders"]]
-    settings = [(one["setting"], one) for one in told["linux"]]
+    if "error" in found:
+        return f"<section><h3>What if</h3><p>{escape(found['error'])}.</p></section>"
+    senders = [(one["sender"], one) for one in found["senders"]]
+    settings = [(one["setting"], one) for one in found["linux"]]
     tables = "".join(
         _table(
             (what, *NAMES_OF_OUTCOMES), "".join(_cells(*row) for row in outcomes(rows)), "numbers"
@@ -123,8 +123,8 @@ def _what_if(told: Mapping[str, Any]) -> str:
         for what, rows in (("another sender", senders), ("Linux", settings))
     )
     return (
-        f"<section><h3>What if: connection {told['connection']}</h3>"
-        f"<p>{escape(agreement(told))}</p>{tables}</section>"
+        f"<section><h3>What if: connection {found['connection']}</h3>"
+        f"<p>{escape(agreement(found))}</p>{tables}</section>"
     )
 
 
@@ -134,7 +134,7 @@ def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None, an
         "sender": "at the sender",
         "receiver": "at the receiver",
         "between": "between the ends",
-        "unknown": "where, it does not show",
+        "unknown": "at an unknown place",
     }[one["vantage"]]
     stories = "".join(
         f"<li>At {begins(one, episode)}: {escape(episode['story'])}</li>"
@@ -183,11 +183,11 @@ def _picture(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> Figure:
     view = _view(one, packets)
     chart = styled(
         stacked([sequence(Seen.at(view, "sender"), DELAYED_S, labelled=True)]),
-        view.title("packets as the capture has them"),
+        view.title("packets as captured"),
     )
     spec = json.dumps(chart.to_dict(validate=False)).encode()
     packed = base64.b64encode(gzip.compress(spec, mtime=0)).decode()
-    caption = "Packets by their verdicts; shaded, where nothing was acknowledged."
+    caption = "Packets by verdict; shaded: no acknowledgment arrived."
     return Figure(f"connection {one['number']}", caption, packed)
 
 
@@ -241,13 +241,11 @@ def _view(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> View:
     )
     heading = f"{one['client']} and {one['server']}"
     span = (packets[0]["t"], packets[-1]["t"])
-    return View(
-        heading, f"what the {sender} sends", segments, timeouts, pl.DataFrame(), stalls, span
-    )
+    return View(heading, f"data of the {sender}", segments, timeouts, pl.DataFrame(), stalls, span)
 
 
 def _drawn(one: Mapping[str, Any]) -> str:
-    """Which end's data: of the one that sent more again, or else of the one that sends most."""
+    """The end with more retransmissions, or else the one that sends most."""
     again = Counter(resent["from"] for resent in one["retransmissions"])
     return max(("client", "server"), key=lambda end: (again[end], end == one["sender"]))
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from rtolab.diagnosis import Diagnosis
 
 STORIES = 3
-"""Episodes told of a connection."""
+"""Episodes shown of a connection."""
 
 BLIND = {
-    "receiver": "Seen at the receiver: which copies came shows here, why they were sent again "
-    "does not. A capture at the sender tells.",
-    "unknown": "Where this was captured does not show: what rests on times may be wrong.",
+    "receiver": "Captured at the receiver: it shows which copies arrived, and not why they were "
+    "retransmitted. A capture at the sender shows both.",
+    "unknown": "The place of this capture is unknown: verdicts that rest on times may be wrong.",
 }
-"""What is not told of a connection, by where it was seen."""
+"""What a capture cannot show of a connection, by its vantage."""
 
 
 def diagnosis(found: Diagnosis, top: int) -> RenderableType:
@@ -46,31 +46,31 @@ def diagnosis(found: Diagnosis, top: int) -> RenderableType:
         lines.append(_connections(shown))
         lines += [_stories(one) for one in shown]
     else:
-        lines.append(Text("nothing was sent again"))
+        lines.append(Text("no retransmissions"))
     return Group(*lines)
 
 
-def what_if(told: Mapping[str, Any]) -> RenderableType:
-    """What other senders would have done; or why that is not known."""
-    if "error" in told:
-        return Text(told["error"])
-    title = Text(f"What if: connection #{told['connection']}", "bold")
-    others = _outcomes("another sender", [(one["sender"], one) for one in told["senders"]])
-    settings = [(one["setting"], one) for one in told["linux"]]
-    return Group(title, Text(agreement(told)), others, _outcomes("Linux", settings))
+def what_if(found: Mapping[str, Any]) -> RenderableType:
+    """What other senders would have done, or why that is unknown."""
+    if "error" in found:
+        return Text(found["error"])
+    title = Text(f"What if: connection #{found['connection']}", "bold")
+    others = _outcomes("another sender", [(one["sender"], one) for one in found["senders"]])
+    settings = [(one["setting"], one) for one in found["linux"]]
+    return Group(title, Text(agreement(found)), others, _outcomes("Linux", settings))
 
 
-def agreement(told: Mapping[str, Any]) -> str:
-    """How well the simulation repeats what was captured."""
-    captured, nearest = told["captured"], told["nearest"]
+def agreement(found: Mapping[str, Any]) -> str:
+    """How well the simulation agrees with the capture."""
+    captured, nearest = found["captured"], found["nearest"]
     said = (
         f"Captured: {captured['unneeded']} unneeded and {captured['needed']} needed "
         f"retransmissions, {captured['unknown']} unknown, {captured['elapsed_s']:.3f} s. "
         f"Simulated over the path inferred: {nearest['unneeded']} and {nearest['needed']}, "
         f"{_seconds(nearest['elapsed_s'])} s, by {_named(nearest)}."
     )
-    if not told["agrees"]:
-        said += " They do not agree: what follows is of another path than the capture's."
+    if not found["agrees"]:
+        said += " They do not agree: the tables below describe another path than the capture's."
     return said
 
 
@@ -113,7 +113,7 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
     table.add_column("#", justify="right")
     table.add_column("client and server", overflow="fold")
     table.add_column("seen at")
-    table.add_column("sent again\n" + " /\n".join(VERDICTS), justify="right")
+    table.add_column("retransmitted\n" + " /\n".join(VERDICTS), justify="right")
     table.add_column("timeouts\n" + " /\n".join(CLASSES), justify="right")
     table.add_column("time lost\n(s)", justify="right")
     for one in shown:
@@ -145,24 +145,24 @@ def _stories(one: Mapping[str, Any]) -> RenderableType:
     for episode in one["episodes"][:STORIES]:
         at = f"{begins(one, episode)}: "
         lines.append(Text.assemble((f"#{one['number']} {at}", "bold"), episode["story"]))
-    resent = any(again["from"] == one["sender"] for again in one["retransmissions"])
-    if resent and one["vantage"] in BLIND:
+    has_resent = any(resent["from"] == one["sender"] for resent in one["retransmissions"])
+    if has_resent and one["vantage"] in BLIND:
         lines.append(Text.assemble((f"#{one['number']} ", "bold"), BLIND[one["vantage"]]))
     left = len(one["episodes"]) - STORIES
     if left > 0:
         lines.append(Text(f"#{one['number']} and {left} more episodes", "dim"))
     for habit in one["habits"]:
         frames = ", ".join(str(frame) for frame in habit["frames"][:5])
-        told = f"the {habit['from']} {habit['about']} (frames {frames})"
-        lines.append(Text.assemble((f"#{one['number']} ", "bold"), told))
+        about = f"the {habit['from']} {habit['about']} (frames {frames})"
+        lines.append(Text.assemble((f"#{one['number']} ", "bold"), about))
     if one["stack"]:
         lines.append(Text.assemble((f"#{one['number']} ", "bold"), of_stack(one)))
     return Padding(Group(*lines), (0, 0, 0, 2))
 
 
 def begins(one: Mapping[str, Any], episode: Mapping[str, Any]) -> str:
-    """When an episode begins, and whose it is where that is not the end that sends most."""
-    whose = "" if episode["from"] == one["sender"] else f", what the {episode['from']} sends"
+    """When an episode begins, and its sender if that is not the end that sends most."""
+    whose = "" if episode["from"] == one["sender"] else f", data of the {episode['from']}"
     return f"{episode['start']:.3f} s, frame {episode['frames'][0]}{whose}"
 
 
@@ -171,8 +171,9 @@ def of_stack(one: Mapping[str, Any]) -> str:
     stack = one["stack"]
     *others, last = stack["systems"]
     if others:
-        may = f"may be {', '.join(others)} or {last}, which this does not tell apart"
-        said = f"{may} (frame {stack['frame']})"
+        said = (
+            f"may be {', '.join(others)} or {last}; their SYNs look alike (frame {stack['frame']})"
+        )
     else:
         sure = f"{100 * stack['confidence']:.0f} % sure"
         said = f"looks like {last} ({sure}, frame {stack['frame']})"

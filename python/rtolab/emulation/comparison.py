@@ -38,7 +38,7 @@ class Transfer:
     Attributes:
         time_s: from the first SYN to the last connection's end; `None` if one did not end.
         retransmissions: of all kinds.
-        unneeded: those of them that were in vain.
+        unneeded: those of them that were unneeded.
         timeouts: expiries of the timer.
         fast_retransmits: entries into recovery.
         undone: timeouts and fast retransmits that the sender took back.

@@ -55,7 +55,7 @@ def largest_step(trace: Trace, timeout: Timeout) -> float | None:
 
 
 def unneeded_from(trace: Trace, timeout: Timeout) -> float:
-    """Retransmissions in vain, the timeout's own among them."""
+    """Unneeded retransmissions, the timeout's own among them."""
     return sum(data.unneeded for data in trace.retransmitted(timeout.at))
 
 

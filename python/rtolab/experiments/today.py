@@ -60,7 +60,7 @@ def of_tcp(metric: Metric) -> Metric:
     return Metric(metric.name, metric.label, metric.unit, total, metric.digits)
 
 
-EXPIRED, FAST, RESENT, VAIN, GONE = COUNTS = tuple(
+EXPIRED, FAST, RESENT, UNNEEDED, GONE = COUNTS = tuple(
     of_tcp(metric)
     for metric in (
         TIMEOUTS,
@@ -128,9 +128,7 @@ class Place:
             ),
             metrics=(self.speed, *COUNTS),
             checks=self.checks,
-            assumptions=(
-                taken("senders", "profile linux", "as Linux 6 is set unless told otherwise"),
-            ),
+            assumptions=(taken("senders", "profile linux", "as Linux 6 is set by default"),),
             runs=self.runs,
             quick_runs=2 if self.endless else FEW,
             endless=self.endless,
@@ -147,19 +145,19 @@ PLACES = (
     Place(
         "go-back-n",
         "delays2001-hold",
-        "Ten seconds of silence, and all is sent again",
+        "Ten seconds of silence, and the whole window is retransmitted",
         "Gurtov 2001, sections 4 and 5",
-        "What is outstanding is sent again, and a needless fast retransmit follows.",
+        "The sender retransmits all outstanding data; a spurious fast retransmit follows.",
         (
             Variant("newreno:less-careful", "NewReno of Linux 2.2"),
             Variant("newreno:careful", "NewReno of Linux 2.4"),
         ),
         runs=1,
         checks=(
-            has("linux", VAIN, Bounds(high=1), 1),
+            has("linux", UNNEEDED, Bounds(high=1), 1),
             has("linux", FAST, Bounds(0, 0), 1),
-            has("linux @ no probes", VAIN, Bounds(high=1), 1),
-            has("linux @ none of them", VAIN, Bounds(low=15), 1),
+            has("linux @ no probes", UNNEEDED, Bounds(high=1), 1),
+            has("linux @ none of them", UNNEEDED, Bounds(low=15), 1),
         ),
     ),
     Place(
@@ -167,11 +165,11 @@ PLACES = (
         "frto2002-delays",
         "Sudden delays on a slow wireless link",
         "report C-2002-07, table 1",
-        "Most retransmissions are needless; F-RTO and Eifel avoid them.",
+        "Most retransmissions are unneeded; F-RTO and Eifel avoid them.",
         (CONVENTIONAL, SACK, FRTO, EIFEL),
         checks=(
-            has("linux", VAIN, Bounds(high=8)),
-            has("linux @ none of them", VAIN, Bounds(low=20)),
+            has("linux", UNNEEDED, Bounds(high=8)),
+            has("linux @ none of them", UNNEEDED, Bounds(low=20)),
             has("linux", GONE, Bounds(low=30)),
             against("sack", TIME, Bounds(high=1, strict=True)),
             against("sack+frto", TIME, Bounds(low=1, strict=True)),
@@ -207,7 +205,7 @@ PLACES = (
         "arq2002-lan",
         "A link that retransmits for itself, out of order",
         "Pan, Mark and Shen 2002, figures 8 and 10",
-        "Overtaken packets are taken for lost, unless duplicates are reported and undone.",
+        "Reordered packets are marked lost, unless duplicates are reported and undone.",
         (
             Variant("reno", "Reno of 2002"),
             Variant("sack:ns2", "SACK of 2002"),

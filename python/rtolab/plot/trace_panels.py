@@ -25,7 +25,7 @@ DELAYED_S = 0.5
 """A packet that the link held longer than this is marked as delayed, in s."""
 
 FITS = 0.4
-"""The window's edge may take so much of the height that the packets take."""
+"""The right edge of the window may take this share of the height that the packets take."""
 
 LOST = ("queue", "error", "outage", "script")
 
@@ -45,13 +45,13 @@ class Look:
 FIRST = Look("first transmission", BLUE, "circle", 22)
 NEEDED = Look("needed retransmission", GREEN, "triangle-up", 80)
 UNNEEDED = Look("unneeded retransmission", VERMILION, "diamond", 80)
-UNTOLD = Look("retransmission of which it does not tell", GREY, "square", 60)
+UNKNOWN = Look("retransmission, need unknown", GREY, "square", 60)
 DELAYED = Look("delayed by the link", PURPLE, "circle", 130, filled=False)
 DROPPED = Look("lost", BLACK, CROSS, 70, filled=False)
-PACKETS = (FIRST, NEEDED, UNNEEDED, UNTOLD, DELAYED, DROPPED)
+PACKETS = (FIRST, NEEDED, UNNEEDED, UNKNOWN, DELAYED, DROPPED)
 
 ACKED = Look("acknowledged", BLACK)
-EDGE = Look("window's edge", ORANGE, dash=(6, 3))
+EDGE = Look("right edge of the window", ORANGE, dash=(6, 3))
 SACKED = Look("SACK block", SKY)
 LINES = (ACKED, EDGE, SACKED)
 
@@ -114,7 +114,7 @@ def rows(frame: pl.DataFrame) -> alt.InlineData:
 
 
 def tips(*fields: str) -> list[alt.Tooltip]:
-    """What is told of a mark under the pointer; altair takes far longer over bare names."""
+    """The tooltip of a mark; altair takes far longer over bare names."""
     return [alt.Tooltip(field) for field in fields]
 
 
@@ -136,7 +136,7 @@ class Seen:
         return cls(view, data, acks)
 
     def ends(self) -> tuple[float, float]:
-        """The lowest and the highest sequence number shown, without the window's edge."""
+        """The lowest and the highest sequence number shown, of data and ACKs."""
         data, steps = self.view.shown(self.data), self.view.steps(self.acks)
         ends = [*data["seq"], *(data["seq"] + data["len"]), *steps["ack"]]
         return (min(ends), max(ends)) if ends else (0, 1)
@@ -229,7 +229,7 @@ def _packets(data: pl.DataFrame, delayed_s: float) -> pl.DataFrame:
         .when(pl.col("unneeded"))
         .then(pl.lit(UNNEEDED.name))
         .when(pl.col("fate") == "unknown")
-        .then(pl.lit(UNTOLD.name))
+        .then(pl.lit(UNKNOWN.name))
         .otherwise(pl.lit(NEEDED.name))
     )
     columns = data.select("at_s", "seq", "len", "fate", "held_s", "retransmission", "unneeded")

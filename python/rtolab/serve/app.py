@@ -144,7 +144,7 @@ class Explorer:
         return await self._ask("run", await self._asked(request), BINARY)
 
     async def what_if(self, request: Request) -> Response:
-        """What would have come of a timeout otherwise."""
+        """The counterfactuals of a timeout."""
         given = await self._json(request)
         return await self._ask("what_if", read_what_if(given, self.limits))
 
@@ -162,7 +162,7 @@ class Explorer:
         return await self._ask("download", asked, DOWNLOADS[kind])
 
     async def capture(self, request: Request) -> Response:
-        """What was sent again in a capture, and why."""
+        """The retransmissions of a capture and their causes."""
         return await self._diagnosed("diagnose", request, BINARY)
 
     async def capture_page(self, request: Request) -> Response:

@@ -8,7 +8,7 @@ from rtolab.serve.runs import Asked, disturbances, sender_seen, simulate, write
 
 
 def branch(asked: Asked) -> bytes:
-    """The run as it was and as it would have been, as pictures want them.
+    """The actual run and the alternative, as figures need them.
 
     Raises:
         Error: what is wrong; there is no such timeout.
@@ -34,8 +34,8 @@ def branch(asked: Asked) -> bytes:
         raise Error(f"no timeout at {asked['at_s']} s; run again, and choose one of the table")
     changed = Result(original.scenario, outcome, runs=1, traced=True)
     packing = Packing()
-    otherwise = f"{other} from there on" if other else f"{sender}, had it not fired"
-    runs = [(f"{sender}, as it was", original), (otherwise, changed)]
+    alternative = f"{other} from there on" if other else f"{sender}, if it had not fired"
+    runs = [(f"{sender}, the actual run", original), (alternative, changed)]
     senders = [
         sender_seen(result, (flow, asked), packing) | {"name": name} for name, result in runs
     ]

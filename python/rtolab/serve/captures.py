@@ -43,14 +43,14 @@ CAUSES = {
 
 
 def diagnose(asked: Mapping[str, Any]) -> bytes:
-    """What was sent again in a capture, and why; as the page draws it.
+    """The retransmissions of a capture and their causes, as the page draws them.
 
     Raises:
         Error: it is no capture.
     """
     found = _read(asked)
     shown = [one for one in found.worst if one["retransmissions"] or one["habits"]]
-    # A capture in which nothing was sent again is drawn all the same.
+    # A capture without retransmissions is drawn all the same.
     drawn = shown[:DRAWN] or found.worst[:1]
     traces = _traces(found, [one["number"] for one in drawn], asked["packets"])
     packing = Packing()

@@ -89,7 +89,7 @@ FIG5 = experiment(
         ),
     ),
     note="without local retransmission the damaged packets are traffic, too, and the end hosts "
-    "resend them: so both lose the PER, and the difference is what is sent twice in vain",
+    "resend them: so both lose the PER, and the difference is the unneeded copies",
 )
 
 

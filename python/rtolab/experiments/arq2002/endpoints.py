@@ -248,7 +248,7 @@ CLAIM = experiment(
     title="With local retransmission timeouts are rare, dupacks are what matters",
     source=f"{PAPER}, 5 and 6",
     says="Spurious timeouts are rare with local retransmission, because the timeout is "
-    "conservative; spurious dupacks cause most of the needless retransmissions.",
+    "conservative; spurious dupacks cause most of the unneeded retransmissions.",
     did="Reno with local retransmission at 10, 50 and 100 ms: fast retransmits less ten times the "
     "timeouts, which is above 0 if there are more than ten of them for every timeout.",
     variants=tuple(on(per, delay)("arq") for delay in DELAYS for per in CLAIM_PERS),

@@ -49,7 +49,7 @@ class Setting:
 
     Attributes:
         per: the average raw packet error rate, in percent.
-        local: are damaged packets sent again?
+        local: are damaged packets retransmitted on the link?
         delay: of the downlink, in ms; the uplink's is twice as long.
         rate: of the downlink, in kbit/s; the uplink's is a quarter.
         bad_ms: how long the bad state lasts on average.

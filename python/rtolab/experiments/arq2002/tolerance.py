@@ -70,7 +70,7 @@ FIG11 = experiment(
     title="Throughput and retransmissions with D-SACK",
     source=f"{PAPER}, 5.3 and Figure 11",
     says="At the longest delay and with the finest timer, local retransmission alone gains "
-    "little. With D-SACK, which tells the sender that a retransmission was in vain so that it can "
+    "little. With D-SACK, which tells the sender that a retransmission was unneeded so that it can "
     "undo what it did to its window, throughput increases dramatically, and most of the impact of "
     "spurious dupacks is gone.",
     did="SACK at 384 kbit/s and 100 ms with a clock of 10 ms; the sender with D-SACK restores "

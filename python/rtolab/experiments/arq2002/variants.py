@@ -114,7 +114,7 @@ def to_reno(sender: Sender) -> tuple[Check, Check]:
             lambda measured: 100 * (min(ratio.value for ratio in ratios(measured)) - 1),
             {RUNS: Bounds(low=-6)},
             explained="at a PER of 10 % only, far beyond the 0.1 to 1 % of which the text speaks: "
-            "after a fast retransmit in vain the ACK of the late original is a partial one, and "
+            "after a spurious fast retransmit the ACK of the late original is a partial one, and "
             "NewReno resends a segment a round trip that was not lost until the whole window is "
             "acknowledged; Reno leaves at that ACK. In ns-2.35 itself it is -6.1 %",
         ),

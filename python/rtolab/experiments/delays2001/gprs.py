@@ -76,8 +76,8 @@ def gprs() -> tuple[Experiment, ...]:
             variants=(WINDOWS_98, WINDOWS_NT),
             metrics=METRICS,
             checks=(
-                nt.within(Bounds(low=10), "resent in vain", unneeded_from),
-                win.within(Bounds(low=10), "resent in vain", unneeded_from),
+                nt.within(Bounds(low=10), "unneeded retransmissions", unneeded_from),
+                win.within(Bounds(low=10), "unneeded retransmissions", unneeded_from),
                 nt.within(Bounds(low=2), BEYOND, overruns),
                 win.within(Bounds(low=2), BEYOND, overruns),
             ),

@@ -48,7 +48,7 @@ HICCUP = (
         "a delay of 13 s; when is read from the text's times",
     ),
     assumed("tcp.mss", "256 B", "as in section 5"),
-    assumed("receiver.buffer", "2560 B", "ten segments: ten needless retransmissions"),
+    assumed("receiver.buffer", "2560 B", "ten segments: ten unneeded retransmissions"),
     assumed("receiver.ack_every", "1", "Figure 1: ACKs come one by one"),
     assumed("receiver.sack", "false", "BSDi 3.0 had none"),
     *BSD_TIMER,
@@ -77,8 +77,8 @@ def derive(measured: Measured) -> list[Value]:
     outstanding = outstanding_at_first_duplicate(both[1], both[1].timeouts_from(HOLD_AT)[0])
     rule = None if outstanding is None else outstanding - 1
     return [
-        Value("reno", "Resent in vain by going back, Reno", gone_back, 10, digits=0),
-        Value("more", "Resent in vain besides by NewReno", float(newreno - reno), 5, digits=0),
+        Value("reno", "Unneeded, resent by going back, Reno", gone_back, 10, digits=0),
+        Value("more", "Unneeded besides these, NewReno", float(newreno - reno), 5, digits=0),
         Value("rule", "Outstanding at the first duplicate, less one", rule, 5, digits=0),
         Value("grows", "Growth by NewReno", (gone_back + newreno - reno) / gone_back, 1.5),
     ]
@@ -105,8 +105,8 @@ def hiccups() -> tuple[Experiment, ...]:
             ),
             variants=(RENO,),
             checks=(
-                reno.exactly(10, "outstanding segments resent in vain", resent_before_fast),
-                reno.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
+                reno.exactly(10, "outstanding segments resent unneeded", resent_before_fast),
+                reno.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
                 reno.exactly(
                     6, "outstanding at the first duplicate", outstanding_at_first_duplicate
                 ),
@@ -120,11 +120,11 @@ def hiccups() -> tuple[Experiment, ...]:
         ),
         hold_experiment(
             id="delays2001/section-4.1",
-            title="NewReno adds half as many needless retransmissions",
+            title="NewReno adds half as many unneeded retransmissions",
             source="Gurtov 2001, section 4.1",
             says=(
                 "ACKs after the spurious fast retransmit look partial to NewReno, which resends a "
-                "segment for each: 15 in vain in place of 10, with six outstanding at the first "
+                "segment for each: 15 unneeded in place of 10, with six outstanding at the first "
                 "duplicate ACK."
             ),
             did="Figure 1 with NewReno beside Reno.",
@@ -138,7 +138,7 @@ def hiccups() -> tuple[Experiment, ...]:
                     {1: Bounds(0, 0)},
                 ),
                 derived("growth by NewReno", "ratio", {1: Bounds(1.3, 1.7)}, of="grows"),
-                newreno.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
+                newreno.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
                 ALL_COMPLETE,
             ),
             assumptions=HICCUP,
@@ -157,7 +157,7 @@ def hiccups() -> tuple[Experiment, ...]:
             variants=(SILENT, NEWRENO),
             checks=(
                 After(SILENT, HOLD_AT).within(
-                    Bounds(low=2), "fast retransmits in vain", unneeded_fast_retransmits
+                    Bounds(low=2), "spurious fast retransmits", unneeded_fast_retransmits
                 ),
                 ALL_COMPLETE,
             ),

@@ -73,7 +73,7 @@ def remedies() -> tuple[Experiment, ...]:
                 careful.exactly(0, "fast retransmits", fast_retransmits),
                 less.exactly(1, "fast retransmits", fast_retransmits),
                 careful.within(Bounds(0, 1), "outstanding segments not resent", left_alone),
-                careful.exactly(0, "resent in vain besides", resent_besides),
+                careful.exactly(0, "unneeded retransmissions besides", resent_besides),
             ),
             (SACK_OFF,),
             title="The careful bugfix",
@@ -100,8 +100,8 @@ def remedies() -> tuple[Experiment, ...]:
         remedy(
             "c",
             (
-                eifel.exactly(1, "resent in vain", unneeded_from),
-                frto.exactly(1, "resent in vain", unneeded_from),
+                eifel.exactly(1, "unneeded retransmissions", unneeded_from),
+                frto.exactly(1, "unneeded retransmissions", unneeded_from),
                 ratio(
                     "time, Eifel / F-RTO",
                     TIME,
@@ -114,7 +114,7 @@ def remedies() -> tuple[Experiment, ...]:
             title="Eifel",
             says=(
                 "It tells the original's ACK from the retransmission's and avoids all "
-                "needless retransmissions but the first."
+                "unneeded retransmissions but the first."
             ),
             did="NewReno with Eifel; and with F-RTO, which came a year later.",
             variants=(CAREFUL, EIFEL, FRTO),
@@ -124,7 +124,7 @@ def remedies() -> tuple[Experiment, ...]:
             (
                 expires.within(
                     Bounds(high=1),
-                    "resent in vain",
+                    "unneeded retransmissions",
                     unneeded_from,
                     note="the segment that was being sent when the hold began does not expire",
                 ),
@@ -161,5 +161,5 @@ def remedies() -> tuple[Experiment, ...]:
 
 
 def resent_besides(trace: Trace, timeout: Timeout) -> float:
-    """Retransmissions in vain beyond one of each segment resent by going back."""
+    """Unneeded retransmissions beyond one of each segment resent by going back."""
     return unneeded_from(trace, timeout) - resent_before_fast(trace, timeout)

@@ -90,7 +90,7 @@ def first_retransmission(_trace: Trace, timeout: Timeout) -> float:
 
 
 def resent_before_fast(trace: Trace, timeout: Timeout) -> float:
-    """Segments resent in vain before the first fast retransmit, each counted once."""
+    """Segments resent unneeded before the first fast retransmit, each counted once."""
     fast = trace.fast_retransmits_from(timeout.at)
     end = fast[0].at if fast else float("inf")
     return len({data.seq for data in trace.retransmitted(timeout.at, end) if data.unneeded})

@@ -76,12 +76,12 @@ def seconds(variant: Variant, low: float, high: float, published: str, **parts: 
 
 
 def more_than(variant: Variant, other: Variant) -> Check:
-    """Retransmissions in vain beyond the other's."""
-    vain = next(metric for metric in METRICS if metric.name == "unneeded")
+    """Unneeded retransmissions beyond the other's."""
+    unneeded = next(metric for metric in METRICS if metric.name == "unneeded")
     return difference(
-        f"resent in vain, {variant.label} - {other.label}",
-        (variant.key, vain),
-        (other.key, vain),
+        f"unneeded retransmissions, {variant.label} - {other.label}",
+        (variant.key, unneeded),
+        (other.key, unneeded),
         {1: Bounds(9, 9)},
     )
 
@@ -132,7 +132,7 @@ def windows_checks() -> tuple[Check, ...]:
     """Figure 7."""
     system = After(WINDOWS_98, HOLD_AT)
     return (
-        system.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
+        system.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
         seconds(WINDOWS_98, 150, 230, "published 191", explained=UNKNOWN),
         ratio(
             "time, Windows 98 / Linux 2.4.0: slower",
@@ -188,7 +188,7 @@ def conclusion_derived(measured: Measured) -> list[Value]:
     return [
         Value(
             "increase",
-            "resent in vain, NewReno's spurious fast recovery / without it",
+            "unneeded retransmissions, NewReno's spurious fast recovery / without it",
             more / less,
             published=1.5,
         )
@@ -259,9 +259,9 @@ def systems() -> tuple[Experiment, ...]:
             8,
             LINUX_22,
             "A spurious fast retransmit and NewReno's retransmissions, one old and one new segment "
-            "for each partial ACK: nine more in vain, and a pause of 10 s. 115 s in all.",
+            "for each partial ACK: nine more unneeded, and a pause of 10 s. 115 s in all.",
             (
-                linux_22.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
+                linux_22.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
                 more_than(LINUX_22, LINUX_24),
                 seconds(LINUX_22, 112, 118, "published 115"),
                 linux_22.within(Bounds(low=3.5), "longest pause after it, s", longest_pause),
@@ -354,7 +354,7 @@ def systems() -> tuple[Experiment, ...]:
             derive=conclusion_derived,
             checks=(
                 derived(
-                    "resent in vain, NewReno / without its fast recovery",
+                    "unneeded retransmissions, NewReno / without its fast recovery",
                     "ratio",
                     {1: Bounds(1.3, 1.7)},
                     of="increase",
@@ -362,7 +362,9 @@ def systems() -> tuple[Experiment, ...]:
                 After(FREEBSD, HOLD_AT).within(
                     Bounds(low=1), "timeouts in fast recovery", in_fast_recovery
                 ),
-                After(LINUX_24, HOLD_AT).exactly(16, "resent in vain", resent_before_fast),
+                After(LINUX_24, HOLD_AT).exactly(
+                    16, "unneeded retransmissions", resent_before_fast
+                ),
             ),
             assumptions=(*HOLD, SACK_OFF, taken("half", "1.3 to 1.7", "the paper says roughly")),
             shown=(0.0, 70.0),

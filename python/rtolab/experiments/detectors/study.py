@@ -157,8 +157,8 @@ SAYS = (
 )
 
 DID = (
-    "Every detector judges every timeout of one sender that goes back N and does nothing about "
-    "what it is told; those with a forward step judge a sender each that takes it, and does "
+    "Every detector judges every timeout of one sender that uses go-back-N and ignores their "
+    "verdicts; those with a forward step judge a sender each that takes it, and does "
     "nothing either. The truth of a timeout comes from a copy of the run in which the timer did "
     "not expire. Timeouts of one segment in a row are one chain, judged by its first."
 )

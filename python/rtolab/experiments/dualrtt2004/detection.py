@@ -84,8 +84,8 @@ def figure4_checks() -> tuple[Check, ...]:
         eifel.within(around(34.1), "first timeout, s", lambda *at: timed_out(0, *at)),
         eifel.within(around(40.5), "second timeout, s", lambda *at: timed_out(1, *at)),
         eifel.exactly(2, "time between them / RTO before", backed_off),
-        eifel.exactly(2, "held segments resent in vain", unneeded_of_held),
-        eifel.exactly(0, "fast retransmits in vain", unneeded_fast_retransmits),
+        eifel.exactly(2, "held segments resent unneeded", unneeded_of_held),
+        eifel.exactly(0, "spurious fast retransmits", unneeded_fast_retransmits),
         eifel.exactly(0, "segments resent on the first ACK", retransmitted_on_first_ack),
         eifel.within(around(42.9), "new data leave, s", detected_at),
         eifel.within(Bounds(1, 1.05), "window then / window before the timeouts", restored),
@@ -99,7 +99,7 @@ def figure5_checks() -> tuple[Check, ...]:
     for variant in variants:
         dualrtt = After(variant, HOLD_AT)
         checks += [
-            dualrtt.exactly(4, "held segments resent in vain", unneeded_of_held),
+            dualrtt.exactly(4, "held segments resent unneeded", unneeded_of_held),
             dualrtt.exactly(2, "segments resent on the first ACK", retransmitted_on_first_ack),
             dualrtt.exactly(0, "new segments on the first ACK", new_on_first_ack),
             dualrtt.exactly(HELD[1] + 1, "first new segment on the second", first_new),
@@ -108,7 +108,7 @@ def figure5_checks() -> tuple[Check, ...]:
         ]
     quiet = [After(v, HOLD_AT).exactly(0, "fast retransmits", fast_retransmits) for v in variants]
     trap = [
-        After(v, HOLD_AT).exactly(1, "fast retransmits in vain", unneeded_fast_retransmits)
+        After(v, HOLD_AT).exactly(1, "spurious fast retransmits", unneeded_fast_retransmits)
         for v in (FORGOTTEN, NO_BUGFIX)
     ]
     return (*checks, *quiet[:2], *(_not_printed(check) for check in quiet[2:]), *trap)
@@ -207,7 +207,7 @@ DETECTION = (
         checks=(
             found(LOW),
             found(KEPT),
-            After(LOW, HOLD_AT).exactly(21, "held segments resent in vain", unneeded_of_held),
+            After(LOW, HOLD_AT).exactly(21, "held segments resent unneeded", unneeded_of_held),
         ),
     ),
     hold_experiment(

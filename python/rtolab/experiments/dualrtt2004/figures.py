@@ -88,7 +88,7 @@ def answered(trace: Trace, timeout: Timeout) -> float | None:
 
 
 def unneeded_of_held(trace: Trace, timeout: Timeout) -> float:
-    """Retransmissions in vain of the segments outstanding at the timeout."""
+    """Unneeded retransmissions of the segments outstanding at the timeout."""
     held = set(trace.outstanding(timeout))
     return sum(data.unneeded for data in trace.retransmitted(timeout.at) if data.seq in held)
 
@@ -129,7 +129,7 @@ def go_back_n(variant: Variant) -> list[Check]:
         reno.within(around(42.14), "second timeout, s", lambda *at: timed_out(1, *at)),
         reno.exactly(2, "time between them / RTO before", backed_off),
         reno.within(around(42.90), "ACK of the original, s", answered),
-        reno.exactly(21, "held segments resent in vain", unneeded_of_held),
+        reno.exactly(21, "held segments resent unneeded", unneeded_of_held),
     ]
 
 
@@ -167,7 +167,7 @@ def figure2_checks() -> list[Check]:
     return [
         printed_timeout(),
         *go_back_n(RENO),
-        reno.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
+        reno.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
         reno.exactly(HELD[1] + 1, "segment of the first", fast_retransmitted),
         reno.within(around(45.80), "first fast retransmit, s", fast_retransmitted_at),
         reno.within(Bounds(0.4, 0.6), "ssthresh after it / window before", halved),

@@ -227,7 +227,7 @@ ROUND_TRIPS = (
         checks=table3_checks(),
         assumptions=(
             *SET_B,
-            taken("the run of Table III", "one that goes back N", "its NRTTs go on to 44.6 s"),
+            taken("the run of Table III", "one that uses go-back-N", "its NRTTs go on to 44.6 s"),
         ),
     ),
 )

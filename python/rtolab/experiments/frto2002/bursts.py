@@ -130,7 +130,7 @@ BURSTS = (
         source="report C-2002-07, section 5.2 and footnote 3",
         says=(
             "Eifel by timestamps is deceived when an outage takes all ACKs of a window: the "
-            "needless retransmission is answered with an old timestamp and looks like news of an "
+            "unneeded retransmission is answered with an old timestamp and looks like news of an "
             "original. The sender restores its window, sends new data, falls into fast recovery, "
             "stalls, and times out again; this showed up very frequently. Receivers that echo the "
             "retransmission's timestamp would avoid it."

@@ -94,20 +94,20 @@ def unneeded_fast(runs: Runs) -> pl.Series:
     return runs.a_run(runs.timeouts.filter(fast))
 
 
-SPURIOUS_FAST = Metric("spurious_fast", "Fast rx in vain", "", unneeded_fast)
+SPURIOUS_FAST = Metric("spurious_fast", "Spurious fast rx", "", unneeded_fast)
 
 
 def claim_d_derived(measured: Measured) -> list[Value]:
-    """How much more NewReno sends in vain."""
+    """How many more unneeded copies NewReno sends."""
     newreno = measured.values(FRTO_NEWRENO.key, UNNEEDED)
     sack = measured.values(FRTO_SACK.key, UNNEEDED)
     more = mean_of(newreno - sack) if newreno.size == sack.size and sack.size else None
     fast = measured.values(FRTO_NEWRENO.key, SPURIOUS_FAST)
     kept = measured.values(DISCOUNTED.key, SPURIOUS_FAST)
     fewer = mean_of(fast - kept) if fast.size == kept.size and fast.size else None
-    label = "Fast retransmits in vain a run that discounting avoids, NewReno"
+    label = "Spurious fast retransmits a run that discounting avoids, NewReno"
     return [
-        Value("more", "Retransmissions in vain a run, F-RTO NewReno - SACK", more, digits=1),
+        Value("more", "Unneeded retransmissions a run, F-RTO NewReno - SACK", more, digits=1),
         Value("fewer", label, fewer),
     ]
 
@@ -168,7 +168,7 @@ CLAIMS = (
         ),
         did=(
             "Table 1's delays. A delay of several timeouts has one segment resent three times and "
-            "more: three duplicate ACKs then cause a needless fast retransmit. We count these with "
+            "more: three duplicate ACKs then cause a spurious fast retransmit. We count these with "
             "`recover` forgotten, as the report has it, and with one duplicate ACK discounted for "
             "each retransmission."
         ),
@@ -178,19 +178,19 @@ CLAIMS = (
         derive=claim_d_derived,
         checks=(
             mean(
-                "fast retransmits in vain a run, recover reset: F-RTO w/ NewReno",
+                "spurious fast retransmits a run, recover reset: F-RTO w/ NewReno",
                 "count",
                 (FRTO_NEWRENO.key, SPURIOUS_FAST),
                 {100: Bounds(low=0.1)},
                 note="the claim does not hold: three timeouts of one segment suffice",
             ),
             derived_low(
-                "fast retransmits in vain that discounting avoids, low end of the interval",
+                "spurious fast retransmits that discounting avoids, low end of the interval",
                 {100: Bounds(low=0, strict=True)},
                 of="fewer",
             ),
             derived(
-                "retransmissions in vain a run, F-RTO NewReno - SACK",
+                "unneeded retransmissions a run, F-RTO NewReno - SACK",
                 "count",
                 {MANY: Bounds(2, 4)},
                 of="more",

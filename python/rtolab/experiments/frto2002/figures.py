@@ -120,7 +120,7 @@ def spurious_timeout(variant: Variant) -> list[Check]:
         # One ACK for every two segments is one at a time with delayed ACKs.
         regular.within(Bounds(1, 2), "most segments that an ACK acknowledged", largest_step),
         regular.exactly(1, "fast retransmits after it", fast_retransmits),
-        regular.exactly(1, "fast retransmits in vain", unneeded_fast_retransmits),
+        regular.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
     ]
 
 
@@ -129,7 +129,7 @@ def figure2_checks() -> list[Check]:
     frto = After(FRTO, STALL_AT)
     return [
         *spurious_timeout(SACK),
-        frto.exactly(1, "retransmissions in vain", unneeded_from),
+        frto.exactly(1, "unneeded retransmissions", unneeded_from),
         frto.exactly(2, "new segments on the first ACK", new_on_first_ack),
         frto.exactly(2, "originals that the second ACK acknowledged", acknowledged_by_second_ack),
         frto.within(Bounds(low=2), "ACKs that then released nothing", silent_acks),
@@ -212,7 +212,8 @@ FIGURES = (
         shown=(STALL_AT - 2, STALL_AT + 10),
         says=(
             "A delay of 3 s makes the timer expire; each late ACK releases more of the window, "
-            "until all of it was sent again; the duplicates' ACKs then cause a fast retransmit."
+            "until all of it is retransmitted; the ACKs of the duplicates then cause a fast "
+            "retransmit."
         ),
         did=(
             "The link stalls for 3 s with eight segments on the way. NewReno without the bugfix "

@@ -279,7 +279,7 @@ def future_work() -> Experiment:
         title="F-RTO with D-SACK, and other responses",
         source="report C-2002-07, section 6",
         says=(
-            "F-RTO avoids the needless retransmissions, and D-SACK could restore the window "
+            "F-RTO avoids the unneeded retransmissions, and D-SACK could restore the window "
             "afterwards: the two are to be combined. Restoring the whole window may not be right "
             "on a bottleneck link, since it tends to cause more congestion losses."
         ),

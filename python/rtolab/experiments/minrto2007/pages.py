@@ -166,8 +166,8 @@ SHORTER = (
 )
 WAITS = (
     "without a floor most timeouts are spurious, behind delayed ACKs and on round trips that the "
-    "queue of three flows lengthens (see minrto2007/concl), and what they retransmit in vain takes "
-    "the bottleneck's time; the bound is from independent runs of ns-2.35, whose links may differ"
+    "queue of three flows lengthens (see minrto2007/concl), and unneeded retransmissions take the "
+    "bottleneck's time; the bound is from independent runs of ns-2.35, whose links may differ"
 )
 BEFORE_RECOVERY = (
     "most of those left come in recovery, from a timer that was armed without floor before it "

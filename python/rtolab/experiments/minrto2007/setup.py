@@ -89,7 +89,7 @@ OTHER_HOSTS = (
     Alternative(
         "gaps filled are acknowledged at once",
         {"receiver.gap_fill": "at-once"},
-        "RFC 2581, 4.2, and ns-2 unless told otherwise",
+        "RFC 2581, 4.2, and the default of ns-2",
     ),
     Alternative(
         "the timer restarted by retransmissions",

@@ -10,7 +10,7 @@ export class Fault extends Error {
 
 async function answered(response) {
   if (response.ok) return response;
-  let fault = { where: "request", message: `the server said ${response.status}` };
+  let fault = { where: "request", message: `the server answered with status ${response.status}` };
   try {
     fault = (await response.json()).error;
   } catch {

@@ -1,25 +1,25 @@
-// A timeout's other outcomes as pictures: the run as it was above the run as it would have been.
+// The counterfactuals of a timeout as figures: the actual run above the alternative.
 
 import { Latest, ask, unpack } from "./api.js";
 import { h } from "./dom.js";
 import { Picture } from "./picture.js";
 
-/** Which other outcome is drawn, and its picture. */
+/** The alternative that is drawn, and its figure. */
 export class Branches {
-  /** `asked` is the question of that timeout; `others` are senders that could go on from there. */
+  /** `asked` is the question of that timeout; `others` are senders that could continue from there. */
   constructor(asked, others) {
     this.asked = asked;
     this.fault = h("p", { class: "fault", hidden: true });
     this.drawing = h("div", { class: "picture branch" });
     const choice = (name, text) => h("option", { value: name ?? "" }, text);
-    const choices = [choice(null, "it had not fired"), ...others.map((name) => choice(name, `${name} had gone on from there`))];
+    const choices = [choice(null, "if it had not fired"), ...others.map((name) => choice(name, `with ${name} from there on`))];
     this.select = h("select", { onchange: () => this.show(this.select.value || null) }, choices);
-    const label = h("label", { class: "branching" }, "The run as it was, and as if ", this.select);
+    const label = h("label", { class: "branching" }, "The actual run, and the run ", this.select);
     this.elements = [label, this.fault, this.drawing];
     this.newest = new Latest((name) => this.#ask(name));
   }
 
-  /** Draws the run as it would have been with another sender; of none, without the timeout. */
+  /** Draws the run with another sender from there on; with none, the run without the timeout. */
   show(other) {
     this.newest.offer(other ?? "");
   }

@@ -1,4 +1,4 @@
-// Results of sweeps and experiments that the server found where it was told to look.
+// Results of sweeps and experiments in the folders given to the server.
 
 import { look } from "./api.js";
 import { h, table } from "./dom.js";
@@ -6,7 +6,7 @@ import { h, table } from "./dom.js";
 /** Lists the results and shows the one that is chosen. */
 export function browsed(results, place) {
   if (results.length === 0) {
-    const how = h("p", {}, "Nothing to browse: start the explorer with a folder of results, and every sweep and report in it is listed here.");
+    const how = h("p", {}, "Nothing to browse. Start the explorer with a folder of results to list its sweeps and reports here:");
     place.replaceChildren(how, h("pre", {}, "rtolab serve --browse out"));
     return;
   }

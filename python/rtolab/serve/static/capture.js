@@ -9,7 +9,7 @@ const WHERE = {
   sender: "at the sender",
   receiver: "at the receiver",
   between: "between the ends",
-  unknown: "where, it does not show",
+  unknown: "at an unknown place",
 };
 
 /** Shows a diagnosis in an element; says its pictures, for who must redraw them. */
@@ -32,7 +32,7 @@ function named(connections) {
     number(one.retransmissions),
     number(one.timeouts),
   ]);
-  return table("Connections, those that suffered most first", ["#", "Client and server", "Captured", "Packets", "Sent again", "Timeouts"], rows, { class: "cards" });
+  return table("Connections, the worst first", ["#", "Client and server", "Captured", "Packets", "Retransmitted", "Timeouts"], rows, { class: "cards" });
 }
 
 function number(value) {

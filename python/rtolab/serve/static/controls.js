@@ -135,7 +135,7 @@ export class Controls {
   #knob(knob) {
     const slider = h("input", { type: "range", id: knob.id, min: "0", max: String(STEPS), step: "1", value: "0" });
     const text = h("input", { type: "text", id: `${knob.id}-text`, "aria-label": `${knob.label}, as text`, autocomplete: "off", spellcheck: "false" });
-    const back = h("button", { type: "button", class: "back", "aria-label": `${knob.label}: as the scenario has it`, title: "as the scenario has it" }, "↺");
+    const back = h("button", { type: "button", class: "back", "aria-label": `${knob.label}: restore the scenario's value`, title: "restore the scenario's value" }, "↺");
     const fault = h("p", { class: "fault", hidden: true });
     const row = h("div", { class: "knob" }, h("label", { for: knob.id }, knob.label), text, back, slider, fault);
     const show = () => {

@@ -86,7 +86,7 @@ function show(result) {
   picture.show(result, state.view);
   isLarge = picture.every > 1 || result.senders.some(({ shown, end_s }) => shown[1] - shown[0] < end_s);
   byId("cut").hidden = picture.every === 1;
-  byId("cut").textContent = `There are very many packets: one of ${picture.every} is drawn, and of those that were lost or sent again more. Zoom in to see all.`;
+  byId("cut").textContent = `Too many packets to draw: one of ${picture.every} is shown, and more of the lost and retransmitted ones. Zoom in to see all.`;
   controls.flows(result.flows, result.flow);
   byId("totals").replaceChildren(totals(result));
   branched = [];
@@ -240,7 +240,7 @@ async function take(taken) {
   byId("diagnosis").replaceChildren(h("p", {}, `Reading ${file.name}…`));
   try {
     if (file.size > index.limits.capture) {
-      throw new Error(`${file.name} has ${Math.ceil(file.size / 1e6)} MB; at most ${index.limits.capture / 1e6} MB are taken here: cut it (editcap -c), or use rtolab diagnose`);
+      throw new Error(`${file.name} has ${Math.ceil(file.size / 1e6)} MB; the explorer takes at most ${index.limits.capture / 1e6} MB: cut it (editcap -c), or use rtolab diagnose`);
     }
     const answer = await send(`api/capture?name=${encodeURIComponent(file.name)}`, file);
     captured = diagnosed(unpack(await answer.arrayBuffer()), byId("diagnosis"));

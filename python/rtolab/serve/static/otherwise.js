@@ -1,25 +1,25 @@
-// What would have come of a timeout otherwise, in words and as a table.
+// The counterfactuals of a timeout, in words and as a table.
 
 import { h, table } from "./dom.js";
 import { seconds } from "./units.js";
 
-/** What would have come of a timeout otherwise. */
+/** How the run would have gone without the timeout, and with other senders from there on. */
 export function otherwise(sender, found) {
-  const had = found.completed ? `It ended at ${seconds(found.end_s)} s.` : "It did not end within the run.";
+  const had = found.completed ? `It actually ended at ${seconds(found.end_s)} s.` : "It did not end within the run.";
   const not =
     found.cost_s === null
-      ? `Had it not fired: nothing would have come that acknowledges the segment (${found.truth}). ${had}`
-      : `Had it not fired: the transfer would have ended ${seconds(found.cost_s)} s sooner, with ${found.cost_segments} segments fewer. ${had}`;
+      ? `Without this timeout no acknowledgment of the segment would have arrived (${found.truth}). ${had}`
+      : `Without this timeout the transfer would have ended ${seconds(found.cost_s)} s sooner, with ${found.cost_segments} ${found.cost_segments === 1 ? "segment" : "segments"} fewer. ${had}`;
   const rows = found.others.filter((one) => !one.error).map((one) => {
     const sooner = one.time_s === null ? "does not end" : signed(one.time_s);
     return h("tr", {}, h("th", { scope: "row" }, one.sender), h("td", { class: "number" }, seconds(one.end_s)), h("td", { class: "number" }, sooner), h("td", { class: "number" }, one.segments > 0 ? `+${one.segments}` : String(one.segments)));
   });
-  const title = `Had another sender gone on from there in place of ${sender}`;
+  const title = `If another sender had continued from there in place of ${sender}`;
   const others = table(title, ["Sender", "Ends at (s)", "Difference (s)", "Segments"], rows);
   return [h("p", {}, not), rows.length > 0 ? others : null, ...unable(found.others)].filter(Boolean);
 }
 
-/** Who could not go on, by what they lack. */
+/** The senders that could not continue, by what they lack. */
 function unable(others) {
   const reasons = new Map();
   for (const { sender, error } of others) {
@@ -27,7 +27,7 @@ function unable(others) {
     const reason = error.replace(/^`[^`]*` cannot go on from `[^`]*`: /, "");
     reasons.set(reason, [...(reasons.get(reason) ?? []), sender]);
   }
-  return [...reasons].map(([reason, senders]) => h("p", { class: "note" }, `Not from there: ${senders.join(", ")} (${reason}).`));
+  return [...reasons].map(([reason, senders]) => h("p", { class: "note" }, `Cannot continue from there: ${senders.join(", ")} (${reason}).`));
 }
 
 function signed(value) {

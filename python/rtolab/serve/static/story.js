@@ -5,13 +5,13 @@ import { seconds } from "./units.js";
 
 const CAUSES = {
   new: "sent for the first time",
-  timeout: "sent again, for a timeout",
-  "fast retransmit": "sent again, for duplicate ACKs (fast retransmit)",
+  timeout: "retransmitted after a timeout",
+  "fast retransmit": "retransmitted after duplicate ACKs (fast retransmit)",
   probe: "sent as a probe",
-  "after a timeout": "sent again, in the recovery after the timeout",
-  "after a fast retransmit": "sent again, in the recovery after the fast retransmit",
-  "after a probe": "sent again, after the probe",
-  retransmission: "sent again",
+  "after a timeout": "retransmitted in the recovery after the timeout",
+  "after a fast retransmit": "retransmitted in the recovery after the fast retransmit",
+  "after a probe": "retransmitted after the probe",
+  retransmission: "retransmitted",
 };
 const FATES = {
   delivered: "delivered",
@@ -20,17 +20,17 @@ const FATES = {
   error: "lost: a random error",
   outage: "lost: an outage",
   script: "lost: the scenario says so",
-  early: "lost: the queue's discipline dropped it",
-  lifetime: "lost: it was too old",
+  early: "lost: dropped by the queue discipline",
+  lifetime: "lost: its lifetime on the link ended",
   retries: "lost: the link gave up",
-  corrupt: "damaged on its way",
-  absorbed: "taken out on its way",
-  "does not show": "whether it arrived does not show",
+  corrupt: "damaged on the way",
+  absorbed: "removed by a middlebox",
+  "does not show": "unknown: the capture does not show whether it arrived",
 };
 const KINDS = {
   needed: "needed: no earlier copy had arrived",
   unneeded: "unneeded: an earlier copy had delivered all of it",
-  unknown: "whether it was needed does not show",
+  unknown: "unknown: the capture does not show whether it was needed",
 };
 
 /** The story of packet `i` of a sender: pairs of a heading and what there is to say. */

@@ -7,10 +7,10 @@ const VERDICTS = ["spurious", "genuine", "open", "blind"];
 /** Of more rows only so many are shown at first. */
 const FIRST = 12;
 
-/** What is told of a timeout; a column that says nothing of any is left out. */
+/** The columns of a timeout; one that is empty for all of them is left out. */
 const FACTS = [
   { head: "At (s)", class: "number", of: (one) => seconds(one.at_s) },
-  { head: "What", of: (one) => one.kind.replace("_", " ") },
+  { head: "Kind", of: (one) => one.kind.replace("_", " ") },
   { head: "Segment", class: "number", of: (one) => String(one.seq) },
   { head: "RTO (s)", class: "number", of: (one) => seconds(one.rto_s) },
   { head: "Truth", of: (one) => (one.truth ? verdict(one.truth) : null) },
@@ -31,7 +31,7 @@ function ofSender(sender, whatIf) {
   const rows = all.map((one) => row(sender, one, columns, whatIf));
   const shown = table(`Timeouts and fast retransmits of ${name}`, head, rows.flat(), { "data-timeouts": name, class: "cards" });
   const more = sender.all_timeouts - all.length;
-  const rest = more > 0 ? h("p", {}, `and ${more} more; make the run shorter to see them.`) : null;
+  const rest = more > 0 ? h("p", {}, `and ${more} more; shorten the run to see them.`) : null;
   return h("div", {}, shown, folded(rows), rest);
 }
 
@@ -57,7 +57,7 @@ function row(sender, one, columns, whatIf) {
   const cells = columns.map((column) => h("td", { class: column.class }, column.of(one) ?? "–"));
   cells.push(h("td", { class: "said" }, one.verdicts.length > 0 ? detectors(one, verdicts) : "–"));
   if (whatIf) {
-    const label = `What if the timeout at ${seconds(one.at_s)} s had not fired, or the sender were another?`;
+    const label = `What if the timeout at ${seconds(one.at_s)} s had not fired, or another sender had continued?`;
     const button = unfolding("what if?", otherwise, (place) => whatIf(sender, one, place));
     button.setAttribute("aria-label", label);
     cells.push(h("td", {}, one.kind === "timeout" ? button : null));
@@ -103,7 +103,7 @@ function detectors(one, below) {
   const counts = groups.filter(([, those]) => those.length > 0).map(([name, those]) => `${those.length} ${name}`);
   return unfolding(counts.join(", "), below, (place) => {
     const ordered = groups.flatMap(([, those]) => those);
-    place.replaceChildren(h("ul", { class: "verdicts", "aria-label": "What each detector said" }, ordered.map((said) => each(said, one.truth))));
+    place.replaceChildren(h("ul", { class: "verdicts", "aria-label": "The verdict of each detector" }, ordered.map((said) => each(said, one.truth))));
   });
 }
 

@@ -6,11 +6,11 @@ import { seconds } from "./units.js";
 /** What of a sender's totals is shown, and what it means. */
 const TOTALS = [
   { head: "Time (s)", key: "elapsed_s", means: "from the first segment to the last acknowledgment" },
-  { head: "Unneeded", key: "unneeded", means: "segments sent again though an earlier copy arrived" },
-  { head: "Sent again", key: "retransmissions", means: "all retransmissions, needed or not" },
+  { head: "Unneeded", key: "unneeded", means: "retransmitted segments of which an earlier copy arrived" },
+  { head: "Retransmitted", key: "retransmissions", means: "all retransmissions, needed or not" },
   { head: "Timeouts", key: "timeouts", means: "how often the retransmission timer expired" },
-  { head: "Spurious", key: "spurious_timeouts", means: "timeouts that were not needed: data or acknowledgments were only late" },
-  { head: "Undone", key: "found_spurious", means: "timeouts and fast retransmits that the sender itself took for spurious" },
+  { head: "Spurious", key: "spurious_timeouts", means: "timeouts after which data or acknowledgments were only late, not lost" },
+  { head: "Undone", key: "found_spurious", means: "timeouts and fast retransmits that the sender itself found spurious" },
   { head: "Fast retransmits", key: "fast_retransmits", means: "retransmissions for duplicate acknowledgments" },
   { head: "Lost", key: "lost", means: "segments that the path lost" },
   { head: "Segments", key: "segments", means: "all segments with data, retransmissions among them" },
