@@ -317,4 +317,4 @@ def test_what_a_capture_holds_twice_or_lacks_is_said(made: Path) -> None:
     document["connections"][0] |= {"captured_twice": 3, "missed_bytes": 1460, "vantage": "receiver"}
     told = shown(found)
     assert "3 packets were captured twice and count once; 1460 acknowledged" in told
-    assert "Seen at the receiver" in told
+    assert "Captured at the receiver" in told
