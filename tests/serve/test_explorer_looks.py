@@ -177,7 +177,7 @@ def test_a_verdict_that_is_wrong_is_told_as_such(page: Page) -> None:
     row = page.locator('[data-timeouts="newreno"] tbody')
     assert "(wrong)" not in row.inner_text()
     row.locator(".said button").click()
-    said = page.get_by_label("What each detector said").locator("li")
+    said = page.get_by_label("The verdict of each detector").locator("li")
     assert said.first.inner_text() == "dualrtt spurious, after 1.023 s"
     wrong = [text for text in said.all_inner_texts() if "(wrong)" in text]
     assert [text.split()[0] for text in wrong] == ["badrexmit", "originals"]

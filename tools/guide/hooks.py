@@ -110,11 +110,10 @@ def _as_text(path: Path) -> str:
 
 
 def _not_run() -> Iterator[str]:
-    yield "# What of this guide is not run by the tests"
+    yield "# What the tests do not run"
     yield ""
-    yield "Every command, program and scenario of the guide is run by"
-    yield "`tests/guide/test_guide.py`, and what is shown as output is compared with what comes"
-    yield "out. These are not:"
+    yield "On this page you see which blocks of the guide are not tested, and why."
+    yield "`tests/guide/test_guide.py` runs all others and compares their output."
     yield ""
     yield "| page | begins with | why it is not run |"
     yield "|---|---|---|"

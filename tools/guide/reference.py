@@ -6,7 +6,7 @@ writes them to docs/reference/.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +21,20 @@ FIRST = ("title", "duration", "link", "flow")
 
 def pages() -> dict[str, str]:
     """Every such page, by its path, as Markdown."""
-    makers: dict[str, Callable[[], Iterator[str]]] = {
-        "scenario": _scenario,
-        "senders": _senders,
-        "receivers": _receivers,
-        "detectors": _detectors,
-        "measures": _measures,
-        "tables": _tables,
-        "scenarios": _scenarios,
-        "cli": _cli,
+    makers = {
+        "scenario": ("Keys of a scenario", _scenario),
+        "senders": ("Senders", _senders),
+        "receivers": ("Receivers", _receivers),
+        "detectors": ("Detectors", _detectors),
+        "measures": ("Measures", _measures),
+        "tables": ("Tables", _tables),
+        "scenarios": ("Included scenarios", _scenarios),
+        "cli": ("The command line", _cli),
     }
-    return {f"reference/{name}.md": "\n".join(make()) + "\n" for name, make in makers.items()}
+    return {
+        f"reference/{name}.md": "\n".join((f"# {title}\n", *make())) + "\n"
+        for name, (title, make) in makers.items()
+    }
 
 
 def _row(*cells: object) -> str:
@@ -59,8 +62,6 @@ def _code(text: object) -> str:
 
 
 def _scenario() -> Iterator[str]:
-    yield "# Keys of a scenario"
-    yield ""
     yield "On this page you look up every key of a scenario. Keys in **bold** are required."
     yield "`--set` takes dotted keys, with the name of a host, link or flow"
     yield "(`link.wireless.delay`). A key that you leave out sets nothing, unless its meaning"
@@ -111,8 +112,6 @@ def _examples(value: Schema) -> str:
 
 
 def _senders() -> Iterator[str]:
-    yield "# Senders"
-    yield ""
     yield listing.SPECIFICATIONS
     policies = _rtolab.policies()
     for question in dict.fromkeys((*listing.QUESTIONS, *(p["question"] for p in policies))):
@@ -127,8 +126,6 @@ def _senders() -> Iterator[str]:
 
 
 def _receivers() -> Iterator[str]:
-    yield "# Receivers"
-    yield ""
     yield "On this page you choose a value for `receiver.profile` of a scenario. Each section"
     yield "lists how the profile differs from the defaults of the other keys."
     for receiver in _rtolab.receivers():
@@ -141,8 +138,6 @@ def _quirks(quirks: Sequence[Any]) -> Iterator[str]:
 
 
 def _detectors() -> Iterator[str]:
-    yield "# Detectors"
-    yield ""
     yield "On this page you choose passive detectors for `--judge`. You can also [write your"
     yield "own](../detector.md). The [senders](senders.md) page lists those that a sender may"
     yield "act on."
@@ -151,8 +146,6 @@ def _detectors() -> Iterator[str]:
 
 
 def _measures() -> Iterator[str]:
-    yield "# Measures"
-    yield ""
     yield "On this page you look up the measures of the papers. `rtolab.measures` defines each"
     yield "once."
     measures = listing.document(listing.Kind.MEASURES)["measures"]
@@ -161,8 +154,6 @@ def _measures() -> Iterator[str]:
 
 
 def _scenarios() -> Iterator[str]:
-    yield "# Included scenarios"
-    yield ""
     yield "On this page you choose a scenario. `rtolab run NAME` runs it; its file is a start"
     yield "for your own."
     scenarios = listing.document(listing.Kind.SCENARIOS)["scenarios"]
@@ -175,8 +166,6 @@ def _scenarios() -> Iterator[str]:
 
 
 def _tables() -> Iterator[str]:
-    yield "# Tables"
-    yield ""
     yield "On this page you look up the tables of a run: polars frames in Python, Parquet files"
     yield "with `--out`. Every table begins with `run` (counted from 0, senders before seeds),"
     yield "`seed` and `sender`. Columns in `_s` are seconds, in `_bps` bits per second. Windows,"
@@ -191,8 +180,6 @@ def _tables() -> Iterator[str]:
 
 
 def _cli() -> Iterator[str]:
-    yield "# The command line"
-    yield ""
     yield "On this page you look up commands and options. Every command has `--help`; those that"
     yield "print results have `--json`. Exit status: 0 on success, 1 if a check fails, 2 on"
     yield "invalid input."
