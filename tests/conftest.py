@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+
+from prerequisites import require_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,35 +18,12 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["browser_fixtures"]
 """What tests of the explorer in a browser share."""
-RequireTool = Callable[[str, str], str]
-
-
-@pytest.fixture(scope="session")
-def require_tool() -> RequireTool:
-    """Returns the path of a program, or skips the test; with CI set, a missing program fails it.
-
-    The arguments are the program's name and the Debian package that has it.
-    """
-
-    def find(name: str, package: str) -> str:
-        path = shutil.which(name)
-        if path is not None:
-            return path
-        message = f"{name} is missing; install it:  sudo apt-get install {package}"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-
-    return find
 
 
 @pytest.fixture
-def hosts(require_tool: RequireTool) -> None:
-    """Skips the test where this machine cannot be made several hosts; with CI set, fails it."""
-    import kernel_runs  # noqa: PLC0415
-
-    require_tool("ip", "iproute2")
-    kernel_runs.require()
+def hosts() -> None:
+    """What tests of emulated hosts need."""
+    require_hosts()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """`rtolab explain` and the reference, which both say what the declarations say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

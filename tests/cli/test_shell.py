@@ -1,17 +1,13 @@
 """Manual and completions, which the wheel brings along."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from conftest import RequireTool
+from prerequisites import require_tool
 
 ROOT = Path(__file__).parents[2]
 SHARE = ROOT / "wheel" / "data" / "share"
@@ -34,7 +30,7 @@ def test_the_manual_is_what_the_command_line_says_now() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_manual_is_what_roff_takes(require_tool: RequireTool) -> None:
+def test_the_manual_is_what_roff_takes() -> None:
     groff = require_tool("groff", "groff-base")
     for page in SHARE.glob("man/man1/*.1"):
         done = subprocess.run(

@@ -12,12 +12,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from conftest import RequireTool
 from rich.console import Console
 
 import capture_scores
 import labelled_captures
 import program
+from prerequisites import require_tool
 from rtolab import Error, _rtolab
 from rtolab.diagnosis import Diagnosis, annotate, diagnose, limits, page, tables
 from rtolab.run import find_scenario
@@ -176,9 +176,7 @@ def test_a_page_draws_the_end_that_retransmits_most() -> None:
     assert page._drawn(one | {"retransmissions": []}) == "server"
 
 
-def test_wireshark_shows_the_verdicts(
-    require_tool: RequireTool, made: Path, tmp_path: Path
-) -> None:
+def test_wireshark_shows_the_verdicts(made: Path, tmp_path: Path) -> None:
     tshark = require_tool("tshark", "tshark")
     found, copy = diagnose(made), tmp_path / "told.pcapng"
     annotate(found, copy)

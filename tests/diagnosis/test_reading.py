@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import RequireTool
 
 import long_captures
 import program
+from prerequisites import require_tool
 
 STALL = long_captures.capture("kernel-stall", ("kernel.frto", "0"), ("kernel.timestamps", "false"))
 
@@ -55,7 +55,7 @@ def verdicts(document: dict[str, Any]) -> list[tuple[int, str]]:
     ],
 )
 def test_the_same_capture_in_every_format_says_the_same(
-    require_tool: RequireTool, stall: Path, tmp_path: Path, options: tuple[str, ...]
+    stall: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     editcap = require_tool("editcap", "tshark")
     other = tmp_path / "other"
@@ -66,7 +66,7 @@ def test_the_same_capture_in_every_format_says_the_same(
 
 
 def test_cut_to_what_every_header_has_nothing_is_missed_and_no_verdict_wrong(
-    require_tool: RequireTool, stall: Path, tmp_path: Path
+    stall: Path, tmp_path: Path
 ) -> None:
     editcap, cut = require_tool("editcap", "tshark"), tmp_path / "cut.pcapng"
     subprocess.run([editcap, "-s", "40", str(stall), str(cut)], check=True, capture_output=True)
@@ -76,9 +76,7 @@ def test_cut_to_what_every_header_has_nothing_is_missed_and_no_verdict_wrong(
     assert all(told == known or told[1] == "unknown" for told, known in pairs)
 
 
-def test_packed_and_from_standard_input_it_is_the_same(
-    require_tool: RequireTool, stall: Path
-) -> None:
+def test_packed_and_from_standard_input_it_is_the_same(stall: Path) -> None:
     expected = verdicts(found(str(stall)))
     zstd = require_tool("zstd", "zstd")
     packed = subprocess.run([zstd, "-c", str(stall)], check=True, capture_output=True).stdout
@@ -87,7 +85,7 @@ def test_packed_and_from_standard_input_it_is_the_same(
 
 
 def test_interfaces_one_behind_the_other_and_packets_twice_are_one_connection(
-    require_tool: RequireTool, stall: Path, tmp_path: Path
+    stall: Path, tmp_path: Path
 ) -> None:
     mergecap, both = require_tool("mergecap", "tshark"), tmp_path / "both.pcapng"
     merge = [mergecap, "-a", "-I", "none", "-w", str(both), str(stall), str(stall)]
@@ -103,9 +101,7 @@ def test_interfaces_one_behind_the_other_and_packets_twice_are_one_connection(
     assert verdicts(document) == verdicts(found(str(stall)))
 
 
-def test_begun_in_the_middle_what_is_repeated_is_still_found(
-    require_tool: RequireTool, stall: Path, tmp_path: Path
-) -> None:
+def test_begun_in_the_middle_what_is_repeated_is_still_found(stall: Path, tmp_path: Path) -> None:
     editcap, late = require_tool("editcap", "tshark"), tmp_path / "late.pcapng"
     subprocess.run([editcap, str(stall), str(late), "1-100"], check=True, capture_output=True)
     document = found(str(late))
@@ -115,7 +111,7 @@ def test_begun_in_the_middle_what_is_repeated_is_still_found(
 
 @pytest.mark.parametrize("direction", ["ip.src == 10.0.0.1", "ip.dst == 10.0.0.1"])
 def test_one_direction_alone_gives_no_verdict_that_is_wrong(
-    require_tool: RequireTool, stall: Path, tmp_path: Path, direction: str
+    stall: Path, tmp_path: Path, direction: str
 ) -> None:
     tshark, half = require_tool("tshark", "tshark"), tmp_path / "half.pcapng"
     command = [tshark, "-n", "-r", str(stall), "-Y", direction, "-w", str(half)]

@@ -309,8 +309,8 @@ def test_of_kept_captures_nothing_is_found_that_is_not_so(name: str) -> None:
     assert not {key for key in found if key[2] != key[3]}
 
 
+@pytest.mark.usefixtures("hosts")
 def test_of_kernels_without_frto_it_tells_what_frto_does(tmp_path: Path) -> None:
-    kernel_runs.require()
     result = kernel_runs.frto_pairs()
     real = {row["sender"]: row["unneeded"] for row in result.connections.to_dicts()}
     wrong = []

@@ -1,7 +1,5 @@
 """The engine beside a kernel, and the papers' senders on kernels."""
 
-from __future__ import annotations
-
 import pytest
 
 import kernel_runs

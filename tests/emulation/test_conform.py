@@ -1,7 +1,5 @@
 """Stacks scored on scenarios. One test needs Linux, root, /dev/net/tun and ip."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

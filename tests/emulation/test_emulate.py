@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,15 +20,12 @@ import pytest
 import kernel_runs
 import program
 import rtolab
+from prerequisites import require_root, require_tool
 from rtolab import _rtolab
 from rtolab.emulation import doubts
 from rtolab.run import find_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import RequireTool
-
     from rtolab._rtolab import EmulationReport
 
 PROGRAM = [*program.PROGRAM, "emulate"]
@@ -78,7 +76,7 @@ PINGS = ["ping", "-c", "8", "-i", "0.5", "{peer}"]
 
 
 @pytest.fixture
-def hosts(hosts: None, require_tool: RequireTool) -> None:  # noqa: ARG001
+def hosts(hosts: None) -> None:  # noqa: ARG001
     """Begins the long runs, too."""
     require_tool("ping", "iputils-ping")
     kernel_runs.stalls()
@@ -329,7 +327,7 @@ SERVED = ["conform", "--only", "tail-1", "--server", "true", "--", "true"]
     ],
 )
 def test_what_is_missing_is_said_with_how_to_get_it(
-    without: list[str], words: list[str], says: str, require_tool: RequireTool
+    without: list[str], words: list[str], says: str
 ) -> None:
     require_tool(without[0], "util-linux")
     command = [*without, *PROGRAM[:-1], *words]
@@ -346,10 +344,8 @@ def test_a_wrong_scenario_is_an_error_of_the_scenario() -> None:
     assert issubclass(rtolab.EmulationError, rtolab.Error)
 
 
-@pytest.mark.skipif(
-    hasattr(os, "geteuid") and os.geteuid() != 0, reason="becomes somebody else, as only root can"
-)
 def test_without_root_it_says_so() -> None:
+    require_root()  # To become somebody else.
     with tempfile.NamedTemporaryFile(suffix=".toml") as copy:
         copy.write(find_scenario("hold").read_bytes())
         copy.flush()

@@ -1,7 +1,5 @@
 """A scenario's own flows on real kernels. Most tests need Linux, root, /dev/net/tun and ip."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -9,7 +7,6 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -17,10 +14,8 @@ import pytest
 import kernel_runs
 import program
 import rtolab
+from prerequisites import require_tool
 from rtolab.emulation import Variant, emulate
-
-if TYPE_CHECKING:
-    from conftest import RequireTool
 
 SHORT = kernel_runs.SHORT
 
@@ -76,9 +71,7 @@ def test_a_run_says_what_its_kernels_were_and_counted() -> None:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_captures_of_both_sides_hold_the_same_connection(
-    require_tool: RequireTool, tmp_path: Path
-) -> None:
+def test_captures_of_both_sides_hold_the_same_connection(tmp_path: Path) -> None:
     tshark = require_tool("tshark", "tshark")
     files = emulate("kernel-stall", set=SHORT).write(tmp_path)
     captures = [path for path in files if path.suffix == ".pcapng"]

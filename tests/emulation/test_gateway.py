@@ -1,23 +1,18 @@
 """Real clients and servers on both sides of a gateway. Needs Linux, root, /dev/net/tun, ip."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import program
 from gateway_fixtures import ENDS, V4, V6, ip, lab
 from program import PROGRAM
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.usefixtures("hosts")

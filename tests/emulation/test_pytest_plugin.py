@@ -1,7 +1,5 @@
 """What other projects' tests have of rtolab. One test needs Linux, root, /dev/net/tun and ip."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os
@@ -10,9 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
-import kernel_runs
+from prerequisites import no_hosts, require_hosts
 
 ROOT = Path(__file__).parents[2]
 UNNEEDED = Path(__file__).parents[1] / "captures" / "stall-3s-none-frto-off.sender.pcapng.gz"
@@ -61,9 +57,9 @@ def test_captures_are_searched_for_what_was_in_vain(tmp_path: Path) -> None:
 
 def test_a_stack_is_compared_with_what_is_stored(tmp_path: Path) -> None:
     code, output = ran(tmp_path, SCORES, "--rtolab-store")
-    if kernel_runs.missing():
+    if no_hosts():
         assert "1 skipped" in output
-        pytest.skip(f"needs {kernel_runs.missing()}")
+    require_hosts()
     assert code == 0, output
     stored = tmp_path / "stored.json"
     document = json.loads(stored.read_text())

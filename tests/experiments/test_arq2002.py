@@ -1,10 +1,8 @@
 """Local retransmissions: the paper's experiments, on the simulator itself."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -27,11 +25,9 @@ from rtolab.experiments.arq2002.network import (
 )
 from rtolab.experiments.arq2002.timer import EQUATION, FIG8, rto_before
 from rtolab.experiments.arq2002.tolerance import FIG11
+from rtolab.experiments.base import Experiment
 from rtolab.experiments.reproduce import Reproduction, reproduce
 from rtolab.run import shipped_scenarios
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Experiment
 
 SIMULATED = [experiment for experiment in EXPERIMENTS if experiment.variants]
 SHORT = {"duration": "16 s", "measure.to": "16 s"}

@@ -1,28 +1,22 @@
 """What is finished is kept, and what was cut short goes on."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal
+import subprocess
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import program
+from handmade_tables import Simulator
 from rtolab import _rtolab, campaign
 from rtolab.campaign import RECORD, Campaign, Settings
 from rtolab.experiments import find
 from rtolab.experiments.base import Alternative
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
-    from handmade_tables import Simulator
-
 
 TABLE, TRACE = find(["frto2002/table1", "frto2002/fig2"])
 

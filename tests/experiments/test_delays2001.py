@@ -1,18 +1,12 @@
 """The experiments of "Effect of Delays on TCP Performance"."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rtolab.experiments import delays2001
+from rtolab.experiments.base import Experiment
 from rtolab.experiments.measured import Measured
 from rtolab.experiments.reproduce import reproduce
 from rtolab.experiments.trace import Trace
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Experiment
 
 ALL = {experiment.id: experiment for experiment in delays2001.EXPERIMENTS}
 

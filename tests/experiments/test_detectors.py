@@ -1,13 +1,11 @@
 """The detector study: small parts of it, on the simulator itself."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from dataclasses import replace
 from io import StringIO
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import polars as pl
 import pytest
@@ -16,18 +14,15 @@ from rich.console import Console
 from rtolab import _rtolab
 from rtolab.campaign import Settings, key
 from rtolab.experiments import find
+from rtolab.experiments.base import Cell, Experiment, Table, Variant
 from rtolab.experiments.detectors import EXPERIMENTS, carriers
 from rtolab.experiments.detectors.scores import digest, scores
 from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.dualrtt2004.model import GRID
 from rtolab.experiments.dualrtt2004.spikes import SPIKES, schedule, spikes_of, timetable
-from rtolab.experiments.reproduce import reproduce
+from rtolab.experiments.reproduce import Reproduction, reproduce
+from rtolab.result import Result
 from rtolab.tables import reproduced as reproduced_tables
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Cell, Experiment, Table, Variant
-    from rtolab.experiments.reproduce import Reproduction
-    from rtolab.result import Result
 
 STUDY, LOSS, REORDERING, ACK_LOSS = EXPERIMENTS
 

@@ -1,7 +1,5 @@
 """DualRTT's tables and figures, on the simulator itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,18 +1,12 @@
 """The F-RTO report's sections, claims and fairness, and its Table 3 looked into."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rtolab.experiments import frto2002
+from rtolab.experiments.base import Experiment
 from rtolab.experiments.measured import Measured
 from rtolab.experiments.reproduce import reproduce
 from rtolab.experiments.trace import Trace
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Experiment
 
 ALL = {experiment.id: experiment for experiment in frto2002.EXPERIMENTS}
 NEW = (*frto2002.BURSTS, *frto2002.SECTIONS, *frto2002.FAIRNESS, *frto2002.CLAIMS)

@@ -1,21 +1,15 @@
 """The experiments of "The TCP Minimum RTO Revisited"."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rtolab.experiments import minrto2007
+from rtolab.experiments.base import Experiment
 from rtolab.experiments.minrto2007.causes import DELAYED, causes
 from rtolab.experiments.minrto2007.setup import LINUX, MECHANISM, RESYNC
 from rtolab.experiments.minrto2007.steps import trains
-from rtolab.experiments.reproduce import reproduce
-
-if TYPE_CHECKING:
-    from rtolab.experiments.base import Experiment
-    from rtolab.experiments.reproduce import Reproduction
+from rtolab.experiments.reproduce import Reproduction, reproduce
 
 ALL = {experiment.id.split("/")[1]: experiment for experiment in minrto2007.EXPERIMENTS}
 TRACES = [e for e in minrto2007.EXPERIMENTS if e.is_trace and e.id != "minrto2007/concl"]

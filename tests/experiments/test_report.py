@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import base64
 import gzip
 import io
@@ -7,7 +5,8 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -22,8 +21,8 @@ from rtolab.experiments.measured import derived
 from rtolab.stats import Estimate
 from rtolab.tables import reproduced as reproduced_tables
 
-if TYPE_CHECKING:
-    from pathlib import Path
+Report = tuple[Path, list[Part], str]
+"""A folder, what was written into it, and the page."""
 
 
 class Everything(HTMLParser):
@@ -64,9 +63,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Report:
         Simulator.installed(patch).medians = PUBLISHED
         parts = parts_of(out, "frto2002/table1", "frto2002/fig2", runs=30)
     return out, parts, report.write(parts, out).read_text(encoding="utf-8")
-
-
-Report = tuple["Path", list[Part], str]
 
 
 def test_the_report_asks_no_host_for_anything(written: Report) -> None:

@@ -1,9 +1,9 @@
 """Other choices for what was assumed, and what they do to the verdicts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from handmade_tables import PUBLISHED, Simulator
 from rtolab.experiments import find
@@ -22,9 +22,6 @@ from rtolab.experiments.measured import derived
 from rtolab.experiments.reproduce import Reproduction, reproduce
 from rtolab.experiments.summary import summary
 from rtolab.stats import Estimate
-
-if TYPE_CHECKING:
-    import pytest
 
 (TABLE,) = find(["frto2002/table1"])
 

@@ -1,7 +1,5 @@
 """What machines and users do to a command: signals, closed pipes, a full disk, no descriptors."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -10,19 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from kernel_runs import missing
+from prerequisites import small_disk
 from program import SCRATCH, environment, shell, start
 from rtolab import run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ENDLESS = """
 title = "More than anybody waits for"
@@ -196,7 +192,7 @@ def test_a_second_ctrl_c_does_not_wait_for_anything(tmp_path: Path) -> None:
         assert process.wait(timeout=SOON_S) == 130
 
 
-@pytest.mark.skipif(missing() is not None, reason=f"needs {missing()}")
+@pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("command", [["emulate", "hold"], ["gateway", "--device", "rtofault0"]])
 def test_on_kernels_a_second_ctrl_c_ends_it_at_once(command: list[str]) -> None:
     process = start(*command)
@@ -322,20 +318,6 @@ def test_a_sweep_without_descriptors_keeps_what_is_finished(tmp_path: Path) -> N
     assert (done["chunks"], done["computed"]) == (10, 10 - len(before))
 
 
-@contextmanager
-def small(folder: Path, size: str) -> Iterator[Path]:
-    """A small file system of its own."""
-    if os.geteuid() != 0:
-        pytest.skip("only root mounts a file system")
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "rtolab", str(folder)]
-    subprocess.run(mount, check=True)
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
-
-
 WRITES = {
     "run": ["run", "frto2002-delays", "--out", "OUT/run"],
     "run --export": ["run", "frto2002-delays", "--export", "packetdrill", "--out", "OUT"],
@@ -350,7 +332,8 @@ WRITES = {
 @pytest.mark.parametrize("command", WRITES)
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, command: str) -> None:
     arguments = placed(WRITES[command], tmp_path)
-    with small(tmp_path / "small", "8k") as out:
+    out = tmp_path / "small"
+    with small_disk(out, "8k"):
         told = said_in_words(rtolab(*(one.replace("OUT", str(out)) for one in arguments)))
         assert "No space left on device" in told
         assert str(out) in told
@@ -361,7 +344,8 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, command: str) -
 
 
 def test_what_was_there_stays_where_nothing_new_can_be_written(tmp_path: Path) -> None:
-    with small(tmp_path / "small", "8k") as out:
+    out = tmp_path / "small"
+    with small_disk(out, "8k"):
         page = out / "page.html"
         page.write_text("the one before")
         said_in_words(rtolab("diagnose", capture(), "--html", page))

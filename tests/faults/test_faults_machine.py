@@ -1,15 +1,13 @@
 """A machine that has hardly any descriptors, addresses, threads or letters left: each is told."""
 
-from __future__ import annotations
-
-import os
 import resource
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import program
 from explorer_client import HOLD, server
+from prerequisites import require_root, require_tool
 from program import environment, shell
 from rtolab import _rtolab
 from test_faults import (
@@ -24,11 +22,6 @@ from test_faults import (
     unfinished,
 )
 from test_faults_serve import asked
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from conftest import RequireTool
 
 MEGABYTE = 1 << 20
 EVERY = [(name, 6, 400) for name in PIPED]
@@ -70,12 +63,9 @@ def test_a_page_without_descriptors_is_not_begun(tmp_path: Path, most: int) -> N
 
 
 @pytest.mark.parametrize("most", [1, 3, 6, 12])
-def test_no_command_begins_without_threads(
-    tmp_path: Path, require_tool: RequireTool, most: int
-) -> None:
+def test_no_command_begins_without_threads(tmp_path: Path, most: int) -> None:
     """As a user of whom there is nobody else: root may have as many as it likes."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can be somebody else")
+    require_root()
     require_tool("setpriv", "util-linux")
     nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
     reads_all = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]

@@ -1,7 +1,5 @@
 """What a full disk, and a lack of descriptors, do to servers: they say so, and go on."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource
@@ -17,8 +15,8 @@ import pytest
 
 from explorer_client import CAPTURE, HOLD, resident, server
 from gateway_fixtures import V4, lab
-from kernel_runs import missing
-from test_faults import limited, rtolab, said_in_words, small
+from prerequisites import small_disk
+from test_faults import limited, rtolab, said_in_words
 
 NOW = "this machine cannot do that now"
 
@@ -37,7 +35,8 @@ def asked(address: str, path: str, body: bytes | dict[str, Any] = b"") -> tuple[
 
 def test_a_full_disk_is_told_to_whoever_asks_and_the_next_is_answered(tmp_path: Path) -> None:
     complaints = tmp_path / "complaints"
-    with small(tmp_path / "small", "16k") as disk, complaints.open("w") as err:
+    disk = tmp_path / "small"
+    with small_disk(disk, "16k"), complaints.open("w") as err:
         with server(env=os.environ | {"TMPDIR": str(disk)}, stderr=err) as (address, _):
             full = (507, f"{NOW}: no space left on device")
             for _ in range(2):
@@ -76,7 +75,7 @@ def test_a_server_that_runs_out_of_descriptors_goes_on_when_there_are_some(tmp_p
     assert complaints.read_text() == ""
 
 
-@pytest.mark.skipif(missing() is not None, reason=f"needs {missing()}")
+@pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("most", [7, 8])
 def test_a_gateway_that_finds_no_descriptors_does_not_begin(most: int) -> None:
     limit = limited(resource.RLIMIT_NOFILE, most)
@@ -84,7 +83,7 @@ def test_a_gateway_that_finds_no_descriptors_does_not_begin(most: int) -> None:
     assert "too many open files" in said_in_words(ended).lower()
 
 
-@pytest.mark.skipif(missing() is not None, reason=f"needs {missing()}")
+@pytest.mark.usefixtures("hosts")
 def test_a_gateway_that_runs_out_of_descriptors_goes_on_when_there_are_some() -> None:
     with lab() as one:
         assert one.run("download", V4, "1000") == "equal"

@@ -1,19 +1,14 @@
 """The congestion control of docs/control.md fits into the engine as the page says, and works."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from blocks import Block, blocks
-
-if TYPE_CHECKING:
-    from conftest import RequireTool
+from prerequisites import require_tool
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "control.md"
@@ -49,7 +44,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_page_adds_a_congestion_control(checkout: Path, require_tool: RequireTool) -> None:
+def test_the_page_adds_a_congestion_control(checkout: Path) -> None:
     cargo = require_tool("cargo", "cargo")
     environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
     for words in (

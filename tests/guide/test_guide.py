@@ -1,7 +1,5 @@
 """What the guide shows works as it stands there: every command, program and scenario."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -9,17 +7,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import rtolab
 from blocks import REASONS, RUNS, Block, blocks, indented, matches
 from rtolab import sweep
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))

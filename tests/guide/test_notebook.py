@@ -1,7 +1,5 @@
 """What notebooks show, and that the three of the guide run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat

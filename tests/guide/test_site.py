@@ -1,24 +1,19 @@
 """The guide as a site: it builds without a warning, no link is dead, nothing is asked of others."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser
 
 from browser_fixtures import looking
 from rtolab import _rtolab
-
-if TYPE_CHECKING:
-    from conftest import RequireTool
 
 ROOT = Path(__file__).parents[2]
 LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
@@ -91,59 +86,45 @@ def test_nothing_is_asked_of_other_hosts(site: Path, pages: dict[Path, Page]) ->
         assert not re.search(r"url\([\"']?(https?:)?//|@import", style.read_text()), style
 
 
-def test_a_browser_asks_nobody_and_complains_of_nothing(
-    site: Path, require_tool: RequireTool
-) -> None:
+def test_a_browser_asks_nobody_and_complains_of_nothing(site: Path, browser: Browser) -> None:
     asked, complaints = [], []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=require_tool("chromium", "chromium"), args=["--no-sandbox"]
-        )
-        page = browser.new_page(color_scheme="dark")
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda said: complaints.append(said.text))
-        for name in ("index", "why", "tutorial", "reference/python", "notebooks/write-a-detector"):
-            page.goto(f"file://{site}/{name}.html")
-            page.wait_for_selector("h1")
-        browser.close()
+    page = browser.new_page(color_scheme="dark")
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda said: complaints.append(said.text))
+    for name in ("index", "why", "tutorial", "reference/python", "notebooks/write-a-detector"):
+        page.goto(f"file://{site}/{name}.html")
+        page.wait_for_selector("h1")
+    page.close()
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     assert complaints == []
 
 
 def test_what_is_looked_for_is_found_where_the_guide_lies_in_a_folder(
-    site: Path, require_tool: RequireTool
+    site: Path, browser: Browser
 ) -> None:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=require_tool("chromium", "chromium"), args=["--no-sandbox"]
-        )
-        page = browser.new_page()
-        page.goto(f"file://{site}/reference/cli.html")
-        page.locator(".md-search__input").focus()
-        page.keyboard.type("early detector")
-        found = page.locator(".md-search-result__link")
-        found.first.wait_for()
-        places = [found.nth(at).get_attribute("href") or "" for at in range(found.count())]
-        browser.close()
+    page = browser.new_page()
+    page.goto(f"file://{site}/reference/cli.html")
+    page.locator(".md-search__input").focus()
+    page.keyboard.type("early detector")
+    found = page.locator(".md-search-result__link")
+    found.first.wait_for()
+    places = [found.nth(at).get_attribute("href") or "" for at in range(found.count())]
+    page.close()
     assert any("detector.html" in place for place in places), places
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_is_read_in_light_and_dark_and_on_a_phone(
-    site: Path, require_tool: RequireTool, scheme: Literal["light", "dark"]
+    site: Path, browser: Browser, scheme: Literal["light", "dark"]
 ) -> None:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=require_tool("chromium", "chromium"), args=["--no-sandbox"]
-        )
-        page = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 844})
-        for name in ("index", "detector", "reference/senders", "notebooks/diagnose-a-capture"):
-            page.goto(f"file://{site}/{name}.html")
-            page.wait_for_selector("h1")
-            assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
-            faint = [one for one in looking(page, "faint") if "Skip to content" not in one]
-            assert faint == [], name
-        browser.close()
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 844})
+    for name in ("index", "detector", "reference/senders", "notebooks/diagnose-a-capture"):
+        page.goto(f"file://{site}/{name}.html")
+        page.wait_for_selector("h1")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+        faint = [one for one in looking(page, "faint") if "Skip to content" not in one]
+        assert faint == [], name
+    page.close()
 
 
 def test_the_reference_has_all_that_there_is(site: Path) -> None:

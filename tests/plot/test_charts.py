@@ -1,7 +1,5 @@
 """Curves as the papers drew them, and what a trace's picture points at."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,8 +1,7 @@
-from __future__ import annotations
-
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,9 +23,6 @@ from rtolab.plot.boxplots import Band, Box, band_plot, box_plot
 from rtolab.plot.trace_panels import UNNEEDED
 from rtolab.result import Result, file_name
 from rtolab.stats import summarise
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -1,19 +1,15 @@
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from counted import misses, totals
 from parts import Part, read_parts, said_of_parts
-
-if TYPE_CHECKING:
-    from conftest import RequireTool
+from prerequisites import lack, require_tool
 
 BENCHES = Path(__file__).parents[2] / "benches"
 RUN_FIGURES = {"set_up_s", "run_s", "packets", "packets_per_s", "memory_mb", "events"}
@@ -113,9 +109,7 @@ def test_instructions_and_misses_are_read_as_callgrind_leaves_them() -> None:
     assert (misses(counts, "1"), misses(counts, "L")) == (34, 3)
 
 
-def test_ns2_delivers_the_packets_that_we_deliver(
-    compared: dict[str, Any], require_tool: RequireTool
-) -> None:
+def test_ns2_delivers_the_packets_that_we_deliver(compared: dict[str, Any]) -> None:
     require_tool("ns", "ns2")
     assert [case["case"] for case in compared["cases"]] == ["a", "b"]
     for case in compared["cases"]:
@@ -128,9 +122,9 @@ def test_ns2_delivers_the_packets_that_we_deliver(
 
 
 def test_ns3_delivers_the_packets_that_its_shorter_time_allows(compared: dict[str, Any]) -> None:
-    # Too large for CI to install.
     if "ns-3" not in compared["cases"][0]["peers"]:
-        pytest.skip("ns-3 is missing; install it:  sudo apt-get install libns3-dev")
+        # It is too large for CI to install.
+        lack("ns-3 is missing; install it:  sudo apt-get install libns3-dev", ci_has_it=False)
     for case, rate, seconds in zip(compared["cases"], (1202, 12019), (6.0, 1.0), strict=True):
         ns3 = case["peers"]["ns-3"]
         assert ns3["seconds"] == seconds

@@ -1,7 +1,5 @@
 """Every table, figure and claim of the papers has an experiment of its id."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from rtolab.experiments import EXPERIMENTS

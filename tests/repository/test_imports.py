@@ -1,21 +1,16 @@
 """What is loaded before anything is done: little, so that it is done soon."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys
 import time
+from collections.abc import Container, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import rtolab
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
 
 SLOW = {"altair", "asyncio", "distributed", "numpy", "polars", "starlette", "vl_convert"}
 """Modules that take longer to load than all of what is loaded here."""

@@ -4,8 +4,6 @@ A module is what `lib.rs` declares, a file or a folder. Who uses whom is read fr
 with `crate::`; tests of a module do not count.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """constraints.txt pins all of Python's packages that `make` installs."""
 
-from __future__ import annotations
-
 import os
 import re
 from importlib.metadata import PackageNotFoundError, distribution

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import RequireTool
 
+from prerequisites import require_tool
 from rtolab import _rtolab
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -47,9 +47,7 @@ def tcptrace_counts(report: str, name: str) -> list[int]:
 
 @pytest.mark.parametrize("sender", ["sack+frto", "newreno", "sack+eifel"])
 @pytest.mark.parametrize("scenario", ["delays", "outages"])
-def test_the_analysers_agree_with_the_tables(
-    require_tool: RequireTool, tmp_path: Path, scenario: str, sender: str
-) -> None:
+def test_the_analysers_agree_with_the_tables(tmp_path: Path, scenario: str, sender: str) -> None:
     wireshark = require_tool("tshark", "tshark")
     tcptrace = require_tool("tcptrace", "tcptrace")
     path = str(SCENARIOS / f"frto2002-{scenario}.toml")

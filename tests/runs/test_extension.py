@@ -1,13 +1,12 @@
 """The extension: arguments in, Arrow tables out, errors with names."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -15,13 +14,9 @@ import pyarrow as pa
 import pytest
 
 import rtolab
+from prerequisites import require_tool
 from rtolab import _rtolab
 from rtolab.result import TABLES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from conftest import RequireTool
 
 LINK = """
     title = "A short transfer over a slow link that loses packets"
@@ -222,9 +217,7 @@ def test_the_schema_is_one_of_json() -> None:
 
 
 @pytest.mark.parametrize("place", ["sender", "receiver"])
-def test_a_capture_agrees_with_the_table(
-    scenario: Path, tmp_path: Path, require_tool: RequireTool, place: str
-) -> None:
+def test_a_capture_agrees_with_the_table(scenario: Path, tmp_path: Path, place: str) -> None:
     tshark = require_tool("tshark", "tshark")
     outcome = _rtolab.simulate(scenario, senders=["newreno", "sack"], seeds=[1, 2], trace=True)
     file = tmp_path / "run.pcapng"

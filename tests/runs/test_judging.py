@@ -1,17 +1,13 @@
 """Judges against the truth, on tables made by hand."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import polars as pl
 import pytest
 
 from rtolab.judging import confusions, differences
-
-if TYPE_CHECKING:
-    from rtolab.result import Result
+from rtolab.result import Result
 
 VERDICTS = [
     # truth, verdict, delay, kind

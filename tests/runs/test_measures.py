@@ -1,7 +1,5 @@
 """Each measure on tables made by hand: what it must be can be worked out beside them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

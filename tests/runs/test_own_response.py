@@ -1,21 +1,15 @@
 """Responses written in Python."""
 
-from __future__ import annotations
+from pathlib import Path
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+import polars as pl
 import pytest
 
 import rtolab
 from rtolab import Answer, PrototypeError, Response
+from rtolab._rtolab import Situation
 from rtolab.run import shipped_scenarios
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import polars as pl
-
-    from rtolab._rtolab import Situation
 
 NAMES = '[tcp]\nresponse = "python-full"'
 SCENARIOS = ["frto2002-delays", "stall", "lte-handover"]

@@ -1,8 +1,7 @@
 """Stages of links written in Python."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -10,11 +9,7 @@ import pytest
 import program
 import rtolab
 from rtolab import Hold, PrototypeError, ScenarioError, Stage, Treatment, sweep
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rtolab._rtolab import Frame
+from rtolab._rtolab import Frame
 
 LINK = "link.wireless.forward"
 

@@ -1,9 +1,9 @@
 """Detectors written in Python."""
 
-from __future__ import annotations
-
+import subprocess
 import traceback
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,14 +11,9 @@ import pytest
 import program
 import rtolab
 from rtolab import Blind, Detector, PrototypeError, Verdict, sweep
+from rtolab._rtolab import Ack, Episode, Sent
 from rtolab.judging import confusions
 from rtolab.prototype.source import Source, load
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
-    from rtolab._rtolab import Ack, Episode, Sent
 
 SCENARIOS = ["frto2002-delays", "frto2002-outages", "stall", "lte-handover"]
 VERDICTS = ("run", "at_s", "kind", "seq", "truth", "verdict", "why", "verdict_s")

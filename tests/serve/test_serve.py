@@ -1,19 +1,15 @@
 """What the explorer answers about runs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from starlette.testclient import TestClient
 
 from explorer_client import HOLD, told, unpack
 from rtolab import run
 from rtolab.run import shipped_scenarios
-
-if TYPE_CHECKING:
-    from starlette.testclient import TestClient
 
 
 def test_a_run_is_the_one_of_the_command_line(client: TestClient) -> None:

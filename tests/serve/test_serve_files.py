@@ -1,13 +1,12 @@
 """What the explorer takes and gives as files: captures, downloads, results."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import shutil
 import zipfile
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -19,10 +18,6 @@ from rtolab.campaign import Campaign, Settings
 from rtolab.experiments import find
 from rtolab.serve.app import Explorer
 from rtolab.serve.limits import Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 def test_a_run_can_be_kept_as_tables_and_captures(client: TestClient, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The explorer as a process: its limits, its workers, its port."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

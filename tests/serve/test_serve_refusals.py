@@ -1,19 +1,15 @@
 """What the explorer refuses, and what nobody may ask of it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from starlette.testclient import TestClient
 
 from explorer_client import BINARY, HEAVY, HOLD, HOST, JSON, POSTS, told
 from rtolab.run import shipped_scenarios
-
-if TYPE_CHECKING:
-    from starlette.testclient import TestClient
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from explorer_client import server
+from prerequisites import require_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conftest import RequireTool
     from playwright.sync_api import Browser, Page
 
 
@@ -26,7 +26,7 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser(require_tool: RequireTool) -> Iterator[Browser]:
+def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
     path = require_tool("chromium", "chromium")

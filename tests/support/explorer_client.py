@@ -1,21 +1,17 @@
 """What tests of the explorer share: answers taken apart, a server of its own, its memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from program import PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HOLD = {"scenario": "hold", "senders": ["newreno", "newreno+frto"]}
 """What the page opens with."""

@@ -4,8 +4,6 @@ Run inside of network namespaces, as `python gateway_ends.py WHAT ARGUMENT...`; 
 they saw. The first byte of a connection says what the server does with it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

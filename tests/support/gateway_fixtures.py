@@ -1,21 +1,17 @@
 """What tests of the gateway share: a client and a server, each in a namespace, and it between."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from program import PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ENDS = [sys.executable, str(Path(__file__).with_name("gateway_ends.py"))]
 V4, V6 = "10.20.0.1", "fd00:20::1"

@@ -1,20 +1,16 @@
 """Tables as the simulator leaves them, made by hand: what a test rests on can be read here."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import polars as pl
+import pytest
 
 from rtolab import _rtolab
 from rtolab.result import TABLES
 from rtolab.run import run
-
-if TYPE_CHECKING:
-    import pytest
 
 PUBLISHED: dict[str, tuple[float, float, float]] = {
     "sack+eifel": (77.94, 11, 16),
@@ -322,7 +318,7 @@ class Simulator:
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
-    def installed(cls, monkeypatch: pytest.MonkeyPatch) -> Simulator:
+    def installed(cls, monkeypatch: pytest.MonkeyPatch) -> Self:
         """In place of the extension's, for any name of a scenario."""
         simulator = cls({})
         monkeypatch.setattr(_rtolab, "simulate", simulator)

@@ -1,14 +1,8 @@
 """Real kernels for tests: what is needed, and long runs that go on while other tests do."""
 
-from __future__ import annotations
-
-import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from rtolab.emulation import Emulated, Variant, emulate
 
@@ -37,23 +31,6 @@ STALLS: dict[str, dict[str, Any]] = {
     "slow": SLOW,
 }
 """Senders and links of which captures of other hosts exist, of the same kernel's family."""
-
-
-def missing() -> str | None:
-    """What keeps hosts from being made here."""
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        return "root; run the tests with sudo"
-    if not Path("/dev/net/tun").exists():
-        return "/dev/net/tun; load it:  sudo modprobe tun"
-    return None
-
-
-def require() -> None:
-    """Skip the test where no hosts can be made; with CI set, fail it."""
-    if missing() and os.environ.get("CI"):
-        pytest.fail(f"needs {missing()}")
-    if missing():
-        pytest.skip(f"needs {missing()}")
 
 
 @cache

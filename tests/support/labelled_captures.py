@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 import kernel_runs
+from prerequisites import no_hosts
 from rtolab.diagnosis import diagnose
 from rtolab.result import PLACES, Result
 from rtolab.run import run
@@ -54,7 +55,7 @@ def runs() -> Iterator[Labelled]:
     for scenario, (sender, set), seed in product(SCENARIOS, SENDERS, SEEDS):
         result = run(scenario, sender=sender, seed=seed, set=set)
         yield Labelled(f"{scenario}_{sender}{'-dsack' * bool(set)}_{seed}", result, 0)
-    if kernel_runs.missing():
+    if no_hosts():
         return
     pairs = kernel_runs.frto_pairs()
     for number, name in enumerate(kernel_runs.FRTO_PAIRS):

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,9 +17,6 @@ import pytest
 from rtolab import cli
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     Popen = subprocess.Popen[Any]
 
 PROGRAM = [sys.executable, "-m", "rtolab.cli"]

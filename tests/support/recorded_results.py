@@ -4,21 +4,16 @@ After a change that is meant to change results, `python tests/support/recorded_r
 records them anew, and says what became different. A commit that does so says why.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 import rtolab
+from rtolab import Result
 from rtolab.run import shipped_scenarios
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from rtolab import Result
 
 FILE = Path(__file__).parents[1] / "results.json"
 TABLES = ("connections", "timeouts", "links", "windows", "segments")

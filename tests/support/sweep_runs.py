@@ -1,17 +1,12 @@
 """Sweeps that tests write, and what they leave."""
 
-from __future__ import annotations
+from pathlib import Path
 
-from typing import TYPE_CHECKING
+import polars as pl
+import pytest
 
 import program
 from rtolab import sweep
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import polars as pl
-    import pytest
 
 GRID = """
 scenario = "frto2002-delays"

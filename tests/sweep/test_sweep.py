@@ -1,10 +1,8 @@
 """A sweep computes each piece once, keeps it, and leaves the same tables however it came about."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,12 +10,9 @@ import pytest
 
 import rtolab
 from rtolab import Error, _rtolab, sweep
-from rtolab.sweep import cluster, compute, engine, store
+from rtolab.sweep import Failure, cluster, compute, engine, store
 from rtolab.sweep.status import status
 from sweep_runs import CHUNKS, GRID, call, files, run, table, write
-
-if TYPE_CHECKING:
-    from rtolab.sweep import Failure
 
 
 def test_the_tables_are_those_of_single_runs_with_their_place_in_the_grid(tmp_path: Path) -> None:

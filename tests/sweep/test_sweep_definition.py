@@ -1,7 +1,5 @@
 """What a sweep's file may say, and what is said to who says it wrongly."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A sweep that is killed, finds the disk full or loses a worker ends with the same tables."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -9,20 +7,19 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from prerequisites import lack, small_disk
 from program import environment, start
 from rtolab import Error, sweep
 from rtolab.sweep.status import status
 from sweep_runs import call, command, files, run, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 MANY = """
 scenario = "frto2002-delays"
@@ -117,28 +114,12 @@ def test_interrupted_it_says_how_to_go_on(tmp_path: Path, undisturbed: dict[str,
     assert files(out) == undisturbed
 
 
-@contextmanager
-def mounted(folder: Path, size: str) -> Iterator[Callable[[str], object]]:
-    """A small file system of its own; what is given changes its options."""
-    if os.geteuid() != 0:
-        pytest.skip("only root mounts a file system")
-    folder.mkdir()
-    options = ["-t", "tmpfs", "-o"]
-    subprocess.run(["mount", *options, f"size={size}", "rtolab", str(folder)], check=True)
-    try:
-        yield lambda how: subprocess.run(
-            ["mount", *options, f"remount,{how}", "rtolab", str(folder)], check=True
-        )
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
-
-
 def test_a_full_disk_is_told_and_what_is_finished_is_kept(
     tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:
     file, small = write(tmp_path, MANY), tmp_path / "small"
     out = small / "out"
-    with mounted(small, "2m") as change:
+    with small_disk(small, "2m") as remount:
         code, _, complained = command(file, "--out", out)
         assert code == 2
         assert f"{out}: " in complained
@@ -146,7 +127,7 @@ def test_a_full_disk_is_told_and_what_is_finished_is_kept(
         left = files(out)
         assert 0 < len(left) < CHUNKS
         assert left.items() <= undisturbed.items()
-        change("size=64m")
+        remount("size=64m")
         seen = identities(out)
         code, said, _ = command(file, "--out", out)
         assert code == 0
@@ -164,8 +145,8 @@ def test_a_folder_that_cannot_be_written_is_told(
     said = capsys.readouterr()
     assert said.out == ""
     assert f"{out}: the folder of the sweep cannot be written: Not a directory" in said.err
-    with mounted(tmp_path / "fixed", "1m") as change:
-        change("ro")
+    with small_disk(tmp_path / "fixed", "1m") as remount:
+        remount("ro")
         assert call(monkeypatch, file, "--out", tmp_path / "fixed" / "out") == 2
     told = capsys.readouterr().err
     assert "the folder of the sweep cannot be written: Read-only file system" in told
@@ -214,10 +195,7 @@ class Dask:
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
     if find_spec("distributed") is None:
-        message = "distributed is missing; install it:  pip install distributed"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        lack("distributed is missing; install it:  pip install distributed")
     with ExitStack() as processes:
         yield Dask(tmp_path_factory.mktemp("dask"), processes)
 
