@@ -76,7 +76,6 @@ lint-python: $(VENV)/dev
 
 # The language: phrases, widths, names of types; spelling; Markdown.
 lint-prose: $(VENV)/dev
-	tools/prose --self-test
 	tools/prose
 	$(BIN)/typos --quiet || { $(BIN)/typos --format brief; exit 1; }
 	$(BIN)/pymarkdown scan *.md docs

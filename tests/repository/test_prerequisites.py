@@ -1,0 +1,54 @@
+"""A test that lacks a tool says what to install; in CI it fails, and CI installs all of them."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from prerequisites import lack, require_hosts, require_root, require_tool
+
+TESTS = Path(__file__).parents[1]
+CI = TESTS.parent / ".ci" / "run"
+EVERYWHERE = {"cargo", "util-linux"}
+"""Packages that CI need not install: the one comes with Rust, the other with Debian."""
+
+
+def test_a_missing_tool_skips_and_fails_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "no-such-tool is missing; install it:  sudo apt-get install its-package"
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match=said):
+        require_tool("no-such-tool", "its-package")
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match=said):
+        require_tool("no-such-tool", "its-package")
+    with pytest.raises(pytest.skip.Exception, match="too large"):
+        lack("too large", ci_has_it=False)
+
+
+def test_without_root_it_is_said_how_to_become_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setenv("CI", "true")
+    for require in (require_root, require_hosts):
+        with pytest.raises(pytest.fail.Exception, match="needs root; run the tests with sudo"):
+            require()
+
+
+def texts() -> dict[Path, str]:
+    return {path: path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py")}
+
+
+def test_ci_installs_every_package_that_tests_name() -> None:
+    call = re.compile(r'require_tool\([^,]+, "([^"]+)"\)')
+    named = {package for text in texts().values() for package in call.findall(text)}
+    assert {"tshark", "chromium", "iproute2", "zstd"} <= named
+    listed = re.search(r"^PACKAGES=\((.*)\)", CI.read_text(), re.MULTILINE)
+    assert listed
+    assert named - EVERYWHERE - {"its-package"} <= set(listed[1].split())
+
+
+def test_nothing_else_skips() -> None:
+    """The exception asks for CI itself."""
+    skips = re.compile(r"pytest\.(mark\.)?(skip|importorskip|xfail)\w*\(")
+    found = {path.name for path, text in texts().items() if skips.search(text)}
+    assert found == {"prerequisites.py", "test_pins.py"}
