@@ -171,7 +171,7 @@ class EnoughError(Exception):
 
 
 def not_for_long(_done: int, _total: int) -> None:
-    """Whoever asks for a long run is given a moment of it."""
+    """Ends a long run soon."""
     not_for_long.asked += 1  # type: ignore[attr-defined]
     if not_for_long.asked > 10:  # type: ignore[attr-defined]
         raise EnoughError

@@ -44,7 +44,7 @@ def run(*arguments: str, given: bytes | None = None) -> subprocess.CompletedProc
     return program.run("diagnose", *arguments, input=given, text=False)
 
 
-def test_systems_that_a_syn_does_not_tell_apart_are_all_named(made: Path) -> None:
+def test_every_system_that_matches_a_syn_is_named(made: Path) -> None:
     [one] = diagnose(made).document["connections"]
     assert one["stack"]["systems"] == ["linux", "rtolab"]
     assert one["stack"]["confidence"] < 0.5
@@ -54,7 +54,7 @@ def test_systems_that_a_syn_does_not_tell_apart_are_all_named(made: Path) -> Non
 
 
 @pytest.mark.parametrize("half", [0, 1])
-def test_what_a_kernel_retransmitted_is_found(half: int) -> None:
+def test_a_kernels_retransmissions_are_classified(half: int) -> None:
     names = capture_scores.names(KERNEL)
     assert len(names) == 10
     score = capture_scores.score(KERNEL, names[half::2])
@@ -68,7 +68,7 @@ def test_what_a_kernel_retransmitted_is_found(half: int) -> None:
 @pytest.mark.parametrize("sender", ["sack", "newreno", "sack+eifel", "newreno+frto"])
 @pytest.mark.parametrize("scenario", ["frto2002-delays", "frto2002-outages", "stall", "rate-drop"])
 @pytest.mark.parametrize("place", ["sender", "receiver"])
-def test_of_a_simulated_transfer_no_verdict_of_unneeded_is_wrong(
+def test_no_simulated_retransmission_is_wrongly_called_unneeded(
     tmp_path: Path, scenario: str, sender: str, place: str
 ) -> None:
     path = str(find_scenario(scenario))
@@ -86,7 +86,7 @@ def test_of_a_simulated_transfer_no_verdict_of_unneeded_is_wrong(
         assert len(called) == len(unneeded)
 
 
-def test_packed_and_piped_it_is_the_same(made: Path) -> None:
+def test_a_compressed_or_piped_capture_gives_the_same_document(made: Path) -> None:
     plain = json.loads(run(str(made), "--json").stdout)
     piped = json.loads(run("-", "--json", given=gzip.compress(made.read_bytes())).stdout)
     assert plain.pop("capture") != piped.pop("capture")
@@ -105,7 +105,7 @@ def test_a_cut_capture_is_diagnosed_up_to_the_cut(made: Path, tmp_path: Path) ->
     )
 
 
-def test_what_is_no_capture_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("no capture")
     for file in (text, tmp_path / "nowhere.pcap"):
@@ -137,7 +137,7 @@ def test_no_capture_is_written_over(made: Path, tmp_path: Path) -> None:
         assert Path(one).read_bytes() == whole
 
 
-def test_what_would_be_written_twice_is_refused(made: Path, tmp_path: Path) -> None:
+def test_two_captures_of_one_name_cannot_share_an_output_folder(made: Path, tmp_path: Path) -> None:
     same = tmp_path / "elsewhere" / made.name
     same.parent.mkdir()
     same.write_bytes(made.read_bytes())
@@ -149,7 +149,7 @@ def test_what_would_be_written_twice_is_refused(made: Path, tmp_path: Path) -> N
     assert run(str(made), str(same)).returncode == 0
 
 
-def test_several_captures_are_several_where_one_cannot_be_read(made: Path, tmp_path: Path) -> None:
+def test_an_unreadable_capture_does_not_stop_the_others(made: Path, tmp_path: Path) -> None:
     (tmp_path / "no.pcap").write_text("no capture")
     done = run(str(made), str(tmp_path / "no.pcap"), "--json", "--annotate", str(tmp_path / "told"))
     assert done.returncode == 2
@@ -158,7 +158,7 @@ def test_several_captures_are_several_where_one_cannot_be_read(made: Path, tmp_p
 
 
 @pytest.mark.parametrize(("whose", "blind"), [("client", False), ("server", True)])
-def test_only_of_what_comes_from_afar_the_reasons_do_not_show(whose: str, *, blind: bool) -> None:
+def test_only_the_sender_of_a_flow_shows_why_it_retransmits(whose: str, *, blind: bool) -> None:
     episode = {"from": whose, "start": 1.0, "frames": [7, 9], "story": "It was lost."}
     none = {"habits": [], "stack": None, "retransmissions": [{"from": whose}]}
     one = {"number": 1, "sender": "server", "vantage": "receiver", "episodes": [episode]} | none
@@ -244,10 +244,10 @@ NO_EVIDENCE = {"kernel.timestamps": False, "kernel.sack": False, "kernel.dsack":
 @pytest.mark.parametrize(
     ("sender", "stall", "outage"), [("linux", 5, 9), ("linux", None, 5), ("newreno+frto", None, 5)]
 )
-def test_without_any_evidence_the_losses_of_an_outage_are_told_one_by_the_other(
+def test_the_losses_of_an_outage_are_found_without_timestamps_and_sack(
     tmp_path: Path, sender: str, stall: int | None, outage: int
 ) -> None:
-    """A range that is told to be lost and repaired tells of the one that is expected next."""
+    """The verdict on one lost range supports the verdict on the range after it."""
     stalls = f'[{{ at = "{stall} s", for = "3 s" }}]' if stall else "[]"
     outages = f'[{{ at = "{outage} s", for = "1 s" }}]'
     set = {
@@ -269,7 +269,7 @@ def test_without_any_evidence_the_losses_of_an_outage_are_told_one_by_the_other(
 
 
 def without(capture: bytes, packets: int) -> bytes:
-    """A pcapng without so many of its first packets."""
+    """A pcapng without the first packets."""
     kept, at = [], 0
     while at < len(capture):
         kind, length = struct.unpack_from("<II", capture, at)
@@ -281,9 +281,7 @@ def without(capture: bytes, packets: int) -> bytes:
     return b"".join(kept)
 
 
-def test_what_was_acknowledged_is_not_needed_though_the_capture_began_behind_it(
-    tmp_path: Path,
-) -> None:
+def test_data_acknowledged_before_the_capture_began_is_unneeded(tmp_path: Path) -> None:
     set = {"kernel.frto": 0, "kernel.timestamps": False}
     capture = simulated("kernel-stall", sender="linux", set=set).pcapng(0, "receiver")
     file = tmp_path / "middle.pcapng"
@@ -308,7 +306,7 @@ def test_an_address_of_ipv6_is_shown_with_its_brackets(made: Path) -> None:
     assert "[fe80::a00:1]:49152" in shown(found)
 
 
-def test_what_a_capture_holds_twice_or_lacks_is_said(made: Path) -> None:
+def test_duplicate_and_missing_packets_are_reported(made: Path) -> None:
     found = diagnose(made)
     document = found.document
     assert "captured twice" not in shown(found)

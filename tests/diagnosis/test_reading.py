@@ -20,7 +20,7 @@ STALL = long_captures.capture("kernel-stall", ("kernel.frto", "0"), ("kernel.tim
 
 @pytest.fixture
 def stall(tmp_path: Path) -> Path:
-    """A transfer that stalls and goes back: there is something to be found."""
+    """A transfer over a link that stalls; the sender performs go-back-N."""
     file = tmp_path / "stall.pcapng"
     file.write_bytes(STALL)
     return file
@@ -65,7 +65,7 @@ def test_the_same_capture_in_every_format_says_the_same(
     assert verdicts(found(str(other))) == expected
 
 
-def test_cut_to_what_every_header_has_nothing_is_missed_and_no_verdict_wrong(
+def test_packets_cut_to_40_bytes_miss_nothing_and_mislead_no_verdict(
     stall: Path, tmp_path: Path
 ) -> None:
     editcap, cut = require_tool("editcap", "tshark"), tmp_path / "cut.pcapng"
@@ -76,7 +76,7 @@ def test_cut_to_what_every_header_has_nothing_is_missed_and_no_verdict_wrong(
     assert all(told == known or told[1] == "unknown" for told, known in pairs)
 
 
-def test_packed_and_from_standard_input_it_is_the_same(stall: Path) -> None:
+def test_every_compression_gives_the_same_verdicts(stall: Path) -> None:
     expected = verdicts(found(str(stall)))
     zstd = require_tool("zstd", "zstd")
     packed = subprocess.run([zstd, "-c", str(stall)], check=True, capture_output=True).stdout
@@ -84,7 +84,7 @@ def test_packed_and_from_standard_input_it_is_the_same(stall: Path) -> None:
         assert verdicts(found("-", given=given)) == expected
 
 
-def test_interfaces_one_behind_the_other_and_packets_twice_are_one_connection(
+def test_a_connection_captured_on_two_interfaces_is_one_connection(
     stall: Path, tmp_path: Path
 ) -> None:
     mergecap, both = require_tool("mergecap", "tshark"), tmp_path / "both.pcapng"
@@ -101,7 +101,9 @@ def test_interfaces_one_behind_the_other_and_packets_twice_are_one_connection(
     assert verdicts(document) == verdicts(found(str(stall)))
 
 
-def test_begun_in_the_middle_what_is_repeated_is_still_found(stall: Path, tmp_path: Path) -> None:
+def test_a_capture_that_begins_in_the_middle_has_the_same_verdicts(
+    stall: Path, tmp_path: Path
+) -> None:
     editcap, late = require_tool("editcap", "tshark"), tmp_path / "late.pcapng"
     subprocess.run([editcap, str(stall), str(late), "1-100"], check=True, capture_output=True)
     document = found(str(late))
@@ -110,7 +112,7 @@ def test_begun_in_the_middle_what_is_repeated_is_still_found(stall: Path, tmp_pa
 
 
 @pytest.mark.parametrize("direction", ["ip.src == 10.0.0.1", "ip.dst == 10.0.0.1"])
-def test_one_direction_alone_gives_no_verdict_that_is_wrong(
+def test_a_capture_of_one_direction_gives_no_wrong_verdict(
     stall: Path, tmp_path: Path, direction: str
 ) -> None:
     tshark, half = require_tool("tshark", "tshark"), tmp_path / "half.pcapng"
@@ -121,11 +123,11 @@ def test_one_direction_alone_gives_no_verdict_that_is_wrong(
     seqs = {seq for seq, _ in verdicts(found(str(stall)))}
     told = verdicts(document)
     assert {seq for seq, _ in told} == (seqs if "src" in direction else set())
-    # Every repetition in it is unneeded, and nothing in it shows that.
+    # Every retransmission is unneeded, which one direction alone cannot show.
     assert {verdict for _, verdict in told} <= {"unknown"}
 
 
-def test_what_is_no_capture_gets_an_error_and_nothing_else(tmp_path: Path) -> None:
+def test_a_file_that_is_no_capture_gives_an_error_and_no_output(tmp_path: Path) -> None:
     text, page = tmp_path / "notes.txt", tmp_path / "page.html"
     text.write_text("no capture")
     for options in ((), ("--json",), ("--html", str(page))):
@@ -136,7 +138,9 @@ def test_what_is_no_capture_gets_an_error_and_nothing_else(tmp_path: Path) -> No
     assert not page.exists()
 
 
-def test_beside_what_is_no_capture_others_are_told_of(stall: Path, tmp_path: Path) -> None:
+def test_other_captures_are_diagnosed_beside_a_file_that_is_none(
+    stall: Path, tmp_path: Path
+) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("no capture")
     done = run(str(text), str(stall))
@@ -146,7 +150,7 @@ def test_beside_what_is_no_capture_others_are_told_of(stall: Path, tmp_path: Pat
 
 
 def peak(parts: Iterable[bytes]) -> int:
-    """The memory of the command for such a capture, in bytes."""
+    """The peak memory of the command that reads this capture, in bytes."""
     program = "import resource, subprocess, sys; from rtolab.cli import main\n"
     program += "try: main()\n"
     program += "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
@@ -164,17 +168,17 @@ def peak(parts: Iterable[bytes]) -> int:
 
 
 def short(packets: int) -> Iterator[bytes]:
-    """So many packets of connections that come and go."""
+    """A capture with this many packets, of short connections."""
     one = long_captures.capture("kernel-stall", *long_captures.SHORT)
     return long_captures.repeated(one, packets)
 
 
-def test_memory_is_that_of_what_is_open_and_told_not_of_what_passed() -> None:
+def test_memory_does_not_grow_with_closed_connections() -> None:
     few, many = peak(short(100_000)), peak(short(1_000_000))
     assert many - few < 100_000_000, (few, many)
 
 
-def test_what_inflates_a_thousandfold_takes_no_more_memory() -> None:
+def test_a_highly_compressed_capture_takes_no_more_memory() -> None:
     header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     # Records of no length: 300 MB of them.
     empty = b"".join(gzip.compress(bytes(1 << 20)) for _ in range(300))

@@ -89,13 +89,13 @@ def test_every_scenario_and_every_twin_can_be_run(tmp_path: Path) -> None:
             (row,) = result.connections.iter_rows(named=True)
             assert row["completed"], each.id
             if number == 0 and one.spans and one.suite is Suite.STALLS:
-                # What holds everything goes on behind its end.
+                # A stall holds back the last data until it ends.
                 assert row["end_s"] > again, one.id
             if number == 1:
                 assert row["lost"] + row["retransmissions"] + row["timeouts"] == 0, one.id
 
 
-def test_only_losses_lose() -> None:
+def test_only_scenarios_of_losses_lose_packets() -> None:
     for one in suite(Suite.STALLS):
         assert one.kind == "stalls"
         assert not one.tail
@@ -119,16 +119,16 @@ def test_a_link_that_becomes_slow_takes_longer_itself() -> None:
     slow = Scenario("slow", Suite.STALLS, "slow", 600_000, rates=((1.0, 500_000),))
     assert slow.slower_s(2.1) == pytest.approx(3.0)
     assert slow.slower_s(0.6) == 0
-    # A client that lives on after its 600 kB, 2.52 s of the link, is not held up by that.
+    # A client that runs on after its 600 kB (2.52 s of the link) is not delayed further.
     assert slow.slower_s(9.0) == pytest.approx(3 * (2.52 + 0.3 - 1))
     dip = Scenario("dip", Suite.STALLS, "dip", 600_000, rates=((1.0, 500_000), (2.0, 2_000_000)))
     assert dip.slower_s(2.1) == pytest.approx(0.75)
     assert CLEAN.slower_s(2.1) == 0
 
 
-def test_what_is_perfect_is_100_and_what_hangs_is_0() -> None:
+def test_a_perfect_transfer_scores_100_and_one_that_hangs_0() -> None:
     assert scored(measured()).score == 100
-    # What the link took is nobody's fault; nor is it anybody's merit to be faster than that.
+    # Time that the link held data costs no points, and being faster gains none.
     held = scored(measured(took_s=8.0, held_s=3.0))
     assert (held.score, held.lost_s, held.link_s) == (100, 3.0, 3.0)
     assert scored(measured(took_s=7.5, held_s=3.0)).score == 100
@@ -167,13 +167,13 @@ def test_the_median_of_several_runs_counts() -> None:
     found = score(CLEAN, runs, TWIN)
     assert (found.took_s, found.doubts) == (5.2, ())
     assert found.runs == pytest.approx((500 / 5.3, 500 / 5.2, 500 / 5.1))
-    # A run that the machine spoiled is not asked where there are others.
+    # A doubted run does not count if there are others.
     late = measured(took_s=5.1, doubts=("late",))
     assert score(CLEAN, [late, runs[0]], TWIN).took_s == 5.3
     assert score(CLEAN, [late], TWIN).doubts == ("late",)
 
 
-def test_what_scatters_is_doubted() -> None:
+def test_scattered_scores_are_doubted() -> None:
     hung = measured(ended=Ended.HUNG)
     (doubt,) = score(CLEAN, [measured(), hung, measured()], TWIN).doubts
     assert doubt == "3 runs on the same seed had scores of 0 to 100"
@@ -214,7 +214,7 @@ def test_datagrams_are_judged_by_their_fates() -> None:
     run = command(tables("udp", [1200, 1200, 1200, 60, 40]), 0)
     assert (run.ended, run.took_s, run.held_s) == (Ended.RECOVERED, 2.0, 1.5)
     assert (run.sent_bytes, run.arrived_bytes) == (3840, 2612)
-    # What is small carries no data, and what is sent again nobody sees.
+    # Small datagrams carry no data, and a retransmission cannot be recognised.
     assert (run.tail, run.unneeded_bytes) == (3, None)
     run = command(tables("linux", [1200, 1200, 1200, 60, 0]), 124)
     assert (run.ended, run.tail, run.unneeded_bytes) == (Ended.HUNG, 4, 1228)
@@ -249,7 +249,7 @@ def report(*scores: Score, before: dict[str, float] | None = None) -> Report:
     )
 
 
-def test_junit_fails_what_hangs_and_what_is_worse() -> None:
+def test_junit_reports_hangs_and_lower_scores_as_failures() -> None:
     hung = score(Scenario("h", Suite.LOSSES, "is lost"), [measured(ended=Ended.HUNG)], TWIN)
     top = ET.fromstring(junit(report(scored(measured(took_s=10.0)), hung, before={"clean": 99})))
     assert (top.get("tests"), top.get("failures")) == ("2", "2")
@@ -296,7 +296,7 @@ def test_wrong_arguments_are_explained(
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_kernel_of_old_sends_in_vain() -> None:
+def test_an_old_kernel_retransmits_unneeded_data() -> None:
     stall = Scenario("stall", Suite.STALLS, "held", 200_000, spans=((0.6, 1.5),))
     old = {"kernel.frto": 0, "kernel.timestamps": False}
     (now,), (then,) = (conform(Stack(set=set_), [stall]) for set_ in ({}, old))
@@ -332,7 +332,7 @@ def test_the_command_compares_and_writes(
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_server_that_is_gone_is_told_from_a_client_that_fails() -> None:
+def test_a_dead_server_and_a_failing_client_have_different_errors() -> None:
     hold = next(one for one in suite() if one.id == "syn-hold-1.5s")
     client = ["sh", "-c", "echo nobody answers; exit 1"]
     gone = Stack("gone", {}, "echo no certificate >&2; exit 3", client, 0.5)

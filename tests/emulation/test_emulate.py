@@ -111,7 +111,7 @@ def test_a_hold_delays_pings_and_loses_none() -> None:
     assert len(times) == 8, ran.stdout + ran.stderr
     assert "8 packets transmitted, 8 received, 0% packet loss" in ran.stdout
     assert min(times) >= 0.2
-    # Those of the four after 1, 1.5, 2 and 2.5 s wait until 3 s.
+    # The four pings after 1, 1.5, 2 and 2.5 s wait until 3 s.
     assert sum(time > 1 for time in times) >= 2
     assert max(times) == pytest.approx(2.2, abs=0.15)
     assert sum(time < 0.3 for time in times) == 4
@@ -129,7 +129,7 @@ def test_a_hold_delays_pings_and_loses_none() -> None:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_json_is_all_of_standard_output() -> None:
+def test_standard_output_is_one_json_document() -> None:
     lossy = ("--set", "link.radio.delay=400 ms", "--set", "link.radio.loss=1.0")
     ran = emulate("hold", "--json", "--seed", "3", *lossy, "--", "ping", "-c1", "-W1", "{peer}")
     report = json.loads(ran.stdout)
@@ -165,7 +165,7 @@ def test_a_failing_command_exits_with_1(capfd: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_command_that_is_none_is_named() -> None:
+def test_a_missing_command_is_named() -> None:
     ran = emulate("hold", "--", "no-such-program")
     assert ran.returncode == 2
     assert ran.stderr.startswith("rtolab: `no-such-program` is no program that can be run")
@@ -176,7 +176,7 @@ def test_a_command_that_is_none_is_named() -> None:
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
 def test_a_signal_leaves_nothing_behind(number: signal.Signals, code: int) -> None:
-    # Under `nohup` the tests, and what they start, take no notice of a hang-up.
+    # Processes that `nohup` starts ignore SIGHUP.
     attentive = ["env", f"--default-signal={number.name.removeprefix('SIG')}"]
     command = [*attentive, *PROGRAM, "hold", "--", "sh", "-c", "echo $$; exec ping -q {peer}"]
     pipe = subprocess.PIPE
@@ -191,7 +191,7 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, code: int) -> No
             output, errors = process.communicate(timeout=30)
         finally:
             process.kill()
-    # On a busy machine as long as it took to begin, twice.
+    # A busy machine may take twice as long as it took to begin.
     assert time.monotonic() - begun < max(3, 2 * (begun - started))
     assert process.returncode == code
     assert namespaces(process.pid) == []
@@ -216,7 +216,7 @@ def test_pings_pass_every_link_between_two_hosts(tmp_path: Path) -> None:
     assert all(row[3:5] == ["3", "3"] for row in rows)
 
 
-def test_what_the_emulator_does_not_have_is_named(tmp_path: Path) -> None:
+def test_what_the_emulator_does_not_support_is_named(tmp_path: Path) -> None:
     with pytest.raises(rtolab.EmulationError, match=r"found an agent at `\w+`; `emulate` expects"):
         _rtolab.emulate_flows(find_scenario("snoop"), variants=[("linux", [])], seeds=[1])
     text = two_links(tmp_path).read_text(encoding="utf-8") + 'split = ["mast"]\n'
@@ -239,7 +239,7 @@ def test_a_stage_written_in_python_is_refused(tmp_path: Path, command: list[str]
 
 
 @pytest.mark.usefixtures("hosts")
-def test_the_connections_of_a_command_are_kept_if_wanted(tmp_path: Path) -> None:
+def test_the_connections_of_a_command_are_written(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "client.py").write_text(CLIENT)
     server, client = (f"{sys.executable} {tmp_path}/{name}.py" for name in ("server", "client"))
@@ -256,7 +256,7 @@ def test_the_connections_of_a_command_are_kept_if_wanted(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("hosts")
-def test_datagrams_of_a_command_are_kept_as_well(tmp_path: Path) -> None:
+def test_the_datagrams_of_a_command_are_written(tmp_path: Path) -> None:
     (tmp_path / "talk.py").write_text(TALK)
     talk = f"{sys.executable} {tmp_path}/talk.py"
     line = f"ip netns exec $RTOLAB_PEER_NETNS {talk} & sleep 1; {talk} {{peer}}"
@@ -265,7 +265,7 @@ def test_datagrams_of_a_command_are_kept_as_well(tmp_path: Path) -> None:
     assert (ran.stderr, "ended with exit code 0" in ran.stdout) == ("", True), ran.stdout
     (flow,) = pl.read_parquet(tmp_path / "out" / "connections.parquet").iter_rows(named=True)
     assert re.fullmatch(r"10\.83\.0\.1:\d+ to 10\.83\.0\.2:7000", flow["flow"])
-    # Who sends more is the sender, whoever began.
+    # The end that sends more is the sender, even if the other end began.
     assert (flow["flow_sender"], flow["bytes"], flow["segments"]) == ("udp", 5000, 5)
     sent = pl.read_parquet(tmp_path / "out" / "segments.parquet").filter(pl.col("event") == "sent")
     assert sent.sort("copy")["bytes"].to_list() == [31, *[1028] * 5]
@@ -284,7 +284,7 @@ def test_a_program_may_be_a_host() -> None:
     times = round_trips_s(ran.stdout)
     assert len(times) == 3, ran.stdout + ran.stderr
     assert min(times) >= 0.2
-    # The kernel forwards on the way there and on the way back.
+    # The kernel forwards in both directions.
     assert "ttl=62" in ran.stdout
     ran = emulate("hold", "--set", "kernel.host.far.tun=true")
     assert ran.returncode == 2
@@ -292,19 +292,19 @@ def test_a_program_may_be_a_host() -> None:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_the_links_time_may_begin_with_the_first_packet() -> None:
+def test_the_clock_of_the_links_can_start_with_the_first_packet() -> None:
     line = "sleep 2; exec ping -c 8 -i 0.5 {peer}"
     words = ("--json", "--set", "emulation.begin=first-packet", "--", "sh", "-c", line)
     ran = emulate("hold", *words)
     times = round_trips_s(ran.stderr)
-    # As if the command had not slept: those after 1, 1.5, 2 and 2.5 s wait until 3 s.
+    # As if the command had not slept: pings after 1, 1.5, 2 and 2.5 s wait until 3 s.
     assert len(times) == 8, ran.stderr
     assert max(times) == pytest.approx(2.2, abs=0.15)
     assert json.loads(ran.stdout)["elapsed_s"] == pytest.approx(3.7, abs=0.3)
 
 
 NOBODY = ["unshare", "--user"]
-"""Whose user is unknown there: nobody, who may read what root may."""
+"""Runs a command as a user without rights who may read all of root's files."""
 SERVED = ["conform", "--only", "tail-1", "--server", "true", "--", "true"]
 
 
@@ -326,7 +326,7 @@ SERVED = ["conform", "--only", "tail-1", "--server", "true", "--", "true"]
         (NOBODY, SERVED, "sudo"),
     ],
 )
-def test_what_is_missing_is_said_with_how_to_get_it(
+def test_a_missing_right_or_device_is_named_with_its_remedy(
     without: list[str], words: list[str], says: str
 ) -> None:
     require_tool(without[0], "util-linux")
@@ -382,13 +382,13 @@ GRADES: list[tuple[float, float, bool]] = [
 
 
 @pytest.mark.parametrize(("p99_s", "round_trip_s", "good"), GRADES)
-def test_a_run_is_good_if_nobody_could_notice(
+def test_a_run_is_good_if_its_lateness_cannot_be_noticed(
     p99_s: float, round_trip_s: float, good: bool
 ) -> None:
     assert (doubts(report(p99_s, round_trip_s)) == []) is good
 
 
-def test_what_waits_unread_is_a_doubt() -> None:
+def test_packets_that_wait_unread_are_a_doubt() -> None:
     (doubt,) = doubts(report(0.0, 0.1, waited_s=0.006))
     assert "1 packet in 100 may have waited 6 ms in its host's device" in doubt
     assert doubts(report(0.0, 0.1, waited_s=0.004)) == []

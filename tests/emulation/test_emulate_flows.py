@@ -31,7 +31,7 @@ def emulating(*arguments: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_run_says_what_its_kernels_were_and_counted() -> None:
+def test_a_run_reports_the_settings_and_counters_of_its_kernels() -> None:
     variants = [Variant(), Variant("old", kernel_runs.RENO)]
     result = emulate("kernel-stall", set=SHORT, variants=variants)
     assert result.connections["sender"].to_list() == ["linux", "old"]
@@ -83,7 +83,7 @@ def test_captures_of_both_sides_hold_the_same_connection(tmp_path: Path) -> None
         )
         rows = [[int(cell, 0) for cell in line.split()] for line in shown.stdout.splitlines()]
         assert sum(length for length, _ in rows) == 100_000
-        # No answer stands before what it answers: SYN, SYN and ACK, ACK.
+        # Every answer follows what it answers: SYN, SYN-ACK, ACK.
         assert [flags & 0x12 for _, flags in rows[:3]] == [0x02, 0x12, 0x10]
         # The kernel's own header: MSS, SACK permitted and timestamps first, as Linux has them.
         first = ["-c", "1", "-T", "fields", "-e", "tcp.options"]
@@ -154,7 +154,7 @@ def test_every_workload_is_played(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_json_has_all_that_is_known() -> None:
+def test_json_has_the_whole_report() -> None:
     set_ = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
     with emulating("kernel-stall", "--json", "--seed", "5", *set_) as process:
         output, errors = process.communicate(timeout=30)
@@ -170,7 +170,7 @@ def test_json_has_all_that_is_known() -> None:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_kernel_that_is_not_as_wanted_ends_the_run() -> None:
+def test_a_setting_that_the_kernel_refuses_ends_the_run() -> None:
     with pytest.raises(rtolab.EmulationError, match=r"congctl nosuch"):
         emulate("kernel-stall", set={"kernel.congestion": "nosuch"})
     with emulating("kernel-stall", "--set", "kernel.congestion=nosuch") as process:
@@ -180,8 +180,8 @@ def test_a_kernel_that_is_not_as_wanted_ends_the_run() -> None:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_what_is_killed_at_any_moment_leaves_nothing() -> None:
-    # Half of them with a command, which has names and children that must go as well.
+def test_a_run_killed_at_any_moment_leaves_nothing() -> None:
+    # Half of them run a command, whose namespaces and children must go as well.
     marks = [f"98765{number:02}" for number in range(20)]
     processes = []
     for number, mark in enumerate(marks):
@@ -214,7 +214,7 @@ def leftovers(processes: list[subprocess.Popen[str]], marks: list[str]) -> list[
 
 
 @pytest.mark.usefixtures("hosts")
-def test_what_is_killed_with_its_guardian_is_taken_down_by_clean() -> None:
+def test_clean_removes_what_a_killed_guardian_left() -> None:
     marks = [f"98766{number:02}" for number in range(4)]
     processes = [emulating("kernel-stall", "--", "sleep", mark) for mark in marks]
     deadline = time.monotonic() + 30
@@ -225,7 +225,7 @@ def test_what_is_killed_with_its_guardian_is_taken_down_by_clean() -> None:
             os.kill(guardian, signal.SIGKILL)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=20)
-    # Whoever else begins a run meanwhile cleans as well.
+    # Another run that begins meanwhile cleans as well.
     with emulating("--clean") as process:
         process.communicate(timeout=30)
     assert process.returncode == 0
@@ -238,14 +238,14 @@ def sleeping(marks: list[str]) -> set[str]:
 
 
 def guardians(pid: int) -> list[int]:
-    """Who takes down what a process leaves."""
+    """The processes that clean up after this one."""
     name = f"rtolab-{pid}-near"
     lines = command_lines().items()
     return [one for one, words in lines if "rtolab-guardian" in words and name in words]
 
 
 def command_lines() -> dict[int, list[str]]:
-    """Of all processes."""
+    """By process, of all that run."""
     found = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -256,25 +256,25 @@ def command_lines() -> dict[int, list[str]]:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_what_others_left_is_cleaned() -> None:
+def test_clean_removes_what_other_runs_left() -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
     name = f"rtolab-{gone.pid}-near"
     subprocess.run(["ip", "netns", "add", name], check=True)
     with emulating("--clean") as process:
         output, _ = process.communicate(timeout=30)
-    # Whoever else begins a run meanwhile cleans as well.
+    # Another run that begins meanwhile cleans as well.
     assert output.startswith("removed: ")
     assert name in output or "nothing" in output
     assert not Path("/run/netns", name).exists()
 
 
 @pytest.mark.usefixtures("hosts")
-def test_kernels_repeat_in_vain_what_they_did() -> None:
-    # Counted in captures of Linux 6.18 on other hosts and another link, of the same settings.
+def test_kernels_retransmit_as_much_unneeded_data_as_recorded() -> None:
+    # Counted in captures of Linux 6.18 with these settings, on other hosts and another link.
     result = kernel_runs.stalls().result(timeout=120)
     unneeded = dict(result.connections.select("sender", "unneeded").iter_rows())
-    assert unneeded["as it comes"] == pytest.approx(3, abs=2)
+    assert unneeded["default"] == pytest.approx(3, abs=2)
     assert unneeded["of old"] == pytest.approx(46, abs=2)
     assert unneeded["reno"] == pytest.approx(45, abs=2)
     assert unneeded["slow"] == pytest.approx(1, abs=2)
@@ -298,7 +298,7 @@ def test_the_timeouts_of_a_stall_are_spurious_and_some_kernels_see_it() -> None:
         mine = timeouts.filter(pl.col("run") == run)
         assert mine.height == report["hosts"][0]["counted"]["TcpExtTCPTimeouts"]
     undone = timeouts.filter(pl.col("verdict") == "spurious").group_by("sender").len()
-    assert "as it comes" in undone["sender"].to_list()
+    assert "default" in undone["sender"].to_list()
     assert "reno" not in undone["sender"].to_list()
     holds = result.disturbances.filter((pl.col("run") == 0) & (pl.col("kind") == "stall"))
     assert sorted(holds["from_s"].to_list()) == [5.0, 5.0]

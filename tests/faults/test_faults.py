@@ -37,7 +37,7 @@ from = "a"
 to = "b"
 """
 SOON_S = 20
-"""Nothing here takes a second; a busy machine may."""
+"""None of this takes a second on an idle machine."""
 
 
 class Ended:
@@ -97,7 +97,7 @@ COMMANDS = [
 
 
 def is_at_work(process: subprocess.Popen[str]) -> bool:
-    """Has it loaded all that it needs, and begun?"""
+    """Has it begun its work? Loading takes less processor time than this."""
     ticks = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11]
     return int(ticks) > os.sysconf("SC_CLK_TCK") * 1.5
 
@@ -139,7 +139,7 @@ def at_work(command: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 @cache
 def capture() -> Path:
-    """A capture of a sender that retransmits in vain."""
+    """A capture of a sender with unneeded retransmissions."""
     file = Path(SCRATCH) / "sample.pcapng"
     file.write_bytes(run("frto2002-delays").pcapng())
     return file
@@ -166,8 +166,8 @@ def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path, command: str) -> None:
     assert "Traceback" not in ended.err
 
 
-def test_a_second_ctrl_c_does_not_wait_for_anything(tmp_path: Path) -> None:
-    """Of a program that is deaf to the first one."""
+def test_a_second_ctrl_c_cannot_be_ignored(tmp_path: Path) -> None:
+    """A program that ignores the first one ends at the second."""
     script = tmp_path / "deaf.py"
     script.write_text(
         "from rtolab.process import end_at_second_interrupt\n"
@@ -242,7 +242,7 @@ PIPED = {
 
 
 def placed(arguments: list[str], folder: Path) -> list[str]:
-    """The arguments, with files in place of what stands for them."""
+    """The arguments, with files in place of their placeholders."""
     sweep = folder / "sweep.toml"
     sweep.write_text('scenario = "frto2002-delays"\nruns = 3\n')
     files = {"CAPTURE": str(capture()), "SWEEP": str(sweep)}
@@ -250,8 +250,8 @@ def placed(arguments: list[str], folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("command", PIPED)
-def test_whoever_reads_it_may_go_away(tmp_path: Path, command: str) -> None:
-    """As `rtolab ... | true`: it ends of SIGPIPE or never notices, and says nothing."""
+def test_a_reader_may_close_the_pipe(tmp_path: Path, command: str) -> None:
+    """As in `rtolab ... | true`: it ends by SIGPIPE or never notices, and prints nothing."""
     process = start(*placed(PIPED[command], tmp_path), cwd=tmp_path)
     assert process.stdout
     process.stdout.close()
@@ -263,14 +263,14 @@ def test_whoever_reads_it_may_go_away(tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["list", "list --json", "schema", "run --json", "help"])
-def test_output_that_nobody_can_take_is_told(tmp_path: Path, command: str) -> None:
+def test_output_to_a_full_device_is_an_error(tmp_path: Path, command: str) -> None:
     arguments = placed(PIPED[command], tmp_path)
     with Path("/dev/full").open("w") as full:
         process = start(*arguments, stdout=full)
     assert "No space left on device" in said_in_words(Ended(process))
 
 
-def test_closed_streams_are_no_defect() -> None:
+def test_closed_streams_raise_no_traceback() -> None:
     ran = shell("rtolab list >&-")
     assert (ran.returncode, ran.stderr) == (2, "rtolab: standard output is closed\n")
     ran = shell("rtolab run nowhere 2>&-")
@@ -308,7 +308,7 @@ def test_a_sweep_without_descriptors_keeps_what_is_finished(tmp_path: Path) -> N
     for most in (8, 9, 10, 11, 12):
         ended = rtolab(*command, preexec_fn=limited(resource.RLIMIT_NOFILE, most))
         codes.add(ended.code)
-        # A chunk may fail, and is told; so may the command.
+        # A chunk may fail, and then it is listed; so may the whole command.
         assert ended.code in (0, 1, 2), ended.err
         assert ended.code != 1 or json.loads(ended.out)["failed"]
         assert "Traceback" not in ended.err
@@ -343,7 +343,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, command: str) -
     assert not [path for path in whole if path.suffix in (".html", ".pcapng", ".pkt")]
 
 
-def test_what_was_there_stays_where_nothing_new_can_be_written(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     out = tmp_path / "small"
     with small_disk(out, "8k"):
         page = out / "page.html"
@@ -352,8 +352,8 @@ def test_what_was_there_stays_where_nothing_new_can_be_written(tmp_path: Path) -
         assert page.read_text() == "the one before"
 
 
-def test_a_file_is_written_to_what_is_no_plain_file(tmp_path: Path) -> None:
-    """Nothing is renamed over a device, and a link stays a link."""
+def test_a_page_is_written_through_links_and_to_devices(tmp_path: Path) -> None:
+    """A device is not replaced by a file, and a link stays a link."""
     target, link = tmp_path / "target.html", tmp_path / "link.html"
     link.symlink_to(target)
     assert rtolab("diagnose", capture(), "--html", link).code == 0
@@ -390,8 +390,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
             assert str(path) in told
 
 
-def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path) -> None:
-    """What was read until then is diagnosed, and the rest missed."""
+def test_a_truncated_capture_is_diagnosed_or_refused(tmp_path: Path) -> None:
+    """The part that was read is diagnosed."""
     whole = capture().read_bytes()
     for length in (0, 1, 10, 24, 25, 40, len(whole) // 2, len(whole) - 1):
         cut = tmp_path / f"{length}.pcap"
@@ -403,8 +403,7 @@ def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path) -> None:
             assert str(cut) in ended.err
 
 
-def test_a_capture_that_vanishes_before_it_is_read_again(tmp_path: Path) -> None:
-    """Standing in a pipe, it can be read only once."""
+def test_a_pipe_cannot_be_read_a_second_time_for_its_page(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     process = start("diagnose", pipe, "--html", tmp_path / "page.html")

@@ -1,4 +1,4 @@
-"""A machine that has hardly any descriptors, addresses, threads or letters left: each is told."""
+"""A machine that lacks descriptors, address space, threads or UTF-8: each gives a clear error."""
 
 import resource
 from pathlib import Path
@@ -30,10 +30,10 @@ EVERY = [(name, 6, 400) for name in PIPED]
 @pytest.mark.parametrize(
     ("command", "descriptors", "addresses"), [*EVERY, ("run", 5, 150), ("serve", 7, 750)]
 )
-def test_no_command_begins_with_hardly_anything(
+def test_no_command_begins_without_descriptors_or_memory(
     tmp_path: Path, command: str, descriptors: int, addresses: int
 ) -> None:
-    """Libraries would end it, or wait for ever: polars, that finds no addresses as it is loaded."""
+    """Otherwise a library would end it or hang, as polars does without address space."""
     arguments = placed(PIPED[command], tmp_path)
     for kind, most, words in (
         (resource.RLIMIT_NOFILE, descriptors, "too many open files"),
@@ -44,7 +44,7 @@ def test_no_command_begins_with_hardly_anything(
         assert words in told
 
 
-def test_pictures_are_refused_where_their_engine_would_end_the_process(tmp_path: Path) -> None:
+def test_pictures_are_refused_if_their_engine_would_end_the_process(tmp_path: Path) -> None:
     ended = rtolab(*of_run(tmp_path), preexec_fn=limited(resource.RLIMIT_AS, 8000 * MEGABYTE))
     told = said_in_words(ended)
     assert "pictures: out of memory" in told
@@ -64,7 +64,7 @@ def test_a_page_without_descriptors_is_not_begun(tmp_path: Path, most: int) -> N
 
 @pytest.mark.parametrize("most", [1, 3, 6, 12])
 def test_no_command_begins_without_threads(tmp_path: Path, most: int) -> None:
-    """As a user of whom there is nobody else: root may have as many as it likes."""
+    """As a user without other processes, because no limit binds root."""
     require_root()
     require_tool("setpriv", "util-linux")
     nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -98,7 +98,7 @@ def test_no_file_may_grow(tmp_path: Path) -> None:
 
 
 def test_pictures_are_drawn_where_standard_input_is_closed(tmp_path: Path) -> None:
-    """Their engine takes whatever has its number for a stream."""
+    """Their engine would take another file with descriptor 0 for standard input."""
     ran = shell(f"rtolab run frto2002-delays --out {tmp_path}/out <&-")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert list(tmp_path.rglob("*.svg"))
@@ -107,7 +107,7 @@ def test_pictures_are_drawn_where_standard_input_is_closed(tmp_path: Path) -> No
 ASCII = environment() | {"PYTHONIOENCODING": "ascii"}
 
 
-def test_who_takes_only_ascii_is_given_that(tmp_path: Path) -> None:
+def test_output_is_ascii_where_only_ascii_can_be_printed(tmp_path: Path) -> None:
     file = tmp_path / "größe.toml"
     text = _rtolab.schema()
     assert not text.isascii()

@@ -1,4 +1,4 @@
-"""What a full disk, and a lack of descriptors, do to servers: they say so, and go on."""
+"""Servers report a full disk or a lack of descriptors, and go on."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def asked(address: str, path: str, body: bytes | dict[str, Any] = b"") -> tuple[
         return error.code, json.loads(error.read())["error"]["message"]
 
 
-def test_a_full_disk_is_told_to_whoever_asks_and_the_next_is_answered(tmp_path: Path) -> None:
+def test_a_full_disk_fails_one_request_and_not_the_next(tmp_path: Path) -> None:
     complaints = tmp_path / "complaints"
     disk = tmp_path / "small"
     with small_disk(disk, "16k"), complaints.open("w") as err:
@@ -61,7 +61,7 @@ def test_a_server_that_runs_out_of_descriptors_goes_on_when_there_are_some(tmp_p
         assert asked(address, "api/run", HOLD) == (200, "")
         (worker,) = set(resident(pid)) - {pid}
         before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        # None is left for the pipes of another process, one for who asks.
+        # Leaves one descriptor for a client, and none for the pipes of a new worker.
         few = 1 + max(int(one.name) for one in Path(f"/proc/{pid}/fd").iterdir())
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (few, before[1]))
         os.kill(worker, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""What the guide shows works as it stands there: every command, program and scenario."""
+"""Every command, program and scenario that the guide shows works unchanged."""
 
 import contextlib
 import io
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 CAPTURES = ROOT / "tests" / "captures"
 GIVEN = {"diagnose.md": {"slow.pcapng": CAPTURES / "stall-3s-none-frto-off.sender.pcapng.gz"}}
-"""Files that a page takes for granted."""
+"""Files that a page assumes."""
 SHIM = '#!/bin/sh\nexec "{python}" -m rtolab.cli "$@"\n'
 
 
@@ -117,14 +117,14 @@ def test_every_block_is_one_of_a_kind() -> None:
             assert block.language not in {"rust", "diff"} or block.not_run, block.place
 
 
-def test_what_is_not_run_says_why() -> None:
+def test_every_block_that_is_not_run_says_why() -> None:
     found = list(not_run())
     assert found
     for block in found:
         assert block.not_run.startswith(REASONS), f"{block.place}: {block.not_run}"
 
 
-def test_a_page_that_shows_something_else_is_found_out(tmp_path: Path, programs: Path) -> None:
+def test_a_page_with_wrong_output_fails(tmp_path: Path, programs: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text('```sh\necho 1 2 3\n```\n\n```text title="Output"\n1 ... 4\n```\n')
     (tmp_path / "folder").mkdir()

@@ -1,4 +1,4 @@
-"""What the README shows works as it stands there."""
+"""Every example of the README works unchanged."""
 
 import os
 import re

@@ -17,7 +17,7 @@ NOT_YET: dict[str, list[str]] = {
     "sim": ["attend duplicates end flow judging measure sim timeouts trace truth"],
     "tcp": ["config congestion event recovery reduction response rtt sender spurious"],
 }
-"""Circles that are known, by crate. Remove what is mended."""
+"""Known circles, by crate. Remove those that are resolved."""
 
 
 def uses(crate: Path) -> dict[str, set[str]]:

@@ -12,7 +12,7 @@ from rtolab import run
 from rtolab.run import shipped_scenarios
 
 
-def test_a_run_is_the_one_of_the_command_line(client: TestClient) -> None:
+def test_a_run_equals_that_of_the_command_line(client: TestClient) -> None:
     found = unpack(client.post("/api/run", json=HOLD | {"seed": 7}).content)
     senders = ["newreno", "newreno+frto"]
     result = run("hold", sender=senders, seed=7, trace=True, windows=True, judge="all")
@@ -62,14 +62,14 @@ def test_packets_are_seen_at_either_host(client: TestClient) -> None:
     assert set(arrived["sent_s"]) <= set(at_sender["packets"]["at_s"])
 
 
-def test_of_too_many_packets_some_are_left_out_until_one_looks_closer(
+def test_packets_are_thinned_out_until_the_view_is_zoomed(
     client: TestClient, strict: TestClient
 ) -> None:
     whole = unpack(client.post("/api/run", json=HOLD).content)["senders"][0]
     thin = unpack(strict.post("/api/run", json=HOLD).content)["senders"][0]
     assert (whole["every"], thin["every"]) == (1, 8)
     assert len(thin["packets"]["at_s"]) < 130
-    # Nothing that is left is told otherwise than in the whole.
+    # Packets that are left have the same values as in the whole.
     known = dict(zip(whole["packets"]["at_s"], whole["packets"]["acked_s"], strict=True))
     for at, acked in zip(thin["packets"]["at_s"], thin["packets"]["acked_s"], strict=True):
         if list(whole["packets"]["at_s"]).count(at) == 1:
@@ -103,18 +103,18 @@ def test_every_shipped_scenario_is_checked_and_begins_the_sliders(
     assert found["duration"]
 
 
-def test_sliders_begin_where_the_scenario_stands(client: TestClient) -> None:
+def test_sliders_begin_with_the_values_of_the_scenario(client: TestClient) -> None:
     found = client.post("/api/scenario", json={"scenario": "hold"}).json()
     stall = {"at": "1 s", "for": "2 s"}
     link = {"name": "radio", "rate": "1 Mbit/s", "delay": "100 ms", "loss": None, "stall": stall}
     keys = {name: name for name in ("rate", "delay", "loss", "stalls")}
     assert found["links"] == [link | {"keys": keys, "troubled": True}]
-    # Where data has values of its own, those are dragged.
+    # If the forward direction has values of its own, the sliders set those.
     own = client.post("/api/scenario", json={"scenario": "stall"}).json()["links"][0]
     assert (own["keys"]["stalls"], own["keys"]["rate"]) == ("forward.stalls", "rate")
 
 
-def test_what_if_it_had_not_fired_or_the_sender_were_another(client: TestClient) -> None:
+def test_what_if_the_timer_had_not_expired_or_the_sender_were_another(client: TestClient) -> None:
     timeout = unpack(client.post("/api/run", json=HOLD).content)["senders"][0]["timeouts"][0]
     asked = HOLD | {"senders": ["newreno"], "at_s": timeout["at_s"], "seq": timeout["seq"]}
     others = ["newreno", "newreno+frto", "sack+eifel", "nonsense"]
@@ -131,7 +131,7 @@ def test_what_if_it_had_not_fired_or_the_sender_were_another(client: TestClient)
     assert "no timeout at 1.5 s" in told(response)["message"]
 
 
-def test_the_run_as_it_would_have_been_is_drawn_beside_it(client: TestClient) -> None:
+def test_the_counterfactual_run_is_drawn_beside_the_original(client: TestClient) -> None:
     found = unpack(client.post("/api/run", json=HOLD).content)
     newreno, frto = found["senders"]
     timeout = newreno["timeouts"][0]

@@ -1,8 +1,7 @@
-"""Pairs of a kernel's transfers, without F-RTO and with it, and what is told of one by the other.
+"""Pairs of a kernel's transfers over the same link, without F-RTO and with it.
 
-`tools/pairs` makes them. Of each pair only the capture without F-RTO is read: what `rtolab
-diagnose --what-if` says that F-RTO would have sent in vain stands beside what the kernel did send
-with it, over the same link.
+`tools/pairs` makes them. Only the capture without F-RTO is diagnosed: the number of unneeded
+retransmissions that `rtolab diagnose --what-if` predicts for F-RTO stands beside the kernel's.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,7 @@ from rtolab.emulation import Variant, emulate
 
 SCENARIO = "kernel-stall"
 NEAR = 2
-"""Told rightly is what is off by no more retransmissions."""
+"""How many retransmissions a prediction may be off."""
 
 AT_ONCE = 24
 """Transfers at a time: more keep two cores from releasing packets when they are due."""
@@ -31,7 +30,7 @@ STEADY: dict[str, dict[str, Any]] = kernel_runs.LINKS | {
         key: value for key, value in kernel_runs.SLOW.items() if not key.startswith("kernel.")
     },
 }
-"""Links that stall, and else deliver all in order, at one rate."""
+"""Links that stall, and otherwise deliver every packet in order at one rate."""
 
 UNSTEADY: dict[str, dict[str, Any]] = {
     "3 drops": {"link.radio.forward.drops": "[50, 120, 300]"},
@@ -61,7 +60,7 @@ UNSTEADY: dict[str, dict[str, Any]] = {
     },
     "thin way back": {"link.radio.backward.rate": "64 kbit/s"},
 }
-"""Links that lose, reorder, overflow or change, most of them while they stall, too."""
+"""Links that lose or reorder packets, overflow or change their rate; most stall as well."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +73,11 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """As its capture is called."""
+        """The stem of its capture."""
         return f"{self.link}_{self.options}".replace(", ", "_").replace(" ", "-")
 
     def set(self, frto: int) -> Mapping[str, Any]:
-        """What the scenario's values are replaced by."""
+        """The values that override the scenario's."""
         link = (STEADY | UNSTEADY)[self.link]
         return link | kernel_runs.OPTIONS[self.options] | {"kernel.frto": frto}
 
@@ -94,7 +93,7 @@ def pairs() -> list[Pair]:
 
 
 def make(folder: Path) -> pl.DataFrame:
-    """Writes the captures; what was sent in vain without F-RTO and with it."""
+    """Writes the captures; returns the unneeded retransmissions without F-RTO and with it."""
     folder.mkdir(parents=True, exist_ok=True)
     chosen = pairs()
     variants = [
@@ -123,14 +122,14 @@ def make(folder: Path) -> pl.DataFrame:
 
 
 def with_frto(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What F-RTO would have made of the path."""
+    """The prediction for F-RTO."""
     settings = {one["setting"]: one for one in told["linux"]}
     found: dict[str, Any] = settings.get("tcp_frto=2", settings["as captured"])
     return found
 
 
 def told(file: Path) -> dict[str, Any]:
-    """Of a capture without F-RTO: what is told of one with it; nothing where that is refused."""
+    """What a capture without F-RTO predicts for F-RTO; nothing if no prediction is possible."""
     found = what_if(diagnose(file))
     if "error" in found:
         return {"told": None, "told_s": None, "agrees": False, "refused": found["error"]}
@@ -144,7 +143,7 @@ def told(file: Path) -> dict[str, Any]:
 
 
 def compared(folder: Path) -> pl.DataFrame:
-    """Of each pair whose capture is there: what was told, and what was sent."""
+    """The predicted and the counted retransmissions of each pair."""
     sent = pl.read_parquet(folder / "sent.parquet").to_dicts()
     rows = []
     for row in sent:
@@ -158,7 +157,7 @@ def compared(folder: Path) -> pl.DataFrame:
 
 
 def table(found: pl.DataFrame) -> Iterator[str]:
-    """A line each, those of a kind together, and how many are told rightly."""
+    """A line for each pair, grouped by kind, and how many predictions are right."""
     yield f"{'':38}{'unneeded':>8}  {'with F-RTO':^14}  all acknowledged (s)"
     yield f"{'':38}{'without':>8}  {'told':>6}{'sent':>6}    {'told':>8}{'sent':>8}"
     for kind, part in found.group_by("kind", maintain_order=True):

@@ -1,7 +1,7 @@
-"""The ends of connections through a gateway: servers behind it, and what clients before it do.
+"""Servers and clients on the two sides of a gateway.
 
-Run inside of network namespaces, as `python gateway_ends.py WHAT ARGUMENT...`; clients print what
-they saw. The first byte of a connection says what the server does with it.
+Run inside network namespaces as `python gateway_ends.py WHAT ARGUMENT...`. Clients print what they
+saw. The first byte of a connection selects what the server does.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import threading
 import time
 
 PORT, REFUSING = 7000, 7001
-"""Where the server listens, and where nobody does."""
+"""The ports on which the server listens and does not listen."""
 BLOCK = random.Random(1).randbytes(1 << 20)
 """The same bytes in every process."""
 RESET = struct.pack("ii", 1, 0)
@@ -59,19 +59,19 @@ def _serve_one(connection: socket.socket) -> None:
 
 def _obey(connection: socket.socket) -> None:
     what = connection.recv(1)
-    if what == b"d":  # download: so many bytes
+    if what == b"d":  # download: the number of bytes
         connection.sendall(stream(int.from_bytes(_exactly(connection, 8))))
-    elif what == b"u":  # upload: the digest of what came until the end
+    elif what == b"u":  # upload: answers with the digest
         connection.sendall(digest(_until_end(connection)).encode())
     elif what == b"e":  # echo
         while part := connection.recv(CHUNK):
             connection.sendall(part)
-    elif what == b"h":  # half-close: ends at once, and tells what came afterwards
+    elif what == b"h":  # half-close: ends at once, and prints the digest of what follows
         connection.shutdown(socket.SHUT_WR)
         say(f"got {digest(_until_end(connection))}")
     elif what == b"r":  # reset
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-    elif what == b"s":  # sleep: takes nothing, for a while
+    elif what == b"s":  # sleep: reads nothing for a while
         time.sleep(6)
 
 
@@ -155,7 +155,7 @@ def waits(host: str) -> None:
 
 
 def slow_reader(host: str, length: str) -> None:
-    """Takes nothing for a while, then all."""
+    """Reads nothing for a while, then everything."""
     with _small(host, wanted(int(length))) as connection:
         time.sleep(2)
         got = _until_end(connection)
@@ -163,7 +163,7 @@ def slow_reader(host: str, length: str) -> None:
 
 
 def crowd(host: str, count: str) -> None:
-    """So many that take a byte now and then, and a download among them."""
+    """Clients that read a byte now and then, and a download among them."""
     slow = [_small(host, wanted(5_000_000)) for _ in range(int(count))]
     for _ in range(3):
         time.sleep(0.5)
@@ -173,7 +173,7 @@ def crowd(host: str, count: str) -> None:
 
 
 def _small(host: str, what: bytes) -> socket.socket:
-    """A connection whose client has room for little."""
+    """A connection of a client with a small receive buffer."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.settimeout(30)
@@ -183,7 +183,7 @@ def _small(host: str, what: bytes) -> socket.socket:
 
 
 def deaf_reader(host: str) -> None:
-    """Takes nothing, and goes away without a word; nobody answers for it."""
+    """Reads nothing, then vanishes: its host no longer answers."""
     with connect(host, wanted(1 << 22)) as connection:
         connection.settimeout(60)
         time.sleep(1)
@@ -192,7 +192,7 @@ def deaf_reader(host: str) -> None:
 
 
 def pushes(host: str) -> None:
-    """Sends more than a server takes, and says how much left."""
+    """Sends more than the server reads, and prints how much was sent."""
     with connect(host, b"s") as connection:
         connection.settimeout(2)
         sent, block = 0, stream(1 << 16)
@@ -205,7 +205,7 @@ def pushes(host: str) -> None:
 
 
 def many(host: str, count: str, length: str) -> None:
-    """So many connections at once, all open before the first one is served."""
+    """Connections that are all open before the first one is served."""
     open_ones = [connect(host, b"") for _ in range(int(count))]
     for connection in open_ones:
         connection.sendall(wanted(int(length)))
@@ -216,7 +216,7 @@ def many(host: str, count: str, length: str) -> None:
 
 
 def limited(host: str, count: str) -> None:
-    """How many connections there may be, and that one more may be when one has gone."""
+    """Prints how many connections are accepted, and whether closing one makes room."""
     held: list[socket.socket] = []
     try:
         while len(held) < int(count):
@@ -230,7 +230,7 @@ def limited(host: str, count: str) -> None:
 
 
 def patient(host: str, count: str) -> None:
-    """One connection more than there may be, which nobody answers until another has gone."""
+    """One connection too many, which is not answered until another one closes."""
     held = [_echo(host) for _ in range(int(count))]
     threading.Timer(0.3, held.pop().close).start()
     began = time.monotonic()
@@ -269,7 +269,7 @@ def _flood(host: str, count: int) -> None:
 
 
 def _syn(number: int, host: str) -> bytes:
-    """A SYN from an address at which nobody is."""
+    """A SYN from an unused address."""
     source = bytes((10, 77, number >> 8 & 255, number & 255))
     addresses = source + socket.inet_aton(host)
     tcp = struct.pack("!HHIIHHHH", 1024 + number % 60000, PORT, number, 0, 0x5002, 65535, 0, 0)

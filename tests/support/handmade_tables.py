@@ -1,4 +1,4 @@
-"""Tables as the simulator leaves them, made by hand: what a test rests on can be read here."""
+"""Tables of the simulator, written by hand, so that a test's input can be read."""
 
 import sys
 from dataclasses import dataclass, field
@@ -34,9 +34,9 @@ def byte(segment: int) -> int:
 
 @dataclass
 class Tape:
-    """One run of one flow, told event by event. ACKs take half a second to come back.
+    """One run of one flow, written event by event. An ACK takes half a second to arrive.
 
-    Times are told from `begins` on.
+    Times count from `begins`.
     """
 
     sender: str

@@ -1,4 +1,4 @@
-"""Real kernels for tests: what is needed, and long runs that go on while other tests do."""
+"""Transfers of real kernels, some of which run in the background of other tests."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -25,12 +25,12 @@ SHORT = {
     "flow.transfer.bytes": "100 kB",
 }
 STALLS: dict[str, dict[str, Any]] = {
-    "as it comes": {},
+    "default": {},
     "of old": OF_OLD,
     "reno": RENO,
     "slow": SLOW,
 }
-"""Senders and links of which captures of other hosts exist, of the same kernel's family."""
+"""Senders and links of which captures from other hosts exist, with a similar kernel."""
 
 
 @cache

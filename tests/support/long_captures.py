@@ -1,4 +1,4 @@
-"""Long captures: a short one over and over, each time of other connections and later.
+"""Long captures: a short one repeated, with later times and new connections.
 
 python tests/support/long_captures.py PACKETS | rtolab diagnose -
 """
@@ -15,14 +15,14 @@ ENHANCED_PACKET = 6
 PART = 4_000_000
 """Bytes written at once, about."""
 FIRST_PORT, PORTS = 1024, 60_000
-"""Ports of clients; behind the last the first comes again, as it does on busy hosts."""
+"""Ports of clients; after the last one the first one is reused, as on busy hosts."""
 
 
 SHORT = (
     ("link.radio.stalls.scripted", "[]"),
     ("flow.transfer.bytes", "60 kB"),
 )
-"""A transfer to which nothing happens."""
+"""A transfer without disturbance."""
 
 
 def capture(scenario: str = "kernel-stall", *set: tuple[str, str]) -> bytes:
@@ -33,18 +33,18 @@ def capture(scenario: str = "kernel-stall", *set: tuple[str, str]) -> bytes:
 
 
 def repeated(once: bytes, packets: int) -> Iterator[bytes]:
-    """At least so many packets, in parts to be written one behind the other."""
+    """At least this many packets, in parts to be written one after the other."""
     blocks = list(_blocks(once))
     starts = np.array([start for start, kind in blocks if kind == ENHANCED_PACKET])
     head, single = once[: starts[0]], once[starts[0] :]
     copies = -(-PART // len(single))
     body = np.frombuffer(single * copies, dtype=np.uint8).copy()
-    # Which copy a packet is of, and where in the part it stands.
+    # The copy that each packet belongs to, and its offset in the part.
     copy = np.repeat(np.arange(copies), len(starts))
     frames = np.tile(starts - starts[0], copies) + copy * len(single)
     times = _word(body, frames + 12).astype(np.uint64) << 32 | _word(body, frames + 16)
     span = times.max() - times.min() + 1_000_000
-    # What a client sends comes first; the port follows the IP header of 20 bytes.
+    # The client sends the first packet; the port follows the IP header of 20 bytes.
     address = _word(body, frames + 28 + 12)
     ports = frames + 28 + 20 + np.where(address == address[0], 0, 2)
     yield head
@@ -59,7 +59,7 @@ def repeated(once: bytes, packets: int) -> Iterator[bytes]:
 
 
 def _blocks(file: bytes) -> Iterator[tuple[int, int]]:
-    """Of each block of a little-endian file where it begins, and its kind."""
+    """The offset and the kind of each block of a little-endian file."""
     start = 0
     while start < len(file):
         kind, length = (int.from_bytes(file[at : at + 4], "little") for at in (start, start + 4))

@@ -1,4 +1,4 @@
-"""What the analysers of the day make of captures whose truth is known."""
+"""What other analysers report on captures whose truth is known."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ SPURIOUS = "tcp.analysis.spurious_retransmission"
 
 
 def tshark(file: Path) -> dict[int, bool]:
-    """The frames with data that it takes for sent again: does it take them for unneeded?"""
+    """The frames that it calls retransmissions of data, and whether it calls them spurious."""
     fields = [part for field in ("frame.number", SPURIOUS) for part in ("-e", field)]
     marked = f"tcp.len > 0 && ({' || '.join(MARKS)})"
     command = ["tshark", "-n", "-r", str(file), "-Y", marked, "-T", "fields", *fields]
@@ -30,21 +30,21 @@ def tshark(file: Path) -> dict[int, bool]:
 
 
 def tcptrace(file: Path) -> int:
-    """How many segments with data it takes for sent again; it says of none whether in vain."""
+    """How many segments it calls retransmissions of data; it never says whether unneeded."""
     command = ["tcptrace", "-l", "-n", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return sum(int(n) for n in re.findall(r"rexmt data pkts:\s+(\d+)", done.stdout))
 
 
 def rtolab(file: Path) -> dict[int, bool]:
-    """The same of the diagnosis."""
+    """The same, by the diagnosis."""
     connections = diagnose(file).document["connections"]
     resent = [one for c in connections for one in c["retransmissions"] if one["len"] > 0]
     return {one["frame"]: one["verdict"] == "unneeded" for one in resent}
 
 
 def beside(folder: Path, names: list[str]) -> Iterable[str]:
-    """A table: of what was sent again, and of what of it was unneeded, how much each finds."""
+    """A table: how many of all retransmissions, and of the unneeded ones, each tool finds."""
     tools = {"tshark": tshark, "rtolab diagnose": rtolab}
     missing = [name for name in ("tshark", "tcptrace") if shutil.which(name) is None]
     if missing:
@@ -68,8 +68,8 @@ def beside(folder: Path, names: list[str]) -> Iterable[str]:
             counts[place, tool, "right"] += sum(truth.get(frame, False) for frame in called)
     for place in ("sender", "receiver"):
         again, unneeded = (counts[place, "all", what] for what in ("again", "unneeded"))
-        yield f"  {place}: {again} sent again, {unneeded} of them unneeded"
-        yield f"    tcptrace: {counts[place, 'tcptrace', 'again']} called sent again"
+        yield f"  {place}: {again} retransmissions, {unneeded} of them unneeded"
+        yield f"    tcptrace: {counts[place, 'tcptrace', 'again']} called retransmissions"
         for tool in tools:
             of = {
                 what: counts[place, tool, what] for what in ("again", "wrong", "unneeded", "right")

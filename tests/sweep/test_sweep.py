@@ -1,4 +1,4 @@
-"""A sweep computes each piece once, keeps it, and leaves the same tables however it came about."""
+"""A sweep computes each chunk once, keeps it, and always ends with the same tables."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_threads_change_no_byte(tmp_path: Path) -> None:
     assert one == files(tmp_path / "two" / "out")
 
 
-def test_what_is_finished_is_not_computed_again(tmp_path: Path) -> None:
+def test_finished_chunks_are_not_computed_again(tmp_path: Path) -> None:
     run(tmp_path)
     again = run(tmp_path)
     assert (len(again.pieces), again.computed) == (CHUNKS, 0)
@@ -72,7 +72,7 @@ def test_only_what_is_new_is_computed(tmp_path: Path, before: str, after: str, n
     assert table(tmp_path).height == sum(len(p.chunk.seeds) for p in changed.pieces.values())
 
 
-def test_what_has_no_place_any_more_is_set_aside_and_taken_back(tmp_path: Path) -> None:
+def test_chunks_that_leave_the_grid_are_set_aside_and_taken_back(tmp_path: Path) -> None:
     run(tmp_path)
     before = files(tmp_path / "out")
     assert run(tmp_path, GRID.replace(', "200 ms"', "")).computed == 0
@@ -109,13 +109,13 @@ def test_files_that_the_scenario_names_are_part_of_what_is_computed(tmp_path: Pa
         assert (computed(), computed()) == (1, 0), name
 
 
-def test_files_in_the_grid_are_read_once_and_sent_along(tmp_path: Path) -> None:
+def test_files_in_the_grid_are_read_once_and_sent_to_workers(tmp_path: Path) -> None:
     key, slow = "link.cellular.forward.rate_trace", tmp_path / "traces" / "slow.down"
     file = with_a_trace(tmp_path, f'[grid]\n{key} = ["traces/{TRACE.name}", "traces/slow.down"]\n')
     slow.write_text("100\n200\n")
     plan, read = engine.plan_of(sweep.load(file))
     single = rtolab.run(tmp_path / "mine.toml", runs=2, set={key: "traces/slow.down"}).connections
-    slow.write_text("1\n")  # Who edits a file now changes nothing.
+    slow.write_text("1\n")  # An edit now changes nothing.
     fast, slower = (
         compute.compute(read, plan.piece(cell, 0).chunk).tables["connections"] for cell in (0, 1)
     )
@@ -142,7 +142,7 @@ class OneByOne(sweep.Threads):
 
 
 class KilledError(BaseException):
-    """Stands in for what leaves nobody the time to clear up."""
+    """Stands for the end of the process, after which nothing can be cleaned up."""
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])
@@ -187,7 +187,7 @@ def test_workers_that_are_gone_end_it_and_what_is_finished_is_kept(tmp_path: Pat
     told = manifest(tmp_path)
     assert (told["complete"], len(told["chunks"])) == (False, CHUNKS - 1)
     assert table(tmp_path).height == 46
-    # Nothing has gone aside of a sweep that was cut short: it may have a place in the rest.
+    # A sweep that was cut short sets nothing aside: the rest may need it.
     assert len(files(tmp_path / "out")) == CHUNKS - 1 + CHUNKS // 2
     assert run(tmp_path).computed == 1
     assert len(files(tmp_path / "out")) == CHUNKS
@@ -203,7 +203,7 @@ def test_a_scenario_of_another_name_is_the_same_work(tmp_path: Path) -> None:
 
 
 class Failing:
-    """The simulator, which fails on one sender while it is told to."""
+    """The simulator, which fails on one sender while `fails` is set."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.fails = True
@@ -216,7 +216,7 @@ class Failing:
         return self._simulate(path, **asked)
 
 
-def test_what_fails_is_recorded_and_stops_no_other(
+def test_a_failed_chunk_is_recorded_and_stops_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     simulator = Failing(monkeypatch)
@@ -296,7 +296,7 @@ block = 15
 
 
 def narrow_at(values: list[float], of: str) -> int | None:
-    """After how many runs the interval is narrow, by blocks of 15: the rule, written again."""
+    """After how many runs, in blocks of 15, the interval is narrow: the rule, reimplemented."""
     for runs in (15, 30, 45, 60, 75, 90, 100):
         sample = np.array(values[:runs])
         picks = (np.random.Generator(np.random.PCG64(0)).random((1000, runs)) * runs).astype(int)
