@@ -238,6 +238,14 @@ def test_the_command_line_takes_it_by_file_and_class(tmp_path: Path) -> None:
     assert "sack+early" in done.stdout
 
 
+def test_the_command_line_refuses_a_key_that_the_profile_overrides(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(EARLY)
+    known = ("--prototype", "early.py:Early")
+    done = command(tmp_path, *known, "--sender", "linux-2.4", "--set", "tcp.rto.min=300 ms")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "but the profile linux-2.4 of the sender" in done.stderr
+
+
 def test_the_command_line_shows_where_it_raised(tmp_path: Path) -> None:
     (tmp_path / "early.py").write_text(EARLY.replace("QUARTER = 4", "QUARTER = 0"))
     done = command(tmp_path, "--prototype", "early.py:Early", "--judge", "early")

@@ -191,15 +191,17 @@ def run(  # noqa: PLR0913  (all but the first are options)
 ) -> None:
     """Run one scenario, with one or more senders, on one or more seeds."""
     from rtolab import judging  # noqa: PLC0415
+    from rtolab.prototype import made  # noqa: PLC0415
     from rtolab.prototype.source import load  # noqa: PLC0415
 
     senders = sender or []
     pictured = out is not None and runs == 1
     trace = pictured or export is not None
     given = pairs(set_, "--set")
-    if senders and given and not prototype:
+    prototypes = [load(place) for place in prototype or ()]
+    if senders and given:
         set_keys = [(key, as_toml(value)) for key, value in given.items()]
-        _rtolab.check(find_scenario(scenario), set_keys, senders)
+        _rtolab.check(find_scenario(scenario), set_keys, senders, made(prototypes))
     with progressing(f"running {scenario}") as progress:
         result = run_scenario(
             scenario,
@@ -211,7 +213,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
             windows=pictured,
             judge=judge or (),
             what_if=what_if or (),
-            prototypes=[load(place) for place in prototype or ()],
+            prototypes=prototypes,
             jobs=jobs,
             progress=progress,
         )
