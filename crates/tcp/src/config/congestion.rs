@@ -8,60 +8,60 @@ pub use crate::congestion::CongestionAlgorithm;
 /// Which congestion control, and its knobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct CongestionConfig {
-    /// How the window grows in congestion avoidance, and how far a loss cuts it.
+    /// How the window grows in congestion avoidance, and how far a loss reduces it.
     pub control: CongestionAlgorithm,
     /// Knobs of CUBIC.
     #[setting(skip)]
     pub cubic: CubicConfig,
-    /// What ends slow start, beside the threshold and a loss.
+    /// What ends slow start, besides the threshold and a loss.
     pub slow_start_exit: SlowStartExit,
 }
 
 /// Knobs of CUBIC (RFC 9438).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct CubicConfig {
-    /// What a loss leaves of the window (`beta_cubic`, section 4.6).
+    /// The part of the window that remains after a loss (`beta_cubic`, section 4.6).
     ///
     /// In thousandths.
     #[setting(format = Thousandths, default = 700)]
     pub beta: u32,
-    /// Where the window is cut before it is back at its last maximum, the next maximum is lower
-    /// still, so that newer flows find room (section 4.7).
+    /// If a loss comes before the window is back at its last maximum, is the next maximum lower
+    /// still, so that newer flows find room (section 4.7)?
     #[setting(default = true)]
     pub fast_convergence: bool,
-    /// The window is never below that of a Reno that is cut as little (section 4.3).
+    /// Is the window never below that of a Reno with the same reduction (section 4.3)?
     #[setting(default = true)]
     pub reno_friendly: bool,
-    /// What comes back with the windows when a cut was wrong.
+    /// What is restored with the windows when a reduction was spurious.
     pub undo: CubicUndo,
-    /// How the curve is followed.
+    /// How the window follows the curve.
     pub growth: CubicGrowth,
 }
 
-/// How the curve is followed.
+/// How the window follows the curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum CubicGrowth {
-    /// At every acknowledgment, by a part of a segment (RFC 9438 section 4.4).
+    /// On every acknowledgment, by a part of a segment (RFC 9438 section 4.4).
     #[default]
     Rfc9438,
-    /// By whole segments, as often as the curve says that is looked at 32 times a second; before the
-    /// first loss by one for twenty at least (`bictcp_update`).
+    /// By whole segments; the curve is evaluated 32 times a second. Before the first loss by at
+    /// least one segment for twenty acknowledged ones (`bictcp_update`).
     Linux,
 }
 
-/// What comes back with the windows when a cut was wrong.
+/// What is restored with the windows when a reduction was spurious.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum CubicUndo {
-    /// The curve: its maximum, its beginning and the window of Reno's; but nothing, not the windows
-    /// either, where the window has outgrown what it was (RFC 9438 section 4.9.2).
+    /// The curve: its maximum, its start and Reno's window. If the window has outgrown its previous
+    /// value, nothing is restored, not even the windows (RFC 9438 section 4.9.2).
     #[default]
     Rfc9438,
-    /// Nothing: the false maximum stays, and a new curve begins (`tcp_cubic.c`, which has the
+    /// Nothing: the wrong maximum stays, and a new curve begins (`tcp_cubic.c`, which uses the
     /// `undo_cwnd` of Reno).
     Linux,
 }
 
-/// What ends slow start, beside the threshold and a loss.
+/// What ends slow start, besides the threshold and a loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum SlowStartExit {
     /// Nothing (RFC 5681).

@@ -5,36 +5,36 @@ use alloc::string::{String, ToString};
 use rtolab_settings::{Choice, Format, Found, Positive, PositiveCount, Settings, Shape, Wrong};
 use rtolab_time::Duration;
 
-/// How a connection is kept, given up and guarded.
+/// How a connection is kept alive, given up and protected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionConfig {
-    /// How many doubtful segments are answered.
+    /// The limit on challenge acknowledgments.
     pub challenge: ChallengeConfig,
-    /// Is a silent peer asked whether it is still there (RFC 9293 section 3.8.4)?
+    /// Does the end probe a silent peer (RFC 9293 section 3.8.4)?
     pub keep_alive: Option<KeepAlive>,
-    /// How long it is tried to reach the peer.
+    /// When the end gives up on an unreachable peer.
     pub limits: Limits,
     /// What a reset does in TIME-WAIT.
     pub time_wait_reset: TimeWaitReset,
-    /// Who closes, may it still read?
+    /// Whether an end that has closed may still read.
     pub after_close: AfterClose,
-    /// Who neither writes nor reads any more waits for so long in FIN-WAIT-2, or for three and a half
-    /// timeouts if that is longer, and is gone; `None`: for ever, as RFC 9293 has it (Linux:
-    /// `tcp_fin_timeout`).
+    /// How long an end that neither writes nor reads stays in FIN-WAIT-2, or three and a half
+    /// timeouts if that is longer (Linux: `tcp_fin_timeout`). `None`: for ever, as in RFC 9293.
     pub fin_timeout: Option<Duration>,
-    /// Does the handshake's last acknowledgment carry data that are there to be sent?
+    /// Whether the last acknowledgment of the handshake carries waiting data.
     pub handshake: Handshake,
-    /// What becomes of an acknowledgment with an old timestamp.
+    /// What happens to an acknowledgment with an old timestamp.
     pub old_acks: OldAcks,
-    /// The first so many timeouts of a SYN that answers none do not back the timer off (Linux:
+    /// The number of first timeouts of an unanswered SYN without back-off (Linux:
     /// `tcp_syn_linear_timeouts`).
     pub syn_linear_timeouts: u32,
-    /// Are data ECN-capable where this end's last SYN said nothing of ECN, but the peer answers one
-    /// that did?
+    /// Is data ECN-capable if this end's last SYN did not offer ECN, but the peer answers an
+    /// earlier one that did?
     pub ecn_fallback: EcnFallback,
 }
 
-/// What an end does that retransmitted its SYN without ECN, for the path may drop SYNs with it.
+/// What an end does after it retransmitted its SYN without ECN, because the path may drop SYNs with
+/// ECN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnFallback {
     /// Its data are not ECN-capable (RFC 3168 section 6.1.1).
@@ -44,9 +44,9 @@ pub enum EcnFallback {
     Capable,
 }
 
-/// So many challenge acknowledgments at most in each such period (RFC 5961 section 7, whose example
-/// these numbers are). The budget is a connection's own: a shared one tells whoever can count its
-/// answers what other connections were asked (Cao et al. 2016, CVE-2016-5696).
+/// The most challenge acknowledgments in a period (RFC 5961 section 7, with the numbers of its
+/// example). Each connection has its own budget: an attacker who counts the answers of a shared one
+/// learns about other connections (Cao et al. 2016, CVE-2016-5696).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChallengeConfig {
     /// How many.
@@ -61,32 +61,32 @@ impl Default for ChallengeConfig {
     }
 }
 
-/// How a silent peer is asked whether it is still there (RFC 9293 section 3.8.4).
+/// How an end probes a silent peer (RFC 9293 section 3.8.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct KeepAlive {
-    /// It is asked once nothing has come from it for so long: two hours or more by default, says the
-    /// RFC.
+    /// The silence after which the first probe leaves. The RFC requires a default of two hours or
+    /// more.
     #[setting(format = Positive, default = Duration::from_secs(7200), example = "7200 s")]
     pub idle: Duration,
-    /// And again each time that no answer has come for so long.
+    /// The time between probes without an answer.
     #[setting(format = Positive, default = Duration::from_secs(75), example = "75 s")]
     pub interval: Duration,
-    /// So many questions without an answer end the connection; one says nothing.
+    /// The number of unanswered probes that end the connection.
     #[setting(format = PositiveCount, default = 9)]
     pub probes: u32,
 }
 
-/// How long it is tried to reach the peer (RFC 9293 section 3.8.3).
+/// When an end gives up on an unreachable peer (RFC 9293 section 3.8.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct Limits {
-    /// R1: the application is told of a problem once a segment was retransmitted so often; `None`:
-    /// never. The RFC asks for three at least.
+    /// R1: the number of retransmissions of a segment after which the application is informed;
+    /// `None`: never. The RFC requires three at least.
     #[setting(skip)]
     pub r1: Option<u32>,
-    /// R2 for data, and for probes of a window that nobody answers. The RFC asks for 100 s at least.
+    /// R2 for data and for unanswered window probes. The RFC requires 100 s at least.
     #[setting(key = "retransmissions", format = Retransmissions)]
     pub r2: GiveUp,
-    /// R2 for a SYN. The RFC asks for 3 minutes at least.
+    /// R2 for a SYN. The RFC requires 3 minutes at least.
     #[setting(key = "syn_retransmissions", format = Retransmissions)]
     pub r2_syn: GiveUp,
 }
@@ -97,9 +97,9 @@ pub enum GiveUp {
     /// Never: an experiment sees to it when a run ends.
     #[default]
     Never,
-    /// As the timer expires after so long a time since the segment was first sent.
+    /// When the timer expires this long after the segment was first sent.
     After(Duration),
-    /// As the timer expires after so many retransmissions of the segment.
+    /// When the timer expires after this many retransmissions of the segment.
     Retransmissions(u32),
 }
 
@@ -140,18 +140,18 @@ pub enum TimeWaitReset {
     Ignored,
 }
 
-/// Who closes, may it still read?
+/// Whether an end that has closed may still read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterClose {
-    /// It reads on: the other direction is closed by the peer.
+    /// It still reads until the peer closes the other direction.
     #[default]
     Reads,
-    /// It does not, and what is unread or still arrives resets the connection: RFC 9293 section
-    /// 3.6.1, which says that a host may, and what `close` does in BSD and Linux.
+    /// It does not: unread data, and data that still arrives, resets the connection. RFC 9293
+    /// section 3.6.1 permits it, and `close` does it in BSD and Linux.
     Resets,
 }
 
-/// Is a small segment held back while data are outstanding?
+/// Does the sender hold back a small segment while data is outstanding?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Nagle {
     /// No (`TCP_NODELAY`).
@@ -163,30 +163,29 @@ pub enum Nagle {
     Minshall,
 }
 
-/// The key of a host's initial sequence numbers (RFC 6528 section 3): 128 bits that nobody else
-/// knows.
+/// The key of a host's initial sequence numbers (RFC 6528 section 3): 128 secret bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Secret(pub [u64; 2]);
 
-/// What becomes of a segment without data that another has overtaken, so that its timestamp is old?
+/// What happens to a reordered segment without data, whose timestamp is old.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OldAcks {
-    /// It is dropped and answered, as any old segment (RFC 7323 section 5.3).
+    /// It is dropped and answered, like any old segment (RFC 7323 section 5.3).
     #[default]
     Answered,
-    /// It is taken where it is but a tick old, or repeats the last acknowledgment: what it tells by
-    /// SACK may be new (Linux, `tcp_disordered_ack_check`). One segment without data is answered in
-    /// half a second, be it old or outside the window (`tcp_oow_rate_limited`).
+    /// It is accepted if it is only a tick old, or duplicates the last acknowledgment, because its
+    /// SACK may be new (Linux, `tcp_disordered_ack_check`). In half a second at most one segment
+    /// without data is answered, whether old or outside the window (`tcp_oow_rate_limited`).
     Linux,
 }
 
-/// Does the last acknowledgment of the handshake carry data that are there to be sent?
+/// Whether the last acknowledgment of the handshake carries waiting data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Handshake {
     /// It may (RFC 9293 section 3.5).
     #[default]
     CarriesData,
-    /// It leaves alone, and data follow: `connect` returns before anything can be written (Linux,
+    /// It leaves without data, because `connect` returns before anything can be written (Linux,
     /// `tcp_rcv_synsent_state_process`).
     Alone,
 }

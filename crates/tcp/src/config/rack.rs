@@ -6,25 +6,24 @@ use rtolab_time::Duration;
 /// Time-based loss detection and tail loss probes (RFC 8985).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct RackConfig {
-    /// How long a segment may arrive late before it is taken for lost.
+    /// How the reordering window adapts.
     pub reordering_window: ReorderingWindow,
-    /// Do segments enough above a hole show a loss without waiting, as long as no reordering was
+    /// Does a number of SACKed segments above a hole show a loss at once, while no reordering was
     /// seen?
     pub threshold: RackThreshold,
-    /// The smallest round trip is that of so long a time; `None`: of the whole connection (RFC 8985
-    /// section 6.2 step 1; Linux: `tcp_min_rtt_wlen`).
+    /// The time over which the smallest round trip is measured (RFC 8985 section 6.2 step 1; Linux:
+    /// `tcp_min_rtt_wlen`). `None`: the whole connection.
     #[setting(format = Positive, example = "300 s", unset = "the whole connection")]
     pub min_rtt_window: Option<Duration>,
-    /// Is a probe sent where the tail of what is outstanding may be lost (RFC 8985 section 7; Linux:
-    /// `tcp_early_retrans`)?
+    /// Does the sender send tail loss probes (RFC 8985 section 7; Linux: `tcp_early_retrans`)?
     #[setting(default = true)]
     pub tail_loss_probe: bool,
-    /// The probe for a single segment waits so much longer, for the receiver may delay its
+    /// Added to the probe timeout for a single segment, because the receiver may delay its
     /// acknowledgment (`TLP.max_ack_delay`; Linux: `TCP_RTO_MIN`).
     #[setting(default = Duration::from_millis(200), example = "200 ms")]
     pub max_ack_delay: Duration,
-    /// The reordering timer, and that of a probe for several segments, are so much longer than RFC
-    /// 8985 has them (Linux: `TCP_TIMEOUT_MIN`, 2 ms).
+    /// Added to the reordering timer and to the probe timeout for several segments of RFC 8985
+    /// (Linux: `TCP_TIMEOUT_MIN`, 2 ms).
     #[setting(example = "2 ms")]
     pub timer_slack: Duration,
     /// Whose round trip is waited for where one acknowledgment reports several segments.
@@ -38,17 +37,17 @@ pub struct RackConfig {
 /// How the reordering window adapts (RFC 8985 section 6.2 step 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum ReorderingWindow {
-    /// By a quarter of the smallest round trip for each round with a D-SACK, up to SRTT.
+    /// It grows by a quarter of the smallest round trip for each round with a D-SACK, up to SRTT.
     #[default]
     Adaptive,
-    /// Not at all: it is a quarter of the smallest round trip (Linux: `tcp_recovery` 0x2).
+    /// It stays a quarter of the smallest round trip (Linux: `tcp_recovery` 0x2).
     Static,
 }
 
-/// Whether segments SACKed above a hole count as duplicate acknowledgments once did.
+/// Whether SACKed segments above a hole count like duplicate acknowledgments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum RackThreshold {
-    /// With `dupthresh` segments SACKed there is no reordering window.
+    /// After `dupthresh` SACKed segments there is no reordering window.
     #[default]
     Dupthresh,
     /// Only time counts (Linux: `tcp_recovery` 0x4).

@@ -10,13 +10,14 @@ pub struct RecoveryConfig {
     /// Which algorithm.
     #[setting(skip)]
     pub algorithm: Algorithm,
-    /// How many duplicate acknowledgments mean a loss (RFC 5681: 3).
+    /// The number of duplicate acknowledgments that indicate a loss (RFC 5681: 3).
     #[setting(format = PositiveCount, default = 3)]
     pub dupthresh: u32,
     /// Limited transmit (RFC 3042).
     #[setting(default = true)]
     pub limited_transmit: bool,
-    /// When a timeout forbids fast retransmits to Tahoe, Reno, NewReno and the SACK recovery of ns-2.
+    /// When a timeout prevents fast retransmits (Tahoe, Reno, NewReno, and the SACK recovery of
+    /// ns-2).
     pub bugfix: Bugfix,
     /// Knobs of NewReno.
     #[setting(skip)]
@@ -27,14 +28,14 @@ pub struct RecoveryConfig {
     /// Knobs of RACK-TLP.
     #[setting(skip)]
     pub rack: RackConfig,
-    /// Early retransmit (RFC 5827): with less than four segments outstanding and nothing new to
-    /// send, one duplicate acknowledgment less than there are segments is enough.
+    /// Early retransmit (RFC 5827): with fewer than four outstanding segments and no new data, one
+    /// duplicate acknowledgment fewer than segments is enough.
     pub early_retransmit: bool,
-    /// How the window comes down in fast recovery.
+    /// How the window is reduced in fast recovery.
     pub reduction: Reduction,
-    /// Does a fast retransmit leave SND.NXT where go-back-N had it, so that each further duplicate
-    /// acknowledgment sends more of the window again? So it is in BSD (`tcp_input`: `onxt`), which
-    /// Gurtov (2001, section 5.2) calls a fault of FreeBSD 4.1.
+    /// Does a fast retransmit leave SND.NXT where go-back-N set it, so that each further duplicate
+    /// acknowledgment retransmits more of the window? BSD does (`tcp_input`: `onxt`); Gurtov (2001,
+    /// section 5.2) calls it a fault of FreeBSD 4.1.
     pub go_back_n_on_duplicates: bool,
 }
 
@@ -59,26 +60,25 @@ pub enum Algorithm {
 pub struct NewRenoConfig {
     /// How the timer runs while partial acknowledgments come.
     pub timer: PartialAckTimer,
-    /// What a partial acknowledgment lets out.
+    /// What the sender may send on a partial acknowledgment.
     pub partial_ack: PartialAck,
 }
 
 /// The "bugfix" of RFC 2582 section 3 against multiple fast retransmits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Bugfix {
-    /// None: duplicate acknowledgments always count.
+    /// Duplicate acknowledgments always count.
     None,
-    /// Fast retransmit when the acknowledgment covers `recover`, equality included.
+    /// Fast retransmit if the acknowledgment covers `recover`, equality included.
     LessCareful,
-    /// Fast retransmit only when it covers more than `recover`.
+    /// Fast retransmit only if it covers more than `recover`.
     #[default]
     Careful,
-    /// As careful, but where the last new acknowledgment advanced by four segments at most, what was
-    /// retransmitted was not all needless: fast retransmit (RFC 6582 section 4.1).
+    /// As careful; but if the last new acknowledgment advanced by at most four segments, not all
+    /// retransmissions were unneeded: fast retransmit (RFC 6582 section 4.1).
     AckHeuristic,
-    /// As careful, but where the last new acknowledgment echoed the timestamp of the last sending of
-    /// what it acknowledged, that retransmission was not needless: fast retransmit (RFC 6582 section
-    /// 4.2).
+    /// As careful; but if the last new acknowledgment echoed the timestamp of the last
+    /// retransmission of its data, that one was needed: fast retransmit (RFC 6582 section 4.2).
     TimestampHeuristic,
 }
 
@@ -95,15 +95,15 @@ pub enum PartialAckTimer {
 /// Knobs of SACK recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct SackConfig {
-    /// Whose rules.
+    /// Which rules.
     pub rules: SackRules,
-    /// What counts as outstanding against the window in recovery.
+    /// Which data counts against the window in recovery.
     pub outstanding: Outstanding,
-    /// What a timeout does to the scoreboard.
+    /// What a timeout does to the scoreboard (SACKed segments).
     pub on_timeout: SackOnTimeout,
 }
 
-/// Whose rules SACK recovery follows.
+/// The rules of SACK recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum SackRules {
     /// RFC 3517.
@@ -115,17 +115,17 @@ pub enum SackRules {
     Ns2,
 }
 
-/// What counts as outstanding against the window in SACK recovery.
+/// Which data counts against the window in SACK recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Outstanding {
-    /// The pipe of the RFCs: neither SACKed nor lost, plus what was retransmitted.
+    /// The pipe of the RFCs: data neither SACKed nor lost, plus retransmitted data.
     #[default]
     Pipe,
-    /// All that is outstanding less what is SACKed: lost segments stay counted.
+    /// All outstanding data except SACKed data; lost segments still count.
     Classic,
 }
 
-/// What becomes of `recover` once a timeout is found spurious.
+/// What happens to `recover` once a timeout is found spurious.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum RecoverOnUndo {
     /// It is ignored from then on: duplicate acknowledgments may start a fast retransmit.
@@ -133,12 +133,12 @@ pub enum RecoverOnUndo {
     Reset,
     /// It stays: no fast retransmit until it is passed.
     Keep,
-    /// It is ignored, but so is one duplicate acknowledgment for each retransmission that was made:
-    /// the receiver answers each of them with one.
+    /// It is ignored, and so is one duplicate acknowledgment for each retransmission, because the
+    /// receiver answers each with one.
     Discount,
 }
 
-/// What the sender may send for a partial acknowledgment of NewReno.
+/// What the sender may send on a partial acknowledgment of NewReno.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum PartialAck {
     /// The next hole, and new segments if the window has room (RFC 6582 section 3.2 step 3).
@@ -148,27 +148,27 @@ pub enum PartialAck {
     RetransmissionOnly,
 }
 
-/// What a timeout does to what was selectively acknowledged.
+/// What a timeout does to the scoreboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum SackOnTimeout {
-    /// It is forgotten (RFC 2018 section 8).
+    /// It is cleared (RFC 2018 section 8).
     #[default]
     Clear,
-    /// It stays, unless the head itself was selectively acknowledged, which shows that the receiver
-    /// reneged, as in Linux.
+    /// It stays, unless the head itself was SACKed, which shows that the receiver reneged, as in
+    /// Linux.
     Keep,
 }
 
-/// How the window comes down to `ssthresh` in fast recovery.
+/// How the window is reduced to `ssthresh` in fast recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Reduction {
     /// At once (RFC 5681 section 3.2).
     #[default]
     AtOnce,
-    /// By a segment for every second acknowledgment, so that new segments go out evenly (rate
+    /// By one segment for every second acknowledgment, so that new segments leave evenly (rate
     /// halving; Linux 2.4, `tcp_cwnd_down`).
     RateHalving,
-    /// In proportion to what is delivered (PRR), where SACK tells that: for SACK recovery but that
+    /// In proportion to the delivered data (PRR), which SACK reports: for SACK recovery except that
     /// of ns-2, and for RACK. For others at once.
     #[choice("prr", Self::Prr(PrrBound::Rfc9937))]
     #[choice("prr:crb", Self::Prr(PrrBound::Crb), "As `prr`, with RFC 6937's conservative bound.")]
@@ -176,18 +176,19 @@ pub enum Reduction {
     Prr(PrrBound),
 }
 
-/// What may leave once less is outstanding than `ssthresh`, and who says so.
+/// What may leave once less data than `ssthresh` is outstanding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrrBound {
-    /// No more than was delivered: the conservative reduction bound (RFC 6937 section 3).
+    /// As much as was delivered: the conservative reduction bound (RFC 6937 section 3).
     Crb,
-    /// A segment more with every acknowledgment: the slow-start reduction bound (RFC 6937 section 3).
+    /// One segment more with every acknowledgment: the slow-start reduction bound (RFC 6937 section
+    /// 3).
     Ssrb,
-    /// The conservative bound, and the other one where an acknowledgment advances SND.UNA and shows
-    /// no further loss (RFC 9937 section 6).
+    /// The conservative bound, and the other one if an acknowledgment advances SND.UNA and shows no
+    /// further loss (RFC 9937 section 6).
     #[default]
     Rfc9937,
-    /// As RFC 9937, but what might be delivered is the window, whatever of it was in use
-    /// (`tcp_cwnd_reduction` of Linux: `prior_cwnd`).
+    /// As RFC 9937, but relative to the whole window instead of the flight (`tcp_cwnd_reduction` of
+    /// Linux: `prior_cwnd`).
     Linux,
 }

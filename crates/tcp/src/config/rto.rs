@@ -12,51 +12,50 @@ pub struct RtoConfig {
     /// The gain of RTTVAR is one in `rttvar_gain` (RFC 6298: 4).
     #[setting(format = PositiveCount, default = 4)]
     pub rttvar_gain: u32,
-    /// How often RTTVAR counts in the timeout; zero leaves it out (RFC 6298: 4).
+    /// K, the multiplier of RTTVAR in the timeout; zero leaves it out (RFC 6298: 4).
     #[setting(format = Whole<0, { u32::MAX }>, default = 4)]
     pub k: u32,
-    /// The clock's granularity; samples are whole ticks of it.
+    /// G, the granularity of the clock; samples are whole ticks of it.
     #[setting(example = "10 ms")]
     pub granularity: Duration,
-    /// What the floor is on.
+    /// The minimum, and what it applies to.
     #[setting(flatten, default = RtoFloor::Total(Duration::from_secs(1)))]
     pub floor: RtoFloor,
-    /// How `min_delayed_ack` tells for which segments the timer runs.
+    /// How `min_delayed_ack` recognises segments whose acknowledgment is delayed.
     pub delayed_ack_parity: Parity,
     /// The timeout is never above this.
     #[setting(format = Positive, default = Duration::from_secs(60), example = "60 s")]
     pub max: Duration,
-    /// What every timeout has on top of round trip, variation and back-off, once there was a sample,
-    /// as in FreeBSD (`tcp_rexmit_slop`).
+    /// Added to every timeout after the first sample, as in FreeBSD (`tcp_rexmit_slop`).
     #[setting(example = "200 ms")]
     pub slop: Duration,
     /// The timeout before the first sample.
     #[setting(format = Positive, default = Duration::from_secs(1), example = "3 s")]
     pub initial: Duration,
-    /// How and in what numbers round trips are smoothed.
+    /// The formula and the numbers that smooth round trips.
     pub arithmetic: Arithmetic,
     /// Which acknowledgments give a sample.
     pub sampling: Sampling,
-    /// Does the handshake give one, too? The one-way agents of ns-2 have no handshake.
+    /// Does the handshake give a sample, too? The one-way agents of ns-2 have no handshake.
     #[setting(default = true)]
     pub sample_handshake: bool,
     /// Does a retransmission in fast recovery restart the timer (RFC 6675 section 6 allows it)?
     pub restart_on_retransmit: bool,
-    /// Does a duplicate acknowledgment?
+    /// Does a duplicate acknowledgment restart the timer?
     pub restart_on_duplicate: RestartOnDuplicate,
-    /// Since when a timer runs that a new acknowledgment restarts.
+    /// The time from which a timer runs that a new acknowledgment restarts.
     pub restart_from: RestartFrom,
-    /// When else the timer begins anew, or from when on.
+    /// What else restarts the timer, and from which time on.
     #[setting(skip)]
     pub restarts: Restarts,
-    /// Over what round trips are smoothed.
+    /// The span over which round trips are smoothed.
     pub history: History,
-    /// After more than so many back-offs in a row the round trip is measured from scratch (RFC 6298
-    /// section 5.7 allows it); `None`: as the arithmetic has it, never but for ns-2's and BSD's,
-    /// which do so after three.
+    /// After more than this number of back-offs in a row, the round trip is measured from scratch
+    /// (RFC 6298 section 5.7 permits it). `None`: never, but after three with the arithmetic of
+    /// ns-2 and BSD.
     #[setting(format = Whole<0, 63>, unset = "never, but 3 with the arithmetic of ns2 and bsd")]
     pub forget_after: Option<u32>,
-    /// When the timer looks at the clock.
+    /// The precision of the timer.
     pub timer: TimerClock,
 }
 
@@ -68,17 +67,17 @@ pub enum RtoFloor {
     /// Linux: the timeout is never below SRTT plus this; the deviation is the largest of a window
     /// and falls slowly (`tcp_rtt_estimator`).
     Variance(Duration),
-    /// Old ns-2 (`rfc2988_` false): the timeout with its back-off is never below this, but what is
-    /// backed off has no floor.
+    /// Old ns-2 (`rfc2988_` false): the timeout with its back-off is never below this, but the
+    /// value before the back-off has no floor.
     BackedOff(Duration),
-    /// The timeout is never below this while it runs for a segment whose acknowledgment the receiver
-    /// delays, the last of an odd number; for any other it has no floor (Psaras and Tsaoussidis
-    /// 2007, section 4: R, 500 ms).
+    /// The timeout is never below this for a segment whose acknowledgment the receiver delays, the
+    /// last of an odd number. For any other segment it has no floor (Psaras and Tsaoussidis 2007,
+    /// section 4: R, 500 ms).
     DelayedAck(Duration),
 }
 
 impl RtoFloor {
-    /// The floor, whatever it is on.
+    /// The duration of the floor.
     pub const fn duration(self) -> Duration {
         match self {
             Self::Total(floor)
@@ -89,7 +88,7 @@ impl RtoFloor {
     }
 }
 
-/// Each floor is a key of its own.
+/// Each floor has its own key.
 type Floor = (&'static str, &'static str, &'static [&'static str], fn(Duration) -> RtoFloor);
 const FLOORS: [Floor; 4] = [
     ("min", "The timeout is never below this (RFC 6298 section 2.4).", &["1 s"], RtoFloor::Total),
@@ -101,15 +100,15 @@ const FLOORS: [Floor; 4] = [
     ),
     (
         "min_after_backoff",
-        "Instead of `min`: the timeout with its back-off is never below this, but what is backed \
-         off has no floor, as in old ns-2.",
+        "Instead of `min`: the timeout with its back-off is never below this, but the value before \
+         the back-off has no floor, as in old ns-2.",
         &["1 s"],
         RtoFloor::BackedOff,
     ),
     (
         "min_delayed_ack",
-        "Instead of `min`: the timeout is never below this while it runs for a segment whose ACK \
-         the receiver delays, the last of an odd number; for any other it has no floor.",
+        "Instead of `min`: the timeout is never below this for a segment whose ACK the receiver \
+         delays, the last of an odd number; for any other segment it has no floor.",
         &["500 ms"],
         RtoFloor::DelayedAck,
     ),
@@ -132,7 +131,7 @@ impl Settings for RtoFloor {
     }
 }
 
-/// How and in what numbers round trips are smoothed.
+/// The formula and the numbers that smooth round trips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Arithmetic {
     /// Nanoseconds.
@@ -140,20 +139,20 @@ pub enum Arithmetic {
     Exact,
     /// Scaled whole ticks of the granularity, as in 4.4BSD and ns-2 (`TcpAgent::rtt_update`).
     Ns2,
-    /// The same with two more bits, a first sample of one tick more, and a timeout of two ticks more
-    /// than the last sample at least, as in FreeBSD and NetBSD (`tcp_xmit_timer`).
+    /// As `ns2`, with two more bits, a first sample of one tick more, and a timeout at least two
+    /// ticks above the last sample, as in FreeBSD and NetBSD (`tcp_xmit_timer`).
     Bsd,
-    /// Nanoseconds, with a gain and a weight of the variation that follow the flight, and a variation
-    /// that a falling round trip does not raise: the Eifel retransmission timer (Ludwig and Sklower
-    /// 2000). Neither `srtt_gain`, `rttvar_gain` nor `k` matters; the granularity is its tick.
+    /// Nanoseconds. The gain and the weight of the variation follow the flight, and a falling round
+    /// trip does not raise the variation: the Eifel retransmission timer (Ludwig and Sklower 2000).
+    /// It ignores `srtt_gain`, `rttvar_gain` and `k`; the granularity is its tick.
     Eifel,
 }
 
 /// Which acknowledgments give a round-trip sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Sampling {
-    /// Every acknowledgment of new data: by its timestamp echo where there are timestamps, else by
-    /// the oldest segment that it acknowledges, unless one of them was retransmitted (Karn).
+    /// Every acknowledgment of new data: by its timestamp echo if there are timestamps, else by the
+    /// oldest segment that it acknowledges, unless one of them was retransmitted (Karn).
     #[default]
     EveryAck,
     /// As Linux (`tcp_ack_update_rtt`): by the oldest segment that is acknowledged in order, unless
@@ -161,23 +160,23 @@ pub enum Sampling {
     /// echo of an acknowledgment of new data.
     #[choice(skip)]
     EveryReport,
-    /// One segment at a time is timed, as in BSD; any retransmission gives the sample up.
+    /// One segment at a time is timed, as in BSD; any retransmission discards the sample.
     OncePerWindow,
-    /// Every segment is timed: an acknowledgment of several gives as many samples, unless one of
-    /// them was retransmitted (Gurtov and Ludwig, report C-2001-53).
+    /// Every segment is timed: an acknowledgment of several segments gives one sample for each,
+    /// unless one of them was retransmitted (Gurtov and Ludwig, report C-2001-53).
     EverySegment,
 }
 
-/// Which segments a floor for delayed acknowledgments takes for the last of an odd number, whose
-/// acknowledgment the receiver delays (Psaras and Tsaoussidis, "The TCP Minimum RTO
-/// Revisited", 2007, section 4).
+/// How a floor for delayed acknowledgments finds the last segment of an odd number, whose
+/// acknowledgment the receiver delays (Psaras and Tsaoussidis, "The TCP Minimum RTO Revisited",
+/// 2007, section 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Parity {
-    /// As the paper has it: the parities of all trains are added up.
+    /// As in the paper: the parities of all trains are added up.
     #[default]
     Paper,
-    /// What is outstanding counts: the receiver counts anew from each acknowledgment that it sends,
-    /// so that one that its timer sent cannot leave the sender's parity wrong.
+    /// By the outstanding data: the receiver restarts its count with each acknowledgment that it
+    /// sends, so an acknowledgment by its timer cannot leave the sender's parity wrong.
     Resync,
 }
 
@@ -194,37 +193,38 @@ pub enum RestartOnDuplicate {
     Always,
 }
 
-/// Since when a timer runs that a new acknowledgment restarts.
+/// The time from which a timer runs that a new acknowledgment restarts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum RestartFrom {
-    /// Since that acknowledgment: the segment it runs for has been outstanding for longer (RFC 6298
+    /// From that acknowledgment on, although its segment has been outstanding for longer (RFC 6298
     /// section 5.3).
     #[default]
     Ack,
-    /// Since the oldest segment outstanding was sent, as the Eifel retransmission timer has it: the
-    /// timeout less that segment's age. Where nothing would be left, since the acknowledgment (as
-    /// RFC 7765 section 4).
+    /// From the transmission of the oldest outstanding segment on, as in the Eifel retransmission
+    /// timer: the timeout less the age of that segment. If nothing would be left, from the
+    /// acknowledgment on (as RFC 7765 section 4).
     OldestSegment,
 }
 
-/// Over what round trips are smoothed.
+/// The span over which round trips are smoothed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum History {
-    /// So many samples, however often they are taken (RFC 6298 section 2.3).
+    /// A number of samples, however often they are taken (RFC 6298 section 2.3).
     #[default]
     Samples,
-    /// So many windows: the gains shrink with the samples expected in one (RFC 7323 appendix G).
+    /// A number of windows: the gains shrink with the samples expected in one window (RFC 7323
+    /// appendix G).
     Windows,
 }
 
-/// When the retransmission timer looks at the clock.
+/// The precision of the retransmission timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum TimerClock {
-    /// Always: it expires when its time is over.
+    /// It expires exactly when its time is over.
     #[default]
     Exact,
-    /// At each tick of the granularity, as in BSD: a timer of `n` ticks expires between `n - 1` and
-    /// `n` ticks after it was set (`tcp_slowtimo`).
+    /// It expires at a tick of the granularity, as in BSD: a timer of `n` ticks expires between `n
+    /// - 1` and `n` ticks after it was set (`tcp_slowtimo`).
     Ticks,
     /// As Linux's timer wheel with ticks of this length: never early, and up to an eighth late
     /// (`calc_wheel_index`).
@@ -233,10 +233,10 @@ pub enum TimerClock {
     Wheel(Duration),
 }
 
-/// When the retransmission timer begins anew besides new acknowledgments.
+/// What restarts the retransmission timer besides new acknowledgments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Restarts {
-    /// As the other knobs have it.
+    /// What the other keys say.
     #[default]
     AsSet,
     /// As in Linux, which has one timer for timeout, probe and reordering (`tcp_rearm_rto`):
