@@ -28,32 +28,20 @@ NO_THREADS = ("can't start new thread", "Resource temporarily unavailable", "Wou
 
 
 def check_machine() -> None:
-    """Whether libraries can be loaded.
-
-    Raises:
-        Error: they would find too little of something.
-    """
+    """Whether libraries can be loaded."""
     _check_descriptors(DESCRIPTORS, "no library can be loaded")
     _check_addresses(ADDRESSES, "no library can be loaded")
     _check_threads()
 
 
 def check_page() -> None:
-    """Whether a page with pictures can be made.
-
-    Raises:
-        Error: there is too little of something.
-    """
+    """Whether a page with pictures can be made."""
     _check_descriptors(DRAWING_DESCRIPTORS, "a page with pictures")
     _check_addresses(PAGE_ADDRESSES, "a page with pictures")
 
 
 def check_picture(name: str) -> None:
-    """Whether a picture can be drawn.
-
-    Raises:
-        Error: there is too little of something.
-    """
+    """Whether a picture can be drawn."""
     _check_descriptors(DRAWING_DESCRIPTORS, f"{name}: pictures")
     _check_room_for_pictures()
 

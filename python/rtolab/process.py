@@ -1,41 +1,36 @@
-"""What this process does with its signals and its standard streams."""
+"""Signals and standard streams of this process."""
 
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from types import FrameType
 
 from rtolab import _rtolab
 
 
 def end_at_second_interrupt() -> None:
-    """Ctrl-C ends what is going on in order, and a second one this process at once."""
+    """The first Ctrl-C stops the work in order, the second one ends the process at once."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        return  # Who runs us in the background has it ignored.
+        return  # A shell that starts us in the background ignores SIGINT.
     _rtolab.end_at_second_interrupt()
     notice_interrupts()
 
 
 def notice_interrupts() -> None:
-    """Who waits for the system is to notice Ctrl-C; polars, once it is loaded, has it otherwise."""
+    """Ctrl-C interrupts system calls; polars disables this when it is loaded."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.siginterrupt(signal.SIGINT, True)
 
 
 @contextmanager
-def ends_in_order() -> Iterator[None]:
-    """What is told to end here, ends in order: SIGTERM and SIGHUP raise SystemExit."""
-
-    def leave(number: int, _: object) -> None:
-        sys.exit(128 + number)
-
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    asked = [getattr(signal, name) for name in names]
-    # Who runs us under nohup has the signal ignored.
-    handled = [number for number in asked if signal.getsignal(number) == signal.SIG_DFL]
+def on_end_signal(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Calls `handler` on SIGTERM and SIGHUP, except where they are ignored (as under nohup)."""
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    handled = [number for number in numbers if signal.getsignal(number) == signal.SIG_DFL]
     for number in handled:
-        signal.signal(number, leave)
+        signal.signal(number, handler)
     try:
         yield
     finally:
@@ -43,9 +38,14 @@ def ends_in_order() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
+def ends_in_order() -> AbstractContextManager[None]:
+    """SIGTERM and SIGHUP raise SystemExit, so that everything is cleaned up."""
+    return on_end_signal(lambda number, _: sys.exit(128 + number))
+
+
 @contextmanager
 def stdout_is_stderr() -> Iterator[None]:
-    """For programs started here: what they print goes to standard error."""
+    """Programs started within print to standard error."""
     sys.stdout.flush()
     ours = os.dup(1)
     os.dup2(2, 1)

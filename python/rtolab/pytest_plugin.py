@@ -121,8 +121,8 @@ def no_spurious_retransmissions() -> NoSpuriousRetransmissions:
             if again["verdict"] == "unneeded"
         ]
         if len(unneeded) > most:
-            told = f"{capture}: {len(unneeded)} unneeded retransmissions; at most {most} allowed"
-            pytest.fail("\n".join((told, *unneeded)), pytrace=False)
+            summary = f"{capture}: {len(unneeded)} unneeded retransmissions; at most {most} allowed"
+            pytest.fail("\n".join((summary, *unneeded)), pytrace=False)
         return found
 
     return judged

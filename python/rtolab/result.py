@@ -172,11 +172,7 @@ class Result:
         return f"run-{run:0{digits}}-{file_name(self.sender(run))}"
 
     def check_run(self, run: int) -> None:
-        """Whether there is such a run.
-
-        Raises:
-            Error: there is none.
-        """
+        """Whether there is such a run."""
         if run not in range(self.runs):
             raise Error(f"no run {run}: there are {self.runs}, counted from 0")
 

@@ -17,7 +17,7 @@ from sweep_runs import CHUNKS, GRID, call, files, run, table, write
 
 def test_the_tables_are_those_of_single_runs_with_their_place_in_the_grid(tmp_path: Path) -> None:
     done = run(tmp_path)
-    assert (len(done.pieces), done.computed, done.failures) == (CHUNKS, CHUNKS, [])
+    assert (len(done.finished), done.computed, done.failures) == (CHUNKS, CHUNKS, [])
     swept = table(tmp_path)
     assert swept.columns[:5] == ["run", "seed", "sender", "link.wireless.delay", "flow"]
     for delay in ("100 ms", "200 ms"):
@@ -42,7 +42,7 @@ def test_threads_change_no_byte(tmp_path: Path) -> None:
 def test_finished_chunks_are_not_computed_again(tmp_path: Path) -> None:
     run(tmp_path)
     again = run(tmp_path)
-    assert (len(again.pieces), again.computed) == (CHUNKS, 0)
+    assert (len(again.finished), again.computed) == (CHUNKS, 0)
     (gone, *_) = (tmp_path / "out" / "chunks").glob("*/connections.parquet")
     content = gone.read_bytes()
     gone.unlink()
@@ -69,7 +69,7 @@ def test_only_what_is_new_is_computed(tmp_path: Path, before: str, after: str, n
     run(tmp_path)
     changed = run(tmp_path, GRID.replace(before, after))
     assert changed.computed == new
-    assert table(tmp_path).height == sum(len(p.chunk.seeds) for p in changed.pieces.values())
+    assert table(tmp_path).height == sum(len(p.chunk.seeds) for p in changed.finished.values())
 
 
 def test_chunks_that_leave_the_grid_are_set_aside_and_taken_back(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_files_in_the_grid_are_read_once_and_sent_to_workers(tmp_path: Path) -> 
     single = rtolab.run(tmp_path / "mine.toml", runs=2, set={key: "traces/slow.down"}).connections
     slow.write_text("1\n")  # An edit now changes nothing.
     fast, slower = (
-        compute.compute(read, plan.piece(cell, 0).chunk).tables["connections"] for cell in (0, 1)
+        compute.compute(read, plan.chunk(cell, 0).chunk).tables["connections"] for cell in (0, 1)
     )
     assert slower.drop(key).equals(single)
     assert fast["acked_segments"].min() > slower["acked_segments"].max()  # type: ignore[operator]
@@ -132,7 +132,7 @@ def test_another_program_computes_anew(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_worker_that_comes_later_with_another_program_is_refused(tmp_path: Path) -> None:
     plan, read = engine.plan_of(sweep.load(write(tmp_path)))
     with pytest.raises(engine.RefusedError, match="on a worker that came later; expected what is"):
-        cluster.on_worker(read, plan.piece(0, 0).chunk, ("0.0.0", "another"))
+        cluster.on_worker(read, plan.chunk(0, 0).chunk, ("0.0.0", "another"))
 
 
 class OneByOne(sweep.Threads):
@@ -174,10 +174,10 @@ def test_a_chunk_is_there_whole_or_not_at_all(
 class Gone(OneByOne):
     """Workers that are all lost at one chunk."""
 
-    def compute(self, inputs: Any, piece: Any, share: int) -> Any:
-        if (piece.cell, piece.block) == (3, 2):
+    def compute(self, inputs: Any, planned: Any, share: int) -> Any:
+        if (planned.cell, planned.block) == (3, 2):
             raise engine.RefusedError("gone")
-        return super().compute(inputs, piece, share)
+        return super().compute(inputs, planned, share)
 
 
 def test_workers_that_are_gone_end_it_and_what_is_finished_is_kept(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_runs_are_repeated_until_the_interval_is_narrow(tmp_path: Path, of: str)
     again = run(tmp_path, text, jobs=1)
     assert (again.computed, again.settled) == (0, done.settled)
     found = status(sweep.load(write(tmp_path, text)), tmp_path / "out")
-    assert (found.finished, found.settled, found.eta_s) == (len(done.pieces), 2, 0.0)
+    assert (found.finished, found.settled, found.eta_s) == (len(done.finished), 2, 0.0)
 
 
 def ends(stops: list[int | None]) -> dict[str, int]:
@@ -343,7 +343,7 @@ def test_a_tighter_interval_goes_on_from_where_a_wider_one_stopped(tmp_path: Pat
     assert [settled.runs for settled in wide.settled.values()] == [15, 15]
     tight = run(tmp_path, ADAPTIVE.replace("OF", "mean").replace("0.13", "0.0001"))
     assert [(one.runs, one.narrow) for one in tight.settled.values()] == [(100, False)] * 2
-    assert (len(tight.pieces), tight.computed) == (14, 12)
+    assert (len(tight.finished), tight.computed) == (14, 12)
     assert run(tmp_path, ADAPTIVE.replace("OF", "mean").replace("0.13", "0.5")).computed == 0
     assert table(tmp_path).height == 30
 

@@ -61,9 +61,9 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
+def _version(wanted: bool) -> None:
     """Say what this is, and stop."""
-    if asked:
+    if wanted:
         commit = f" (commit {_rtolab.__commit__})" if _rtolab.__commit__ else ""
         extras = [extra for extra, module in EXTRAS.items() if find_spec(module)]
         typer.echo(f"rtolab {_rtolab.__version__}{commit}")
@@ -395,9 +395,9 @@ def _explain(error: BaseException) -> None:
             complain(f"{error.object!a}: this is no text in UTF-8", BAD_INPUT)
         case KeyboardInterrupt():
             sys.exit(128 + signal.SIGINT)
-    told = out_of(error)
-    if told:
-        complain(told, BAD_INPUT)
+    resource = out_of(error)
+    if resource:
+        complain(resource, BAD_INPUT)
 
 
 def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> list[Part]:

@@ -206,11 +206,11 @@ def _names() -> Iterator[Explained]:
         name, question = policy["name"], policy["question"]
         first = question in {"recovery", "profile"}
         example = name if first else f"sack+{name}"
-        asked = listing.QUESTIONS.get(question, question)
+        question = listing.QUESTIONS.get(question, question)
         yield Explained(
             name,
             "profile of a sender" if question == "profile" else "policy of a sender",
-            f"{policy['about']}. {asked}",
+            f"{policy['about']}. {question}",
             source=policy["source"],
             example=f"rtolab run regular --sender {example}",
             parts=_quirks(policy["quirks"]),

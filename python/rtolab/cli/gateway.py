@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-import signal
 import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +14,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.cli.options import Set
 from rtolab.cli.terminal import finite, pairs, print_json, stdout
+from rtolab.process import on_end_signal
 from rtolab.run import find_scenario
 
 if TYPE_CHECKING:
@@ -114,7 +112,7 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         raise Error("--set replaces keys of a scenario, and none is given")
     for text in (sender, device, netns):
         (text or "").encode()  # The extension would not say what is wrong with it.
-    asked = {
+    settings = {
         "scenario": None if scenario is None else find_scenario(scenario),
         "set": list(pairs(set_, "--set").items()),
         "sender": sender,
@@ -145,35 +143,20 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         sys.stderr.write(f"rtolab: gateway on {device}{place}{without}; Ctrl-C ends it\n")
         sys.stderr.flush()
 
-    with _told_to_end() as told:
-        counts = _rtolab.gateway(asked, ready=ready)
+    signals: list[int] = []
+
+    def end(number: int, _: object) -> None:  # As Ctrl-C does, so that the counts are printed.
+        signals.append(number)
+        raise KeyboardInterrupt
+
+    with on_end_signal(end):
+        counts = _rtolab.gateway(settings, ready=ready)
     if as_json:
         print_json(counts)
     else:
-        stdout().print(_told(counts), highlight=False, soft_wrap=True)
-    if told:
-        raise typer.Exit(128 + told[0])
-
-
-@contextmanager
-def _told_to_end() -> Iterator[list[int]]:
-    """SIGTERM and SIGHUP end a gateway as Ctrl-C does: all is told. Gives which of them came."""
-    came: list[int] = []
-
-    def leave(number: int, _: object) -> None:
-        came.append(number)
-        raise KeyboardInterrupt
-
-    asked = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    # Who runs us under nohup has the signal ignored.
-    handled = [number for number in asked if signal.getsignal(number) == signal.SIG_DFL]
-    for number in handled:
-        signal.signal(number, leave)
-    try:
-        yield came
-    finally:
-        for number in handled:
-            signal.signal(number, signal.SIG_DFL)
+        stdout().print(_summary(counts), highlight=False, soft_wrap=True)
+    if signals:
+        raise typer.Exit(128 + signals[0])
 
 
 def _interface(text: str) -> tuple[str, int]:
@@ -204,7 +187,7 @@ def _endpoint(text: str) -> tuple[str, int]:
     return str(found[0][4][0]), int(port)
 
 
-def _told(counts: GatewayCounts) -> str:
+def _summary(counts: GatewayCounts) -> str:
     """What a gateway has done, in a few lines."""
     turned_away = counts["over_connections"] + counts["over_memory"] + counts["over_sockets"]
     began = (
@@ -238,7 +221,7 @@ def _told(counts: GatewayCounts) -> str:
         "of no connection": "stray",
         "not taken by the device": "undelivered",
     }
-    told = [f"{counts[key]} {word}" for word, key in dropped.items() if counts[key]]  # type: ignore[literal-required]
-    if told:
-        lines.append(f"packets dropped: {', '.join(told)}")
+    drops = [f"{counts[key]} {word}" for word, key in dropped.items() if counts[key]]  # type: ignore[literal-required]
+    if drops:
+        lines.append(f"packets dropped: {', '.join(drops)}")
     return "\n".join(lines)

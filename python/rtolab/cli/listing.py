@@ -106,9 +106,9 @@ def _experiments() -> list[dict[str, Any]]:
 
 def _senders_text(width: int) -> RenderableType:
     policies = _rtolab.policies()
-    asked = dict.fromkeys((*QUESTIONS, *(policy["question"] for policy in policies)))
+    questions = dict.fromkeys((*QUESTIONS, *(policy["question"] for policy in policies)))
     tables = []
-    for question in asked:
+    for question in questions:
         of_it = [policy for policy in policies if policy["question"] == question]
         rows = [(policy["name"], policy["about"], policy["source"]) for policy in of_it]
         tables.append(_table(QUESTIONS.get(question, question), rows, width))

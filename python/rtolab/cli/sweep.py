@@ -14,7 +14,7 @@ from rtolab.cli.options import AsJson, Jobs
 from rtolab.cli.terminal import SAYS_NO, complain, print_json, progressing, stdout
 
 if TYPE_CHECKING:
-    from rtolab.sweep import Crew, Done, Sweep
+    from rtolab.sweep import Done, Sweep, WorkerPool
 
 SHOWN_FAILURES = 10
 
@@ -47,13 +47,13 @@ def sweep(
     """
     from rtolab.sweep import load  # noqa: PLC0415
 
-    asked = load(file)
-    folder = out or asked.out or Path("out") / file.stem
+    definition = load(file)
+    folder = out or definition.out or Path("out") / file.stem
     if status:
-        _status(asked, folder, as_json=as_json)
+        _status(definition, folder, as_json=as_json)
         return
-    done = _run(asked, folder, _crew(dask, jobs), file)
-    document = _document(asked, folder, done)
+    done = _run(definition, folder, _worker_pool(dask, jobs), file)
+    document = _document(definition, folder, done)
     if as_json:
         print_json(document)
     else:
@@ -62,7 +62,7 @@ def sweep(
         raise typer.Exit(SAYS_NO)
 
 
-def _crew(dask: str | None, jobs: int | None) -> Crew:
+def _worker_pool(dask: str | None, jobs: int | None) -> WorkerPool:
     if dask is None:
         from rtolab.sweep import Threads  # noqa: PLC0415
 
@@ -72,12 +72,12 @@ def _crew(dask: str | None, jobs: int | None) -> Crew:
     return Cluster(dask, say=lambda words: sys.stderr.write(f"rtolab: {words}\n"))
 
 
-def _run(asked: Sweep, folder: Path, crew: Crew, file: Path) -> Done:
+def _run(definition: Sweep, folder: Path, worker_pool: WorkerPool, file: Path) -> Done:
     from rtolab.sweep import run  # noqa: PLC0415
 
     try:
         with progressing(f"sweeping {file}") as tell:
-            return run(asked, folder, crew, tell)
+            return run(definition, folder, worker_pool, tell)
     except KeyboardInterrupt:
         complain(
             f"interrupted: what is finished is kept in {folder}; the same command goes on from "
@@ -86,23 +86,23 @@ def _run(asked: Sweep, folder: Path, crew: Crew, file: Path) -> Done:
         )
         raise  # Never comes to it.
     finally:
-        crew.stop()
+        worker_pool.stop()
 
 
-def _document(asked: Sweep, folder: Path, done: Done) -> dict[str, Any]:
+def _document(definition: Sweep, folder: Path, done: Done) -> dict[str, Any]:
     document: dict[str, Any] = {
         "out": str(folder),
-        "chunks": len(done.pieces),
+        "chunks": len(done.finished),
         "computed": done.computed,
         "failed": [asdict(failure) for failure in done.failures],
         "seconds": round(done.seconds, 3),
     }
-    if asked.until is not None:
-        document["until"] = asdict(asked.until)
+    if definition.until is not None:
+        document["until"] = asdict(definition.until)
         document["cells"] = [
             {
-                **dict(asked.points[cell // len(asked.senders)].columns),
-                "sender": asked.senders[cell % len(asked.senders)],
+                **dict(definition.points[cell // len(definition.senders)].columns),
+                "sender": definition.senders[cell % len(definition.senders)],
                 "runs": settled.runs,
                 "estimate": asdict(settled.estimate) if settled.estimate else None,
                 "narrow": settled.narrow,
@@ -128,14 +128,14 @@ def _show(document: dict[str, Any]) -> None:
     _say(f"results: {document['out']}")
 
 
-def _status(asked: Sweep, folder: Path, *, as_json: bool) -> None:
+def _status(definition: Sweep, folder: Path, *, as_json: bool) -> None:
     from rtolab.sweep.status import status  # noqa: PLC0415
 
-    found = status(asked, folder)
+    found = status(definition, folder)
     if as_json:
         print_json({"out": str(folder), **asdict(found)})
         return
-    most = "at most " if asked.until else ""
+    most = "at most " if definition.until else ""
     at_work = f"{found.running} workers are at it" if found.running else "nobody is at it"
     _say(f"{found.finished} of {most}{found.total} chunks are finished; {at_work}")
     if found.settled is not None:

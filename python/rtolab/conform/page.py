@@ -86,8 +86,8 @@ def _cell(one: Mapping[str, Any] | None) -> str:
 
 def _settings(document: Mapping[str, Any]) -> str:
     """How a column was made."""
-    told = [f"{key}={value}" for key, value in document["set"].items()]
-    told += [f"{name}: {words}" for name, words in document["command"].items()]
+    settings = [f"{key}={value}" for key, value in document["set"].items()]
+    settings += [f"{name}: {words}" for name, words in document["command"].items()]
     name = escape(str(document["stack"]))
-    made = escape("; ".join(told)) or "as it comes"
+    made = escape("; ".join(settings)) or "as it comes"
     return f"<p><b>{name}</b>: <code>{made}</code></p>"

@@ -141,19 +141,19 @@ def _note(one: Score, change: Change | None) -> Text:
 def _doubted(report: Report) -> list[RenderableType]:
     doubted = [one for one in report.scores if one.doubts]
     if not doubted:
-        told = "  the links kept their times, and nothing scatters"
-        return [Text.assemble(("GOOD", "bold green"), told)]
-    told = f"  {len(doubted)} of {len(report.scores)} scores are in doubt"
+        words = "  the links kept their times, and nothing scatters"
+        return [Text.assemble(("GOOD", "bold green"), words)]
+    words = f"  {len(doubted)} of {len(report.scores)} scores are in doubt"
     lines = [Text(f"{one.id}: {'; '.join(one.doubts)}") for one in doubted[:LISTED]]
-    return [Text.assemble(("NOT GOOD", "bold red"), told), *lines]
+    return [Text.assemble(("NOT GOOD", "bold red"), words), *lines]
 
 
 def _compared(report: Report) -> list[RenderableType]:
     if not report.changes:
         return []
     counts = {verdict: sum(one.verdict is verdict for one in report.changes) for verdict in Verdict}
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    return [Text(f"beside the earlier result: {told}")]
+    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    return [Text(f"beside the earlier result: {words}")]
 
 
 def junit(report: Report) -> str:
@@ -174,8 +174,8 @@ def junit(report: Report) -> str:
         )
         if one.id in failed:
             ET.SubElement(case, "failure", message=_failure(one, worse.get(one.id)))
-        told = f"score {one.score:.1f}, {one.unneeded_bytes} B unneeded, {one.lost_s:.3f} s lost"
-        ET.SubElement(case, "system-out").text = "\n".join((one.says, told, *one.doubts))
+        words = f"score {one.score:.1f}, {one.unneeded_bytes} B unneeded, {one.lost_s:.3f} s lost"
+        ET.SubElement(case, "system-out").text = "\n".join((one.says, words, *one.doubts))
     ET.indent(top)
     return ET.tostring(top, encoding="unicode", xml_declaration=True) + "\n"
 

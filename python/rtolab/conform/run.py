@@ -194,9 +194,9 @@ class _Runner:
             limit_s=self.limit_s,
             set=[(key, as_toml(value)) for key, value in self.stack.set.items()],
         )
-        asked, found, log = (path.with_suffix(end) for end in (".order", ".json", ".log"))
-        asked.write_text(json.dumps(vars(order)), encoding="utf-8")
-        words = [sys.executable, "-m", "rtolab.conform.worker", str(asked), str(found)]
+        order_file, found, log = (path.with_suffix(end) for end in (".order", ".json", ".log"))
+        order_file.write_text(json.dumps(vars(order)), encoding="utf-8")
+        words = [sys.executable, "-m", "rtolab.conform.worker", str(order_file), str(found)]
         with (
             log.open("wb") as output,
             subprocess.Popen(
@@ -212,8 +212,8 @@ class _Runner:
             raise Error(f"{scenario.id} could not be run: {said or process.returncode}")
         run = json.loads(found.read_text(encoding="utf-8"))
         ended = Ended(run.pop("ended"))
-        told = said if ended is not Ended.RECOVERED else ""
-        return Measured(ended=ended, **{**run, "doubts": tuple(run["doubts"]), "said": told})
+        last_line = said if ended is not Ended.RECOVERED else ""
+        return Measured(ended=ended, **{**run, "doubts": tuple(run["doubts"]), "said": last_line})
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         left = self.stack.lead_s + self.limit_s + GRACE_S

@@ -122,8 +122,8 @@ def _missed(scenario: Scenario, run: Measured) -> tuple[str, ...]:
     due_s = scenario.disturbed_s
     if run.ended is not Ended.RECOVERED or run.held_s >= due_s / 2:
         return ()
-    told = f"of {due_s:.2f} s in which the link was disturbed {run.held_s:.2f} s fell into the "
-    return (f"{told}transfer",)
+    doubt = f"of {due_s:.2f} s in which the link was disturbed {run.held_s:.2f} s fell into the "
+    return (f"{doubt}transfer",)
 
 
 def _scattered(scores: Sequence[Score]) -> tuple[str, ...]:

@@ -83,6 +83,6 @@ def run(order: Order) -> dict[str, object]:
 
 if __name__ == "__main__":
     with ends_in_order():
-        asked, told = (Path(name) for name in sys.argv[1:])
-        found = run(Order(**json.loads(asked.read_text(encoding="utf-8"))))
-    told.write_text(json.dumps(found), encoding="utf-8")
+        order, output = (Path(name) for name in sys.argv[1:])
+        found = run(Order(**json.loads(order.read_text(encoding="utf-8"))))
+    output.write_text(json.dumps(found), encoding="utf-8")

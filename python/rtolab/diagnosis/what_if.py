@@ -24,7 +24,7 @@ def what_if(found: Diagnosis, capture: str | None = None) -> dict[str, Any]:
         return {"error": "there is no connection"}
     number = found.worst[0]["number"]
     try:
-        told = json.loads(_rtolab.what_if(capture or found.capture, number))
+        answer = json.loads(_rtolab.what_if(capture or found.capture, number))
     except Error as error:
-        told = {"error": str(error)}
-    return {"connection": number, **told}
+        answer = {"error": str(error)}
+    return {"connection": number, **answer}

@@ -1,4 +1,4 @@
-"""What may be asked, and how it is answered."""
+"""The routes of the explorer."""
 
 import json
 import tempfile
@@ -17,13 +17,13 @@ from starlette.routing import Route
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.run import scenario_title, shipped_scenarios
-from rtolab.serve.asked import LONGEST_NAME, Asked, RefusedError, printable, read_what_if
 from rtolab.serve.assets import assets
-from rtolab.serve.browse import SHOWN, TYPES, Found, Shelf, experiment
+from rtolab.serve.browse import SHOWN, TYPES, Found, ResultBrowser, experiment
 from rtolab.serve.faults import Fault
 from rtolab.serve.guard import Guard
 from rtolab.serve.limits import MEGABYTE, Limits
 from rtolab.serve.pool import Answer, BusyError, Kind, Pool, StoppedError
+from rtolab.serve.requests import LONGEST_NAME, RefusedError, RunRequest, printable, read_what_if
 
 BINARY = "application/octet-stream"
 DOWNLOADS = {
@@ -32,20 +32,20 @@ DOWNLOADS = {
     "pcapng": "application/zip",
     "everything": "application/zip",
 }
-"""Kinds of files, and what each is."""
+"""Kinds of downloads, with their media types."""
 STATUS = {Kind.DONE: 200, Kind.WRONG: 422, Kind.DEFECT: 500, Kind.EXHAUSTED: 507}
 DEFAULT = "hold"
-"""The scenario that the page opens with."""
+"""The initial scenario of the page."""
 SENDERS = ("newreno", "newreno+frto")
-"""Its senders."""
+"""Its initial senders."""
 
 
 class TooLargeError(Error):
-    """More was sent than is taken."""
+    """The body of a request is too large."""
 
 
 class MissingError(Error):
-    """There is nothing of that name or number."""
+    """No object has that name or number."""
 
 
 @dataclass
@@ -53,9 +53,9 @@ class Explorer:
     """The server.
 
     Attributes:
-        limits: what a client may take.
-        folders: of results that may be looked through.
-        unable: why it cannot answer, if it cannot.
+        limits: of each client.
+        folders: of results to browse.
+        unable: why it cannot answer, if so.
     """
 
     limits: Limits
@@ -64,7 +64,7 @@ class Explorer:
     def __post_init__(self) -> None:
         self._uploads = 0
         self.unable: OSError | None = OSError("it has not begun")
-        self.shelf = Shelf.of(self.folders)
+        self.browser = ResultBrowser.of(self.folders)
         self._index = {
             "version": _rtolab.__version__,
             "scenarios": [
@@ -73,12 +73,12 @@ class Explorer:
             ],
             "senders": _rtolab.policies(),
             "default": {"scenario": DEFAULT, "senders": SENDERS},
-            "results": self.shelf.titles(),
+            "results": self.browser.titles(),
             "limits": {"capture": self.limits.capture, "senders": self.limits.senders},
         }
 
     def app(self) -> Starlette:
-        """As ASGI has it."""
+        """The ASGI application."""
         routes = [
             Route("/", self.page),
             Route("/static/{name}", self.asset),
@@ -117,31 +117,31 @@ class Explorer:
             if self.unable is None:
                 raise
             self.unable = error
-            yield  # Whoever runs this asks what is wrong, and says it.
+            yield  # The caller checks `unable` and reports it.
 
     async def page(self, _: Request) -> Response:
-        """The page itself."""
+        """The page."""
         return _asset("index.html")
 
     async def asset(self, request: Request) -> Response:
-        """A part of it."""
+        """A file of the page."""
         return _asset(request.path_params["name"])
 
     async def index(self, _: Request) -> Response:
-        """What there is to choose from."""
+        """The scenarios, senders and results on offer."""
         return JSONResponse(self._index)
 
     async def scenario(self, request: Request) -> Response:
-        """A scenario's text, and what its sliders begin with."""
-        return await self._ask("knobs", await self._asked(request))
+        """The text of a scenario, and the initial values of its sliders."""
+        return await self._ask("knobs", await self._run_request(request))
 
     async def check(self, request: Request) -> Response:
-        """What is wrong with it, if anything."""
-        return await self._ask("check", await self._asked(request))
+        """The error in a request, if any."""
+        return await self._ask("check", await self._run_request(request))
 
     async def run(self, request: Request) -> Response:
-        """A run of each sender, as the page draws it."""
-        return await self._ask("run", await self._asked(request), BINARY)
+        """One run per sender, as data for the figures."""
+        return await self._ask("run", await self._run_request(request), BINARY)
 
     async def what_if(self, request: Request) -> Response:
         """The counterfactuals of a timeout."""
@@ -149,24 +149,24 @@ class Explorer:
         return await self._ask("what_if", read_what_if(given, self.limits))
 
     async def branch(self, request: Request) -> Response:
-        """The run beside that without the timeout, or with another sender from there on."""
+        """A run beside its fork without the timeout, or with another sender from there on."""
         given = await self._json(request)
         return await self._ask("branch", read_what_if(given, self.limits), BINARY)
 
     async def download(self, request: Request) -> Response:
-        """The same runs as a file."""
+        """The runs of a request as a file."""
         kind = request.path_params["kind"]
         if kind not in DOWNLOADS:
             raise RefusedError(f"expected one of {', '.join(DOWNLOADS)}")
-        asked = await self._asked(request) | {"kind": kind}
-        return await self._ask("download", asked, DOWNLOADS[kind])
+        parameters = await self._run_request(request) | {"kind": kind}
+        return await self._ask("download", parameters, DOWNLOADS[kind])
 
     async def capture(self, request: Request) -> Response:
         """The retransmissions of a capture and their causes."""
         return await self._diagnosed("diagnose", request, BINARY)
 
     async def capture_page(self, request: Request) -> Response:
-        """The same as a page."""
+        """The same as a stand-alone page."""
         return await self._diagnosed("diagnosis_page", request, DOWNLOADS["html"])
 
     async def _diagnosed(self, job: str, request: Request, kind: str) -> Response:
@@ -179,14 +179,14 @@ class Explorer:
         try:
             with tempfile.NamedTemporaryFile(dir=self.folder, prefix="capture-") as file:
                 await self._receive(request, file)
-                asked = {"path": file.name, "name": name, "packets": self.limits.packets}
-                answer = await self.pool.ask(job, asked, self.limits.capture_s)
+                parameters = {"path": file.name, "name": name, "packets": self.limits.packets}
+                answer = await self.pool.ask(job, parameters, self.limits.capture_s)
         finally:
             self._uploads -= 1
         return _response(answer, kind)
 
     async def _receive(self, request: Request, file: IO[bytes]) -> None:
-        """A request's body into a file, part by part."""
+        """Writes the body of a request to a file, part by part."""
         length = 0
         async for part in request.stream():
             length += len(part)
@@ -199,16 +199,16 @@ class Explorer:
         file.flush()
 
     async def results(self, request: Request) -> Response:
-        """A sweep's cells, or what came out of an experiment."""
+        """The cells of a sweep, or the outcome of an experiment."""
         found = self._found(request)
         if found.kind == "experiment":
             return JSONResponse(experiment(found))
         measure = request.query_params.get("measure")
-        asked = {"folder": str(found.folder.resolve()), "measure": measure}
-        return await self._ask("sweep", asked)
+        parameters = {"folder": str(found.folder.resolve()), "measure": measure}
+        return await self._ask("sweep", parameters)
 
     async def file(self, request: Request) -> Response:
-        """A file that an experiment left."""
+        """A file of an experiment."""
         files = self._found(request).files
         number = request.path_params["file"]
         if number >= len(files):
@@ -216,7 +216,7 @@ class Explorer:
         path = files[number]
         if not path.is_file():
             raise MissingError(f"{path.name} is not there any more")
-        # Pictures are shown, all else is kept: nothing of it runs as a page of ours.
+        # Only figures are displayed: a saved page must not run with our origin.
         how = "inline" if path.suffix in SHOWN else "attachment"
         return FileResponse(
             path, media_type=TYPES[path.suffix], filename=path.name, content_disposition_type=how
@@ -224,23 +224,23 @@ class Explorer:
 
     def _found(self, request: Request) -> Found:
         number: int = request.path_params["number"]
-        if number >= len(self.shelf.found):
+        if number >= len(self.browser.found):
             raise MissingError(f"no results {number}")
-        found = self.shelf.found[number]
+        found = self.browser.found[number]
         if not found.folder.is_dir():
             raise MissingError(f"the folder of {found.name} is not there any more")
         return found
 
     async def _ask(
-        self, job: str, asked: Mapping[str, Any], kind: str = "application/json"
+        self, job: str, parameters: Mapping[str, Any], kind: str = "application/json"
     ) -> Response:
-        return _response(await self.pool.ask(job, asked, self.limits.run_s), kind)
+        return _response(await self.pool.ask(job, parameters, self.limits.run_s), kind)
 
-    async def _asked(self, request: Request) -> dict[str, Any]:
-        return Asked.read(await self._json(request), self.limits).document(self.limits)
+    async def _run_request(self, request: Request) -> dict[str, Any]:
+        return RunRequest.read(await self._json(request), self.limits).document(self.limits)
 
     async def _json(self, request: Request) -> Any:
-        """The request's body; only as JSON by name, which no form of another page can send."""
+        """The body of a request, only with a JSON content type, which no HTML form can send."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip()
         if kind != "application/json":
             raise RefusedError("a request is JSON, and says so: Content-Type: application/json")
@@ -266,7 +266,7 @@ def _asset(name: str) -> Response:
     if found is None:
         return JSONResponse({"error": {"where": "request", "message": "no such page"}}, 404)
     content, kind = found
-    # Browsers ask again, so that they never mix parts of two versions.
+    # Browsers must revalidate, so that they never mix files of two versions.
     return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
 
 

@@ -1,4 +1,4 @@
-"""The page and what it is made of, as it lies in the package."""
+"""The files of the page, from the package."""
 
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ TYPES = {
 
 @cache
 def assets() -> dict[str, tuple[bytes, str]]:
-    """Every file and its type, by name: a name that is not here is of no file."""
+    """Every file of the page with its media type, by name."""
     return {
         path.name: (path.read_bytes(), TYPES[path.suffix])
         for path in sorted(FOLDER.iterdir())

@@ -1,7 +1,6 @@
-"""Results of sweeps and of `reproduce`, in folders that whoever started the server named.
+"""Results of sweeps and of `reproduce`, in the folders named on the command line.
 
-The server looks for them itself, once, and gives each of them and each of their files a number. A
-client only ever names such a number.
+The server looks for them once, and numbers them and their files. Clients name only numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Row = dict[str, Any]
 
 MANIFEST, RECORD = "manifest.json", "finished.json"
 DEEPEST = 4
-"""Folders below the one that was named, among which results are looked for."""
+"""The depth to which a folder is searched for results."""
 TYPES = {
     ".png": "image/png",
     ".svg": "image/svg+xml",
@@ -32,7 +31,7 @@ TYPES = {
 }
 SHOWN = (".png", ".svg")
 OWN_COLUMNS = ("run", "seed", "sender", "flow", "flow_sender", "set")
-"""Columns of `connections` that are no measures."""
+"""Columns of `connections` that are not measures."""
 MOST_CELLS = 2000
 
 
@@ -42,9 +41,9 @@ class Found:
 
     Attributes:
         kind: "sweep" or "experiment".
-        name: as it is shown.
-        folder: where it is.
-        files: what of it may be had, by number.
+        name: shown to the user.
+        folder: its files.
+        files: those that clients may download, by number.
     """
 
     kind: str
@@ -54,19 +53,19 @@ class Found:
 
 
 @dataclass
-class Shelf:
-    """All that was found, by number."""
+class ResultBrowser:
+    """The results that were found, by number."""
 
     found: list[Found] = field(default_factory=list)
 
     @classmethod
-    def of(cls, folders: Sequence[Path]) -> Shelf:
-        """What is in these folders.
+    def of(cls, folders: Sequence[Path]) -> ResultBrowser:
+        """Searches these folders.
 
         Raises:
-            Error: there is nothing in one of them.
+            Error: one of them has no results.
         """
-        shelf = cls()
+        browser = cls()
         for folder in folders:
             mine = list(_results(folder, DEEPEST))
             if not mine:
@@ -74,11 +73,11 @@ class Shelf:
                     f"{folder}: found no results; expected the folder of a sweep, of reproduce, or "
                     "one that holds such folders"
                 )
-            shelf.found += mine
-        return shelf
+            browser.found += mine
+        return browser
 
     def titles(self) -> list[Row]:
-        """Each by its number."""
+        """The results with their numbers."""
         return [
             {"number": number, "kind": one.kind, "name": one.name}
             for number, one in enumerate(self.found)
@@ -102,14 +101,14 @@ def _experiment(folder: Path, record: Mapping[str, Any]) -> Found:
     named = record.get("files")
     names = [name for names in named.values() for name in names] if isinstance(named, dict) else []
     paths = [(folder / str(name)).resolve() for name in names]
-    # A record that somebody has edited names nothing elsewhere.
+    # An edited record must not name files outside of the folder.
     inside = [path for path in paths if path.is_relative_to(folder.resolve()) and path.is_file()]
     files = tuple(path for path in inside if path.suffix in TYPES)
     return Found("experiment", str(record["document"]["experiment"]), folder, files)
 
 
 def experiment(found: Found) -> Row:
-    """What came out of an experiment, and its files by number."""
+    """The outcome of an experiment, and its files by number."""
     document = _json(found.folder / RECORD).get("document", {})
     files = [
         {"number": number, "name": path.name, "shown": path.suffix in SHOWN}
@@ -119,19 +118,19 @@ def experiment(found: Found) -> Row:
     return {"kind": found.kind, "files": files} | {key: document.get(key) for key in kept}
 
 
-def sweep(asked: Mapping[str, Any]) -> bytes:
-    """A sweep's cells: the median and quartiles of a measure at each point of its grid.
+def sweep(request: Mapping[str, Any]) -> bytes:
+    """The cells of a sweep: median and quartiles of a measure at each point of its grid.
 
     Raises:
         Error: it cannot be read, or has no such measure.
     """
     from rtolab.sweep.store import read  # noqa: PLC0415  (not every worker is asked for one)
 
-    connections = read(asked["folder"])
+    connections = read(request["folder"])
     schema = connections.collect_schema()
     measures = [name for name, kind in schema.items() if kind.is_numeric() and _is_measure(name)]
     grid = [name for name in schema if "." in name]
-    measure = asked["measure"] or "elapsed_s"
+    measure = request["measure"] or "elapsed_s"
     if measure not in measures:
         raise Error(f"no measure {measure[:60]!r}; there are {', '.join(measures)}")
     value = pl.col(measure)

@@ -1,4 +1,4 @@
-"""Captures as pictures want them: what was found, and the packets of the worst connections."""
+"""Diagnoses of captures as data for the figures, with the packets of the worst connections."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ from rtolab.serve.packing import Packing
 Row = dict[str, Any]
 
 DRAWN = 8
-"""Connections that get a picture, the worst first."""
+"""The number of connections with a figure, the worst first."""
 LISTED = 200
-"""Connections that are named."""
+"""The number of connections in the list."""
 FATES = ("does not show",)
 DOUBTFUL = "unknown"
 PACKETS: dict[str, Any] = {
@@ -42,22 +42,18 @@ CAUSES = {
 }
 
 
-def diagnose(asked: Mapping[str, Any]) -> bytes:
-    """The retransmissions of a capture and their causes, as the page draws them.
-
-    Raises:
-        Error: it is no capture.
-    """
-    found = _read(asked)
+def diagnose(request: Mapping[str, Any]) -> bytes:
+    """The retransmissions of a capture, with their causes, as data for the figures."""
+    found = _read(request)
     shown = [one for one in found.worst if one["retransmissions"] or one["habits"]]
     # A capture without retransmissions is drawn all the same.
     drawn = shown[:DRAWN] or found.worst[:1]
-    traces = _traces(found, [one["number"] for one in drawn], asked["packets"])
+    traces = _traces(found, [one["number"] for one in drawn], request["packets"])
     packing = Packing()
     pictures = [_connection(one, traces[str(one["number"])], packing) for one in drawn]
     head = {
-        "name": asked["name"],
-        "error": found.error and found.error.replace(asked["path"], asked["name"]),
+        "name": request["name"],
+        "error": found.error and found.error.replace(request["path"], request["name"]),
         "summary": found.document["summary"],
         "connections": [_named(one) for one in found.worst[:LISTED]],
         "pictures": pictures,
@@ -65,14 +61,14 @@ def diagnose(asked: Mapping[str, Any]) -> bytes:
     return packing.answer(head)
 
 
-def _read(asked: Mapping[str, Any]) -> Diagnosis:
-    """The capture, which messages call by the name that its owner has for it."""
+def _read(request: Mapping[str, Any]) -> Diagnosis:
+    """The diagnosis; errors name the file as the client does."""
     try:
-        return read(asked["path"])
+        return read(request["path"])
     except InternalError:
         raise
     except Error as error:
-        raise Error(str(error).replace(asked["path"], asked["name"])) from None
+        raise Error(str(error).replace(request["path"], request["name"])) from None
 
 
 def _traces(found: Diagnosis, numbers: Sequence[int], most: int) -> dict[str, list[Row]]:
@@ -81,14 +77,14 @@ def _traces(found: Diagnosis, numbers: Sequence[int], most: int) -> dict[str, li
 
 
 def _named(one: Mapping[str, Any]) -> Row:
-    """A connection in a line of the list."""
+    """A line of the list of connections."""
     plain = ("number", "client", "server", "vantage", "sender", "packets")
     counted = {key: len(one[key]) for key in ("retransmissions", "timeouts")}
     return {key: one[key] for key in plain} | counted
 
 
 def _connection(one: Mapping[str, Any], packets: Sequence[Row], packing: Packing) -> Row:
-    """A connection as the page draws a sender's run."""
+    """A connection in the form of a run."""
     mine = one["sender"]
     resent = {row["frame"]: row for row in one["retransmissions"] if row["from"] == mine}
     frame = pl.DataFrame([_packet(row, mine, resent) for row in packets], schema=PACKETS)
@@ -164,7 +160,7 @@ def _blocks(acks: pl.DataFrame) -> pl.DataFrame:
 
 
 def _timeout(row: Mapping[str, Any]) -> Row:
-    """As runs tell them; what a capture does not show is left open."""
+    """A timeout in the form of a run's; what a capture cannot show is null."""
     verdicts = [
         {"detector": name, "verdict": verdict, "why": None, "delay_s": None}
         for name, verdict in row["verdicts"].items()

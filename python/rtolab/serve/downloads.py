@@ -1,4 +1,4 @@
-"""What can be kept of a run: its tables, its captures, and a page that opens without a server."""
+"""Files to save of a run: tables, captures, and a page that opens without a server."""
 
 import base64
 import hashlib
@@ -19,44 +19,36 @@ from rtolab.serve.assets import assets
 from rtolab.serve.faults import FILE
 from rtolab.serve.runs import detectors, run, simulate
 
-Asked = Mapping[str, Any]
+Request = Mapping[str, Any]
 
 MODULES = (
     *("dom.js", "units.js", "axis.js", "looks.js", "api.js", "story.js", "panel.js", "panels.js"),
     *("pointing.js", "picture.js", "totals.js", "timeouts.js", "capture.js", "theme.js"),
     "saved.js",
 )
-"""Of the page that is kept, each behind those that it needs."""
+"""Scripts of the saved page, in order of their dependencies."""
 IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async |class |const |function ))", re.MULTILINE)
 
 
-def download(asked: Asked) -> bytes:
-    """A run again, as a file of the kind that is asked for.
-
-    Raises:
-        Error: what is wrong.
-    """
-    return KINDS[asked["kind"]](asked)
+def download(request: Request) -> bytes:
+    """Repeats a run and returns a file of the requested kind."""
+    return KINDS[request["kind"]](request)
 
 
-def html(asked: Asked) -> bytes:
-    """A page with the pictures and tables of the run, which asks nobody for anything."""
-    edited = ", edited" if asked["toml"] is not None else ""
-    return page(f"{asked['scenario']}{edited}, seed {asked['seed']}", run(asked))
+def html(request: Request) -> bytes:
+    """A stand-alone page with the figures and tables of the run."""
+    edited = ", edited" if request["toml"] is not None else ""
+    return page(f"{request['scenario']}{edited}, seed {request['seed']}", run(request))
 
 
-def diagnosis(asked: Asked) -> bytes:
-    """A page with what was found in a capture.
-
-    Raises:
-        Error: it is no capture.
-    """
-    return page(asked["name"], captures.diagnose(asked))
+def diagnosis(request: Request) -> bytes:
+    """A stand-alone page with the diagnosis of a capture."""
+    return page(request["name"], captures.diagnose(request))
 
 
 def page(title: str, answer: bytes) -> bytes:
-    """An answer of the server as a page that shows it."""
+    """A stand-alone page that shows an answer of the server."""
     script = bundle()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = Template(assets()["saved.html"][0].decode()).substitute(
@@ -70,29 +62,29 @@ def page(title: str, answer: bytes) -> bytes:
 
 
 def bundle() -> str:
-    """The modules that show a result, as one script."""
+    """The modules of the page as one script."""
     parts = [assets()[name][0].decode() for name in MODULES]
     return "\n" + "\n".join(EXPORT.sub("", IMPORT.sub("", part)) for part in parts) + "\n"
 
 
-def parquet(asked: Asked) -> bytes:
-    """All tables, each a Parquet file, with the scenario."""
-    return _zipped(_tables(_result(asked)) | _scenario(asked))
+def parquet(request: Request) -> bytes:
+    """The tables as Parquet files, with the scenario."""
+    return _zipped(_tables(_result(request)) | _scenario(request))
 
 
-def pcapng(asked: Asked) -> bytes:
-    """The captures of every sender at both hosts."""
-    return _zipped(_captures(_result(asked)) | _scenario(asked))
+def pcapng(request: Request) -> bytes:
+    """The captures of each sender at both hosts."""
+    return _zipped(_captures(_result(request)) | _scenario(request))
 
 
-def everything(asked: Asked) -> bytes:
+def everything(request: Request) -> bytes:
     """Page, tables, captures and scenario."""
-    page = {"report.html": html(asked)}
-    result = _result(asked)
-    return _zipped(page | _tables(result) | _captures(result) | _scenario(asked))
+    page = {"report.html": html(request)}
+    result = _result(request)
+    return _zipped(page | _tables(result) | _captures(result) | _scenario(request))
 
 
-KINDS: dict[str, Callable[[Asked], bytes]] = {
+KINDS: dict[str, Callable[[Request], bytes]] = {
     "html": html,
     "parquet": parquet,
     "pcapng": pcapng,
@@ -100,8 +92,8 @@ KINDS: dict[str, Callable[[Asked], bytes]] = {
 }
 
 
-def _result(asked: Asked) -> Result:
-    return simulate(asked, asked["senders"], judges=detectors())
+def _result(request: Request) -> Result:
+    return simulate(request, request["senders"], judges=detectors())
 
 
 def _tables(result: Result) -> dict[str, bytes]:
@@ -117,12 +109,12 @@ def _captures(result: Result) -> dict[str, bytes]:
     }
 
 
-def _scenario(asked: Asked) -> dict[str, bytes]:
-    """The scenario, and the command that runs the same."""
-    words = ["rtolab", "run", FILE, "--seed", str(asked["seed"]), "--out", "out"]
-    for sender in asked["senders"]:
+def _scenario(request: Request) -> dict[str, bytes]:
+    """The scenario, and the command that repeats the run."""
+    words = ["rtolab", "run", FILE, "--seed", str(request["seed"]), "--out", "out"]
+    for sender in request["senders"]:
         words += ["--sender", sender]
-    for key, value in asked["set"].items():
+    for key, value in request["set"].items():
         words += ["--set", f"{key}={value}"]
     return {FILE: Path(FILE).read_bytes(), "command.txt": f"{shlex.join(words)}\n".encode()}
 

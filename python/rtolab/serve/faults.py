@@ -1,4 +1,4 @@
-"""What is wrong with a request, in parts: so that the page can show it at its place."""
+"""Errors in requests, in parts, so that the page can show them at their place."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from rtolab._rtolab import Error, ScenarioError, SenderError
 from rtolab.machine import out_of
 
 FILE = "scenario.toml"
-"""What a worker calls the scenario."""
+"""The file name of the scenario in a worker."""
 IN_FILE = re.compile(rf"{re.escape(FILE)}(?::(?P<line>\d+))?: (?P<rest>.*)", re.DOTALL)
 IN_SET = re.compile(r"--set (?P<key>[^\s:]+): (?P<rest>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong, and where.
+    """An error and its place.
 
     Attributes:
-        where: `scenario` (its text), `set` (a value that replaces one), `sender` or `request`.
-        message: what was found and what would be right.
-        line: of the scenario's text, from 1.
-        key: of what is set.
+        where: `scenario` (its text), `set` (a set value), `sender` or `request`.
+        message: what was found, and what would be right.
+        line: in the text of the scenario, from 1.
+        key: of the set value.
     """
 
     where: str
@@ -33,7 +33,7 @@ class Fault:
 
     @classmethod
     def of(cls, error: Error) -> Fault:
-        """The parts of the engine's message."""
+        """Splits a message of the engine."""
         text = str(error)
         if isinstance(error, SenderError):
             return cls("sender", text)
@@ -48,10 +48,10 @@ class Fault:
 
     @classmethod
     def of_machine(cls, error: Exception) -> Fault | None:
-        """What the machine is out of, if that is what is wrong."""
+        """The resource that is exhausted, if this is the cause."""
         told = out_of(error)
         return None if told is None else cls("request", f"this machine cannot do that now: {told}")
 
     def encoded(self) -> bytes:
-        """As JSON."""
+        """The JSON of the error."""
         return json.dumps({"error": asdict(self)}).encode()

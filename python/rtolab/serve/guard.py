@@ -1,8 +1,8 @@
-"""Who may ask: this machine's browser, from our own page, and nothing too large.
+"""Access control: only this machine's browser, from our own page, with bodies of limited size.
 
-A page of another host can make a browser send requests here. Those that it sends by a name of its
-own that leads to this address (DNS rebinding) carry that name in `Host`; the others carry the
-page's host in `Origin`, or say `cross-site` themselves. Both are refused.
+A page of another host can make a browser send requests here. With DNS rebinding they carry the name
+of that host in `Host`; otherwise they carry it in `Origin`, or are marked as `cross-site`. Both are
+refused.
 """
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 NAMES = ("127.0.0.1", "localhost", "[::1]")
-"""What this machine calls itself."""
+"""Names of this machine."""
 
 POLICY = "; ".join(
     (
@@ -37,13 +37,13 @@ READS = ("GET", "HEAD")
 
 
 class Guard:
-    """Lets through what our own page asks, and puts our headers on every answer."""
+    """Passes requests of our own page, and adds our headers to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As ASGI has it."""
+        """The ASGI interface."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -65,7 +65,7 @@ class Guard:
 
 
 def _refusal(scope: Scope) -> str | None:
-    """Why this must not be answered, if so."""
+    """Why the request is refused, or None."""
     headers = Headers(scope=scope)
     hosts = headers.getlist("host")
     if len(hosts) != 1 or _name(hosts[0]) not in NAMES:
@@ -80,7 +80,7 @@ def _refusal(scope: Scope) -> str | None:
 
 
 def _is_visit(scope: Scope, headers: Headers) -> bool:
-    """A link that leads to the page: it hands nothing to the page that it stood on."""
+    """Does the user follow a link to the page? The linking page cannot read the response."""
     visits = headers.get("sec-fetch-mode") == "navigate"
     return visits and scope["method"] in READS and scope["path"] == "/"
 

@@ -1,4 +1,4 @@
-"""What the sliders begin with: the values that a scenario writes for what they move."""
+"""Initial values of the sliders: those of the scenario's text."""
 
 import json
 import tomllib
@@ -8,19 +8,16 @@ from typing import Any
 from rtolab.run import shipped_scenarios
 
 
-def job(asked: Mapping[str, Any]) -> bytes:
-    """The text of the scenario asked for, and what it says of each link."""
-    text = asked["toml"]
+def job(request: Mapping[str, Any]) -> bytes:
+    """The text of the requested scenario, and the values of each link."""
+    text = request["toml"]
     if text is None:
-        text = shipped_scenarios()[asked["scenario"]].read_text(encoding="utf-8")
+        text = shipped_scenarios()[request["scenario"]].read_text(encoding="utf-8")
     return json.dumps({"toml": text, **written(text)}).encode()
 
 
 def written(text: str) -> dict[str, Any]:
-    """What a scenario's text says; nothing of one that is no TOML.
-
-    Whether it is right, the engine says.
-    """
+    """The values in the text of a scenario; none if it is not TOML. The engine validates them."""
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError):
@@ -35,7 +32,7 @@ def written(text: str) -> dict[str, Any]:
 
 
 def _link(link: dict[str, Any]) -> dict[str, Any]:
-    """A link's values, and by which keys they are set."""
+    """The values of a link, and the keys that set them."""
     keys = {name: _key(link, name) for name in ("rate", "delay", "loss", "stalls")}
     troubles = ("stalls", "outages", "spikes", "loss")
     return {
@@ -50,12 +47,12 @@ def _link(link: dict[str, Any]) -> dict[str, Any]:
 
 
 def _key(link: dict[str, Any], name: str) -> tuple[str, ...]:
-    """Data's own key where it has one: that of both directions then says nothing of data."""
+    """The key of the data direction if it is there, since it overrides that of both directions."""
     return (name,) if _at(link, "forward", name) is None else ("forward", name)
 
 
 def _stall(stalls: object) -> dict[str, str] | None:
-    """The first stall that is written, if it has a time."""
+    """The first scripted stall, if it has a time."""
     scripted = _list(_at(stalls, "scripted"))
     first = _dict(scripted[0]) if scripted else {}
     if not {"at", "for"} <= set(first):

@@ -1,4 +1,4 @@
-"""How much a request may take."""
+"""Limits of requests."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,21 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True)
 class Limits:
-    """What a server gives its clients.
+    """Resources that clients may use.
 
     Attributes:
-        at_once: runs at a time; each has a process of its own.
-        queue: how many more may wait for one of these.
-        run_s: a run that takes longer is ended, in seconds.
-        capture_s: likewise of a capture's diagnosis.
-        memory: address space that a process may take for a request, in bytes.
-        spent: a process that has grown so large is replaced, in bytes.
-        request: a request's body, in bytes.
-        uploads: captures that may be on their way at a time.
-        capture: a capture, in bytes.
-        packets: of one sender in one answer; more are cut off in time.
-        senders: in one request.
-        timeouts: of one sender in the table.
+        at_once: concurrent runs; each has a process of its own.
+        queue: requests that may wait for a process.
+        run_s: the longest run, in seconds.
+        capture_s: the longest diagnosis of a capture, in seconds.
+        memory: address space of a process for a request, in bytes.
+        spent: a larger process is replaced after its request, in bytes.
+        request: the largest body of a request, in bytes.
+        uploads: concurrent uploads of captures.
+        capture: the largest capture, in bytes.
+        packets: the most packets of a sender in a response; later ones are cut off.
+        senders: the most senders in a request.
+        timeouts: the most timeouts of a sender in the table.
     """
 
     at_once: int = 2

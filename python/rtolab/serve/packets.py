@@ -1,4 +1,4 @@
-"""A flow's packets at one host, each with its story: sent when and why, and what became of it."""
+"""Packets of a flow at one host: when and why each was sent, and its fate."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ REASONS = (
     *("after a timeout", "after a fast retransmit", "after a probe"),
     "retransmission",
 )
-"""Why a segment is sent: it is new, a timer or a duplicate ACK asked for it, or the recovery that
-followed on one of these did."""
+"""Causes of a transmission: new data, a timer, a duplicate ACK, or the recovery after one."""
 FATES = (
     *("delivered", "underway", "queue", "error", "outage", "script", "early", "lifetime"),
     *("retries", "corrupt", "absorbed"),
@@ -30,7 +29,7 @@ SEGMENTS = (
     *(f"sack_{block}_{end}" for block in range(1, 5) for end in ("start", "end")),
     *("retransmission", "unneeded", "fate", "fate_at_s", "held_s"),
 )
-"""What is looked at of a trace, which may be long."""
+"""The columns that are read of a trace, which may be long."""
 OF_DATA = (
     *("at_s", "copy", "seq", "len", "retransmission", "unneeded", "fate", "fate_at_s", "held_s"),
 )
@@ -46,16 +45,16 @@ class Trace:
     windows: pl.DataFrame
 
     def end_s(self) -> float:
-        """When the last of it happens."""
+        """The time of the last event."""
         ends = pl.concat([self.segments["at_s"], self.windows["at_s"]])
         return float(ends.max() or 0.0)  # type: ignore[arg-type]
 
 
-def seen(trace: Trace, asked: Mapping[str, Any], packing: Packing) -> dict[str, Any]:
-    """Packets, acknowledgments and windows within the time asked for; of many, every so many."""
-    most = asked["packets"]
-    start, end = asked["between"] or (0.0, trace.end_s())
-    packets, acks = _at(trace, asked["place"])
+def seen(trace: Trace, request: Mapping[str, Any], packing: Packing) -> dict[str, Any]:
+    """Packets, ACKs and windows within the requested time; many are thinned out."""
+    most = request["packets"]
+    start, end = request["between"] or (0.0, trace.end_s())
+    packets, acks = _at(trace, request["place"])
     packets = packets.with_columns(acked_s=acknowledged(packets, acks))
     packets, acks, windows = (
         frame.filter(pl.col("at_s").is_between(start, end))
@@ -63,7 +62,7 @@ def seen(trace: Trace, asked: Mapping[str, Any], packing: Packing) -> dict[str, 
     )
     every = -(-max(packets.height, acks.height, windows.height, 1) // most)
     if every > 1:
-        # What stands out is kept, unless there is too much of that, too.
+        # Keep retransmissions and lost packets, unless there are too many of them.
         odd = (pl.col("kind") != "first") | ~pl.col("fate").is_in(("delivered", "underway"))
         packets = _thinned(packets, every, odd & (pl.int_range(pl.len()) % (every // 8 + 1) == 0))
         acks, windows = _thinned(acks, every), _thinned(windows, every)
@@ -85,47 +84,47 @@ def seen(trace: Trace, asked: Mapping[str, Any], packing: Packing) -> dict[str, 
 
 
 def acknowledged(packets: pl.DataFrame, acks: pl.DataFrame) -> pl.Series:
-    """When each packet was first acknowledged, with all before it; null if it never was."""
+    """The time of the first cumulative ACK that covers each packet, or null."""
     ascending = acks["ack"].cum_max()
     first = ascending.search_sorted(packets["seq"] + packets["len"], side="left")
     return pl.Series("acked_s", [*acks["at_s"], None], dtype=pl.Float64).gather(first)
 
 
 def _thinned(frame: pl.DataFrame, every: int, kept: pl.Expr | None = None) -> pl.DataFrame:
-    """One row of so many, and those that must not be missed."""
+    """Every `every`-th row, and those in `kept`."""
     chosen = pl.int_range(pl.len()) % every == 0
     return frame.filter(chosen if kept is None else chosen | kept)
 
 
 def numbers(frame: pl.DataFrame, columns: tuple[str, ...], packing: Packing) -> dict[str, Any]:
-    """Columns of a frame, by name."""
+    """The packed columns of a frame, by name."""
     return {name: packing.numbers(frame[name]) for name in columns}
 
 
 def _at(trace: Trace, place: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Data segments and the ACKs that answer them, as a host sees them."""
+    """The data segments and ACKs that a host sends or receives."""
     data = pl.col("len") > 0
     sent = _where(trace, OF_DATA, ("sender", "sent"), data)
-    told = _with_causes(sent.sort("at_s", maintain_order=True), trace.timeouts)
+    segments = _with_causes(sent.sort("at_s", maintain_order=True), trace.timeouts)
     if place == "receiver":
         arrived = _where(trace, ("at_s", "copy"), ("receiver", "received"), data)
-        told = arrived.join(told.drop("at_s"), on="copy")
+        segments = arrived.join(segments.drop("at_s"), on="copy")
     back = "received" if place == "sender" else "sent"
     acks = _where(trace, OF_ACKS, (place, back), pl.col("ack").is_not_null())
-    return told, acks.sort("at_s", maintain_order=True)
+    return segments, acks.sort("at_s", maintain_order=True)
 
 
 def _where(
     trace: Trace, columns: tuple[str, ...], seen: tuple[str, str], what: pl.Expr
 ) -> pl.DataFrame:
-    """Some columns of the packets that were seen to be sent or received at a place."""
+    """Columns of the packets that were sent or received at a host."""
     place, event = seen
     here = (pl.col("place") == place) & (pl.col("event") == event) & what
     return trace.segments.lazy().filter(here).select(columns).collect()
 
 
 def _with_causes(sent: pl.DataFrame, timeouts: pl.DataFrame) -> pl.DataFrame:
-    """Why each segment left: for the timeout at that very time, or in what followed the last."""
+    """The cause of each segment: a timeout at the same time, or the recovery after the last one."""
     causes = timeouts.select(
         "at_s",
         cause_s="at_s",
@@ -147,13 +146,13 @@ def _with_causes(sent: pl.DataFrame, timeouts: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit("first"))
         .otherwise(pl.when("unneeded").then(pl.lit("unneeded")).otherwise(pl.lit("needed")))
     )
-    told = joined.with_columns(sent_s="at_s", cause=reason, kind=kind)
+    segments = joined.with_columns(sent_s="at_s", cause=reason, kind=kind)
     is_new = pl.col("cause") == "new"
-    return told.with_columns(cause_s=pl.when(is_new).then(None).otherwise("cause_s"))
+    return segments.with_columns(cause_s=pl.when(is_new).then(None).otherwise("cause_s"))
 
 
 def _blocks(acks: pl.DataFrame) -> pl.DataFrame:
-    """One row a SACK block of an ACK."""
+    """One row per SACK block."""
     blocks = [
         acks.select("at_s", start=f"sack_{i}_start", end=f"sack_{i}_end").drop_nulls()
         for i in range(1, 5)

@@ -1,4 +1,4 @@
-"""The processes that answer: a request has one to itself, which is ended when it takes too long."""
+"""Worker processes: each request has one to itself, which is killed when its time is up."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
     from rtolab.serve.limits import Limits
 
 LENGTH = 8
-"""Of the number of bytes that follow, in bytes."""
+"""The size of a message's length prefix, in bytes."""
 START_S = 60.0
-"""A process that is not ready after this time never will be, in seconds."""
+"""The longest start of a process, in seconds."""
 SINGLE_THREADED = ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class Kind(Enum):
-    """What an answer is."""
+    """Kinds of answers."""
 
     DONE = 0
     WRONG = 1
     DEFECT = 2
     EXHAUSTED = 3
-    """The machine is out of disk or of descriptors."""
+    """The machine has run out of disk space or descriptors."""
 
 
 class BusyError(Error):
-    """All processes are at work, and enough wait."""
+    """All processes are busy, and the queue is full."""
 
 
 class StoppedError(Error):
-    """A request took more than it may."""
+    """A request exceeded its time or memory."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker says: the bytes asked for, or JSON that says what is wrong."""
+    """The answer of a worker: the result, or a `Fault` as JSON."""
 
     kind: Kind
     body: bytes
@@ -54,37 +54,37 @@ class Answer:
 
 @dataclass
 class Pool:
-    """Workers, and those who wait for one.
+    """The workers, and the queue for them.
 
     Attributes:
-        limits: what a request may take.
-        folder: where the workers have their files, which is deleted after them.
+        limits: of each request.
+        folder: the workers' files, deleted at the end.
     """
 
     limits: Limits
     folder: Path
     _idle: asyncio.Queue[_Worker | None] = field(default_factory=asyncio.Queue)
-    """`None` is the place of one that could not be begun."""
+    """`None` stands for a worker that could not be started."""
     _all: set[_Worker] = field(default_factory=set)
     _waiting: int = 0
 
     async def start(self) -> None:
-        """Begin the processes, so that the first request need not."""
+        """Start the processes before the first request."""
         for _ in range(self.limits.at_once):
             await self._begin()
 
     async def stop(self) -> None:
-        """End them all, whatever they are at."""
+        """Kill all processes."""
         for worker in list(self._all):
             await self._end(worker)
 
-    async def ask(self, job: str, asked: Mapping[str, Any], seconds: float) -> Answer:
-        """Have a job done.
+    async def ask(self, job: str, parameters: Mapping[str, Any], seconds: float) -> Answer:
+        """Run a job on a worker.
 
         Raises:
-            BusyError: too many wait already.
-            StoppedError: it took more time or memory than it may.
-            OSError: no process could be begun for it.
+            BusyError: the queue is full.
+            StoppedError: the job exceeded its time or memory.
+            OSError: no process could be started.
         """
         if self._waiting >= self.limits.queue:
             raise BusyError("the server is busy: too many requests wait already; try again soon")
@@ -96,7 +96,7 @@ class Pool:
         keeps = False
         try:
             await worker.ready()
-            answer, is_spent = await asyncio.wait_for(worker.ask(job, asked, seconds), seconds)
+            answer, is_spent = await asyncio.wait_for(worker.ask(job, parameters, seconds), seconds)
             keeps = not is_spent
         except TimeoutError:
             raise StoppedError(_too_long(seconds)) from None
@@ -108,11 +108,11 @@ class Pool:
             if keeps:
                 self._idle.put_nowait(worker)
             else:
-                with suppress(OSError):  # It is tried again for the next request.
+                with suppress(OSError):  # The next request tries again.
                     await asyncio.shield(self._replace(worker))
 
     async def _one(self) -> _Worker:
-        """The next that is free; one that somebody has killed meanwhile is replaced."""
+        """The next free worker; replaces one that has died."""
         worker = await self._idle.get()
         while worker is None or worker.process.returncode is not None:
             await self._replace(worker)
@@ -170,14 +170,16 @@ class _Worker:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=os.environ | dict.fromkeys(SINGLE_THREADED, "1"),
-            start_new_session=True,  # Ctrl-C is for the server, which ends its workers.
+            start_new_session=True,  # Ctrl-C reaches only the server, which ends its workers.
         )
         if process.stdin is None or process.stdout is None:
             raise Error("a worker has no pipes")
         return cls(process, process.stdin, process.stdout)
 
-    async def ask(self, job: str, asked: Mapping[str, Any], seconds: float) -> tuple[Answer, bool]:
-        message = json.dumps({"job": job, "asked": asked, "seconds": seconds}).encode()
+    async def ask(
+        self, job: str, parameters: Mapping[str, Any], seconds: float
+    ) -> tuple[Answer, bool]:
+        message = json.dumps({"job": job, "parameters": parameters, "seconds": seconds}).encode()
         self.writer.write(len(message).to_bytes(LENGTH, "little") + message)
         await self.writer.drain()
         length = int.from_bytes(await self.reader.readexactly(LENGTH), "little")
@@ -185,7 +187,7 @@ class _Worker:
         return Answer(Kind(body[0]), body[2:]), bool(body[1])
 
     async def ready(self) -> None:
-        """Wait until it has said that it is ready; that takes no time of a request's."""
+        """Wait until it is ready; this does not count towards a request's time."""
         if self.is_ready:
             return
         try:
@@ -198,5 +200,5 @@ class _Worker:
         with suppress(ProcessLookupError):
             self.process.kill()
         await self.process.wait()
-        # Its pipes, else they would be closed when nobody listens any more.
+        # Close the pipes now; later the event loop may be gone.
         self.writer.close()

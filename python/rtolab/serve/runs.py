@@ -1,4 +1,4 @@
-"""Runs as pictures want them."""
+"""Runs as data for the figures."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,85 +16,73 @@ from rtolab.serve.faults import FILE
 from rtolab.serve.packets import SEGMENTS, Trace, seen
 from rtolab.serve.packing import Packing
 
-Asked = Mapping[str, Any]
+Request = Mapping[str, Any]
 Row = dict[str, Any]
 
 SHADES = 500
-"""Disturbances in one answer."""
+"""The most disturbances in an answer."""
 
 TOTALS = (
     *("completed", "elapsed_s", "goodput_bps", "segments", "retransmissions", "needed", "unneeded"),
     *("lost", "timeouts", "spurious_timeouts", "ack_lost_timeouts", "genuine_timeouts"),
     *("fast_retransmits", "found_spurious"),
 )
-"""Columns of `connections` that stand side by side."""
+"""Columns of `connections` in the comparison of senders."""
 
 
-def check(asked: Asked) -> bytes:
-    """Nothing, if this could be run.
-
-    Raises:
-        Error: what is wrong.
-    """
-    _rtolab.check(write(asked), list(asked["set"].items()), asked["senders"], confined=True)
+def check(request: Request) -> bytes:
+    """Raises Error if the request cannot be run."""
+    _rtolab.check(write(request), list(request["set"].items()), request["senders"], confined=True)
     return b"{}"
 
 
-def run(asked: Asked) -> bytes:
-    """Every sender's packets, windows, timeouts and totals.
-
-    Raises:
-        Error: what is wrong.
-    """
+def run(request: Request) -> bytes:
+    """The packets, windows, timeouts and totals of each sender."""
     packing = Packing()
-    # One after another: the packets of all of them together would take much memory.
-    runs = [_run(asked, sender, packing) for sender in asked["senders"] or [None]]
+    # One sender at a time, since the packets of all would take much memory.
+    runs = [_run(request, sender, packing) for sender in request["senders"] or [None]]
     head = {
         **{name: runs[0][name] for name in ("flow", "flows", "disturbances")},
-        "seed": asked["seed"],
-        "place": asked["place"],
+        "seed": request["seed"],
+        "place": request["place"],
         "end_s": max(run["sender"]["end_s"] for run in runs),
         "senders": [run["sender"] for run in runs],
     }
     return packing.answer(head)
 
 
-def _run(asked: Asked, sender: str | None, packing: Packing) -> Row:
-    result = simulate(asked, [sender] if sender else [], judges=detectors())
+def _run(request: Request, sender: str | None, packing: Packing) -> Row:
+    result = simulate(request, [sender] if sender else [], judges=detectors())
     flows = list(dict.fromkeys(result.connections["flow"]))
     if not flows:
         raise Error("no connection begins within the run; let one start earlier, or it last longer")
-    flow = asked["flow"] if asked["flow"] in flows else flows[0]
+    flow = request["flow"] if request["flow"] in flows else flows[0]
     return {
         "flow": flow,
         "flows": flows,
         "disturbances": disturbances(result),
-        "sender": sender_seen(result, (flow, asked), packing),
+        "sender": sender_seen(result, (flow, request), packing),
     }
 
 
-def write(asked: Asked) -> str:
-    """The scenario as a file in this process's folder, by its name there."""
-    text = asked["toml"]
+def write(request: Request) -> str:
+    """Writes the scenario to this process's folder; returns the file name."""
+    text = request["toml"]
     if text is None:
-        text = shipped_scenarios()[asked["scenario"]].read_text(encoding="utf-8")
+        text = shipped_scenarios()[request["scenario"]].read_text(encoding="utf-8")
     Path(FILE).write_text(text, encoding="utf-8", newline="\n")
     return FILE
 
 
 def simulate(
-    asked: Asked, senders: Sequence[str], *, judges: Sequence[str], what_if: Sequence[str] = ()
+    request: Request, senders: Sequence[str], *, judges: Sequence[str], what_if: Sequence[str] = ()
 ) -> Result:
-    """One run of each sender, packet by packet.
-
-    Raises:
-        Error: what is wrong.
-    """
+    """One traced run per sender."""
     outcome = _rtolab.simulate(
-        write(asked),
-        set=list(asked["set"].items()),
+        write(request),
+        set=list(request["set"].items()),
         senders=senders,
-        seeds=[asked["seed"]],
+        seeds=[request["seed"]],
         trace=True,
         windows=True,
         judges=judges,
@@ -102,18 +90,18 @@ def simulate(
         jobs=1,
         confined=True,
     )
-    name = "a scenario of one's own" if asked["toml"] is not None else asked["scenario"]
+    name = "a scenario of one's own" if request["toml"] is not None else request["scenario"]
     return Result(name, outcome, runs=max(1, len(senders)), traced=True)
 
 
 def detectors() -> list[str]:
-    """All of them."""
+    """The names of all detectors."""
     return [detector["name"] for detector in _rtolab.detectors()]
 
 
-def sender_seen(result: Result, shown: tuple[str, Asked], packing: Packing) -> Row:
-    """What a flow's sender did in the first run of a result."""
-    flow, asked = shown
+def sender_seen(result: Result, shown: tuple[str, Request], packing: Packing) -> Row:
+    """The data of a flow's sender in the first run of a result."""
+    flow, request = shown
     mine = pl.col("flow") == flow
     connection = result.connections.filter(mine).row(0, named=True)
     timeouts = result.timeouts.filter(mine & (pl.col("end") == "sender"))
@@ -124,14 +112,14 @@ def sender_seen(result: Result, shown: tuple[str, Asked], packing: Packing) -> R
         "name": connection["flow_sender"],
         "end_s": trace.end_s(),
         "totals": {name: connection[name] for name in TOTALS},
-        "timeouts": _timeouts(timeouts.head(asked["timeouts"]), result.verdicts.filter(mine)),
+        "timeouts": _timeouts(timeouts.head(request["timeouts"]), result.verdicts.filter(mine)),
         "all_timeouts": timeouts.height,
-        **seen(trace, asked, packing),
+        **seen(trace, request, packing),
     }
 
 
 def _timeouts(timeouts: pl.DataFrame, verdicts: pl.DataFrame) -> list[Row]:
-    """Each with its truth, the sender's own verdict, and what every detector said of it."""
+    """The timeouts with their ground truth, the sender's verdict and every detector's."""
     said: dict[tuple[float, str, int], list[Row]] = {}
     for row in verdicts.filter(pl.col("end") == "sender").iter_rows(named=True):
         key = (row["at_s"], row["kind"], row["seq"])
@@ -149,38 +137,34 @@ def _timeouts(timeouts: pl.DataFrame, verdicts: pl.DataFrame) -> list[Row]:
 
 
 def disturbances(result: Result) -> list[Row]:
-    """What disturbed the links, in order of time."""
+    """Disturbances of the links, in order of time."""
     columns = ("link", "direction", "kind", "from_s", "to_s")
-    # What is drawn from the seed happens to every sender alike.
+    # Disturbances drawn from the seed are the same for every sender.
     rows = result.disturbances.select(columns).unique(maintain_order=True).sort("from_s")
     return rows.head(SHADES).to_dicts()
 
 
-def what_if(asked: Asked) -> bytes:
-    """What would have come of a timeout, had it not fired or had the sender been another.
-
-    Raises:
-        Error: what is wrong; there is no such timeout.
-    """
-    at, seq = asked["at_s"], asked["seq"]
-    original = simulate(asked, [asked["sender"]], judges=detectors()[:1])
-    flow = asked["flow"] or original.connections["flow"][0]
+def what_if(request: Request) -> bytes:
+    """The outcome without a timeout and with other senders; raises Error if there is none such."""
+    at, seq = request["at_s"], request["seq"]
+    original = simulate(request, [request["sender"]], judges=detectors()[:1])
+    flow = request["flow"] or original.connections["flow"][0]
     here = (pl.col("flow") == flow) & (pl.col("at_s") == at) & (pl.col("seq") == seq)
     found = original.timeouts.filter(here & (pl.col("kind") == "timeout"))
     if found.is_empty():
         raise Error(f"no timeout at {at} s; run again, and choose one of the table")
     timeout = found.row(0, named=True)
     connection = original.connections.filter(pl.col("flow") == flow).row(0, named=True)
-    told = {name: timeout[name] for name in ("at_s", "truth", "cost_s", "cost_segments")}
-    others = [_other(asked, sender, here) for sender in asked["others"]]
+    known = {name: timeout[name] for name in ("at_s", "truth", "cost_s", "cost_segments")}
+    others = [_other(request, sender, here) for sender in request["others"]]
     end = {"end_s": connection["end_s"], "completed": connection["completed"]}
-    return json.dumps(told | end | {"others": others}).encode()
+    return json.dumps(known | end | {"others": others}).encode()
 
 
-def _other(asked: Asked, sender: str, here: pl.Expr) -> Row:
-    """How the transfer ends with another sender from that timeout on; or why that cannot be."""
+def _other(request: Request, sender: str, here: pl.Expr) -> Row:
+    """The end of the transfer with another sender from that timeout on, or why there is none."""
     try:
-        result = simulate(asked, [asked["sender"]], judges=(), what_if=[sender])
+        result = simulate(request, [request["sender"]], judges=(), what_if=[sender])
     except Error as error:
         return {"sender": sender, "error": str(error)}
     rows = result.what_if.filter(here)

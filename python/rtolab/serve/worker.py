@@ -1,7 +1,7 @@
-"""A process that answers one request after another: `python -m rtolab.serve.worker`.
+"""Worker process of the server: `python -m rtolab.serve.worker`.
 
-It reads from standard input and writes to standard output: eight bytes with a length, and so many
-bytes. A request is JSON; an answer begins with two bytes, what kind it is and whether the process
+It reads requests from standard input and writes answers to standard output, each with its length in
+eight bytes. A request is JSON. An answer begins with two bytes: its kind, and whether the process
 has grown so large that it should be replaced.
 """
 
@@ -18,10 +18,10 @@ from typing import Any, BinaryIO
 from rtolab._rtolab import Error, InternalError
 from rtolab.run import shipped_scenarios
 from rtolab.serve import branches, browse, captures, downloads, knobs, runs
-from rtolab.serve.asked import Asked
 from rtolab.serve.faults import Fault
 from rtolab.serve.limits import Limits
 from rtolab.serve.pool import LENGTH, Kind
+from rtolab.serve.requests import RunRequest
 
 JOBS: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "check": runs.check,
@@ -35,21 +35,21 @@ JOBS: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "sweep": browse.sweep,
 }
 FIRST = "tail"
-"""A small scenario."""
+"""A small scenario for the warm-up."""
 GRACE_S = 5
-"""A worker whose server is gone ends by itself so long after its time, in seconds."""
+"""How long after its time limit a worker without a server ends, in seconds."""
 
 
 def main() -> None:
-    """Answer until standard input ends."""
-    # Where the server is gone there is nobody to answer, nor to complain to.
+    """Answers requests until standard input ends."""
+    # Without a server nobody reads answers or errors.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     folder, memory, spent = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     out = _own_output()
     _settle(folder)
     _warm_up()
     _limit_memory(memory)
-    _send(out, b"")  # It is ready.
+    _send(out, b"")  # Report that the worker is ready.
     while (request := _read(sys.stdin.buffer)) is not None:
         signal.alarm(int(request["seconds"]) + GRACE_S)
         kind, body = _answer(request)
@@ -60,7 +60,7 @@ def main() -> None:
 
 def _answer(request: dict[str, Any]) -> tuple[Kind, bytes]:
     try:
-        return Kind.DONE, JOBS[str(request["job"])](request["asked"])
+        return Kind.DONE, JOBS[str(request["job"])](request["parameters"])
     except InternalError as error:
         return Kind.DEFECT, Fault.of(error).encoded()
     except Error as error:
@@ -81,27 +81,27 @@ def _send(out: BinaryIO, answer: bytes) -> None:
 
 
 def _own_output() -> BinaryIO:
-    """Standard output for answers alone: what else is printed goes to standard error."""
+    """A stream for answers; other output to stdout goes to standard error."""
     ours = os.dup(1)
     os.dup2(2, 1)
     return os.fdopen(ours, "wb")
 
 
 def _settle(folder: Path) -> None:
-    """Work in the folder, in which the shipped scenarios' traces are at hand."""
+    """Changes to the folder, and links the traces of the shipped scenarios there."""
     shipped = next(iter(shipped_scenarios().values())).parent / "traces"
     (folder / "traces").symlink_to(shipped.resolve(), target_is_directory=True)
     os.chdir(folder)
 
 
 def _warm_up() -> None:
-    """Load what the first run would load, and would wait for."""
+    """Loads everything that the first run needs."""
     limits = Limits()
-    runs.run(Asked(FIRST, senders=("newreno",)).document(limits))
+    runs.run(RunRequest(FIRST, senders=("newreno",)).document(limits))
 
 
 def _limit_memory(memory: int) -> None:
-    """Nothing more than so many bytes above what the process has by now."""
+    """Limits further address space to `memory` bytes."""
     now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * _page()
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     limit = now + memory if most == resource.RLIM_INFINITY else min(now + memory, most)

@@ -1,4 +1,4 @@
-"""The pieces that a sweep's work is cut into: a point, a sender and a block of seeds each."""
+"""The chunks of a sweep: a point of the grid, a sender and a block of seeds each."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from rtolab.sweep.definition import Scalar
 
 FORMAT = 1
-"""Of what is kept: another number computes all anew."""
+"""The version of the format on disk; another version computes everything again."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of work, with all that its result depends on but scenario and program.
+    """A unit of work: everything that its result depends on, except scenario and program.
 
     Attributes:
-        set: what replaces the scenario's, as TOML, by dotted key.
-        columns: what the tables say of the point.
-        sender: a sum of policies; empty for the scenario's own.
-        first: which run of the sender at this point the first seed is, from 0.
-        seeds: one a run.
-        tables: which are kept.
-        judge: detectors that ride along.
-        what_if: senders that go on from every timeout.
+        set: TOML values that replace those of the scenario, by dotted key.
+        columns: the point, as columns of the tables.
+        sender: a sender specification; empty for the scenario's own.
+        first: the number of the first run at this point and sender, from 0.
+        seeds: one per run.
+        tables: those that are stored.
+        judge: passive detectors.
+        what_if: senders that replay the rest of the run from every timeout.
         prototypes: detectors, responses and stages written in Python that may be named.
     """
 
@@ -46,21 +46,21 @@ class Chunk:
 
     @property
     def about(self) -> str:
-        """The chunk in a few words."""
+        """A short description of the chunk."""
         values = [f"{key}={value}" for key, value in self.columns]
         seeds = f"seeds {self.seeds[0]} to {self.seeds[-1]}"
         return ", ".join([*values, self.sender or "the scenario's sender", seeds])
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A chunk in its place in the sweep.
+class PlannedChunk:
+    """A chunk with its place in the sweep.
 
     Attributes:
-        chunk: what is computed.
-        key: names that and the result: another key, another result.
-        cell: which cell it belongs to.
-        block: which of the cell's, from 0.
+        chunk: the work.
+        key: a hash of everything that the result depends on.
+        cell: the number of its cell, from 0.
+        block: its number within the cell, from 0.
     """
 
     chunk: Chunk
@@ -71,14 +71,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a sweep may have to compute.
+    """All chunks of a sweep.
 
-    A cell is a point with a sender. Its blocks of seeds are the same whatever else there is, so
-    that a sweep that grows keeps what it has.
+    A cell is a point with a sender. Its blocks of seeds do not depend on other cells, so a sweep
+    that grows keeps its finished chunks.
 
     Attributes:
-        sweep: what is to be computed.
-        made_of: names the scenario, with the files that it reads, and the program.
+        sweep: the definition.
+        made_of: hashes of the program and of the scenario with the files that it reads.
     """
 
     sweep: Sweep
@@ -86,20 +86,20 @@ class Plan:
 
     @property
     def cells(self) -> int:
-        """How many cells there are: senders vary faster than points."""
+        """The number of cells; senders vary faster than points."""
         return len(self.sweep.points) * len(self.sweep.senders)
 
     @property
     def blocks(self) -> int:
-        """How many blocks a cell has, at most."""
+        """The largest number of blocks in a cell."""
         return -(-len(self.sweep.seeds) // self.sweep.block)
 
-    def pieces(self) -> Iterator[Piece]:
-        """All there may be, cell by cell."""
+    def chunks(self) -> Iterator[PlannedChunk]:
+        """All chunks, cell by cell."""
         for cell in range(self.cells):
-            yield from (self.piece(cell, block) for block in range(self.blocks))
+            yield from (self.chunk(cell, block) for block in range(self.blocks))
 
-    def piece(self, cell: int, block: int) -> Piece:
+    def chunk(self, cell: int, block: int) -> PlannedChunk:
         """One block of one cell."""
         sweep = self.sweep
         point = sweep.points[cell // len(sweep.senders)]
@@ -115,10 +115,10 @@ class Plan:
             what_if=sweep.what_if,
             prototypes=sweep.prototypes,
         )
-        return Piece(chunk, self._key(chunk), cell, block)
+        return PlannedChunk(chunk, self._key(chunk), cell, block)
 
     def _key(self, chunk: Chunk) -> str:
-        # Where a prototype is written makes no difference; what is written there does.
+        # The text of a prototype matters, its path does not.
         prototypes = [(source.kind, source.text) for source in chunk.prototypes]
         parts = [FORMAT, *self.made_of, asdict(chunk) | {"prototypes": prototypes}]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]

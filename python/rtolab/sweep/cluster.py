@@ -11,30 +11,30 @@ from typing import Any
 import polars as pl
 
 from rtolab._rtolab import Error
-from rtolab.sweep.chunks import Chunk, Piece
+from rtolab.sweep.chunks import Chunk, PlannedChunk
 from rtolab.sweep.compute import Computed, Packed, compute, program
 from rtolab.sweep.engine import RefusedError
 from rtolab.sweep.inputs import Inputs
 
 ADDRESS = re.compile(r"((tcp|tls|ws|wss)://)?[^/]+:\d+")
 FEWEST_AHEAD, MOST_AHEAD = 64, 2048
-"""Chunks asked for at a time, however few or many workers there are when the sweep begins."""
+"""Bounds of the number of chunks in flight, whatever the number of workers at the start."""
 ANSWER_S = 10
-"""How long a scheduler may take to answer."""
+"""The longest wait for an answer of the scheduler, in seconds."""
 
 
 class Cluster:
-    """The workers of a Dask scheduler, those that come later included.
+    """The workers of a Dask scheduler, including those that join later.
 
-    What a worker that is lost had not handed over is computed again by another.
+    If a worker is lost, another one computes its unfinished chunks.
     """
 
     def __init__(self, address: str, *, say: Callable[[str], object]) -> None:
-        """Connects, waits for a worker, and compares what programs they run.
+        """Connects, waits for a worker, and compares the versions of rtolab.
 
         Args:
             address: of the scheduler, such as tcp://head:8786.
-            say: told what is waited for.
+            say: called with messages about what the cluster waits for.
 
         Raises:
             RefusedError: no scheduler answers, or a worker has another rtolab.
@@ -45,11 +45,11 @@ class Cluster:
         except ImportError:
             wants = "--dask needs the package distributed; install it:  pip install 'rtolab[dask]'"
             raise Error(wants) from None
-        # All that the client logs of a lost scheduler is in the error that is raised for it.
+        # The error that we raise for a lost scheduler contains what the client would log.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._address = address
         expected = "expected the address of a Dask scheduler, such as tcp://head:8786"
-        # A client that finds out for itself never ends.
+        # With a malformed address the client never returns.
         if not ADDRESS.fullmatch(address):
             raise RefusedError(f"--dask: found {address}; {expected}")
         try:
@@ -68,42 +68,42 @@ class Cluster:
 
     @property
     def ahead(self) -> int:
-        """Twice as many as there are threads, so that none waits for its next."""
+        """Twice the number of threads, so that no thread idles."""
         return min(MOST_AHEAD, max(FEWEST_AHEAD, 2 * self.workers))
 
     @property
     def turn(self) -> nullcontext[None]:
-        """Whoever waits for a worker keeps nobody else from it."""
+        """No lock: waiting for a worker blocks no other chunk."""
         return nullcontext()
 
-    def compute(self, inputs: Inputs, piece: Piece, share: int) -> Packed:  # noqa: ARG002
-        """Computes a chunk on some worker; waits for it."""
+    def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> Packed:  # noqa: ARG002
+        """Computes a chunk on a worker and waits for it."""
         future: Any = None
         try:
             future = self._client.submit(
-                on_worker, inputs, piece.chunk, program(), key=f"rtolab-{piece.key}"
+                on_worker, inputs, planned.chunk, program(), key=f"rtolab-{planned.key}"
             )
             sent, seconds = future.result()
         except Exception as error:
             if future is not None and future.status == "error":
-                raise  # It is the chunk that failed.
+                raise  # The worker is fine; the chunk failed.
             raise self._lost(error) from error
         tables = {name: pl.read_ipc_stream(table) for name, table in sent.items()}
         return Computed(tables, seconds).packed()
 
     def stop(self) -> None:
-        """Leaves the cluster: what it has not begun it forgets."""
+        """Leaves the cluster, which drops the chunks that have not begun."""
         self._client.close()
 
     def _threads(self) -> dict[str, int]:
         return dict(self._client.nthreads())
 
     def _compare(self) -> None:
-        """Raises RefusedError unless all workers have the rtolab that is here."""
+        """Raises RefusedError unless all workers run the rtolab of this process."""
         found: dict[str, list[str]] = defaultdict(list)
         for worker, answer in self._client.run(program, on_error="return").items():
             if answer != program():
-                found[_told(answer)].append(worker)
+                found[_version_text(answer)].append(worker)
         if found:
             others = "; ".join(f"{what} on {', '.join(who)}" for what, who in found.items())
             raise RefusedError(_mismatch(others))
@@ -116,9 +116,9 @@ class Cluster:
 def on_worker(
     inputs: Inputs, chunk: Chunk, expected: tuple[str, str]
 ) -> tuple[dict[str, bytes], float]:
-    """Computes a chunk; its tables as streams of Arrow's, and how long it took."""
+    """Computes a chunk; returns its tables as Arrow streams, and the seconds that it took."""
     if program() != expected:
-        raise RefusedError(_mismatch(f"{_told(program())} on a worker that came later"))
+        raise RefusedError(_mismatch(f"{_version_text(program())} on a worker that came later"))
     computed = compute(inputs, chunk)
     sent = {}
     for name, table in computed.tables.items():
@@ -128,8 +128,8 @@ def on_worker(
     return sent, computed.seconds
 
 
-def _told(answer: object) -> str:
-    """What a worker says that it runs."""
+def _version_text(answer: object) -> str:
+    """The version that a worker reports."""
     match answer:
         case (version, extension):
             return f"rtolab {version} (extension {extension})"
@@ -138,5 +138,5 @@ def _told(answer: object) -> str:
 
 
 def _mismatch(others: str) -> str:
-    here = _told(program())
+    here = _version_text(program())
     return f"found {others}; expected what is here, {here}: results would not be comparable"

@@ -21,26 +21,26 @@ from rtolab.sweep.inputs import Inputs
 Progress = Callable[[int, int], object]
 
 TRACED = {"segments", "disturbances", "duplicates"}
-"""Tables that are empty unless every packet is recorded."""
+"""Tables that need a trace."""
 TYPES = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
-"""Of the columns of the grid: the same in every chunk, however small its value."""
+"""Types of the grid's columns, which must be the same in every chunk."""
 
 
 @dataclass(frozen=True)
 class Computed:
-    """A chunk's tables, by name, and how long they took, in seconds."""
+    """The tables of a chunk, by name, and the seconds that they took."""
 
     tables: dict[str, pl.DataFrame]
     seconds: float
 
     def packed(self) -> Packed:
-        """The same as they are kept."""
+        """The same in the form that is stored."""
         return Packed({name: _parquet(table) for name, table in self.tables.items()}, self.seconds)
 
 
 @dataclass(frozen=True)
 class Packed:
-    """A chunk's tables as Parquet files, by name, and how long they took, in seconds."""
+    """The tables of a chunk as Parquet files, by name, and the seconds that they took."""
 
     files: dict[str, memoryview]
     seconds: float
@@ -48,7 +48,7 @@ class Packed:
 
 @cache
 def program() -> tuple[str, str]:
-    """What computes: the version, and a hash of the extension."""
+    """The version of rtolab, and a hash of its extension."""
     extension = Path(_rtolab.__file__).read_bytes()
     return _rtolab.__version__, hashlib.sha256(extension).hexdigest()[:16]
 
@@ -56,13 +56,13 @@ def program() -> tuple[str, str]:
 def compute(
     inputs: Inputs, chunk: Chunk, *, jobs: int = 1, progress: Progress | None = None
 ) -> Computed:
-    """The tables of a chunk's runs, with a column for each key of the grid.
+    """Computes the tables of a chunk, with a column for each key of the grid.
 
     Args:
         inputs: the scenario.
-        chunk: what is to be computed.
-        jobs: how many threads; the tables do not depend on it.
-        progress: called now and then; what it raises ends the runs.
+        chunk: the work.
+        jobs: the number of threads; the tables do not depend on it.
+        progress: called from time to time; an exception that it raises ends the runs.
 
     Raises:
         Error: the scenario or a sender cannot be run.
@@ -89,7 +89,7 @@ def compute(
 
 
 def _placed(frame: pl.DataFrame, chunk: Chunk) -> pl.DataFrame:
-    """The table with its place in the sweep: runs are counted on from block to block."""
+    """The table with the columns of the point; run numbers continue from block to block."""
     run, seed, sender, *rest = frame.get_columns()
     point = [
         pl.Series(key, [value], TYPES[type(value)]).new_from_index(0, frame.height)

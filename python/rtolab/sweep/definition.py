@@ -1,4 +1,4 @@
-"""What a sweep is to compute, as its TOML file says."""
+"""The definition of a sweep, read from its TOML file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ KNOWN = (
 )
 KNOWN_UNTIL = ("measure", "relative", "max_runs", "of", "share")
 BLOCK = 50
-"""Runs in a chunk, unless the sweep says otherwise."""
+"""The default number of runs in a chunk."""
 MOST_RUNS = 10**9
 MOST_POINTS = 100_000
 MOST_CHUNKS = 1_000_000
@@ -34,7 +34,7 @@ SENDERS, VALUES = '["newreno", "newreno+frto"]', '["100 ms", "200 ms"]'
 
 
 class Middle(StrEnum):
-    """What an interval is about."""
+    """The statistic that an interval bounds."""
 
     MEDIAN = "median"
     MEAN = "mean"
@@ -42,13 +42,13 @@ class Middle(StrEnum):
 
 @dataclass(frozen=True)
 class Until:
-    """How long runs are repeated.
+    """When to stop repeating runs.
 
     Attributes:
         measure: a column of the table `connections`.
-        relative: the width of the interval that is narrow enough, as a part of the value.
-        max_runs: how many runs there are at most.
-        of: what the interval is about.
+        relative: the width of the interval that suffices, relative to the value.
+        max_runs: the largest number of runs.
+        of: the statistic that the interval bounds.
         share: the confidence, 0 to 1.
     """
 
@@ -64,7 +64,7 @@ class Point:
     """A point of the grid.
 
     Attributes:
-        set: what replaces the scenario's, as TOML, by dotted key.
+        set: TOML values that replace those of the scenario, by dotted key.
         columns: the grid's part of it, as columns of the tables.
     """
 
@@ -77,18 +77,18 @@ class Sweep:
     """A grid of scenarios, with senders and seeds.
 
     Attributes:
-        file: where it is written.
+        file: the file that defines it.
         scenario: the file of the scenario.
-        senders: sums of policies; one empty one for the scenario's own.
-        seeds: of the runs of each sender at each point; with `until`, of as many as there may be.
+        senders: sender specifications; a single empty one for the scenario's own.
+        seeds: of the runs of each sender at each point; with `until`, of the most runs.
         block: runs in a chunk.
-        tables: which are kept.
-        judge: detectors that ride along.
-        what_if: senders that go on from every timeout.
+        tables: those that are stored.
+        judge: passive detectors.
+        what_if: senders that replay the rest of the run from every timeout.
         prototypes: detectors, responses and stages written in Python that may be named.
-        until: how long runs are repeated, or None.
-        points: of the grid, the last key varying fastest.
-        out: the folder that the file names, if it does.
+        until: when to stop repeating runs, or None.
+        points: of the grid; the last key varies fastest.
+        out: the folder that the file names, or None.
     """
 
     file: Path
@@ -106,7 +106,7 @@ class Sweep:
 
 
 def load(file: str | Path) -> Sweep:
-    """Read a sweep, and check all that can be checked before anything runs.
+    """Read a sweep, and check everything that can be checked before it runs.
 
     Raises:
         Error: says file, line, key, what was found and what would be right.
@@ -185,29 +185,29 @@ def _listed(written: Written, listed: Any) -> tuple[int, ...]:
 
 
 def _tables(written: Written, judge: tuple[str, ...], what_if: tuple[str, ...]) -> tuple[str, ...]:
-    asked = written.texts(("tables",), '["connections", "timeouts"]') or ("connections",)
+    names = written.texts(("tables",), '["connections", "timeouts"]') or ("connections",)
     needs = {"verdicts": ("judge", judge), "what_if": ("what_if", what_if)}
-    for name in asked:
+    for name in names:
         if name not in TABLES:
             known = ", ".join(TABLES)
             raise written.wrong(("tables",), f'found "{name}" in it; expected some of {known}')
         key, given = needs.get(name, ("", ("",)))
         if not given:
             raise written.wrong(("tables",), f'found "{name}" without `{key}`; expected both')
-    if "until" in written.document and "connections" not in asked:
+    if "until" in written.document and "connections" not in names:
         raise written.wrong(("tables",), 'found no "connections", which `until` needs')
-    return tuple(name for name in TABLES if name in asked)
+    return tuple(name for name in TABLES if name in names)
 
 
 def _detectors(prototypes: Iterable[Source]) -> list[str]:
-    """The names of those that may judge."""
+    """The names of all detectors, those in Python included."""
     return [
         one.name for one in made(source.load() for source in prototypes) if one.kind == "detector"
     ]
 
 
 def _prototypes(written: Written) -> Iterator[Source]:
-    """Where prototypes are written; a path is relative to the sweep's file."""
+    """The sources of the prototypes; paths are relative to the sweep's file."""
     for place in written.texts(("prototypes",), '["early.py:Early"]'):
         try:
             source = Source.read(place, written.file.parent)
@@ -218,14 +218,14 @@ def _prototypes(written: Written) -> Iterator[Source]:
 
 
 def _judges(written: Written, own: Sequence[str]) -> tuple[str, ...]:
-    """The judges' names; all there are for "all"."""
-    asked = written.texts(("judge",), '["dualrtt"]')
+    """The names of the passive detectors; "all" stands for every detector."""
+    names = written.texts(("judge",), '["dualrtt"]')
     known = [*(one["name"] for one in _rtolab.detectors()), *own]
-    for name in asked:
+    for name in names:
         if name not in (*known, "all"):
             expected = f"expected all, or some of {', '.join(known)}"
             raise written.wrong(("judge",), f"found {shown(name)} in it; {expected}")
-    return tuple(known) if "all" in asked else asked
+    return tuple(known) if "all" in names else names
 
 
 def _until(written: Written) -> Until | None:
@@ -272,7 +272,7 @@ def _points(written: Written) -> Iterator[Point]:
 
 
 def _settings(written: Written, table: str) -> dict[Key, Any]:
-    """What a table says of keys of the scenario, each of them once."""
+    """The scenario keys that a table sets, each of them once."""
     found: dict[Key, Any] = {}
     for key, value in _leaves(written.table((table,))):
         if key in found:
@@ -286,7 +286,7 @@ def _settings(written: Written, table: str) -> dict[Key, Any]:
 def _leaves(table: Mapping[str, Any], above: Key = ()) -> Iterator[tuple[Key, Any]]:
     """The keys of a table and of those within it, with their values."""
     for name, value in table.items():
-        # "link.a.loss" in quotes is the same key as without.
+        # "link.a.loss" in quotes is the same key as without quotes.
         key = (*above, *name.split("."))
         if isinstance(value, dict):
             yield from _leaves(value, key)
@@ -295,7 +295,7 @@ def _leaves(table: Mapping[str, Any], above: Key = ()) -> Iterator[tuple[Key, An
 
 
 def _column(values: list[Any]) -> list[Scalar]:
-    """The values as a column has them, all of one type: what is mixed is as TOML has it."""
+    """The values as a column of one type; mixed values become their TOML text."""
     types = {type(value) for value in values}
     if types == {int, float}:
         return [float(value) for value in values]
@@ -305,7 +305,7 @@ def _column(values: list[Any]) -> list[Scalar]:
 
 
 def _check_size(written: Written, sweep: Sweep) -> None:
-    """Raises Error if there are more chunks than anybody looks after."""
+    """Raises Error if there are too many chunks."""
     blocks = 1 if sweep.until else -(-len(sweep.seeds) // sweep.block)
     chunks = len(sweep.points) * len(sweep.senders) * blocks
     if chunks > MOST_CHUNKS:
@@ -314,7 +314,7 @@ def _check_size(written: Written, sweep: Sweep) -> None:
 
 
 def _check(written: Written, sweep: Sweep) -> None:
-    """Raises what running it would raise; of a value of the grid, with its line here."""
+    """Raises what running it would raise; for a value of the grid, with its line in the file."""
     senders = [sender for sender in (*sweep.senders, *sweep.what_if) if sender]
     prototypes = made(source.load() for source in sweep.prototypes)
     for point in sweep.points:
@@ -330,7 +330,7 @@ def _check(written: Written, sweep: Sweep) -> None:
 
 
 def _check_measure(written: Written, sweep: Sweep) -> None:
-    """Raises Error if the measure is no column of numbers, as a table of no runs shows."""
+    """Raises Error if the measure is not a column of numbers, as an empty table shows."""
     if sweep.until is None:
         return
     prototypes = made(source.load() for source in sweep.prototypes)
@@ -346,7 +346,7 @@ def _check_measure(written: Written, sweep: Sweep) -> None:
 
 
 def _placed(written: Written, problem: str, point: Point) -> Error:
-    """What is wrong with a value that is set, at the line that sets it."""
+    """The error about a value that is set, with the line that sets it."""
     for key, value in point.set:
         table = "grid" if key in dict(point.columns) else "set"
         if problem.startswith((f"--set {key}: ", f"--set {key}.")):

@@ -1,4 +1,4 @@
-"""Computing what is missing of a sweep."""
+"""Computation of the missing chunks of a sweep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rtolab._rtolab import Error
-from rtolab.sweep.chunks import Piece, Plan
+from rtolab.sweep.chunks import Plan, PlannedChunk
 from rtolab.sweep.compute import Packed, compute, program
 from rtolab.sweep.definition import Sweep
 from rtolab.sweep.inputs import Inputs, inputs
@@ -29,43 +29,43 @@ if TYPE_CHECKING:
 
 
 AWAKE_S = 0.2
-"""Whoever waits for chunks looks up so often, in seconds."""
+"""How often a wait for chunks checks for signals, in seconds."""
 
 
 class StoppedError(Error):
-    """The sweep ends before this chunk is done."""
+    """The sweep ended before this chunk was done."""
 
 
 class RefusedError(Error):
-    """The workers cannot do this sweep, or are gone."""
+    """The workers cannot compute this sweep, or are gone."""
 
 
-class Crew(Protocol):
-    """Who computes chunks."""
+class WorkerPool(Protocol):
+    """Workers that compute chunks."""
 
     @property
     def workers(self) -> int:
-        """How many chunks are computed at a time."""
+        """The number of chunks that are computed at a time."""
 
     @property
     def ahead(self) -> int:
-        """How many chunks are asked for at a time, so that nobody waits for work."""
+        """The number of chunks in flight; larger than `workers`, so that no worker idles."""
 
     @property
     def turn(self) -> AbstractContextManager[object]:
-        """Held while a chunk is computed and written, but not while the disk is waited for."""
+        """Held while a chunk is computed and written, but not during the sync to disk."""
 
-    def compute(self, inputs: Inputs, piece: Piece, share: int) -> Packed:
-        """Computes a chunk, while `share` chunks want to be computed; waits for it."""
+    def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> Packed:
+        """Computes a chunk and waits for it; `share` chunks compete for the workers."""
 
     def stop(self) -> None:
-        """Whoever computes, stops soon."""
+        """Stops the workers soon."""
 
 
 class Threads:
-    """The threads of this process: runs hold no lock of Python's.
+    """The threads of this process: runs release the GIL.
 
-    A thread a chunk; where there are fewer chunks than threads, a chunk has several.
+    Each chunk has one thread, or several if there are fewer chunks than threads.
     """
 
     def __init__(self, jobs: int | None) -> None:
@@ -75,17 +75,17 @@ class Threads:
 
     @property
     def ahead(self) -> int:
-        """Twice as many as there are threads: while one waits for the disk, another is computed."""
+        """Twice the number of threads: while one chunk is synced, another one is computed."""
         return 2 * self.workers
 
-    def compute(self, inputs: Inputs, piece: Piece, share: int) -> Packed:
+    def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> Packed:
         """Computes a chunk."""
         jobs = max(1, self.workers // max(1, share))
-        self._watch(0, len(piece.chunk.seeds))
-        return compute(inputs, piece.chunk, jobs=jobs, progress=self._watch).packed()
+        self._watch(0, len(planned.chunk.seeds))
+        return compute(inputs, planned.chunk, jobs=jobs, progress=self._watch).packed()
 
     def stop(self) -> None:
-        """Runs that have begun end; no others begin."""
+        """Ends the current runs; no others begin."""
         self._stopped.set()
 
     def _watch(self, _done: int, _total: int) -> None:
@@ -95,26 +95,26 @@ class Threads:
 
 @dataclass
 class Done:
-    """What came of a sweep.
+    """The outcome of a sweep.
 
     Attributes:
-        pieces: the finished ones, by cell and block.
-        computed: how many of them were computed now.
-        failures: those that could not be.
-        settled: with `until`, how far each cell came, by cell.
-        seconds: how long it took.
+        finished: the finished chunks, by cell and block.
+        computed: the number of those that this call computed.
+        failures: the chunks that failed.
+        settled: with `until`, the progress of each cell, by cell.
+        seconds: the time that it took.
     """
 
-    pieces: dict[tuple[int, int], Piece] = field(default_factory=dict)
+    finished: dict[tuple[int, int], PlannedChunk] = field(default_factory=dict)
     computed: int = 0
     failures: list[Failure] = field(default_factory=list)
     settled: dict[int, Settled] = field(default_factory=dict)
     seconds: float = 0.0
 
-    def told(self) -> list[str]:
-        """What came of it, in a few lines."""
-        kept = len(self.pieces) - self.computed
-        finished = f"{len(self.pieces)} chunks are finished"
+    def summary(self) -> list[str]:
+        """The outcome in a few lines."""
+        kept = len(self.finished) - self.computed
+        finished = f"{len(self.finished)} chunks are finished"
         lines = [f"{finished}: {self.computed} computed, {kept} kept from before"]
         if self.settled:
             narrow = sum(settled.narrow for settled in self.settled.values())
@@ -126,38 +126,38 @@ class Done:
 
         from rtolab.notebook import html  # noqa: PLC0415
 
-        return html(Text("\n".join(self.told())))
+        return html(Text("\n".join(self.summary())))
 
 
 def plan_of(sweep: Sweep) -> tuple[Plan, Inputs]:
-    """What there is to do, with the files that it reads."""
+    """The plan of a sweep, and the files that its runs read."""
     read = inputs(sweep)
     return Plan(sweep, (*program(), read.key)), read
 
 
-def run(sweep: Sweep, out: Path, crew: Crew, progress: Progress | None = None) -> Done:
-    """Compute what is missing, and write the manifest.
+def run(sweep: Sweep, out: Path, worker_pool: WorkerPool, progress: Progress | None = None) -> Done:
+    """Compute the missing chunks, and write the manifest.
 
     Args:
-        sweep: what is to be computed.
-        out: the folder; what is finished there is not computed again.
-        crew: who computes.
+        sweep: the definition.
+        out: the folder; its finished chunks are not computed again.
+        worker_pool: the workers.
         progress: called with the chunks done and the chunks known of.
 
     Raises:
-        NotKeptError: something cannot be written; what was finished is kept.
-        RefusedError: the workers cannot do it.
+        NotKeptError: something cannot be written; finished chunks are kept.
+        RefusedError: the workers cannot compute it.
         Error: the sweep is wrong.
     """
     plan, read = plan_of(sweep)
     store = Store(out)
-    with store.opened(crew.workers):
-        work = _Work(plan, read, store, crew)
+    with store.opened(worker_pool.workers):
+        work = _Work(plan, read, store, worker_pool)
         began = time.monotonic()
         try:
             work.do(progress or (lambda _done, _total: None))
         except BaseException:
-            # That it ends is what is to be told, not that it cannot write the manifest either.
+            # Report the first error, not that the manifest cannot be written either.
             with suppress(NotKeptError):
                 work.conclude()
             raise
@@ -167,82 +167,86 @@ def run(sweep: Sweep, out: Path, crew: Crew, progress: Progress | None = None) -
 
 
 class _Work:
-    def __init__(self, plan: Plan, read: Inputs, store: Store, crew: Crew) -> None:
-        self._plan, self._inputs, self._store, self._crew = plan, read, store, crew
-        # Cells with blocks: what they hold is put together while others are computed.
+    def __init__(self, plan: Plan, read: Inputs, store: Store, worker_pool: WorkerPool) -> None:
+        self._plan, self._inputs, self._store, self._worker_pool = plan, read, store, worker_pool
+        # (cell, block) pairs; their chunks are built while others are computed.
         self._ready: deque[tuple[int, int]] = deque()
-        self._running: dict[Future[None], Piece] = {}
+        self._running: dict[Future[None], PlannedChunk] = {}
         self._cut_short = True
         self.done = Done()
 
     def do(self, progress: Progress) -> None:
         blocks = self._plan.blocks if self._plan.sweep.until is None else 1
         self._ready.extend(product(range(self._plan.cells), range(blocks)))
-        with ThreadPoolExecutor(self._crew.ahead) as pool:
+        with ThreadPoolExecutor(self._worker_pool.ahead) as pool:
             try:
                 while self._ready or self._running:
                     self._submit(pool)
                     self._collect()
-                    ended = len(self.done.pieces) + len(self.done.failures)
+                    ended = len(self.done.finished) + len(self.done.failures)
                     progress(ended, ended + len(self._running) + len(self._ready))
             except BaseException:
-                self._crew.stop()
+                self._worker_pool.stop()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         self._cut_short = False
 
     def _submit(self, pool: ThreadPoolExecutor) -> None:
-        while self._ready and len(self._running) < self._crew.ahead:
-            piece = self._plan.piece(*self._ready.popleft())
-            if self._store.fetch(piece):
-                self._finished(piece)
+        while self._ready and len(self._running) < self._worker_pool.ahead:
+            planned = self._plan.chunk(*self._ready.popleft())
+            if self._store.fetch(planned):
+                self._finished(planned)
             else:
                 share = len(self._ready) + len(self._running) + 1
-                self._running[pool.submit(self._compute, piece, share)] = piece
+                self._running[pool.submit(self._compute, planned, share)] = planned
 
-    def _compute(self, piece: Piece, share: int) -> None:
-        with self._crew.turn:
-            self._store.write(piece, self._crew.compute(self._inputs, piece, share))
-        self._store.finish(piece)
+    def _compute(self, planned: PlannedChunk, share: int) -> None:
+        with self._worker_pool.turn:
+            self._store.write(planned, self._worker_pool.compute(self._inputs, planned, share))
+        self._store.finish(planned)
 
     def _collect(self) -> None:
-        # Once Polars is loaded a wait without end does not hear Ctrl-C.
+        # With Polars loaded, a wait without a timeout ignores Ctrl-C.
         ended: set[Future[None]] = set()
         while self._running and not ended:
             ended = wait(self._running, AWAKE_S, return_when=FIRST_COMPLETED).done
         for future in ended:
-            piece = self._running.pop(future)
+            planned = self._running.pop(future)
             error = future.exception()
             match error:
                 case None:
                     self.done.computed += 1
-                    self._finished(piece)
+                    self._finished(planned)
                 case NotKeptError() | RefusedError() | StoppedError():
                     raise error
                 case Exception():
-                    told = f"{type(error).__name__}: {error}"
-                    self._store.fail(piece, told)
-                    self.done.failures.append(Failure(piece.key, piece.chunk.about, told))
+                    message = f"{type(error).__name__}: {error}"
+                    self._store.fail(planned, message)
+                    self.done.failures.append(Failure(planned.key, planned.chunk.about, message))
                 case _:
                     raise error
 
-    def _finished(self, piece: Piece) -> None:
-        self.done.pieces[piece.cell, piece.block] = piece
+    def _finished(self, planned: PlannedChunk) -> None:
+        self.done.finished[planned.cell, planned.block] = planned
         if self._plan.sweep.until is None:
             return
         from rtolab.sweep import until  # noqa: PLC0415  (what it needs takes long to load)
 
-        settled = until.settle(self._plan, self._store, piece)
-        self.done.settled[piece.cell] = settled
-        if not settled.narrow and piece.block + 1 < self._plan.blocks:
-            self._ready.append((piece.cell, piece.block + 1))
+        settled = until.settle(self._plan, self._store, planned)
+        self.done.settled[planned.cell] = settled
+        if not settled.narrow and planned.block + 1 < self._plan.blocks:
+            self._ready.append((planned.cell, planned.block + 1))
 
     def conclude(self) -> None:
-        """Write the manifest; where nothing is left to do, what has no place in it goes aside."""
+        """Write the manifest; if the sweep is complete, set aside the chunks that are not in it."""
         sweep, done = self._plan.sweep, self.done
-        # Of a sweep that is cut short there may be more than was looked at until then.
-        every = self._plan.pieces() if self._cut_short and sweep.until is None else self._pieces()
-        pieces = [piece for piece in every if self._store.has(piece)]
+        # An interrupted sweep may have finished chunks that it has not reached yet.
+        every = (
+            self._plan.chunks()
+            if self._cut_short and sweep.until is None
+            else self._finished_in_order()
+        )
+        chunks = [planned for planned in every if self._store.has(planned)]
         facts: dict[str, Any] = {
             "complete": not done.failures and not self._cut_short,
             "made_of": list(self._plan.made_of),
@@ -251,9 +255,9 @@ class _Work:
             "points": [dict(point.columns) for point in sweep.points],
             "tables": list(sweep.tables),
         }
-        self._store.write_manifest(pieces, facts)
+        self._store.write_manifest(chunks, facts)
         if not self._cut_short:
-            self._store.set_aside({piece.key for piece in pieces})
+            self._store.set_aside({planned.key for planned in chunks})
 
-    def _pieces(self) -> list[Piece]:
-        return [piece for _, piece in sorted(self.done.pieces.items(), key=itemgetter(0))]
+    def _finished_in_order(self) -> list[PlannedChunk]:
+        return [planned for _, planned in sorted(self.done.finished.items(), key=itemgetter(0))]

@@ -1,7 +1,7 @@
-"""A scenario and the files that it names, as they were when the sweep began.
+"""Snapshot of a scenario and of the files that it names, taken when a sweep begins.
 
-They go with the work, wherever that is done: nobody who edits a file meanwhile changes what is
-computed, and a worker on another machine needs no folder in common.
+Workers receive the snapshot. Edits during the sweep have no effect, and workers on other machines
+need no shared folder.
 """
 
 import atexit
@@ -23,12 +23,12 @@ from rtolab.sweep.definition import Sweep
 
 @dataclass(frozen=True)
 class Inputs:
-    """What runs read.
+    """The files that runs read.
 
     Attributes:
-        root: the folder that holds all files, for messages.
-        files: their contents, by path below it, the scenario first.
-        key: names what they hold: another key, another result.
+        root: the folder of the files, for messages.
+        files: their contents, by path relative to the folder, the scenario first.
+        key: a hash of the contents.
     """
 
     root: str
@@ -36,14 +36,14 @@ class Inputs:
     key: str
 
     def unpacked(self) -> Path:
-        """The scenario in a folder of this process, with the files that it names."""
+        """The path of the scenario in a temporary folder, with the files that it names."""
         with _lock:
             if self.files not in _folders:
                 _folders[self.files] = self._unpack()
         return self._below(_folders[self.files]) / self.files[0][0]
 
     def place(self, message: str) -> str:
-        """A message with the names that the files have where they come from."""
+        """A message with the original paths of the files."""
         folder = _folders.get(self.files)
         return message.replace(str(self._below(folder)), self.root) if folder else message
 
@@ -68,11 +68,11 @@ _folders: dict[tuple[tuple[str, bytes], ...], str] = {}
 def inputs(sweep: Sweep) -> Inputs:
     """The files that a sweep reads.
 
-    Any text in the scenario or in what is set that is the path of a file beside the scenario
-    counts as one that is read: too many rather than too few.
+    Every string in the scenario or in the set values that is the relative path of a file counts,
+    so there may be too many files, but never too few.
 
     Raises:
-        Error: a file is named by an absolute path, which is another one on another machine.
+        Error: a file has an absolute path, which may not exist on another machine.
         OSError: a file cannot be read.
     """
     scenario = Path(os.path.abspath(sweep.scenario))  # noqa: PTH100  (links are not followed)
@@ -112,7 +112,7 @@ def _file(folder: Path, name: str) -> Path | None:
     path = Path(os.path.normpath(folder / name))
     try:
         return path if path.is_file() else None
-    except (OSError, ValueError):  # Too long for a path, or with a zero byte.
+    except (OSError, ValueError):  # Too long for a path, or contains a zero byte.
         return None
 
 

@@ -1,4 +1,4 @@
-"""How far a sweep is, told from its folder, whoever works on it."""
+"""Progress of a sweep, read from its folder, whichever process works on it."""
 
 import math
 import os
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtolab.sweep import until
-from rtolab.sweep.chunks import Piece, Plan
+from rtolab.sweep.chunks import Plan, PlannedChunk
 from rtolab.sweep.definition import Sweep
 from rtolab.sweep.engine import plan_of
 from rtolab.sweep.store import Failure, Store
@@ -14,18 +14,18 @@ from rtolab.sweep.store import Failure, Store
 
 @dataclass(frozen=True)
 class Status:
-    """How far a sweep is.
+    """Progress of a sweep.
 
     Attributes:
-        finished: chunks.
-        total: chunks that there will be; with `until` the most that there may be of cells whose
-            interval is not yet narrow.
-        settled: with `until`, cells that need no more runs; else None.
-        cells: how many there are.
-        running: how many workers are at it now.
-        eta_s: how long the rest is likely to take, in seconds; None before a chunk is finished.
-            With `until`, taking it that an interval narrows with the root of the runs.
-        failures: chunks that could not be computed when they were last tried.
+        finished: the number of finished chunks.
+        total: the number of all chunks; with `until`, the most for cells whose interval is still
+            too wide.
+        settled: with `until`, the number of cells that need no more runs; else None.
+        cells: the number of cells.
+        running: the number of workers that are active now.
+        eta_s: the estimated time left, in seconds; None before the first chunk is finished.
+            With `until`, it assumes that an interval narrows with the root of the runs.
+        failures: chunks whose last attempt failed.
     """
 
     finished: int
@@ -38,28 +38,28 @@ class Status:
 
 
 def status(sweep: Sweep, out: Path) -> Status:
-    """How far a sweep is; changes nothing.
+    """The progress of a sweep; changes nothing.
 
     Raises:
         Error: the sweep is wrong.
     """
     plan, _ = plan_of(sweep)
     store = Store(out)
-    pieces = list(plan.pieces())
-    finished = [piece for piece in pieces if store.has(piece)]
-    failed = (store.failure(piece) for piece in pieces if not store.has(piece))
+    chunks = list(plan.chunks())
+    finished = [planned for planned in chunks if store.has(planned)]
+    failed = (store.failure(planned) for planned in chunks if not store.has(planned))
     failures = tuple(failure for failure in failed if failure)
-    total, left, settled = len(pieces), float(len(pieces) - len(finished)), None
+    total, left, settled = len(chunks), float(len(chunks) - len(finished)), None
     if sweep.until is not None:
         cells = [_cell(plan, store, cell) for cell in range(plan.cells)]
         settled = sum(cell.left == 0 for cell in cells)
         left = sum(cell.left for cell in cells)
         total = sum(cell.total for cell in cells)
-        finished = [piece for cell in cells for piece in cell.finished]
+        finished = [planned for cell in cells for planned in cell.finished]
     running = store.workers()
     eta = None
     if finished and left:
-        mean = sum(store.seconds(piece) for piece in finished) / len(finished)
+        mean = sum(store.seconds(planned) for planned in finished) / len(finished)
         eta = mean * left / (running or len(os.sched_getaffinity(0)))
     elif not left:
         eta = 0.0
@@ -68,18 +68,18 @@ def status(sweep: Sweep, out: Path) -> Status:
 
 @dataclass(frozen=True)
 class _Cell:
-    finished: tuple[Piece, ...]
+    finished: tuple[PlannedChunk, ...]
     total: int
     left: float
 
 
 def _cell(plan: Plan, store: Store, cell: int) -> _Cell:
-    finished: list[Piece] = []
+    finished: list[PlannedChunk] = []
     for block in range(plan.blocks):
-        piece = plan.piece(cell, block)
-        if not store.has(piece):
+        planned = plan.chunk(cell, block)
+        if not store.has(planned):
             break
-        finished.append(piece)
+        finished.append(planned)
     most = plan.blocks
     if not finished:
         return _Cell((), most, float(most))
@@ -90,10 +90,10 @@ def _cell(plan: Plan, store: Store, cell: int) -> _Cell:
 
 
 def _expected(plan: Plan, settled: until.Settled, most: int) -> float:
-    """Blocks that a cell will need, if its interval narrows with the root of its runs."""
-    asked, estimate = plan.sweep.until, settled.estimate
-    if asked is None or estimate is None or not estimate.value:
+    """The blocks that a cell needs if its interval narrows with the root of its runs."""
+    goal, estimate = plan.sweep.until, settled.estimate
+    if goal is None or estimate is None or not estimate.value:
         return float(most)
-    times = (estimate.high - estimate.low) / (asked.relative * abs(estimate.value))
+    times = (estimate.high - estimate.low) / (goal.relative * abs(estimate.value))
     runs = settled.runs * (times**2 - 1)
     return float(min(most, max(1, math.ceil(runs / plan.sweep.block))))

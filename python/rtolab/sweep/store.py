@@ -1,12 +1,12 @@
-"""The folder of a sweep: its finished chunks, its failures, and a manifest of what it holds.
+"""The folder of a sweep: finished chunks, failures, and a manifest.
 
-    chunks/KEY/             a finished chunk: one Parquet file a table, and what it is
-    set-aside/KEY/          finished chunks that the sweep as it is now has no place for
-    failures/KEY.json       what went wrong
+    chunks/KEY/             a finished chunk: a Parquet file per table, and a record
+    set-aside/KEY/          finished chunks that the current definition does not contain
+    failures/KEY.json       the error of a failed chunk
     manifest.json           the finished chunks in the order of the sweep
 
-A chunk is written into `unfinished/` and its folder renamed when all of it is on the disk, so that
-it is in `chunks/` whole or not at all.
+A chunk is written into `unfinished/`. Its folder is renamed after the sync to disk, so that
+`chunks/` contains only complete chunks.
 """
 
 import fcntl
@@ -23,24 +23,24 @@ from typing import IO, Any
 import polars as pl
 
 from rtolab._rtolab import Error
-from rtolab.sweep.chunks import Piece
+from rtolab.sweep.chunks import PlannedChunk
 from rtolab.sweep.compute import Packed
 
 RECORD, MANIFEST, LOCK = "chunk.json", "manifest.json", "lock"
 
 
 class NotKeptError(Error):
-    """A result cannot be written: the disk is full, or the folder not ours."""
+    """A result cannot be written: the disk is full, or the folder is not writable."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A chunk that could not be computed.
+    """A chunk that failed.
 
     Attributes:
         key: of the chunk.
-        about: the chunk in a few words.
-        error: what went wrong.
+        about: a short description of the chunk.
+        error: the message.
     """
 
     key: str
@@ -49,7 +49,7 @@ class Failure:
 
 
 class Store:
-    """The folder of a sweep; several threads may use it at a time, and one process.
+    """The folder of a sweep, for one process with any number of threads.
 
     Attributes:
         out: the folder.
@@ -62,15 +62,15 @@ class Store:
 
     @contextmanager
     def opened(self, workers: int) -> Iterator[None]:
-        """The folder made, and this process's alone; `workers` says how many are at work.
+        """Creates and locks the folder; `workers` is shown by `status`.
 
         Raises:
-            NotKeptError: it cannot be made or written, or another process is at work in it.
+            NotKeptError: it cannot be created or written, or another process has locked it.
         """
         with _keeping(self.out, "the folder of the sweep"):
             for folder in (self._chunks, self._aside, self._failures):
                 folder.mkdir(parents=True, exist_ok=True)
-            # Without a buffer: what cannot be written is told here, not when it is closed.
+            # Unbuffered, so that a failed write raises here and not on close.
             lock = (self.out / LOCK).open("ab", buffering=0)
         with lock:
             if not _locked(lock):
@@ -85,7 +85,7 @@ class Store:
                 self._unfinished.rmdir()
 
     def workers(self) -> int:
-        """How many workers of another process are at work here; 0 if there is none."""
+        """The number of workers of the process that has locked the folder; 0 if there is none."""
         try:
             with (self.out / LOCK).open(encoding="utf-8") as lock:
                 try:
@@ -96,82 +96,82 @@ class Store:
             pass
         return 0
 
-    def has(self, piece: Piece) -> bool:
+    def has(self, planned: PlannedChunk) -> bool:
         """Is the chunk finished?"""
-        return self._whole(self._chunks / piece.key, piece)
+        return self._whole(self._chunks / planned.key, planned)
 
-    def fetch(self, piece: Piece) -> bool:
-        """Is the chunk finished? One that was set aside is taken back."""
-        if self.has(piece):
+    def fetch(self, planned: PlannedChunk) -> bool:
+        """Is the chunk finished? Moves it back if it was set aside."""
+        if self.has(planned):
             return True
-        aside, place = self._aside / piece.key, self._chunks / piece.key
-        with _keeping(self.out, piece.chunk.about):
-            shutil.rmtree(place, ignore_errors=True)  # Somebody took a file out of it.
-            if self._whole(aside, piece):
+        aside, place = self._aside / planned.key, self._chunks / planned.key
+        with _keeping(self.out, planned.chunk.about):
+            shutil.rmtree(place, ignore_errors=True)  # Somebody has removed a file.
+            if self._whole(aside, planned):
                 aside.rename(place)
                 return True
         return False
 
-    def write(self, piece: Piece, packed: Packed) -> None:
-        """Write a chunk where unfinished ones are.
+    def write(self, planned: PlannedChunk, packed: Packed) -> None:
+        """Write a chunk into `unfinished/`.
 
         Raises:
-            NotKeptError: it cannot be written; nothing is left of it.
+            NotKeptError: it cannot be written; its files are removed.
         """
-        chunk = piece.chunk
+        chunk = planned.chunk
         record = {
             "set": dict(chunk.set),
             "sender": chunk.sender,
             "seeds": [chunk.seeds[0], chunk.seeds[-1]],
             "seconds": round(packed.seconds, 3),
         }
-        with self._whole_or_not(piece) as folder:
+        with self._whole_or_not(planned) as folder:
             folder.mkdir(exist_ok=True)
             for name, content in packed.files.items():
                 _write(folder / f"{name}.parquet", content)
             _write(folder / RECORD, json.dumps(record).encode())
 
-    def finish(self, piece: Piece) -> None:
-        """Wait until a chunk that was written is on the disk; then it is finished.
+    def finish(self, planned: PlannedChunk) -> None:
+        """Sync a written chunk to disk and move it into `chunks/`.
 
         Raises:
-            NotKeptError: the disk does not take it; nothing is left of it.
+            NotKeptError: the sync fails; its files are removed.
         """
-        with self._whole_or_not(piece) as folder:
+        with self._whole_or_not(planned) as folder:
             for file in folder.iterdir():
                 _sync(file)
-            folder.rename(self._chunks / piece.key)
-            self._failure(piece).unlink(missing_ok=True)
+            folder.rename(self._chunks / planned.key)
+            self._failure(planned).unlink(missing_ok=True)
 
-    def fail(self, piece: Piece, error: str) -> None:
-        """Record what went wrong with a chunk."""
-        told = {"about": piece.chunk.about, "error": error}
-        with _keeping(self.out, piece.chunk.about):
-            _write_whole(self._failure(piece), json.dumps(told))
+    def fail(self, planned: PlannedChunk, error: str) -> None:
+        """Record the error of a chunk."""
+        record = {"about": planned.chunk.about, "error": error}
+        with _keeping(self.out, planned.chunk.about):
+            _write_whole(self._failure(planned), json.dumps(record))
 
-    def failure(self, piece: Piece) -> Failure | None:
-        """What went wrong with a chunk when it was last tried."""
-        told = _read(self._failure(piece))
-        return Failure(piece.key, told["about"], told["error"]) if told else None
+    def failure(self, planned: PlannedChunk) -> Failure | None:
+        """The error of the last attempt at a chunk."""
+        record = _read(self._failure(planned))
+        return Failure(planned.key, record["about"], record["error"]) if record else None
 
-    def column(self, piece: Piece, table: str, columns: Sequence[str]) -> pl.DataFrame:
+    def column(self, planned: PlannedChunk, table: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a finished chunk."""
         return pl.read_parquet(
-            self._chunks / piece.key / f"{table}.parquet", columns=list(columns), glob=False
+            self._chunks / planned.key / f"{table}.parquet", columns=list(columns), glob=False
         )
 
-    def seconds(self, piece: Piece) -> float:
-        """How long a finished chunk took to compute."""
-        return float(_read(self._chunks / piece.key / RECORD).get("seconds", 0.0))
+    def seconds(self, planned: PlannedChunk) -> float:
+        """The time that a finished chunk took to compute."""
+        return float(_read(self._chunks / planned.key / RECORD).get("seconds", 0.0))
 
-    def write_manifest(self, pieces: Sequence[Piece], facts: Mapping[str, Any]) -> None:
-        """Write what there is of the sweep."""
-        manifest = {**facts, "chunks": [piece.key for piece in pieces]}
+    def write_manifest(self, chunks: Sequence[PlannedChunk], facts: Mapping[str, Any]) -> None:
+        """Write the manifest of the finished chunks."""
+        manifest = {**facts, "chunks": [planned.key for planned in chunks]}
         with _keeping(self.out, MANIFEST):
             _write_whole(self.out / MANIFEST, json.dumps(manifest, indent=1) + "\n")
 
     def set_aside(self, used: Collection[str]) -> None:
-        """Move all other chunks out of the way of who reads `chunks/`, and forget old failures."""
+        """Move all other chunks out of `chunks/`, and delete the records of old failures."""
         with _keeping(self.out, str(self._aside)):
             for left in self._chunks.iterdir():
                 if left.name not in used:
@@ -179,28 +179,24 @@ class Store:
                     left.rename(self._aside / left.name)
 
     @contextmanager
-    def _whole_or_not(self, piece: Piece) -> Iterator[Path]:
-        folder = self._unfinished / piece.key
-        with _keeping(self.out, piece.chunk.about):
+    def _whole_or_not(self, planned: PlannedChunk) -> Iterator[Path]:
+        folder = self._unfinished / planned.key
+        with _keeping(self.out, planned.chunk.about):
             try:
                 yield folder
             except OSError:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
 
-    def _whole(self, folder: Path, piece: Piece) -> bool:
-        return all((folder / f"{table}.parquet").is_file() for table in piece.chunk.tables)
+    def _whole(self, folder: Path, planned: PlannedChunk) -> bool:
+        return all((folder / f"{table}.parquet").is_file() for table in planned.chunk.tables)
 
-    def _failure(self, piece: Piece) -> Path:
-        return self._failures / f"{piece.key}.json"
+    def _failure(self, planned: PlannedChunk) -> Path:
+        return self._failures / f"{planned.key}.json"
 
 
 def manifest(out: Path) -> dict[str, Any]:
-    """The manifest of a sweep's folder.
-
-    Raises:
-        Error: there is none.
-    """
+    """The manifest of a sweep's folder."""
     found = _read(out / MANIFEST)
     if not found:
         raise Error(f"{out}: found no {MANIFEST}; expected the folder of a sweep that has ended")
@@ -212,7 +208,7 @@ def read(out: str | Path, table: str = "connections") -> pl.LazyFrame:
 
     Args:
         out: the folder of the sweep.
-        table: one that the sweep keeps.
+        table: one that the sweep stores.
 
     Raises:
         Error: there is no such sweep or table.
@@ -235,7 +231,7 @@ def _keeping(out: Path, what: str) -> Iterator[None]:
 
 
 def _locked(lock: IO[bytes]) -> bool:
-    """Is the lock ours now? Who only asks whether it is held, holds it for a moment."""
+    """Takes the lock if it is free; a caller that only tests it releases it at once."""
     for pause in (0.05, 0.05, 0.0):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -252,7 +248,7 @@ def _write(path: Path, content: bytes | memoryview) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file is on the disk: only there does a network's file system find it full."""
+    """Sync a file: a network file system reports a full disk only then."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 

@@ -1,4 +1,4 @@
-"""How long runs are repeated: until an interval is narrow enough."""
+"""Repetition of runs until a confidence interval is narrow enough."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,24 +6,24 @@ from dataclasses import dataclass
 import polars as pl
 
 from rtolab.stats import Estimate, band_of_medians, mean_of
-from rtolab.sweep.chunks import Piece, Plan
+from rtolab.sweep.chunks import Plan, PlannedChunk
 from rtolab.sweep.definition import Middle, Until
 from rtolab.sweep.store import Store
 
 FEWEST = 10
-"""Values of which an interval can be told at all."""
+"""The fewest values that have an interval."""
 DRAWS = 1000
 
 
 @dataclass(frozen=True)
 class Settled:
-    """How far the repetition of a cell has come.
+    """The state of a cell.
 
     Attributes:
-        cell: which.
-        runs: how many there are.
-        estimate: the middle with its interval; None where too few runs have a value.
-        narrow: is the interval as narrow as asked?
+        cell: its number.
+        runs: the number of its runs.
+        estimate: the statistic with its interval; None if too few runs have a value.
+        narrow: is the interval narrow enough?
     """
 
     cell: int
@@ -32,16 +32,16 @@ class Settled:
     narrow: bool
 
 
-def settle(plan: Plan, store: Store, last: Piece) -> Settled:
-    """How far a cell is, after its blocks up to `last`, all of which are finished.
+def settle(plan: Plan, store: Store, last: PlannedChunk) -> Settled:
+    """The state of a cell after its blocks up to `last`, all of which are finished.
 
-    A run counts once, with the mean of its connections' values: those of one run are not
-    independent. One without a value does not count.
+    A run counts once, with the mean of its connections, because these are not independent. A run
+    without a value does not count.
     """
     until = plan.sweep.until
     assert until is not None
     blocks = [
-        store.column(plan.piece(last.cell, block), "connections", ["run", until.measure])
+        store.column(plan.chunk(last.cell, block), "connections", ["run", until.measure])
         for block in range(last.block + 1)
     ]
     runs = last.chunk.first + len(last.chunk.seeds)

@@ -1,4 +1,4 @@
-"""A TOML file that a person wrote, and where in it something is wrong."""
+"""A TOML file with the lines of its keys, for error messages."""
 
 import difflib
 import json
@@ -14,9 +14,9 @@ from rtolab._rtolab import Error
 Key = tuple[str, ...]
 
 MOST_BYTES = 4 << 20
-"""Of a sweep's file."""
+"""The largest file of a sweep, in bytes."""
 LONGEST = 900
-"""Of a message's parts, in letters."""
+"""The longest part of a message, in characters."""
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -24,15 +24,15 @@ class Written:
     """A TOML file, read key by key.
 
     Attributes:
-        file: its path as it was named.
-        document: what it holds.
+        file: its path.
+        document: its content.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
         try:
             with file.open("rb") as opened:
-                # What has no end, such as a device, is not read to it.
+                # A device such as /dev/zero never ends.
                 content = opened.read(MOST_BYTES + 1)
             if len(content) > MOST_BYTES:
                 raise Error(f"{file}: found more than {MOST_BYTES >> 20} MiB; expected a sweep")
@@ -47,13 +47,14 @@ class Written:
             line = error.object[: error.start].count(b"\n") + 1
             found = f"found the byte 0x{error.object[error.start]:02x}; expected UTF-8 text"
             raise Error(f"{file}:{line}: {found}") from None
-        except ValueError as error:  # Python reads TOML 1.0, and no integer of thousands of digits.
+        except ValueError as error:
+            # Python reads TOML 1.0, and rejects integers of thousands of digits.
             raise Error(f"{file}: not TOML: {error}") from None
-        # A key of a scenario may be in quotes as a whole: "link.a.loss".
+        # A scenario key may be quoted as a whole: "link.a.loss".
         self._lines = {tuple(".".join(steps).split(".")): line for steps, line in reversed(lines)}
 
     def wrong(self, key: Key, problem: str) -> Error:
-        """The error that says where `key` is and what is wrong with it."""
+        """An error about `key`, with its line."""
         above = (key[:steps] for steps in range(len(key), 0, -1))
         line = next((self._lines[key] for key in above if key in self._lines), None)
         place = f"{self.file}:{line}" if line else str(self.file)
@@ -78,14 +79,14 @@ class Written:
         return found
 
     def text(self, key: Key) -> str | None:
-        """A text that is not empty, or None."""
+        """A string that is not empty, or None."""
         found = self._value(key)
         if found is not None and (not isinstance(found, str) or not found.strip()):
             raise self.wrong(key, f"found {shown(found)}; expected a text")
         return found
 
     def texts(self, key: Key, example: str) -> tuple[str, ...]:
-        """A list of texts, each of them once; empty if there is none."""
+        """A list of different strings; empty if the key is absent."""
         found = self._value(key)
         if found is None:
             return ()
@@ -99,10 +100,10 @@ class Written:
         return tuple(found)
 
     def once(self, key: Key, values: Sequence[Any]) -> None:
-        """Raises Error if a value is there twice: its runs would be."""
+        """Raises Error if a value occurs twice, since its runs would, too."""
         seen = set()
         for value in values:
-            # 1 and 1.0 differ as texts, but as keys of a scenario they are one value.
+            # 1 and 1.0 have different texts, but are the same value of a scenario key.
             one = shown(float(value) if type(value) is int else value)
             if one in seen:
                 raise self.wrong(key, f"found {shown(value)} twice; expected each value once")
@@ -131,17 +132,17 @@ class Written:
 
 
 def _cut(text: str) -> str:
-    """What is too long for a message without its middle."""
+    """The text with its middle cut out if it is too long for a message."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 def dotted(key: Key) -> str:
-    """A key as it stands in a message, and after --set."""
+    """A key as in messages and after --set."""
     return ".".join(key)
 
 
 def shown(value: object) -> str:
-    """A value as TOML has it."""
+    """A value as TOML."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -154,6 +155,6 @@ def shown(value: object) -> str:
             entries = (f"{keys[key]} = {shown(one)}" for key, one in value.items())
             return "{ " + ", ".join(entries) + " }"
         case int() if value.bit_length() > 64:
-            return hex(value)  # Of thousands of digits Python writes no others.
+            return hex(value)  # Python refuses to print thousands of decimal digits.
         case _:
             return str(value)

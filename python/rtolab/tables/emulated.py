@@ -38,9 +38,9 @@ def emulated(result: Emulated) -> RenderableType:
     one = result.runs == 1
     details: list[RenderableType] = [_carried(first)] if one else []
     for host, counts in counted(first).items() if one else ():
-        told = ", ".join(f"{name.removeprefix('TcpExt')} {n}" for name, n in counts.items())
-        if told:
-            details.append(Text(f"{host}'s kernel counted {told}"))
+        counters = ", ".join(f"{name.removeprefix('TcpExt')} {n}" for name, n in counts.items())
+        if counters:
+            details.append(Text(f"{host}'s kernel counted {counters}"))
     return Group(runs(result), *details, *_faithful(result.reports))
 
 
@@ -63,10 +63,10 @@ def on_kernel(done: OnKernel) -> RenderableType:
         named = "" if line.variant is before else line.variant.title
         table.add_row(named, unit, published, *cells)
         before = line.variant
-    told = [Text(f"{one.key}: {one.says}", "dim") for one in done.mapping]
+    notes = [Text(f"{one.key}: {one.says}", "dim") for one in done.mapping]
     if done.left_out:
-        told.append(Text(f"not run on kernels: {'; '.join(done.left_out)}", "dim"))
-    return Group(title, table, *told, *_faithful(done.emulated.reports))
+        notes.append(Text(f"not run on kernels: {'; '.join(done.left_out)}", "dim"))
+    return Group(title, table, *notes, *_faithful(done.emulated.reports))
 
 
 def comparison(done: Comparison) -> RenderableType:
@@ -78,8 +78,8 @@ def comparison(done: Comparison) -> RenderableType:
     for check in done.checks:
         numbers = (check.engine, check.kernel, check.allowed)
         cells = ["none" if number is None else f"{number:.4g}" for number in numbers]
-        told = Text("agree", STYLES["pass"]) if check.agrees else Text("differ", STYLES["fail"])
-        table.add_row(check.name, *cells, told)
+        verdict = Text("agree", STYLES["pass"]) if check.agrees else Text("differ", STYLES["fail"])
+        table.add_row(check.name, *cells, verdict)
     lines = [table, *_selves(done.checks), *_faithful(done.kernel.reports)]
     return Group(title, *lines, Text(f"verdict  {done.verdict}"))
 

@@ -146,9 +146,9 @@ def _median(row: Row) -> str:
 
 def _verdicts(done: Reproduction) -> list[RenderableType]:
     lines: list[RenderableType] = [_verdict(done)]
-    told = ("fail", "not reproducible")
+    shown = ("fail", "not reproducible")
     every = done.experiment.is_sweep or not done.rows
-    return lines + [_check(check) for check in done.checks if every or check.verdict in told]
+    return lines + [_check(check) for check in done.checks if every or check.verdict in shown]
 
 
 def _verdict(done: Reproduction) -> Text:

@@ -1,4 +1,4 @@
-"""What a client asks, checked before anything is done about it."""
+"""Requests of clients, validated."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ MOST_TEXT = 100_000
 
 
 class RefusedError(Error):
-    """A request that no client of ours would send."""
+    """A request that our page never sends."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is to be run.
+class RunRequest:
+    """A request for a run.
 
     Attributes:
-        scenario: the name of a shipped one.
-        toml: the text of another in its place; None for the shipped one as it is.
-        set: values that replace the scenario's, by dotted key.
-        senders: sums of policies; none for the scenario's own.
-        seed: of the runs.
-        flow: which flow is shown; None for the first.
-        place: "sender" or "receiver", where packets are seen.
-        between: from when to when packets are wanted, in s; None for all.
+        scenario: the name of a shipped scenario.
+        toml: the text of an edited scenario; None for the shipped one.
+        set: values that replace those of the scenario, by dotted key.
+        senders: sender specifications; none for the scenario's own.
+        seed: of the run.
+        flow: the flow to show; None for the first.
+        place: "sender" or "receiver", the host at which packets are captured.
+        between: begin and end of the packets to show, in seconds; None for all.
     """
 
     scenario: str
@@ -48,11 +48,11 @@ class Asked:
     between: tuple[float, float] | None = None
 
     @classmethod
-    def read(cls, given: object, limits: Limits) -> Asked:
-        """What a client sent as JSON.
+    def read(cls, given: object, limits: Limits) -> RunRequest:
+        """Reads the JSON of a client.
 
         Raises:
-            RefusedError: it is not of that form, or too large.
+            RefusedError: it has another form, or is too large.
         """
         if not isinstance(given, dict):
             raise RefusedError("a request is a JSON object")
@@ -71,28 +71,28 @@ class Asked:
         )
 
     def document(self, limits: Limits) -> dict[str, Any]:
-        """As a worker is told it."""
+        """The parameters for a worker."""
         return asdict(self) | {"packets": limits.packets, "timeouts": limits.timeouts}
 
 
 def read_what_if(given: object, limits: Limits) -> dict[str, Any]:
-    """A timeout of one sender, and who might have been in its place.
+    """Reads a request for the counterfactuals of a timeout with other senders.
 
     Raises:
-        RefusedError: it is not of that form.
+        RefusedError: it has another form.
     """
     if not isinstance(given, dict):
         raise RefusedError("a request is a JSON object")
     rest = {key: value for key, value in given.items() if key not in ("at_s", "seq", "others")}
-    asked = Asked.read(rest, limits)
-    if len(asked.senders) != 1:
+    request = RunRequest.read(rest, limits)
+    if len(request.senders) != 1:
         raise RefusedError("senders: expected the one whose timeout it is")
     at, seq = given.get("at_s"), given.get("seq")
     if not is_time(at) or isinstance(seq, bool) or not isinstance(seq, int) or abs(seq) > 2**62:
         raise RefusedError("expected the timeout's at_s, in seconds, and its seq")
     others = _senders(given.get("others", []), limits)
-    return asked.document(limits) | {
-        "sender": asked.senders[0],
+    return request.document(limits) | {
+        "sender": request.senders[0],
         "at_s": at,
         "seq": seq,
         "others": others,
@@ -100,7 +100,7 @@ def read_what_if(given: object, limits: Limits) -> dict[str, Any]:
 
 
 def _fields() -> str:
-    return ", ".join(Asked.__dataclass_fields__)
+    return ", ".join(RunRequest.__dataclass_fields__)
 
 
 def _scenario(given: object) -> str:
@@ -158,19 +158,19 @@ def _between(given: object) -> tuple[float, float] | None:
 
 
 def is_time(given: object) -> bool:
-    """Is it a number of seconds?"""
+    """Is it a finite number of seconds?"""
     if isinstance(given, bool) or not isinstance(given, int | float):
         return False
     return abs(given) < 1e12 and math.isfinite(given)
 
 
 def printable(name: str) -> str:
-    """A name without what a message or a page must not have."""
+    """A file name without control characters."""
     return "".join(letter for letter in name if letter.isprintable()) or "capture"
 
 
 def _is_unicode(text: str) -> bool:
-    """Half of a pair of surrogates is none; a file cannot hold it."""
+    """A lone surrogate is not valid Unicode and cannot be written to a file."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
