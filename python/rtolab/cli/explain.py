@@ -26,6 +26,8 @@ UNITS = {"_s": "seconds", "_ms": "milliseconds", "_bps": "bits a second", "_byte
 """The unit of a column, by the end of its name."""
 BYTES = re.compile(r"cwnd|ssthresh|flight|seq|len|ack|window(_edge)?|bytes|sack_\d_(start|end)")
 """Columns that count bytes."""
+FRACTION = re.compile(r"(?<=^dualrtt):0\.\d{1,3}$")
+"""The parameter that a detector's name may have."""
 DEFAULT = re.compile(r" Default: (?P<default>.*)\.$")
 SOURCE = re.compile(r"RFC \d+(?: (?:section|appendix|equation|figure) [\dA-Z.]*[\dA-Z])?")
 
@@ -80,6 +82,7 @@ def explain(name: str) -> list[Explained]:
         Error: nothing goes by it.
     """
     known = _known()
+    name = FRACTION.sub("", name)
     found = known.get(name) or known.get(".".join(_without_names(name.split("."))))
     if found is None and "." not in name:
         keys = [key for key in known if key.endswith(f".{name}")]
