@@ -141,7 +141,7 @@ def total(name: str) -> Callable[[Runs], pl.Series]:
 TIME = Metric("time", "Time", "s", column("elapsed_s"), digits=2)
 LOST = Metric("lost", "Lost", "", column("lost"))
 REXMITS = Metric("rexmits", "Rexmits", "", column("retransmissions"))
-UNNEEDED = Metric("unneeded", "In vain", "", column("unneeded"))
+UNNEEDED = Metric("unneeded", "Unneeded", "", column("unneeded"))
 TIMEOUTS = Metric("timeouts", "Timeouts", "", column("timeouts"))
 FAST_RETRANSMITS = Metric("fast_retransmits", "Fast rx", "", column("fast_retransmits"))
 FOUND_SPURIOUS = Metric("found_spurious", "Found spurious", "", column("found_spurious"))

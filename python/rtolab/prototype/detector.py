@@ -1,4 +1,4 @@
-"""Was that retransmission wrong? Detectors written in Python."""
+"""Detectors of spurious retransmissions, written in Python."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,42 +8,41 @@ from rtolab.prototype.named import Named
 
 
 class Verdict(StrEnum):
-    """What a detector says of a retransmission."""
+    """A detector's verdict on a retransmission."""
 
     OPEN = "open"
-    """Nothing yet; `None` says the same."""
+    """Undecided so far, like `None`."""
     SPURIOUS = "spurious"
-    """It was not needed: the original was only late."""
+    """It was unneeded: the original was only late."""
     GENUINE = "genuine"
-    """No sign of that: it is taken for needed."""
+    """It was needed, as far as the detector can see."""
 
 
 @dataclass(frozen=True)
 class Blind:
-    """A verdict, too: what the sender did makes the question unanswerable.
+    """The verdict of a detector that cannot decide, because of what the sender did or lacks.
 
     Attributes:
-        why: the reason, one of a few, as the table `verdicts` shows it.
+        why: the reason, as the table `verdicts` shows it; use few different ones.
     """
 
     why: str
 
 
 class Detector(Named):
-    """Was that retransmission wrong? The base of detectors that are written in Python.
+    """The base class of detectors of spurious retransmissions.
 
-    One object is made for each host of each run, without arguments, and is asked about one episode
-    after the other: a timeout or fast retransmit, until data are acknowledged that were sent after
-    its last retransmission. What it is to remember are attributes of the object. It may be copied
-    with `copy.deepcopy` in the middle of a run, and must not depend on anything but what it is
-    told: no clock, no random number.
+    rtolab makes one object for each host of each run, without arguments, and calls it for one
+    episode after the other. An episode begins with a timeout or fast retransmit, and ends when data
+    sent after its last retransmission is acknowledged. Attributes of the object are its memory;
+    `copy.deepcopy` may copy it during a run. It must use only its arguments: no clock, no random
+    number.
 
     Times are whole nanoseconds since the run began; sequence numbers count from the SYN, which
     is 0.
 
     Attributes:
-        name: by which it is known to `judge` and in senders; by default that of the class, in small
-            letters.
+        name: its name in `judge` and in senders; by default that of the class in lower case.
 
     Example:
         >>> class Early(rtolab.Detector):
@@ -55,14 +54,14 @@ class Detector(Named):
     """
 
     def on_retransmission(self, sent: Sent, episode: Episode) -> None:
-        """A segment was sent again in this episode, the first one included."""
+        """A segment was retransmitted in this episode, the first one included."""
 
     def on_probe(self, sent: Sent, episode: Episode) -> None:
-        """A tail loss probe has sent a segment again, in this episode or before it."""
+        """A tail loss probe has retransmitted a segment, in this episode or before it."""
 
     def on_ack(self, ack: Ack, episode: Episode) -> Verdict | Blind | None:
-        """An acknowledgment arrived in this episode, about which it has said nothing yet."""
+        """An acknowledgment arrived in this episode, and the detector has not decided yet."""
         raise NotImplementedError
 
     def at_end(self, episode: Episode) -> Verdict | Blind | None:
-        """The episode ends, and it has said nothing: what is left to say of it."""
+        """The episode has ended without a decision: the final verdict."""

@@ -1,4 +1,4 @@
-"""What now? Responses written in Python."""
+"""Responses to spurious retransmissions, written in Python."""
 
 from dataclasses import dataclass
 
@@ -8,17 +8,17 @@ from rtolab.prototype.named import Named
 
 @dataclass(frozen=True)
 class Answer:
-    """What a sender is to do once a detector has spoken.
+    """What a sender does after a detector's verdict.
 
     Attributes:
-        cwnd: the congestion window from now on, in bytes, a segment at least; `None`: as it is.
-        ssthresh: the slow start threshold, in bytes; `None`: as it is.
-        undo: is the reduction taken back beside the windows, too: CUBIC's curve, and the CWR that
-            is owed to a peer that echoed congestion?
-        grow: does the window grow for this acknowledgment, as for any?
-        estimate: SRTT and RTTVAR from now on, in nanoseconds; the timeout follows from them.
-        adapt_from: SRTT and RTTVAR in nanoseconds which the first round trip of new data must not
-            lower: then the larger of it and of each of them counts (RFC 4015 section 3.2 step 11).
+        cwnd: the new congestion window in bytes, at least one segment; `None`: unchanged.
+        ssthresh: the new slow start threshold in bytes; `None`: unchanged.
+        undo: are the other effects of the reduction undone, too: CUBIC's curve, and a pending CWR
+            to a peer that echoed congestion?
+        grow: does the window also grow on this acknowledgment?
+        estimate: the new SRTT and RTTVAR in nanoseconds; the timeout follows from them.
+        adapt_from: lower bounds for SRTT and RTTVAR in nanoseconds after the first round trip of
+            new data (RFC 4015 section 3.2 step 11).
     """
 
     cwnd: int | None = None
@@ -30,15 +30,14 @@ class Answer:
 
 
 class Response(Named):
-    """What does a sender do when a detector has spoken? The base of responses written in Python.
+    """The base class of responses to spurious retransmissions.
 
-    One object is made for each sender of each run, without arguments. What it is to remember are
-    attributes of the object, which may be copied with `copy.deepcopy` in the middle of a run. It
-    must not depend on anything but what it is told: no clock, no random number. Times are whole
-    nanoseconds, windows are bytes.
+    rtolab makes one object for each sender of each run, without arguments. Attributes of the object
+    are its memory; `copy.deepcopy` may copy it during a run. It must use only its arguments: no
+    clock, no random number. Times are whole nanoseconds, windows are bytes.
 
     Attributes:
-        name: by which it is known in senders; by default that of the class, in small letters.
+        name: its name in senders; by default that of the class in lower case.
 
     Example:
         >>> class Careful(rtolab.Response):
@@ -50,10 +49,10 @@ class Response(Named):
     def on_spurious(self, situation: Situation) -> Answer | None:
         """A detector has found that a timeout or fast retransmit was spurious.
 
-        With an answer nothing more is sent again for it, new data may be sent, and it is not asked
-        about this episode again; with `None` all goes on as if nobody had spoken.
+        After an answer the sender retransmits nothing more for it and may send new data, and this
+        method is not called again for the episode. `None` continues as without a detector.
         """
         raise NotImplementedError
 
     def on_genuine(self, situation: Situation) -> Answer | None:
-        """A detector has seen no sign of that: of the answer only windows and estimates count."""
+        """A detector has found it genuine; only windows and estimates of the answer count."""

@@ -93,7 +93,7 @@ SECOND_READING = (
     "cannot know the one, and the steps do not count the other"
 )
 NEVER_ZERO = (
-    "the parity of what is outstanding is right only while nothing is lost: if the second packet "
+    "the parity of the outstanding data is right only while nothing is lost: if the second packet "
     "of a pair is lost, the first one waits for the receiver's timer, and no sender can know; and "
     "packets sent during recovery belong to no train"
 )

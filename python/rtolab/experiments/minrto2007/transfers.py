@@ -51,7 +51,7 @@ ALL_TIMEOUTS = Metric("timeouts", TIMEOUTS.label, "", total("timeouts"))
 METRICS = (
     GOODPUT,
     ALL_TIMEOUTS,
-    Metric("unneeded", "In vain", "", total("unneeded")),
+    Metric("unneeded", "Unneeded", "", total("unneeded")),
     Metric("lost", LOST.label, "", total("lost")),
 )
 
