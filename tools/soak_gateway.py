@@ -20,8 +20,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 
-import kernel_runs
-from gateway_fixtures import PROGRAM, V4, lab
+from gateway_fixtures import V4, lab
+from prerequisites import no_hosts
+from program import PROGRAM
 
 DELAY_S, BYTES, PACE_S = 0.010, 1000, 0.002
 """A link's delay each way; the echoes that it carries, and how long between two."""
@@ -187,8 +188,8 @@ def main() -> None:
     if sys.argv[1:2] == ["echoes"]:
         echoes(sys.argv[2], int(sys.argv[3]))
         return
-    if kernel_runs.missing():
-        sys.exit(f"needs {kernel_runs.missing()}")
+    if lacking := no_hosts():
+        sys.exit(f"needs {lacking}")
     minutes = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     with ThreadPoolExecutor() as pool:
         wrong = [pool.submit(of, minutes) for of in (gateway, emulator)]
