@@ -209,11 +209,11 @@ def _names() -> Iterator[Explained]:
         name, question = policy["name"], policy["question"]
         first = question in {"recovery", "profile"}
         example = name if first else f"sack+{name}"
-        question = listing.QUESTIONS.get(question, question)
+        asks = listing.QUESTIONS.get(question, question)
         yield Explained(
             name,
             "profile of a sender" if question == "profile" else "policy of a sender",
-            f"{policy['about']}. {question}",
+            f"{policy['about']}. {asks}",
             source=policy["source"],
             example=f"rtolab run regular --sender {example}",
             parts=_quirks(policy["quirks"]),
