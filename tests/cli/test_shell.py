@@ -1,13 +1,13 @@
 """Manual and completions, which the wheel brings along."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from prerequisites import require_tool
+from program import execute
 
 ROOT = Path(__file__).parents[2]
 SHARE = ROOT / "wheel" / "data" / "share"
@@ -20,25 +20,16 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 
 def test_the_manual_is_what_the_command_line_says_now() -> None:
-    done = subprocess.run(
-        [sys.executable, "tools/shell", "--check", str(SHARE)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = execute(sys.executable, "tools/shell", "--check", SHARE, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_manual_is_what_roff_takes() -> None:
     groff = require_tool("groff", "groff-base")
-    for page in SHARE.glob("man/man1/*.1"):
-        done = subprocess.run(
-            [groff, "-man", "-Tutf8", "-ww", "-z", page],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    pages = list(SHARE.glob("man/man1/*.1"))
+    assert len(pages) > 10
+    for page in pages:
+        done = execute(groff, "-man", "-Tutf8", "-ww", "-z", page)
         assert (done.returncode, done.stderr) == (0, ""), page
 
 
@@ -47,13 +38,9 @@ def test_bash_completes_commands(tmp_path: Path) -> None:
     program.write_text(f"#!{sys.executable}\nfrom rtolab.cli import main\n\nmain()\n")
     program.chmod(0o755)
     script = SHARE / "bash-completion" / "completions" / "rtolab"
-    done = subprocess.run(
-        ["bash", "-c", COMPLETE.format(script=script, typed="re")],
-        env=os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    command = COMPLETE.format(script=script, typed="re")
+    done = execute("bash", "-c", command, env=os.environ | {"PATH": path}, check=True)
     assert done.stdout.split() == ["reproduce"]
 
 

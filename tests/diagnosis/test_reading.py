@@ -14,6 +14,7 @@ import pytest
 import long_captures
 import program
 from prerequisites import require_tool
+from program import execute
 
 STALL = long_captures.capture("kernel-stall", ("kernel.frto", "0"), ("kernel.timestamps", "false"))
 
@@ -59,7 +60,7 @@ def test_the_same_capture_in_every_format_says_the_same(
 ) -> None:
     editcap = require_tool("editcap", "tshark")
     other = tmp_path / "other"
-    subprocess.run([editcap, *options, str(stall), str(other)], check=True, capture_output=True)
+    execute(editcap, *options, stall, other, check=True)
     expected = verdicts(found(str(stall)))
     assert len(expected) > 20
     assert verdicts(found(str(other))) == expected
@@ -69,7 +70,7 @@ def test_packets_cut_to_40_bytes_miss_nothing_and_mislead_no_verdict(
     stall: Path, tmp_path: Path
 ) -> None:
     editcap, cut = require_tool("editcap", "tshark"), tmp_path / "cut.pcapng"
-    subprocess.run([editcap, "-s", "40", str(stall), str(cut)], check=True, capture_output=True)
+    execute(editcap, "-s", "40", stall, cut, check=True)
     told, whole = verdicts(found(str(cut))), verdicts(found(str(stall)))
     assert [seq for seq, _ in told] == [seq for seq, _ in whole]
     pairs = zip(told, whole, strict=True)
@@ -79,7 +80,7 @@ def test_packets_cut_to_40_bytes_miss_nothing_and_mislead_no_verdict(
 def test_every_compression_gives_the_same_verdicts(stall: Path) -> None:
     expected = verdicts(found(str(stall)))
     zstd = require_tool("zstd", "zstd")
-    packed = subprocess.run([zstd, "-c", str(stall)], check=True, capture_output=True).stdout
+    packed = execute(zstd, "-c", stall, check=True, text=False).stdout
     for given in (STALL, gzip.compress(STALL), packed):
         assert verdicts(found("-", given=given)) == expected
 
@@ -89,12 +90,12 @@ def test_a_connection_captured_on_two_interfaces_is_one_connection(
 ) -> None:
     mergecap, both = require_tool("mergecap", "tshark"), tmp_path / "both.pcapng"
     merge = [mergecap, "-a", "-I", "none", "-w", str(both), str(stall), str(stall)]
-    subprocess.run(merge, check=True, capture_output=True)
+    execute(*merge, check=True)
     few = tmp_path / "few.pcapng"
     editcap = require_tool("editcap", "tshark")
     count = found(str(stall))["summary"]["packets"]
     assert count < 4096
-    subprocess.run([editcap, str(both), str(few)], check=True, capture_output=True)
+    execute(editcap, both, few, check=True)
     document = found(str(few))
     assert document["summary"]["connections"] == 1
     assert document["connections"][0]["captured_twice"] == count
@@ -105,7 +106,7 @@ def test_a_capture_that_begins_in_the_middle_has_the_same_verdicts(
     stall: Path, tmp_path: Path
 ) -> None:
     editcap, late = require_tool("editcap", "tshark"), tmp_path / "late.pcapng"
-    subprocess.run([editcap, str(stall), str(late), "1-100"], check=True, capture_output=True)
+    execute(editcap, stall, late, "1-100", check=True)
     document = found(str(late))
     assert document["connections"][0]["options"] is None
     assert verdicts(document) == verdicts(found(str(stall)))
@@ -117,7 +118,7 @@ def test_a_capture_of_one_direction_gives_no_wrong_verdict(
 ) -> None:
     tshark, half = require_tool("tshark", "tshark"), tmp_path / "half.pcapng"
     command = [tshark, "-n", "-r", str(stall), "-Y", direction, "-w", str(half)]
-    subprocess.run(command, check=True, capture_output=True)
+    execute(*command, check=True)
     document = found(str(half))
     assert document["connections"][0]["options"] is None
     seqs = {seq for seq, _ in verdicts(found(str(stall)))}

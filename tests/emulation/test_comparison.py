@@ -84,11 +84,13 @@ def test_a_transfer_without_disturbance_is_the_same_on_both() -> None:
         assert pair.kernel.time_s == pytest.approx(pair.engine.time_s, rel=0.2)
         assert pair.kernel.retransmissions == pair.engine.retransmissions == 0
     document = done.document()
-    assert document["verdict"] in {"agree", "differ", "divided", "undecidable"}
+    agrees = all(check.agrees for check in done.checks)
+    assert document["verdict"] == "undecidable" or (document["verdict"] == "agree") == agrees
     assert document["sender"] == "sack"
 
 
 def test_every_mapping_is_of_variants_that_there_are() -> None:
+    assert len(kernel.MAPPINGS) >= 5
     for name, mapping in kernel.MAPPINGS.items():
         (experiment,) = find([name])
         known = {variant.key for variant in experiment.variants}

@@ -21,6 +21,7 @@ import kernel_runs
 import program
 import rtolab
 from prerequisites import require_root, require_tool
+from program import execute
 from rtolab import _rtolab
 from rtolab.emulation import doubts
 from rtolab.run import find_scenario
@@ -91,7 +92,7 @@ def round_trips_s(output: str) -> list[float]:
 
 
 def namespaces(pid: int) -> list[str]:
-    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
+    listed = execute("ip", "netns", "list", check=True)
     return re.findall(rf"^rtolab-{pid}-\w+", listed.stdout, re.MULTILINE)
 
 
@@ -331,7 +332,7 @@ def test_a_missing_right_or_device_is_named_with_its_remedy(
 ) -> None:
     require_tool(without[0], "util-linux")
     command = [*without, *PROGRAM[:-1], *words]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    ran = execute(*command, timeout=60)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.startswith("rtolab: `emulate` ")
     assert says in ran.stderr

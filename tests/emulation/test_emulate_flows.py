@@ -15,9 +15,11 @@ import kernel_runs
 import program
 import rtolab
 from prerequisites import require_tool
+from program import execute, wait_for
 from rtolab.emulation import Variant, emulate
 
 SHORT = kernel_runs.SHORT
+pytestmark = pytest.mark.usefixtures("hosts")
 
 
 @pytest.fixture
@@ -30,7 +32,6 @@ def emulating(*arguments: str) -> subprocess.Popen[str]:
     return program.start("emulate", *arguments)
 
 
-@pytest.mark.usefixtures("hosts")
 def test_a_run_reports_the_settings_and_counters_of_its_kernels() -> None:
     variants = [Variant(), Variant("old", kernel_runs.RENO)]
     result = emulate("kernel-stall", set=SHORT, variants=variants)
@@ -70,7 +71,6 @@ def test_a_run_reports_the_settings_and_counters_of_its_kernels() -> None:
     assert max(windows["cwnd"].to_list()) > 10 * 1448
 
 
-@pytest.mark.usefixtures("hosts")
 def test_captures_of_both_sides_hold_the_same_connection(tmp_path: Path) -> None:
     tshark = require_tool("tshark", "tshark")
     files = emulate("kernel-stall", set=SHORT).write(tmp_path)
@@ -78,18 +78,14 @@ def test_captures_of_both_sides_hold_the_same_connection(tmp_path: Path) -> None
     assert len(captures) == 2
     for path in captures:
         fields = ["-T", "fields", "-e", "tcp.len", "-e", "tcp.flags"]
-        shown = subprocess.run(
-            [tshark, "-r", path, *fields], capture_output=True, text=True, check=True
-        )
+        shown = execute(tshark, "-r", path, *fields, check=True)
         rows = [[int(cell, 0) for cell in line.split()] for line in shown.stdout.splitlines()]
         assert sum(length for length, _ in rows) == 100_000
         # Every answer follows what it answers: SYN, SYN-ACK, ACK.
         assert [flags & 0x12 for _, flags in rows[:3]] == [0x02, 0x12, 0x10]
         # The kernel's own header: MSS, SACK permitted and timestamps first, as Linux has them.
         first = ["-c", "1", "-T", "fields", "-e", "tcp.options"]
-        shown = subprocess.run(
-            [tshark, "-r", path, *first], capture_output=True, text=True, check=True
-        )
+        shown = execute(tshark, "-r", path, *first, check=True)
         options = shown.stdout
         assert re.fullmatch(r"020405b40402080a[0-9a-f]{16}010303[0-9a-f]{2}\n", options)
 
@@ -131,7 +127,6 @@ delay = "20 ms"
 """
 
 
-@pytest.mark.usefixtures("hosts")
 def test_every_workload_is_played(tmp_path: Path) -> None:
     path = tmp_path / "workloads.toml"
     path.write_text(WORKLOADS)
@@ -153,7 +148,6 @@ def test_every_workload_is_played(tmp_path: Path) -> None:
     assert len(links) == 6
 
 
-@pytest.mark.usefixtures("hosts")
 def test_json_has_the_whole_report() -> None:
     set_ = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
     with emulating("kernel-stall", "--json", "--seed", "5", *set_) as process:
@@ -169,7 +163,6 @@ def test_json_has_the_whole_report() -> None:
     assert emulation["lateness"]["packets"] > 100
 
 
-@pytest.mark.usefixtures("hosts")
 def test_a_setting_that_the_kernel_refuses_ends_the_run() -> None:
     with pytest.raises(rtolab.EmulationError, match=r"congctl nosuch"):
         emulate("kernel-stall", set={"kernel.congestion": "nosuch"})
@@ -179,7 +172,6 @@ def test_a_setting_that_the_kernel_refuses_ends_the_run() -> None:
     assert errors.startswith("rtolab: `ip ")
 
 
-@pytest.mark.usefixtures("hosts")
 def test_a_run_killed_at_any_moment_leaves_nothing() -> None:
     # Half of them run a command, whose namespaces and children must go as well.
     marks = [f"98765{number:02}" for number in range(20)]
@@ -213,13 +205,10 @@ def leftovers(processes: list[subprocess.Popen[str]], marks: list[str]) -> list[
     return found + [" ".join(words) for words in command_lines().values() if ours & set(words)]
 
 
-@pytest.mark.usefixtures("hosts")
 def test_clean_removes_what_a_killed_guardian_left() -> None:
     marks = [f"98766{number:02}" for number in range(4)]
     processes = [emulating("kernel-stall", "--", "sleep", mark) for mark in marks]
-    deadline = time.monotonic() + 30
-    while len(sleeping(marks)) < len(marks) and time.monotonic() < deadline:
-        time.sleep(0.1)
+    wait_for(lambda: len(sleeping(marks)) == len(marks))
     for process in processes:
         for guardian in guardians(process.pid):
             os.kill(guardian, signal.SIGKILL)
@@ -255,7 +244,6 @@ def command_lines() -> dict[int, list[str]]:
     return found
 
 
-@pytest.mark.usefixtures("hosts")
 def test_clean_removes_what_other_runs_left() -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
@@ -269,7 +257,6 @@ def test_clean_removes_what_other_runs_left() -> None:
     assert not Path("/run/netns", name).exists()
 
 
-@pytest.mark.usefixtures("hosts")
 def test_kernels_retransmit_as_much_unneeded_data_as_recorded() -> None:
     # Counted in captures of Linux 6.18 with these settings, on other hosts and another link.
     result = kernel_runs.stalls().result(timeout=120)
@@ -286,7 +273,6 @@ def test_kernels_retransmit_as_much_unneeded_data_as_recorded() -> None:
     assert slow["elapsed_s"] == pytest.approx(38.65, abs=0.5)
 
 
-@pytest.mark.usefixtures("hosts")
 def test_the_timeouts_of_a_stall_are_spurious_and_some_kernels_see_it() -> None:
     result = kernel_runs.stalls().result(timeout=120)
     timeouts = result.timeouts.filter(pl.col("kind") == "timeout")

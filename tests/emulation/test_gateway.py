@@ -12,7 +12,7 @@ import pytest
 
 import program
 from gateway_fixtures import ENDS, V4, V6, ip, lab
-from program import PROGRAM
+from program import PROGRAM, execute
 
 
 @pytest.mark.usefixtures("hosts")
@@ -27,7 +27,7 @@ def test_without_ipv6_there_is_a_gateway_for_ipv4() -> None:
         def gateway(*options: str) -> subprocess.CompletedProcess[str]:
             where = ("--netns", client, "--route", "10.20.0.0/16", "--duration", "0.2")
             command = [*PROGRAM, "gateway", *where, *options]
-            return subprocess.run(command, capture_output=True, text=True, check=False)
+            return execute(*command)
 
         for options in ((), ("--route", "fd00:20::/64")):
             ran = gateway(*options)
@@ -45,7 +45,6 @@ def test_without_ipv6_there_is_a_gateway_for_ipv4() -> None:
         ip("netns", "delete", client)
 
 
-@pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("host", [V4, V6])
 def test_bytes_pass_both_ways_and_an_end_is_an_end(host: str) -> None:
     with lab("--sender", "sack+frto") as one:
@@ -65,7 +64,6 @@ def test_bytes_pass_both_ways_and_an_end_is_an_end(host: str) -> None:
     assert counts["cut"] == counts["damaged"] == counts["undelivered"] == 0
 
 
-@pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("option", [[], ["--answer-at-once"]])
 def test_refusals_and_resets_pass(option: list[str]) -> None:
     with lab(*option) as one:
@@ -82,7 +80,6 @@ def test_refusals_and_resets_pass(option: list[str]) -> None:
     assert [counts[name] for name in told] == [1, 1, 1, 0]
 
 
-@pytest.mark.usefixtures("hosts")
 def test_who_does_not_read_holds_up_who_sends() -> None:
     limits = ("--send-buffer", "200000", "--buffer", "100000")
     with lab(*limits) as one:
@@ -95,7 +92,6 @@ def test_who_does_not_read_holds_up_who_sends() -> None:
     assert one.counts["bytes_down"] == 20_000_000
 
 
-@pytest.mark.usefixtures("hosts")
 def test_a_client_that_is_gone_is_given_up() -> None:
     with lab("--give-up", "2") as one:
         one.run("deaf_reader", V4)
@@ -104,7 +100,6 @@ def test_a_client_that_is_gone_is_given_up() -> None:
     assert one.counts["timed_out"] == 1
 
 
-@pytest.mark.usefixtures("hosts")
 def test_an_idle_connection_is_reset() -> None:
     with lab("--idle", "1") as one:
         assert one.run("waits", V4) == "ConnectionResetError"
@@ -112,7 +107,6 @@ def test_an_idle_connection_is_reset() -> None:
     assert one.counts["idle"] == 1
 
 
-@pytest.mark.usefixtures("hosts")
 def test_many_connections_at_once() -> None:
     with lab() as one:
         assert one.run("many", V4, "200", "50000") == "200"
@@ -121,7 +115,6 @@ def test_many_connections_at_once() -> None:
     assert one.counts["bytes_down"] == 200 * 50_000
 
 
-@pytest.mark.usefixtures("hosts")
 def test_one_connection_too_many_is_refused_until_another_is_over() -> None:
     with lab("--max-connections", "5") as one:
         assert one.run("limited", V4, "6").split() == ["5", "ConnectionRefusedError", "again"]
@@ -130,7 +123,6 @@ def test_one_connection_too_many_is_refused_until_another_is_over() -> None:
     assert one.counts["most_connections"] == 5
 
 
-@pytest.mark.usefixtures("hosts")
 def test_who_is_not_answered_tries_again() -> None:
     with lab("--max-connections", "3", "--refuse-silently") as one:
         assert one.run("patient", V4, "3") == "in"
@@ -138,7 +130,6 @@ def test_who_is_not_answered_tries_again() -> None:
     assert one.counts["over_connections"] >= 1
 
 
-@pytest.mark.usefixtures("hosts")
 def test_what_memory_there_is_bounds_connections_too() -> None:
     # Half of 1 MB is promised: 16 KiB of window, the least, and as much for what comes back.
     with lab("--max-memory", "1", "--buffer", "65536") as one:
@@ -150,7 +141,6 @@ def test_what_memory_there_is_bounds_connections_too() -> None:
     assert one.counts["most_kept"] < 1_000_000
 
 
-@pytest.mark.usefixtures("hosts")
 def test_a_crowd_that_reads_slowly_leaves_room_to_others() -> None:
     # Their servers would have 500 MB kept for them.
     with lab("--max-memory", "20") as one:
@@ -160,7 +150,6 @@ def test_a_crowd_that_reads_slowly_leaves_room_to_others() -> None:
     assert 5_000_000 < one.counts["most_kept"] < 20_000_000
 
 
-@pytest.mark.usefixtures("hosts")
 def test_all_connections_can_be_carried_on_to_one_server() -> None:
     with lab("--to", f"[{V6}]:7000") as one:
         assert one.run("download", "10.20.77.7", "200000") == "equal"
@@ -168,7 +157,6 @@ def test_all_connections_can_be_carried_on_to_one_server() -> None:
     assert one.counts["closed"] == 1
 
 
-@pytest.mark.usefixtures("hosts")
 def test_a_flood_of_syns_leaves_connections_alone() -> None:
     with lab("--max-half-open", "100", "--answer-at-once") as one:
         told = one.run("flooded", V4, "4000")
@@ -179,7 +167,6 @@ def test_a_flood_of_syns_leaves_connections_alone() -> None:
     assert one.counts["established"] == 2
 
 
-@pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_resets_what_is_open_and_takes_the_device_down(number: int) -> None:
     with lab() as one:
@@ -193,15 +180,12 @@ def test_a_signal_resets_what_is_open_and_takes_the_device_down(number: int) -> 
         one.end(number)
         _, err = client.communicate(timeout=30)
         assert "ConnectionResetError" in err
-        devices = subprocess.run(
-            ["ip", "-n", one.client, "link"], capture_output=True, text=True, check=True
-        )
+        devices = execute("ip", "-n", one.client, "link", check=True)
         assert "rto0" not in devices.stdout
     assert one.counts["cut"] == 1
     assert one.gateway.returncode == (0 if number == signal.SIGINT else 128 + number)
 
 
-@pytest.mark.usefixtures("hosts")
 def test_a_capture_of_the_device_can_be_diagnosed(tmp_path: Path) -> None:
     capture = tmp_path / "gateway.pcapng"
     with lab("--pcap", str(capture)) as one:

@@ -3,12 +3,12 @@
 import importlib
 import json
 import os
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 from prerequisites import no_hosts, require_hosts
+from program import execute
 
 ROOT = Path(__file__).parents[2]
 UNNEEDED = Path(__file__).parents[1] / "captures" / "stall-3s-none-frto-off.sender.pcapng.gz"
@@ -37,9 +37,7 @@ def ran(folder: Path, text: str, *words: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-p", "rtolab.pytest_plugin", *words]
     command += ["-p", "no:cacheprovider", "test_project.py"]
     alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(
-        command, cwd=folder, env=alone, capture_output=True, text=True, check=False, timeout=300
-    )
+    done = execute(*command, cwd=folder, env=alone, timeout=300)
     return done.returncode, done.stdout + done.stderr
 
 

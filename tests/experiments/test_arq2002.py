@@ -1,11 +1,10 @@
 """Local retransmissions: the paper's experiments, on the simulator itself."""
 
-import tomllib
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
+from reproductions import failed, medians, set_in
 from rtolab import Error
 from rtolab.experiments import find
 from rtolab.experiments.arq2002 import EXPERIMENTS
@@ -26,15 +25,10 @@ from rtolab.experiments.arq2002.network import (
 from rtolab.experiments.arq2002.timer import EQUATION, FIG8, rto_before
 from rtolab.experiments.arq2002.tolerance import FIG11
 from rtolab.experiments.base import Experiment
-from rtolab.experiments.reproduce import Reproduction, reproduce
-from rtolab.run import shipped_scenarios
+from rtolab.experiments.reproduce import reproduce
 
 SIMULATED = [experiment for experiment in EXPERIMENTS if experiment.variants]
 SHORT = {"duration": "16 s", "measure.to": "16 s"}
-
-
-def failed(done: Reproduction) -> list[str]:
-    return [check.name for check in done.checks if check.verdict == "fail"]
 
 
 def only_at(experiment: Experiment, per: float) -> Experiment:
@@ -70,14 +64,12 @@ def test_variants_of_one_condition_run_in_one_setting(experiment: Experiment) ->
 
 @pytest.mark.parametrize("name", [LAN, WAN, LINK, UPLOAD])
 def test_a_scenario_says_what_is_assumed(name: str) -> None:
-    scenario = tomllib.loads(shipped_scenarios()[name].read_text(encoding="utf-8"))
-    for assumption in (a for a in SET if a.is_key):
-        found: Any = scenario
-        for key in assumption.name.split("."):
-            by_name = isinstance(found, list)
-            found = next(i for i in found if i["name"] == key) if by_name else found[key]
+    keys = {assumption.name: assumption.value for assumption in SET if assumption.is_key}
+    assert len(keys) > 3
+    for key, value in keys.items():
+        found = set_in(name, key)
         said = str(found).lower() if isinstance(found, bool) else str(found)
-        assert said == assumption.value, assumption.name
+        assert said == value, key
 
 
 @pytest.mark.parametrize("per", PERS)
@@ -119,7 +111,7 @@ def test_a_level_is_crossed_where_it_is_reached_from_below() -> None:
 
 def test_the_endpoints_behave_as_the_paper_says() -> None:
     done = reproduce(FIG7, runs=10, seed=1)
-    assert failed(done) == []
+    assert failed(done) == set()
 
 
 def swapped(experiment: Experiment) -> Experiment:
@@ -144,8 +136,8 @@ def timeouts_with(restart: str) -> float:
     far = (RENO.on(Setting(10, "arq", 100)),)
     claim = replace(CLAIM, variants=far, checks=(), figures=(), derive=None)
     done = reproduce(claim, runs=10, seed=1, assume={"tcp.rto.restart_on_retransmit": restart})
-    found = [row.measured for row in done.rows if row.metric.name == "timeouts_100"]
-    return sum(measured.median for measured in found if measured)
+    (found,) = medians(done, "timeouts_100").values()
+    return found
 
 
 def test_a_fast_retransmit_restarts_the_timer_as_in_ns_2() -> None:
@@ -154,12 +146,8 @@ def test_a_fast_retransmit_restarts_the_timer_as_in_ns_2() -> None:
 
 def test_d_sack_helps_where_it_is_reported() -> None:
     done = reproduce(only_at(FIG11, 1.0), runs=4, seed=1)
-    drop, arq, undoes = (
-        row.measured.median for row in done.rows if row.metric.name == "acked" and row.measured
-    )
+    drop, arq, undoes = medians(done, "acked").values()
     assert undoes > 1.3 * arq > 1.3 * drop
     mute = reproduce(only_at(FIG11, 1.0), runs=4, seed=1, assume={"receiver.sack": "false"})
-    medians = [
-        row.measured.median for row in mute.rows if row.metric.name == "acked" and row.measured
-    ]
-    assert medians[2] < 1.1 * medians[1]
+    _, arq, undoes = medians(mute, "acked").values()
+    assert undoes < 1.1 * arq

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reproductions import with_verdict
 from rtolab.experiments.base import Experiment, Variant
 from rtolab.experiments.dualrtt2004 import EXPERIMENTS, spikes
 from rtolab.experiments.dualrtt2004.detection import KEPT
-from rtolab.experiments.reproduce import Reproduction, reproduce
+from rtolab.experiments.reproduce import reproduce
 
 ALL = {experiment.id.split("/")[1]: experiment for experiment in EXPERIMENTS}
 TRACES = [experiment for experiment in EXPERIMENTS if experiment.is_trace]
@@ -44,10 +45,6 @@ def with_sender(experiment: Experiment, sender: str) -> Experiment:
 
     disguised = Disguised(sender, variant.label, set=variant.set)
     return replace(experiment, variants=(disguised,))
-
-
-def with_verdict(done: Reproduction, verdict: str) -> set[str]:
-    return {check.name for check in done.checks if check.verdict == verdict}
 
 
 @pytest.mark.parametrize("experiment", TRACES + ARITHMETIC, ids=lambda e: e.id)

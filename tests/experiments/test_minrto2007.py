@@ -4,21 +4,18 @@ from dataclasses import replace
 
 import pytest
 
+from reproductions import failed
 from rtolab.experiments import minrto2007
 from rtolab.experiments.base import Experiment
 from rtolab.experiments.minrto2007.causes import DELAYED, causes
 from rtolab.experiments.minrto2007.setup import LINUX, MECHANISM, RESYNC
 from rtolab.experiments.minrto2007.steps import trains
-from rtolab.experiments.reproduce import Reproduction, reproduce
+from rtolab.experiments.reproduce import reproduce
 
 ALL = {experiment.id.split("/")[1]: experiment for experiment in minrto2007.EXPERIMENTS}
 TRACES = [e for e in minrto2007.EXPERIMENTS if e.is_trace and e.id != "minrto2007/concl"]
 STATISTICS = [e for e in minrto2007.EXPERIMENTS if e.variants and not e.is_trace]
 SHORT = {"duration": "1 s"}
-
-
-def failed(done: Reproduction) -> set[str]:
-    return {check.name for check in done.checks if check.verdict == "fail"}
 
 
 def swapped(experiment: Experiment, sender: str, by: str) -> Experiment:
@@ -55,13 +52,16 @@ def test_every_variant_runs(experiment: Experiment) -> None:
 def test_other_choices_are_accepted(experiment: Experiment) -> None:
     first = replace(experiment, variants=experiment.variants[:1], checks=(), derive=None)
     for alternative in experiment.alternatives:
-        reproduce(first, runs=1, seed=1, assume=SHORT | dict(alternative.set))
+        done = reproduce(first, runs=1, seed=1, assume=SHORT | dict(alternative.set))
+        assumed = {assumption.name: assumption.value for assumption in done.assumptions}
+        assert assumed.items() >= dict(alternative.set).items()
 
 
 def test_what_fails_is_explained() -> None:
-    for experiment in (ALL["table2"], ALL["concl"]):
-        for check in reproduce(experiment, runs=1, seed=1).checks:
-            assert check.verdict != "fail" or check.why, check.name
+    done = [reproduce(ALL[name], runs=1, seed=1) for name in ("table2", "concl")]
+    fails = [check for each in done for check in each.checks if check.verdict == "fail"]
+    assert fails
+    assert all(check.why for check in fails), fails
 
 
 def test_no_floor_gains_more_than_the_mechanism() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from prerequisites import small_disk
-from program import SCRATCH, environment, shell, start
+from program import SCRATCH, environment, shell, start, wait_for
 from rtolab import run
 
 ENDLESS = """
@@ -100,13 +100,6 @@ def is_at_work(process: subprocess.Popen[str]) -> bool:
     """Has it begun its work? Loading takes less processor time than this."""
     ticks = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11]
     return int(ticks) > os.sysconf("SC_CLK_TCK") * 1.5
-
-
-def wait_for(what: Callable[[], bool], within_s: float = 60) -> None:
-    until = time.monotonic() + within_s
-    while not what():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 @contextmanager

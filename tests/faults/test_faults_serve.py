@@ -83,7 +83,6 @@ def test_a_gateway_that_finds_no_descriptors_does_not_begin(most: int) -> None:
     assert "too many open files" in said_in_words(ended).lower()
 
 
-@pytest.mark.usefixtures("hosts")
 def test_a_gateway_that_runs_out_of_descriptors_goes_on_when_there_are_some() -> None:
     with lab() as one:
         assert one.run("download", V4, "1000") == "equal"

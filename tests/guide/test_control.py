@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from blocks import Block, blocks
 from prerequisites import require_tool
+from program import execute
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "control.md"
@@ -51,14 +51,8 @@ def test_the_page_adds_a_congestion_control(checkout: Path) -> None:
         ["test", "-p", "rtolab-tcp", "--test", "scalable"],
         ["check", "-p", "rtolab-scenario"],
     ):
-        done = subprocess.run(
-            [cargo, *words, "--offline", "--quiet"],
-            cwd=checkout,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
+        done = execute(
+            cargo, *words, "--offline", "--quiet", cwd=checkout, env=environment, timeout=600
         )
         assert done.returncode == 0, done.stdout + done.stderr
 

@@ -4,7 +4,6 @@ import contextlib
 import io
 import os
 import shutil
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import pytest
 
 import rtolab
 from blocks import REASONS, RUNS, Block, blocks, indented, matches
+from program import execute
 from rtolab import sweep
 
 ROOT = Path(__file__).parents[2]
@@ -48,17 +48,10 @@ class Session:
                 return self.toml(block)
 
     def sh(self, block: Block) -> str:
-        done = subprocess.run(
-            ["bash", "-e", "-u", "-o", "pipefail", "-c", block.text],
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
+        bash = ("bash", "-e", "-u", "-o", "pipefail", "-c", block.text)
+        done = execute(*bash, cwd=self.folder, env=self.environment, timeout=100)
         assert done.returncode == block.status, f"{block.place}: {done.stdout}{done.stderr}"
-        return done.stdout
+        return str(done.stdout)
 
     def python(self, block: Block) -> str:
         if block.title:

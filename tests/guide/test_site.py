@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from browser_fixtures import looking
+from program import execute
 from rtolab import _rtolab
 
 ROOT = Path(__file__).parents[2]
@@ -44,21 +44,17 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
-        cwd=ROOT,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    build = (sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder)
+    done = execute(*build, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return folder
 
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Page]:
-    return {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
+    found = {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
+    assert len(found) > 30
+    return found
 
 
 def test_no_link_is_dead(site: Path, pages: dict[Path, Page]) -> None:
@@ -136,7 +132,9 @@ def test_the_reference_has_all_that_there_is(site: Path) -> None:
         assert f"<code>{policy['name']}</code>" in senders
     for detector in _rtolab.detectors():
         assert f"<code>{detector['name']}</code>" in detectors
-    for key in re.findall(r'"(\w+)": \{\s*"(?:\$ref|description|type)', _rtolab.schema()):
+    keys = re.findall(r'"(\w+)": \{\s*"(?:\$ref|description|type)', _rtolab.schema())
+    assert len(keys) > 100
+    for key in keys:
         assert f"<code>{key}</code>" in scenario, key
     assert "--prototype FILE.py:CLASS" in text("cli")
     assert "verdict_at_s" in text("tables")

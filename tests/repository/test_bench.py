@@ -10,19 +10,14 @@ import pytest
 from counted import misses, totals
 from parts import Part, read_parts, said_of_parts
 from prerequisites import lack, require_tool
+from program import execute
 
 BENCHES = Path(__file__).parents[2] / "benches"
 RUN_FIGURES = {"set_up_s", "run_s", "packets", "packets_per_s", "memory_mb", "events"}
 
 
 def bench(*options: str, path: str = os.environ["PATH"]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [BENCHES / "run", "--quick", "--json", *options],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return execute(BENCHES / "run", "--quick", "--json", *options, env={**os.environ, "PATH": path})
 
 
 def document_of(ran: subprocess.CompletedProcess[str]) -> dict[str, Any]:

@@ -20,5 +20,5 @@ def ids_of_tests() -> set[str]:
 def test_every_case_is_listed_and_tested() -> None:
     page = (ROOT / "docs" / "cases.md").read_text(encoding="utf-8")
     listed = re.findall(r"^- \*\*(T-[A-Z0-9]+-\w+)\*\*", page, re.MULTILINE)
-    assert len(listed) == len(set(listed))
+    assert len(listed) == len(set(listed)) > 100
     assert set(listed) == ids_of_tests()

@@ -1,7 +1,6 @@
 """What is loaded before anything is done: little, so that it is done soon."""
 
 import ast
-import subprocess
 import sys
 import time
 from collections.abc import Container, Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import rtolab
+from program import execute
 
 SLOW = {"altair", "asyncio", "distributed", "numpy", "polars", "starlette", "vl_convert"}
 """Modules that take longer to load than all of what is loaded here."""
@@ -28,9 +28,7 @@ LOADED = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modu
     ids=["import", "command line", "help"],
 )  # fmt: skip
 def test_nothing_slow_is_loaded(what: str, also: set[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", f"{what}\n{LOADED}"], capture_output=True, text=True, check=True
-    )
+    done = execute(sys.executable, "-c", f"{what}\n{LOADED}", check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "rtolab" in loaded
     assert not loaded & (SLOW | also)
@@ -42,7 +40,7 @@ def test_it_is_there_at_once(arguments: tuple[str, ...]) -> None:
     times = []
     for _ in range(5):
         began = time.monotonic()
-        subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
+        execute(sys.executable, *arguments, check=True)
         times.append(time.monotonic() - began)
     assert min(times) < 2.0
 

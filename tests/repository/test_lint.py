@@ -1,6 +1,5 @@
 """Each check of `make lint` fails on a file that is wrong, and on no other."""
 
-import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -8,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from program import execute
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -102,6 +103,6 @@ def test_a_misspelling_a_wide_line_and_a_wrong_type_are_found(
     words = [str(BIN / tool), *(settings.get(option, option) for option in options), str(file)]
     for text, is_right in zip(texts, (True, False), strict=True):
         file.write_text(text)
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = execute(*words, cwd=tmp_path)
         assert (done.returncode == 0) == is_right, done.stdout + done.stderr
         assert (fault in done.stdout) != is_right, done.stdout + done.stderr

@@ -11,6 +11,7 @@ import pytest
 
 import rtolab
 from prerequisites import lack
+from program import execute
 
 HERE = Path(__file__).parents[1]
 SCRIPTS = sorted((HERE / "packetdrill").glob("*.pkt"))
@@ -29,9 +30,7 @@ def packetdrill(*variables: str) -> subprocess.CompletedProcess[str]:
         # No distribution packages it, so that CI does without.
         lack("PACKETDRILL names no binary of github.com/google/packetdrill", ci_has_it=False)
     make = ["make", "--silent", "packetdrill", f"PACKETDRILL={tool}", *variables]
-    return subprocess.run(
-        make, check=False, cwd=HERE.parent, capture_output=True, text=True, timeout=600
-    )
+    return execute(*make, cwd=HERE.parent, timeout=600)
 
 
 def test_our_scripts_pass_on_the_engine() -> None:

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pytest
 
 import rtolab
-from prerequisites import require_tool
 from rtolab import _rtolab
 from rtolab.result import TABLES
 
@@ -214,37 +213,6 @@ def test_the_schema_is_one_of_json() -> None:
     schema = json.loads(rtolab.schema())
     assert "json-schema.org" in schema["$schema"]
     assert {"title", "duration", "link", "flow"} <= schema["properties"].keys()
-
-
-@pytest.mark.parametrize("place", ["sender", "receiver"])
-def test_a_capture_agrees_with_the_table(scenario: Path, tmp_path: Path, place: str) -> None:
-    tshark = require_tool("tshark", "tshark")
-    outcome = _rtolab.simulate(scenario, senders=["newreno", "sack"], seeds=[1, 2], trace=True)
-    file = tmp_path / "run.pcapng"
-    file.write_bytes(outcome.pcapng(3, place))
-    command = [tshark, "-r", str(file), "-o", "tcp.check_checksum:TRUE", "-T", "fields"]
-    fields = [
-        "frame.time_relative",
-        "tcp.seq",
-        "tcp.len",
-        "tcp.window_size",
-        "tcp.options.sack.count",
-    ]
-    for field in [*fields, "tcp.checksum.status", "_ws.malformed"]:
-        command += ["-e", field]
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    packets = [line.split("\t") for line in output.splitlines()]
-
-    rows = pl.DataFrame(outcome.table("segments")).filter(run=3, place=place)
-    assert rows.height == len(packets) > 40
-    blocks = sum(pl.col(f"sack_{number}_start").is_not_null() for number in range(1, 5))
-    seen = rows.select(
-        pl.col("at_s") - pl.col("at_s").first(), "seq", "len", "window", blocks=blocks
-    )
-    for packet, row in zip(packets, seen.rows(), strict=True):
-        assert float(packet[0]) == pytest.approx(row[0], abs=2e-9)
-        assert [int(number or 0) for number in packet[1:5]] == list(row[1:])
-        assert packet[5:] == ["1", ""]
 
 
 def test_a_capture_that_cannot_be_says_why(scenario: Path) -> None:

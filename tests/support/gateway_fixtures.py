@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from program import PROGRAM
+from prerequisites import require_hosts
+from program import PROGRAM, execute
 
 ENDS = [sys.executable, str(Path(__file__).with_name("gateway_ends.py"))]
 V4, V6 = "10.20.0.1", "fd00:20::1"
@@ -31,13 +32,8 @@ class Lab:
 
     def run(self, *arguments: str, timeout: float = 60) -> str:
         """What a client prints."""
-        return subprocess.run(
-            ["ip", "netns", "exec", self.client, *ENDS, *arguments],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=timeout,
-        ).stdout.strip()
+        client = ("ip", "netns", "exec", self.client, *ENDS, *arguments)
+        return str(execute(*client, check=True, timeout=timeout).stdout.strip())
 
     def end(self, number: int = signal.SIGINT) -> None:
         """End the gateway; its counts are there then, and what the server said."""
@@ -55,6 +51,8 @@ def ip(*arguments: str) -> None:
 
 @contextmanager
 def lab(*options: str) -> Iterator[Lab]:
+    """A gateway with these options, on a machine that can emulate hosts."""
+    require_hosts()
     client, server = (f"rtogate-{os.getpid()}-{end}" for end in ("client", "server"))
     ip("netns", "add", client)
     ip("netns", "add", server)

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 import labelled_captures
+from program import execute
 from rtolab.diagnosis import diagnose
 
 MARKS = (
@@ -24,7 +24,7 @@ def tshark(file: Path) -> dict[int, bool]:
     fields = [part for field in ("frame.number", SPURIOUS) for part in ("-e", field)]
     marked = f"tcp.len > 0 && ({' || '.join(MARKS)})"
     command = ["tshark", "-n", "-r", str(file), "-Y", marked, "-T", "fields", *fields]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = execute(*command, check=True)
     rows = (line.split("\t") for line in done.stdout.splitlines())
     return {int(number): bool(spurious) for number, spurious in rows}
 
@@ -32,7 +32,7 @@ def tshark(file: Path) -> dict[int, bool]:
 def tcptrace(file: Path) -> int:
     """How many segments it calls retransmissions of data; it never says whether unneeded."""
     command = ["tcptrace", "-l", "-n", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = execute(*command, check=True)
     return sum(int(n) for n in re.findall(r"rexmt data pkts:\s+(\d+)", done.stdout))
 
 

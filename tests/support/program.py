@@ -1,23 +1,19 @@
 """rtolab as users have it: as a process of its own, or its command line in this one."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from rtolab import cli
-
-if TYPE_CHECKING:
-    Popen = subprocess.Popen[Any]
 
 PROGRAM = [sys.executable, "-m", "rtolab.cli"]
 SCRATCH = tempfile.mkdtemp(prefix="rtolab-tests-")
@@ -30,24 +26,38 @@ def environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": SCRATCH}
 
 
-def start(*arguments: str | Path, within: Sequence[str] = (), **how: Any) -> Popen:
+def start(*arguments: str | Path, within: Sequence[str] = (), **how: Any) -> subprocess.Popen[Any]:
     """The program as a process, `within` another one if that is given; its output through pipes."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
     how = {"text": True, "env": environment(), **pipes, **how}
     return subprocess.Popen([*within, *PROGRAM, *map(str, arguments)], **how)
 
 
+def execute(*words: str | Path, **how: Any) -> subprocess.CompletedProcess[Any]:
+    """Any command, to its end; its output as text."""
+    how = {"capture_output": True, "text": True, "check": False} | how
+    return subprocess.run([str(word) for word in words], **how)  # noqa: PLW1510
+
+
 def run(*arguments: str | Path, **how: Any) -> subprocess.CompletedProcess[Any]:
     """The program as a process, to its end."""
-    how = {"capture_output": True, "text": True, "check": False} | how
-    return subprocess.run([*PROGRAM, *map(str, arguments)], **how)  # noqa: PLW1510
+    return execute(*PROGRAM, *arguments, **how)
 
 
 def shell(command: str) -> subprocess.CompletedProcess[str]:
     """A line of bash, in which the first `rtolab` is the program."""
     python = f'"{sys.executable}" -m rtolab.cli'
-    line = ["bash", "-c", command.replace("rtolab", python, 1)]
-    return subprocess.run(line, capture_output=True, text=True, check=False, env=environment())
+    return execute("bash", "-c", command.replace("rtolab", python, 1), env=environment())
+
+
+def wait_for(
+    holds: Callable[[], bool], process: subprocess.Popen[Any] | None = None, within_s: float = 60
+) -> None:
+    """Waits until it holds, or the process ends."""
+    until = time.monotonic() + within_s
+    while not holds() and (process is None or process.poll() is None):
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:

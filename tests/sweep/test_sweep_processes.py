@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from prerequisites import lack, small_disk
-from program import environment, start
+from program import environment, start, wait_for
 from rtolab import Error, sweep
 from rtolab.sweep.status import status
 from sweep_runs import call, command, files, run, write
@@ -54,14 +54,6 @@ def identities(out: Path) -> dict[str, tuple[int, int]]:
 def finished(out: Path) -> int:
     """How many chunks are finished; much cheaper than what they are."""
     return len(os.listdir(out / "chunks")) if (out / "chunks").exists() else 0  # noqa: PTH208
-
-
-def wait_for(what: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
-    """Until it is so, or the process ends."""
-    until = time.monotonic() + 60
-    while not what() and (process is None or process.poll() is None):
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def wait_for_more(out: Path, than: int, process: subprocess.Popen[str]) -> None:
