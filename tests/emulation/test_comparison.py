@@ -28,7 +28,7 @@ def checks(engine: list[Transfer], kernel: list[Transfer]) -> dict[str, Agreemen
     return {check.name: check for check in _checks([Pair(1, *pair) for pair in both])}
 
 
-def test_medians_may_differ_by_little() -> None:
+def test_small_differences_of_medians_agree() -> None:
     kernel = [transfer(10.0), transfer(11.0, 5), transfer(30.0, 50)]
     close = [transfer(10.9, 6), transfer(11.5, 7), transfer(99.0, 90)]
     found = checks(close, kernel)
@@ -43,7 +43,7 @@ def test_medians_may_differ_by_little() -> None:
     assert found["timeouts"].agrees
 
 
-def test_a_kernel_that_differs_from_itself_is_told_from_one_that_differs() -> None:
+def test_a_kernel_that_varies_between_runs_is_divided_and_does_not_differ() -> None:
     alike, other = transfer(10.0, 30), transfer(13.0, 50)
 
     def judged(engine: list[Transfer], kernel: list[Transfer]) -> tuple[str, bool]:
@@ -64,14 +64,14 @@ def test_a_kernel_that_differs_from_itself_is_told_from_one_that_differs() -> No
     assert judged(different, [alike, other, other]) == ("differ", False)
 
 
-def test_the_cell_of_a_kernel_that_differs_from_itself_has_its_runs() -> None:
+def test_the_cell_of_a_divided_kernel_shows_the_range_of_its_runs() -> None:
     kernel = [transfer(10.0), transfer(13.0), transfer(13.0)]
     found = checks([transfer(10.0)] * 3, kernel)
     assert agreement.both(found["time_s"]) == "**10.00, 13.00** (10.00 to 13.00)"
     assert agreement.both(found["timeouts"]) == "0, 0"
 
 
-def test_what_does_not_end_on_one_side_only_differs() -> None:
+def test_a_transfer_that_ends_on_one_side_only_differs() -> None:
     assert checks([transfer(None)], [transfer(None)])["time_s"].agrees
     assert not checks([transfer(None)], [transfer(1.0)])["time_s"].agrees
 
@@ -89,7 +89,7 @@ def test_a_transfer_without_disturbance_is_the_same_on_both() -> None:
     assert document["sender"] == "sack"
 
 
-def test_every_mapping_is_of_variants_that_there_are() -> None:
+def test_every_mapping_is_of_existing_variants() -> None:
     assert len(kernel.MAPPINGS) >= 5
     for name, mapping in kernel.MAPPINGS.items():
         (experiment,) = find([name])
@@ -135,7 +135,7 @@ def test_a_row_has_both_medians_and_shows_what_differs() -> None:
     assert agreement.both(ended[0]) == "**none, none**"
 
 
-def test_what_is_compared_has_names_of_its_own_and_scenarios_that_there_are() -> None:
+def test_every_case_has_its_own_name_and_an_existing_scenario() -> None:
     names = [case.name for case in agreement.CASES]
     assert len(set(names)) == len(names) >= 12
     assert {case.scenario for case in agreement.CASES} <= set(shipped_scenarios())

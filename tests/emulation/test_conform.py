@@ -1,4 +1,4 @@
-"""Stacks scored on scenarios. One test needs Linux, root, /dev/net/tun and ip."""
+"""Stacks scored on scenarios. Some tests need Linux, root and /dev/net/tun."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Real clients and servers on both sides of a gateway. Needs Linux, root, /dev/net/tun, ip."""
+"""Real clients and servers on both sides of a gateway. Needs Linux, root and /dev/net/tun."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def test_without_ipv6_there_is_a_gateway_for_ipv4() -> None:
             assert ran.returncode == 0, ran.stderr
             said = f"rtolab: gateway on rto0 in {client}, for IPv4 alone: IPv6 is disabled there"
             assert ran.stderr == f"{said}; Ctrl-C ends it\n"
-        # What is asked for is there.
+        # An explicit address is honoured.
         ran = gateway("--address", "10.9.0.1/24")
         assert ran.stderr == f"rtolab: gateway on rto0 in {client}; Ctrl-C ends it\n"
         ran = gateway("--address", "10.9.0.1/24", "--address", "fd00:9::1/64")
@@ -46,12 +46,12 @@ def test_without_ipv6_there_is_a_gateway_for_ipv4() -> None:
 
 
 @pytest.mark.parametrize("host", [V4, V6])
-def test_bytes_pass_both_ways_and_an_end_is_an_end(host: str) -> None:
+def test_bytes_and_half_closes_pass_in_both_directions(host: str) -> None:
     with lab("--sender", "sack+frto") as one:
         assert one.run("download", host, "1000000") == "equal"
-        # The client's end arrives, and the answer behind it.
+        # The client's FIN arrives, and then the answer.
         assert one.run("upload", host, "1000000") == "equal"
-        # The server's end arrives, and what the client sends behind it.
+        # The server's FIN arrives, and then the data that the client still sends.
         sent = one.run("late_upload", host, "300000")
         time.sleep(0.5)
         one.end()
@@ -67,7 +67,7 @@ def test_bytes_pass_both_ways_and_an_end_is_an_end(host: str) -> None:
 @pytest.mark.parametrize("option", [[], ["--answer-at-once"]])
 def test_refusals_and_resets_pass(option: list[str]) -> None:
     with lab(*option) as one:
-        # The SYN is answered as the server answers, or it was answered before that.
+        # The SYN waits for the server's answer, unless it is answered at once.
         error = "ConnectionResetError" if option else "ConnectionRefusedError"
         assert one.run("refused", V4) == error
         assert one.run("is_reset", V4) == "ConnectionResetError"
@@ -80,19 +80,18 @@ def test_refusals_and_resets_pass(option: list[str]) -> None:
     assert [counts[name] for name in told] == [1, 1, 1, 0]
 
 
-def test_who_does_not_read_holds_up_who_sends() -> None:
+def test_a_slow_reader_holds_up_the_sender() -> None:
     limits = ("--send-buffer", "200000", "--buffer", "100000")
     with lab(*limits) as one:
         assert one.run("slow_reader", V4, "20000000") == "equal"
-        # The server takes nothing: what is under way is what its kernel, the gateway and the
-        # client's kernel keep, of 128 MB.
+        # The server reads nothing: of 128 MB, only what kernels and gateway buffer is sent.
         assert int(one.run("pushes", V4)) < 40_000_000
         one.end()
     assert 100_000 <= one.counts["most_kept"] <= 300_000
     assert one.counts["bytes_down"] == 20_000_000
 
 
-def test_a_client_that_is_gone_is_given_up() -> None:
+def test_a_vanished_client_is_given_up() -> None:
     with lab("--give-up", "2") as one:
         one.run("deaf_reader", V4)
         time.sleep(4)
@@ -123,14 +122,14 @@ def test_one_connection_too_many_is_refused_until_another_is_over() -> None:
     assert one.counts["most_connections"] == 5
 
 
-def test_who_is_not_answered_tries_again() -> None:
+def test_a_client_that_is_not_answered_tries_again() -> None:
     with lab("--max-connections", "3", "--refuse-silently") as one:
         assert one.run("patient", V4, "3") == "in"
         one.end()
     assert one.counts["over_connections"] >= 1
 
 
-def test_what_memory_there_is_bounds_connections_too() -> None:
+def test_memory_bounds_the_number_of_connections() -> None:
     # Half of 1 MB is promised: 16 KiB of window, the least, and as much for what comes back.
     with lab("--max-memory", "1", "--buffer", "65536") as one:
         assert one.run("limited", V4, "20").split() == ["15", "ConnectionRefusedError", "again"]
@@ -141,8 +140,8 @@ def test_what_memory_there_is_bounds_connections_too() -> None:
     assert one.counts["most_kept"] < 1_000_000
 
 
-def test_a_crowd_that_reads_slowly_leaves_room_to_others() -> None:
-    # Their servers would have 500 MB kept for them.
+def test_slow_readers_leave_room_for_others() -> None:
+    # Unbounded, the gateway would buffer 500 MB for them.
     with lab("--max-memory", "20") as one:
         assert one.run("crowd", V4, "100").split() == ["equal", "100"]
         one.end()
@@ -150,14 +149,14 @@ def test_a_crowd_that_reads_slowly_leaves_room_to_others() -> None:
     assert 5_000_000 < one.counts["most_kept"] < 20_000_000
 
 
-def test_all_connections_can_be_carried_on_to_one_server() -> None:
+def test_all_connections_can_be_forwarded_to_one_server() -> None:
     with lab("--to", f"[{V6}]:7000") as one:
         assert one.run("download", "10.20.77.7", "200000") == "equal"
         one.end()
     assert one.counts["closed"] == 1
 
 
-def test_a_flood_of_syns_leaves_connections_alone() -> None:
+def test_a_syn_flood_does_not_disturb_connections() -> None:
     with lab("--max-half-open", "100", "--answer-at-once") as one:
         told = one.run("flooded", V4, "4000")
         one.end()
@@ -196,8 +195,7 @@ def test_a_capture_of_the_device_can_be_diagnosed(tmp_path: Path) -> None:
     assert re.search(r'"10\.20\.0\.1', ran.stdout), document
 
 
-def test_what_is_missing_is_told_in_one_sentence() -> None:
-    """Without rights, and with settings that cannot be."""
+def test_wrong_settings_are_refused_in_words() -> None:
     wrong = {
         ("--device", "a b"): "is no name for a device",
         ("--mtu", "600"): "too small",

@@ -1,4 +1,4 @@
-"""What other projects' tests have of rtolab. One test needs Linux, root, /dev/net/tun and ip."""
+"""The pytest plugin for other projects. One test needs Linux, root and /dev/net/tun."""
 
 import importlib
 import json
@@ -41,19 +41,19 @@ def ran(folder: Path, text: str, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_pytest_is_told_of_it() -> None:
+def test_the_plugin_is_registered_with_pytest() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     importlib.import_module(project["entry-points"]["pytest11"]["rtolab"])
 
 
-def test_captures_are_searched_for_what_was_in_vain(tmp_path: Path) -> None:
+def test_unneeded_retransmissions_of_a_capture_fail_a_test(tmp_path: Path) -> None:
     code, output = ran(tmp_path, DIAGNOSES)
     assert (code, "1 failed, 1 passed" in output) == (1, True), output
     assert "unneeded retransmissions; at most 0 allowed" in output
     assert "frame " in output
 
 
-def test_a_stack_is_compared_with_what_is_stored(tmp_path: Path) -> None:
+def test_a_stack_is_compared_with_its_stored_scores(tmp_path: Path) -> None:
     code, output = ran(tmp_path, SCORES, "--rtolab-store")
     if no_hosts():
         assert "1 skipped" in output

@@ -21,7 +21,7 @@ def bench(*options: str, path: str = os.environ["PATH"]) -> subprocess.Completed
 
 
 def document_of(ran: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    # One round on a busy machine may find us slower, which is no defect.
+    # In one round on a busy machine rtolab may be slower, which is no defect.
     assert ran.returncode in (0, 1), ran.stderr
     document: dict[str, Any] = json.loads(ran.stdout)
     return document
@@ -61,7 +61,7 @@ def test_every_case_is_measured(measured: dict[str, Any]) -> None:
         assert 1 < run["events"] / run["packets"] < 5
 
 
-def test_an_event_queue_alone_does_as_many_events(measured: dict[str, Any]) -> None:
+def test_the_event_queue_is_measured_alone_with_as_many_events(measured: dict[str, Any]) -> None:
     fifty = measured["cases"]["b"]
     assert measured["queue"]["events"] == fifty["events"]
     assert measured["queues_a_run"] == pytest.approx(
@@ -85,7 +85,7 @@ def test_the_tables_of_the_report_are_timed(measured: dict[str, Any]) -> None:
     assert all(wall > 0 for wall in tables["wall_s"].values())
 
 
-def test_parts_are_read_as_criterion_leaves_them(tmp_path: Path) -> None:
+def test_parts_are_read_from_the_files_of_criterion(tmp_path: Path) -> None:
     left = tmp_path / "tcp" / "a window of segments" / "new"
     left.mkdir(parents=True)
     benchmark = {"full_id": "tcp/a window of segments", "throughput": {"Elements": 64}}
@@ -98,13 +98,13 @@ def test_parts_are_read_as_criterion_leaves_them(tmp_path: Path) -> None:
     assert "150.0   100.0 to 200.0" in said_of_parts(read_parts(tmp_path))
 
 
-def test_instructions_and_misses_are_read_as_callgrind_leaves_them() -> None:
+def test_instructions_and_misses_are_read_from_the_file_of_callgrind() -> None:
     counts = totals("events: Ir D1mr D1mw DLmr DLmw\nfn=(1)\n7 1 2\nsummary: 900 30 4 2 1\n")
     assert counts["Ir"] == 900
     assert (misses(counts, "1"), misses(counts, "L")) == (34, 3)
 
 
-def test_ns2_delivers_the_packets_that_we_deliver(compared: dict[str, Any]) -> None:
+def test_ns2_delivers_as_many_packets_as_rtolab(compared: dict[str, Any]) -> None:
     require_tool("ns", "ns2")
     assert [case["case"] for case in compared["cases"]] == ["a", "b"]
     for case in compared["cases"]:
@@ -127,7 +127,7 @@ def test_ns3_delivers_the_packets_that_its_shorter_time_allows(compared: dict[st
         assert 0.75 * rate * seconds < ns3["packets"] < rate * seconds
 
 
-def test_without_peers_we_run_alone_and_their_packages_are_named(no_peers: Path) -> None:
+def test_without_peers_only_rtolab_runs_and_their_packages_are_named(no_peers: Path) -> None:
     ran = bench("--peers", path=str(no_peers))
     assert ran.returncode == 0
     assert "sudo apt-get install ns2\n" in ran.stderr
@@ -147,8 +147,8 @@ def test_without_its_headers_ns3_is_named_alone(no_peers: Path) -> None:
         assert set(case["peers"]) == {"ns-2, Calendar", "ns-2, Splay"}
 
 
-def test_ns3_simulates_as_long_as_it_is_told_and_never_longer(no_peers: Path) -> None:
-    # A compiler whose programs print, for packets, how long they were told to simulate.
+def test_ns3_simulates_as_long_as_asked_and_never_longer(no_peers: Path) -> None:
+    # A compiler whose programs print the duration of the simulation as their packets.
     write_program(
         no_peers / "ns-3",
         "for word; do case $word in --seconds=*) seconds=${word#*=}; esac; done\n"

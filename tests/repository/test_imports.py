@@ -1,4 +1,4 @@
-"""What is loaded before anything is done: little, so that it is done soon."""
+"""What is imported at the start is little, so that commands start quickly."""
 
 import ast
 import sys
@@ -13,7 +13,7 @@ import rtolab
 from program import execute
 
 SLOW = {"altair", "asyncio", "distributed", "numpy", "polars", "starlette", "vl_convert"}
-"""Modules that take longer to load than all of what is loaded here."""
+"""Modules that take longer to import than everything else."""
 LOADED = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 
 
@@ -27,7 +27,7 @@ LOADED = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modu
     ],
     ids=["import", "command line", "help"],
 )  # fmt: skip
-def test_nothing_slow_is_loaded(what: str, also: set[str]) -> None:
+def test_no_slow_module_is_imported(what: str, also: set[str]) -> None:
     done = execute(sys.executable, "-c", f"{what}\n{LOADED}", check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "rtolab" in loaded
@@ -35,7 +35,7 @@ def test_nothing_slow_is_loaded(what: str, also: set[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("-c", "import rtolab"), ("-m", "rtolab.cli", "--help")])
-def test_it_is_there_at_once(arguments: tuple[str, ...]) -> None:
+def test_it_starts_quickly(arguments: tuple[str, ...]) -> None:
     # 40 and 200 ms of a processor; the bound is for a busy machine.
     times = []
     for _ in range(5):
@@ -60,7 +60,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def imported(path: Path, modules: Container[str]) -> Iterator[str]:
-    """Modules of the package that a file imports anywhere, but for those only types need."""
+    """The modules of the package that a file imports anywhere, except those only for types."""
     todo: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while todo:
         match todo.pop():

@@ -24,7 +24,7 @@ def pinned() -> dict[str, str]:
 
 
 def installed() -> dict[str, str]:
-    """Of all that rtolab with its extras leads to and that is there: the versions."""
+    """The installed versions of rtolab's dependencies, direct and indirect, with all extras."""
     found: dict[str, str] = {}
     ahead = ["rtolab"]
     while ahead:
@@ -34,7 +34,7 @@ def installed() -> dict[str, str]:
         try:
             there = distribution(name)
         except PackageNotFoundError:
-            continue  # For another platform, or an extra that nobody asked for.
+            continue  # It is for another platform or an extra that is not installed.
         found[name] = there.version
         wanted = (re.match(r"[\w.-]+", line) for line in there.requires or ())
         ahead += [match[0] for match in wanted if match]

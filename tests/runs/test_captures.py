@@ -1,4 +1,4 @@
-"""Captures of simulated transfers, read by the analysers of the day."""
+"""Captures of simulated transfers, read by tshark and tcptrace."""
 
 import re
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_the_analysers_agree_with_the_tables(tmp_path: Path, scenario: str, send
             assert tcptrace_counts(report, "rexmt data pkts") == [again, 0]
             acks = here.filter(pl.col("sack_1_start").is_not_null()).height
             assert tcptrace_counts(report, "sack pkts sent") == [0, acks]
-            # Soon after the packet before it, tshark takes a retransmission for reordered.
+            # tshark calls a retransmission out of order if it closely follows another packet.
             late = pl.col("tcp.analysis.retransmission") + pl.col("tcp.analysis.out_of_order")
             marked = seen.filter(late.str.len_chars() > 0).height
             assert marked == sent["retransmission"].sum()

@@ -58,7 +58,7 @@ def test_runs_are_numbered_sender_by_sender(scenario: Path) -> None:
     assert runs == list(zip(range(6), [7, 5, 9] * 2, senders, strict=True))
 
 
-def test_an_outcome_says_what_its_runs_took(scenario: Path) -> None:
+def test_an_outcome_reports_the_effort_of_its_runs(scenario: Path) -> None:
     one = _rtolab.simulate(scenario, seeds=[1]).effort
     two = _rtolab.simulate(scenario, seeds=[1, 1]).effort
     for count in ("data_packets_delivered", "events"):
@@ -66,7 +66,7 @@ def test_an_outcome_says_what_its_runs_took(scenario: Path) -> None:
     assert all((one[figure] or 0) > 0 for figure in ("set_up_s", "run_s", "peak_memory_mb"))
 
 
-def test_without_senders_the_scenarios_own_runs(scenario: Path) -> None:
+def test_without_senders_the_scenario_names_the_sender(scenario: Path) -> None:
     own = frames(_rtolab.simulate(scenario, seeds=[1, 2], trace=True))
     assert own["connections"].height == 2
     sender = own["connections"]["sender"][0]
@@ -86,7 +86,7 @@ def test_any_number_of_threads_gives_the_same_tables(scenario: Path) -> None:
         assert all(one[name].equals(several[name]) for name in TABLES)
 
 
-def test_what_nobody_asked_for_is_empty(scenario: Path) -> None:
+def test_tables_that_were_not_requested_are_empty(scenario: Path) -> None:
     outcome = _rtolab.simulate(scenario, seeds=[1])
     assert len(outcome.table("connections")) == 1
     assert len(outcome.table("links")) == 2
@@ -120,7 +120,7 @@ def test_judges_are_asked_about_every_timeout(scenario: Path) -> None:
         ({"what_if": ["sack+eifel"]}, r"`sack\+eifel` cannot go on from `newreno`: .*timestamps"),
     ],
 )
-def test_a_wrong_question_says_what_is_wrong(
+def test_an_unknown_detector_or_sender_is_named(
     scenario: Path, asked: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(_rtolab.SenderError, match=said):
@@ -140,7 +140,7 @@ def test_tables_open_in_polars_pandas_and_pyarrow(scenario: Path, name: str) -> 
     assert repr(table).startswith(f"<Table: {len(table)} rows, run, seed, sender, ")
 
 
-def test_a_replaced_value_counts(scenario: Path) -> None:
+def test_an_override_takes_effect(scenario: Path) -> None:
     lossless = _rtolab.simulate(scenario, set=[("link.wireless.loss", "0.0")], seeds=range(5))
     lossy = _rtolab.simulate(scenario, set=[("link.wireless.loss", "0.2")], seeds=range(5))
     assert pl.DataFrame(lossless.table("links"))["dropped_error"].sum() == 0
@@ -189,7 +189,7 @@ def test_every_policy_makes_a_sender(scenario: Path) -> None:
     _rtolab.check(scenario, senders=sums, set=known)
 
 
-def test_what_there_is_says_what_it_is_and_where_from() -> None:
+def test_every_name_has_a_description_and_a_source() -> None:
     for one in (*rtolab.policies(), *_rtolab.receivers(), *_rtolab.detectors()):
         assert one["name"]
         assert one["about"]
@@ -209,13 +209,13 @@ def test_every_receiver_may_be_set(scenario: Path) -> None:
         _rtolab.check(scenario, set=[("receiver.profile", "bsdi")])
 
 
-def test_the_schema_is_one_of_json() -> None:
+def test_the_schema_is_a_json_schema() -> None:
     schema = json.loads(rtolab.schema())
     assert "json-schema.org" in schema["$schema"]
     assert {"title", "duration", "link", "flow"} <= schema["properties"].keys()
 
 
-def test_a_capture_that_cannot_be_says_why(scenario: Path) -> None:
+def test_a_capture_that_cannot_be_written_says_why(scenario: Path) -> None:
     traced = _rtolab.simulate(scenario, seeds=[1], trace=True)
     with pytest.raises(rtolab.Error, match="no run 1: there are 1, counted from 0"):
         traced.pcapng(1, "sender")
@@ -225,7 +225,7 @@ def test_a_capture_that_cannot_be_says_why(scenario: Path) -> None:
         _rtolab.simulate(scenario, seeds=[1]).pcapng(0, "sender")
 
 
-def test_progress_is_told_and_its_error_ends_the_runs(scenario: Path) -> None:
+def test_progress_is_reported_and_its_error_ends_the_runs(scenario: Path) -> None:
     told: list[tuple[int, int]] = []
 
     def progress(done: int, total: int) -> None:

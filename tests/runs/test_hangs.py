@@ -1,4 +1,4 @@
-"""Seeds of outages and handovers: whatever they do, transfers end."""
+"""Transfers end in spite of outages and handovers, on many seeds."""
 
 import os
 
@@ -8,7 +8,7 @@ import pytest
 from rtolab import run
 
 SEEDS = int(os.environ.get("RTOLAB_SEEDS", "1000"))
-"""In all; `make soak` tries more."""
+"""The number of runs of all tests together; `make soak` tries more."""
 SENDERS = (
     "newreno:careful+frto",
     "sack+frto",

@@ -35,7 +35,7 @@ def judged(rows: list[tuple[str, str, float | None, str]]) -> Result:
     return result(verdicts=named)
 
 
-def test_counts_are_of_what_the_truth_calls_each() -> None:
+def test_verdicts_are_counted_by_ground_truth() -> None:
     (found,) = confusions(judged(VERDICTS), "timeout")
     assert (found.sender, found.detector) == ("sack", "eifel")
     assert (found.spurious_found, found.spurious_missed) == (2, 1)
@@ -46,7 +46,7 @@ def test_counts_are_of_what_the_truth_calls_each() -> None:
     assert found.detection_error == pytest.approx(0.2 * 0.5 + 0.8 / 3)
 
 
-def test_both_kinds_count_unless_one_is_asked_for() -> None:
+def test_both_kinds_of_episode_count_by_default() -> None:
     (both,) = confusions(judged(VERDICTS))
     assert both.spurious_found == 3
     (fast,) = confusions(judged(VERDICTS), "fast_retransmit")
@@ -54,13 +54,13 @@ def test_both_kinds_count_unless_one_is_asked_for() -> None:
     assert fast.detection_error is None
 
 
-def test_without_verdicts_there_is_nothing() -> None:
+def test_without_verdicts_there_are_no_scores() -> None:
     assert confusions(judged([])) == []
     (silent,) = confusions(judged([("spurious", "open", None, "timeout")]))
     assert (silent.median_delay_s, silent.smt) == (None, 1.0)
 
 
-def test_a_difference_is_of_what_the_other_sender_made() -> None:
+def test_a_difference_is_relative_to_the_original_sender() -> None:
     row = {
         "run": 0,
         "flow": "transfer",

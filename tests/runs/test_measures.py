@@ -1,4 +1,4 @@
-"""Each measure on tables made by hand: what it must be can be worked out beside them."""
+"""Each measure on tables written by hand, so that its value can be checked by hand."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,7 +41,7 @@ FIRST = {"run": 0, "seed": 7, "sender": "sack", "flow": "transfer"}
 
 
 def rows(schema: dict[str, Any], *told: dict[str, Any]) -> pl.DataFrame:
-    """Rows of the first run unless they say otherwise; what is not told is zero or null."""
+    """Rows of the first run by default; columns that are not given are zero or null."""
     zeros = {name: 0 for name, kind in schema.items() if kind == pl.UInt64}
     known = {name: value for name, value in FIRST.items() if name in schema}
     return pl.DataFrame([zeros | known | row for row in told], schema=schema)
@@ -77,8 +77,8 @@ def test_rows_say_which_connection_they_are_about() -> None:
     assert frame.rows() == [(0, 7, "sack", "transfer", 2.0), (1, 8, "newreno", "transfer", None)]
 
 
-def test_throughput_is_normalized_by_what_errors_and_others_leave() -> None:
-    # 384 kbit/s of which 1 % is damaged and 96 kbit/s are another's: 284.16 kbit/s.
+def test_throughput_is_normalized_by_the_available_bandwidth() -> None:
+    # Of 384 kbit/s, 1 % is damaged and other traffic takes 96 kbit/s: 284.16 kbit/s are left.
     told = connections(
         {"measured_s": 100.0, "measured_bytes": 1_776_000, "measured_acked_segments": 3000}
     )
@@ -88,7 +88,7 @@ def test_throughput_is_normalized_by_what_errors_and_others_leave() -> None:
     assert framed["normalized_throughput"].to_list() == [pytest.approx(151.68 / 284.16)]
 
 
-def test_throughput_of_no_time_and_of_no_bandwidth() -> None:
+def test_throughput_of_no_time_is_null_and_of_no_bandwidth_an_error() -> None:
     told = connections({"measured_s": 0.0})
     frame = measures.normalized_throughput(told, rate_bps=384e3)
     assert frame["normalized_throughput"].to_list() == [None]
@@ -96,7 +96,7 @@ def test_throughput_of_no_time_and_of_no_bandwidth() -> None:
         measures.normalized_throughput(told, rate_bps=384e3, other_bps=400e3)
 
 
-def test_effective_goodput_counts_what_the_link_sends_again() -> None:
+def test_effective_goodput_counts_retransmissions_of_the_link() -> None:
     told = connections(
         {"measured_bytes": 10_000, "measured_acked_segments": 20},
         # Two of the datagrams were lost; they acknowledge nothing.
@@ -120,7 +120,7 @@ def test_effective_goodput_counts_what_the_link_sends_again() -> None:
     assert everything[0] == pytest.approx((data + 90_000 + 90 * 40) / 16_000)
 
 
-def test_packet_delay() -> None:
+def test_packet_delay_is_null_without_packets() -> None:
     told = connections({"measured_delay_mean_s": 0.3, "delay_max_s": 1.5}, {"flow": "silent"})
     frame = measures.packet_delay(told)
     assert frame.select("mean_s", "max_s").rows() == [(0.3, 1.5), (None, None)]
@@ -130,7 +130,7 @@ def window(at: float, cwnd: int, srtt: float | None, rttvar: float | None = None
     return {"at_s": at, "cwnd": cwnd, "srtt_s": srtt, "rttvar_s": rttvar}
 
 
-def test_the_window_is_looked_at_once_a_round_trip() -> None:
+def test_the_window_is_sampled_once_a_round_trip() -> None:
     changes = [
         window(0.0, 1, None),
         window(1.0, 2, 1.0),
@@ -151,7 +151,7 @@ def test_the_window_is_looked_at_once_a_round_trip() -> None:
     assert within["cwnd"].to_list() == [4, 5]
 
 
-def test_windows_that_were_not_recorded_give_no_looks() -> None:
+def test_without_recorded_windows_there_are_no_samples() -> None:
     frame = measures.cwnd_once_a_round_trip(Told())
     assert frame.columns == ["run", "seed", "sender", "flow", "at_s", "cwnd"]
     assert frame.is_empty()
@@ -164,7 +164,7 @@ def test_triggers_are_counted_for_every_100_acknowledged_segments() -> None:
     assert frame.select("timeouts", "fast_retransmits").rows() == [(0.5, 2.0), (None, None)]
 
 
-def test_segments_delivered_are_counted_when_they_are_whole() -> None:
+def test_only_whole_segments_count_as_delivered() -> None:
     told = connections({"measured_bytes": 536 * 40 + 535})
     assert measures.transport_layer_throughput(told, payload=536)["tlt"].to_list() == [40]
 
@@ -195,7 +195,7 @@ def test_task_completion_time_is_of_completed_tasks() -> None:
         tasks=rows(
             TASKS,
             {"number": 1, "due_s": 0.0, "start_s": 0.0, "end_s": 2.0},
-            # Due while the one before it was under way, and written behind it.
+            # Due during the previous task, and written after it.
             {"number": 2, "due_s": 1.0, "start_s": 2.0, "end_s": 5.0},
             {"number": 3, "due_s": 10.0, "start_s": 10.0},
             {"flow": "slow", "number": 1, "due_s": 0.0, "start_s": 0.0},
@@ -230,7 +230,7 @@ def test_the_bound_of_the_cost_is_that_of_the_published_example() -> None:
     assert bound == pytest.approx(62.5)
 
 
-def test_fairness_is_told_by_the_fastest_and_the_slowest_of_each_set() -> None:
+def test_fairness_compares_the_fastest_and_the_slowest_of_each_set() -> None:
     def connection(flow: str, group: str | None, elapsed: float | None) -> dict[str, Any]:
         done = {"completed": elapsed is not None, "elapsed_s": elapsed}
         return {"flow": flow, "set": group, "bytes": 50_000} | done
@@ -249,6 +249,6 @@ def test_fairness_is_told_by_the_fastest_and_the_slowest_of_each_set() -> None:
     ]
 
 
-def test_sendings() -> None:
+def test_sendings_are_per_acknowledged_segment() -> None:
     told = connections({"segments": 900, "acked_segments": 400}, {"segments": 3})
     assert measures.sendings(told)["sendings"].to_list() == [2.25, None]

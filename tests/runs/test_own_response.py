@@ -25,7 +25,7 @@ class Half(Response):
 
 
 def spared(situation: Situation) -> Answer | None:
-    """Of those that restore the windows, where these stay as they are."""
+    """The answer of responses that restore the windows, if the windows must not be restored."""
     if situation.losses_under_way:
         return Answer(cwnd=situation.smss)
     if situation.congestion_echoed or situation.outgrown:
@@ -75,7 +75,7 @@ def alike(one: rtolab.Result, other: rtolab.Result) -> bool:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("response", [Half, Full, Rfc4015])
-def test_one_in_python_does_what_the_same_in_rust_does(
+def test_a_response_in_python_equals_the_same_one_in_rust(
     scenario: str, response: type[Response]
 ) -> None:
     knobs: dict[str, Any] = {"runs": 8, "set": {"tcp.timestamps": True}, "judge": ["eifel"]}
@@ -88,7 +88,7 @@ def test_one_in_python_does_what_the_same_in_rust_does(
         assert alike(own, theirs), sender
 
 
-def test_it_is_copied_with_the_run_and_threads_make_no_difference() -> None:
+def test_its_state_is_forked_with_the_run_on_any_number_of_threads() -> None:
     class Counts(Response):
         """Answers every other finding."""
 
@@ -174,7 +174,7 @@ class Raises(Response):
         (Answer(estimate=(2**60, 1)), "nanoseconds at most"),
     ],
 )
-def test_what_is_no_answer_is_an_error(answer: Any, message: str) -> None:
+def test_a_wrong_answer_is_an_error(answer: Any, message: str) -> None:
     class Odd(Response):
         """Says something else."""
 
@@ -185,14 +185,14 @@ def test_what_is_no_answer_is_an_error(answer: Any, message: str) -> None:
         rtolab.run("stall", sender="newreno+frto+odd", prototypes=[Odd])
 
 
-def test_what_it_raises_is_an_error_with_its_place() -> None:
+def test_an_exception_is_reported_with_its_place() -> None:
     place = r"^raises\.on_spurious: ZeroDivisionError: .*test_own_response\.py:\d+"
     with pytest.raises(PrototypeError, match=place) as raised:
         rtolab.run("stall", sender="newreno+frto+raises", prototypes=[Raises])
     assert isinstance(raised.value.__cause__, ZeroDivisionError)
 
 
-def test_a_sum_that_makes_no_sense_is_refused() -> None:
+def test_a_contradictory_sender_is_refused() -> None:
     for sender, message in [
         ("sack+python-full", "needs a detector"),
         ("python-full+sack+eifel", "must begin with its loss recovery"),

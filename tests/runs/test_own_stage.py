@@ -60,7 +60,7 @@ def alike(one: rtolab.Result, other: rtolab.Result) -> bool:
     return all(a.equals(b) for a, b in zip(*tables, strict=True))
 
 
-def test_one_that_loses_every_nth_does_what_a_list_of_these_does() -> None:
+def test_a_stage_that_drops_every_nth_frame_equals_a_list_of_drops() -> None:
     own = run(Every(25))
     theirs = run(Every(25), set={f"{LINK}.drops": list(range(25, 10_000, 25))})
     assert alike(own, theirs)
@@ -68,7 +68,7 @@ def test_one_that_loses_every_nth_does_what_a_list_of_these_does() -> None:
 
 
 @pytest.mark.parametrize("order", ["kept", "free"])
-def test_one_that_holds_all_does_what_a_spike_of_all_does(order: str) -> None:
+def test_a_stage_that_holds_every_frame_equals_a_delay_spike(order: str) -> None:
     link = "link.radio.forward"
     spikes = {f"{link}.spikes.probability": 1.0, f"{link}.spikes.length.constant": "30 ms"}
     own, theirs, plain = (
@@ -79,7 +79,7 @@ def test_one_that_holds_all_does_what_a_spike_of_all_does(order: str) -> None:
     assert not alike(own, plain)
 
 
-def test_its_random_numbers_follow_from_the_seed_on_any_number_of_threads() -> None:
+def test_its_random_numbers_depend_on_the_seed_and_not_on_threads() -> None:
     knobs: dict[str, Any] = {"what_if": "newreno+dualrtt", "runs": 8}
     one, two = (run(Lossy, jobs=jobs, **knobs) for jobs in (1, 2))
     assert alike(one, two)
@@ -89,7 +89,7 @@ def test_its_random_numbers_follow_from_the_seed_on_any_number_of_threads() -> N
     assert 0.02 < lost / sent < 0.09
 
 
-def test_each_direction_has_its_own() -> None:
+def test_each_direction_has_its_own_instance() -> None:
     class Both(Stage):
         """Tells the directions apart by itself."""
 
@@ -126,12 +126,12 @@ def raising(text: str) -> type[Stage]:
         ("frame.number / 0", r"ZeroDivisionError: .*:\d+\)"),
     ],
 )
-def test_what_it_does_wrong_is_an_error(text: str, message: str) -> None:
+def test_a_wrong_treatment_is_an_error(text: str, message: str) -> None:
     with pytest.raises(PrototypeError, match=rf"^odd\.on_frame: .*{message}"):
         run(raising(text))
 
 
-def test_a_name_that_is_not_known_is_an_error() -> None:
+def test_an_unknown_stage_is_an_error() -> None:
     knobs: dict[str, Any] = {"set": {f"{LINK}.stage": "lost"}}
     with pytest.raises(
         ScenarioError, match=r'^--set link\.wireless\.forward\.stage: found "lost"; '
@@ -166,7 +166,7 @@ runs = 2
 """
 
 
-def test_a_sweep_goes_over_stages(tmp_path: Path) -> None:
+def test_a_sweep_compares_stages(tmp_path: Path) -> None:
     (tmp_path / "lossy.py").write_text(LOSSY)
     file = tmp_path / "sweep.toml"
     file.write_text(SWEEP)
@@ -181,7 +181,7 @@ def test_a_sweep_goes_over_stages(tmp_path: Path) -> None:
         sweep.load(file)
 
 
-def test_a_sweep_until_it_is_known_well_enough_takes_them_too(tmp_path: Path) -> None:
+def test_an_adaptive_sweep_accepts_a_stage(tmp_path: Path) -> None:
     (tmp_path / "lossy.py").write_text(LOSSY)
     until = 'until = { measure = "elapsed_s", relative = 0.5, max_runs = 4 }'
     file = tmp_path / "sweep.toml"
@@ -189,7 +189,7 @@ def test_a_sweep_until_it_is_known_well_enough_takes_them_too(tmp_path: Path) ->
     assert sweep.load(file).points[0].set[0][1].strip('"') == "lossy"
 
 
-def test_the_command_line_takes_it_by_file_and_class(tmp_path: Path) -> None:
+def test_the_command_line_names_it_by_file_and_class(tmp_path: Path) -> None:
     (tmp_path / "lossy.py").write_text(LOSSY)
     words = ["run", "frto2002-delays", "--prototype", "lossy.py:Lossy"]
     words += ["--set", f"{LINK}.stage=lossy", "--runs", "2", "--json"]

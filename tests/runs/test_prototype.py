@@ -68,7 +68,7 @@ def verdicts(result: rtolab.Result, detector: str) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_judge_in_python_says_what_the_same_judge_in_rust_says(scenario: str) -> None:
+def test_a_detector_in_python_equals_the_same_one_in_rust(scenario: str) -> None:
     result = rtolab.run(
         scenario,
         sender=["newreno", "sack"],
@@ -80,7 +80,7 @@ def test_a_judge_in_python_says_what_the_same_judge_in_rust_says(scenario: str) 
     assert verdicts(result, "python-dualrtt-1").equals(verdicts(result, "dualrtt"))
 
 
-def test_a_sender_that_acts_on_it_does_as_one_that_acts_on_the_same_in_rust() -> None:
+def test_a_sender_with_it_equals_a_sender_with_the_same_one_in_rust() -> None:
     knobs: dict[str, Any] = {"runs": 10, "set": {"tcp.timestamps": True}, "prototypes": [DualRtt()]}
     knobs["judge"] = "eifel"  # So that runs are copied, and their detectors with them.
     own = rtolab.run("frto2002-delays", sender="sack+python-dualrtt-1:rfc4015", **knobs)
@@ -94,7 +94,7 @@ def unnamed(result: rtolab.Result) -> pl.DataFrame:
     return result.connections.drop("sender", "flow_sender")
 
 
-def test_it_makes_no_difference_to_the_run_and_threads_make_none_to_it() -> None:
+def test_a_passive_detector_changes_no_run_and_threads_change_no_verdict() -> None:
     runs = [
         rtolab.run("frto2002-delays", sender="sack", runs=6, judge=[Eifel, "eifel"], jobs=jobs)
         for jobs in (1, 2)
@@ -104,7 +104,7 @@ def test_it_makes_no_difference_to_the_run_and_threads_make_none_to_it() -> None
     assert runs[0].connections.equals(alone.connections)
 
 
-def test_scores_have_it_as_one_more_row() -> None:
+def test_scores_include_it() -> None:
     result = rtolab.run("frto2002-delays", sender="sack", runs=3, judge=["all", Eifel])
     names = [one.detector for one in confusions(result)]
     assert "python-eifel" in names
@@ -121,7 +121,7 @@ class Raises(Detector):
         return Verdict.SPURIOUS if this / (by - by) else Verdict.GENUINE
 
 
-def test_what_it_raises_is_an_error_with_its_traceback() -> None:
+def test_an_exception_is_reported_with_its_traceback() -> None:
     with pytest.raises(
         PrototypeError, match=r"^raises\.on_ack: ZeroDivisionError: .*\.py:\d+"
     ) as e:
@@ -139,7 +139,7 @@ class Silly(Detector):
         return True
 
 
-def test_what_is_no_verdict_is_an_error() -> None:
+def test_a_wrong_verdict_is_an_error() -> None:
     with pytest.raises(PrototypeError, match="found the verdict True; expected a Verdict"):
         rtolab.run("frto2002-delays", sender="sack", judge=Silly)
 
@@ -183,7 +183,7 @@ block = 2
 """
 
 
-def test_a_file_is_read_as_it_is_now(tmp_path: Path) -> None:
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "early.py"
     path.write_text(EARLY)
     first = load(f"{path}:Early")
@@ -203,14 +203,14 @@ def test_a_file_is_read_as_it_is_now(tmp_path: Path) -> None:
         ("no.such.module:Early", "found no module"),
     ],
 )
-def test_a_wrong_place_says_what_is_wrong(tmp_path: Path, place: str, message: str) -> None:
+def test_a_wrong_place_is_an_error_that_says_why(tmp_path: Path, place: str, message: str) -> None:
     (tmp_path / "early.py").write_text(EARLY)
     (tmp_path / "wrong.py").write_text("nothing_there")
     with pytest.raises(PrototypeError, match=message):
         Source.read(place, tmp_path).load()
 
 
-def test_a_sweep_computes_anew_what_another_text_would_say(tmp_path: Path) -> None:
+def test_a_sweep_recomputes_if_the_text_changes(tmp_path: Path) -> None:
     (tmp_path / "early.py").write_text(EARLY)
     file = tmp_path / "sweep.toml"
     file.write_text(SWEEP)
@@ -230,7 +230,7 @@ def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return program.run("run", "frto2002-delays", *arguments, cwd=folder)
 
 
-def test_the_command_line_takes_it_by_file_and_class(tmp_path: Path) -> None:
+def test_the_command_line_names_it_by_file_and_class(tmp_path: Path) -> None:
     (tmp_path / "early.py").write_text(EARLY)
     known = ("--prototype", "early.py:Early")
     done = command(tmp_path, *known, "--sender", "sack+early", "--judge", "early", "--runs", "2")

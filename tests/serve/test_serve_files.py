@@ -1,4 +1,4 @@
-"""What the explorer takes and gives as files: captures, downloads, results."""
+"""Files of the explorer: captures, downloads, results."""
 
 import io
 import shlex
@@ -29,7 +29,7 @@ def test_a_run_can_be_kept_as_tables_and_captures(client: TestClient, tmp_path: 
     assert {"0-newreno-sender.pcapng", "1-newreno+frto-receiver.pcapng"} <= names
     archive.extractall(tmp_path)
     kept = pl.read_parquet(tmp_path / "connections.parquet")
-    # What is kept says how the same comes out again.
+    # The archive has the command that reproduces the run.
     command = shlex.split((tmp_path / "command.txt").read_text(encoding="utf-8"))
     assert command[:5] == ["rtolab", "run", "scenario.toml", "--seed", "1"]
     senders = [word for option, word in pairwise(command) if option == "--sender"]
@@ -69,7 +69,7 @@ def test_a_capture_is_diagnosed_and_forgotten() -> None:
     assert "retransmission timer expired" in picture["stories"][0]["story"]
 
 
-def test_what_is_no_capture_is_told(client: TestClient) -> None:
+def test_a_file_that_is_no_capture_is_refused(client: TestClient) -> None:
     response = client.post("/api/capture?name=a%0Ab.txt", content=b"hello", headers=BINARY)
     assert response.status_code == 422
     assert told(response)["message"].startswith("ab.txt: neither pcap nor pcapng")
@@ -131,7 +131,7 @@ def test_a_report_is_browsed_by_numbers_alone(results: TestClient) -> None:
     assert results.get("/api/results/..%2f..%2fetc/passwd").status_code == 404
 
 
-def test_results_that_vanish_are_missed(tmp_path: Path) -> None:
+def test_vanished_results_are_reported_as_missing(tmp_path: Path) -> None:
     campaign = Campaign(tmp_path / "report", Settings(quick=True))
     campaign.run(find(["frto2002/fig1"])[0])
     with TestClient(Explorer(Limits(), [tmp_path]).app(), base_url=HOST) as client:

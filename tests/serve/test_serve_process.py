@@ -36,7 +36,7 @@ def test_a_run_that_takes_too_much_memory_is_stopped() -> None:
         assert client.post("/api/run", json=HOLD).is_success
 
 
-def test_who_would_wait_behind_too_many_is_told_to_come_back() -> None:
+def test_a_request_beyond_the_queue_is_asked_to_come_back() -> None:
     with TestClient(Explorer(Limits(queue=0)).app(), base_url=HOST) as client:
         response = client.post("/api/run", json=HOLD)
         assert response.status_code == 503
@@ -44,7 +44,7 @@ def test_who_would_wait_behind_too_many_is_told_to_come_back() -> None:
         assert "busy" in told(response)["message"]
 
 
-def test_a_port_that_is_taken_is_told() -> None:
+def test_a_port_in_use_is_named() -> None:
     with server() as (address, _):
         port = address.rstrip("/").rpartition(":")[2]
         again = program.run("serve", "--port", port)
@@ -53,7 +53,7 @@ def test_a_port_that_is_taken_is_told() -> None:
     assert "--port 0" in again.stderr
 
 
-def test_a_folder_without_results_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_results_is_named(tmp_path: Path) -> None:
     again = program.run("serve", "--port", "0", "--browse", tmp_path)
     assert again.returncode == 2
     assert "found no results" in again.stderr
@@ -103,7 +103,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         serve_command.serve()
 
 
-def test_a_process_that_somebody_kills_is_replaced() -> None:
+def test_a_killed_worker_is_replaced() -> None:
     explorer = Explorer(Limits(at_once=1))
     with TestClient(explorer.app(), base_url=HOST) as client:
         assert client.post("/api/run", json=HOLD).is_success

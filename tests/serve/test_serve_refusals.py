@@ -1,4 +1,4 @@
-"""What the explorer refuses, and what nobody may ask of it."""
+"""What the explorer refuses."""
 
 import json
 from typing import Any
@@ -37,7 +37,7 @@ from rtolab.run import shipped_scenarios
         ),
     ],
 )
-def test_what_is_wrong_is_told_where_it_is(
+def test_a_fault_is_reported_with_its_place(
     client: TestClient, asked: dict[str, Any], place: tuple[str, int, str], words: str
 ) -> None:
     for path in ("check", "run"):
@@ -74,7 +74,7 @@ def test_a_request_of_another_form_is_refused(
 
 
 @pytest.mark.parametrize("file", ["/etc/passwd", "../scenario.toml", "traces/../../x", "missing"])
-def test_no_file_is_read_that_is_not_shipped(client: TestClient, file: str) -> None:
+def test_only_shipped_files_are_read(client: TestClient, file: str) -> None:
     text = shipped_scenarios()["mahimahi"].read_text(encoding="utf-8")
     named = text.replace("traces/half-second.down", file)
     for asked in (
@@ -109,7 +109,7 @@ def test_other_names_of_this_host_are_refused(client: TestClient, host: str) -> 
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8642", "localhost:9999", "[::1]:80", "LOCALHOST"])
-def test_this_machine_may_call_itself_so(client: TestClient, host: str) -> None:
+def test_the_names_of_this_machine_are_accepted(client: TestClient, host: str) -> None:
     assert client.get("/api/index", headers={"Host": host}).is_success
 
 
@@ -121,7 +121,7 @@ def test_pages_of_other_hosts_are_refused(client: TestClient, origin: str) -> No
     assert client.get("/api/index", headers={"Origin": origin}).status_code == 403
 
 
-def test_our_own_page_is_not(client: TestClient) -> None:
+def test_our_own_page_is_accepted(client: TestClient) -> None:
     ours = {"Origin": HOST, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
     assert client.post("/api/run", json=HOLD, headers=ours).is_success
 
@@ -134,7 +134,7 @@ def test_a_link_on_another_page_leads_here_and_a_picture_on_it_does_not(client: 
     assert client.get("/", headers=picture).status_code == 403
 
 
-def test_every_answer_has_the_headers_that_keep_others_out(client: TestClient) -> None:
+def test_every_answer_has_the_headers_that_keep_other_sites_out(client: TestClient) -> None:
     answers = [
         client.get("/"),
         client.get("/static/explorer.js"),
@@ -160,7 +160,7 @@ def test_only_the_pages_own_parts_are_served(client: TestClient, name: str) -> N
     assert client.get(f"/static/{name}").status_code == 404
 
 
-def test_the_page_asks_no_other_host_for_anything(client: TestClient) -> None:
+def test_the_page_loads_nothing_from_other_hosts(client: TestClient) -> None:
     from rtolab.serve.assets import assets  # noqa: PLC0415
 
     for name, (content, _) in assets().items():
@@ -203,7 +203,7 @@ OFTEN = settings(
 
 @OFTEN
 @given(asked=ASKED | JUNK, path=st.sampled_from(POSTS))
-def test_nothing_that_is_asked_is_a_defect(client: TestClient, asked: Any, path: str) -> None:
+def test_no_request_causes_an_internal_error(client: TestClient, asked: Any, path: str) -> None:
     content = json.dumps(asked)
     response = client.post(f"/api/{path}", content=content, headers=JSON)
     assert response.status_code in (200, 400, 413, 422), response.text
@@ -213,7 +213,7 @@ def test_nothing_that_is_asked_is_a_defect(client: TestClient, asked: Any, path:
 
 @OFTEN
 @given(content=st.binary(max_size=300))
-def test_no_bytes_are_a_defect(client: TestClient, content: bytes) -> None:
+def test_no_bytes_cause_an_internal_error(client: TestClient, content: bytes) -> None:
     for path in POSTS:
         assert client.post(f"/api/{path}", content=content, headers=JSON).status_code in (400, 422)
     response = client.post("/api/capture", content=content, headers=BINARY)

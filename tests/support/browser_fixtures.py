@@ -1,5 +1,4 @@
-"""What tests of the explorer in a browser share. Pictures of it are kept where
-`RTOLAB_SCREENSHOTS` says."""
+"""Fixtures for tests in a browser. `RTOLAB_SCREENSHOTS` names a folder for screenshots."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
-    """The page at 1280x800, light; whatever it complains about fails the test."""
+    """The page at 1280x800 in the light theme; an error that it reports fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
     page = context.new_page()
     said: list[str] = []
@@ -52,7 +51,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     open_(page, address)
     yield page
     context.close()
-    # Refusals are answers with a status, which Chromium reports as errors of the console.
+    # Chromium reports the status of a refusal as an error in the console.
     assert [one for one in said if "status of 4" not in one] == []
     assert [url for url in asked if not url.startswith((address, "blob:", "data:"))] == []
 

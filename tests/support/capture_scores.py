@@ -37,7 +37,7 @@ class Label:
 
 @dataclass
 class Score:
-    """How often the truth was found: (side, what, truth, found) by count, and what was not."""
+    """Counts by (side, what, truth, found), and the verdicts that are wrong."""
 
     counts: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
@@ -48,13 +48,13 @@ class Score:
             self.wrong.append(f"{name}: {' '.join(key)}")
 
     def precision(self, side: str, what: str, found: str) -> float:
-        """Of all that was taken for this, the part that is."""
+        """The share of these verdicts that is right."""
         said = {k: n for k, n in self.counts.items() if (k[0], k[1], k[3]) == (side, what, found)}
         right = sum(n for (_, _, truth, _), n in said.items() if truth == found)
         return right / sum(said.values())
 
     def recall(self, side: str, what: str, truth: str) -> float:
-        """Of all that is this, the part that was found."""
+        """The share of these cases that was found."""
         all_ = {k: n for k, n in self.counts.items() if k[:3] == (side, what, truth)}
         return all_[side, what, truth, truth] / sum(all_.values())
 
@@ -93,7 +93,7 @@ def _label(row: Row, link: list[Row]) -> Label:
 
 
 def _late_or_lost(ip_id: int, link: list[Row]) -> str:
-    """Would an acknowledgment have come that answers neither this retransmission nor later ones?"""
+    """Would an ACK have arrived that answers neither this retransmission nor a later one?"""
     forward = [row for row in link if row["dir"] == "F"]
     own = next(row for row in forward if int(row["ipid"]) == ip_id)
     start, sent = int(own["seq"]), float(own["t_in"])

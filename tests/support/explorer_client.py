@@ -1,4 +1,4 @@
-"""What tests of the explorer share: answers taken apart, a server of its own, its memory."""
+"""What tests of the explorer share: parsed answers, a server process, its memory."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import numpy as np
 from program import PROGRAM
 
 HOLD = {"scenario": "hold", "senders": ["newreno", "newreno+frto"]}
-"""What the page opens with."""
+"""The run that the page opens with."""
 CAPTURE = Path(__file__).parents[1] / "captures" / "stall-3s-acks-sack-frto-off.sender.pcapng.gz"
 HOST = "http://127.0.0.1:8642"
 JSON = {"Content-Type": "application/json"}
@@ -106,6 +106,6 @@ def _parent(pid: int) -> int:
 
 
 def told(response: Any) -> dict[str, Any]:
-    """What a refusal says."""
+    """The error that a refusal carries."""
     error: dict[str, Any] = response.json()["error"]
     return error

@@ -1,4 +1,4 @@
-"""What tests of the gateway share: a client and a server, each in a namespace, and it between."""
+"""Fixtures for tests of the gateway: a client and a server, each in a namespace."""
 
 import json
 import os
@@ -36,7 +36,7 @@ class Lab:
         return str(execute(*client, check=True, timeout=timeout).stdout.strip())
 
     def end(self, number: int = signal.SIGINT) -> None:
-        """End the gateway; its counts are there then, and what the server said."""
+        """Ends the gateway, and reads its counts and what the server printed."""
         self.gateway.send_signal(number)
         out, err = self.gateway.communicate(timeout=30)
         assert "Traceback" not in err, err

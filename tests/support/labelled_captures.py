@@ -32,10 +32,10 @@ SENDERS: tuple[tuple[str, dict[str, object]], ...] = (
     ("sack", {"receiver.dsack": True}),
 )
 SEEDS = range(101, 103)
-"""None of which the rules were made on."""
+"""Seeds on which no rule was developed."""
 
 EVIDENCE = ("timestamps", "D-SACK", "SACK alone", "none of these")
-"""What a capture may hold for its diagnosis, the strongest that it does."""
+"""The strongest evidence that a capture may hold."""
 
 Key = tuple[str, str, str, str]
 """Place and evidence; what; truth; what was found."""
@@ -105,7 +105,7 @@ def file(folder: Path, name: str) -> Path:
 
 
 def compared(folder: Path, name: str) -> Counter[Key]:
-    """How often what is known and what was found go together."""
+    """How often each label meets each verdict."""
     place = name.rsplit(".", 1)[-1]
     connections = diagnose(file(folder, name)).document["connections"]
     found = {
@@ -117,7 +117,7 @@ def compared(folder: Path, name: str) -> Counter[Key]:
         (at, what, truth, found.pop((what, frame), "missed"))
         for frame, what, truth in known(folder, name).iter_rows()
     )
-    # What is no retransmission of data at all: SYNs apart, nothing is to be called that.
+    # Everything else that the diagnosis calls a retransmission of data is wrong.
     shown = {r["frame"] for c in connections for r in c["retransmissions"] if r["len"] > 0}
     counts.update(
         (at, what, "neither", said) for (what, at_), said in found.items() if at_ in shown

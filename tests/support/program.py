@@ -1,4 +1,4 @@
-"""rtolab as users have it: as a process of its own, or its command line in this one."""
+"""rtolab's command line, as a process or within this one, and other commands."""
 
 import atexit
 import os
@@ -17,12 +17,12 @@ from rtolab import cli
 
 PROGRAM = [sys.executable, "-m", "rtolab.cli"]
 SCRATCH = tempfile.mkdtemp(prefix="rtolab-tests-")
-"""Holds what killed processes leave."""
+"""Temporary files of processes, which killed ones do not delete."""
 atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 
 
 def environment() -> dict[str, str]:
-    """Where processes find what tests find, and leave what is nobody's."""
+    """The environment for processes: the same modules, and `SCRATCH` for temporary files."""
     return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": SCRATCH}
 
 

@@ -18,7 +18,7 @@ from rtolab.run import shipped_scenarios
 FILE = Path(__file__).parents[1] / "results.json"
 TABLES = ("connections", "timeouts", "links", "windows", "segments")
 
-# Benchmarks are as long as they are lest they be over at once.
+# Benchmarks are too long to record.
 SCENARIOS = [name for name in shipped_scenarios() if not name.startswith("bench-")]
 SHORTER = {"mmwave-blockage": "2 s", "satellite-handover": "5 s"}
 
@@ -82,7 +82,7 @@ def _hash(table: pl.DataFrame, names: list[str]) -> str:
 
 
 def _bytes(column: pl.Series) -> bytes:
-    """The values as they are in memory of a little-endian machine, not as some version prints."""
+    """The values in the memory of a little-endian machine, which no version prints differently."""
     if not column.dtype.is_numeric():
         return "\0".join(map(str, column.to_list())).encode()
     values = column.fill_null(0).to_numpy()

@@ -1,4 +1,4 @@
-"""Sweeps that tests write, and what they leave."""
+"""Sweeps for tests, and their results."""
 
 from pathlib import Path
 

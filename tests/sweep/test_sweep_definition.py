@@ -1,4 +1,4 @@
-"""What a sweep's file may say, and what is said to who says it wrongly."""
+"""What a sweep's file may contain, and the messages for what it may not."""
 
 import re
 from pathlib import Path
@@ -58,7 +58,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("right", "wrong", "said"), WRONG, ids=[wrong for _, wrong, _ in WRONG])
-def test_what_is_wrong_is_told_with_its_place(
+def test_a_fault_is_reported_with_its_place(
     tmp_path: Path, right: str, wrong: str, said: str
 ) -> None:
     assert right in GRID
@@ -87,9 +87,7 @@ WRONG_UNTIL = [
 @pytest.mark.parametrize(
     ("right", "wrong", "said"), WRONG_UNTIL, ids=[w for _, w, _ in WRONG_UNTIL]
 )
-def test_what_is_wrong_with_until_is_told(
-    tmp_path: Path, right: str, wrong: str, said: str
-) -> None:
+def test_a_fault_of_until_is_reported(tmp_path: Path, right: str, wrong: str, said: str) -> None:
     text = GRID.replace("runs = 12", UNTIL)
     assert right in text
     with pytest.raises(Error) as error:
@@ -97,7 +95,7 @@ def test_what_is_wrong_with_until_is_told(
     assert said in str(error.value)
 
 
-def test_a_file_that_is_none_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(Error, match="found no such file; expected a sweep"):
         sweep.load(tmp_path / "none.toml")
     with pytest.raises(Error, match="found a directory; expected a sweep"):
@@ -205,11 +203,11 @@ TOO_MUCH = {
 
 
 @pytest.mark.parametrize("text", TOO_MUCH, ids=lambda text: TOO_MUCH[text][:40])
-def test_what_asks_for_too_much_is_refused_at_once(tmp_path: Path, text: str) -> None:
+def test_an_oversized_sweep_is_refused_at_once(tmp_path: Path, text: str) -> None:
     with pytest.raises(Error, match=re.escape(TOO_MUCH[text])):
         sweep.load(write(tmp_path, text))
 
 
-def test_a_file_without_end_is_no_sweep() -> None:
+def test_an_endless_file_is_refused() -> None:
     with pytest.raises(Error, match="/dev/zero: found more than 4 MiB"):
         sweep.load(Path("/dev/zero"))

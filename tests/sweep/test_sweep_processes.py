@@ -1,4 +1,4 @@
-"""A sweep that is killed, finds the disk full or loses a worker ends with the same tables."""
+"""A sweep that is killed, fills the disk or loses a worker still ends with the same tables."""
 
 import json
 import os
@@ -30,7 +30,7 @@ block = 20
 [grid]
 link.wireless.delay = ["100 ms", "200 ms"]
 """
-"""Enough that it is not done before it is killed for the tenth time."""
+"""Enough chunks that the sweep still runs when it is killed for the tenth time."""
 CHUNKS = 240
 
 
@@ -43,7 +43,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 def identities(out: Path) -> dict[str, tuple[int, int]]:
-    """What would change if a finished chunk were written again."""
+    """The inode and the time of each finished table, which change if it is written again."""
     found = {}
     for table in (out / "chunks").glob("*/connections.parquet"):
         told = table.stat()
@@ -52,7 +52,7 @@ def identities(out: Path) -> dict[str, tuple[int, int]]:
 
 
 def finished(out: Path) -> int:
-    """How many chunks are finished; much cheaper than what they are."""
+    """How many chunks are finished; much cheaper than `identities`."""
     return len(os.listdir(out / "chunks")) if (out / "chunks").exists() else 0  # noqa: PTH208
 
 
@@ -106,7 +106,7 @@ def test_interrupted_it_says_how_to_go_on(tmp_path: Path, undisturbed: dict[str,
     assert files(out) == undisturbed
 
 
-def test_a_full_disk_is_told_and_what_is_finished_is_kept(
+def test_a_full_disk_is_reported_and_finished_chunks_are_kept(
     tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:
     file, small = write(tmp_path, MANY), tmp_path / "small"
@@ -128,7 +128,7 @@ def test_a_full_disk_is_told_and_what_is_finished_is_kept(
         assert files(out) == undisturbed
 
 
-def test_a_folder_that_cannot_be_written_is_told(
+def test_a_folder_that_cannot_be_written_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, out = write(tmp_path, MANY), tmp_path / "plain" / "out"
