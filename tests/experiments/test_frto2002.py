@@ -23,7 +23,8 @@ def test_a_packet_trace_shows_what_the_report_says(experiment: Experiment) -> No
 @pytest.mark.parametrize("experiment", STATISTICS, ids=lambda e: e.id)
 def test_few_runs_are_accepted_and_decide_no_statistic(experiment: Experiment) -> None:
     done = reproduce(experiment, runs=2, seed=1)
-    assert len(done.checks) == len(experiment.checks) > 0
+    assert len(done.checks) == len(experiment.checks)
+    assert done.checks or experiment.note.startswith("not reproducible")
     assert {check.verdict for check in done.checks} <= {"pass", "undecidable"}
     assert len(done.rows) == len(experiment.variants) * len(experiment.metrics)
 
