@@ -1,8 +1,8 @@
-"""Experiments one after another: what is finished is kept, and what was cut short goes on.
+"""Campaigns of experiments: finished ones are kept, interrupted ones continue.
 
-An experiment's folder holds what its runs left, and last of all a record of it. The record is
-renamed into place when it is complete, so that it is there whole or not at all; it names what it
-was computed from, and a later run that would compute the same takes it as it is.
+The folder of an experiment contains the results of its runs and a record, which is written last and
+renamed into place. The record contains a hash of everything that the results depend on. A later run
+with the same hash reuses it.
 """
 
 import base64
@@ -32,20 +32,20 @@ Progress = Callable[[int, int], object]
 
 RECORD = "finished.json"
 ONLY_SHOW = {"cli", "serve", "tables", "report.py"}
-"""Folders and files that change no result: neither numbers nor pictures."""
+"""Folders and files of the package that affect neither numbers nor figures."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the results of experiments depend on, beside the experiments themselves.
+    """Parameters that the results of experiments depend on.
 
     Attributes:
-        seed: the first.
-        runs: how many for each variant; `None` for the experiments' own numbers.
-        assume: values that replace those assumed, by key of the scenario.
-        quick: fewer and shorter runs, and no files of pictures.
-        whole: are all experiments run?
-        sensitivity: are the alternatives tried?
+        seed: the first seed.
+        runs: the runs of each variant; `None` for the default of each experiment.
+        assume: values that replace assumed ones, by scenario key.
+        quick: fewer and shorter runs, and no figure files.
+        whole: are all experiments run together?
+        sensitivity: are the alternatives run, too?
     """
 
     seed: int = 1
@@ -58,7 +58,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture in the report: its caption, and its Vega-Lite as base64 of gzip."""
+    """A figure of the report: its caption, and its Vega-Lite in gzip and base64."""
 
     name: str
     caption: str
@@ -67,7 +67,7 @@ class Figure:
 
 @dataclass
 class Files:
-    """The files that an experiment left, with their folders."""
+    """The files of an experiment, with their folders."""
 
     pictures: list[Path] = field(default_factory=list)
     captures: list[Path] = field(default_factory=list)
@@ -79,14 +79,14 @@ class Files:
 
 @dataclass(frozen=True)
 class Part:
-    """A finished experiment, as the report takes it.
+    """A finished experiment, as input of the report.
 
     Attributes:
-        reproduction: what came out.
-        settings: how it was run.
-        figures: its pictures.
-        files: what lies in its folder.
-        kept: was it computed by an earlier run?
+        reproduction: its results.
+        settings: its parameters.
+        figures: its figures.
+        files: the files in its folder.
+        kept: did an earlier run compute it?
     """
 
     reproduction: Reproduction
@@ -98,13 +98,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Campaign:
-    """Where experiments are run to, and how.
+    """Runs experiments and stores their results.
 
     Attributes:
-        out: the folder that holds a folder an experiment.
-        settings: what their results depend on.
-        jobs: how many threads; by default one a processor.
-        fresh: is everything computed anew, whatever is there?
+        out: the folder with a folder for each experiment.
+        settings: the parameters of the results.
+        jobs: the number of threads; by default one per processor.
+        fresh: are stored results ignored?
     """
 
     out: Path
@@ -113,7 +113,7 @@ class Campaign:
     fresh: bool = False
 
     def finished(self, experiment: Experiment) -> Part | None:
-        """The experiment as an earlier run left it, if that is what would come out now."""
+        """The stored results of an experiment, if they are up to date."""
         record = _record(self._folder(experiment))
         if self.fresh or record.get("key") != key(experiment, self.settings):
             return None
@@ -121,18 +121,18 @@ class Campaign:
         return part if all(path.exists() for path in part.files) else None
 
     def run(self, experiment: Experiment, progress: Progress | None = None) -> Part:
-        """Run an experiment, draw its pictures and leave both in its folder.
+        """Run an experiment, draw its figures, and store both in its folder.
 
         Args:
-            experiment: which.
-            progress: called with the runs done and the runs there are, now and then.
+            experiment: the experiment.
+            progress: called from time to time with the finished runs and all runs.
 
         Raises:
             Error: the scenario rejects a value that is assumed.
             OSError: a file cannot be written.
         """
         settings, folder = self.settings, self._folder(experiment)
-        # Made first: where nothing can be written nothing needs to be run.
+        # Create the folder first, to fail before the runs.
         folder.mkdir(parents=True, exist_ok=True)
         _clear(folder)
         done = reproduce(
@@ -159,7 +159,7 @@ class Campaign:
             },
         }
         write_text(folder / RECORD, json.dumps(record))
-        # What is kept and what is new are shown from the same record, so they look the same.
+        # Read new results from their record, too, so that they look like stored ones.
         return self._part(experiment, json.loads(json.dumps(record)), kept=False)
 
     def _folder(self, experiment: Experiment) -> Path:
@@ -181,9 +181,9 @@ class Campaign:
         )
 
     def _draw(self, done: Reproduction, folder: Path, files: Files) -> list[Figure]:
-        """The pictures; in files, too, unless it must be quick: those take most of the time.
+        """Draws the figures; writes them to files unless `quick`, which is the slowest part.
 
-        Altair looks at each part by its schema, which takes a fifth of the rest: tests do that.
+        Altair's validation takes a fifth of the rest; it is left to the tests.
         """
         drawn = []
         for picture in pictures(done):
@@ -196,7 +196,7 @@ class Campaign:
 
 
 def _record(folder: Path) -> dict[str, Any]:
-    """What was recorded of the experiment in a folder; nothing where it was not finished."""
+    """The record in a folder; empty if the experiment is not finished."""
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -205,9 +205,9 @@ def _record(folder: Path) -> dict[str, Any]:
 
 
 def _clear(folder: Path) -> None:
-    """Remove what an earlier run left: the record first, then the files that it names.
+    """Remove the results of an earlier run: first the record, then the files that it names.
 
-    They would lie beside what comes now and might be taken for it. Other files stay.
+    They could be mistaken for new results. Other files stay.
     """
     files = _record(folder).get("files")
     (folder / RECORD).unlink(missing_ok=True)
@@ -218,13 +218,13 @@ def _clear(folder: Path) -> None:
 
 
 def pack(spec: Mapping[str, Any]) -> str:
-    """A chart as the report carries it: a trace has thousands of points, all much alike."""
+    """A chart, compressed for the report: a trace has thousands of similar points."""
     text = json.dumps(spec, separators=(",", ":")).encode()
     return base64.b64encode(gzip.compress(text, mtime=0)).decode()
 
 
 def key(experiment: Experiment, settings: Settings) -> str:
-    """Names what is computed: another key, another result."""
+    """A hash of everything that the results depend on."""
     parts = asdict(settings) | {
         "experiment": experiment.id,
         "runs": runs_of(experiment, settings.runs, quick=settings.quick),
@@ -245,7 +245,7 @@ def _scenarios(experiment: Experiment) -> list[str]:
 
 @cache
 def _program() -> str:
-    """All that computes, experiments included: they are programs, and share each other's parts."""
+    """A hash of all code that computes; experiments share code, so it covers all of them."""
     package = Path(__file__).parent
     sources = [
         path
@@ -259,7 +259,7 @@ def _program() -> str:
 
 
 def _write_data(done: Reproduction, folder: Path, files: Files) -> None:
-    """The document, and the tables: of each run of a statistic, of all of a packet trace."""
+    """Writes the document and the tables: `connections` for statistics, all tables for traces."""
     result = folder / "result.json"
     write_text(result, json.dumps(document(done), indent=2) + "\n")
     files.data.append(result)
@@ -278,7 +278,7 @@ def _write_data(done: Reproduction, folder: Path, files: Files) -> None:
 
 
 def _traced(done: Reproduction, folder: Path) -> dict[Path, Result]:
-    """The results of packet traces and their folders: one of its own each, where there are more."""
+    """The results of packet traces with their folders; several results have one folder each."""
     results: dict[int, tuple[Path, Result]] = {}
     for key_, mine in done.of.items():
         results.setdefault(id(mine.result), (folder / stem(key_), mine.result))

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whatever ends the writing."""
+"""Atomic writing of files: complete or not at all."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Where to write what is then renamed to `path`; if that fails nothing is left of it.
+    """A temporary path that is renamed to `path` at the end, and deleted after an error.
 
     Raises:
-        OSError: it cannot be written; names `path`.
+        OSError: the file cannot be written; names `path`.
     """
-    # A link stays one, and what is no plain file, such as /dev/stdout, cannot be replaced.
+    # Keep symbolic links; a device such as /dev/stdout cannot be replaced.
     target = path.resolve()
     if target.exists() and not target.is_file():
         unfinished = target
@@ -39,22 +39,18 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def write_bytes(path: Path, content: bytes | memoryview) -> None:
-    """Write a file, whole or not at all.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write a file atomically; raises OSError if this fails."""
     with whole(path) as unfinished:
         unfinished.write_bytes(content)
 
 
 def write_text(path: Path, text: str) -> None:
-    """As `write_bytes`, of a text."""
+    """Write text to a file, like `write_bytes`."""
     write_bytes(path, text.encode())
 
 
 def write_table(path: Path, table: pl.DataFrame) -> None:
-    """As `write_bytes`, of a table as Parquet."""
+    """Write a table to a Parquet file, like `write_bytes`."""
     packed = io.BytesIO()
     table.write_parquet(packed)
     write_bytes(path, packed.getbuffer())

@@ -1,4 +1,4 @@
-"""How detectors did as judges: their verdicts against the truth."""
+"""Passive detectors scored against the ground truth."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ WEIGHT_OF_TMS = 0.8
 class Confusion:
     """One detector's verdicts about the timeouts and fast retransmits of one sender.
 
-    `genuine` here is what the truth calls genuine or ack-lost: where all acknowledgments were lost
-    the retransmission could not have been avoided (RFC 3522 section 3.3).
+    `genuine` includes ack-lost: if all ACKs were lost, the retransmission was unavoidable (RFC 3522
+    section 3.3).
 
     Attributes:
-        sender: whose timeouts they were, as a sum of policies.
-        detector: the judge.
-        spurious_found: spurious ones that it called so.
-        spurious_missed: spurious ones that it called genuine.
-        genuine_called_spurious: genuine ones that it called spurious.
-        genuine_right: genuine ones that it called so.
-        open: those about which it never made up its mind.
-        blind: those about which it could not, for what the sender did or lacks.
+        sender: the sender specification.
+        detector: the name of the detector.
+        spurious_found: spurious episodes with the verdict spurious.
+        spurious_missed: spurious episodes with the verdict genuine.
+        genuine_called_spurious: genuine episodes with the verdict spurious.
+        genuine_right: genuine episodes with the verdict genuine.
+        open: episodes without a verdict.
+        blind: episodes that it cannot decide, because of what the sender does or lacks.
         median_delay_s: from the retransmission to the verdict, in seconds; None without verdicts.
-        smt: the part of the spurious ones that it did not find (DualRTT, section V-A); None
-            without spurious ones.
-        tms: the part of the genuine ones that it called spurious (likewise).
+        smt: the share of spurious episodes that it missed (DualRTT, section V-A); None without
+            spurious episodes.
+        tms: the share of genuine episodes that it called spurious (likewise).
     """
 
     sender: str
@@ -47,7 +47,7 @@ class Confusion:
 
     @property
     def detection_error(self) -> float | None:
-        """The weighted sum of both errors (DualRTT, equation 2); None without any of one kind."""
+        """The weighted sum of `smt` and `tms` (DualRTT, equation 2); None if either is None."""
         if self.smt is None or self.tms is None:
             return None
         return (1 - WEIGHT_OF_TMS) * self.smt + WEIGHT_OF_TMS * self.tms
@@ -64,13 +64,13 @@ class Confusions(list[Confusion]):
 
 
 def confusions(result: Result, kind: str | None = None) -> Confusions:
-    """The judges of a result, by sender and detector: how they judged the sending hosts.
+    """Scores of the passive detectors at the sending hosts, by sender and detector.
 
     Args:
-        result: of runs with judges.
-        kind: "timeout" or "fast_retransmit" only; by default both.
+        result: runs with passive detectors.
+        kind: "timeout" or "fast_retransmit"; by default both.
     """
-    # As `connections` counts: what the host that sends the data retransmits.
+    # Like `connections`, count only retransmissions of the host that sends the data.
     verdicts = result.verdicts.filter(pl.col("end") == "sender")
     if kind is not None:
         verdicts = verdicts.filter(pl.col("kind") == kind)
@@ -112,17 +112,17 @@ def _confusion(sender: str, detector: str, frame: pl.DataFrame) -> Confusion:
 
 @dataclass(frozen=True)
 class Difference:
-    """What another sender would have made of the rest of a run, from one timeout on.
+    """The effect of another sender from a timeout on.
 
     Attributes:
-        run: which run.
-        flow: whose timeout.
-        at_s: when, in seconds.
-        truth: what it was.
-        sender: who went on instead.
-        time_s: how much later (earlier, if negative) the transfer ends with that sender, in
-            seconds; None if either did not end within the run.
-        segments: how many segments more it sends.
+        run: the number of the run.
+        flow: the flow with the timeout.
+        at_s: the time of the timeout, in seconds.
+        truth: the ground truth of the timeout.
+        sender: the other sender.
+        time_s: how much later the transfer ends with that sender, in seconds; negative if earlier,
+            None if either transfer does not end within the run.
+        segments: how many more segments it sends.
     """
 
     run: int
@@ -135,7 +135,7 @@ class Difference:
 
 
 def differences(result: Result) -> Iterator[Difference]:
-    """What the other senders would have changed, a timeout each."""
+    """The effects of the other senders, one per timeout."""
     for row in result.what_if.iter_rows(named=True):
         ends = (row["end_s"], row["original_end_s"])
         yield Difference(

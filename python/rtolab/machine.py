@@ -1,7 +1,7 @@
-"""What the machine must have left before anything begins.
+"""Checks of free resources before libraries are loaded.
 
-Libraries that find no descriptors, addresses or threads as they are loaded end the process in words
-of their own, or wait for ever.
+Without descriptors, address space or threads, some libraries abort the process or hang while they
+load.
 """
 
 import mmap
@@ -14,34 +14,34 @@ from threading import Event, Thread
 from rtolab._rtolab import Error
 
 DESCRIPTORS, DRAWING_DESCRIPTORS = 5, 24
-"""What libraries open to be loaded, and what drawing opens."""
+"""Descriptors that are needed to load libraries, and to draw."""
 ADDRESSES, PAGE_ADDRESSES, PICTURE_ADDRESSES = 800 << 20, 400 << 20, 65 << 30
-"""What they ask for to be loaded on few processors, what a page's script takes, and what V8 sets
-aside before it draws the first picture: bytes of addresses, hardly any of which become memory."""
+"""Address space, in bytes, that libraries reserve at import, the script of a page needs, and V8
+reserves before the first figure. Hardly any of it becomes memory."""
 THREADS = 24
-"""What libraries start on few processors."""
+"""Threads that libraries start on few processors."""
 ASK_BELOW = 500
-"""Where there may be more threads nobody asks whether there are: asking takes addresses itself."""
+"""The limit of threads from which on it is not checked: the check takes address space itself."""
 NO_MEMORY = ("failed to map segment", "Cannot allocate memory")
 NO_THREADS = ("can't start new thread", "Resource temporarily unavailable", "WouldBlock")
-"""Words of errors by which libraries report that they ran out of these."""
+"""Error texts of libraries that have run out of threads."""
 
 
 def check_machine() -> None:
-    """Whether libraries can be loaded."""
+    """Raises Error if libraries cannot be loaded."""
     _check_descriptors(DESCRIPTORS, "no library can be loaded")
     _check_addresses(ADDRESSES, "no library can be loaded")
     _check_threads()
 
 
 def check_page() -> None:
-    """Whether a page with pictures can be made."""
+    """Raises Error if a page with figures cannot be made."""
     _check_descriptors(DRAWING_DESCRIPTORS, "a page with pictures")
     _check_addresses(PAGE_ADDRESSES, "a page with pictures")
 
 
 def check_picture(name: str) -> None:
-    """Whether a picture can be drawn."""
+    """Raises Error if a figure cannot be drawn."""
     _check_descriptors(DRAWING_DESCRIPTORS, f"{name}: pictures")
     _check_room_for_pictures()
 
@@ -61,7 +61,7 @@ def _check_descriptors(count: int, what: str) -> None:
 
 def _check_addresses(size: int, what: str) -> None:
     try:
-        # Asked for and given back: nothing is ever there.
+        # Reserved and released at once; no page is touched.
         mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
     except OSError:
         raise Error(
@@ -72,7 +72,7 @@ def _check_addresses(size: int, what: str) -> None:
 
 @cache
 def _check_room_for_pictures() -> None:
-    """Once: what the first has taken it keeps for the others."""
+    """Checked once: later figures reuse what the first one has reserved."""
     _check_addresses(PICTURE_ADDRESSES, "pictures")
 
 
@@ -92,13 +92,13 @@ def _check_threads() -> None:
     finally:
         enough.set()
         for thread in threads:
-            # One that was never started cannot be waited for.
+            # A thread that was not started cannot be joined.
             with suppress(RuntimeError):
                 thread.join()
 
 
 def out_of(error: BaseException) -> str | None:
-    """Which of the machine's resources a library ran out of, by the words of its error."""
+    """The resource that a library has run out of, by the text of its error; None if none."""
     said = str(error)
     if "Too many open files" in said:
         return "too many open files: `ulimit -n` says how many there may be"

@@ -1,11 +1,11 @@
 """The measures of the five papers, each defined once.
 
-A measure reads the tables of some runs and gives a frame: first the columns `run`, `seed` and
-`sender`, and `flow` where there is a row a connection, then what it is about. Where a measure
-divides by nothing its value is null. Times are seconds, rates bits a second, sizes bytes.
+A measure maps the tables of runs to a frame. The columns are `run`, `seed` and `sender`, then
+`flow` if there is a row per connection, then the values. Quotients with a denominator of zero are
+null. Times are in seconds, rates in bit/s, sizes in bytes.
 
-What warms up or runs down may be left out: measures of throughput and of counts look at the span
-that the scenario's `[measure]` gives, or at the whole run where it gives none.
+Measures of throughput and counts cover the span that the scenario's `[measure]` gives, or the whole
+run without one. So the begin and the end of a run can be left out.
 """
 
 from collections.abc import Callable, Collection
@@ -17,38 +17,38 @@ import numpy as np
 import polars as pl
 
 RUN = ("run", "seed", "sender")
-"""The columns that say which run a row belongs to."""
+"""The columns that identify a run."""
 
 CONNECTION = (*RUN, "flow")
-"""The columns that say which connection a row belongs to."""
+"""The columns that identify a connection."""
 
 BITS = 8.0
-"""In a byte."""
+"""Bits per byte."""
 
 
 class Tables(Protocol):
-    """What measures read; a `Result` has it, and says what the columns are."""
+    """The tables that measures read; see `Result` for their columns."""
 
     @property
     def connections(self) -> pl.DataFrame:
-        """One row a connection."""
+        """One row per connection."""
 
     @property
     def windows(self) -> pl.DataFrame:
-        """One row a change of a sender's windows or timeout; empty unless asked for."""
+        """One row per change of a sender's windows or RTO; empty unless recorded."""
 
     @property
     def links(self) -> pl.DataFrame:
-        """One row a link direction."""
+        """One row per direction of a link."""
 
     @property
     def tasks(self) -> pl.DataFrame:
-        """One row a page, or a question with its answer."""
+        """One row per page, or per request with its response."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What a listing says of a measure.
+    """A measure in a listing.
 
     Attributes:
         name: of the function.
@@ -70,7 +70,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def measure(source: str, unit: str = "") -> Callable[[Function], Function]:
-    """List a function among the measures; the first line of its documentation says what it is."""
+    """Registers a function as a measure; the first line of its docstring is its description."""
 
     def listed(function: Function) -> Function:
         name, about = function.__name__, (function.__doc__ or "").partition("\n")[0]
@@ -205,7 +205,7 @@ def cwnd_once_a_round_trip(
 
 
 def _looks(frame: pl.DataFrame) -> pl.DataFrame:
-    """One connection's windows once a round trip."""
+    """The windows of a connection, sampled once per round trip."""
     known = frame.filter(pl.col("srtt_s") > 0.0)
     changes, round_trips = known["at_s"].to_numpy(), known["srtt_s"].to_numpy()
     at = changes[0] if len(changes) else inf
@@ -421,5 +421,5 @@ def _float(column: str) -> pl.Expr:
 
 
 def _ratio(over: pl.Expr, under: pl.Expr) -> pl.Expr:
-    """The quotient, or null where nothing is below the line."""
+    """The quotient, or null for a denominator of zero."""
     return pl.when(under > 0.0).then(over / under)

@@ -1,4 +1,4 @@
-"""What notebooks show: the tables of the command line, as HTML for light and dark pages."""
+"""Notebook output: the tables of the command line as HTML for light and dark pages."""
 
 from collections.abc import Iterator
 from html import escape
@@ -16,7 +16,7 @@ TITLE = "caption-side:top;text-align:left;font-style:italic;color:inherit"
 
 
 def html(shown: RenderableType) -> str:
-    """What a terminal would show, as HTML that takes its colours from the page around it."""
+    """Terminal output as HTML that inherits the colours of its page."""
     return "".join(_parts(shown))
 
 
@@ -57,7 +57,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _inline(shown: RenderableType) -> str:
-    """A text with what is bold or slanted in it; colours are left out, for pages have theirs."""
+    """A text with bold and italic spans, but without colours."""
     if isinstance(shown, str):
         shown = Text.from_markup(shown)
     if not isinstance(shown, Text):

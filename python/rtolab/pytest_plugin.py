@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ConformStack(Protocol):
-    """What the fixture `conform_stack` is."""
+    """Type of the fixture `conform_stack`."""
 
     def __call__(
         self,
@@ -35,20 +35,20 @@ class ConformStack(Protocol):
         margin: float = 5.0,
         **how: Any,
     ) -> Report:
-        """Score a stack; the test fails where it hangs, fails or became worse.
+        """Score a stack; the test fails if a transfer hangs or fails, or if a score falls.
 
         Args:
-            stack: what is scored.
+            stack: the stack.
             suite: `stalls`, `losses` or `all`.
-            only: ids of scenarios, for these alone.
+            only: ids of scenarios; by default all of the suite.
             baseline: an earlier result, which `--rtolab-store` writes.
-            margin: by how much a score may fall short of it.
-            how: of `rtolab.conform.conform`: `repeat`, `parallel`, `limit_s`.
+            margin: how far a score may fall below it.
+            how: arguments of `rtolab.conform.conform`: `repeat`, `parallel`, `limit_s`.
         """
 
 
 class NoSpuriousRetransmissions(Protocol):
-    """What the fixture `no_spurious_retransmissions` is."""
+    """Type of the fixture `no_spurious_retransmissions`."""
 
     def __call__(self, capture: Path, *, most: int = 0) -> Diagnosis:
         """Diagnose a capture; the test fails if more than `most` retransmissions were unneeded."""
@@ -65,7 +65,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def conform_stack(request: pytest.FixtureRequest) -> ConformStack:
-    """Scores a stack beside an earlier result; skips the test where no hosts can be made."""
+    """Scores a stack against a baseline; skips the test if this machine cannot emulate hosts."""
     lacking = _lacking()
     if lacking:
         pytest.skip(f"conform_stack needs {lacking}")
@@ -106,7 +106,7 @@ def conform_stack(request: pytest.FixtureRequest) -> ConformStack:
 
 @pytest.fixture
 def no_spurious_retransmissions() -> NoSpuriousRetransmissions:
-    """Fails the test where a capture holds retransmissions of what had arrived."""
+    """Fails the test if a capture contains unneeded retransmissions."""
 
     def judged(capture: Path, *, most: int = 0) -> Diagnosis:
         from rtolab.diagnosis import diagnose  # noqa: PLC0415
@@ -129,7 +129,7 @@ def no_spurious_retransmissions() -> NoSpuriousRetransmissions:
 
 
 SEED = 1
-"""Of the scenarios."""
+"""The seed of the scenarios."""
 
 
 def _lacking() -> str | None:

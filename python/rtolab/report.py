@@ -1,4 +1,4 @@
-"""One HTML page of all that was reproduced, which opens offline."""
+"""The report of all reproduced experiments: one HTML page that opens offline."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def write(parts: Sequence[Part], out: Path) -> Path:
 
     Args:
         parts: the experiments, in the order in which they are shown.
-        out: the folder, made if it is not there; a report that is there is replaced.
+        out: the folder, created if it does not exist; an older report is replaced.
 
     Returns:
-        The file.
+        The path of the file.
 
     Raises:
         OSError: it cannot be written.
@@ -45,7 +45,7 @@ def write(parts: Sequence[Part], out: Path) -> Path:
 
 
 def page(parts: Sequence[Part]) -> str:
-    """The report as one page that needs nothing from anywhere."""
+    """The report as a self-contained page."""
     template = Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
     papers = dict.fromkeys(part.reproduction.experiment.paper for part in parts)
     by_paper = {
@@ -60,7 +60,7 @@ def page(parts: Sequence[Part]) -> str:
 
 
 def _summary(reproductions: Sequence[Reproduction]) -> str:
-    """How many checks pass of how many, by paper and kind."""
+    """Passed checks and all checks, by paper and kind."""
     head = ("Paper", "Experiments", *KINDS, "all", *VERDICTS[1:])
     body = "".join(_summary_row(line) for line in summary(reproductions))
     return _table(head, body, "numbers")
@@ -78,7 +78,7 @@ def _summary_row(line: Line) -> str:
 
 
 def _contents(id_: str, parts: Sequence[Part]) -> str:
-    """A paper's experiments with their verdicts."""
+    """The experiments of a paper with their verdicts."""
     about = paper(id_)
     head = f'<tr><th colspan="5"><a href="#{escape(id_)}">{escape(about.title)}</a></th></tr>'
     return head + "".join(_contents_row(part.reproduction) for part in parts)
@@ -97,7 +97,7 @@ def _contents_row(done: Reproduction) -> str:
 
 
 def _paper(id_: str, parts: Sequence[Part]) -> str:
-    """A paper, what its own pages do not agree on, and its experiments."""
+    """A paper with its inconsistencies and its experiments."""
     about = paper(id_)
     where = ", ".join(escape(str(p)) for p in (about.authors, about.venue, about.year) if p)
     odd = "".join(f"<li>{escape(one)}</li>" for one in about.inconsistencies)
@@ -128,7 +128,7 @@ def _section(part: Part) -> str:
 
 
 def command(id_: str, settings: Settings) -> str:
-    """The command that runs an experiment again as it was run."""
+    """The command that repeats an experiment."""
     words = ["rtolab", "reproduce", id_, "--seed", str(settings.seed)]
     words += ["--runs", str(settings.runs)] if settings.runs else []
     words += ["--quick"] if settings.quick else []
@@ -153,7 +153,7 @@ def _how(done: Reproduction) -> str:
 
 
 def _measured_table(done: Reproduction) -> str:
-    """Published beside measured, as far as it was published: a row a variant; long ones folded."""
+    """Published and measured values, a row per variant; long tables are folded."""
     experiment = done.experiment
     if not done.rows:
         return ""
@@ -186,7 +186,7 @@ def _published(row: Row) -> str:
 
 
 def _measured(row: Row, runs: int) -> str:
-    """The median and the quartiles, and of how many where not every run counts."""
+    """Median and quartiles, and the number of runs if not all count."""
     if row.measured is None:
         return "none"
     digits = row.metric.digits
@@ -199,7 +199,7 @@ def _measured(row: Row, runs: int) -> str:
 
 
 def _laid_out(done: Reproduction) -> str:
-    """The tables that the experiment lays out itself."""
+    """The experiment's own tables."""
     parts = []
     for table in done.tables:
         body = "".join(_cells(*(escape(table.text(cell)) for cell in row)) for row in table.rows)
@@ -209,7 +209,7 @@ def _laid_out(done: Reproduction) -> str:
 
 
 def _derived(done: Reproduction) -> str:
-    """Numbers worked out, published beside ours."""
+    """Derived values, published and ours."""
     if not done.derived:
         return ""
     body = "".join(
@@ -272,7 +272,7 @@ def _assumptions(done: Reproduction) -> str:
 
 
 def _sensitivity(done: Reproduction) -> str:
-    """What each alternative does to the verdicts."""
+    """The effect of each alternative on the verdicts."""
     if not done.alternatives:
         return ""
     changing = sum(bool(tried.those("changed")) for tried in done.alternatives)

@@ -1,4 +1,4 @@
-"""What runs leave: tables, pictures and captures."""
+"""Results of runs: tables, figures and captures."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from rtolab.plot import Plots
 
 TABLES = tuple(name for name, _ in _rtolab.TABLES)
-"""The tables that runs leave, as named in the guide."""
+"""The names of the tables."""
 
 PLACES = ("sender", "receiver")
-"""Where a trace is taken."""
+"""The hosts at which traces are captured."""
 
 
 class Result:
     """The tables of one or more runs.
 
-    Each table is a polars frame; it speaks the Arrow PyCapsule interface, so that
+    Each table is a polars frame. It has the Arrow PyCapsule interface, so
     `pyarrow.table(result.connections)` and `pandas.DataFrame.from_arrow(result.connections)` take
     it without a copy. Every table begins with the columns `run` (counted from 0, senders before
     seeds), `seed` and `sender`. Columns in `_s` are seconds, in `_bps` bits per second; windows,
     lengths and sequence numbers are bytes, and sequence numbers count from the SYN, which is 0.
 
     Attributes:
-        scenario: the scenario as it was named.
-        runs: how many runs there are.
+        scenario: the path or name of the scenario.
+        runs: the number of runs.
         traced: whether packets were recorded.
     """
 
-    # The package sets these: this module knows neither pictures nor tables of text.
+    # Set by the package, so that this module imports neither figures nor text tables.
     _plots: ClassVar[Callable[[Result], Plots]]
     _html: ClassVar[Callable[[Result], str]]
 
@@ -56,7 +56,7 @@ class Result:
 
     @property
     def effort(self) -> dict[str, float | None]:
-        """What all runs took together: `set_up_s`, `run_s`, `events` and so on."""
+        """The effort of all runs together: `set_up_s`, `run_s`, `events` and so on."""
         return self._outcome.effort
 
     if TYPE_CHECKING:  # Every table is a property: they are made below, of the one list.
@@ -64,7 +64,7 @@ class Result:
         def __getattr__(self, table: str) -> pl.DataFrame: ...
 
     def keep_only(self, *tables: str) -> None:
-        """Let go of all that the runs left but these tables, where there are many results."""
+        """Free all other tables, for callers that keep many results."""
         kept = {name: getattr(self, name) for name in tables}
         for name in TABLES:
             self.__dict__.pop(name, None)
@@ -73,11 +73,11 @@ class Result:
 
     @property
     def plot(self) -> Plots:
-        """The pictures of this result."""
+        """The figures of this result."""
         return self._plots()
 
     def sender(self, run: int) -> str:
-        """The sender of a run, as a sum of policies."""
+        """The sender specification of a run."""
         self.check_run(run)
         of_run = self.connections["run"] == run
         return str(self.connections.filter(of_run)["sender"][0])
@@ -100,7 +100,7 @@ class Result:
         return self._outcome.pcapng(run, place)
 
     def packetdrill(self, run: int = 0) -> str:
-        """The first flow of a traced run as a script of packetdrill, for the host that sends.
+        """The first flow of a traced run as a packetdrill script for the sending host.
 
         Args:
             run: which run, from 0.
@@ -114,7 +114,7 @@ class Result:
         return self._outcome.packetdrill(run)
 
     def write_scripts(self, folder: str | Path) -> list[Path]:
-        """Write a script of packetdrill for every traced run, and say which files that were.
+        """Write a packetdrill script for every traced run, and return the paths.
 
         Args:
             folder: made if it is not there; files of the same names are replaced.
@@ -133,7 +133,7 @@ class Result:
         return written
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Write every table as Parquet and, of traced runs, a pcapng for each host.
+        """Write every table as Parquet, and for traced runs a pcapng per host.
 
         Args:
             folder: made if it is not there; files of the same names are replaced.
@@ -148,7 +148,7 @@ class Result:
         return written + (self._write_captures(Path(folder)) if self.traced else [])
 
     def write_tables(self, folder: str | Path) -> list[Path]:
-        """Write every table as Parquet, and no captures; otherwise as `write`."""
+        """Write every table as Parquet, like `write` but without captures."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         written = []
@@ -172,7 +172,7 @@ class Result:
         return f"run-{run:0{digits}}-{file_name(self.sender(run))}"
 
     def check_run(self, run: int) -> None:
-        """Whether there is such a run."""
+        """Raises Error if there is no such run."""
         if run not in range(self.runs):
             raise Error(f"no run {run}: there are {self.runs}, counted from 0")
 
@@ -194,5 +194,5 @@ for _name, _about in _rtolab.TABLES:
 
 
 def file_name(sender: str) -> str:
-    """A sender's sum as part of a file name: `newreno:no-bugfix` has a colon, a file has not."""
+    """A sender specification as part of a file name: colons become hyphens."""
     return sender.replace(":", "-")

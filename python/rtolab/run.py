@@ -1,4 +1,4 @@
-"""Running a scenario."""
+"""Runs of a scenario."""
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -10,16 +10,16 @@ from rtolab.prototype import Detector, Given, Made, made
 from rtolab.result import Result
 
 Progress = Callable[[int, int], object]
-"""Told how many runs are done, of how many."""
+"""Called with the number of finished runs and of all runs."""
 
 Judge = str | type[Detector] | Detector
-"""A detector's name, or one that is written in Python."""
+"""A passive detector: its name, or one in Python."""
 
 LARGEST_SEED = 2**64 - 1
 MOST_RUNS = 10**7
-"""Of one call: all that they leave is in memory at once."""
+"""The most runs of one call, whose results are all in memory."""
 MOST_JOBS = 4096
-"""Threads, or runs on kernels at a time."""
+"""The most threads, or concurrent runs on kernels."""
 
 
 def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
@@ -43,36 +43,37 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
 
     Args:
         scenario: the path of a scenario, or the name of a shipped one (`frto2002-delays`).
-        sender: a sum of policies such as "sack+frto", or several, each of which runs on the same
-            seeds; by default the scenario's own.
-        seed: the first seed; run i of a sender uses `seed + i`, so senders are paired on seeds.
-        runs: how many seeds, for each sender.
+        sender: a sender specification such as "sack+frto", or several, which run on the same seeds;
+            by default the scenario's own.
+        seed: the first seed; run i of a sender uses `seed + i`, so senders are paired by seed.
+        runs: the number of seeds, for each sender.
         set: values that replace the scenario's, by dotted key: {"link.wireless.loss": 0.02}.
-        trace: record every packet; by default when there is a single run.
-        windows: record the senders' windows; by default when there is a single run.
-        judge: detectors that ride along on every sender and judge its timeouts: names, classes
-            under `Detector`, objects of such, or "all".
-        what_if: senders each of which goes on, in a copy of the run, from every timeout.
-        prototypes: what is written in Python and may be named, here and in the scenario: detectors
-            by senders and judges ("sack+early"), responses by senders ("sack+eifel:careful") and
-            `tcp.response`, stages by links ({"link.radio.stage": "lossy"}).
-        jobs: how many threads; by default one a processor.
-        progress: called now and then with the runs done and the runs there are.
+        trace: record every packet; by default for a single run.
+        windows: record the windows of the senders; by default for a single run.
+        judge: passive detectors of every sender: names, subclasses of `Detector`, objects of
+            these, or "all".
+        what_if: senders that replay the rest of the run, each in a fork of its own, from every
+            timeout.
+        prototypes: classes in Python that specifications may name: detectors in senders and
+            `judge` ("sack+early"), responses in senders ("sack+eifel:careful") and `tcp.response`,
+            stages in links ({"link.radio.stage": "lossy"}).
+        jobs: the number of threads; by default one per processor.
+        progress: called from time to time with the number of finished runs and of all runs.
 
     Returns:
         The tables of all runs, senders before seeds.
 
     Raises:
-        Error: the scenario, a sender, a key or a value is wrong; the message says where and what
-            would be right. Or a prototype raised: what it raised is the cause.
+        Error: the scenario, a sender, a key or a value is invalid, or a prototype raised an
+            exception, which is the cause.
         OSError: the scenario cannot be read.
-        MemoryError: there is no room for a trace as long as this.
+        MemoryError: the trace does not fit into memory.
 
     Example:
         >>> result = run("frto2002-delays", sender=["sack", "sack+frto"], runs=30)
         >>> result.connections.group_by("sender").agg(pl.median("elapsed_s"))
     """
-    # A sender that is named twice would be the same runs twice.
+    # A sender that is named twice would repeat its runs.
     senders = list(dict.fromkeys(_names(sender or ())))
     check_numbers(seed, runs, jobs)
     single = runs == 1 and len(senders) <= 1
@@ -103,10 +104,10 @@ def _names(given: str | Sequence[str]) -> list[str]:
 def _judges(
     given: Judge | Sequence[Judge], prototypes: Sequence[Given]
 ) -> tuple[list[str], list[Made]]:
-    """The judges' names, all there are for "all"; and all prototypes, judges or not."""
+    """The names of the passive detectors ("all" stands for every one), and all prototypes."""
     judges = [given] if isinstance(given, str | type | Detector) else list(given)
     looking_on = [judge for judge in judges if not isinstance(judge, str)]
-    # One that is named both ways is the same one.
+    # A prototype that is passed both ways is the same one.
     known = made(dict.fromkeys((*prototypes, *looking_on)))
     names = [judge if isinstance(judge, str) else judge.name for judge in judges]
     if "all" in names:
@@ -116,11 +117,7 @@ def _judges(
 
 
 def check_numbers(seed: int, runs: int, jobs: int | None, what: str = "jobs") -> None:
-    """Whether there can be these seeds, so many at a time, which `what` calls.
-
-    Raises:
-        Error: there cannot.
-    """
+    """Raises Error if these numbers are out of range; `what` is the name of `jobs` in messages."""
     if runs < 1:
         raise Error(f"runs is {runs}: at least 1 is needed")
     if runs > MOST_RUNS:
@@ -132,19 +129,19 @@ def check_numbers(seed: int, runs: int, jobs: int | None, what: str = "jobs") ->
 
 
 def as_toml(value: object) -> str:
-    """A Python value as it would stand in a scenario."""
+    """A Python value as scenario text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
 
 
 def shipped_scenarios() -> dict[str, Path]:
-    """The scenarios that come with rtolab, by name."""
+    """The paths of the shipped scenarios, by name."""
     return {path.stem: path for path in sorted(_scenario_folder().glob("*.toml"))}
 
 
 def scenario_title(path: Path) -> str:
-    """What a scenario is about, in one line; nothing for a file that is none."""
+    """The title of a scenario; empty if the file is not a scenario."""
     try:
         return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
     except (ValueError, RecursionError):
@@ -152,7 +149,7 @@ def scenario_title(path: Path) -> str:
 
 
 def find_scenario(scenario: str | Path) -> Path:
-    """The file of a scenario: a path as it is, or a shipped scenario by its name.
+    """The file of a scenario: an existing path, or a shipped scenario of that name.
 
     Raises:
         Error: neither a file nor a shipped scenario.
@@ -168,7 +165,7 @@ def find_scenario(scenario: str | Path) -> Path:
 
 
 def _scenario_folder() -> Path:
-    """At the top of a checkout, for messages to name it so, or inside an installed package."""
+    """The folder of a checkout, so that messages name it, or that of the installed package."""
     package = Path(__file__).parent
     checkout = package.parents[1] / "scenarios"
     return checkout if checkout.is_dir() else package / "scenarios"

@@ -1,7 +1,6 @@
-"""Numbers that describe repeated runs: quartiles, bands of medians, ratios of medians.
+"""Statistics of repeated runs: quartiles, bands of medians, ratios of medians.
 
-Every function is a pure function of its arguments: what is drawn at random is drawn from a
-generator of its own with a given seed.
+Every function is pure: random draws come from a generator of its own with a given seed.
 """
 
 import math
@@ -16,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 BLOCK = 1_000_000
-"""How many indices are drawn at a time."""
+"""The number of indices that are drawn at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a box of a box plot shows, in the unit of the values.
+    """The five numbers of a box plot, in the unit of the values.
 
     Quartiles between two order statistics are interpolated linearly (type 7 of Hyndman and Fan,
     "Sample Quantiles in Statistical Packages", 1996); whiskers end at `min` and `max`.
@@ -37,7 +36,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value with the interval from `low` to `high` that repetitions leave it in."""
+    """A value with its confidence interval from `low` to `high`."""
 
     value: float
     low: float
@@ -45,7 +44,7 @@ class Estimate:
 
 
 def summarise(values: ArrayLike) -> Summary | None:
-    """The five numbers of a box plot; `None` when there is no value.
+    """The five numbers of a box plot; `None` without values.
 
     Args:
         values: shape (n,), any order.
@@ -60,16 +59,16 @@ def summarise(values: ArrayLike) -> Summary | None:
 def band_of_medians(
     values: ArrayLike, of: int = 30, *, share: float = 0.9, seed: int = 0, draws: int = 2000
 ) -> tuple[float, float]:
-    """The central band in which the median of `of` repetitions falls.
+    """The central band of the median of `of` repetitions.
 
     Bootstrap: `draws` times the median of `of` values drawn from `values` with replacement.
 
     Args:
         values: shape (n,), at least one.
-        of: how many repetitions a median is of.
-        share: how much of the medians the band holds, 0 to 1.
+        of: the repetitions per median.
+        share: the share of medians within the band, 0 to 1.
         seed: of the draws.
-        draws: how many medians are drawn.
+        draws: the number of drawn medians.
 
     Returns:
         The band's ends, in the unit of the values.
@@ -87,21 +86,21 @@ def ratio_of_medians(
 ) -> Estimate:
     """The ratio of two medians with its bootstrap interval.
 
-    Samples of one length are taken to be paired (value i of both comes from seed i) and drawn
-    together; others are drawn apart.
+    Samples of equal length are paired (value i of both comes from seed i) and drawn together;
+    others are drawn independently.
 
     Args:
         numerator: shape (n,), at least one.
         denominator: shape (m,), at least one.
-        share: how much of the bootstrap's ratios the interval holds, 0 to 1.
+        share: the share of drawn ratios within the interval, 0 to 1.
         seed: of the draws.
-        draws: how many ratios are drawn.
+        draws: the number of drawn ratios.
     """
     ratio, ratios, divides_by_zero = _ratio(
         numerator, denominator, draws=draws, seed=seed, middle=np.median
     )
     low, high = _central(ratios, share)
-    # Draws that divide by zero have no bound.
+    # A ratio with a zero denominator has no upper bound.
     return Estimate(ratio, low, math.inf if divides_by_zero else high)
 
 
@@ -129,9 +128,9 @@ def ratio_of_means(
     seed: int = 0,
     draws: int = 1000,
 ) -> Estimate:
-    """The ratio of two means with its bootstrap interval, of paired samples or drawn apart.
+    """The ratio of two means with its bootstrap interval, paired as in `ratio_of_medians`.
 
-    Draws that would divide by zero are left out.
+    Draws with a zero denominator are left out.
 
     Args:
         numerator: shape (n,), at least one.
@@ -152,7 +151,7 @@ def _ratio(
     seed: int,
     middle: Callable[..., Any],
 ) -> tuple[float, Floats, bool]:
-    """The ratio, those drawn that are finite, and whether any other was drawn."""
+    """The ratio, the finite drawn ratios, and whether any drawn denominator was zero."""
     over, under = _floats(numerator), _floats(denominator)
     other = seed if over.size == under.size else seed + 1
     above = _bootstrap(over, over.size, draws, seed=seed, middle=middle)
@@ -163,14 +162,14 @@ def _ratio(
 
 
 def wilson(hits: int, of: int, *, share: float = 0.95) -> Estimate:
-    """A share with Wilson's score interval, which is never empty, not even of all or of none.
+    """A share with Wilson's score interval, which is never empty, even for shares of 0 and 1.
 
     E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", 1927.
 
     Args:
-        hits: how many.
-        of: how many of, at least one.
-        share: how often such an interval holds the true share.
+        hits: the number of hits.
+        of: the number of trials, at least one.
+        share: the confidence, 0 to 1.
     """
     z = NormalDist().inv_cdf((1.0 + share) / 2.0)
     part, spread = hits / of, z * z / of
@@ -187,12 +186,10 @@ def _floats(values: ArrayLike) -> Floats:
 def _bootstrap(
     sample: Floats, of: int, draws: int, *, seed: int, middle: Callable[..., Floats] = np.median
 ) -> Floats:
-    """`draws` medians of `of` values each; one seed picks the same places in equal lengths.
+    """`draws` times `middle` of `of` values each; one seed picks the same indices in equal lengths.
 
-    Or what `middle` makes of the values, along an axis.
-
-    The places are made from doubles, whose stream is the same in every numpy, and drawn in blocks
-    that fit into memory.
+    The indices come from doubles, whose stream is the same in every numpy, in blocks that fit into
+    memory.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     rows = max(1, BLOCK // of)

@@ -67,9 +67,10 @@ def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> No
 def test_help_is_as_wide_as_the_terminal(rtolab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "70")
     lines = [line.strip() for line in rtolab("diagnose", "--help").out.splitlines()]
-    begin = lines.index("The verdicts are those of the engine's own detectors (`rtolab list")
-    assert lines[begin + 1 : begin + 3] == [
-        "detectors`); prototypes in Python judge runs, not captures.",
+    begin = lines.index("The verdicts are those of the engine's detectors (`rtolab list")
+    assert lines[begin + 1 : begin + 4] == [
+        "detectors`). Detectors written in Python apply to runs, not to",
+        "captures.",
         "",
     ]
 
