@@ -1,4 +1,4 @@
-"""Any stack, scored on fifty scenarios of a path that delays and loses."""
+"""Scores of any TCP or QUIC stack on fifty scenarios of a path with delays and losses."""
 
 from rtolab.conform.run import Stack, conform
 from rtolab.conform.score import Change, Score, changes, overall

@@ -1,4 +1,4 @@
-"""What one transfer came to, told by the packets on the links, and by the client."""
+"""Outcome of one transfer, from the packets on the links and from the client."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ import polars as pl
 from rtolab.emulation import Emulated
 
 CONTROL = 100
-"""Datagrams of so many bytes and less carry no data: acknowledgments, the end of a connection."""
+"""The largest datagram without data (ACKs, the end of a connection), in bytes."""
 
 
 class Ended(StrEnum):
-    """How a transfer ended."""
+    """Outcomes of a transfer."""
 
     RECOVERED = "recovered"
     HUNG = "hung"
@@ -25,16 +25,16 @@ class Measured:
     """One transfer.
 
     Attributes:
-        ended: how.
-        took_s: from the first packet to the end, or to the limit.
-        held_s: how long the link held or lost everything of a direction meanwhile.
-        sent_bytes: of the data's direction, with all headers: what entered the link.
-        arrived_bytes: of that, what came out.
-        unneeded_bytes: what was sent again although it arrived; `None` where only the comparison
-            with the twin can tell, as of QUIC.
+        ended: the outcome.
+        took_s: the time from the first packet to the end, or to the limit.
+        held_s: the time during which the link held or lost everything in a direction.
+        sent_bytes: bytes that entered the link in the data direction, with all headers.
+        arrived_bytes: those of them that left the link.
+        unneeded_bytes: unneeded retransmissions; `None` for encrypted transports such as QUIC,
+            where only the comparison with the twin shows them.
         tail: the number of the last packet with data in its direction, from 1.
-        doubts: why this machine, rather than the stack, could have changed the result.
-        said: the last line that a failed command wrote.
+        doubts: reasons why this machine, rather than the stack, may have changed the result.
+        said: the last output line of a failed command.
     """
 
     ended: Ended
@@ -49,7 +49,7 @@ class Measured:
 
 
 def flow(result: Emulated, limit_s: float) -> Measured:
-    """Of the scenario's own flow, between two of the kernel's sockets."""
+    """Measures the scenario's own flow between two sockets of the kernel."""
     (row,) = result.connections.iter_rows(named=True)
     begin, latest = row["start_s"], row["start_s"] + limit_s
     if row["completed"] and row["end_s"] <= latest:
@@ -58,11 +58,11 @@ def flow(result: Emulated, limit_s: float) -> Measured:
 
 
 def command(result: Emulated, status: int | None) -> Measured:
-    """Of a client, whose links' time began with the first packet.
+    """Measures a client; the time of its links begins with the first packet.
 
     Args:
-        result: its run.
-        status: as `timeout` gives it.
+        result: the run.
+        status: the exit status of `timeout`.
     """
     ended = {0: Ended.RECOVERED, 124: Ended.HUNG, 137: Ended.HUNG}.get(
         status if status is not None else -1, Ended.FAILED
@@ -81,7 +81,7 @@ def _measured(result: Emulated, ended: Ended, span: tuple[float, float]) -> Meas
         ),
         span,
     )
-    # Of datagrams nobody knows what is in them.
+    # The content of datagrams is unknown.
     is_tcp = "udp" not in set(result.connections["flow_sender"])
     return Measured(
         ended=ended,
@@ -101,20 +101,20 @@ def _again(sent: pl.DataFrame) -> int:
 
 
 def _data(segments: pl.DataFrame) -> pl.DataFrame:
-    """What the end sent that sent more, in the order in which it entered the link."""
+    """The packets of the end that sent more, in the order in which they entered the link."""
     sent = segments.filter(pl.col("event") == "sent").sort("copy")
     by_place = sent.group_by("place").agg(pl.col("bytes").sum()).sort("bytes")
     return sent.filter(pl.col("place") == by_place["place"][-1]) if sent.height else sent
 
 
 def _last_with_data(sent: pl.DataFrame, control: int) -> int:
-    """The number of the last packet with data, from 1; those of `control` bytes have none."""
+    """The number of the last packet of more than `control` bytes, from 1."""
     numbered = (number for number, length in enumerate(sent["len"], 1) if length > control)
     return max(numbered, default=0)
 
 
 def _overlap(spans: Iterable[tuple[float, float]], within: tuple[float, float]) -> float:
-    """How much of `within` the spans cover together."""
+    """The time within `within` that the spans cover together."""
     covered, reached = 0.0, within[0]
     for begin, end in sorted(spans):
         begin, end = max(begin, reached), min(end, within[1])  # noqa: PLW2901

@@ -1,23 +1,23 @@
-"""What a worker is told to run."""
+"""Parameters of a worker process."""
 
 from dataclasses import dataclass
 
 GONE = "the server ended with exit code"
-"""What the log has where the server ends by itself and not with 0."""
+"""The log line of a server that ends by itself with another status than 0."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run.
+    """The run of a worker.
 
     Attributes:
-        scenario: the file.
-        seed: of what is random in the link.
+        scenario: the file of the scenario.
+        seed: of the random processes of the link.
         server: a command line for `sh`.
         client: program and arguments.
-        lead_s: how long the server may take to listen; the client begins when it does.
-        limit_s: how long the client may take.
-        set: keys and values that replace the scenario's.
+        lead_s: the longest wait until the server listens, in seconds.
+        limit_s: the longest run of the client, in seconds.
+        set: keys and values that replace those of the scenario.
     """
 
     scenario: str

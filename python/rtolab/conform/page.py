@@ -1,4 +1,4 @@
-"""The matrix: scenarios by stacks, as one HTML page without anything from elsewhere."""
+"""The matrix of scenarios and stacks as one self-contained HTML page."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -45,10 +45,10 @@ $settings
 
 
 def page(documents: Sequence[Mapping[str, Any]]) -> str:
-    """The matrix of results, a column each, whose scenarios are those of the first.
+    """The matrix with a column per result; the scenarios are those of the first result.
 
     Args:
-        documents: as `Report.document` gives them.
+        documents: results of `Report.document`.
     """
     columns = [{one["id"]: one for one in document["scenarios"]} for document in documents]
     rows = [
@@ -85,7 +85,7 @@ def _cell(one: Mapping[str, Any] | None) -> str:
 
 
 def _settings(document: Mapping[str, Any]) -> str:
-    """How a column was made."""
+    """The settings of a column."""
     settings = [f"{key}={value}" for key, value in document["set"].items()]
     settings += [f"{name}: {words}" for name, words in document["command"].items()]
     name = escape(str(document["stack"]))

@@ -1,4 +1,4 @@
-"""A stack's scores as a document, as a table, as JUnit's XML, and beside an earlier result."""
+"""The scores of a stack as JSON, as a table, as JUnit XML, and compared with a baseline."""
 
 import json
 from collections.abc import Mapping
@@ -18,21 +18,21 @@ from rtolab.conform.measure import Ended
 from rtolab.conform.score import Change, Score, Verdict, overall
 
 LISTED = 5
-"""So many doubts are told."""
+"""The most doubts that are listed."""
 STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green", Verdict.UNDECIDABLE: "yellow"}
 
 
 @dataclass(frozen=True)
 class Report:
-    """What one call of `conform` found.
+    """The results of a call of `conform`.
 
     Attributes:
-        stack: its name.
-        command: its server and client, if it is not the kernel's own TCP.
-        set: values that replaced the scenarios'.
+        stack: the name of the stack.
+        command: its server and client, unless it is the kernel's TCP.
+        set: values that replaced those of the scenarios.
         seed: of the scenarios.
-        scores: one a scenario.
-        changes: beside the earlier result, if there is one.
+        scores: one per scenario.
+        changes: against the baseline, if there is one.
     """
 
     stack: str
@@ -49,11 +49,11 @@ class Report:
 
     @property
     def worse(self) -> list[Change]:
-        """What became worse."""
+        """The scenarios with a lower score."""
         return [one for one in self.changes if one.verdict is Verdict.WORSE]
 
     def document(self) -> dict[str, Any]:
-        """All of it, for machines, and to compare with later."""
+        """The JSON document, which can serve as a baseline."""
         return {
             "rtolab": _rtolab.__version__,
             "stack": self.stack,
@@ -68,10 +68,10 @@ class Report:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """An earlier document.
+    """Reads a baseline.
 
     Raises:
-        Error: the file holds something else.
+        Error: the file is no such document.
         OSError: it cannot be read.
     """
     try:
@@ -86,7 +86,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def earlier(document: Mapping[str, Any], path: Path, seed: int) -> dict[str, float]:
-    """The scores of an earlier document, by scenario.
+    """The scores of a baseline, by scenario.
 
     Raises:
         Error: its scenarios were drawn from another seed.
@@ -100,7 +100,7 @@ def earlier(document: Mapping[str, Any], path: Path, seed: int) -> dict[str, flo
 
 
 def table(report: Report) -> RenderableType:
-    """A row a scenario."""
+    """The scores as a table, a row per scenario."""
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     rows.add_column("scenario", no_wrap=True)
     for name in ("score", "runs", "time s", "lost s", "of it link s", "unneeded kB", "sent kB"):
@@ -126,7 +126,7 @@ def table(report: Report) -> RenderableType:
 
 
 def _range(one: Score) -> str:
-    """The scores of several runs, from the least to the most."""
+    """The lowest and highest score of several runs."""
     return f"{one.runs[0]:.0f} to {one.runs[-1]:.0f}" if len(one.runs) > 1 else ""
 
 
@@ -157,7 +157,7 @@ def _compared(report: Report) -> list[RenderableType]:
 
 
 def junit(report: Report) -> str:
-    """For whoever shows test results: a scenario is a test case."""
+    """The scores as JUnit XML: a scenario is a test case."""
     worse = {one.id: one for one in report.worse}
     failed = {one.id for one in report.broken} | set(worse)
     top = ET.Element(

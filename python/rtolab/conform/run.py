@@ -1,4 +1,4 @@
-"""Runs scenarios on a stack: the kernel's own TCP, or a client and a server."""
+"""Runs of scenarios on a stack: the kernel's TCP, or a client and a server."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ Progress = Callable[[int, int], object]
 Item = TypeVar("Item")
 
 TWINS = 5
-"""How many undisturbed transfers the twin is the median of."""
+"""The number of undisturbed transfers whose median is the twin."""
 ASK_S = 0.1
-"""How often a thread asks whether to go on."""
+"""How often a thread checks whether to continue, in seconds."""
 GRACE_S = 60.0
-"""How much longer than the client may take a run may take, before it is given up."""
+"""How long after the client's time limit a run is given up, in seconds."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """What is scored.
+    """A stack to score.
 
     Attributes:
-        name: what results call it.
-        set: values that replace the scenarios', by dotted key: how the kernel is set.
-        server: a command line for the server's host; nothing for the kernel's own TCP.
+        name: its name in results.
+        set: kernel settings that replace those of the scenarios, by dotted key.
+        server: a command line for the server's host; empty for the kernel's TCP.
         client: program and arguments for the client's host. In both, `{server}` and `{client}` are
-            addresses, `{bytes}` is how much is to be transferred, and `{files}` a folder with a
-            file of each such size, named by its size.
-        lead_s: how long the server may take to listen; the client begins when it does.
+            addresses, `{bytes}` is the size of the transfer, and `{files}` is a folder with a file
+            of each size, named by its size.
+        lead_s: the longest wait until the server listens, in seconds.
     """
 
     name: str = "kernel"
@@ -56,7 +56,7 @@ class Stack:
 
 
 class StoppedError(Error):
-    """Nobody waits for the run any more."""
+    """The run was cancelled."""
 
 
 def conform(
@@ -68,22 +68,22 @@ def conform(
     limit_s: float = 60.0,
     progress: Progress | None = None,
 ) -> list[Score]:
-    """Score a stack, a score a scenario, in their order.
+    """Score a stack on each scenario, in order.
 
-    First the undisturbed twins run, which say how long a transfer takes and where its tail is, then
-    the scenarios, each on hosts of its own.
+    The undisturbed twins run first. They determine how long a transfer takes and where its tail is.
+    Then the scenarios run, each on hosts of its own.
 
     Args:
-        stack: what is scored.
-        scenarios: of `suite`.
-        repeat: how often each runs, on the same seed; the median is its score.
-        parallel: how many at a time.
-        limit_s: who takes longer hangs.
-        progress: told how many are done, of how many.
+        stack: the stack.
+        scenarios: from `suite`.
+        repeat: runs of each scenario on the same seed; the score is the median.
+        parallel: concurrent runs.
+        limit_s: a longer transfer counts as hung, in seconds.
+        progress: called with the finished runs and all runs.
 
     Raises:
-        EmulationError: something is missing, or a kernel is not as the scenarios want it.
-        Error: not even an undisturbed transfer ends, or a key or value is wrong.
+        EmulationError: a prerequisite is missing, or a kernel rejects a setting.
+        Error: an undisturbed transfer does not end, or a key or value is wrong.
     """
     twins = list({one.bytes: one.twin for one in scenarios}.values())
     total = TWINS * len(twins) + repeat * len(scenarios)
@@ -98,7 +98,7 @@ def conform(
                 twin.bytes: Twin.of(done[TWINS * place : TWINS * (place + 1)])
                 for place, twin in enumerate(twins)
             }
-            # One after the other, so that what disturbs this machine for a while meets one of each.
+            # Interleave the scenarios, so that a busy period of this machine affects each once.
             each = [(one, number) for number in range(repeat) for one in scenarios]
             runs = pool.map(lambda one: runner.run(*one, found[one[0].bytes].tail), each)
     return [
@@ -122,7 +122,7 @@ def _check(twin: Scenario, run: Measured) -> None:
 
 
 def _last_said(log: str) -> str:
-    """Its last line, or that a server is gone, without which no client gets anything, and why."""
+    """The last line of a log, or that the server has ended and why."""
     lines = [line.strip() for line in log.strip().splitlines()] or [""]
     for before, line in zip(["", *lines], lines, strict=False):
         if line.startswith(GONE):
@@ -131,7 +131,7 @@ def _last_said(log: str) -> str:
 
 
 class _Pool:
-    """Threads that each wait for a run; what one raises stops all."""
+    """Threads that each wait for a run; an exception of one stops all."""
 
     def __init__(
         self, parallel: int, stopped: Event, total: int, progress: Progress | None
@@ -152,7 +152,7 @@ class _Pool:
         futures: list[Future[Measured]] = [self.threads.submit(work, one) for one in items]
         waiting = set(futures)
         while waiting:
-            # What a signal raises is raised when this wakes up, which a signal alone may not do.
+            # The timeout lets signal handlers run: a signal alone may not wake this wait.
             done, waiting = wait(waiting, timeout=ASK_S, return_when=FIRST_COMPLETED)
             for future in done:
                 future.result()
@@ -171,7 +171,7 @@ class _Runner:
                 (folder / str(size)).write_bytes(bytes(size))
 
     def run(self, scenario: Scenario, number: int, last: int = 0) -> Measured:
-        """Runs one for the time of this number; `last` is that of the last packet with data."""
+        """Runs a scenario for the `number`th time; `last` is the number of its last data packet."""
         drops = tuple(range(max(last - scenario.tail, 1) + 1, last + 1)) if scenario.tail else ()
         path = self.folder / f"{scenario.id}-{number}.toml"
         path.write_text(toml(scenario, self.limit_s, drops), encoding="utf-8")
@@ -224,5 +224,5 @@ class _Runner:
             process.terminate()
 
     def _filled(self, word: str, scenario: Scenario) -> str:
-        """Without the hosts, whose addresses the emulation fills in."""
+        """Fills in sizes and folders; the emulation fills in addresses."""
         return word.replace("{bytes}", str(scenario.bytes)).replace("{files}", str(self.folder))

@@ -1,4 +1,4 @@
-"""What a stack is worth in a scenario, and whether it became worse."""
+"""Scores of a stack, and comparison with a baseline."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from rtolab.conform.suite import Scenario
 
 PATH = round(RATE_BPS / 8 * ROUND_TRIP_S) + QUEUE
-"""What the path holds, in bytes: a round trip at its rate, and a full queue."""
+"""The capacity of the path, in bytes: the bandwidth-delay product and a full queue."""
 
 
 SCATTER = 5.0
-"""By so many points a score may scatter before it is doubted."""
+"""The largest scatter of a score without doubt, in points."""
 
 
 @dataclass(frozen=True)
 class Twin:
-    """The undisturbed transfer: the medians of a few.
+    """The undisturbed transfer: medians of several runs.
 
     Attributes:
-        took_s: how long it took.
-        spread_s: the quartiles of that.
-        arrived_bytes: what arrived of the data's direction, with all headers.
+        took_s: its time, in seconds.
+        spread_s: the quartiles of the time.
+        arrived_bytes: bytes that arrived in the data direction, with all headers.
         tail: the number of the last packet with data.
     """
 
@@ -40,34 +40,34 @@ class Twin:
 
     @classmethod
     def of(cls, runs: Sequence[Measured]) -> Twin:
-        """The medians of runs that all came to their end."""
+        """The medians of completed runs."""
         times = sorted(run.took_s for run in runs)
         return cls(
             median(times),
             (times[len(times) // 4], times[-1 - len(times) // 4]),
             round(median(run.arrived_bytes for run in runs)),
-            # The first that lost nothing would do; the least is never behind the end.
+            # The smallest number is never beyond the end of another run.
             min(run.tail for run in runs),
         )
 
 
 @dataclass(frozen=True)
 class Score:
-    """A scenario's outcome: of several runs that of the median score.
+    """The outcome of a scenario: the run with the median score.
 
     Attributes:
-        id: the scenario's.
-        says: what happens in it.
+        id: the id of the scenario.
+        says: a description of the scenario.
         ended: recovered, hung or failed.
         score: 0 to 100; see `worth`.
-        took_s: the transfer, in seconds.
-        lost_s: how much longer it took than the undisturbed twin.
-        link_s: the part of that which the link itself took: it held or lost all, or was slower.
-        sent_bytes: in the data's direction, with all headers.
-        unneeded_bytes: sent although it had arrived.
-        runs: the scores of all runs, the least first.
-        doubts: why another run could have another score.
-        said: what a failed command said last.
+        took_s: the time of the transfer, in seconds.
+        lost_s: the excess over the undisturbed twin, in seconds.
+        link_s: the part of the excess that the link causes: it holds or loses all, or is slower.
+        sent_bytes: bytes in the data direction, with all headers.
+        unneeded_bytes: unneeded retransmissions, in bytes.
+        runs: the scores of all runs, lowest first.
+        doubts: reasons why another run may have another score.
+        said: the last output line of a failed command.
     """
 
     id: str
@@ -85,7 +85,7 @@ class Score:
 
 
 def score(scenario: Scenario, runs: Sequence[Measured], twin: Twin) -> Score:
-    """What runs of a scenario are worth, beside its twin: the median of those without doubts."""
+    """The score of a scenario against its twin: the median of the runs without doubts."""
     scored = sorted((_scored(scenario, run, twin) for run in runs), key=lambda one: one.score)
     good = [one for one in scored if not one.doubts] or scored
     chosen = good[(len(good) - 1) // 2]
@@ -96,7 +96,7 @@ def score(scenario: Scenario, runs: Sequence[Measured], twin: Twin) -> Score:
 def _scored(scenario: Scenario, run: Measured, twin: Twin) -> Score:
     unneeded = run.unneeded_bytes
     if unneeded is None:
-        # What arrived beyond what arrives without disturbance was there already.
+        # Data beyond that of the undisturbed transfer had arrived before.
         unneeded = max(run.arrived_bytes - twin.arrived_bytes, 0)
     link_s = run.held_s + scenario.slower_s(twin.took_s)
     value = 0.0
@@ -118,7 +118,7 @@ def _scored(scenario: Scenario, run: Measured, twin: Twin) -> Score:
 
 
 def _missed(scenario: Scenario, run: Measured) -> tuple[str, ...]:
-    """A doubt where most of the disturbance came after the transfer."""
+    """A doubt if most of the disturbance came after the transfer."""
     due_s = scenario.disturbed_s
     if run.ended is not Ended.RECOVERED or run.held_s >= due_s / 2:
         return ()
@@ -127,7 +127,7 @@ def _missed(scenario: Scenario, run: Measured) -> tuple[str, ...]:
 
 
 def _scattered(scores: Sequence[Score]) -> tuple[str, ...]:
-    """A doubt where the same links gave other scores."""
+    """A doubt if the scores of the same links differ."""
     least, most = scores[0].score, scores[-1].score
     if most - least <= SCATTER:
         return ()
@@ -135,7 +135,7 @@ def _scattered(scores: Sequence[Score]) -> tuple[str, ...]:
 
 
 def _unsteady(one: Score, twin: Twin) -> tuple[str, ...]:
-    """A doubt where the score would be another beside another run of the twin."""
+    """A doubt if the score depends on the chosen run of the twin."""
     if one.ended != Ended.RECOVERED:
         return ()
     least, most = (
@@ -149,28 +149,28 @@ def _unsteady(one: Score, twin: Twin) -> tuple[str, ...]:
 
 
 def worth(times_s: tuple[float, float], twin_s: float, unneeded: int) -> float:
-    """100 for a stack that is as fast as the link allows and sends nothing unneeded.
+    """The score: 100 for a stack as fast as the link allows, without unneeded retransmissions.
 
-    The product of two shares: the twin's time divided by the run's time without the link's part,
-    and what the path holds divided by that plus the unneeded bytes. A stack that retransmits a
-    whole path unneeded scores half.
+    It is the product of two shares: the twin's time over the run's time without the link's part,
+    and the capacity of the path over that capacity plus the unneeded bytes. A stack whose unneeded
+    retransmissions fill the path once scores half.
 
     Args:
-        times_s: what the run took, and of that what the link took.
+        times_s: the time of the run, and the part of it that the link caused.
         twin_s: the time of the twin.
-        unneeded: bytes.
+        unneeded: unneeded bytes.
     """
     took_s, link_s = times_s
     return 100 * twin_s / max(took_s - link_s, twin_s) * PATH / (PATH + unneeded)
 
 
 def overall(scores: Sequence[Score]) -> float:
-    """The mean: every scenario weighs the same."""
+    """The mean score of all scenarios."""
     return fmean(one.score for one in scores) if scores else 0.0
 
 
 class Verdict(StrEnum):
-    """A scenario beside an earlier result."""
+    """Verdicts on a scenario against a baseline."""
 
     SAME = "same"
     BETTER = "better"
@@ -180,13 +180,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Change:
-    """A scenario now and in an earlier result.
+    """A scenario now and in the baseline.
 
     Attributes:
-        id: the scenario's.
-        before: its score then.
-        now: its score now.
-        verdict: `undecidable` where the score is doubted.
+        id: the id of the scenario.
+        before: the score in the baseline.
+        now: the score now.
+        verdict: `undecidable` if the score has doubts.
     """
 
     id: str
@@ -196,7 +196,7 @@ class Change:
 
 
 def changes(scores: Sequence[Score], before: Mapping[str, float], margin: float) -> list[Change]:
-    """Of every scenario that both have; what differs by no more than `margin` is the same."""
+    """The changes of all scenarios in both; scores within `margin` count as equal."""
     return [
         Change(one.id, before[one.id], one.score, _verdict(one, before[one.id], margin))
         for one in scores

@@ -1,4 +1,4 @@
-"""Fifty scenarios of one path that is disturbed, by seed, each with an undisturbed twin."""
+"""Fifty scenarios of one disturbed path, drawn from a seed, each with an undisturbed twin."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from enum import StrEnum
 from rtolab.suites import Suite
 
 RATE_BPS = 2_000_000
-"""What the path carries each way, headers included."""
+"""The rate of the path each way, headers included."""
 ROUND_TRIP_S = 0.1
-"""How long a packet and its answer take at least."""
+"""The propagation delay of the path, both ways."""
 HEADERS = 1.05
-"""Bytes on the link for each that is transferred."""
+"""Bytes on the link per byte of payload."""
 QUEUE = 100_000
-"""Bytes of the path's queue, each way."""
+"""The size of the queue each way, in bytes."""
 BULK = 1_200_000
-"""Bytes of a transfer: five seconds of the path."""
+"""The size of a bulk transfer, five seconds at the path's rate, in bytes."""
 SHORT = 20_000
-"""Bytes of a transfer that has a tail and little else."""
+"""The size of a transfer that is mostly tail, in bytes."""
 SLOWED = 600_000
-"""Bytes of a transfer over a link that becomes slow."""
+"""The size of a transfer over a link that becomes slow, in bytes."""
 SIZES = (SHORT, SLOWED, BULK)
 
 
 class Way(StrEnum):
-    """Where a link is disturbed; the value is the link's table of that direction."""
+    """The disturbed direction; the value is the link's table of that direction."""
 
     BOTH = ""
     DATA = "backward"
@@ -35,7 +35,7 @@ class Way(StrEnum):
 
 
 class Spans(StrEnum):
-    """What happens in given spans: packets are held and go on in order, or they are lost."""
+    """The disturbance in the spans: packets are held and then continue in order, or are lost."""
 
     STALLS = "stalls"
     OUTAGES = "outages"
@@ -43,22 +43,22 @@ class Spans(StrEnum):
 
 @dataclass(frozen=True)
 class Scenario:
-    """A transfer from `server` to `client`, and what disturbs it.
+    """A transfer from `server` to `client` with its disturbances.
 
     Times count from the client's first packet.
 
     Attributes:
-        id: what results call it.
+        id: its name in results.
         suite: `stalls` if nothing is lost, else `losses`.
-        says: what happens, in one line.
-        bytes: the transfer.
-        way: where the link is disturbed.
-        kind: what happens in `spans`.
+        says: a description in one line.
+        bytes: the size of the transfer.
+        way: the disturbed direction.
+        kind: the disturbance in `spans`.
         spans: begin and length of each, in seconds.
-        keys: other keys of the link's table of that way, as TOML.
-        rates: (from when in seconds, bit/s) both ways.
-        tail: how many of the last data packets, counted in the undisturbed twin, are lost.
-        seed: of what is random in the link.
+        keys: other keys of the link's table of that direction, as TOML.
+        rates: (begin in seconds, bit/s), both ways.
+        tail: the number of lost data packets at the end, counted in the undisturbed twin.
+        seed: of the random processes of the link.
     """
 
     id: str
@@ -75,22 +75,22 @@ class Scenario:
 
     @property
     def twin(self) -> Scenario:
-        """The same transfer, undisturbed."""
+        """The same transfer without disturbances."""
         return Scenario(
             f"twin-{self.bytes // 1000}-kB", self.suite, "nothing disturbs it", self.bytes
         )
 
     @property
     def disturbed_s(self) -> float:
-        """How long the spans are together."""
+        """The total length of the spans."""
         return sum(length for _, length in self.spans)
 
     def slower_s(self, twin_s: float) -> float:
-        """By how much longer the link takes at its later rates for what the twin had still to do.
+        """The extra time that the link needs at its later rates for the rest of the transfer.
 
         Args:
-            twin_s: how long the undisturbed twin took. Its link was idle for a round trip at the
-                end, and for three at most while it began; what is beyond the client took to end.
+            twin_s: the time of the undisturbed twin. Its link is idle for one round trip at the
+                end, and for at most three at the start; the client takes the rest to exit.
         """
         least_s = self.bytes * HEADERS * 8 / RATE_BPS
         busy_s = min(twin_s - ROUND_TRIP_S, least_s + 3 * ROUND_TRIP_S)
@@ -103,7 +103,7 @@ class Scenario:
 
 
 def suite(which: Suite = Suite.ALL, seed: int = 1) -> list[Scenario]:
-    """The scenarios; what is random in them is drawn from the seed."""
+    """The scenarios of a suite, with random values drawn from the seed."""
     draws = random.Random(seed)  # noqa: S311  (nothing secret)
     made = [*_stalls(draws), *_holds(draws), *_slow(), *_reordering(), *_arq()]
     made += [*_tails(), *_outages(draws), *_losses(), *_ack_losses(draws)]
@@ -112,12 +112,12 @@ def suite(which: Suite = Suite.ALL, seed: int = 1) -> list[Scenario]:
 
 
 def toml(scenario: Scenario, limit_s: float, drops: tuple[int, ...] = ()) -> str:
-    """The scenario as a file.
+    """The text of the scenario's file.
 
     Args:
-        scenario: which.
-        limit_s: how long it may take; the link itself goes on until what disturbs it is over.
-        drops: the packets of the data's direction that are lost, counted from 1.
+        scenario: the scenario.
+        limit_s: the time limit; the link itself runs until its disturbances are over.
+        drops: the lost packets in the data direction, counted from 1.
     """
     over_s = max((at + length for at, length in scenario.spans), default=0.0) + 1
     lines = [
@@ -148,7 +148,7 @@ def toml(scenario: Scenario, limit_s: float, drops: tuple[int, ...] = ()) -> str
 
 
 def _middle(draws: random.Random) -> float:
-    """Some time in the middle of a transfer."""
+    """A random time in the middle of a transfer."""
     return round(draws.uniform(2.0, 3.0), 3)
 
 

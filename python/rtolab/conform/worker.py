@@ -1,7 +1,8 @@
-"""One transfer of a client and a server on a scenario's links, in a process of its own.
+"""Worker process: one transfer of a client and a server on the links of a scenario.
 
-A process runs one command at a time, and the hosts of several must not meet: each has its process.
-The first argument is a file with the `Order`, as JSON; the second is where `Measured` goes.
+Each transfer has a process of its own, since a process has one set of hosts and runs one command at
+a time. The first argument is a JSON file with the `Order`, the second the output file for
+`Measured`.
 """
 
 import json
@@ -30,7 +31,7 @@ do
 done
 sleep 0.2
 """
-"""Waits for a socket that listens, a datagram socket, or a program behind a TUN device."""
+"""Waits for a listening socket, a datagram socket, or a program on a TUN device."""
 SCRIPT = """
 {{
     ip netns exec "$RTOLAB_PEER_NETNS" sh -c {server}
@@ -45,12 +46,12 @@ exec timeout -k 1 {limit:g} {client}
 
 @contextmanager
 def _before_others() -> Iterator[None]:
-    """What is started here runs before all that is not in real time, and behind the links.
+    """Programs started within have real-time priority, but a lower one than the links.
 
-    A stack that waits for a processor answers late, and what it does then another run may not do.
+    A stack that waits for a processor answers late, and may behave differently in another run.
     """
     before = os.sched_getscheduler(0), os.sched_getparam(0)
-    # Where nobody may do that, scores scatter on a busy machine.
+    # Without the permission, scores scatter on a busy machine.
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     try:
@@ -61,7 +62,7 @@ def _before_others() -> Iterator[None]:
 
 
 def run(order: Order) -> dict[str, object]:
-    """`Measured` as a dictionary."""
+    """Runs the transfer; returns `Measured` as a dictionary."""
     script = SCRIPT.format(
         server=shlex.quote(order.server),
         gone=GONE,

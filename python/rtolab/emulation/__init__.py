@@ -1,4 +1,4 @@
-"""Scenarios on real kernels, and when such a run can be believed."""
+"""Scenarios on real kernels, and checks that the results are valid."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from rtolab._rtolab import EmulationReport
 
     Progress = Callable[[int, int], object]
-    """Told how many runs are done, of how many."""
+    """Called with the number of finished runs and of all runs."""
 
 TOLD = (
     *("TcpRetransSegs", "TcpExtTCPTimeouts", "TcpExtTCPSpuriousRTOs", "TcpExtTCPLossUndo"),
     *("TcpExtTCPFullUndo", "TcpExtTCPPartialUndo", "TcpExtTCPDSACKUndo", "TcpExtTCPLossProbes"),
     *("TcpExtTCPFastRetrans", "TcpExtTCPSlowStartRetrans", "TcpExtTCPDSACKRecv"),
 )
-"""Of a kernel's counters those that tell how it recovers from losses."""
+"""The counters of a kernel that describe its loss recovery."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way in which kernels are set.
+    """A set of kernel settings.
 
     Attributes:
-        name: what the tables call the sender.
-        set: values that replace the scenario's, by dotted key.
+        name: the sender in the tables.
+        set: values that replace those of the scenario, by dotted key.
     """
 
     name: str = "linux"
@@ -42,20 +42,20 @@ class Variant:
 
 
 class Emulated(Result):
-    """The tables of runs on real kernels, and what hosts, links and clock did in each run."""
+    """The tables of runs on real kernels, and a report on hosts, links and clock of each run."""
 
     def __init__(self, scenario: str, outcome: Outcome, reports: Sequence[EmulationReport]) -> None:
         super().__init__(scenario, outcome, runs=len(reports), traced=True)
         self.reports = list(reports)
 
     def sender(self, run: int) -> str:
-        """What the tables call the sender of a run; the kernel where it sent nothing by TCP."""
+        """The sender of a run in the tables; the kernel if it sent nothing by TCP."""
         known = self.connections.filter(pl.col("run") == run)["sender"]
         return str(known[0]) if known.len() else "linux"
 
     @property
     def doubts(self) -> list[list[str]]:
-        """Of each run, why it cannot be believed; nothing for a good one."""
+        """The reasons why each run may be invalid; empty for a good run."""
         return [doubts(report) for report in self.reports]
 
 
@@ -71,23 +71,23 @@ def emulate(
 ) -> Emulated:
     """Run a scenario's flows in real time, with the kernels' own sockets.
 
-    Each run has hosts of its own, so that many can go on at once. Needs Linux, root,
+    Each run has hosts of its own, so runs can be concurrent. Needs Linux, root,
     `/dev/net/tun` and iproute2.
 
     Args:
         scenario: the path of a scenario, or the name of a shipped one.
-        variants: ways to set the kernels, each of which runs on the same seeds.
+        variants: kernel settings, each of which runs on the same seeds.
         seed: the first seed; run i of a variant uses `seed + i`.
-        runs: how many seeds, for each variant.
-        set: values that replace the scenario's, by dotted key: {"kernel.frto": 0}.
-        parallel: how many runs at a time.
-        progress: called now and then with the runs done and the runs there are.
+        runs: the number of seeds, for each variant.
+        set: values that replace those of the scenario, by dotted key: {"kernel.frto": 0}.
+        parallel: the number of concurrent runs.
+        progress: called from time to time with the finished runs and all runs.
 
     Returns:
         The tables of all runs, variants before seeds.
 
     Raises:
-        EmulationError: something is missing, or a kernel is not as the scenario wants it.
+        EmulationError: a prerequisite is missing, or a kernel rejects a setting.
         Error: the scenario, a key or a value is wrong.
         OSError: the scenario cannot be read.
     """
@@ -108,7 +108,7 @@ def emulate(
 
 
 def doubts(report: EmulationReport) -> list[str]:
-    """What this machine, rather than the links, could have changed; nothing for a good run."""
+    """The reasons why this machine may have changed the result; empty for a good run."""
     found = []
     late_s, allowed_s = report["lateness"]["p99_s"], report["lateness"]["allowed_s"]
     if late_s >= allowed_s:
@@ -132,7 +132,7 @@ def doubts(report: EmulationReport) -> list[str]:
 
 
 def counted(report: EmulationReport) -> dict[str, dict[str, int]]:
-    """By host, what its kernel counted that tells how it recovers from losses."""
+    """The loss-recovery counters of each host's kernel."""
     return {
         host["name"]: {name: host["counted"][name] for name in TOLD if name in host["counted"]}
         for host in report["hosts"]

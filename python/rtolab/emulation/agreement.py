@@ -1,4 +1,4 @@
-"""How far the engine agrees with a kernel over many scenarios: the table of docs/agreement.md."""
+"""Agreement of the engine with a kernel over many scenarios: the table of docs/agreement.md."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ HEADINGS = {
     "fast_retransmits": "fast retransmits",
     "undone": "undone",
 }
-"""Of the numbers that are compared, what their columns are called."""
+"""The column headings of the compared numbers."""
 
 _STILL = {"link.radio.stalls": "{}"}
 _SHORT = {**_STILL, "link.radio.queue": "20 kB"}
@@ -22,13 +22,13 @@ _JITTER = {"link.radio.jitter": '{ uniform = ["0 s", "2 ms"] }'}
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario that is compared.
+    """A scenario to compare.
 
     Attributes:
-        name: of the row.
+        name: the heading of the row.
         scenario: the path of a scenario, or the name of a shipped one.
-        set: values that replace the scenario's, by dotted key.
-        runs: how many seeds; few where only the order of events is random.
+        set: values that replace those of the scenario, by dotted key.
+        runs: the number of seeds; few if only the order of events is random.
     """
 
     name: str
@@ -76,7 +76,7 @@ CASES = (
     Case("ARQ out of order", "kernel-stall", _resent("free"), runs=30),
     Case("last mile", "last-mile", runs=2),
 )
-"""What `rtolab compare --all` compares: some nine minutes."""
+"""The cases of `rtolab compare --all`, which take about nine minutes."""
 
 
 def compared(
@@ -89,19 +89,19 @@ def compared(
     parallel: int = 10,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Case, Comparison]]:
-    """Compare one after the other.
+    """Compare the cases one by one.
 
     Args:
-        cases: which.
-        sender: the engine's, a sum of policies.
+        cases: the cases.
+        sender: the engine's sender specification.
         seed: the first seed.
-        runs: how many of each; `None`: as many as each has.
-        set: values that replace the scenarios' and the cases', by dotted key.
-        parallel: how many runs on kernels at a time.
-        progress: told how many of the runs on kernels of a case are done.
+        runs: the runs of each; `None` for the default of each case.
+        set: values that replace those of the scenarios and cases, by dotted key.
+        parallel: concurrent runs on kernels.
+        progress: called with the finished runs on kernels of a case.
 
     Raises:
-        EmulationError: something is missing, or a kernel is not as a scenario wants it.
+        EmulationError: a prerequisite is missing, or a kernel rejects a setting.
         Error: a scenario, the sender, a key or a value is wrong.
     """
     for case in cases:
@@ -118,23 +118,23 @@ def compared(
 
 
 def cells(case: Case, done: Comparison) -> list[str]:
-    """A row: each number of the engine and of the kernel, and what it comes to."""
+    """A row: each number of the engine and of the kernel, and the verdict."""
     numbers = {check.name: check for check in done.checks}
     medians = [both(numbers[name]) for name in HEADINGS]
     return [case.name, str(len(done.pairs)), *medians, done.verdict]
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """The rows as a table of a page of documentation."""
+    """The rows as a Markdown table."""
     headings = ["link", "seeds", *HEADINGS.values(), ""]
     lines = [headings, ["---"] * len(headings), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def both(check: Agreement) -> str:
-    """A number of the engine and of the kernel, in bold where they differ by too much.
+    """A number of the engine and of the kernel, in bold if they differ by too much.
 
-    Where the kernel differs from itself the least and the largest of its runs follow.
+    If the kernel's runs differ from each other, the smallest and the largest follow.
     """
     engine, kernel = (_number(check.name, number) for number in (check.engine, check.kernel))
     told = f"{engine}, {kernel}" if check.agrees else f"**{engine}, {kernel}**"

@@ -1,4 +1,4 @@
-"""The engine beside a real kernel: the same links, the same seeds."""
+"""Comparison of the engine with a real kernel on the same links and seeds."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -15,25 +15,25 @@ from rtolab.run import run
 Progress = Callable[[int, int], object]
 
 SENDER = "linux"
-"""The engine's sender that is to be what a kernel is."""
+"""The engine's model of a current kernel."""
 
 RECEIVER = {"receiver.profile": "linux", "receiver.quick_acks": 900}
-"""Its receiver, but for what the scenario itself says of it.
+"""Its receiver, unless the scenario sets these keys.
 
-A kernel acknowledges every segment while the window opens that it could offer (`tcp_grow_window`),
-and emulated hosts have 4 MB to receive in: two segments more with each, that takes some 900.
+A kernel acknowledges every segment while its receive window grows (`tcp_grow_window`), by two
+segments each time. With the 4 MB buffers of emulated hosts this takes about 900 segments.
 """
 
 TIME_SHARE = 0.05
-"""By how much the engine may take longer or shorter than the kernel, in the median."""
+"""The largest difference between the median times, relative to the kernel's."""
 COUNT_SHARE = 0.1
 COUNT_LEAST = 2
-"""By how many the counts of a transfer may differ, in the median: by these or by that share."""
+"""The difference between median counts that is always allowed; else `TIME_SHARE` applies."""
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """What one run came to, all its connections together.
+    """The outcome of one run, all its connections together.
 
     Attributes:
         time_s: from the first SYN to the last connection's end; `None` if one did not end.
@@ -54,7 +54,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Pair:
-    """One seed, twice."""
+    """One seed on the engine and on the kernel."""
 
     seed: int
     engine: Transfer
@@ -66,13 +66,13 @@ class Agreement:
     """Whether the medians of a number agree.
 
     Attributes:
-        name: of the number.
+        name: the name of the number.
         engine: its median over the engine's runs.
-        kernel: over the kernel's.
-        allowed: by how much they may differ.
-        agrees: do they?
-        spread: the least and the largest of the kernel's runs, where these differ from each other
-            by more than is allowed although nothing about the link is random.
+        kernel: its median over the kernel's runs.
+        allowed: the largest difference.
+        agrees: is the difference small enough?
+        spread: the smallest and the largest of the kernel's runs, if these differ from each other
+            by more than is allowed although the link is not random.
     """
 
     name: str
@@ -88,10 +88,10 @@ class Comparison:
     """A scenario on the engine and on a kernel.
 
     Attributes:
-        scenario: as it was named.
-        sender: the engine's.
-        pairs: by seed.
-        checks: of the medians.
+        scenario: its path or name.
+        sender: the engine's sender specification.
+        pairs: one per seed.
+        checks: the agreement of each number.
         engine: the tables of the engine's runs.
         kernel: the tables of the kernel's.
     """
@@ -107,14 +107,14 @@ class Comparison:
     def verdict(self) -> str:
         """Do they agree?
 
-        `undecidable` where the machine was too slow for the links; `divided` where the medians
-        differ, but nothing about the link is random and in some of its runs the kernel does as the
-        engine: then it differs from itself.
+        `undecidable` if the machine was too slow for the links. `divided` if the medians differ,
+        but the link is not random and the kernel agrees with the engine in some of its runs: then
+        the kernel's runs differ from each other.
         """
         return "undecidable" if any(self.kernel.doubts) else _verdict(self.pairs, self.checks)
 
     def document(self) -> dict[str, object]:
-        """All of it, for machines."""
+        """The JSON document."""
         return {
             "scenario": self.scenario,
             "sender": self.sender,
@@ -139,15 +139,15 @@ def compare(
 
     Args:
         scenario: the path of a scenario, or the name of a shipped one.
-        sender: the engine's, a sum of policies.
+        sender: the engine's sender specification.
         seed: the first seed.
-        runs: how many.
-        set: values that replace the scenario's, by dotted key, for both.
-        parallel: how many runs on kernels at a time.
-        progress: told how many of the runs on kernels are done.
+        runs: the number of seeds.
+        set: values that replace those of the scenario, by dotted key, for both.
+        parallel: concurrent runs on kernels.
+        progress: called with the finished runs on kernels.
 
     Raises:
-        EmulationError: something is missing, or a kernel is not as the scenario wants it.
+        EmulationError: a prerequisite is missing, or a kernel rejects a setting.
         Error: the scenario, the sender, a key or a value is wrong.
     """
     engine = run(
@@ -174,7 +174,7 @@ def compare(
 
 
 def _transfers(result: Result) -> list[Transfer]:
-    """What each run came to, in their order."""
+    """The outcome of each run, in order."""
     undone = result.timeouts.filter(pl.col("verdict") == "spurious").group_by("run").len("undone")
     counts = ("retransmissions", "unneeded", "timeouts", "fast_retransmits")
     every = result.connections.group_by("run", maintain_order=True).agg(
@@ -207,7 +207,7 @@ def _is_alike(pair: Pair) -> bool:
 
 
 def _is_certain(pairs: list[Pair]) -> bool:
-    """Are the engine's runs all the same? Then nothing about the link is random."""
+    """Are all runs of the engine equal? Then the link is not random."""
     return len({pair.engine for pair in pairs}) == 1
 
 
