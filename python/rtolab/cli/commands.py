@@ -62,7 +62,7 @@ app = typer.Typer(
 
 
 def _version(wanted: bool) -> None:
-    """Say what this is, and stop."""
+    """Print the version, and stop."""
     if wanted:
         commit = f" (commit {_rtolab.__commit__})" if _rtolab.__commit__ else ""
         extras = [extra for extra, module in EXTRAS.items() if find_spec(module)]
@@ -99,7 +99,7 @@ def demo(
     out: Out = Path("out"),
     as_json: AsJson = False,
 ) -> None:
-    """The F-RTO report's tables on this machine, beside the published ones, with pictures."""
+    """Measure the tables of the F-RTO report on this machine, beside the published ones."""
     from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
 
     campaign = Campaign(out, Settings(seed, runs), jobs, fresh=True)
@@ -122,9 +122,9 @@ def list_(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """What there is: policies of senders, receivers, detectors, measures, scenarios, experiments.
+    """List senders, receivers, detectors, measures, scenarios or experiments.
 
-    `list senders` explains how senders are put together.
+    `list senders` explains sender specifications.
     """
     if as_json:
         print_json(listing.document(what))
@@ -135,11 +135,11 @@ def list_(
 
 @app.command("explain", epilog="Example: [bold]rtolab explain link.stalls[/bold]")
 def explain_(
-    name: Annotated[str, typer.Argument(help="Such as tcp.rto.min, frto, dualrtt or cwnd.")],
+    name: Annotated[str, typer.Argument(help="A name such as tcp.rto.min, frto, dualrtt or cwnd.")],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """What a name stands for, with its type, default, source and an example.
+    """Explain a name: its meaning, type, default, source and an example.
 
     A key of a scenario, a sender's policy, a profile, a detector, a measure, a table or a column.
     """
@@ -167,11 +167,11 @@ def run(  # noqa: PLR0913  (all but the first are options)
     set_: Set = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option(help="A detector that judges every timeout, scored by the truth; or all."),
+        typer.Option(help="A passive detector, scored against the ground truth; or all."),
     ] = None,
     what_if: Annotated[
         list[str] | None,
-        typer.Option(metavar="SENDER", help="Go on with this sender from each timeout, too."),
+        typer.Option(metavar="SENDER", help="Also continue with this sender from each timeout."),
     ] = None,
     prototype: Annotated[
         list[str] | None,
@@ -181,11 +181,11 @@ def run(  # noqa: PLR0913  (all but the first are options)
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for tables, and for one run captures and pictures.")
+        Path | None, typer.Option(help="Folder for tables, captures and figures of one run.")
     ] = None,
     export: Annotated[
         Export | None,
-        typer.Option(help="Write every run's first flow as a script too, here or to --out."),
+        typer.Option(help="Also write the first flow of every run as a script, here or to --out."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -258,7 +258,9 @@ def run(  # noqa: PLR0913  (all but the first are options)
 def reproduce(  # noqa: PLR0913  (all but the first are options)
     experiment: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID", help="Such as frto2002/table1 or frto2002; default all."),
+        typer.Argument(
+            metavar="ID", help="A paper or experiment such as frto2002/table1; default all."
+        ),
     ] = None,
     *,
     runs: Annotated[
@@ -266,21 +268,21 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
         typer.Option(min=1, help="Seeds for each sender.", show_default="each experiment's own"),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer runs, fewer pictures, a report alone.")
+        bool, typer.Option("--quick", help="Fewer runs, fewer figures, only the report.")
     ] = False,
     sensitivity: Annotated[
-        bool, typer.Option(help="Try other assumptions, too; never with --quick.")
+        bool, typer.Option(help="Also try other assumptions; never with --quick.")
     ] = True,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Compute anew what an earlier run has finished.")
+        bool, typer.Option("--fresh", help="Ignore the results of an earlier run.")
     ] = False,
     seed: Seed = 1,
     jobs: Jobs = None,
     assume: Annotated[
-        list[str] | None, typer.Option(help="key=value in place of what is assumed.")
+        list[str] | None, typer.Option(help="key=value that replaces an assumption.")
     ] = None,
     on: Annotated[
-        On, typer.Option(help="Simulated only, or beside it on real kernels (Linux, root).")
+        On, typer.Option(help="Simulated only, or also on real kernels (Linux, root).")
     ] = On.SIMULATOR,
     parallel: Annotated[
         int,
@@ -289,10 +291,9 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     out: Out = Path("out"),
     as_json: AsJson = False,
 ) -> None:
-    """The papers' tables and figures: published beside measured, each claim judged.
+    """Measure the papers' tables and figures beside the published ones, and check each claim.
 
-    What is finished is kept in the folder of --out: interrupted, the same command goes on from
-    there.
+    Finished parts stay in the folder of --out: after an interruption the same command continues.
 
     Exits with 1 if a claim fails, or with --on kernel if this machine was too slow.
     """
@@ -345,7 +346,7 @@ app.command(epilog="Example: [bold]rtolab serve --open --browse out/delays[/bold
 
 @app.command(epilog="Example: [bold]rtolab schema > scenario.schema.json[/bold]")
 def schema() -> None:
-    """The JSON Schema of a scenario, for editors."""
+    """Print the JSON Schema of a scenario, for editors."""
     print_json(json.loads(_rtolab.schema()))
 
 
@@ -384,7 +385,7 @@ def _explain(error: BaseException) -> None:
                 sys.stderr.write("".join(traceback.format_exception(error.__cause__)))
             complain(str(error), BAD_INPUT)
         case SenderError():
-            explained = "`rtolab list senders` explains how senders are put together"
+            explained = "`rtolab list senders` explains sender specifications"
             complain(f"{error}\n{explained}", BAD_INPUT)
         case Error():
             complain(str(error), BAD_INPUT)

@@ -26,7 +26,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         list[str] | None,
         typer.Argument(
             metavar="-- CMD",
-            help="The client: {server} is an address, {bytes} how much to fetch. "
+            help="The client: {server} is an address, {bytes} the size to fetch. "
             "Without it the kernel's own TCP is scored.",
         ),
     ] = None,
@@ -37,24 +37,24 @@ def conform(  # noqa: PLR0913  (all but the first are options)
             metavar="CMD", help="The server; {files} is a folder of files named by their sizes."
         ),
     ] = "",
-    which: Annotated[Suite, typer.Option("--suite", help="Which scenarios.")] = Suite.ALL,
+    which: Annotated[Suite, typer.Option("--suite", help="The scenarios to run.")] = Suite.ALL,
     only: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Only this scenario; again for more.")
     ] = None,
     name: Annotated[
-        str, typer.Option(help="What results call the stack.", show_default="kernel, or the client")
+        str, typer.Option(help="The stack's name in results.", show_default="kernel, or the client")
     ] = "",
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="key=value for every scenario, such as kernel.frto=0."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED // 2000, help="Of scenarios.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED // 2000, help="The seed.")] = 1,
     parallel: Annotated[
         int, typer.Option(min=1, max=MOST_JOBS, help="Scenarios at a time, on hosts of their own.")
     ] = 10,
     limit: Annotated[
         float,
-        typer.Option(min=1, callback=finite, metavar="SECONDS", help="Who takes longer hangs."),
+        typer.Option(min=1, callback=finite, metavar="SECONDS", help="A longer transfer has hung."),
     ] = 60.0,
     lead: Annotated[
         float,
@@ -69,7 +69,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         int | None,
         typer.Option(
             min=1,
-            help="Runs of each scenario, on one seed, whose median counts.",
+            help="Runs of each scenario on one seed; the median counts.",
             show_default="1 for the kernel, 3 for a client",
         ),
     ] = None,
@@ -78,11 +78,11 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     margin: Annotated[
         float,
-        typer.Option(min=0, callback=finite, help="By how much a score may fall short of it."),
+        typer.Option(min=0, callback=finite, help="How far a score may fall below the baseline."),
     ] = 5.0,
     beside: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="A result that the HTML matrix shows, too."),
+        typer.Option(metavar="FILE", help="Another result to show in the HTML matrix."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for conform.json, conform.xml and conform.html.")

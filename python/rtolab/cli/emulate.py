@@ -39,7 +39,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         list[str] | None,
         typer.Argument(
             metavar="-- CMD",
-            help="What to run at the first link's first host instead of the scenario's flows; "
+            help="A command for the first host of the first link, instead of the scenario's flows; "
             "{peer} is the address of the other end, {NAME} that of any host.",
         ),
     ] = None,
@@ -54,7 +54,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     set_: Set = None,
     out: Annotated[Path | None, typer.Option(help="Folder for tables and captures.")] = None,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Only take down what killed runs left behind.")
+        bool, typer.Option("--clean", help="Only remove what killed runs left on this machine.")
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document; CMD's output goes to stderr.")
@@ -108,10 +108,10 @@ def compare(  # noqa: PLR0913  (all but the first are options)
     every: Annotated[
         bool, typer.Option("--all", help="The links of docs/agreement.md, some nine minutes.")
     ] = False,
-    sender: Annotated[str, typer.Option("--sender", "-s", help="The engine's.")] = "linux",
+    sender: Annotated[str, typer.Option("--sender", "-s", help="The engine's sender.")] = "linux",
     runs: Annotated[
         int | None,
-        typer.Option(min=1, help="Seeds, each of which runs on both: 10, or as --all has them."),
+        typer.Option(min=1, help="Seeds, each run on both: 10, or those of --all."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The first seed.")] = 1,
     parallel: Annotated[
@@ -121,14 +121,14 @@ def compare(  # noqa: PLR0913  (all but the first are options)
         list[str] | None, typer.Option("--set", help="key=value that replaces the scenarios'.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the tables of both, and a picture of each.")
+        Path | None, typer.Option(help="Folder for the tables and a figure of both.")
     ] = None,
     as_json: AsJson = False,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the table of docs/agreement.md, nothing else.")
     ] = False,
 ) -> None:
-    """The engine beside this machine's kernel on the same links, paired by seed (Linux, root).
+    """Compare the engine with this machine's kernel on the same links (Linux, root).
 
     Exits with 1 if they differ, or if this machine was too slow for the links.
     """

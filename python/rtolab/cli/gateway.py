@@ -38,26 +38,26 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
     *,
     sender: Annotated[
         str | None,
-        typer.Option("--sender", "-s", help="What the engine sends as; linux where nothing says."),
+        typer.Option(
+            "--sender", "-s", help="The engine's sender; by default the scenario's or linux."
+        ),
     ] = None,
     set_: Set = None,
     device: Annotated[str, typer.Option(help="The name of the TUN device.")] = "rto0",
-    netns: Annotated[
-        str | None, typer.Option(help="The network namespace that the device is put into.")
-    ] = None,
+    netns: Annotated[str | None, typer.Option(help="The network namespace of the device.")] = None,
     address: Annotated[
         list[str] | None,
         typer.Option(help="An address of the device and its prefix; 10.9.0.1/24 and fd00:9::1/64."),
     ] = None,
     route: Annotated[
-        list[str] | None, typer.Option(help="A network that is reached through the device.")
+        list[str] | None, typer.Option(help="A network to route through the device.")
     ] = None,
-    mtu: Annotated[int, typer.Option(min=576, max=65535, help="The device's, in bytes.")] = 1500,
+    mtu: Annotated[int, typer.Option(min=576, max=65535, help="The MTU, in bytes.")] = 1500,
     to: Annotated[
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Where all connections are carried on to, instead of to where they are for.",
+            help="The destination of all connections, instead of their own.",
         ),
     ] = None,
     answer_at_once: Annotated[
@@ -66,47 +66,47 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
     ] = False,
     refuse_silently: Annotated[
         bool,
-        typer.Option("--refuse-silently", help="No reset for clients that are one too many."),
+        typer.Option("--refuse-silently", help="Send no reset to clients beyond a limit."),
     ] = False,
-    max_connections: Annotated[int, typer.Option(min=1, max=MOST, help="At once.")] = 4096,
+    max_connections: Annotated[int, typer.Option(min=1, max=MOST, help="Open connections.")] = 4096,
     max_half_open: Annotated[
-        int, typer.Option(min=1, max=MOST, help="Of these; one more takes the place of the oldest.")
+        int,
+        typer.Option(min=1, max=MOST, help="Half-open ones; one more evicts the oldest."),
     ] = 512,
-    max_time_wait: Annotated[int, typer.Option(min=0, max=MOST, help="Besides.")] = 16384,
+    max_time_wait: Annotated[int, typer.Option(min=0, max=MOST, help="In TIME-WAIT.")] = 16384,
     max_memory: Annotated[
-        int, typer.Option(min=1, max=MOST, help="Payload of all connections together, in MB.")
+        int, typer.Option(min=1, max=MOST, help="The most payload of all connections, in MB.")
     ] = 1024,
     buffer: Annotated[
         int | None,
         typer.Option(min=1, max=MOST, help="The largest window for a client, in bytes; 262144."),
     ] = None,
     send_buffer: Annotated[
-        int, typer.Option(min=1, max=MOST, help="The most that is kept for a client, in bytes.")
+        int, typer.Option(min=1, max=MOST, help="The send buffer for a client, in bytes.")
     ] = 1 << 20,
     idle: Annotated[
         float,
-        typer.Option(min=1, callback=finite, help="s without a byte until a connection is reset."),
+        typer.Option(min=1, callback=finite, help="Seconds without a byte until a reset."),
     ] = 7440,
     give_up: Annotated[
         float,
-        typer.Option(
-            min=1, callback=finite, help="s until a client counts as gone that does not answer."
-        ),
+        typer.Option(min=1, callback=finite, help="Seconds until a silent client counts as gone."),
     ] = 180,
     pcap: Annotated[
-        Path | None, typer.Option(help="A pcapng file for the headers of what passes the device.")
+        Path | None, typer.Option(help="A pcapng file for the headers of all packets.")
     ] = None,
     duration: Annotated[
-        float | None, typer.Option(min=0, callback=finite, help="s until it ends; until Ctrl-C.")
+        float | None,
+        typer.Option(min=0, callback=finite, help="Seconds until it ends."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document at the end.")
     ] = False,
 ) -> None:
-    """End TCP that comes from a TUN device by the engine, and carry it on by the kernel's sockets.
+    """Terminate TCP from a TUN device in the engine, and relay it over the kernel's sockets.
 
-    Clients on the device's side of a link speak to the engine, whatever sender it is; servers on
-    the other side speak to this machine's kernel. Needs Linux and root. Runs until Ctrl-C.
+    Clients on the side of the device speak to the engine, with any sender; servers on the other
+    side speak to this machine's kernel. Needs Linux and root. Runs until Ctrl-C.
     """
     if set_ and scenario is None:
         raise Error("--set replaces keys of a scenario, and none is given")

@@ -26,13 +26,13 @@ NEEDED = ("starlette", "uvicorn")
 def serve(
     *,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where it listens; 0 for any free port.")
+        int, typer.Option(min=0, max=65535, help="The port; 0 for any free one.")
     ] = 8642,
-    open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
     browse: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="DIR", help="Results to look through, of a sweep or of reproduce; repeatable."
+            metavar="DIR", help="A folder with results of sweeps or of reproduce; repeatable."
         ),
     ] = None,
     jobs: Annotated[
@@ -40,12 +40,10 @@ def serve(
     ] = None,
     time_limit: Annotated[
         float,
-        typer.Option(
-            min=0.1, max=3600, callback=finite, help="A run that takes longer is ended, in s."
-        ),
+        typer.Option(min=0.1, max=3600, callback=finite, help="The time limit of a run, in s."),
     ] = 20.0,
 ) -> None:
-    """The explorer: scenarios, senders and captures in the browser, on this machine alone."""
+    """Serve the explorer: scenarios, senders and captures in the browser of this machine."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise Error(

@@ -20,7 +20,7 @@ SHOWN_FAILURES = 10
 
 
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What is to be computed.")],
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="The sweep file.")],
     *,
     out: Annotated[
         Path | None,
@@ -30,7 +30,7 @@ def sweep(
     ] = None,
     jobs: Jobs = None,
     status: Annotated[
-        bool, typer.Option("--status", help="Say how far it is, and compute nothing.")
+        bool, typer.Option("--status", help="Print the progress, and compute nothing.")
     ] = False,
     dask: Annotated[
         str | None,
@@ -40,10 +40,10 @@ def sweep(
 ) -> None:
     """Run a scenario over a grid of its keys, with senders and seeds.
 
-    What is finished is kept in the folder: interrupted, the same command goes on from there, and
-    a sweep that has grown computes what is new.
+    Finished parts stay in the folder: after an interruption the same command continues, and a
+    sweep that has grown computes what is new.
 
-    Exits with 1 if a part could not be computed; the others are.
+    Exits with 1 if a part could not be computed.
     """
     from rtolab.sweep import load  # noqa: PLC0415
 

@@ -89,5 +89,5 @@ def _settings(document: Mapping[str, Any]) -> str:
     settings = [f"{key}={value}" for key, value in document["set"].items()]
     settings += [f"{name}: {words}" for name, words in document["command"].items()]
     name = escape(str(document["stack"]))
-    made = escape("; ".join(settings)) or "as it comes"
+    made = escape("; ".join(settings)) or "default settings"
     return f"<p><b>{name}</b>: <code>{made}</code></p>"
