@@ -8,6 +8,7 @@ writes them to docs/reference/.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from commands import commands
@@ -52,6 +53,10 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[st
     for row in rows:
         yield _row(*row)
     yield ""
+
+
+def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
+    yield "\n\n".join(fill(text, 100, break_on_hyphens=False) for text in texts)
 
 
 def _code(text: object) -> str:
@@ -112,7 +117,7 @@ def _examples(value: Schema) -> str:
 
 
 def _senders() -> Iterator[str]:
-    yield listing.SPECIFICATIONS
+    yield from _paragraphs(listing.SPECIFICATIONS.split("\n\n"))
     policies = _rtolab.policies()
     for question in dict.fromkeys((*listing.QUESTIONS, *(p["question"] for p in policies))):
         of_it = [policy for policy in policies if policy["question"] == question]
@@ -129,7 +134,8 @@ def _receivers() -> Iterator[str]:
     yield "On this page you choose a value for `receiver.profile` of a scenario. Each section"
     yield "lists how the profile differs from the defaults of the other keys."
     for receiver in _rtolab.receivers():
-        yield f"\n## `{receiver['name']}`\n\n{receiver['about']} ({receiver['source']})."
+        yield f"\n## `{receiver['name']}`\n"
+        yield from _paragraphs([f"{receiver['about']} ({receiver['source']})."])
         yield from _quirks(receiver["quirks"])
 
 
@@ -186,7 +192,7 @@ def _cli() -> Iterator[str]:
     for command in commands():
         yield f"\n## `rtolab {command.name}`\n"
         yield f"```text\nrtolab {command.name} {command.usage}\n```\n"
-        yield "\n\n".join(command.about)
+        yield from _paragraphs(command.about)
         rows = [(_code(names), meaning) for names, meaning in command.parameters]
         yield from _table(("parameter", "meaning"), rows)
         if command.examples:
