@@ -1,4 +1,4 @@
-"""What each retransmission and each timeout in a capture was."""
+"""Diagnosis of the retransmissions and timeouts in a capture."""
 
 import json
 import re
@@ -18,17 +18,17 @@ Connection = dict[str, Any]
 
 STANDARD_INPUT = "-"
 SHOWN = 10
-"""Connections in a notebook."""
+"""The number of connections in a notebook."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a capture holds.
+    """The diagnosis of a capture.
 
     Attributes:
         capture: the file.
-        document: as `rtolab diagnose --json` prints it.
-        rows: what both the document and the tables are made of.
+        document: the output of `rtolab diagnose --json`.
+        rows: the Arrow tables behind `document` and `tables`.
     """
 
     capture: str
@@ -84,11 +84,7 @@ class Diagnosis:
         return sorted(self.document["connections"], key=_suffering, reverse=True)
 
     def count(self, what: str) -> int:
-        """How many there are of a class of timeouts, of a verdict, of timeouts or retransmissions.
-
-        Raises:
-            Error: there is nothing of that name.
-        """
+        """Counts timeouts or retransmissions, of a class or all; Error if `what` is unknown."""
         connections = self.document["connections"]
         if what in ("retransmissions", "timeouts"):
             return sum(len(one[what]) for one in connections)
@@ -99,15 +95,15 @@ class Diagnosis:
         raise Error(f"nothing is counted as `{what}`; {', '.join(COUNTED)} are")
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """One table each of connections, retransmissions, timeouts, episodes and findings.
+        """The tables `connections`, `retransmissions`, `timeouts`, `episodes` and `findings`.
 
-        The columns have the names of the document's keys; those of a nested object begin with its
-        name. `connection` is the number of the row's connection.
+        Columns are named after the keys of the document; those of a nested object begin with its
+        name. `connection` is the number of the connection.
         """
         return {name: pl.DataFrame(table) for name, table in self.rows.tables().items()}
 
     def write_parquet(self, folder: Path) -> list[Path]:
-        """Write the tables, one file each; those without a row are left out."""
+        """Write each table that has rows to a file."""
         folder.mkdir(parents=True, exist_ok=True)
         files = []
         for name, table in self.tables().items():
@@ -118,7 +114,7 @@ class Diagnosis:
 
 
 COUNTED = ("spurious", "ack-lost", "genuine", "timeouts", "unneeded", "needed", "retransmissions")
-"""What `--fail-on` can count."""
+"""The counts that `--fail-on` accepts."""
 
 
 def diagnose(
@@ -127,12 +123,12 @@ def diagnose(
     """Read a capture and judge its retransmissions.
 
     Args:
-        capture: a pcap or pcapng file, as it is or packed by gzip or zstd; `-` for standard input.
-        progress: called now and then with the bytes read, and all of the file.
+        capture: a pcap or pcapng file, also compressed by gzip or zstd; `-` for standard input.
+        progress: called from time to time with the bytes read and the size of the file.
 
     Raises:
-        Error: the file cannot be opened, or nothing can be read of it. What a damaged one holds
-            before the damage is diagnosed; see `Diagnosis.error`.
+        Error: the file cannot be opened or contains no packets. A damaged file is diagnosed up to
+            the damage; see `Diagnosis.error`.
     """
     rows = _rtolab.diagnose(capture, progress=progress)
     document = json.loads(rows.json())
@@ -143,10 +139,10 @@ def diagnose(
 
 
 def annotate(diagnosis: Diagnosis, out: Path) -> None:
-    """Write a pcapng copy of the capture whose packets say what was found.
+    """Write a pcapng copy of the capture with the findings as packet comments.
 
     Raises:
-        Error: the capture cannot be read again, or the copy not be written.
+        Error: the capture cannot be read again, or the copy cannot be written.
     """
     with whole(out) as unfinished:
         try:
@@ -157,7 +153,7 @@ def annotate(diagnosis: Diagnosis, out: Path) -> None:
 
 
 def comments(diagnosis: Diagnosis) -> dict[int, str]:
-    """What is to be said of packets, by their number in the capture."""
+    """The comments of packets, by packet number."""
     found: dict[int, list[str]] = {}
     for one in diagnosis.document["connections"]:
         for resent in one["retransmissions"]:
@@ -173,11 +169,7 @@ def comments(diagnosis: Diagnosis) -> dict[int, str]:
 
 
 def limits(given: Sequence[str]) -> Mapping[str, int]:
-    """What `--fail-on` allows, such as `spurious>3`.
-
-    Raises:
-        Error: it is not of that form.
-    """
+    """Parses `--fail-on` values such as `spurious>3`; raises Error if one has another form."""
     allowed = {}
     for item in given:
         match = re.fullmatch(r"\s*([a-z-]+)\s*>\s*(\d+)\s*", item)

@@ -31,11 +31,11 @@ from rtolab.plot.trace_plot import stacked
 from rtolab.report import _bundle, _cells, _figure, _table
 
 DRAWN = 12
-"""Connections that get a picture, the worst first."""
+"""The number of connections with a figure, the worst first."""
 MOST_PACKETS = 40_000
-"""Packets of a connection in its picture."""
+"""The most packets of a connection in its figure."""
 MOST_ROWS = 50
-"""Connections in the table on top."""
+"""The most connections in the table at the top."""
 
 
 def write(found: Sequence[Diagnosis], file: Path) -> Path:
@@ -72,7 +72,7 @@ def _capture(found: Diagnosis, name: str) -> str:
         _connection(one, traces.get(str(one["number"])), f"{name}-{one['number']}") for one in shown
     ]
     if "what_if" in found.document:
-        # It is of the worst connection, which comes first.
+        # It describes the worst connection, which comes first.
         sections.insert(1, _what_if(found.document["what_if"]))
     title = escape(Path(found.capture).name)
     summary = found.document["summary"]
@@ -86,7 +86,7 @@ def _capture(found: Diagnosis, name: str) -> str:
 
 
 def _overview(shown: Sequence[Mapping[str, Any]], name: str) -> str:
-    """A row a connection, the worst first."""
+    """The table of connections, the worst first."""
     counted = ("retransmitted: " + ", ".join(VERDICTS), "timeouts: " + ", ".join(CLASSES))
     names = ("#", "client", "server", "seen at", *counted, "time lost (s)")
     body = "".join(
@@ -192,7 +192,7 @@ def _picture(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> Figure:
 
 
 def _view(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> View:
-    """The packets as the pictures of runs want them."""
+    """The packets in the form of a traced run."""
     sender = _drawn(one)
     verdicts = {resent["frame"]: resent["verdict"] for resent in one["retransmissions"]}
     mine = [resent for resent in one["timeouts"] if resent["from"] == sender]

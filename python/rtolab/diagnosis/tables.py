@@ -28,7 +28,7 @@ BLIND = {
 
 
 def diagnosis(found: Diagnosis, top: int) -> RenderableType:
-    """The worst connections of a capture, and what happened to them."""
+    """The worst connections of a capture with their episodes."""
     summary = found.document["summary"]
     title = Text(found.capture, "bold")
     counts = ", ".join(
@@ -81,7 +81,7 @@ NAMES_OF_OUTCOMES = (
 
 
 def outcomes(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, ...]]:
-    """A row each of what senders would have done."""
+    """A row per sender: the outcome of its replay."""
     for name, one in rows:
         counts = [str(one[key]) for key in ("unneeded", "needed", "timeouts")]
         times = [_seconds(one[key]) for key in ("elapsed_s", "time_lost_s", "detected_s")]
@@ -130,7 +130,7 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
 
 
 def time_lost(one: Mapping[str, Any]) -> str:
-    """By all episodes, in seconds, as far as it is known."""
+    """The time lost in all episodes, in seconds, as far as it is known."""
     costs = [episode["cost"]["time_lost"] for episode in one["episodes"]]
     lost = [cost for cost in costs if cost is not None]
     return f"{sum(lost):.3f}" if lost else "-"
@@ -167,7 +167,7 @@ def begins(one: Mapping[str, Any], episode: Mapping[str, Any]) -> str:
 
 
 def of_stack(one: Mapping[str, Any]) -> str:
-    """Which system the sender may be, and why."""
+    """The systems that the sender may run, with the evidence."""
     stack = one["stack"]
     *others, last = stack["systems"]
     if others:

@@ -1,4 +1,4 @@
-"""What a diagnosis calls retransmissions and timeouts, in the order in which they are shown."""
+"""Verdicts on retransmissions and classes of timeouts, in display order."""
 
 VERDICTS = ("unneeded", "needed", "unknown")
 CLASSES = ("spurious", "ack-lost", "genuine", "unknown")

@@ -1,4 +1,4 @@
-"""What other senders would have done: the path of a capture is inferred and simulated."""
+"""Replay of a captured connection with other senders on its inferred path."""
 
 import json
 from typing import Any
@@ -9,16 +9,16 @@ from rtolab.diagnosis import Diagnosis
 
 
 def what_if(found: Diagnosis, capture: str | None = None) -> dict[str, Any]:
-    """What other senders would have made of the path of the worst connection.
+    """Replays the worst connection with other senders.
 
     Args:
         found: the diagnosis.
-        capture: the file, where `found` has another name for it.
+        capture: the file, if `found` names it differently.
 
     Returns:
-        What `rtolab diagnose --what-if --json` prints as `what_if`: `connection`, its number, with
-        `scenario`, the path and the transfer as TOML, `captured`, `nearest`, `agrees`, `senders`
-        and `linux`; or with `error`, why the capture does not show it.
+        `what_if` of `rtolab diagnose --what-if --json`: `connection` (its number) with `scenario`
+        (path and transfer as TOML), `captured`, `nearest`, `agrees`, `senders` and `linux`, or
+        with `error` (why the capture does not determine the path).
     """
     if not found.worst:
         return {"error": "there is no connection"}

@@ -1,4 +1,4 @@
-"""Pictures of runs and experiments, and how they are saved."""
+"""Figures of runs and experiments."""
 
 from rtolab.plot.style import save, save_spec, styled
 from rtolab.plot.trace_plot import Plots

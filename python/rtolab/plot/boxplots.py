@@ -1,4 +1,4 @@
-"""Pictures of statistics: box plots and curves as in the papers, and published medians in ours."""
+"""Box plots, curves as in the papers, and published medians in bands of ours."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PUBLISHED, OUTSIDE = "published median", "published median, outside of the band"
 
 @dataclass(frozen=True)
 class Box:
-    """A box of a box plot: a label, five numbers and the published median, in one unit."""
+    """A box of a box plot: label, five numbers and published median, in the same unit."""
 
     label: str
     summary: Summary
@@ -42,7 +42,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Band:
-    """A published median beside ours and the band in which medians of so few runs fall."""
+    """A published median, ours, and the band of medians of equally few runs."""
 
     group: str
     label: str
@@ -56,9 +56,9 @@ def box_plot(title: str, subtitle: str, quantity: str, boxes: Sequence[Box]) -> 
     """Boxes from quartile to quartile, a line at the median, whiskers to the extremes.
 
     Args:
-        title: of the picture.
-        subtitle: what the boxes are of.
-        quantity: what is plotted, with its unit.
+        title: of the figure.
+        subtitle: the number of runs.
+        quantity: the plotted quantity, with its unit.
         boxes: from left to right.
     """
     values = [
@@ -104,24 +104,23 @@ COLORS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)
 SHAPES = ("circle", "square", "triangle-up", "cross", "triangle-down", "triangle-right")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 APART = 2.5
-"""How far lines are drawn beside one another, in pixels, lest bars hide bars."""
+"""The horizontal offset of lines, in pixels, so that error bars do not hide each other."""
 DENSE = 40
-"""A line of more points than that is drawn without their shapes, which would hide it."""
+"""The most points of a line whose points have shapes; more would hide the line."""
 
 
 def curves(
     title: alt.TitleParams, axes: Curves, dots: Sequence[Point], published: Sequence[Point]
 ) -> alt.LayerChart:
-    """A line a series with its points and the bars that they scatter in; the paper's as diamonds.
+    """A line per series with points and error bars; the paper's points are diamonds.
 
-    Lines differ in colour, in their points' shape and in dash. Points that a logarithmic axis has
-    no place for are left out.
+    Lines differ in colour, shape and dash. Points that a logarithmic axis cannot show are left out.
 
     Args:
-        title: of the picture.
-        axes: the figure, of which the axes count.
-        dots: what was measured, in the order in which the lines are named.
-        published: what the paper's text gives, drawn over it.
+        title: of the figure.
+        axes: the declaration with the axes.
+        dots: measured points, in the order of the legend.
+        published: points from the paper's text, drawn on top.
     """
     lines = list(dict.fromkeys(dot.series for dot in (*dots, *published)))
     at = (
@@ -155,7 +154,7 @@ def _line(
     at: tuple[alt.X, alt.Y],
     aside: float,
 ) -> list[alt.Chart]:
-    """The bars, the line and the points of one series."""
+    """The error bars, line and points of a series."""
     base = alt.Chart(rows(pl.DataFrame(points, schema=POINT))).encode(
         at[0], _look("color", lines, COLORS)
     )
@@ -190,7 +189,7 @@ def _scale(*, log: bool, zero: bool) -> alt.Scale:
 
 
 def _look(channel: str, lines: Sequence[str], looks: Sequence[Any]) -> Any:
-    """How the lines differ in one respect; colours and shapes share a legend."""
+    """An encoding that distinguishes the lines; colours and shapes share a legend."""
     some = [looks[place % len(looks)] for place in range(len(lines))]
     kinds = {"color": alt.Color, "shape": alt.Shape}
     legend = alt.Legend(title=None, symbolSize=90, symbolOpacity=1, labelLimit=0)
@@ -198,7 +197,7 @@ def _look(channel: str, lines: Sequence[str], looks: Sequence[Any]) -> Any:
 
 
 def band_plot(title: str, subtitle: str, bands: Sequence[Band]) -> alt.HConcatChart:
-    """The published medians against the bands of ours, a panel a group."""
+    """The published medians in the bands of ours, a panel per group."""
     groups = list(dict.fromkeys(band.group for band in bands))
     panels = [_band_panel(group, bands, labelled=group == groups[0]) for group in groups]
     return styled(alt.hconcat(*panels, spacing=24), _title(title, subtitle))
@@ -237,7 +236,7 @@ def _band_panel(group: str, bands: Sequence[Band], *, labelled: bool) -> alt.Lay
 
 
 def _published(base: alt.Chart, names: Sequence[str]) -> alt.Chart:
-    """Diamonds where the paper's values lie, crosses where they lie outside of a band."""
+    """The paper's values: diamonds, or crosses outside of the band."""
     present = [name for name in (PUBLISHED, OUTSIDE) if name in names]
     colors = {PUBLISHED: "black", OUTSIDE: VERMILION}
     shapes = {PUBLISHED: "diamond", OUTSIDE: "cross"}

@@ -1,4 +1,4 @@
-"""The pictures of an experiment: which there are, and how each is drawn."""
+"""The figures of an experiment."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,17 +14,17 @@ from rtolab.result import PLACES
 from rtolab.stats import Summary, summarise
 
 MOST_CONDITIONS = 4
-"""Of more conditions than this no box plots are drawn: nobody would look at them all."""
+"""The most conditions for which box plots are drawn."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of an experiment.
+    """A figure of an experiment.
 
     Attributes:
-        name: of its files, without ending.
-        caption: what it shows.
-        draw: makes it.
+        name: of its files, without suffix.
+        caption: its caption.
+        draw: draws it.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Picture:
 
 
 def pictures(reproduction: Reproduction) -> list[Picture]:
-    """The pictures of an experiment whose runs are at hand, in the order of the report."""
+    """The figures of an experiment with runs, in the order of the report."""
     experiment = reproduction.experiment
     drawn = [_curves(reproduction, figure) for figure in experiment.figures]
     if experiment.is_trace:
@@ -89,7 +89,7 @@ def _dots(reproduction: Reproduction, figure: Curves) -> Sequence[Point]:
 
 
 def _traces(reproduction: Reproduction) -> list[Picture]:
-    """What was seen at either host; where it must be quick, at the sender."""
+    """Traces at both hosts, or only at the sender with `quick`."""
     experiment = reproduction.experiment
     places = PLACES[:1] if reproduction.quick else PLACES
     marks = [(mark.at, mark.text) for mark in experiment.marks]
@@ -128,7 +128,7 @@ def _boxes(reproduction: Reproduction, metric: Metric, condition: str) -> Pictur
 
 
 def stem(text: str) -> str:
-    """A name as part of a file name, which has neither blanks nor slashes nor colons."""
+    """A name as part of a file name, without blanks, slashes and colons."""
     return re.sub(r"[^\w.+-]+", "-", text).strip("-")
 
 
@@ -137,7 +137,7 @@ def _unit(metric: Metric) -> str:
 
 
 def _scaled(summary: Summary, metric: Metric) -> Summary:
-    """In the unit of the picture."""
+    """A summary in the unit of the figure."""
     if metric is not THROUGHPUT:
         return summary
     five = (summary.median, summary.q1, summary.q3, summary.min, summary.max)
@@ -145,7 +145,7 @@ def _scaled(summary: Summary, metric: Metric) -> Summary:
 
 
 def _published(reproduction: Reproduction, row: Row) -> float | None:
-    """The published median; where throughput is a picture only, from the published median time."""
+    """The published median; for throughput, derived from the published median time."""
     published = reproduction.experiment.published
     if row.metric is not THROUGHPUT:
         return row.published

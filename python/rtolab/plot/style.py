@@ -1,4 +1,4 @@
-"""How every picture is styled and saved."""
+"""Style of all figures, and their files."""
 
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,17 +12,17 @@ from rtolab.machine import check_picture
 Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
 
 PIXELS = 1.25
-"""Of a PNG, by pixel of the chart: sharp on screens, and small."""
+"""Pixels of a PNG per pixel of the chart: sharp on screens, and small."""
 
 AnyChart = TypeVar("AnyChart", alt.LayerChart, alt.VConcatChart, alt.HConcatChart)
 
 
 def save(chart: Chart, stem: Path) -> list[Path]:
-    """Write a picture as PNG and SVG, without any network.
+    """Write a figure as PNG and SVG, without network access.
 
     Args:
-        chart: the picture.
-        stem: the path without ending; its folder is made if it is not there.
+        chart: the figure.
+        stem: the path without suffix; its folder is created if needed.
 
     Raises:
         OSError: a file cannot be written.
@@ -31,7 +31,7 @@ def save(chart: Chart, stem: Path) -> list[Path]:
 
 
 def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
-    """As `save`, of a picture as Vega-Lite."""
+    """As `save`, for a Vega-Lite document."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     check_picture(str(stem))
     svg = vl_convert.vegalite_to_svg(spec)
@@ -42,9 +42,9 @@ def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
 
 
 def styled(chart: AnyChart, title: alt.TitleParams) -> AnyChart:
-    """The same chart with a title and the style of all our pictures."""
+    """The chart with a title and our style."""
     chart.title, chart.background = title, "white"
-    # Who shows an SVG has other letters than who measured them: legends need room at the right.
+    # Viewers use other fonts than those measured here, so legends need room at the right.
     chart.padding = {"left": 12, "top": 12, "right": 40, "bottom": 12}
     chart.config = alt.Config(
         font="sans-serif",

@@ -1,7 +1,7 @@
-"""The panels of a trace's pictures: packets, windows and timers over time.
+"""Panels of a trace plot: packets, windows and timers over time.
 
-Colours are those of Okabe and Ito ("Color Universal Design", 2008), which the colour-blind tell
-apart; what matters differs in shape too.
+The colours are those of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers
+can distinguish; important marks differ in shape, too.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 CROSS: Final = "M-.7,-.7L.7,.7M.7,-.7L-.7,.7"
 WIDTH = 900
-"""Of a panel, in pixels: with axis and legend a picture is some 1200 wide."""
+"""The width of a panel, in pixels; with axis and legend a figure is about 1200 wide."""
 
 DELAYED_S = 0.5
-"""A packet that the link held longer than this is marked as delayed, in s."""
+"""The shortest delay by the link that is marked, in seconds."""
 
 FITS = 0.4
 """The right edge of the window may take this share of the height that the packets take."""
@@ -32,7 +32,7 @@ LOST = ("queue", "error", "outage", "script")
 
 @dataclass(frozen=True)
 class Look:
-    """How a class of things is drawn."""
+    """The colour, shape and dash of a class of marks."""
 
     name: str
     color: str
@@ -71,7 +71,7 @@ TIMERS = (Look("RTO", VERMILION), Look("SRTT", BLUE, dash=(6, 3)))
 
 @dataclass(frozen=True)
 class View:
-    """The tables of one flow of a run, and the span of time shown, in s."""
+    """The tables of one flow of a run, and the time span shown, in seconds."""
 
     heading: str
     flow: str
@@ -86,13 +86,13 @@ class View:
         return frame.filter(pl.col("at_s").is_between(*self.span))
 
     def steps(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows within the span, with the last one before it, where a step line begins."""
+        """The rows within the span and the last one before it, from which a step line begins."""
         before = frame.filter(pl.col("at_s") < self.span[0]).tail(1)
         begin = before.with_columns(at_s=pl.lit(float(self.span[0])))
         return pl.concat([begin, self.shown(frame)])
 
     def title(self, what: str) -> alt.TitleParams:
-        """What the picture is of."""
+        """The title of the figure."""
         subtitle = f"{what}; {self.flow}"
         return alt.TitleParams(self.heading, subtitle=subtitle, anchor="start", offset=12)
 
@@ -106,9 +106,9 @@ class View:
 
 
 def rows(frame: pl.DataFrame) -> alt.InlineData:
-    """A frame's rows within a chart, however many: as text, which altair neither copies nor checks.
+    """A frame as inline data, as text that altair neither copies nor checks.
 
-    Altair's own way refuses more than 5000 rows and is slow with fewer.
+    Altair itself refuses more than 5000 rows and is slow with fewer.
     """
     return alt.InlineData(values=frame.write_json(), format=alt.JsonDataFormat(type="json"))
 
@@ -120,7 +120,7 @@ def tips(*fields: str) -> list[alt.Tooltip]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What one host saw of a flow: data segments, and the ACKs that answer them."""
+    """The data segments and ACKs of a flow at one host."""
 
     view: View
     data: pl.DataFrame
@@ -128,7 +128,7 @@ class Seen:
 
     @classmethod
     def at(cls, view: View, place: str) -> Seen:
-        """What the sender or the receiver saw, in order."""
+        """The packets at the sender or the receiver, in order."""
         out, back = ("sent", "received") if place == "sender" else ("received", "sent")
         here = view.segments.filter(pl.col("place") == place).sort("at_s", maintain_order=True)
         data = here.filter((pl.col("event") == out) & (pl.col("len") > 0))
@@ -142,12 +142,12 @@ class Seen:
         return (min(ends), max(ends)) if ends else (0, 1)
 
     def edges(self) -> pl.DataFrame:
-        """The edge of the window offered, as steps."""
+        """The right edge of the advertised window, as steps."""
         steps = self.view.steps(self.acks)
         return steps.select("at_s", seq="window_edge", what=pl.lit(EDGE.name)).drop_nulls()
 
     def edge_fits(self) -> bool:
-        """Can the edge share the picture of the packets without squeezing them?"""
+        """Does the right edge fit into the panel of the packets?"""
         low, high = self.ends()
         return max(self.edges()["seq"].to_list(), default=high) - high <= FITS * (high - low)
 
@@ -166,7 +166,7 @@ def sequence(
 
 
 def edge(seen: Seen) -> alt.LayerChart:
-    """The edge of the window offered, in a strip of its own where it is far above the packets."""
+    """The right edge of the advertised window, in a panel of its own above the packets."""
     edges, x = seen.edges(), seen.view.x(labelled=False)
     y = _bytes("seq:Q", "edge", min(edges["seq"].to_list()), max(edges["seq"].to_list()))
     line = alt.Chart(rows(edges)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
@@ -175,11 +175,11 @@ def edge(seen: Seen) -> alt.LayerChart:
 
 
 MARK_ROWS = 4
-"""Texts of neighbouring marks stand in so many rows, lest they cover one another."""
+"""The number of rows for the texts of neighbouring marks, so that they do not overlap."""
 
 
 def _mark_layers(marks: Sequence[tuple[float, str]], x: alt.X) -> list[alt.Chart]:
-    """Rules with a few words beside them, from the top down."""
+    """Vertical rules with texts, from the top down."""
     layers: list[alt.Chart] = []
     for number, (at, text) in enumerate(sorted(marks)):
         row = number % MARK_ROWS
@@ -194,7 +194,7 @@ def _mark_layers(marks: Sequence[tuple[float, str]], x: alt.X) -> list[alt.Chart
 
 
 def _bytes(field: str, title: str, low: float, high: float) -> alt.Y:
-    """A vertical axis of sequence numbers with some room at its ends."""
+    """A vertical axis of sequence numbers with margins."""
     margin = max(0.03 * (high - low), 1)
     scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
     axis = alt.Axis(format="~s", tickCount=3 if title == "edge" else 10)
@@ -202,7 +202,7 @@ def _bytes(field: str, title: str, low: float, high: float) -> alt.Y:
 
 
 def _ack_layers(seen: Seen, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """What was acknowledged, the edge of the window offered if it fits, and the SACK blocks."""
+    """Cumulative ACKs, the right edge of the advertised window if it fits, and SACK blocks."""
     acks = seen.view.shown(seen.acks)
     lines = seen.view.steps(seen.acks).select("at_s", seq="ack", what=pl.lit(ACKED.name))
     if seen.edge_fits():
@@ -222,7 +222,7 @@ def _ack_layers(seen: Seen, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _packets(data: pl.DataFrame, delayed_s: float) -> pl.DataFrame:
-    """One row a mark: what a segment was, and again if it was delayed or lost."""
+    """One row per mark: the kind of each segment, and a second mark if it was delayed or lost."""
     what = (
         pl.when(~pl.col("retransmission"))
         .then(pl.lit(FIRST.name))
@@ -240,7 +240,7 @@ def _packets(data: pl.DataFrame, delayed_s: float) -> pl.DataFrame:
 
 
 def _sack_blocks(acks: pl.DataFrame) -> pl.DataFrame:
-    """One row a block of an ACK."""
+    """One row per SACK block."""
     blocks = [
         acks.select("at_s", seq=f"sack_{i}_start", end=f"sack_{i}_end").drop_nulls()
         for i in range(1, 5)
@@ -253,7 +253,7 @@ def _point_layer(packets: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
     names = [look.name for look in looks]
 
     def scale(values: Sequence[str | float]) -> alt.Scale:
-        # Else sizes are spread between the first and the last, and one alone has none.
+        # Without an ordinal scale, sizes are interpolated, and a single one is undefined.
         return alt.Scale(type="ordinal", domain=names, range=list(values))
 
     filled = [look.color if look.filled else "transparent" for look in looks]
@@ -282,7 +282,7 @@ def _point_layer(packets: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
 
 
 def _background(view: View, x: alt.X, *, legends: bool = True) -> list[alt.Chart]:
-    """What disturbed the links, shaded, and the sender's timeouts; explained in one panel."""
+    """Shaded disturbances of the links, and the sender's timeouts; one panel has the legend."""
     start, end = view.span
     layers = []
     disturbed = view.disturbances.filter((pl.col("to_s") > start) & (pl.col("from_s") < end))
@@ -307,7 +307,7 @@ def _background(view: View, x: alt.X, *, legends: bool = True) -> list[alt.Chart
 
 @dataclass(frozen=True)
 class Steps:
-    """A panel of step lines: columns of `windows` by the names of their looks."""
+    """A panel of step lines: columns of `windows`, by the names of their looks."""
 
     columns: Mapping[str, str]
     looks: Sequence[Look]
@@ -332,7 +332,7 @@ TIMER = Steps(
 
 
 def steps(view: View, what: Steps, height: int) -> alt.LayerChart:
-    """Windows or timers of the sender over time."""
+    """The windows or timers of the sender over time."""
     named = [pl.col(column).cast(pl.Float64).alias(name) for column, name in what.columns.items()]
     values = view.steps(view.windows).select("at_s", *named)
     lines = values.unpivot(index="at_s", variable_name="what", value_name="value").drop_nulls()
@@ -352,7 +352,7 @@ def _layered(layers: Sequence[alt.Chart], height: int) -> alt.LayerChart:
 
 
 def _present(looks: Sequence[Look], names: Sequence[str] | pl.Series) -> list[Look]:
-    """The looks that occur: a legend explains what is there."""
+    """The looks that occur, for the legend."""
     there = set(names)
     return [look for look in looks if look.name in there]
 
@@ -362,7 +362,7 @@ def _colors(looks: Sequence[Look]) -> alt.Scale:
 
 
 def _line_looks(looks: Sequence[Look], title: str | None) -> tuple[alt.Color, alt.StrokeDash]:
-    """Colours and dashes of lines; without a title they have no legend."""
+    """The colours and dashes of lines; without a title there is no legend."""
     legend = None
     if title:
         legend = alt.Legend(title=title, symbolType="stroke", symbolStrokeWidth=2, symbolSize=300)

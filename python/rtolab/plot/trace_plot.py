@@ -1,4 +1,4 @@
-"""Pictures of traced runs."""
+"""Figures of traced runs."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from rtolab.result import PLACES, Result
 
 
 class Plots:
-    """The pictures of a result: altair charts, which notebooks show and `save` writes."""
+    """The figures of a result: altair charts, which notebooks show and `save` writes."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
@@ -29,17 +29,17 @@ class Plots:
     ) -> Chart:
         """Sequence numbers over time: every data segment, ACK and SACK block seen at one host.
 
-        The edge of the advertised window has a strip of its own where it is far above. At the
-        sender, the windows and the timeout are drawn beneath if they were recorded. All panels
+        The right edge of the advertised window has a panel of its own if it is far above. At the
+        sender, windows and RTO have panels below if they were recorded. All panels
         zoom together.
 
         Args:
-            run: which run, from 0; it must have been traced.
+            run: the number of a traced run, from 0.
             place: "sender" or "receiver".
-            flow: which flow, by default the run's first.
-            between: from when to when, in s; by default all of the run.
-            delayed_s: packets held longer by the link are marked as delayed, in s.
-            marks: instants to point at, in s, each with a few words.
+            flow: the flow, by default the run's first.
+            between: begin and end, in seconds; by default the whole run.
+            delayed_s: the shortest delay by the link that is marked, in seconds.
+            marks: instants to mark, in seconds, each with a short text.
 
         Raises:
             Error: no such run, place or flow, or the run was not traced.
@@ -68,9 +68,9 @@ class Plots:
         """The congestion window, ssthresh, flight, RTO and SRTT of a sender over time.
 
         Args:
-            run: which run, from 0; its windows must have been recorded.
-            flow: which flow, by default the run's first.
-            between: from when to when, in s; by default all of the run.
+            run: the number of a run with recorded windows, from 0.
+            flow: the flow, by default the run's first.
+            between: begin and end, in seconds; by default the whole run.
 
         Raises:
             Error: no such run or flow, or the windows were not recorded.
@@ -107,7 +107,7 @@ class Plots:
 
 
 def stacked(panels: Sequence[alt.LayerChart]) -> alt.VConcatChart:
-    """Panels over one another that zoom in time together."""
+    """Stacked panels with a common time axis."""
     shared = alt.Resolve(scale=alt.ScaleResolveMap(x="shared"))
     for panel in panels:
         panel.layer[0].name = "panel"

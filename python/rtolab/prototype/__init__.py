@@ -33,13 +33,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Base:
-    """What a prototype may be.
+    """A kind of prototype.
 
     Attributes:
-        kind: as the engine calls it.
-        base: the class above it.
-        needed: the method that it must have.
-        methods: those that it may do without.
+        kind: its name in the engine.
+        base: the base class.
+        needed: the required method.
+        methods: the optional methods.
     """
 
     kind: str
@@ -57,13 +57,13 @@ BASES = (
 
 @dataclass(frozen=True)
 class Made:
-    """A prototype as the engine takes it.
+    """A prototype in the form that the engine expects.
 
     Attributes:
         name: its name.
-        kind: detector, response or stage.
-        make: makes one that has seen nothing yet.
-        methods: those that it has, of those that it may do without.
+        kind: "detector", "response" or "stage".
+        make: creates a new object.
+        methods: the optional methods that it has.
     """
 
     name: str
@@ -73,10 +73,10 @@ class Made:
 
 
 def made(prototypes: Iterable[Given]) -> list[Made]:
-    """The prototypes as the engine takes them; of an object, copies of it.
+    """The prototypes in the form that the engine expects; objects are copied.
 
     Raises:
-        PrototypeError: one is none.
+        PrototypeError: one is not a prototype.
     """
     return [_made(one) for one in prototypes]
 
@@ -91,11 +91,7 @@ def _made(given: Given) -> Made:
 
 
 def _base(kind: type) -> Base:
-    """What the class is.
-
-    Raises:
-        PrototypeError: nothing, for it lacks its method.
-    """
+    """The kind of a class; raises PrototypeError if it lacks the required method."""
     bases = [base for base in BASES if issubclass(kind, base.base)] or BASES
     for base in bases:
         if issubclass(kind, base.base) and _has(kind, base, base.needed):

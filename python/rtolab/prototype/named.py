@@ -1,13 +1,13 @@
-"""What prototypes have in common: a name."""
+"""Names of prototypes."""
 
 import re
 
 
 class Named:
-    """A class that is known by a name: its own in small letters, unless it says another.
+    """A class with a name, by default its own in kebab case.
 
     Attributes:
-        name: by which it is known to the laboratory.
+        name: its name in specifications and scenarios.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Where prototypes are written."""
+"""Source files of prototypes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from rtolab.prototype import Detector, Prototype, Response, Stage
 
 @dataclass(frozen=True)
 class Source:
-    """Where a prototype is written, with the text as it was when it was read.
+    """The source of a prototype, with the text of its file at the time of reading.
 
-    Another text is another prototype. It can be sent to another machine, where a file need not be;
-    what the file imports must.
+    A different text is a different prototype. The source can be sent to another machine; the file
+    need not exist there, but its imports must.
 
     Attributes:
-        file: as it was named: a path, or the name of a module.
-        kind: the name of the class in it.
-        text: what the file holds.
+        file: a path, or the name of a module.
+        kind: the name of the class.
+        text: the content of the file.
     """
 
     file: str
@@ -34,14 +34,14 @@ class Source:
 
     @classmethod
     def read(cls, place: str, folder: Path | None = None) -> Source:
-        """What is written at a place.
+        """Reads the file of a prototype.
 
         Args:
-            place: `early.py:Early`, or `package.module:Early` for what can be imported.
-            folder: what a path is relative to; by default the current one.
+            place: `early.py:Early`, or `package.module:Early` for a module.
+            folder: the base of relative paths; by default the current one.
 
         Raises:
-            PrototypeError: it is no such place, or there is no such file or module.
+            PrototypeError: `place` has another form, or the file or module does not exist.
         """
         file, _, kind = place.rpartition(":")
         if not file or not kind.isidentifier():
@@ -56,11 +56,7 @@ class Source:
             raise PrototypeError(f"{path}: {why}; expected a file with a prototype") from None
 
     def load(self) -> type[Prototype]:
-        """The class.
-
-        Raises:
-            PrototypeError: there is none, or the file raises when it is executed.
-        """
+        """The class; raises PrototypeError if it is missing, or if the file raises."""
         found = getattr(_module(self.file, self.text), self.kind, None)
         if isinstance(found, type) and issubclass(found, (Detector, Response, Stage)):
             return found
@@ -69,17 +65,13 @@ class Source:
 
 
 def load(place: str) -> type[Prototype]:
-    """The prototype that is written at a place such as `early.py:Early`.
-
-    Raises:
-        PrototypeError: there is none, or the file raises when it is executed.
-    """
+    """The class at a place such as `early.py:Early`; raises PrototypeError as `Source`."""
     return Source.read(place).load()
 
 
 @cache
 def _module(file: str, text: str) -> ModuleType:
-    """The file, executed once for each text."""
+    """The module of a file, executed once per text."""
     try:
         if not file.endswith(".py"):
             return importlib.import_module(file)

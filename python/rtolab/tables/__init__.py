@@ -1,4 +1,4 @@
-"""Results as tables of text, for a terminal or a pipe."""
+"""Text tables of results, for a terminal or a pipe."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ STYLES = {
     "nothing to judge": "bold",
 }
 LONGEST_TERM = len("newreno:timestamp-heuristic")
-"""A sender's name is broken where it is longer."""
+"""The longest name of a sender that is not wrapped."""
 
 
 def compact() -> Table:
-    """Numbers close together: what matters must fit into a narrow terminal."""
+    """An empty table with narrow columns, for narrow terminals."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
 
 
 def runs(result: Result) -> Table:
-    """The medians of a result's runs, a row a sender and flow."""
+    """The medians of a result's runs, a row per sender and flow."""
     columns = {
         "time s": ("elapsed_s", 2),
         "lost": ("lost", 1),
@@ -64,7 +64,7 @@ def runs(result: Result) -> Table:
 
 
 def _sum(sender: str) -> str:
-    """A sender's name, broken at its plus signs: a long one must not take the figures' room."""
+    """The name of a sender, wrapped at plus signs to leave room for the numbers."""
     lines = [""]
     for term in sender.split("+"):
         plus = "+" if lines[-1] else ""
@@ -75,7 +75,7 @@ def _sum(sender: str) -> str:
 
 
 def judges(found: Sequence[Confusion]) -> RenderableType:
-    """How detectors did against the truth, a row a sender and judge."""
+    """Scores of passive detectors against the ground truth, a row per sender and detector."""
     if not found:
         return Text("no timeout and no fast retransmit: nothing to judge")
     table = compact()
@@ -94,7 +94,7 @@ def judges(found: Sequence[Confusion]) -> RenderableType:
 
 
 def what_if(found: Sequence[Difference]) -> RenderableType:
-    """What other senders would have changed, a row a timeout and sender."""
+    """Effects of other senders, a row per timeout and sender."""
     if not found:
         return Text("no timeout: nothing to go on from")
     table = compact()

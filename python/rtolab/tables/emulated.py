@@ -1,4 +1,4 @@
-"""Runs in real time as tables of text: links, kernels beside the engine, what is in doubt."""
+"""Text tables of runs in real time: links, kernel against engine, doubts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from rtolab.stats import Summary
 
 LISTED = 5
-"""Of many runs that are not good, why so many of them are not."""
+"""The most invalid runs whose reasons are listed."""
 
 
 def emulation(report: EmulationReport) -> RenderableType:
-    """What links in real time did, a row a direction, and whether the run is good."""
+    """Statistics of the links, a row per direction, and whether the run is valid."""
     ended = f"the command {_ended(report)} after {report['elapsed_s']:.2f} s"
     title = Text.assemble((_links(report), "bold"), f"  {ended}")
     lines: list[RenderableType] = [title, _carried(report), *_faithful([report])]
@@ -33,7 +33,7 @@ def emulation(report: EmulationReport) -> RenderableType:
 
 
 def emulated(result: Emulated) -> RenderableType:
-    """What a scenario's flows became on real kernels, and whether the runs are good."""
+    """Outcomes of a scenario's flows on real kernels, and whether the runs are valid."""
     first = result.reports[0]
     one = result.runs == 1
     details: list[RenderableType] = [_carried(first)] if one else []
@@ -45,7 +45,7 @@ def emulated(result: Emulated) -> RenderableType:
 
 
 def on_kernel(done: OnKernel) -> RenderableType:
-    """An experiment three times: published, simulated and on kernels, medians with quartiles."""
+    """Published, simulated and kernel results of an experiment, as medians with quartiles."""
     experiment = done.experiment
     title = Text.assemble((experiment.title, "bold"), f"  {experiment.id} on kernels\n")
     title.append(f"{experiment.source}; {done.runs} runs a sender, medians (quartiles)", "dim")
@@ -70,7 +70,7 @@ def on_kernel(done: OnKernel) -> RenderableType:
 
 
 def comparison(done: Comparison) -> RenderableType:
-    """Medians of the engine and of the kernel, and whether they agree."""
+    """Medians of engine and kernel, and whether they agree."""
     title = Text.assemble((done.scenario, "bold"), f"  {len(done.pairs)} seeds; medians")
     table = compact()
     for name in ("", done.sender, "kernel", "may differ by", ""):
@@ -85,7 +85,7 @@ def comparison(done: Comparison) -> RenderableType:
 
 
 def _selves(checks: Sequence[Agreement]) -> Iterator[RenderableType]:
-    """Where the kernel's runs differ from each other although nothing is random."""
+    """Differences between the kernel's own runs on a link that is not random."""
     for check in checks:
         if check.spread is not None:
             least, largest = check.spread
@@ -93,7 +93,7 @@ def _selves(checks: Sequence[Agreement]) -> Iterator[RenderableType]:
 
 
 def agreement(found: Sequence[tuple[Case, Comparison]]) -> RenderableType:
-    """A row for each link: medians of engine and kernel, and whether they agree."""
+    """Medians of engine and kernel, a row per case, and whether they agree."""
     table = compact()
     for name in ("engine, kernel", "seeds", *HEADINGS.values(), ""):
         table.add_column(name, justify="left" if name == "engine, kernel" else "right")
@@ -142,7 +142,7 @@ def _ended(report: EmulationReport) -> str:
 
 
 def _faithful(reports: Sequence[EmulationReport]) -> list[RenderableType]:
-    """The lateness of the latest run, and why runs are not good if they are not."""
+    """The worst lateness of all runs, and the reasons why runs are invalid."""
     worst = max(reports, key=lambda report: report["lateness"]["p99_s"])
     late = worst["lateness"]
     times = [f"{late[key] * 1e3:.3g}" for key in ("p50_s", "p99_s", "max_s")]

@@ -1,4 +1,4 @@
-"""Experiments as tables of text: published beside measured, and what is judged."""
+"""Text tables of experiments: published and measured values, and checks."""
 
 from collections.abc import Sequence
 
@@ -15,17 +15,17 @@ from rtolab.stats import Estimate
 from rtolab.tables import STYLES, compact
 
 SHOWN = ("time", "lost", "rexmits")
-"""Of a table's metrics those that tell most, where it has them and the terminal no room for all."""
+"""The most important metrics, for terminals without room for all."""
 ROOM = 8
-"""How many columns of numbers a table of 80 columns has room for."""
+"""The number of numeric columns that fit into a table of 80 characters."""
 
 
 def reproduction(done: Reproduction, *, kept: bool = False) -> RenderableType:
-    """An experiment: published beside measured, then the verdict and every check that failed.
+    """An experiment: published and measured values, then the verdict and every failed check.
 
     Args:
-        done: what came out.
-        kept: was it computed by an earlier run?
+        done: the results.
+        kept: did an earlier run compute them?
     """
     experiment = done.experiment
     title = Text.assemble((experiment.title, "bold"), f"  {experiment.id}\n")
@@ -52,7 +52,7 @@ def _how(done: Reproduction) -> str:
 
 
 def _medians(done: Reproduction) -> Table:
-    """The medians, with the paper's beside them where it printed any."""
+    """The medians, with published values if there are any."""
     known = {row.metric for row in done.rows if row.published is not None}
     metrics = _fitting(done.experiment.metrics, known)
     table = compact()
@@ -79,7 +79,7 @@ def _medians(done: Reproduction) -> Table:
 
 
 def _fitting(metrics: Sequence[Metric], known: set[Metric]) -> list[Metric]:
-    """As many metrics as there is room for."""
+    """The metrics that fit into the table."""
     telling = [metric for metric in metrics if metric.name in SHOWN]
     if telling and any(metric in known for metric in telling):
         return telling
@@ -92,7 +92,7 @@ def _fitting(metrics: Sequence[Metric], known: set[Metric]) -> list[Metric]:
 
 
 def _traces(done: Reproduction) -> Table:
-    """A column a metric."""
+    """The values of traces, a column per metric."""
     table = compact()
     table.add_column("Variant")
     for metric in done.experiment.metrics:
@@ -105,7 +105,7 @@ def _traces(done: Reproduction) -> Table:
 
 
 def _laid_out(laid_out: LaidOut) -> RenderableType:
-    """A table that the experiment lays out itself."""
+    """A table of the experiment's own."""
     table = compact()
     for place, name in enumerate(laid_out.head):
         table.add_column(name, justify="right" if place else "left")
@@ -115,7 +115,7 @@ def _laid_out(laid_out: LaidOut) -> RenderableType:
 
 
 def _derived(values: Sequence[Value]) -> Table:
-    """What was worked out, beside the paper's."""
+    """Derived values, ours and published."""
     table = compact()
     table.add_column("Worked out")
     for name in ("paper", "here"):
@@ -158,7 +158,7 @@ def _verdict(done: Reproduction) -> Text:
 
 
 def _check(check: Judgement) -> RenderableType:
-    """A line for what passes or is open; of the rest what was expected, too, and why."""
+    """A line per check; failed checks also show the expected value and the reason."""
     if check.verdict in ("pass", "undecidable"):
         verdict = (f"{check.verdict}  ", STYLES[check.verdict])
         line = Text.assemble(verdict, f"{check.name}: {check.measured_text()}")
@@ -170,7 +170,7 @@ def _check(check: Judgement) -> RenderableType:
 
 
 def _alternatives(done: Reproduction) -> list[RenderableType]:
-    """What other assumptions do to the verdicts."""
+    """The effect of other assumptions on the verdicts."""
     lines: list[RenderableType] = []
     for tried in done.alternatives:
         lines.append(Text(f"with {tried.alternative.name}: {tried.tally()}"))
@@ -181,7 +181,7 @@ def _alternatives(done: Reproduction) -> list[RenderableType]:
 
 
 def summary(lines: Sequence[Line]) -> RenderableType:
-    """How many checks pass of how many, a row a paper."""
+    """Passed and all checks, a row per paper."""
     table = compact()
     table.add_column("Passing of", no_wrap=True)
     for name in (*KINDS, "all"):
