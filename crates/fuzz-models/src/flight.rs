@@ -56,7 +56,7 @@ impl ModelSegment {
             && (self.first_sent, self.last_sent) == (sent.first_sent, sent.last_sent)
             && self.transmissions == sent.transmissions
             && (self.sacked, self.lost) == (sent.is_sacked(), sent.is_lost())
-            && self.retransmitted == sent.is_repaired()
+            && self.retransmitted == sent.is_retrans_out()
     }
 }
 
@@ -191,7 +191,7 @@ fn same_state(flight: &Flight, model: &Model) {
     assert_eq!(flight.size(), model.max - model.una);
     assert_eq!(flight.sacked(), model.bytes(|p| p.sacked));
     assert_eq!(flight.lost(), model.bytes(|p| p.lost));
-    assert_eq!(flight.repaired(), model.bytes(|p| p.retransmitted));
+    assert_eq!(flight.retrans_out(), model.bytes(|p| p.retransmitted));
     assert_eq!(flight.sacked_edge().value().max(model.una), model.sacked_edge());
     let same = |segment: Option<&ModelSegment>, sent: Option<&Sent>| {
         segment.map(|p| p.start) == sent.map(|s| s.seq.value())
@@ -238,7 +238,7 @@ fn apply(flight: &mut Flight, model: &mut Model, op: &FlightOp, at: Instant) {
             model.mark_lost();
         }
         FlightOp::MarkRetransmitted(offset) => {
-            flight.mark_repaired(flight.una() + u32::from(*offset));
+            flight.mark_retransmitted(flight.una() + u32::from(*offset));
             model.mark_retransmitted(model.una + u64::from(*offset));
         }
         FlightOp::ClearLosses | FlightOp::ClearScoreboard => {

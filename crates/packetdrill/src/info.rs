@@ -116,7 +116,7 @@ impl TcpInfo {
             unacked: segments(flight.size()),
             sacked: segments(flight.sacked()),
             lost: segments(flight.lost()),
-            retrans: segments(flight.repaired()),
+            retrans: segments(flight.retrans_out()),
             reordering: flow.reordering.degree,
             reord_seen: flow.reordering.seen,
             rtt: estimate.map_or(0, |estimate| micros(estimate.srtt.nanos())),

@@ -1,10 +1,10 @@
-//! A sans-IO TCP engine: told of segments and of the time, it says what leaves and when it next
-//! wants to be woken. It reads no clock, no socket and no random device.
+//! A sans-IO TCP engine. Its inputs are segments and the time; its outputs are the segments to send
+//! and the time of the next timer. It reads no clock, no socket and no random device.
 //!
 //! # Example
 //!
-//! Two ends without a network: what one has to say is handed to the other at once. The first segment
-//! of data is lost, and sent again.
+//! Two ends without a network: each receives the segments of the other at once. The first data
+//! segment is lost and retransmitted.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -12,7 +12,7 @@
 //! use rtolab_tcp::{Answer, Config, Connection, Event, Listener, Segment, sum};
 //! use rtolab_time::Instant;
 //!
-//! /// All that an end has to say now. A program would write it to its device.
+//! /// The segments that an end sends now. A program would write them to its device.
 //! fn drain(end: &mut Connection, at: Instant) -> Vec<Segment> {
 //!     std::iter::from_fn(|| end.poll_transmit(at)).collect()
 //! }
@@ -27,7 +27,7 @@
 //! client.write(100_000);
 //! client.close();
 //!
-//! let (mut lost, mut repaired, mut received) = (false, 0, 0);
+//! let (mut lost, mut retransmitted, mut received) = (false, 0, 0);
 //! while received < 100_000 {
 //!     for segment in drain(&mut server, at) {
 //!         client.on_segment(&segment, at);
@@ -40,7 +40,7 @@
 //!         server.on_segment(&segment, at);
 //!     }
 //!     while let Some(event) = client.poll_event() {
-//!         repaired += u32::from(matches!(event, Event::FastRetransmit(_)));
+//!         retransmitted += u32::from(matches!(event, Event::FastRetransmit(_)));
 //!     }
 //!     let readable = server.readable();
 //!     server.read(readable);
@@ -48,12 +48,12 @@
 //!     // A program would sleep until the first of these, or until something arrives.
 //!     let timers = [client.next_timer(), server.next_timer()];
 //!     if client.is_silent() && server.is_silent() {
-//!         at = timers.into_iter().flatten().min().expect("somebody waits for something");
+//!         at = timers.into_iter().flatten().min().expect("an end waits for a timer");
 //!         client.on_timer(at);
 //!         server.on_timer(at);
 //!     }
 //! }
-//! assert_eq!((received, repaired), (100_000, 1));
+//! assert_eq!((received, retransmitted), (100_000, 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]

@@ -32,46 +32,46 @@ pub enum AckDue {
     No,
     /// At once.
     Now,
-    /// At this instant, unless something takes it along before.
+    /// At this instant, unless a segment with data carries it before.
     At(Instant),
 }
 
-/// What a receiver keeps of a connection; what every segment asks for comes first.
+/// The receiving half of a connection. The fields that every segment needs come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
     /// RCV.NXT: the next sequence number expected.
     nxt: Seq,
-    /// Behind the last byte that the application has read.
+    /// The sequence number after the last byte that the application has read.
     read: Seq,
-    /// Right edge of the largest window offered.
+    /// The right edge of the largest window advertised.
     edge: Seq,
     due: AckDue,
-    /// What acknowledgments say beside: RXT_ECHO until a segment with RXT is answered, ECE until the
-    /// peer says that it sends less.
+    /// The flags that acknowledgments carry: RXT_ECHO until a segment with RXT is answered, ECE until
+    /// the peer sends CWR.
     echoes: Flags,
-    /// Duplicate acknowledgments that waited and are to leave now, beside the one that is due.
+    /// Delayed duplicate acknowledgments to be sent now, in addition to the one that is due.
     released: u32,
     delayed: DelayedAck,
-    /// Ranges above RCV.NXT, those reported latest first (RFC 2018 section 4).
+    /// Ranges above RCV.NXT, the most recently reported first (RFC 2018 section 4).
     queued: Vec<Range<Seq>>,
     config: Arc<Config>,
-    /// Where duplicate acknowledgments may be delayed.
+    /// Present if duplicate acknowledgments may be delayed.
     dupacks: Option<Box<Dupacks>>,
-    /// What it says that is not so.
+    /// Present if the receiver misbehaves.
     liar: Option<Box<Liar>>,
     /// A range received twice and not yet reported (RFC 2883 section 4).
     duplicate: Option<Range<Seq>>,
-    /// Where the peer's FIN lies, once seen.
+    /// The sequence number of the peer's FIN, once seen.
     fin: Option<Seq>,
     echo: Echo,
 }
 
 impl Receiver {
-    /// Behind what tells which pieces it holds.
+    /// The end of the fields that tell which ranges it holds, for prefetching.
     pub(crate) const PIECES_END: usize = offset_of!(Self, config);
 
-    /// Of an endpoint that does as `config` says; expects the peer's SYN first.
+    /// A receiver that expects the peer's SYN.
     pub fn new(config: Arc<Config>) -> Self {
         Self {
             echo: Echo::new(config.timestamp.echo),
@@ -116,7 +116,7 @@ impl Receiver {
         end.since(self.read)
     }
 
-    /// The application took so many bytes.
+    /// The application took `bytes`.
     #[inline]
     pub fn read(&mut self, bytes: u64) {
         let bytes = bytes.min(self.available());
@@ -139,12 +139,12 @@ impl Receiver {
         self.due
     }
 
-    /// Has all arrived in order, is it read, and is there nothing else to tell of it?
+    /// Did everything arrive in order, was it read, and is there nothing more to report about it?
     pub fn is_in_order(&self) -> bool {
         self.queued.is_empty() && self.has_only_gaps()
     }
 
-    /// Is all read that is in order, and is there nothing to tell but which pieces came behind it?
+    /// Was everything in order read, and is there nothing to report but ranges above a gap?
     pub(crate) fn has_only_gaps(&self) -> bool {
         self.read == self.nxt
             && self.fin.is_none()
@@ -155,12 +155,12 @@ impl Receiver {
             && self.is_honest()
     }
 
-    /// May duplicate acknowledgments wait?
-    pub(crate) const fn may_wait(&self) -> bool {
+    /// May duplicate acknowledgments be delayed?
+    pub(crate) const fn delays_dupacks(&self) -> bool {
         self.dupacks.is_some()
     }
 
-    /// Is all acknowledged that has arrived, and would the next segment offer the same window again?
+    /// Is everything acknowledged that arrived, and would the next segment advertise the same window?
     pub(crate) fn is_answered(&self, mss: u32) -> bool {
         self.due == AckDue::No
             && self.offered() == self.window(mss)
@@ -168,14 +168,14 @@ impl Receiver {
             && self.delayed.is_idle()
     }
 
-    /// What is left of the largest window offered, in bytes.
+    /// The rest of the largest window advertised, in bytes.
     #[inline(always)]
     pub(crate) fn offered(&self) -> u32 {
         self.edge.since(self.nxt) as u32
     }
 
-    /// [Takes](Self::take) the next segment and [reads](Self::read) it, while
-    /// [all is in order](Self::is_in_order); it carries data and fits.
+    /// [Takes](Self::take) and [reads](Self::read) the next segment, which carries data and fits,
+    /// while [all is in order](Self::is_in_order).
     #[inline(always)]
     pub(crate) fn take_next(&mut self, segment: &Segment, at: Instant) {
         self.delayed.arrived(segment, at, &self.config.receiver);
@@ -184,7 +184,7 @@ impl Receiver {
         self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
     }
 
-    /// An acknowledgment leaves that offers such a window, while all is in order.
+    /// An acknowledgment that advertises `window` is sent while all is in order.
     #[inline(always)]
     pub(crate) fn acknowledge_all(&mut self, window: u32) {
         self.edge = self.edge.max(self.nxt + window);
@@ -199,24 +199,24 @@ impl Receiver {
         matches!(self.due, AckDue::Now)
     }
 
-    /// An acknowledgment is due at once, whatever arrived.
+    /// Makes an acknowledgment due at once.
     pub fn ack_now(&mut self) {
         self.due = AckDue::Now;
     }
 
-    /// The connection is over: nothing is acknowledged any more.
+    /// The connection is closed: nothing more is acknowledged.
     pub fn owe_nothing(&mut self) {
         (self.due, self.released, self.echoes) = (AckDue::No, 0, Flags::NONE);
     }
 
-    /// Nothing of the segment is taken; it is acknowledged at once if it has data.
+    /// The segment is dropped; it is acknowledged at once if it has data.
     pub fn ack_if_any(&mut self, segment: &Segment) {
         if segment.sequence_length() > 0 {
             self.due = AckDue::Now;
         }
     }
 
-    /// Takes note of the segment's RXT flag: it is answered, whatever else becomes of the segment.
+    /// Processes the segment's RXT flag, which is answered even if the segment is dropped.
     pub fn note_rxt(&mut self, segment: &Segment) {
         let marked = segment.flags.has(Flags::RXT) && !segment.flags.has(Flags::SYN);
         if self.config().rxt_echo && marked && segment.sequence_length() > 0 {
@@ -227,8 +227,8 @@ impl Receiver {
         }
     }
 
-    /// Takes note of what the acceptable segment says of congestion, between ends that both use ECN:
-    /// every acknowledgment echoes a mark (CE), until CWR answers it (RFC 3168 section 6.1.3).
+    /// Processes the ECN bits of an acceptable segment: every acknowledgment echoes a CE mark until
+    /// CWR answers it (RFC 3168 section 6.1.3).
     pub fn note_congestion(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::CWR) {
             self.echoes = self.echoes.without(Flags::ECE);
@@ -238,20 +238,19 @@ impl Receiver {
         }
     }
 
-    /// What the next acknowledgment says beside: [`Flags::RXT_ECHO`], [`Flags::ECE`].
+    /// The flags of the next acknowledgment: [`Flags::RXT_ECHO`], [`Flags::ECE`].
     pub const fn echoes(&self) -> Flags {
         self.echoes
     }
 
-    /// Does a pure acknowledgment with the echo of RXT have to leave before anything that would take the
-    /// acknowledgment along?
+    /// Must a pure acknowledgment with the echo of RXT be sent before a segment with data?
     pub fn owes_rxt(&self) -> bool {
         self.echoes.has(Flags::RXT_ECHO) && self.config().rxt_answer == RxtAnswer::AtOnce
     }
 
-    /// The window to offer in bytes: what the buffer has room for, and never less than was
-    /// offered before (RFC 9293 section 3.8.6: a window is not shrunk). An opening smaller than
-    /// half the buffer, or than a segment of `mss` bytes, is not offered (section 3.8.6.2.2).
+    /// The window to advertise, in bytes: the free part of the buffer, and never less than was
+    /// advertised before (RFC 9293 section 3.8.6: a window is not shrunk). An increase smaller than
+    /// half the buffer and than a segment of `mss` bytes is not advertised (section 3.8.6.2.2).
     #[inline(always)]
     pub fn window(&self, mss: u32) -> u32 {
         let unread = self.nxt.since(self.read) as u32;
@@ -261,8 +260,8 @@ impl Receiver {
         if room >= offered.saturating_add(worth) { room } else { offered }
     }
 
-    /// Did reading open a window that had been too small for a segment of `mss` bytes? The sender
-    /// waits for it, and nothing that it sends would bring the news.
+    /// Did reading open a window that was too small for a segment of `mss` bytes? The sender waits
+    /// for a window update then, and sends nothing that would be acknowledged.
     #[inline]
     pub fn reopens(&self, mss: u32) -> bool {
         let offered = self.edge.since(self.nxt) as u32;
@@ -282,17 +281,17 @@ impl Receiver {
         self.echo.recent()
     }
 
-    /// RFC 7323 section 5.3 (R1): is the segment's timestamp older than the last one taken?
+    /// RFC 7323 section 5.3 (R1): is the segment's timestamp older than TS.Recent?
     pub fn is_old(&self, segment: &Segment, at: Instant) -> bool {
         self.echo.is_old(segment, at)
     }
 
-    /// By how many ticks of the peer's clock its timestamp is older than the last one taken.
+    /// By how many ticks of the peer's clock its timestamp is older than TS.Recent.
     pub fn ticks_behind(&self, segment: &Segment) -> u32 {
         self.echo.ticks_behind(segment)
     }
 
-    /// The segment is dropped for its old timestamp: it is answered at once.
+    /// The segment is dropped for its old timestamp, and acknowledged at once.
     pub fn drop_old(&mut self, segment: &Segment) {
         self.due = AckDue::Now;
         if self.config().dsack_old && segment.sequence_length() > 0 {
@@ -314,20 +313,20 @@ impl Receiver {
         seq == self.nxt || (seq > self.nxt && seq < self.edge)
     }
 
-    /// Does all of the segment lie below the right edge of the largest window offered?
+    /// Does the segment end within the largest window advertised?
     #[inline]
     pub fn fits(&self, segment: &Segment) -> bool {
         segment.end() <= self.edge
     }
 
-    /// Takes the segment's timestamp for the next echo if the rule says so; to be asked before any
-    /// acknowledgment of it is made (RFC 7323 section 4.3).
+    /// Updates TS.Recent from the segment by the configured rule; to be called before the segment is
+    /// acknowledged (RFC 7323 section 4.3).
     pub fn note_timestamp(&mut self, segment: &Segment, at: Instant) {
         self.echo.note(segment, self.nxt, at);
     }
 
-    /// An acknowledgment leaves in `segment`, whose acknowledgment number, window and timestamps
-    /// are set: adds SACK blocks if the peer wants them, and takes note.
+    /// Completes the acknowledgment in `segment`, whose acknowledgment number, window and timestamps
+    /// are set: adds SACK blocks if the peer permits them, and records that it is sent.
     #[inline]
     pub fn acknowledge(&mut self, segment: &mut Segment, sack: SackUse) {
         self.edge = self.edge.max(self.nxt + segment.window);
@@ -345,7 +344,7 @@ impl Receiver {
         }
     }
 
-    /// Adds SACK blocks, that of a `duplicate` first.
+    /// Adds SACK blocks, the D-SACK block of a `duplicate` first.
     fn report(&self, segment: &mut Segment, sack: SackUse, duplicate: Option<Range<Seq>>) {
         let mut room = self.config().max_sack_blocks as usize;
         let mut enclosing = None;
@@ -361,7 +360,7 @@ impl Receiver {
         }
     }
 
-    /// The timer of a delayed acknowledgment, or of duplicate ones, may have expired.
+    /// The timer of a delayed acknowledgment, or of delayed duplicates, may have expired.
     pub fn on_timer(&mut self, at: Instant) {
         let released = self.dupacks.as_mut().map_or(0, |dupacks| dupacks.released(at));
         if released > 0 {
@@ -374,14 +373,14 @@ impl Receiver {
     }
 }
 
-/// Which SACK information the peer takes.
+/// Which SACK information acknowledgments carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackUse {
     /// None.
     None,
     /// SACK blocks.
     Blocks,
-    /// SACK blocks and duplicate ranges.
+    /// SACK and D-SACK blocks.
     WithDuplicates,
 }
 

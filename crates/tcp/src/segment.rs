@@ -31,17 +31,17 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
     pub const CWR: Self = Self(0x80);
-    /// The segment is a retransmission (RXT, draft-ludwig-tsvwg-tcp-rxt-flag-03). The draft was given
-    /// no bit; this one is reserved in RFC 9293, and nobody but two ends of a laboratory knows it.
+    /// The segment is a retransmission (RXT, draft-ludwig-tsvwg-tcp-rxt-flag-03). The draft never got
+    /// a bit; this one is reserved in RFC 9293, and only this implementation assigns it.
     pub const RXT: Self = Self(0x200);
     /// The acknowledgment answers a segment with [`Flags::RXT`]. As in Ludwig and Katz 2000 it is a
-    /// bit of its own, for data may flow both ways.
+    /// separate bit, because data may flow both ways.
     pub const RXT_ECHO: Self = Self(0x400);
 
-    /// All that the header has room for.
+    /// All bits of the header.
     const ALL: u16 = 0x0fff;
 
-    /// The bits as on the wire: twelve, the four of the highest value being reserved.
+    /// The twelve bits of the wire, of which the highest four are reserved.
     pub const fn bits(self) -> u16 {
         self.0
     }
@@ -83,8 +83,7 @@ impl BitOrAssign for Flags {
 }
 
 impl fmt::Display for Flags {
-    /// The analysers' letters, such as `SA` for SYN and ACK, and `X` for RXT, `Y` for its
-    /// echo.
+    /// The letters of packet analysers, such as `SA` for SYN and ACK; `X` for RXT, `Y` for its echo.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let letters = ['F', 'S', 'R', 'P', 'A', 'U', 'E', 'C', 'N', 'X', 'Y'];
         (0..letters.len())
@@ -102,33 +101,33 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// What only a SYN negotiates, besides timestamps.
+/// The options of a SYN other than timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SynOptions {
     /// The largest payload that the sender of the SYN takes, in bytes.
     pub mss: Option<u16>,
-    /// The shift of the windows to come (RFC 7323 section 2).
+    /// The shift of all later windows (RFC 7323 section 2).
     pub window_scale: Option<u8>,
     /// "You may send me SACK options" (RFC 2018 section 2).
     pub sack_permitted: bool,
 }
 
-/// What the IP header of a segment says of congestion (RFC 3168 section 5), with its bits.
+/// The ECN field in the IP header of a segment (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Codepoint {
-    /// Not-ECT: to be dropped where the network is congested.
+    /// Not-ECT: a congested router drops the packet.
     #[default]
     NotEct = 0b00,
-    /// ECT(1): to be marked instead.
+    /// ECT(1): a congested router may mark it instead.
     Ect1 = 0b01,
-    /// ECT(0): to be marked instead.
+    /// ECT(0): a congested router may mark it instead.
     Ect0 = 0b10,
-    /// CE: marked.
+    /// CE: a router marked it.
     Ce = 0b11,
 }
 
 impl Codepoint {
-    /// Of the two lowest bits of the octet that was the type of service.
+    /// The codepoint in the two lowest bits of the traffic class octet.
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 0b11 {
             0b01 => Self::Ect1,
@@ -144,26 +143,26 @@ impl Codepoint {
     }
 }
 
-/// One segment: a range of sequence space, flags and options, in 64 bytes; what every segment has comes
-/// first.
+/// One segment in 64 bytes: a range of sequence space, flags and options. The fields that every
+/// segment has come first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Segment {
     /// The first sequence number, of the SYN if there is one.
     pub seq: Seq,
-    /// The next sequence number that the sender of this segment expects; without [`Flags::ACK`] zero.
+    /// The next sequence number that the sender of this segment expects; zero without
+    /// [`Flags::ACK`].
     pub ack: Seq,
     /// Payload in bytes.
     pub len: u32,
-    /// The offered window in bytes, its scale undone.
+    /// The advertised window in bytes, unscaled.
     pub window: u32,
     /// Control bits.
     pub flags: Flags,
-    /// Which options there are: `HAS_*` bits and the count of SACK blocks; and what is said of
-    /// congestion: `IS_*` bits.
+    /// The options present (`HAS_*` bits and the count of SACK blocks) and the ECN field (`IS_*`).
     present: u16,
-    /// Timestamps in the first two words; SACK blocks from the left where there are none, else
-    /// behind them, as distances from `ack`; what only a SYN has in the last two.
+    /// Timestamps, if any, in the first two words; then SACK blocks, as distances from `ack`; the
+    /// options of a SYN in the last two words.
     words: [u32; 8],
 }
 
@@ -186,12 +185,12 @@ impl Segment {
         Self { seq, ack: Seq::new(0), len, window: 0, flags, present: 0, words: [0; 8] }
     }
 
-    /// The sequence numbers taken: payload, SYN and FIN.
+    /// SEG.LEN: the sequence numbers of payload, SYN and FIN.
     pub const fn sequence_length(&self) -> u32 {
         self.len + self.flags.has(Flags::SYN) as u32 + self.flags.has(Flags::FIN) as u32
     }
 
-    /// The sequence number behind the last one taken.
+    /// The sequence number after the last one of the segment.
     pub fn end(&self) -> Seq {
         self.seq + self.sequence_length()
     }
@@ -212,7 +211,7 @@ impl Segment {
         self.words[1] = timestamps.echo;
     }
 
-    /// What a SYN negotiates.
+    /// The options of a SYN.
     pub const fn syn_options(&self) -> SynOptions {
         SynOptions {
             mss: if self.present & HAS_MSS != 0 { Some(self.words[MSS_WORD] as u16) } else { None },
@@ -224,7 +223,7 @@ impl Segment {
         }
     }
 
-    /// Says what a SYN negotiates; SACK blocks have no room beside it.
+    /// Adds the options of a SYN, which leave no room for SACK blocks.
     pub fn set_syn_options(&mut self, options: SynOptions) {
         debug_assert!(self.sack_count() == 0, "a SYN carries no SACK blocks");
         if let Some(mss) = options.mss {
@@ -240,18 +239,18 @@ impl Segment {
         }
     }
 
-    /// How many SACK blocks the segment carries.
+    /// The number of SACK blocks.
     pub const fn sack_count(&self) -> usize {
         (self.present & SACK_COUNT) as usize
     }
 
-    /// Are there no options but timestamps, and no mark of congestion?
+    /// Are there no options but timestamps, and no CE mark?
     #[inline]
     pub const fn has_timestamps_at_most(&self) -> bool {
         self.present & !(HAS_TIMESTAMPS | IS_ECT_0 | IS_ECT_1) == 0
     }
 
-    /// What its IP header says of congestion.
+    /// The ECN field of its IP header.
     pub const fn codepoint(&self) -> Codepoint {
         match self.present & IS_OF_ECN {
             0 => Codepoint::NotEct,
@@ -261,7 +260,7 @@ impl Segment {
         }
     }
 
-    /// Sets what its IP header says of congestion.
+    /// Sets the ECN field of its IP header.
     pub const fn set_codepoint(&mut self, codepoint: Codepoint) {
         let bits = match codepoint {
             Codepoint::NotEct => 0,
@@ -279,8 +278,7 @@ impl Segment {
         self
     }
 
-    /// How many SACK blocks this segment has room for: 3 beside timestamps, else 4; none in a SYN
-    /// that negotiates something.
+    /// The number of SACK blocks that fit: 3 with timestamps, else 4; none in a SYN with options.
     pub const fn sack_room(&self) -> usize {
         match self.present & (HAS_TIMESTAMPS | HAS_SYN_OPTIONS) {
             0 => MAX_SACK_BLOCKS,
@@ -313,8 +311,8 @@ impl Segment {
     }
 
     const fn sack_word(&self, block: usize) -> usize {
-        let behind = if self.present & HAS_TIMESTAMPS != 0 { 2 } else { 0 };
-        behind + 2 * block
+        let first = if self.present & HAS_TIMESTAMPS != 0 { 2 } else { 0 };
+        first + 2 * block
     }
 
     /// The length of the options on the wire with their padding, in bytes: each option is padded
@@ -367,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn three_sack_blocks_beside_timestamps_and_four_without() {
+    fn three_sack_blocks_fit_with_timestamps_and_four_without() {
         for (timestamps, room) in [(true, 3), (false, 4)] {
             let mut segment = Segment::new(Seq::FIRST, 0, Flags::ACK);
             segment.ack = Seq::FIRST + 1000;
@@ -386,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syn_that_negotiates_has_no_room_for_sack_blocks() {
+    fn a_syn_with_options_has_no_room_for_sack_blocks() {
         let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
         syn.set_timestamps(Timestamps { value: 7, echo: 3 });
         syn.set_syn_options(SynOptions { mss: Some(1460), ..SynOptions::default() });

@@ -19,17 +19,17 @@ impl Seq {
         Self(value)
     }
 
-    /// In the engine's own numbering.
+    /// The offset in the engine's own numbering.
     pub const fn value(self) -> u64 {
         self.0
     }
 
-    /// How far beyond the SYN: the "relative sequence number" of packet analysers.
+    /// The distance from the SYN: the "relative sequence number" of packet analysers.
     pub const fn relative(self) -> i64 {
         self.0.wrapping_sub(Self::FIRST.0) as i64
     }
 
-    /// How far this is beyond `earlier`, or zero if it is not.
+    /// The distance from `earlier`, or zero if this is not after it.
     pub const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }

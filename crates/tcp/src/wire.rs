@@ -1,9 +1,9 @@
 //! Segments as bytes and back: the TCP header with its options and checksum (RFC 9293 section 3.1).
 //!
-//! Two steps either way. [`WireSegment`] holds a header's fields as they travel: sequence numbers
-//! of 32 bits, the window scaled. `narrow` and `widen` lead between it and the engine's
-//! [`Segment`], `emit` and `parse` between it and bytes. What has no connection to be numbered by
-//! (a segment to LISTEN or CLOSED) stays a [`WireSegment`].
+//! The conversion has two steps. [`WireSegment`] holds the header fields of the wire: 32-bit sequence
+//! numbers and the scaled window. `narrow` and `widen` convert between it and the engine's
+//! [`Segment`], `emit` and `parse` between it and bytes. A segment without a connection, to LISTEN or
+//! CLOSED, stays a [`WireSegment`].
 
 mod bytes;
 mod isn;
@@ -19,10 +19,10 @@ use crate::connection::refuse;
 use crate::segment::{Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};
 use crate::seq::Seq;
 
-/// The largest shift of a window (RFC 7323 section 2.3); a larger one means this one.
+/// The largest window shift (RFC 7323 section 2.3); a larger one is treated as this one.
 pub const MAX_WINDOW_SHIFT: u8 = 14;
 
-/// Where an IP packet comes from and where it goes.
+/// The source and destination of an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Addresses {
     /// IPv4.
@@ -58,7 +58,7 @@ impl Addresses {
         }
     }
 
-    /// The way back.
+    /// The addresses of the other direction.
     #[must_use]
     pub const fn reversed(self) -> Self {
         match self {
@@ -78,23 +78,23 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// The way back.
+    /// The addresses of the other direction.
     #[must_use]
     pub const fn reversed(self) -> Self {
         Self { from: self.to, to: self.from }
     }
 }
 
-/// How one end of a connection writes its numbers.
+/// The numbering of one end of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Side {
-    /// Its initial sequence number: what [`Seq::FIRST`] is on the wire.
+    /// Its initial sequence number, which stands for [`Seq::FIRST`] on the wire.
     pub isn: u32,
-    /// How far the windows that it offers are shifted, except in a SYN.
+    /// The shift of the windows that it advertises, except in a SYN.
     pub shift: u8,
 }
 
-/// What the 32-bit numbers in one direction of a connection mean.
+/// The meaning of the 32-bit numbers in one direction of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numbering {
     /// The end that the segment comes from.
@@ -104,13 +104,13 @@ pub struct Numbering {
 }
 
 impl Numbering {
-    /// That of the other direction.
+    /// The numbering of the other direction.
     #[must_use]
     pub const fn reversed(self) -> Self {
         Self { from: self.to, to: self.from }
     }
 
-    /// Sets the shifts that two SYNs agree on: none unless both carry the option (RFC 7323
+    /// Sets the shifts negotiated by two SYNs: zero unless both carry the option (RFC 7323
     /// section 2.2).
     pub const fn agree(&mut self, from: SynOptions, to: SynOptions) {
         (self.from.shift, self.to.shift) = match (from.window_scale, to.window_scale) {
@@ -120,7 +120,7 @@ impl Numbering {
     }
 }
 
-/// Which of the numbers 2^32 apart are meant: offsets that are less than 2^31 away from them.
+/// Offsets within 2^31 of those that the 32-bit numbers of a segment stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Near {
     /// Near the segment's sequence number, such as RCV.NXT.
@@ -129,31 +129,31 @@ pub struct Near {
     pub ack: Seq,
 }
 
-/// A SACK block as it travels; nothing says that it makes sense.
+/// A SACK block on the wire, not validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SackBlock {
     /// The left edge: the first sequence number of the block.
     pub start: u32,
-    /// The right edge: the sequence number behind its last.
+    /// The right edge: the sequence number after its last.
     pub end: u32,
 }
 
-/// A TCP header as it travels.
+/// A TCP header with the values of the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WireSegment {
     /// The ports.
     pub ports: Ports,
     /// The sequence number.
     pub seq: u32,
-    /// The acknowledgment number, whatever it says where the ACK flag is not set.
+    /// The acknowledgment number, meaningless without the ACK flag.
     pub ack: u32,
     /// Payload in bytes.
     pub len: u32,
-    /// The window as written, that is shifted.
+    /// The window field, scaled.
     pub window: u16,
     /// Control bits.
     pub flags: Flags,
-    /// What belongs into a SYN.
+    /// The options of a SYN.
     pub syn: SynOptions,
     /// The timestamps option.
     pub timestamps: Option<Timestamps>,
@@ -162,8 +162,8 @@ pub struct WireSegment {
 }
 
 impl WireSegment {
-    /// The segment in the wire's numbers. A window that does not fit is cut to the largest that
-    /// does; what the shift cuts off is lost.
+    /// Converts a segment to the wire's numbers. A window that does not fit becomes the largest that
+    /// does; it is rounded down to the unit of its shift.
     pub fn narrow(segment: &Segment, numbering: &Numbering, ports: Ports) -> Self {
         let has_ack = segment.flags.has(Flags::ACK);
         let shift = window_shift(segment.flags, numbering);
@@ -189,9 +189,9 @@ impl WireSegment {
         }
     }
 
-    /// The segment in the engine's numbers. What its flags give no meaning to is left out: the
-    /// acknowledgment number and SACK blocks without ACK, SACK blocks in a SYN, and outside of one
-    /// what only a SYN negotiates. So are SACK blocks without a byte in them.
+    /// Converts to the engine's numbers. Fields without meaning are left out: the acknowledgment
+    /// number and SACK blocks without ACK, SACK blocks in a SYN, the options of a SYN elsewhere, and
+    /// empty SACK blocks.
     pub fn widen(&self, numbering: &Numbering, near: Near) -> Segment {
         let seq = Seq::widen(self.seq, numbering.from.isn, near.seq);
         let mut segment = Segment::new(seq, self.len, self.flags);
@@ -213,8 +213,8 @@ impl WireSegment {
         segment
     }
 
-    /// What a host answers that has neither a connection nor a listener for the segment (the state
-    /// CLOSED, RFC 9293 section 3.10.7.1); `None` to a reset.
+    /// The reset of a host without a connection or listener for the segment (state CLOSED, RFC 9293
+    /// section 3.10.7.1); `None` if the segment is a reset itself.
     pub fn refuse(&self) -> Option<Self> {
         let numbering = Numbering::default();
         let near = Near { seq: Seq::FIRST, ack: Seq::FIRST };

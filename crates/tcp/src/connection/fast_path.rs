@@ -171,7 +171,7 @@ impl Connection {
     fn answer_out_of_order(&mut self, segment: &mut Segment, at: Instant) -> Reply {
         let max = self.sender.flight().max();
         let expected = segment.len > 0 && segment.ack == max && self.receiver.accepts(segment);
-        let takes = self.receiver.fits(segment) && !self.receiver.may_wait();
+        let takes = self.receiver.fits(segment) && !self.receiver.delays_dupacks();
         if !expected || !takes || !self.is_plain(segment, at) {
             return Reply::NotHandled;
         }

@@ -1,4 +1,4 @@
-//! The history while all goes well: nothing is selectively acknowledged or taken for lost.
+//! The fast path of the history: nothing is SACKed or marked lost.
 
 use rtolab_time::Instant;
 
@@ -6,13 +6,13 @@ use super::{CleanAck, Flight, Sent};
 use crate::segment::{Flags, Segment};
 
 impl Flight {
-    /// A segment without flags and options offers such a window.
+    /// Records the window of a segment without flags and options.
     #[inline(always)]
     pub(crate) fn note_window(&mut self, window: u32) {
         self.window = Some(window);
     }
 
-    /// As [`Self::sent`] of new data that nothing was sent behind.
+    /// As [`Self::sent`], for new data that begins at SND.MAX.
     #[inline(always)]
     pub(crate) fn sent_in_turn(&mut self, segment: &Segment, at: Instant) {
         debug_assert_eq!(segment.seq, self.max);
@@ -20,13 +20,13 @@ impl Flight {
         self.push(Sent::new(segment, at));
     }
 
-    /// Is nothing selectively acknowledged, taken for lost or repaired?
+    /// Is nothing SACKed, marked lost or retransmitted?
     pub const fn is_clean(&self) -> bool {
-        self.sacked | self.lost | self.repaired == 0
+        self.sacked | self.lost | self.retrans_out == 0
     }
 
-    /// As [`Self::acked`] where nothing is selectively acknowledged or taken for lost, and
-    /// `segment` acknowledges new data without SACK blocks, and is no SYN.
+    /// As [`Self::acked`], if nothing is SACKed or marked lost and `segment` acknowledges new data
+    /// without SACK blocks and is no SYN.
     #[inline(always)]
     pub(crate) fn acked_cleanly(&mut self, segment: &Segment) -> CleanAck {
         let mut clean = CleanAck {
@@ -38,14 +38,14 @@ impl Flight {
         };
         self.window = Some(segment.window);
         self.una = segment.ack;
-        self.pass_acked(segment, &mut clean);
+        self.remove_acked(segment, &mut clean);
         clean.sent = clean.sent.filter(|_| clean.newest_timestamp.is_some());
         clean
     }
 
-    /// The segments that `segment` acknowledges are outstanding no longer.
+    /// Removes the segments that `segment` acknowledges.
     #[inline(always)]
-    fn pass_acked(&mut self, segment: &Segment, clean: &mut CleanAck) {
+    fn remove_acked(&mut self, segment: &Segment, clean: &mut CleanAck) {
         while let Some(head) = self.segments.front().filter(|head| head.seq < segment.ack) {
             if head.end() > segment.ack {
                 self.trim_head(segment.ack);

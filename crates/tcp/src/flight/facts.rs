@@ -1,28 +1,28 @@
-//! What is known of a segment that was sent, and of an acknowledgment.
+//! The record of a segment that was sent, and the meaning of an acknowledgment.
 
 use rtolab_time::Instant;
 
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
-/// Why a segment is sent.
+/// Why a segment was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cause {
-    /// For the first time.
+    /// It is new data.
     New,
     /// Its retransmission timer expired.
     Timeout,
-    /// Duplicate acknowledgments said that it was lost.
+    /// Duplicate acknowledgments showed that it was lost.
     FastRetransmit,
-    /// Fast recovery fills a hole.
+    /// Fast recovery retransmitted a hole.
     Recovery,
-    /// Go-back-N: it was outstanding when the timer of another expired.
+    /// Go-back-N: it was outstanding when the retransmission timer expired.
     GoBackN,
-    /// Nothing was heard for a while, and its acknowledgment will tell more (RFC 8985 section 7).
+    /// It is a tail loss probe (RFC 8985 section 7).
     Probe,
-    /// The peer repeated what it answers.
+    /// It answers a segment that the peer retransmitted.
     Answer,
-    /// Nobody knows, as in a capture.
+    /// The cause is unknown, as in a capture.
     #[default]
     Unknown,
 }
@@ -40,24 +40,22 @@ pub struct Sent {
     pub first_sent: Instant,
     /// When it was sent last.
     pub last_sent: Instant,
-    /// The timestamp (TSval) of its last sending, zero without timestamps.
+    /// TSval of its last transmission, zero without timestamps.
     pub timestamp: u32,
-    /// The timestamp of its first sending, zero without timestamps.
+    /// TSval of its first transmission, zero without timestamps.
     pub first_timestamp: u32,
-    /// How often it was sent.
+    /// The number of transmissions.
     pub transmissions: u16,
-    /// Was its last sending marked as a retransmission ([`Flags::RXT`])?
+    /// Was its last transmission marked as a retransmission ([`Flags::RXT`])?
     pub marked: bool,
     /// Why it was sent last.
     pub cause: Cause,
-    /// Was it selectively acknowledged?
     pub(super) sacked: bool,
-    /// Was it ever, also before a timeout cleared the scoreboard?
+    /// Was it ever SACKed, also before a timeout cleared the scoreboard?
     pub(super) reported: bool,
-    /// Does the sender take it for lost?
     pub(super) lost: bool,
-    /// Was it retransmitted in the recovery under way?
-    pub(super) repaired: bool,
+    /// Was it retransmitted in the current recovery?
+    pub(super) retrans_out: bool,
 }
 
 impl Sent {
@@ -79,11 +77,11 @@ impl Sent {
             sacked: false,
             reported: false,
             lost: false,
-            repaired: false,
+            retrans_out: false,
         }
     }
 
-    /// The sequence number behind its last one.
+    /// The sequence number after its last one.
     pub fn end(&self) -> Seq {
         self.seq + self.len
     }
@@ -93,40 +91,39 @@ impl Sent {
         self.transmissions > 1
     }
 
-    /// Was it selectively acknowledged?
+    /// Is it SACKed?
     pub const fn is_sacked(&self) -> bool {
         self.sacked
     }
 
-    /// Does the sender take it for lost?
+    /// Is it marked lost?
     pub const fn is_lost(&self) -> bool {
         self.lost
     }
 
-    /// Was it retransmitted in the recovery under way, and is not selectively acknowledged?
-    pub const fn is_repaired(&self) -> bool {
-        self.repaired
+    /// Was it retransmitted in the current recovery, and neither SACKed nor marked lost since?
+    pub const fn is_retrans_out(&self) -> bool {
+        self.retrans_out
     }
 }
 
-/// What an acknowledgment of new data says while nothing is selectively acknowledged or taken for
-/// lost.
+/// The meaning of an acknowledgment of new data while nothing is SACKed or marked lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CleanAck {
-    /// How many sequence numbers it acknowledges newly.
+    /// The number of sequence numbers that it newly acknowledges.
     pub advanced: u64,
     /// FlightSize before it, in bytes.
     pub flight_size: u64,
-    /// When the first segment that it acknowledges wholly was sent; `None` if there is none, or if
-    /// any was sent more than once.
+    /// When the first segment that it wholly acknowledges was sent; `None` if there is none, or if
+    /// any of them was retransmitted.
     pub sent: Option<Instant>,
-    /// The timestamp of the last sending of the last segment that it acknowledges wholly.
+    /// TSval of the last transmission of the last segment that it wholly acknowledges.
     pub newest_timestamp: Option<u32>,
-    /// The timestamp that it echoes.
+    /// TSecr.
     pub echo: Option<u32>,
 }
 
-/// What one acknowledgment says, measured against all that was sent before.
+/// The meaning of one acknowledgment, given the history of what was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckFacts {
     /// When it arrived.
@@ -137,47 +134,48 @@ pub struct AckFacts {
     pub una_before: Seq,
     /// SND.MAX.
     pub max: Seq,
-    /// How many sequence numbers it acknowledges newly and cumulatively.
+    /// The number of sequence numbers that it newly and cumulatively acknowledges.
     pub advanced: u64,
-    /// The first segment that it acknowledges newly and wholly, if any.
+    /// The first segment that it newly and wholly acknowledges, if any.
     pub oldest_acked: Option<Sent>,
-    /// The last one.
+    /// The last such segment.
     pub newest_acked: Option<Sent>,
-    /// Was any segment that it acknowledges newly sent more than once?
+    /// Was any segment that it newly acknowledges retransmitted?
     pub acks_retransmission: bool,
-    /// Bytes above `una_before` selectively acknowledged before it.
+    /// Bytes above `una_before` that were SACKed before it.
     pub sacked_before: u64,
-    /// Bytes that it newly acknowledges selectively.
+    /// Bytes that it newly SACKs.
     pub newly_sacked: u64,
-    /// Behind the highest of them.
+    /// The sequence number after the highest of them.
     pub sacked_end: Option<Seq>,
-    /// When the first of them left that was sent once.
+    /// When the earliest of them was sent that was never retransmitted.
     pub sacked_sent: Option<Instant>,
-    /// Behind the lowest segment that was sent once and that this acknowledgment, cumulative or
-    /// selective, is the first to report: its original arrived.
+    /// The end of the lowest segment that was never retransmitted and that this acknowledgment,
+    /// cumulative or selective, is the first to report: its original arrived (Linux:
+    /// `FLAG_ORIG_SACK_ACKED`).
     pub original: Option<Seq>,
-    /// The range it reports as received twice (RFC 2883).
+    /// The D-SACK: the range that it reports as received twice (RFC 2883).
     pub dsack: Option<DuplicateRange>,
-    /// Was more reported as received twice than was sent again? Linux takes no notice of the report
-    /// then.
+    /// Does the receiver report more duplicates than there were retransmissions? Linux then ignores
+    /// the D-SACK.
     pub doubted: bool,
     /// Is it a duplicate acknowledgment (RFC 5681 section 2)?
     pub duplicate: bool,
-    /// Does it repeat the last acknowledgment and its window, and say nothing else?
+    /// Does it repeat the last acknowledgment and its window, without SACK blocks?
     pub repeats: bool,
-    /// Does it say that it answers a marked retransmission ([`Flags::RXT_ECHO`])? Then it is no
-    /// duplicate acknowledgment.
+    /// Does it answer a marked retransmission ([`Flags::RXT_ECHO`])? Such an acknowledgment is not
+    /// a duplicate.
     pub answers_retransmission: bool,
-    /// The timestamp that it echoes.
+    /// TSecr.
     pub echo: Option<u32>,
 }
 
-/// A range of sequence numbers that the receiver got twice.
+/// A range of sequence numbers that the receiver received twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DuplicateRange {
     /// Its first sequence number.
     pub start: Seq,
-    /// The one behind its last.
+    /// The sequence number after its last one.
     pub end: Seq,
 }
 
@@ -187,7 +185,7 @@ impl AckFacts {
         self.advanced > 0
     }
 
-    /// The acknowledgment reports `segment`, as it was before: see [`Self::original`].
+    /// The acknowledgment reports `segment`, given in its former state: see [`Self::original`].
     pub(super) fn note_original(&mut self, segment: &Sent) {
         if !segment.was_retransmitted() && !segment.reported {
             let end = segment.end();

@@ -1,33 +1,30 @@
-//! Which SACK blocks were looked through before: acknowledgments repeat theirs, each of which
-//! covers as many segments as arrived since a loss.
+//! A cache of the SACK blocks that were processed before. Acknowledgments repeat their blocks, and
+//! each block covers all segments that arrived since a loss.
 
 use core::ops::Range;
 
+use crate::segment::MAX_SACK_BLOCKS;
 use crate::seq::Seq;
 
-/// An acknowledgment has room for so many SACK blocks (RFC 2018 section 3).
-const BLOCKS: usize = 4;
-
-/// The last blocks: what lies wholly within one of them is marked.
+/// The most recent blocks; the segments wholly within one of them are marked.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
-    blocks: [Range<Seq>; BLOCKS],
-    /// Which of them is the oldest.
+pub(super) struct KnownBlocks {
+    blocks: [Range<Seq>; MAX_SACK_BLOCKS],
+    /// The index of the oldest one.
     oldest: u8,
 }
 
-impl Known {
-    pub(super) const fn nothing() -> Self {
-        Self { blocks: [const { Seq::new(0)..Seq::new(0) }; BLOCKS], oldest: 0 }
-    }
+impl KnownBlocks {
+    pub(super) const EMPTY: Self =
+        Self { blocks: [const { Seq::new(0)..Seq::new(0) }; MAX_SACK_BLOCKS], oldest: 0 };
 
-    /// One of them, whichever.
+    /// Any one of them.
     pub(super) const fn any(&self) -> &Range<Seq> {
         &self.blocks[0]
     }
 
-    /// `block` is about to be marked: where what begins there was marked up to before; `None`:
-    /// nothing is known of what begins there.
+    /// Adds `block`, which is about to be marked. Returns the end of the known block that begins at
+    /// the same place, if there is one.
     pub(super) fn marked_up_to(&mut self, block: &Range<Seq>) -> Option<Seq> {
         if let Some(known) = self.blocks.iter_mut().find(|known| known.start == block.start) {
             let end = known.end;
@@ -35,7 +32,7 @@ impl Known {
             return Some(end);
         }
         self.blocks[usize::from(self.oldest)] = block.clone();
-        self.oldest = (self.oldest + 1) % BLOCKS as u8;
+        self.oldest = (self.oldest + 1) % MAX_SACK_BLOCKS as u8;
         None
     }
 }
@@ -49,18 +46,18 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_repeated_or_grows_is_known_up_to_where_it_ended() {
-        let mut known = Known::nothing();
+    fn a_repeated_or_growing_block_is_known_up_to_its_former_end() {
+        let mut known = KnownBlocks::EMPTY;
         assert_eq!(known.marked_up_to(&range(10, 20)), None);
         assert_eq!(known.marked_up_to(&range(10, 30)), Some(Seq::FIRST + 20));
         assert_eq!(known.marked_up_to(&range(10, 20)), Some(Seq::FIRST + 30));
-        // One that begins elsewhere says nothing of what lies before.
+        // A block that begins elsewhere is unknown.
         assert_eq!(known.marked_up_to(&range(5, 30)), None);
     }
 
     #[test]
-    fn of_five_blocks_the_oldest_is_forgotten() {
-        let mut known = Known::nothing();
+    fn the_oldest_of_five_blocks_is_forgotten() {
+        let mut known = KnownBlocks::EMPTY;
         for from in [10, 20, 30, 40, 50] {
             assert_eq!(known.marked_up_to(&range(from, from + 5)), None);
         }

@@ -1,12 +1,12 @@
 //! The history of what was sent and acknowledged; turns an acknowledgment into facts.
 //!
-//! A sender, a judge and a diagnosis all keep a `Flight`; whoever asks what an acknowledgment
-//! means asks the same code.
+//! A sender, a passive detector and a diagnosis all keep a `Flight`, so that all interpret an
+//! acknowledgment by the same code.
 
-mod by_time;
 mod clean;
 mod facts;
 mod known;
+mod rack;
 mod scoreboard;
 
 use alloc::boxed::Box;
@@ -18,40 +18,40 @@ use rtolab_time::Instant;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
-pub(crate) use by_time::{Overtaken, XmitKey};
 pub(crate) use facts::CleanAck;
 pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
-use known::Known;
+use known::KnownBlocks;
+pub(crate) use rack::{RackLosses, XmitKey};
 pub use scoreboard::LossRule;
 
-/// The history of one direction of a connection; what every segment asks for comes first.
+/// The history of one direction of a connection. The fields that every segment needs come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Flight {
     una: Seq,
     max: Seq,
     segments: VecDeque<Sent>,
-    /// The window of the last acknowledgment: another one is no duplicate.
+    /// The window of the last acknowledgment; a duplicate acknowledgment has the same one.
     window: Option<u32>,
-    /// Which SACK blocks are marked, once there were any.
-    known: Option<Box<Known>>,
+    /// The SACK blocks that are marked already; `None` before the first one.
+    known: Option<Box<KnownBlocks>>,
     sacked: u64,
     lost: u64,
-    repaired: u64,
-    /// Behind the highest sequence number selectively acknowledged.
+    retrans_out: u64,
+    /// The sequence number after the highest one SACKed.
     sacked_edge: Seq,
-    /// All from here to that is selectively acknowledged, where anything is.
+    /// Where the highest run of SACKed segments begins, which ends at `sacked_edge`.
     sacked_top: Seq,
-    /// All below that is not SACKed has been marked lost.
+    /// Everything below that is not SACKed has been marked lost.
     lost_edge: Seq,
     totals: Totals,
-    /// Has this end offered SACK?
+    /// Did this end offer SACK?
     offers_sack: bool,
     /// Is SACK in use?
     sack: bool,
 }
 
-/// What a flight counts.
+/// The counters of a flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Segments with payload that were acknowledged cumulatively.
@@ -67,7 +67,7 @@ impl Default for Flight {
 }
 
 impl Flight {
-    /// Nothing sent yet; the first sequence number to be sent is `seq`.
+    /// An empty history; `seq` is the first sequence number to be sent.
     pub const fn starting_at(seq: Seq) -> Self {
         Self {
             segments: VecDeque::new(),
@@ -78,7 +78,7 @@ impl Flight {
             sack: false,
             sacked: 0,
             lost: 0,
-            repaired: 0,
+            retrans_out: 0,
             sacked_edge: seq,
             sacked_top: seq,
             lost_edge: seq,
@@ -87,7 +87,7 @@ impl Flight {
         }
     }
 
-    /// What was counted so far.
+    /// The counters so far.
     pub const fn totals(&self) -> Totals {
         self.totals
     }
@@ -97,7 +97,7 @@ impl Flight {
         self.una
     }
 
-    /// SND.MAX: behind the highest sequence number ever sent.
+    /// SND.MAX: the sequence number after the highest one ever sent.
     pub const fn max(&self) -> Seq {
         self.max
     }
@@ -107,7 +107,7 @@ impl Flight {
         self.max.since(self.una)
     }
 
-    /// Is SACK in use? Both ends have offered it, or there were blocks.
+    /// Is SACK in use? It is if both ends offered it, or if a SACK block arrived.
     pub const fn uses_sack(&self) -> bool {
         self.sack
     }
@@ -117,17 +117,17 @@ impl Flight {
         self.sacked
     }
 
-    /// Bytes taken for lost.
+    /// Bytes marked lost.
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Bytes retransmitted in the recovery under way and not yet acknowledged.
-    pub const fn repaired(&self) -> u64 {
-        self.repaired
+    /// Bytes retransmitted in the current recovery and not yet acknowledged.
+    pub const fn retrans_out(&self) -> u64 {
+        self.retrans_out
     }
 
-    /// How many segments are outstanding.
+    /// The number of outstanding segments.
     pub fn outstanding(&self) -> usize {
         self.segments.len()
     }
@@ -137,47 +137,47 @@ impl Flight {
         self.segments.front()
     }
 
-    /// The segment that was sent first last.
+    /// The outstanding segment with the highest sequence numbers.
     pub fn last(&self) -> Option<&Sent> {
         self.segments.back()
     }
 
-    /// One of the SACK blocks that are known to be marked: where the others lie.
+    /// One of the SACK blocks that are known to be marked, as a hint where the others lie.
     pub fn known_block(&self) -> Option<&Range<Seq>> {
         self.known.as_ref().map(|known| known.any())
     }
 
-    /// The segment that begins at `seq`, or the one that spans it.
+    /// The segment that spans `seq`.
     pub fn segment_at(&self, seq: Seq) -> Option<&Sent> {
         self.segments.get(self.index_of(seq))
     }
 
-    /// The outstanding segments from the one that spans `seq` on.
+    /// The outstanding segments, beginning with the one that spans `seq`.
     pub fn segments_from(&self, seq: Seq) -> impl Iterator<Item = &Sent> {
         self.segments.range(self.index_of(seq)..)
     }
 
-    /// The first segment at or above `seq` that is not selectively acknowledged.
+    /// The first segment at or above `seq` that is not SACKed.
     pub fn unsacked_from(&self, seq: Seq) -> Option<&Sent> {
         self.segments.range(self.index_of(seq)..).find(|segment| !segment.sacked)
     }
 
-    /// The last segment that is not selectively acknowledged.
+    /// The last segment that is not SACKed.
     pub fn last_unsacked(&self) -> Option<&Sent> {
         self.segments.iter().rev().find(|segment| !segment.sacked)
     }
 
-    /// Behind the highest sequence number selectively acknowledged.
+    /// The sequence number after the highest one SACKed.
     pub const fn sacked_edge(&self) -> Seq {
         self.sacked_edge
     }
 
-    /// All below that is not selectively acknowledged is taken for lost.
+    /// Everything below that is not SACKed is marked lost.
     pub const fn lost_edge(&self) -> Seq {
         self.lost_edge
     }
 
-    /// Which segment spans `seq`: the place behind the last one, if none does.
+    /// The index of the segment that spans `seq`; that after the last one if none does.
     fn index_of(&self, seq: Seq) -> usize {
         let Some(head) = self.segments.front().filter(|_| seq < self.max) else {
             return self.segments.len();
@@ -191,13 +191,13 @@ impl Flight {
         }
     }
 
-    /// The first segment that begins at or above `seq`, which is outstanding.
+    /// The index of the first segment that begins at or above `seq`, which is outstanding.
     fn first_from(&self, seq: Seq) -> usize {
         let index = self.index_of(seq);
         index + usize::from(self.segments.get(index).is_some_and(|segment| segment.seq < seq))
     }
 
-    /// Notes that `segment` was sent, and why.
+    /// Records that `segment` was sent, and why.
     #[inline(always)]
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.flags.has(Flags::SYN) {
@@ -206,7 +206,7 @@ impl Flight {
             self.sack |= segment.flags.has(Flags::ACK) && segment.syn_options().sack_permitted;
         }
         if segment.seq < self.max {
-            self.sent_again(segment, at, cause);
+            self.retransmitted(segment, at, cause);
         }
         let end = segment.end();
         if end > self.max {
@@ -218,27 +218,27 @@ impl Flight {
         }
     }
 
-    /// One more segment is outstanding.
+    /// Appends an outstanding segment.
     #[inline(always)]
     fn push(&mut self, sent: Sent) {
         if self.segments.len() == self.segments.capacity() {
-            self.make_room();
+            self.reserve();
         }
         self.segments.push_back(sent);
     }
 
-    /// For one segment, which may remain the only one, or for many.
+    /// Reserves capacity for a single SYN, or for many segments.
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self) {
+    fn reserve(&mut self) {
         let outstanding = self.segments.len();
-        let room = if self.max == Seq::FIRST { 1 } else { ROOM.max(2 * outstanding) };
-        self.segments.reserve_exact(room - outstanding);
+        let capacity = if self.max == Seq::FIRST { 1 } else { CAPACITY.max(2 * outstanding) };
+        self.segments.reserve_exact(capacity - outstanding);
     }
 
-    /// Notes what of `segment` was sent before.
+    /// Records the part of `segment` that was sent before.
     #[inline(never)]
-    fn sent_again(&mut self, segment: &Segment, at: Instant, cause: Cause) {
+    fn retransmitted(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let timestamp = timestamp_of(segment);
         let mut index = self.index_of(segment.seq);
         while let Some(known) = self.segments.get_mut(index) {
@@ -254,7 +254,7 @@ impl Flight {
         }
     }
 
-    /// Takes an acknowledgment in and says what it means. The acknowledgment number must not be
+    /// Processes an acknowledgment and returns what it means. Its acknowledgment number must not be
     /// beyond SND.MAX.
     #[inline]
     pub fn acked(&mut self, segment: &Segment, at: Instant) -> AckFacts {
@@ -263,8 +263,8 @@ impl Flight {
         facts
     }
 
-    /// What an acknowledgment means as long as none of what it acknowledges was looked at. Apart
-    /// from the rest, so that the facts are made where they are kept: they are large.
+    /// The facts that follow from the header of an acknowledgment alone. This is a function of its
+    /// own so that the facts, which are large, are built in their final place.
     #[inline(always)]
     pub(crate) fn expected(&self, segment: &Segment, at: Instant) -> AckFacts {
         let answers_retransmission = segment.flags.has(Flags::RXT_ECHO);
@@ -294,15 +294,15 @@ impl Flight {
         }
     }
 
-    /// What it acknowledges, added to what was [expected](Self::expected). `on_delivered` is told
-    /// of each segment that it is the first to report, as it was before.
+    /// Adds what the acknowledgment acknowledges to the [expected](Self::expected) facts.
+    /// `on_delivered` receives each segment that it is the first to report, in its former state.
     pub(crate) fn note_acked(
         &mut self,
         segment: &Segment,
         facts: &mut AckFacts,
         mut on_delivered: impl FnMut(&Sent, &AckFacts),
     ) {
-        debug_assert!(segment.ack <= self.max, "acknowledges what was never sent");
+        debug_assert!(segment.ack <= self.max, "acknowledges data that was never sent");
         self.note_header(segment);
         if segment.ack > self.una {
             self.advance_to(segment.ack, facts, &mut on_delivered);
@@ -318,7 +318,7 @@ impl Flight {
         self.totals.duplicates += u64::from(facts.duplicate);
     }
 
-    /// Takes note of what a segment says, whatever it acknowledges.
+    /// Records the window and the SACK offer of a segment.
     #[inline]
     pub(crate) fn note_header(&mut self, segment: &Segment) {
         self.window = Some(segment.window);
@@ -355,14 +355,14 @@ impl Flight {
         }
     }
 
-    /// The head was acknowledged in part: what is left of it begins at `ack`.
+    /// The head was acknowledged in part; the rest of it begins at `ack`.
     fn trim_head(&mut self, ack: Seq) {
         if let Some(head) = self.segments.front().copied() {
             let cut = ack.since(head.seq) as u32;
             self.forget_marks(&head, cut);
             self.segments[0].seq = ack;
             self.segments[0].len -= cut;
-            // It may lie within a block now.
+            // The rest may lie within a block now.
             self.forget_blocks();
         }
     }
@@ -376,23 +376,23 @@ impl Flight {
         if segment.lost {
             self.lost -= bytes;
         }
-        if segment.repaired {
-            self.repaired -= bytes;
+        if segment.retrans_out {
+            self.retrans_out -= bytes;
         }
     }
 
-    /// Keeps room for no more than four times what is outstanding: an end that only receives has
-    /// sent all with the handshake, and of many flows each has its largest window at another time.
-    /// Windows that only go up and down in congestion avoidance keep what they have.
-    pub fn give_back_room(&mut self) {
+    /// Limits the capacity to four times the outstanding segments. An end that only receives sends
+    /// nothing after the handshake, and many flows have their largest windows at different times.
+    /// The variation of congestion avoidance stays within the limit.
+    pub fn shrink(&mut self) {
         self.segments.shrink_to(4 * self.segments.len());
     }
 }
 
-/// A flight that has more than a SYN has room for so many segments, for the ring to grow seldom.
-const ROOM: usize = 4;
+/// The least capacity, in segments, of a flight with more than a SYN, so that the ring grows rarely.
+const CAPACITY: usize = 4;
 
-/// The timestamp of a segment, zero without.
+/// The TSval of a segment, zero without timestamps.
 fn timestamp_of(segment: &Segment) -> u32 {
     segment.timestamps().map_or(0, |timestamps| timestamps.value)
 }

@@ -1,19 +1,19 @@
-//! The scoreboard: what of the outstanding data is selectively acknowledged, taken for lost, and
-//! repaired (RFC 6675 section 4).
+//! The scoreboard: which outstanding data is SACKed, marked lost and retransmitted (RFC 6675
+//! section 4).
 
 use alloc::boxed::Box;
 use core::ops::Range;
 
-use super::known::Known;
+use super::known::KnownBlocks;
 use super::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
 
-/// How much SACKed above a segment makes it lost.
+/// How much data SACKed above a segment makes it lost; either threshold is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossRule {
-    /// So many runs that do not touch each other.
+    /// The number of discontiguous SACKed sequences.
     pub runs: u32,
-    /// Or so many bytes.
+    /// The number of SACKed bytes.
     pub bytes: u64,
 }
 
@@ -27,7 +27,7 @@ impl Flight {
         below.filter(|segment| segment.sacked).map(|segment| u64::from(segment.len)).sum()
     }
 
-    /// Marks what lies wholly within `block` as selectively acknowledged, and notes what is new.
+    /// Marks the segments that lie wholly within `block` as SACKed, and adds the new ones to `facts`.
     pub(super) fn mark_sacked(
         &mut self,
         block: &Range<Seq>,
@@ -37,7 +37,7 @@ impl Flight {
         if block.start >= block.end || block.start < self.una || block.end > self.max {
             return;
         }
-        let known = self.known.get_or_insert_with(|| Box::new(Known::nothing()));
+        let known = self.known.get_or_insert_with(|| Box::new(KnownBlocks::EMPTY));
         let first = match known.marked_up_to(block) {
             Some(end) if block.end <= end => return,
             Some(end) => self.index_of(end),
@@ -59,12 +59,12 @@ impl Flight {
             if core::mem::take(&mut segment.lost) {
                 self.lost -= bytes;
             }
-            if core::mem::take(&mut segment.repaired) {
-                self.repaired -= bytes;
+            if core::mem::take(&mut segment.retrans_out) {
+                self.retrans_out -= bytes;
             }
             segment.sacked = true;
             segment.reported = true;
-            // What touches neither end of the highest run is another run: above it, or below.
+            // A segment that touches neither end of the highest run is a run of its own.
             let (joins, is_above) =
                 (segment.end() == self.sacked_top, segment.seq > self.sacked_edge);
             if self.sacked == 0 || joins || is_above {
@@ -75,8 +75,8 @@ impl Flight {
         }
     }
 
-    /// Marks as lost all that is not selectively acknowledged and that `rule` takes for lost
-    /// (RFC 6675 section 4, IsLost).
+    /// Marks as lost every segment that is not SACKed and lost by `rule` (RFC 6675 section 4,
+    /// IsLost).
     pub fn mark_lost(&mut self, rule: LossRule) {
         let edge = self.loss_edge_by(rule);
         if edge <= self.lost_edge {
@@ -95,7 +95,7 @@ impl Flight {
         self.lost_edge = edge;
     }
 
-    /// Behind the highest segment that has enough SACKed above it to be taken for lost.
+    /// The end of the highest segment that is lost by `rule`.
     fn loss_edge_by(&self, rule: LossRule) -> Seq {
         let (top, edge) = (self.sacked_top, self.sacked_edge);
         let nothing_new = top <= self.lost_edge.max(self.una);
@@ -119,33 +119,32 @@ impl Flight {
         self.lost_edge
     }
 
-    /// Notes that the segment at `seq` was retransmitted in the recovery under way.
-    pub fn mark_repaired(&mut self, seq: Seq) {
+    /// Records that the segment at `seq` was retransmitted in the current recovery.
+    pub fn mark_retransmitted(&mut self, seq: Seq) {
         let index = self.index_of(seq);
         if let Some(segment) = self.segments.get_mut(index) {
-            if !segment.repaired && !segment.sacked {
-                segment.repaired = true;
-                self.repaired += u64::from(segment.len);
+            if !segment.retrans_out && !segment.sacked {
+                segment.retrans_out = true;
+                self.retrans_out += u64::from(segment.len);
             }
         }
     }
 
-    /// Forgets what was taken for lost and what was repaired: a new recovery begins, or none goes
-    /// on.
+    /// Clears which segments are lost and retransmitted: a recovery begins or ends.
     pub fn clear_losses(&mut self) {
-        if self.lost == 0 && self.repaired == 0 && self.lost_edge <= self.una {
+        if self.lost == 0 && self.retrans_out == 0 && self.lost_edge <= self.una {
             return;
         }
         for segment in &mut self.segments {
             segment.lost = false;
-            segment.repaired = false;
+            segment.retrans_out = false;
         }
         self.lost = 0;
-        self.repaired = 0;
+        self.retrans_out = 0;
         self.lost_edge = self.una;
     }
 
-    /// Forgets the scoreboard: a timeout may mean that the receiver reneged (RFC 2018 section 8).
+    /// Clears the scoreboard: a timeout may mean that the receiver reneged (RFC 2018 section 8).
     pub fn clear_scoreboard(&mut self) {
         self.clear_losses();
         for segment in &mut self.segments {
@@ -158,7 +157,7 @@ impl Flight {
 
     pub(super) fn forget_blocks(&mut self) {
         if let Some(known) = &mut self.known {
-            **known = Known::nothing();
+            **known = KnownBlocks::EMPTY;
         }
     }
 }

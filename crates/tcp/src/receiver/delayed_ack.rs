@@ -1,5 +1,5 @@
-//! Delayed acknowledgments: how long the ACK of what arrived in order may wait (RFC 1122 section
-//! 4.2.3.2, RFC 5681 section 4.2).
+//! Delayed acknowledgments: how long the ACK of in-order data may wait (RFC 1122 section 4.2.3.2,
+//! RFC 5681 section 4.2).
 
 use alloc::boxed::Box;
 
@@ -9,39 +9,37 @@ use super::AckDue;
 use crate::config::{AckCounts, AckDelay, ReceiverConfig};
 use crate::segment::{Flags, Segment};
 
-/// The shortest delay of Linux, and the one it begins with (`TCP_ATO_MIN`).
+/// The shortest delay of Linux, and the initial one (`TCP_ATO_MIN`).
 const SHORTEST: Duration = Duration::from_millis(40);
 
-/// What has arrived in order since the last acknowledgment, and at what pace segments come.
+/// The data that arrived in order since the last acknowledgment, and the time between segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DelayedAck {
     bytes: u64,
     segments: u32,
-    /// The largest payload so far: what a full segment is taken to be.
+    /// The largest payload so far, which is assumed to be a full segment.
     full: u32,
-    /// How many acknowledgments of data have left.
+    /// The number of acknowledgments of data sent so far.
     acknowledgments: u32,
-    /// Where the delay adapts to it.
-    pace: Option<Box<Pace>>,
+    /// Present if the delay adapts to the time between segments.
+    ato: Option<Box<Ato>>,
 }
 
-/// How fast segments come.
+/// Linux's estimate of the time between segments.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+struct Ato {
     /// When the last segment with data arrived.
     last: Instant,
-    /// Linux's estimate of the time between segments, `ato`.
-    interval: Duration,
+    ato: Duration,
 }
 
-impl Pace {
+impl Ato {
     fn arrived(&mut self, at: Instant) {
         let gap = at - core::mem::replace(&mut self.last, at);
-        let half = |interval: Duration| interval / 2;
-        self.interval = match gap {
-            gap if gap <= half(SHORTEST) => half(self.interval) + half(SHORTEST),
-            gap if gap < self.interval => half(self.interval) + gap,
-            _ => self.interval,
+        self.ato = match gap {
+            gap if gap <= SHORTEST / 2 => self.ato / 2 + SHORTEST / 2,
+            gap if gap < self.ato => self.ato / 2 + gap,
+            _ => self.ato,
         };
     }
 }
@@ -52,15 +50,15 @@ impl DelayedAck {
     pub(super) fn arrived(&mut self, segment: &Segment, at: Instant, config: &ReceiverConfig) {
         self.full = self.full.max(segment.len);
         if config.ack_delay == AckDelay::Adaptive {
-            match &mut self.pace {
-                Some(pace) => pace.arrived(at),
-                None => self.pace = Some(Box::new(Pace { last: at, interval: SHORTEST })),
+            match &mut self.ato {
+                Some(ato) => ato.arrived(at),
+                None => self.ato = Some(Box::new(Ato { last: at, ato: SHORTEST })),
             }
         }
     }
 
-    /// The segment was the next one expected: when its acknowledgment is due, if `due` was what is
-    /// before.
+    /// The segment was the next expected one: returns when the acknowledgment is due, which was
+    /// `due` before.
     #[inline(always)]
     pub(super) fn in_order(
         &mut self,
@@ -90,8 +88,8 @@ impl DelayedAck {
             AckDelay::Timer => at + longest,
             AckDelay::Heartbeat => next_beat(at, longest, config.heartbeat_phase),
             AckDelay::Adaptive => {
-                let interval = self.pace.as_ref().map_or(SHORTEST, |pace| pace.interval);
-                at + interval.max(SHORTEST).min(longest)
+                let ato = self.ato.as_ref().map_or(SHORTEST, |ato| ato.ato);
+                at + ato.max(SHORTEST).min(longest)
             }
         }
     }
@@ -101,7 +99,7 @@ impl DelayedAck {
         self.segments == 0 && self.bytes == 0
     }
 
-    /// An acknowledgment leaves.
+    /// An acknowledgment is sent.
     #[inline(always)]
     pub(super) fn acknowledged(&mut self) {
         if self.segments > 0 {
@@ -111,8 +109,8 @@ impl DelayedAck {
     }
 }
 
-/// The first beat behind `at` of a clock that beats at `phase` and every `period` from there; one
-/// with no period beats all the time.
+/// The first beat after `at` of a clock that beats at `phase` and every `period` after it. A clock
+/// without a period beats continuously.
 fn next_beat(at: Instant, period: Duration, phase: Duration) -> Instant {
     if period.is_zero() {
         return at;

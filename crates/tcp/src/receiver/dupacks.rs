@@ -1,21 +1,21 @@
 //! Delayed duplicate acknowledgments: Vaidya, Mehta, Perkins and Montenegro, "Delayed duplicate
 //! acknowledgements: a TCP-unaware approach to improve performance of TCP over wireless" (2002).
 //!
-//! A link that retransmits by itself fills most gaps. The receiver gives it time: the first two
-//! duplicate acknowledgments leave at once, the third and later ones wait, all until one instant.
-//! The gap filled, they are forgotten; else they leave together.
+//! A link with local retransmission fills most gaps by itself. To give it time, the receiver sends
+//! the first two duplicate acknowledgments at once and holds all further ones for the same delay. It
+//! discards them when the gap is filled; otherwise it sends them together.
 
 use rtolab_time::{Duration, Instant};
 
-/// So many never wait: they alone start no fast retransmit.
+/// The number of duplicates that are never held. They alone start no fast retransmit.
 const AT_ONCE: u32 = 2;
 
-/// What becomes of a duplicate acknowledgment.
+/// The decision about a duplicate acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dupack {
-    /// It leaves.
+    /// It is sent.
     Now,
-    /// It waits.
+    /// It is held.
     Held,
 }
 
@@ -27,20 +27,20 @@ pub(super) struct Dupacks {
     count: u32,
     held: u32,
     until: Option<Instant>,
-    /// The wait for this gap is over: nothing more is held.
-    over: bool,
+    /// The delay for this gap has expired: no more duplicates are held.
+    expired: bool,
 }
 
 impl Dupacks {
-    /// None so far; a link may take `delay` to fill a gap.
+    /// No duplicate so far; a link may take `delay` to fill a gap.
     pub(super) const fn new(delay: Duration) -> Self {
-        Self { delay, count: 0, held: 0, until: None, over: false }
+        Self { delay, count: 0, held: 0, until: None, expired: false }
     }
 
     /// A segment arrived above a gap.
     pub(super) fn arrived(&mut self, at: Instant) -> Dupack {
         self.count = self.count.saturating_add(1);
-        if self.count <= AT_ONCE || self.over {
+        if self.count <= AT_ONCE || self.expired {
             return Dupack::Now;
         }
         self.held += 1;
@@ -48,21 +48,21 @@ impl Dupacks {
         Dupack::Held
     }
 
-    /// RCV.NXT moved: those that wait are out of date.
+    /// RCV.NXT moved: discards the held duplicates.
     pub(super) fn filled(&mut self) {
         *self = Self::new(self.delay);
     }
 
-    /// When those that wait leave.
+    /// When the held duplicates are sent.
     pub(super) const fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// How many leave because the wait is over.
+    /// Releases the held duplicates if the delay has expired, and returns their number.
     pub(super) fn released(&mut self, at: Instant) -> u32 {
         match self.until {
             Some(until) if until <= at => {
-                (self.until, self.over) = (None, true);
+                (self.until, self.expired) = (None, true);
                 core::mem::take(&mut self.held)
             }
             _ => 0,

@@ -7,8 +7,8 @@ use crate::config::EchoRule;
 use crate::segment::Segment;
 use crate::seq::Seq;
 
-/// RFC 7323 section 5.5: on a connection that was idle for so long TS.Recent says nothing, for the
-/// peer's clock may have gone half around.
+/// RFC 7323 section 5.5: on a connection that was idle for longer, TS.Recent is invalid because the
+/// peer's clock may have wrapped its sign bit.
 const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
 
 /// The timestamp to echo.
@@ -20,10 +20,10 @@ pub(super) struct Echo {
     rule: EchoRule,
     /// The timestamp to echo, once there was one.
     recent: Option<u32>,
-    /// TS.Recent, which older segments are told by. It is what is echoed, too, but where the rule
-    /// echoes whatever comes: that goes back with a late segment, and forward before it.
+    /// TS.Recent as PAWS uses it. It differs from `recent` only under the rule that echoes every
+    /// timestamp, which goes back with a late segment.
     newest: Option<u32>,
-    /// When it was taken: what the SYN brought is as old as the first segment behind it.
+    /// When it was updated. The timestamp of the SYN counts from the first segment after it.
     taken: Option<Instant>,
 }
 
@@ -43,17 +43,17 @@ impl Echo {
         self.recent
     }
 
-    /// An acknowledgment of all below `nxt` leaves.
+    /// An acknowledgment of everything below `nxt` is sent.
     pub(super) const fn acknowledged(&mut self, nxt: Seq) {
         self.last_ack = nxt;
     }
 
-    /// Was all below `nxt` acknowledged last?
+    /// Did the last acknowledgment cover everything below `nxt`?
     pub(super) fn has_acknowledged(&self, nxt: Seq) -> bool {
         self.last_ack == nxt
     }
 
-    /// RFC 7323 section 5.3 (R1): is the segment's timestamp older than the last one taken?
+    /// RFC 7323 section 5.3 (R1): is the segment's timestamp older than TS.Recent?
     pub(super) fn is_old(&self, segment: &Segment, at: Instant) -> bool {
         let outdated = self.taken.is_some_and(|taken| at - taken > OUTDATED);
         match (self.newest, segment.timestamps()) {
@@ -63,13 +63,13 @@ impl Echo {
         }
     }
 
-    /// By how many ticks is the timestamp of an old segment older?
+    /// By how many ticks the timestamp of an old segment is older.
     pub(super) fn ticks_behind(&self, segment: &Segment) -> u32 {
         let both = self.newest.zip(segment.timestamps());
         both.map_or(0, |(recent, timestamps)| recent.wrapping_sub(timestamps.value))
     }
 
-    /// Takes the segment's timestamp if the rule says so; `nxt` is RCV.NXT before the segment.
+    /// Updates TS.Recent by the configured rule; `nxt` is RCV.NXT before the segment.
     pub(super) fn note(&mut self, segment: &Segment, nxt: Seq, at: Instant) {
         let Some(timestamps) = segment.timestamps() else { return };
         let newer = !self.is_old(segment, at);

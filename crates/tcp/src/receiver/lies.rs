@@ -1,7 +1,7 @@
-//! What a receiver says that is not so, to be sent more than its share.
+//! Misbehaving receivers, which falsify acknowledgments to receive more than their share.
 //!
-//! It lies where an acknowledgment leaves: what it keeps of the connection stays true, but for an
-//! optimistic one, which gives up what it does not have.
+//! They do so when an acknowledgment is sent; their own state stays true. The exception is the
+//! optimistic receiver, which gives up the data that it acknowledges without having it.
 
 use rtolab_time::{Duration, Instant};
 
@@ -10,31 +10,32 @@ use crate::config::Lie;
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::seq::Seq;
 
-/// Into how many pieces a receiver divides what it acknowledges.
+/// ACK division: the number of acknowledgments for one segment.
 const PIECES: u32 = 8;
-/// How often it repeats a duplicate acknowledgment.
+/// Duplicate spoofing: the number of extra duplicates for each real one.
 const REPEATED: u32 = 3;
-/// How many segments ahead it acknowledges, and at most which part of all that it has: a sender does
-/// not believe in what it has not sent.
+/// Optimistic acknowledging: the number of segments ahead, and the largest part of everything
+/// received. A sender ignores acknowledgments of data that it has not sent.
 const AHEAD: u32 = 8;
 const PART: u64 = 4;
-/// What comes after so long a silence is taken for what a timeout sent: the smallest one of RFC 6298.
+/// A segment that arrives after this much silence is assumed to be sent by a timeout: the smallest
+/// RTO of RFC 6298.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// What a receiver that lies remembers of what it said.
+/// What a misbehaving receiver remembers of its last acknowledgment.
 #[derive(Clone, Debug)]
 pub(super) struct Liar {
     lie: Lie,
-    /// RCV.NXT when an acknowledgment left last, and when that was.
+    /// RCV.NXT when the last acknowledgment was sent, and when that was.
     nxt: Seq,
     left: Instant,
-    /// Was something missing then?
+    /// Was there a gap then?
     gap: bool,
     /// The acknowledgment number that it carried.
-    told: Seq,
+    acked: Seq,
     /// The timestamp that it should have echoed.
     echo: Option<u32>,
-    /// So many acknowledgments follow that say the same, or another piece of it.
+    /// The number of acknowledgments still to follow for the same segment.
     following: u32,
 }
 
@@ -45,60 +46,57 @@ impl Liar {
             nxt: Seq::FIRST,
             left: Instant::START,
             gap: false,
-            told: Seq::FIRST,
+            acked: Seq::FIRST,
             echo: None,
             following: 0,
         }
     }
 
-    /// The echo is that of the acknowledgment before.
-    fn echoes_before(&mut self, segment: &mut Segment) {
+    /// Echoes the timestamp of the previous acknowledgment.
+    fn echo_previous(&mut self, segment: &mut Segment) {
         let Some(Timestamps { value, echo }) = segment.timestamps() else { return };
-        let before = self.echo.replace(echo);
-        segment.set_timestamps(Timestamps { value, echo: before.unwrap_or(echo) });
+        let previous = self.echo.replace(echo);
+        segment.set_timestamps(Timestamps { value, echo: previous.unwrap_or(echo) });
     }
 }
 
 impl Receiver {
-    /// Does it say what is so?
+    /// Does it acknowledge truthfully?
     #[inline(always)]
     pub(crate) fn is_honest(&self) -> bool {
         self.liar.is_none()
     }
 
-    /// Changes what the acknowledgment in `segment` is about to say, to a peer that sends at most
-    /// `smss` bytes a segment; before SACK blocks are [added](Self::acknowledge).
+    /// Falsifies the acknowledgment in `segment` before SACK blocks are [added](Self::acknowledge).
+    /// The peer sends at most `smss` bytes per segment.
     #[cold]
     pub(crate) fn lie(&mut self, segment: &mut Segment, smss: u32, at: Instant) {
         let Some(mut liar) = self.liar.take() else { return };
         match liar.lie {
-            Lie::OldEcho => liar.echoes_before(segment),
-            // A handshake goes by the rules.
+            Lie::OldEcho => liar.echo_previous(segment),
+            // The handshake stays truthful.
             _ if segment.flags.any(Flags::SYN | Flags::RST) => {}
-            Lie::FalseDsack => self.reports_repair(&liar, smss, at),
-            Lie::AckDivision => self.divides(&mut liar, segment),
-            Lie::SpoofedDuplicates => self.repeats(&mut liar),
-            Lie::Optimistic => self.hopes(&liar, segment, smss),
+            Lie::FalseDsack => self.report_false_dsack(&liar, smss, at),
+            Lie::AckDivision => self.divide(&mut liar, segment),
+            Lie::SpoofedDuplicates => self.spoof_duplicates(&mut liar),
+            Lie::Optimistic => self.acknowledge_ahead(&liar, segment, smss),
         }
         (liar.nxt, liar.left) = (self.nxt, at);
-        (liar.gap, liar.told) = (!self.queued.is_empty(), segment.ack);
+        (liar.gap, liar.acked) = (!self.queued.is_empty(), segment.ack);
         self.liar = Some(liar);
     }
-}
 
-impl Receiver {
-    /// Each lie in turn; `liar` is what was said before.
-    fn reports_repair(&mut self, liar: &Liar, smss: u32, at: Instant) {
-        let again = liar.gap || at - liar.left >= SILENCE;
-        if again && self.nxt > liar.nxt {
+    fn report_false_dsack(&mut self, liar: &Liar, smss: u32, at: Instant) {
+        let retransmitted = liar.gap || at - liar.left >= SILENCE;
+        if retransmitted && self.nxt > liar.nxt {
             self.duplicate = Some(liar.nxt..self.nxt.min(liar.nxt + smss));
         }
     }
 
-    fn divides(&mut self, liar: &mut Liar, segment: &mut Segment) {
-        let told = liar.told.max(Seq::FIRST + 1);
-        let rest = self.nxt.since(told);
-        // Who closes before all is said leaves its peer without an answer.
+    fn divide(&mut self, liar: &mut Liar, segment: &mut Segment) {
+        let acked = liar.acked.max(Seq::FIRST + 1);
+        let rest = self.nxt.since(acked);
+        // After the FIN no further segment would trigger the rest.
         if self.finished() {
             segment.ack = self.nxt;
             return;
@@ -109,10 +107,10 @@ impl Receiver {
         } else if liar.following > 0 {
             liar.following -= 1;
         }
-        segment.ack = told + (rest / u64::from(liar.following + 1)) as u32;
+        segment.ack = acked + (rest / u64::from(liar.following + 1)) as u32;
     }
 
-    fn repeats(&mut self, liar: &mut Liar) {
+    fn spoof_duplicates(&mut self, liar: &mut Liar) {
         if liar.following > 0 {
             liar.following -= 1;
         } else if !self.queued.is_empty() && self.nxt == liar.nxt {
@@ -121,7 +119,7 @@ impl Receiver {
         }
     }
 
-    fn hopes(&mut self, liar: &Liar, segment: &mut Segment, smss: u32) {
+    fn acknowledge_ahead(&mut self, liar: &Liar, segment: &mut Segment, smss: u32) {
         if let Some(end) = self.queued.iter().map(|range| range.end).max() {
             self.nxt = self.nxt.max(end);
             self.queued.clear();

@@ -1,5 +1,5 @@
-//! What arrives out of order is kept until the gap before it is filled (RFC 9293 section 3.10.7.4),
-//! and acknowledged by the rules of RFC 5681 section 4.2.
+//! Out-of-order data is kept until the gap before it is filled (RFC 9293 section 3.10.7.4), and
+//! acknowledged by the rules of RFC 5681 section 4.2.
 
 use core::ops::Range;
 
@@ -21,8 +21,7 @@ impl Receiver {
                 .any(|block| block.start <= range.start.max(self.nxt) && range.end <= block.end)
     }
 
-    /// The parts of this range that the receiver does not hold, in order: what a segment of it would
-    /// bring, as far as the window reaches.
+    /// The parts of this range that the receiver does not hold, in order.
     pub fn missing(&self, range: Range<Seq>) -> impl Iterator<Item = Range<Seq>> + '_ {
         let Range { start, end } = range;
         let mut next = start.max(self.nxt);
@@ -30,20 +29,19 @@ impl Receiver {
             while let Some(block) = self.queued.iter().find(|block| block.contains(&next)) {
                 next = block.end;
             }
-            let behind = self.queued.iter().map(|block| block.start).filter(|start| *start > next);
-            let part = next..end.min(behind.min().unwrap_or(end));
+            let above = self.queued.iter().map(|block| block.start).filter(|start| *start > next);
+            let part = next..end.min(above.min().unwrap_or(end));
             next = next.max(part.end);
             (!part.is_empty()).then_some(part)
         })
     }
 
-    /// How many pieces are held above RCV.NXT, with gaps between: who keeps their bytes may want to
-    /// bound them.
+    /// The number of disjoint ranges held above RCV.NXT. A buffer of their bytes may bound it.
     pub fn pieces(&self) -> usize {
         self.queued.len()
     }
 
-    /// What came last of them.
+    /// The most recent of them.
     pub fn newest_piece(&self) -> Option<&Range<Seq>> {
         self.queued.first()
     }
@@ -61,7 +59,7 @@ impl Receiver {
         }
         self.delayed.arrived(segment, at, &self.config.receiver);
         let fits = range.end <= self.edge;
-        // The common case: the next one expected, and nothing waits for it.
+        // The common case: the next expected segment, with nothing queued.
         if range.start == self.nxt && self.queued.is_empty() && fits {
             self.nxt = range.end;
             self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
@@ -77,14 +75,14 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment that is not the next one expected, or behind which others wait.
+    /// Takes a segment that is not the next expected one, or for which others wait.
     #[inline(never)]
     fn take_out_of_order(&mut self, segment: &Segment, at: Instant) {
         let range = segment.seq..segment.end();
         let fits = range.end <= self.edge;
         let before = self.nxt;
         self.duplicate = self.duplicate_part(&range);
-        // Behind a FIN there is nothing.
+        // Nothing follows a FIN.
         let edge = self.fin.map_or(self.edge, |fin| self.edge.min(fin + 1));
         let rest = range.start.max(self.nxt)..range.end.min(edge);
         let queues = !rest.is_empty();
@@ -103,7 +101,7 @@ impl Receiver {
         }
     }
 
-    /// The segment filled a gap, or a part of it from the left.
+    /// The segment filled a gap, or the beginning of one.
     fn schedule_fill(&mut self, segment: &Segment, at: Instant) {
         let at_once = match self.config().gap_fill {
             GapFill::AtOnce => true,
@@ -116,7 +114,7 @@ impl Receiver {
         };
     }
 
-    /// The segment lies above a gap, which is still there.
+    /// The segment lies above a gap that remains.
     fn schedule_dupack(&mut self, at: Instant) {
         let dupack = self.dupacks.as_mut().map_or(Dupack::Now, |dupacks| dupacks.arrived(at));
         if dupack == Dupack::Now {
@@ -137,7 +135,7 @@ impl Receiver {
             .min_by_key(|part| part.start)
     }
 
-    /// Merges `range` into what is queued and moves RCV.NXT on.
+    /// Merges `range` into the queue and advances RCV.NXT.
     fn queue(&mut self, mut range: Range<Seq>) {
         self.queued.retain(|block| {
             let touches = block.start <= range.end && range.start <= block.end;

@@ -14,7 +14,7 @@ use crate::config::{
     Algorithm, Config, RackConfig, RackRoundTrip, RackRules, RackThreshold, RecoveryConfig,
     ReorderingWindow,
 };
-use crate::flight::{AckFacts, Flight, Overtaken, Sent, XmitKey};
+use crate::flight::{AckFacts, Flight, RackLosses, Sent, XmitKey};
 use crate::seq::Seq;
 use crate::timer::{Timer, TimerTable};
 use linux::LinuxRack;
@@ -154,8 +154,8 @@ impl LossRecovery for Rack {
         // Step 4: Update RACK reordering window.
         self.update_reo_wnd_mult(ack, recovered);
         // Step 5: Detect losses.
-        let overtaken = self.detect_loss(recovery, cx);
-        self.enter_recovery(overtaken, recovery, cx)
+        let losses = self.detect_loss(recovery, cx);
+        self.enter_recovery(losses, recovery, cx)
     }
 }
 
@@ -237,7 +237,7 @@ impl Rack {
     }
 
     /// Step 5, `RACK_detect_loss_and_arm_timer`; `None`: nothing is known yet.
-    fn detect_loss(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Option<Overtaken> {
+    fn detect_loss(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Option<RackLosses> {
         if cx.suppressed {
             return None;
         }
@@ -245,24 +245,24 @@ impl Rack {
         cx.timers.stop(Timer::Reordering);
         let xmit_ts = self.xmit_ts?;
         let timeout = self.rtt + self.reo_wnd;
-        let overtaken = cx.flight.mark_overtaken((xmit_ts, self.end_seq), timeout, cx.now);
-        if let Some(lost) = overtaken.lost {
+        let losses = cx.flight.detect_loss((xmit_ts, self.end_seq), timeout, cx.now);
+        if let Some(lost) = losses.lost {
             self.retransmitted_up_to = self.retransmitted_up_to.min(lost);
         }
         let slack = cx.config.recovery.rack.timer_slack;
-        let due = overtaken.awaited.map(|left| left + timeout + slack);
+        let due = losses.awaited.map(|left| left + timeout + slack);
         cx.timers.arm(Timer::Reordering, due);
-        Some(overtaken)
+        Some(losses)
     }
 
     /// What is lost outside a recovery begins one.
     fn enter_recovery(
         &self,
-        overtaken: Option<Overtaken>,
+        losses: Option<RackLosses>,
         recovery: &Recovery,
         cx: &Context<'_>,
     ) -> Step {
-        let lost = overtaken.is_some() && cx.flight.lost() > 0;
+        let lost = losses.is_some() && cx.flight.lost() > 0;
         let begins = lost && !self.timed_out && !recovery.is_fast();
         match begins && recovery.may_enter(cx) {
             true => self.enter(cx.flight, false),
@@ -317,7 +317,7 @@ impl Rack {
 
     /// The first segment that is lost and was not retransmitted since.
     pub fn first_lost(&self, flight: &Flight) -> Option<Seq> {
-        flight.unrepaired_from(self.retransmitted_up_to).map(|sent| sent.seq)
+        flight.lost_from(self.retransmitted_up_to).map(|sent| sent.seq)
     }
 
     /// The segment at `seq` leaves again.
@@ -325,8 +325,8 @@ impl Rack {
         self.total_retrans = self.total_retrans.saturating_add(1);
         let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(Sent::end);
         if let Some(end) = lost {
-            flight.mark_repaired(seq);
-            let next = flight.unrepaired_from(self.retransmitted_up_to);
+            flight.mark_retransmitted(seq);
+            let next = flight.lost_from(self.retransmitted_up_to);
             if next.is_none_or(|sent| sent.seq >= end) {
                 self.retransmitted_up_to = end;
             }
@@ -384,7 +384,7 @@ impl LossRecovery for AnyRack {
             true => flight.sacked(),
             false => 0,
         };
-        Some(flight.size() - sacked - flight.lost() + flight.repaired())
+        Some(flight.size() - sacked - flight.lost() + flight.retrans_out())
     }
 
     /// What is lost, then new data.
@@ -444,8 +444,8 @@ impl AnyRack {
     pub fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
         match self {
             Self::Rfc8985(rack) => {
-                let overtaken = rack.detect_loss(recovery, cx);
-                rack.enter_recovery(overtaken, recovery, cx)
+                let losses = rack.detect_loss(recovery, cx);
+                rack.enter_recovery(losses, recovery, cx)
             }
             Self::Linux(linux) => linux.detect_loss(recovery, cx),
         }

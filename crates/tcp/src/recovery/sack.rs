@@ -26,7 +26,7 @@ impl LossRecovery for Sack {
     fn pipe(&self, _: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
         let unsacked = flight.size() - flight.sacked();
         Some(match config.sack.outstanding {
-            Outstanding::Pipe => unsacked - flight.lost() + flight.repaired(),
+            Outstanding::Pipe => unsacked - flight.lost() + flight.retrans_out(),
             Outstanding::Classic => unsacked,
         })
     }
@@ -76,7 +76,7 @@ impl Sack {
         // Step 4.3: the head is retransmitted whatever cwnd says, and HighRxt is after it.
         self.high_rxt = cx.flight.head().map_or(cx.flight.una(), Sent::end);
         self.rescue_rxt = self.high_rxt;
-        cx.flight.mark_repaired(cx.flight.una());
+        cx.flight.mark_retransmitted(cx.flight.una());
         Step::Enter(Entry::HEAD)
     }
 
@@ -93,7 +93,7 @@ impl Sack {
 
     fn retransmit(&mut self, seq: Seq, cx: &mut Context<'_>) -> NextSeg {
         self.high_rxt = cx.flight.segment_at(seq).map_or(seq, Sent::end);
-        cx.flight.mark_repaired(seq);
+        cx.flight.mark_retransmitted(seq);
         NextSeg::Retransmission(seq)
     }
 }

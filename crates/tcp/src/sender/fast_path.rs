@@ -45,7 +45,7 @@ impl Sender {
     pub(super) fn enter_fast_path(&mut self, ack: &AckFacts) {
         self.on_fast_path = ack.is_new() && self.can_enter_fast_path();
         if self.on_fast_path {
-            self.flight.give_back_room();
+            self.flight.shrink();
         }
     }
 

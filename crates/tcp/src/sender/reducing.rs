@@ -16,7 +16,7 @@ pub(crate) struct Losses {
 impl Sender {
     /// What is marked lost so far.
     pub(crate) const fn losses(&self) -> Losses {
-        Losses { lost: self.flight.lost(), retransmitted: self.flight.repaired() }
+        Losses { lost: self.flight.lost(), retransmitted: self.flight.retrans_out() }
     }
 
     /// Fast recovery begins with `flight_size` bytes outstanding, and `cwnd` is `ssthresh`. A PRR
@@ -193,7 +193,7 @@ impl Sender {
 
     /// Bytes of the fast retransmit, where they count as outstanding before it leaves.
     fn counted_early(&self) -> u64 {
-        let head = self.flight.head().filter(|head| head.is_repaired());
+        let head = self.flight.head().filter(|head| head.is_retrans_out());
         let pipe = self.config.recovery.sack.outstanding == Outstanding::Pipe;
         let waits = head.filter(|_| pipe && self.resend_head.is_some());
         waits.map_or(0, |head| u64::from(head.len))

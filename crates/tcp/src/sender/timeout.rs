@@ -40,7 +40,7 @@ impl Sender {
     /// Is the oldest segment about to be sent again, so that its age says nothing?
     pub(super) fn resends_head(&self) -> bool {
         let again = |head: &Sent| {
-            head.seq >= self.nxt || (head.is_lost() && !head.is_repaired() && !head.is_sacked())
+            head.seq >= self.nxt || (head.is_lost() && !head.is_retrans_out() && !head.is_sacked())
         };
         self.resend_head.is_some() || self.flight.head().is_some_and(again)
     }

@@ -1,4 +1,4 @@
-//! A header's bytes: fields, options and checksum.
+//! The bytes of a header: fields, options and checksum.
 
 use arrayvec::ArrayVec;
 use thiserror::Error;
@@ -14,7 +14,7 @@ const MAX_HEADER: usize = 60;
 const CHECKSUM_AT: usize = 16;
 const TCP: u16 = 6;
 
-/// What the checksum covers behind the header.
+/// The payload, for the checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload<'a> {
     /// As many zeros as the segment is long.
@@ -26,16 +26,16 @@ pub enum Payload<'a> {
 /// Why bytes are not a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
-    /// There is no whole header.
+    /// The header is incomplete.
     #[error("a TCP header has at least {MIN_HEADER} bytes, there are {found}")]
     Short {
-        /// How many bytes there are.
+        /// The number of bytes.
         found: usize,
     },
-    /// The header's own length is impossible.
+    /// The data offset is impossible.
     #[error("a TCP header of {found} bytes in a segment of {length}; it has {MIN_HEADER} to 60")]
     HeaderLength {
-        /// What the data offset says, in bytes.
+        /// The data offset, in bytes.
         found: usize,
         /// The length of header and payload, in bytes.
         length: usize,
@@ -53,7 +53,7 @@ mod kind {
 }
 
 impl WireSegment {
-    /// The header's bytes. Each option stands on a word's end, NOPs before it, so that a
+    /// The bytes of the header. NOPs pad each option to end on a word, so that a
     /// [`Segment`](crate::Segment)'s options take [`option_bytes`](crate::Segment::option_bytes)
     /// bytes; SACK blocks that do not fit into 40 bytes of options are left out.
     pub fn emit(&self, addresses: Addresses, payload: Payload<'_>) -> Header {
@@ -105,9 +105,9 @@ impl WireSegment {
         }
     }
 
-    /// Reads a header. `bytes` begins with it and holds what was captured of the segment, `length`
-    /// is that of header and payload by the IP header. The list of options ends at one of a wrong
-    /// length, and where `bytes` end. The checksum is not looked at: see [`checksum_holds`].
+    /// Parses a header. `bytes` are the captured part of the segment; `length` is the length of
+    /// header and payload by the IP header. The options end at one of a wrong length, and at the end
+    /// of `bytes`. The checksum is not verified: see [`checksum_holds`].
     pub fn parse(bytes: &[u8], length: usize) -> Result<Self, WireError> {
         let fixed: &[u8; MIN_HEADER] =
             bytes.first_chunk().ok_or(WireError::Short { found: bytes.len() })?;
@@ -138,7 +138,7 @@ impl WireSegment {
         Ok(segment)
     }
 
-    /// Notes an option; `None` if its length is not that of its kind.
+    /// Stores an option; `None` if its length is not that of its kind.
     fn take_option(&mut self, kind: u8, body: &[u8]) -> Option<()> {
         match kind {
             kind::MSS => self.syn.mss = Some(u16::from_be_bytes(body.try_into().ok()?)),
@@ -161,7 +161,7 @@ impl WireSegment {
     }
 }
 
-/// Pads with NOPs in front, so that the option ends with a word.
+/// Pads with NOPs in front so that the option ends on a word.
 fn emit_option(header: &mut Header, kind: u8, body: &[u8]) {
     let length = 2 + body.len();
     let padding = length.next_multiple_of(4) - length;
@@ -170,8 +170,8 @@ fn emit_option(header: &mut Header, kind: u8, body: &[u8]) {
     header.extend(body.iter().copied());
 }
 
-/// The next option's kind and body, and what is behind it; `None` at the end of the list, which a
-/// wrong length also is.
+/// The kind and body of the next option, and the rest; `None` at the end of the list or at a wrong
+/// length.
 fn next_option(mut options: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     while let [kind::NOP, rest @ ..] = options {
         options = rest;
@@ -202,7 +202,7 @@ fn words(bytes: [u8; 8]) -> [u32; 2] {
     [(both >> 32) as u32, both as u32]
 }
 
-/// Does the checksum of a whole segment, header and payload, hold (RFC 9293 section 3.1)?
+/// Is the checksum of a whole segment, header and payload, right (RFC 9293 section 3.1)?
 pub fn checksum_holds(bytes: &[u8], addresses: Addresses) -> bool {
     let mut sum = Sum::pseudo_header(addresses, bytes.len() as u32);
     sum.add(bytes);
@@ -228,7 +228,7 @@ impl Sum {
         sum
     }
 
-    /// Of the parts that are added only the last may have an odd length.
+    /// Adds `bytes`. Only the last part may have an odd length.
     fn add(&mut self, bytes: &[u8]) {
         let halves = bytes.chunks_exact(2);
         let odd = halves.remainder().first().map_or(0, |&byte| u64::from(byte) << 8);

@@ -1,6 +1,6 @@
-//! Initial sequence numbers (RFC 6528 section 3): the clock of RFC 9293 section 3.4.1, plus for each
-//! connection an offset that only the host can know. The same connection begins higher each time, and
-//! what others begin with says nothing about it.
+//! Initial sequence numbers (RFC 6528 section 3): the clock of RFC 9293 section 3.4.1 plus a secret
+//! offset for each connection. They increase for one connection, and those of other connections
+//! reveal nothing about them.
 
 use core::net::IpAddr;
 
@@ -9,12 +9,12 @@ use rtolab_time::Instant;
 use super::{Addresses, Ports, Side};
 use crate::config::Secret;
 
-/// The clock ticks once in so many nanoseconds: 4 us.
+/// The period of the clock in nanoseconds: 4 us.
 const TICK: u64 = 4_000;
 
 impl Side {
-    /// An end that begins at `at`, the first one of these addresses and ports, with a number of RFC
-    /// 6528. It becomes known what its windows are shifted by as it [agrees](super::Numbering::agree).
+    /// The source end of these addresses and ports, with the initial sequence number of RFC 6528 at
+    /// `at`. [`Numbering::agree`](super::Numbering::agree) sets its shift.
     pub fn chosen(secret: Secret, addresses: Addresses, ports: Ports, at: Instant) -> Self {
         let clock = (at.nanos() / TICK) as u32;
         let offset = offset(secret, addresses, ports) as u32;
@@ -81,8 +81,8 @@ impl SipHash {
         self.v[0] ^= word;
     }
 
-    /// The hash, `rest` being what is left of the message behind its last whole word: up to seven
-    /// bytes, and above them how many they are.
+    /// Finishes the hash. `rest` holds the last bytes of the message, up to seven, and their number
+    /// in the highest byte.
     fn finish(mut self, rest: u64) -> u64 {
         let length = self.words * 8 + (rest >> 56);
         self.compress(rest & 0x00ff_ffff_ffff_ffff | length << 56);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_that_of_the_paper() {
+    fn the_hash_matches_the_example_of_the_paper() {
         // Appendix A: the message is the bytes 0 to 14.
         let mut hash = SipHash::new(KEY);
         hash.add(0x0706_0504_0302_0100);
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(isn(3_999), isn(0));
         assert_eq!(isn(4_000), isn(0).wrapping_add(1));
         assert_eq!(isn(1_000_000_000), isn(0).wrapping_add(250_000));
-        // All 2^32 are through after less than five hours.
+        // The clock wraps after less than five hours.
         assert_eq!(isn(4_000 << 32), isn(0));
     }
 
@@ -149,7 +149,7 @@ mod tests {
         ];
         for (number, side) in sides.iter().enumerate() {
             for other in &sides[..number] {
-                // Not as an offset of the other one, either, that anybody could guess.
+                // Nor may it be the other one plus an offset that could be guessed.
                 let apart = side.isn.wrapping_sub(other.isn) as i32;
                 assert!(apart.unsigned_abs() > 1 << 16, "{side:?} {other:?}");
             }

@@ -10,7 +10,7 @@ const ADDRESSES: Addresses =
     Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 1, 2) };
 const PORTS: Ports = Ports { from: 49_152, to: 80 };
 
-/// A connection whose both ends are about to wrap.
+/// A connection both of whose initial sequence numbers are about to wrap.
 const NUMBERING: Numbering = Numbering {
     from: Side { isn: 0xffff_fff0, shift: 7 },
     to: Side { isn: 0xffff_ffff, shift: 2 },
@@ -88,7 +88,7 @@ fn sack_blocks_across_the_wrap_byte_by_byte() {
 }
 
 #[test]
-fn rxt_and_its_echo_are_reserved_bits_beside_the_header_length() {
+fn rxt_and_its_echo_are_reserved_header_bits() {
     for (flag, byte, letters) in [(Flags::RXT, 0x52, "AX"), (Flags::RXT_ECHO, 0x54, "AY")] {
         let mut segment = ack(Seq::FIRST + 1);
         segment.flags |= flag;
@@ -125,7 +125,7 @@ fn t_b_7_windows_are_shifted_except_in_a_syn() {
 }
 
 #[test]
-fn a_window_is_never_written_larger_than_it_is() {
+fn a_window_is_never_rounded_up() {
     for (flags, window, read) in [
         (Flags::ACK, 127, 0),
         (Flags::ACK, 65_535 << 7, 65_535 << 7),
@@ -205,8 +205,8 @@ fn t_b_29_a_wrong_option_length_ends_the_list() {
         [0, 1, 1, 1],   // the end
     ] {
         let segment = with_options(&[&mss[..], &wrong, &timestamps].concat());
-        assert_eq!(segment.syn.mss, Some(256), "{wrong:?}: what came before stands");
-        assert_eq!(segment.timestamps, None, "{wrong:?}: what comes behind does not");
+        assert_eq!(segment.syn.mss, Some(256), "{wrong:?}: an option before it");
+        assert_eq!(segment.timestamps, None, "{wrong:?}: an option after it");
         assert_eq!(segment.sack.len(), 0, "{wrong:?}");
     }
     let unknown = [77, 4, 0, 0];
@@ -238,7 +238,7 @@ fn t_b_30_a_sack_block_without_a_byte_is_ignored() {
 }
 
 #[test]
-fn what_the_flags_give_no_meaning_to_is_left_out() {
+fn fields_without_meaning_are_left_out() {
     let mut segment = WireSegment::narrow(&ack(Seq::FIRST + 100), &NUMBERING, PORTS);
     segment.syn = SynOptions { mss: Some(9), window_scale: Some(9), sack_permitted: true };
     segment.sack.push(SackBlock { start: 200, end: 300 });
@@ -269,7 +269,7 @@ fn a_reset_from_closed_has_no_connection_and_needs_none() {
 }
 
 #[test]
-fn bytes_that_are_no_segment_are_told_why() {
+fn bytes_that_are_no_segment_yield_the_reason() {
     let header = emit(&ack(Seq::FIRST + 1));
     assert_eq!(WireSegment::parse(&header[..19], 20), Err(WireError::Short { found: 19 }));
     for (words, length) in [(4, 40), (0, 40), (6, 20)] {
@@ -284,7 +284,7 @@ fn bytes_that_are_no_segment_are_told_why() {
 }
 
 #[test]
-fn a_header_cut_by_the_capture_gives_the_options_that_are_left() {
+fn a_truncated_header_yields_its_whole_options() {
     let mut segment = syn(SynOptions { mss: Some(1460), ..SynOptions::default() });
     segment.set_timestamps(Timestamps { value: 1, echo: 0 });
     let header = emit(&segment);
@@ -296,7 +296,7 @@ fn a_header_cut_by_the_capture_gives_the_options_that_are_left() {
 }
 
 #[test]
-fn options_that_would_not_fit_lose_sack_blocks() {
+fn sack_blocks_that_do_not_fit_are_left_out() {
     let block = SackBlock { start: 1, end: 2 };
     let crowded = WireSegment {
         syn: SynOptions { mss: Some(1), window_scale: Some(1), sack_permitted: true },
@@ -318,7 +318,7 @@ fn the_checksum_covers_addresses_header_and_payload() {
         let mut bytes = wire.emit(addresses, Payload::Bytes(b"odd")).to_vec();
         bytes.extend(b"odd");
         assert!(checksum_holds(&bytes, addresses));
-        assert!(checksum_holds(&bytes, addresses.reversed()), "the sum knows no order");
+        assert!(checksum_holds(&bytes, addresses.reversed()), "the sum is commutative");
         for at in 0..bytes.len() {
             bytes[at] ^= 0x10;
             assert!(!checksum_holds(&bytes, addresses), "byte {at}");

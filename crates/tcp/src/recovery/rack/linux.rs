@@ -134,12 +134,12 @@ impl LinuxRack {
     /// Where a retransmission of a timeout is lost again, fast recovery begins
     /// (`FLAG_LOST_RETRANS`).
     pub(super) fn detect_loss(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
-        let overtaken = self.rack.detect_loss(recovery, cx);
-        let lost_again = overtaken.is_some_and(|overtaken| overtaken.lost_again);
+        let losses = self.rack.detect_loss(recovery, cx);
+        let lost_again = losses.is_some_and(|losses| losses.lost_again);
         if lost_again && core::mem::take(&mut self.rack.timed_out) {
             return self.rack.enter(cx.flight, true);
         }
-        self.rack.enter_recovery(overtaken, recovery, cx)
+        self.rack.enter_recovery(losses, recovery, cx)
     }
 
     /// `tcp_undo_cwnd_reduction`.

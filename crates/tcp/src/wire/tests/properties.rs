@@ -1,4 +1,4 @@
-//! What holds for every segment and for all bytes.
+//! Properties of every segment and of any bytes.
 
 use alloc::vec;
 
@@ -33,8 +33,8 @@ fn syn_options() -> impl Strategy<Value = SynOptions> {
 }
 
 prop_compose! {
-    /// A segment that a connection with this numbering may send; its window has no bits that the
-    /// shift would cut off.
+    /// A segment that a connection with this numbering may send; its window is a multiple of the unit
+    /// of its shift.
     fn sent(numbering: Numbering)(
         (seq, ack, len, bits) in (seq(), seq(), 0..65_000_u32, any::<u16>()),
         window in any::<u16>(),
@@ -64,7 +64,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_emitted_parses_to_the_same_segment(
+    fn an_emitted_segment_parses_to_itself(
         (numbering, segment) in numbering().prop_flat_map(|n| (Just(n), sent(n))),
         (off_seq, off_ack) in (-1_000_000_000_i64..1_000_000_000, -1_000_000_000_i64..1_000_000_000),
     ) {
@@ -86,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(
+    fn no_bytes_cause_a_panic(
         bytes in vec_of(any::<u8>(), 0..80),
         length in 0..70_000_usize,
         numbering in numbering(),
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn no_list_of_options_makes_it_panic(options in vec_of(0..=12_u8, 0..=40)) {
+    fn no_options_cause_a_panic(options in vec_of(0..=12_u8, 0..=40)) {
         let mut bytes = vec![0; 20];
         bytes.extend(&options);
         bytes[12] = (bytes.len().div_ceil(4) as u8) << 4;

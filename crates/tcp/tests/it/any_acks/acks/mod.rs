@@ -235,22 +235,22 @@ impl Fed {
         prop_assert!(sender.rto() <= self.config.rto.max);
 
         let by_time = self.config.recovery.algorithm == Algorithm::Rack;
-        let (mut next, mut sacked, mut lost, mut repaired) = (self.una, 0, 0, 0);
+        let (mut next, mut sacked, mut lost, mut retrans_out) = (self.una, 0, 0, 0);
         while let Some(segment) = flight.segment_at(next) {
             prop_assert_eq!(segment.seq, next);
             let bytes = |counts: bool| if counts { u64::from(segment.len) } else { 0 };
             sacked += bytes(segment.is_sacked());
             lost += bytes(segment.is_lost());
-            repaired += bytes(segment.is_repaired());
-            prop_assert!(!segment.is_sacked() || !(segment.is_lost() || segment.is_repaired()));
+            retrans_out += bytes(segment.is_retrans_out());
+            prop_assert!(!segment.is_sacked() || !(segment.is_lost() || segment.is_retrans_out()));
             // By time a retransmission counts as long as it is not lost in turn.
-            prop_assert!(!by_time || !segment.is_repaired() || segment.is_lost());
+            prop_assert!(!by_time || !segment.is_retrans_out() || segment.is_lost());
             next = segment.end();
         }
         prop_assert_eq!(next, self.max);
         prop_assert_eq!(
-            (sacked, lost, repaired),
-            (flight.sacked(), flight.lost(), flight.repaired())
+            (sacked, lost, retrans_out),
+            (flight.sacked(), flight.lost(), flight.retrans_out())
         );
         Ok(())
     }
