@@ -57,7 +57,7 @@ class ScenarioError(Error):
     """The scenario cannot be read, or cannot be run: says file, line, key and what is wrong."""
 
 class SenderError(Error):
-    """A sender's name is no sum of known policies: says which term is wrong, and what is known."""
+    """A sender's name is no valid sender specification: says which term is wrong, and what is known."""
 
 class PrototypeError(Error):
     """What is written in Python is no prototype, or raised: what it raised is the cause."""
@@ -492,13 +492,13 @@ class Prototype(Protocol):
         """Which it has of on_retransmission, on_probe and at_end, or on_genuine."""
 
 @type_check_only
-class Quirk(TypedDict):
-    """One way in which a system is its own."""
+class Behaviour(TypedDict):
+    """A documented behaviour of a system."""
 
     about: str
     """What it does."""
     source: str
-    """Who says so; "assumed" where nobody does."""
+    """The source, or "assumed"."""
 
 @type_check_only
 class Policy(TypedDict):
@@ -512,7 +512,7 @@ class Policy(TypedDict):
     """What it is, in one line."""
     source: str
     """A paper or an RFC with its section, or whose source code has it."""
-    quirks: list[Quirk]
+    behaviours: list[Behaviour]
     """Of a profile, how its sender differs from what a scenario sets; else empty."""
 
 @type_check_only
@@ -525,7 +525,7 @@ class Receiver(TypedDict):
     """What it is, in one line."""
     source: str
     """Who tells of it."""
-    quirks: list[Quirk]
+    behaviours: list[Behaviour]
     """How its receiver differs from what a scenario sets."""
 
 @type_check_only
@@ -562,7 +562,7 @@ def check(
     Args:
         path: the scenario, a TOML file.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
-        senders: sums of policies.
+        senders: sender specifications.
         prototypes: what senders and links may name, too.
         confined: must all files that the scenario names lie within its folder?
 
@@ -594,7 +594,7 @@ def simulate(
     Args:
         path: the scenario, a TOML file.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
-        senders: sums of policies, such as "sack+frto"; none for the scenario's own.
+        senders: sender specifications, such as "sack+frto"; none for the scenario's own.
         seeds: from 0 to 2**64 - 1.
         trace: record every packet and every disturbance.
         windows: record every change of the senders' windows.
@@ -945,5 +945,5 @@ def gateway(
     Raises:
         GatewayError: something is missing, or a setting is impossible.
         ScenarioError: the scenario cannot be read.
-        SenderError: the sender's name is no sum of known policies.
+        SenderError: The sender is no valid sender specification.
     """

@@ -155,7 +155,7 @@ def test_the_senders_are_explained_a_line_each(rtolab: Any) -> None:
     for policy in policies:
         words = (policy["name"], *policy["about"].split(), *policy["source"].split())
         assert list(words) in lines, policy["name"]
-    # Grouped by question, and the groups in the order in which a sum is thought of.
+    # Grouped by question, and the groups in the usual order of a specification.
     first = {policy["question"]: policy["name"] for policy in reversed(policies)}
     names = [line[0] for line in lines if line]
     order = [names.index(first[question]) for question in listing.QUESTIONS]
@@ -179,11 +179,11 @@ def test_a_narrow_terminal_gets_a_line_a_policy() -> None:
 
 def test_a_profile_is_listed_with_its_quirks_and_their_sources(rtolab: Any) -> None:
     listed = json.loads(rtolab("list", "senders", "--json").out)["policies"]
-    parts = {"name", "question", "about", "source", "quirks"}
+    parts = {"name", "question", "about", "source", "behaviours"}
     assert all(set(policy) == parts for policy in listed)
     profiles = {policy["name"]: policy for policy in listed if policy["question"] == "profile"}
-    quirks = profiles["windows-98"]["quirks"]
-    assert quirks[1] == {
+    behaviours = profiles["windows-98"]["behaviours"]
+    assert behaviours[1] == {
         "about": "a fast retransmit on the second duplicate",
         "source": "Gurtov 2001, section 5.3",
     }
@@ -210,7 +210,7 @@ APART = [
 ]
 
 
-def test_sums_are_as_the_list_explains_them() -> None:
+def test_specifications_are_as_the_list_explains_them() -> None:
     scenario = Path(__file__).parents[2] / "scenarios" / "frto2002-delays.toml"
     _rtolab.check(scenario, senders=TOGETHER)
     for wrong in APART:

@@ -184,9 +184,9 @@ def test_every_policy_makes_a_sender(scenario: Path) -> None:
     assert "frto" in others
     responses = [name for name, question in questions.items() if question == "response"]
     heads = {name: "sack+eifel" if name in responses else "sack" for name in others}
-    sums = [*first, *(f"{head}+{name}" for name, head in heads.items())]
+    specifications = [*first, *(f"{head}+{name}" for name, head in heads.items())]
     known = [("tcp.dualrtt.path_rate", "50 kbit/s"), ("tcp.dualrtt.path_delay", "1.4 s")]
-    _rtolab.check(scenario, senders=sums, set=known)
+    _rtolab.check(scenario, senders=specifications, set=known)
 
 
 def test_every_name_has_a_description_and_a_source() -> None:
@@ -195,9 +195,9 @@ def test_every_name_has_a_description_and_a_source() -> None:
         assert one["about"]
         assert one["source"]
     for policy in rtolab.policies():
-        assert bool(policy["quirks"]) == (policy["question"] == "profile")
+        assert bool(policy["behaviours"]) == (policy["question"] == "profile")
     for one in (*rtolab.policies(), *_rtolab.receivers()):
-        assert all(quirk["about"] and quirk["source"] for quirk in one["quirks"])
+        assert all(behaviour["about"] and behaviour["source"] for behaviour in one["behaviours"])
 
 
 def test_every_receiver_may_be_set(scenario: Path) -> None:

@@ -125,9 +125,9 @@ def _senders() -> Iterator[str]:
         rows = [(_code(p["name"]), p["about"], p["source"]) for p in of_it]
         yield from _table(("name", "what it is", "source"), rows)
     yield "\n## What the profiles set"
-    for policy in (policy for policy in policies if policy["quirks"]):
+    for policy in (policy for policy in policies if policy["behaviours"]):
         yield f"\n### `{policy['name']}`"
-        yield from _quirks(policy["quirks"])
+        yield from _behaviours(policy["behaviours"])
 
 
 def _receivers() -> Iterator[str]:
@@ -139,8 +139,8 @@ def _receivers() -> Iterator[str]:
         yield from _quirks(receiver["quirks"])
 
 
-def _quirks(quirks: Sequence[Any]) -> Iterator[str]:
-    yield from _table(("what it does", "source"), [(q["about"], q["source"]) for q in quirks])
+def _behaviours(behaviours: Sequence[Any]) -> Iterator[str]:
+    yield from _table(("what it does", "source"), [(q["about"], q["source"]) for q in behaviours])
 
 
 def _detectors() -> Iterator[str]:

@@ -4,7 +4,7 @@
 //! Each takes any bytes, ignores those that encode no input, and panics where a property fails.
 #![forbid(unsafe_code)]
 
-use rtolab_tcp::{Config, sum};
+use rtolab_tcp::{Config, specification};
 
 mod channel;
 mod files;
@@ -22,7 +22,7 @@ pub use segments::segments;
 
 /// The sender that as many of the first `terms` specify as fit together, over `base`.
 fn sender(terms: [u8; 3], base: &Config) -> Option<Config> {
-    let known: Vec<_> = sum::terms().collect();
+    let known: Vec<_> = specification::terms().collect();
     let named: Vec<_> = terms.iter().map(|term| known[usize::from(*term) % known.len()]).collect();
-    (1..=3).rev().find_map(|count| sum::sender(&named[..count].join("+"), base).ok())
+    (1..=3).rev().find_map(|count| specification::sender(&named[..count].join("+"), base).ok())
 }

@@ -5,7 +5,7 @@ mod world;
 use proptest::prelude::*;
 use rtolab_net::Agent;
 use rtolab_scenario::AgentKind;
-use rtolab_tcp::{Config, Event, sum};
+use rtolab_tcp::{Config, Event, specification};
 use rtolab_time::Duration;
 use world::World;
 
@@ -37,8 +37,9 @@ fn agent() -> impl Strategy<Value = AgentKind> {
 }
 
 fn sender() -> impl Strategy<Value = Config> {
-    let sums = vec!["newreno", "newreno+eifel", "newreno+frto", "sack", "sack+frto", "sack+eifel"];
-    prop::sample::select(sums).prop_map(|name| sum::sender(name, &Config::default()).unwrap())
+    let specs = vec!["newreno", "newreno+eifel", "newreno+frto", "sack", "sack+frto", "sack+eifel"];
+    prop::sample::select(specs)
+        .prop_map(|name| specification::sender(name, &Config::default()).unwrap())
 }
 
 proptest! {

@@ -4,7 +4,7 @@ mod world;
 
 use rtolab_net::{Agent, Packet};
 use rtolab_scenario::AgentKind;
-use rtolab_tcp::{Config, Event, sum};
+use rtolab_tcp::{Config, Event, specification};
 use rtolab_time::{Duration, Instant};
 use world::{Path, Place, World};
 
@@ -43,7 +43,7 @@ fn counts(config: &Config, agent: Option<AgentKind>, path: Path<'_>) -> (usize, 
 
 #[test]
 fn the_filter_prevents_the_spurious_fast_retransmit_after_a_spurious_timeout() {
-    let config = sum::sender("newreno:no-bugfix", &Config::default()).unwrap();
+    let config = specification::sender("newreno:no-bugfix", &Config::default()).unwrap();
     let hiccup = |_: &Packet, at: Instant| {
         let (from, to) = (Instant::from_secs_f64(2.0), Instant::from_secs_f64(8.0));
         Some(if at >= from { at.max(to) } else { at })
@@ -58,7 +58,7 @@ fn the_filter_prevents_the_spurious_fast_retransmit_after_a_spurious_timeout() {
 
 #[test]
 fn snoop_hides_losses_of_the_wireless_link() {
-    let config = sum::sender("newreno", &Config::default()).unwrap();
+    let config = specification::sender("newreno", &Config::default()).unwrap();
     let every_40th = || {
         let mut sent = 0;
         move |packet: &Packet, at: Instant| {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rtolab_tcp::Config;
 use rtolab_tcp::profile::{Profile, Sysctl};
-use rtolab_tcp::sum::{self, SumError};
+use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::Duration;
 use thiserror::Error;
 
@@ -72,7 +72,7 @@ pub enum SettingsError {
     },
     /// Not a sender.
     #[error(transparent)]
-    Sender(#[from] SumError),
+    Sender(#[from] SpecificationError),
 }
 
 impl Default for HostSettings {
@@ -158,8 +158,8 @@ impl HostSettings {
 
 /// Both halves of the host that `name` sends as, whose kernel is set so: where it begins with a
 /// system, it receives as that does, too.
-fn host(name: &str, kernel: &Sysctl) -> Result<Config, SumError> {
-    let mut config = sum::sender_on(name, &Config::default(), kernel)?;
+fn host(name: &str, kernel: &Sysctl) -> Result<Config, SpecificationError> {
+    let mut config = specification::sender_on(name, &Config::default(), kernel)?;
     let system = name.split('+').next().and_then(Profile::find);
     if let Some(system) = system {
         system.apply_to_receiver(&mut config);

@@ -9,7 +9,7 @@ use crate::panic::caught;
 
 create_exception!(rtolab, Error, PyException, "The base of every error that rtolab raises.");
 create_exception!(rtolab, ScenarioError, Error, "The scenario cannot be read, or cannot be run.");
-create_exception!(rtolab, SenderError, Error, "A sender's name is no sum of known policies.");
+create_exception!(rtolab, SenderError, Error, "A sender's name is no valid sender specification.");
 create_exception!(
     rtolab,
     PrototypeError,

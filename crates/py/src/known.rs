@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use rtolab_tcp::profile::{self, PROFILES};
+use rtolab_tcp::specification;
 use rtolab_tcp::spurious::DETECTORS;
-use rtolab_tcp::sum;
 
 /// A term of a sender's name.
 #[derive(IntoPyObject)]
@@ -12,7 +12,7 @@ pub(crate) struct Policy {
     question: &'static str,
     about: &'static str,
     source: &'static str,
-    quirks: Vec<Quirk>,
+    behaviours: Vec<Behaviour>,
 }
 
 /// A receiver as a system shipped it.
@@ -21,12 +21,12 @@ pub(crate) struct Receiver {
     name: &'static str,
     about: &'static str,
     source: &'static str,
-    quirks: Vec<Quirk>,
+    behaviours: Vec<Behaviour>,
 }
 
-/// One way in which a system is its own.
+/// A documented behaviour of a system.
 #[derive(IntoPyObject)]
-pub(crate) struct Quirk {
+pub(crate) struct Behaviour {
     about: &'static str,
     source: &'static str,
 }
@@ -42,19 +42,19 @@ pub(crate) struct Detector {
 /// What a sender may be composed of: policies, and behind them profiles.
 #[pyfunction]
 pub(crate) fn policies() -> Vec<Policy> {
-    let policies = sum::policies().map(|policy| Policy {
+    let policies = specification::policies().map(|policy| Policy {
         name: policy.name,
         question: policy.question.name(),
         about: policy.about,
         source: policy.source,
-        quirks: Vec::new(),
+        behaviours: Vec::new(),
     });
     let profiles = PROFILES.iter().map(|profile| Policy {
         name: profile.name,
         question: "profile",
         about: profile.about,
         source: profile.source,
-        quirks: quirks(profile.quirks),
+        behaviours: behaviours(profile.sends),
     });
     policies.chain(profiles).collect()
 }
@@ -66,7 +66,7 @@ pub(crate) fn receivers() -> Vec<Receiver> {
         name: profile.name,
         about: profile.about,
         source: profile.source,
-        quirks: quirks(profile.receives),
+        behaviours: behaviours(profile.receives),
     });
     receivers.collect()
 }
@@ -78,6 +78,6 @@ pub(crate) fn detectors() -> Vec<Detector> {
     detectors.map(|d| Detector { name: d.name, about: d.about, source: d.source }).collect()
 }
 
-fn quirks(quirks: &[profile::Quirk]) -> Vec<Quirk> {
-    quirks.iter().map(|quirk| Quirk { about: quirk.about, source: quirk.source }).collect()
+fn behaviours(of: &[profile::Behaviour]) -> Vec<Behaviour> {
+    of.iter().map(|one| Behaviour { about: one.about, source: one.source }).collect()
 }

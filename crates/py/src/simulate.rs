@@ -9,7 +9,7 @@ use rtolab_record::Recording;
 use rtolab_scenario::{Prototypes, Reach, Scenario};
 use rtolab_sim::{Lab, Observe, Ran, Sim};
 use rtolab_tcp::profile::Sysctl;
-use rtolab_tcp::{Config, sum};
+use rtolab_tcp::{Config, specification};
 
 use crate::batch::{GoesOn, batch, one_by_one};
 use crate::effort::Effort;
@@ -137,7 +137,7 @@ pub(crate) fn loaded(
 pub(crate) fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> PyResult<Lab> {
     let base = scenario.flows.first().map_or_else(Config::default, |flow| flow.tcp.clone());
     for name in sender.into_iter().chain(asked.what_if.iter().map(String::as_str)) {
-        sum::sender_with(name, &base, &Sysctl::default(), &asked.prototypes.policies)
+        specification::sender_with(name, &base, &Sysctl::default(), &asked.prototypes.policies)
             .map_err(|error| raise::<SenderError>(&error))?;
     }
     let Asked { judges, what_if, prototypes } = asked;

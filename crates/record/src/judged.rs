@@ -136,7 +136,7 @@ pub struct WhatIfRow {
     pub seq: i64,
     /// What the timeout was.
     pub truth: Option<Truth>,
-    /// Who went on, as a sum of policies.
+    /// The sender that continued, as a sender specification.
     pub sender: Arc<str>,
     /// What came of it.
     pub comparison: Comparison,

@@ -60,7 +60,7 @@ pub struct Recording {
 pub struct ConnectionRow {
     /// The flow's name, with `/1`, `/2` and so on for the legs of one that is split.
     pub flow: Arc<str>,
-    /// The sender of this flow, as a sum of policies; `udp` for datagrams.
+    /// The sender specification of this flow; `udp` for datagrams.
     pub flow_sender: Arc<str>,
     /// The connection set that it belongs to.
     pub set: Option<Arc<str>>,

@@ -3,7 +3,7 @@
 use rtolab_link::Staged;
 use rtolab_settings::Choice;
 use rtolab_tcp::config::Response;
-use rtolab_tcp::{response, sum};
+use rtolab_tcp::{response, specification};
 
 use crate::read::one_word_of;
 
@@ -11,7 +11,7 @@ use crate::read::one_word_of;
 #[derive(Clone, Debug, Default)]
 pub struct Prototypes {
     /// What senders and judges may name, and of it the responses `tcp.response`, too.
-    pub policies: sum::Prototypes,
+    pub policies: specification::CustomPolicies,
     /// What links may name.
     pub stages: Vec<Staged>,
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use rtolab_link::{ChannelConfig, Direction, Distribution};
 use rtolab_tcp as tcp;
 use rtolab_tcp::profile::Sysctl;
-use rtolab_tcp::sum::{self, SumError};
+use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::document::Document;
@@ -72,13 +72,13 @@ pub struct Flow {
     /// A link of its own between its sender and the first node of its path; forward leads away
     /// from the sender.
     pub access: Option<ChannelConfig>,
-    /// The sum of policies that its sender is unless another is asked for, such as `sack+frto`.
+    /// Its sender, unless another is requested: a sender specification such as `sack+frto`.
     pub sender: String,
     /// Is `sender` the flow's own, whatever is asked for?
     pub own_sender: bool,
     /// How the sending host's kernel is set, for a sender that is Linux.
     pub kernel: Sysctl,
-    /// How the sending host behaves, before the sum of policies is applied.
+    /// How the sending host behaves, before the sender specification is applied.
     pub tcp: tcp::Config,
     /// How the receiving host behaves.
     pub receiver: tcp::Config,
@@ -174,23 +174,23 @@ pub enum AgentKind {
 }
 
 impl Flow {
-    /// The sum of policies that the sender is when `sum` is asked for.
-    pub fn sender_name<'a>(&'a self, sum: Option<&'a str>) -> &'a str {
-        sum.filter(|_| !self.own_sender).unwrap_or(&self.sender)
+    /// The sender specification of the flow when `spec` is requested.
+    pub fn sender_name<'a>(&'a self, spec: Option<&'a str>) -> &'a str {
+        spec.filter(|_| !self.own_sender).unwrap_or(&self.sender)
     }
 
-    /// How the sender behaves when `sum` is asked for; fails if that is no sum of policies.
-    pub fn sender_config(&self, sum: Option<&str>) -> Result<tcp::Config, SumError> {
-        self.sender_with(sum, &sum::Prototypes::default())
+    /// The configuration of the sender when `spec` is requested; fails if that is invalid.
+    pub fn sender_config(&self, spec: Option<&str>) -> Result<tcp::Config, SpecificationError> {
+        self.sender_with(spec, &specification::CustomPolicies::default())
     }
 
-    /// The same where a sum may name these, too.
+    /// As [`Self::sender_config`], where `spec` may name user-defined policies.
     pub fn sender_with(
         &self,
-        sum: Option<&str>,
-        prototypes: &sum::Prototypes,
-    ) -> Result<tcp::Config, SumError> {
-        sum::sender_with(self.sender_name(sum), &self.tcp, &self.kernel, prototypes)
+        spec: Option<&str>,
+        prototypes: &specification::CustomPolicies,
+    ) -> Result<tcp::Config, SpecificationError> {
+        specification::sender_with(self.sender_name(spec), &self.tcp, &self.kernel, prototypes)
     }
 }
 

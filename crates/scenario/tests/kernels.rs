@@ -30,8 +30,8 @@ fn flow(set: &[(&str, &str)]) -> Flow {
     Scenario::parse(SCENARIO, "two.toml", &set).unwrap().flows.remove(0)
 }
 
-fn sender(flow: &Flow, sum: &str) -> Config {
-    flow.sender_config(Some(sum)).unwrap()
+fn sender(flow: &Flow, spec: &str) -> Config {
+    flow.sender_config(Some(spec)).unwrap()
 }
 
 #[test]

@@ -35,8 +35,8 @@ fn a_scenario_names_them_at_their_keys() {
     assert_eq!(channel.forward.stage, None);
     let flow = &scenario.flows[0];
     let all = own::prototypes().policies;
-    let response = |sum: Option<&str>| {
-        let config = flow.sender_with(sum, &all).unwrap();
+    let response = |spec: Option<&str>| {
+        let config = flow.sender_with(spec, &all).unwrap();
         (config.responder.map(|own| own.name), config.response)
     };
     assert_eq!(response(None), (Some("mine"), None));
@@ -47,7 +47,7 @@ fn a_scenario_names_them_at_their_keys() {
 fn a_sender_that_names_a_response_has_that_one() {
     let text = SCENARIO.replace("sender = \"sack+keen\"\n", "");
     let scenario = read(&text, &own::prototypes()).unwrap();
-    let own = |sum| scenario.flows[0].sender_config(Some(sum)).unwrap().responder.is_some();
+    let own = |spec| scenario.flows[0].sender_config(Some(spec)).unwrap().responder.is_some();
     assert!(own("sack+eifel") && own("sack") && own("linux-2.4"));
     assert!(!own("sack+eifel:half") && !own("sack+eifel+none") && !own("linux"));
 }

@@ -1,16 +1,16 @@
 //! What can be wrong with a scenario.
 
 use rtolab_tcp::sender::AdoptError;
+use rtolab_tcp::specification::SpecificationError;
 use rtolab_tcp::spurious::DetectorError;
-use rtolab_tcp::sum::SumError;
 use thiserror::Error;
 
 /// Why a scenario cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
-    /// The sender is no sum of policies.
+    /// The sender specification is invalid.
     #[error(transparent)]
-    Sender(#[from] SumError),
+    Sender(#[from] SpecificationError),
     /// There is no such judge.
     #[error(transparent)]
     Judge(#[from] DetectorError),

@@ -19,7 +19,7 @@ use crate::truth::{Before, Reach, Stimulus};
 /// Another sender that goes on from each timeout.
 #[derive(Clone, Debug)]
 pub struct Alternative {
-    /// Its name, a sum of policies.
+    /// Its name: a sender specification.
     pub name: Arc<str>,
     /// How the ends of every leg behave with it.
     pub configs: Vec<[Arc<Config>; 2]>,

@@ -10,8 +10,8 @@ use rtolab_record::{
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sender::Negotiated;
+use rtolab_tcp::specification::CustomPolicies;
 use rtolab_tcp::spurious::{Detector, DetectorError, DetectorId};
-use rtolab_tcp::sum::Prototypes;
 use rtolab_time::{Duration, Instant};
 
 use crate::attend::Attended;

@@ -8,7 +8,7 @@ use rtolab_net::{Attachment, Hop, Network, RoutingTable, Step};
 use rtolab_record::Place;
 use rtolab_scenario::{AgentKind, Flow, Scenario, Workload};
 use rtolab_tcp::Config;
-use rtolab_tcp::sum::Prototypes;
+use rtolab_tcp::specification::CustomPolicies;
 use rtolab_time::Instant;
 
 use crate::error::Error;

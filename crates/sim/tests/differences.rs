@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 
 use common::worlds::{Sent, WORLDS, run};
 use rtolab_tcp::profile::PROFILES;
-use rtolab_tcp::sum::{Policy, Question, policies};
+use rtolab_tcp::specification::{Policy, Question, policies};
 
 /// What senders did in all worlds; each runs once.
 #[derive(Default)]
 struct Deeds(BTreeMap<String, Vec<Option<Sent>>>);
 
 impl Deeds {
-    fn of(&mut self, sum: &str) -> &[Option<Sent>] {
-        self.0.entry(sum.to_string()).or_insert_with(|| {
-            let sent = |world| run(world, &[], sum).map(|[sent, _]| sent);
+    fn of(&mut self, spec: &str) -> &[Option<Sent>] {
+        self.0.entry(spec.to_string()).or_insert_with(|| {
+            let sent = |world| run(world, &[], spec).map(|[sent, _]| sent);
             WORLDS.iter().map(sent).collect()
         })
     }
@@ -29,8 +29,8 @@ impl Deeds {
     }
 }
 
-/// The sums of which `policy` is a part, with `{}` in its place.
-fn sums(policy: &Policy) -> &'static [&'static str] {
+/// The specifications of which `policy` is a part, with `{}` in its place.
+fn specs(policy: &Policy) -> &'static [&'static str] {
     match policy.question {
         Question::Recovery => &["{}"],
         Question::Timeout | Question::Spurious | Question::Timer | Question::Congestion => {
@@ -43,14 +43,14 @@ fn sums(policy: &Policy) -> &'static [&'static str] {
     }
 }
 
-/// Does `policy` differ from `other`, or from its absence, in some sum?
+/// Does `policy` differ from `other`, or from its absence, in some specification?
 fn policies_differ(deeds: &mut Deeds, policy: &Policy, other: Option<&str>) -> bool {
-    sums(policy).iter().any(|sum| {
+    specs(policy).iter().any(|spec| {
         let without = match other {
-            Some(other) => sum.replace("{}", other),
-            None => sum.replace("+{}", ""),
+            Some(other) => spec.replace("{}", other),
+            None => spec.replace("+{}", ""),
         };
-        deeds.differ(&sum.replace("{}", policy.name), &without)
+        deeds.differ(&spec.replace("{}", policy.name), &without)
     })
 }
 

@@ -31,7 +31,7 @@ use std::fs;
 
 use rtolab_scenario::Scenario;
 use rtolab_tcp::config::InitialWindow;
-use rtolab_tcp::sum;
+use rtolab_tcp::specification;
 
 use history::{Act, BEGINS, History, hiccup, history, near, run};
 
@@ -72,7 +72,7 @@ impl Set {
         let tcp = &mut scenario.flows[0].tcp;
         match self {
             Self::A | Self::C => {
-                *tcp = sum::sender("ns2-2006", tcp).unwrap();
+                *tcp = specification::sender("ns2-2006", tcp).unwrap();
                 tcp.window.initial = InitialWindow::Segments(1);
             }
             Self::B => {}

@@ -10,7 +10,7 @@ use std::process::Command;
 use rtolab_link::Stream;
 use rtolab_scenario::Scenario;
 use rtolab_tcp::config::Bugfix;
-use rtolab_tcp::sum;
+use rtolab_tcp::specification;
 
 use history::{Act, BEGINS, History, history, near, run};
 
@@ -125,7 +125,7 @@ fn engine(drops: &[u32], without: Without) -> History {
     let scenario = Scenario::parse(NETWORK, "network.toml", &set);
     let mut scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
     let tcp = &mut scenario.flows[0].tcp;
-    *tcp = sum::sender("ns2-2006", tcp).unwrap();
+    *tcp = specification::sender("ns2-2006", tcp).unwrap();
     match without {
         Without::Nothing => {}
         Without::Bugfix => tcp.recovery.bugfix = Bugfix::None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rtolab_socket::Socket;
 use rtolab_tcp::wire::{Addresses, Payload, Ports, WireSegment, checksum_holds};
-use rtolab_tcp::{Codepoint, Config, sum};
+use rtolab_tcp::{Codepoint, Config, specification};
 use rtolab_time::Instant;
 
 const TO_SERVER: Addresses =
@@ -37,7 +37,7 @@ fn parse(packet: &[u8], addresses: Addresses) -> Option<(WireSegment, &[u8])> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let config = Arc::new(sum::sender("sack+frto", &Config::default())?);
+    let config = Arc::new(specification::sender("sack+frto", &Config::default())?);
     let file: Vec<u8> = (0..1_000_000_u32).map(|index| (index >> 4) as u8).collect();
     let mut at = Instant::START;
     let mut client = Socket::open(&config, 1_000_000);

@@ -9,7 +9,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use rtolab_tcp::{Answer, Config, Connection, Event, Listener, Segment, sum};
+//! use rtolab_tcp::{Answer, Config, Connection, Event, Listener, Segment, specification};
 //! use rtolab_time::Instant;
 //!
 //! /// The segments that an end sends now. A program would write them to its device.
@@ -17,7 +17,7 @@
 //!     std::iter::from_fn(|| end.poll_transmit(at)).collect()
 //! }
 //!
-//! let config = Arc::new(sum::sender("sack+frto", &Config::default())?);
+//! let config = Arc::new(specification::sender("sack+frto", &Config::default())?);
 //! let mut at = Instant::START;
 //! let mut client = Connection::open(config.clone());
 //! let syn = client.poll_transmit(at).expect("a SYN");
@@ -76,8 +76,8 @@ pub mod rtt;
 mod segment;
 pub mod sender;
 mod seq;
+pub mod specification;
 pub mod spurious;
-pub mod sum;
 mod timer;
 pub mod wire;
 

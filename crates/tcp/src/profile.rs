@@ -1,7 +1,7 @@
-//! Systems as they shipped: named sets of knobs for their senders and for their receivers, each
-//! with its source. What nobody has documented stays as the scenario sets it.
+//! Profiles of systems as shipped: named settings of their senders and receivers, each with its
+//! source. The scenario sets what no source documents.
 //!
-//! A profile is data. Nothing asks for its name once its quirks are set.
+//! A profile is data. No code depends on its name once its settings are applied.
 
 mod linux;
 mod receivers;
@@ -15,29 +15,29 @@ use crate::config::{
 };
 pub use linux::Sysctl;
 
-/// A system: its sender and its receiver, each of which may stand without the other.
+/// The profile of a system: its sender and its receiver, which may be used separately.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
-    /// Its name: as the first term of a sum, and as a receiver's.
+    /// Its name: as the first term of a sender specification, and as a receiver's.
     pub name: &'static str,
     /// What it is, in one sentence.
     pub about: &'static str,
-    /// Who tells of it; what nobody tells of it is assumed, and its quirk says so.
+    /// The source. Undocumented behaviours are assumed, and say so.
     pub source: &'static str,
-    /// What its sender does, over what a scenario sets.
-    pub quirks: &'static [Quirk],
-    /// What its receiver does.
-    pub receives: &'static [Quirk],
-    /// What the settings of its kernel change, where it has such settings.
+    /// The behaviours of its sender, which override the scenario.
+    pub sends: &'static [Behaviour],
+    /// The behaviours of its receiver.
+    pub receives: &'static [Behaviour],
+    /// Applies the settings of its kernel, if it has any.
     pub kernel: Option<fn(&Sysctl, &mut Config)>,
 }
 
-/// One way in which a system is its own.
+/// A documented behaviour of a system: parameters with their source.
 #[derive(Clone, Copy, Debug)]
-pub struct Quirk {
+pub struct Behaviour {
     /// What it does.
     pub about: &'static str,
-    /// Who says so; "assumed" where nobody does.
+    /// The source, or "assumed".
     pub source: &'static str,
     set: fn(&mut Config),
 }
@@ -48,14 +48,14 @@ impl Profile {
         PROFILES.iter().find(|profile| profile.name == name)
     }
 
-    /// Sets the knobs of a host that sends as the system does.
+    /// Configures a host to send as the system does.
     pub fn apply(&self, config: &mut Config) {
-        for quirk in self.quirks {
-            (quirk.set)(config);
+        for behaviour in self.sends {
+            (behaviour.set)(config);
         }
     }
 
-    /// Sets the knobs of a host that sends as the system does with these settings of its kernel.
+    /// Configures a host to send as the system does with these kernel settings.
     pub fn apply_with(&self, kernel: &Sysctl, config: &mut Config) {
         self.apply(config);
         if let Some(set) = self.kernel {
@@ -63,10 +63,10 @@ impl Profile {
         }
     }
 
-    /// Sets the knobs of a host that receives as the system does, and no others.
+    /// Configures a host to receive as the system does, and sets nothing else.
     pub fn apply_to_receiver(&self, config: &mut Config) {
-        for quirk in self.receives {
-            (quirk.set)(config);
+        for behaviour in self.receives {
+            (behaviour.set)(config);
         }
     }
 }
@@ -78,213 +78,211 @@ const NS2: &str = "ns-2, TcpAgent";
 const NS2_OLD: &str = "ns-2, \"updating global defaults\" of its test suites: before the change";
 const NS2_NEW: &str = "ns-2.35, tcl/lib/ns-default.tcl";
 
-/// Every profile that a sum may begin with, and that a receiver may have.
+/// Every profile of senders and receivers.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: "linux-2.2",
         about: "Linux 2.2.12 with NewReno, as Gurtov tested it",
         source: GURTOV,
-        quirks: &[
-            quirk("NewReno without SACK", GURTOV, newreno),
-            quirk("a fast retransmit where the ACK equals recover", "Gurtov 2001, figure 8", |c| {
-                c.recovery.bugfix = Bugfix::LessCareful;
+        sends: &[
+            sets("NewReno without SACK", GURTOV, newreno),
+            sets("a fast retransmit where the ACK equals recover", "Gurtov 2001, figure 8", |c| {
+                c.recovery.bugfix = Bugfix::LessCareful
             }),
-            quirk("an initial window of two segments", "assumed: RFC 2581", two_segments),
-            quirk("no limited transmit", "assumed: it precedes RFC 3042", |c| {
-                c.recovery.limited_transmit = false;
+            sets("an initial window of two segments", "assumed: RFC 2581", initial_segments::<2>),
+            sets("no limited transmit", "assumed: it precedes RFC 3042", |c| {
+                c.recovery.limited_transmit = false
             }),
-            quirk("a clock of 10 ms, a floor of 200 ms, a ceiling of 120 s", LINUX, |c| {
+            sets("a clock of 10 ms, a floor of 200 ms, a ceiling of 120 s", LINUX, |c| {
                 linux_clock(c);
-                c.rto.floor = RtoFloor::Total(Duration::from_millis(200));
+                floor::<200>(c);
             }),
-            quirk("ssthresh in whole segments", LINUX, whole_segments),
+            sets("ssthresh in whole segments", LINUX, whole_segments),
         ],
-        receives: receivers::LINUX_2_2_QUIRKS,
+        receives: receivers::LINUX_2_2_RECEIVES,
         kernel: None,
     },
     Profile {
         name: "linux-2.4",
         about: "Linux 2.4.0 without SACK, as Gurtov tested it",
         source: GURTOV,
-        quirks: &[
-            quirk("NewReno without SACK", GURTOV, newreno),
-            quirk("the careful bugfix", "Gurtov 2001, section 5.2 and figure 9", |c| {
-                c.recovery.bugfix = Bugfix::Careful;
+        sends: &[
+            sets("NewReno without SACK", GURTOV, newreno),
+            sets("the careful bugfix", "Gurtov 2001, section 5.2 and figure 9", |c| {
+                c.recovery.bugfix = Bugfix::Careful
             }),
-            quirk("an initial window of two segments", "assumed: RFC 2581", two_segments),
-            quirk("a clock of 10 ms, a ceiling of 120 s", LINUX, linux_clock),
-            quirk("a floor of 200 ms on the variance", LINUX, |c| {
-                c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
+            sets("an initial window of two segments", "assumed: RFC 2581", initial_segments::<2>),
+            sets("a clock of 10 ms, a ceiling of 120 s", LINUX, linux_clock),
+            sets("a floor of 200 ms on the variance", LINUX, |c| {
+                c.rto.floor = RtoFloor::Variance(Duration::from_millis(200))
             }),
-            quirk("rate halving", LINUX, |c| c.recovery.reduction = Reduction::RateHalving),
-            quirk("bursts of three segments at most", LINUX, |c| c.window.max_burst = Some(3)),
-            quirk("limited transmit", LINUX, |c| c.recovery.limited_transmit = true),
-            quirk("ssthresh in whole segments", LINUX, whole_segments),
+            sets("rate halving", LINUX, |c| c.recovery.reduction = Reduction::RateHalving),
+            sets("bursts of three segments at most", LINUX, |c| c.window.max_burst = Some(3)),
+            sets("limited transmit", LINUX, |c| c.recovery.limited_transmit = true),
+            sets("ssthresh in whole segments", LINUX, whole_segments),
         ],
-        receives: receivers::LINUX_2_4_QUIRKS,
+        receives: receivers::LINUX_2_4_RECEIVES,
         kernel: None,
     },
     Profile {
         name: "freebsd-4.1",
         about: "FreeBSD 4.1 on one network with its peer, as Gurtov tested it",
         source: GURTOV,
-        quirks: &[
-            quirk("Reno without bugfix", "Gurtov 2001, section 5.1", reno),
-            quirk("an initial window of 16 KiB", "Gurtov 2001, section 5.3", |c| {
-                c.window.initial = InitialWindow::Bytes(16_384);
+        sends: &[
+            sets("Reno without bugfix", "Gurtov 2001, section 5.1", reno),
+            sets("an initial window of 16 KiB", "Gurtov 2001, section 5.3", |c| {
+                c.window.initial = InitialWindow::Bytes(16_384)
             }),
-            quirk("BSD's windows and timers", NET3, bsd),
-            quirk(
+            sets("BSD's windows and timers", NET3, bsd),
+            sets(
                 "duplicates send more of the window again after a timeout in fast recovery",
                 "Gurtov 2001, section 5.2 and figure 6",
-                |c| {
-                    c.recovery.go_back_n_on_duplicates = true;
-                },
+                |c| c.recovery.go_back_n_on_duplicates = true,
             ),
-            quirk("a clock of 10 ms, RTTVAR with two more bits", "FreeBSD, tcp_xmit_timer", |c| {
+            sets("a clock of 10 ms, RTTVAR with two more bits", "FreeBSD, tcp_xmit_timer", |c| {
                 c.rto.granularity = Duration::from_millis(10);
                 c.rto.arithmetic = Arithmetic::Bsd;
             }),
         ],
-        receives: receivers::FREEBSD_4_1_QUIRKS,
+        receives: receivers::FREEBSD_4_1_RECEIVES,
         kernel: None,
     },
     Profile {
         name: "bsdi-3.0",
         about: "BSDi 3.0, as Gurtov traced it",
         source: "Gurtov 2001, section 3",
-        quirks: &[
-            quirk("Reno without bugfix", "Gurtov 2001, section 3 and figure 1", reno),
-            quirk("an initial window of one segment", NET3, |c| {
-                c.window.initial = InitialWindow::Segments(1);
+        sends: &[
+            sets("Reno without bugfix", "Gurtov 2001, section 3 and figure 1", reno),
+            sets("an initial window of one segment", NET3, initial_segments::<1>),
+            sets("BSD's windows and timers", NET3, bsd),
+            sets("a fast retransmit leaves SND.NXT where it was", NET3, |c| {
+                c.recovery.go_back_n_on_duplicates = true
             }),
-            quirk("BSD's windows and timers", NET3, bsd),
-            quirk("a fast retransmit leaves SND.NXT where it was", NET3, |c| {
-                c.recovery.go_back_n_on_duplicates = true;
-            }),
-            quirk("a heartbeat of 500 ms", NET3, |c| {
+            sets("a heartbeat of 500 ms", NET3, |c| {
                 c.rto.granularity = Duration::from_millis(500);
                 c.rto.arithmetic = Arithmetic::Ns2;
             }),
         ],
-        receives: receivers::BSDI_3_0_QUIRKS,
+        receives: receivers::BSDI_3_0_RECEIVES,
         kernel: None,
     },
     Profile {
         name: "windows-98",
         about: "Windows 98, as Gurtov tested it",
         source: "Gurtov 2001, section 5.3",
-        quirks: &[
-            quirk("retransmits on the first partial ACK, without bugfix", GURTOV, |c| {
+        sends: &[
+            sets("retransmits on the first partial ACK, without bugfix", GURTOV, |c| {
                 newreno(c);
                 c.recovery.bugfix = Bugfix::None;
             }),
-            quirk("a fast retransmit on the second duplicate", "Gurtov 2001, section 5.3", |c| {
-                c.recovery.dupthresh = 2;
+            sets("a fast retransmit on the second duplicate", "Gurtov 2001, section 5.3", |c| {
+                c.recovery.dupthresh = 2
             }),
-            quirk("a timeout that is too short", KB_Q236926, short_timeout),
-            quirk("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
-            quirk(
+            sets("a timeout that is too short", KB_Q236926, short_timeout),
+            sets("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
+            sets(
                 "an initial window of two segments",
                 "assumed: \"small\" (Gurtov 2001)",
-                two_segments,
+                initial_segments::<2>,
             ),
         ],
-        receives: receivers::WINDOWS_98_QUIRKS,
+        receives: receivers::WINDOWS_98_RECEIVES,
         kernel: None,
     },
     Profile {
         name: "windows-nt",
         about: "Windows NT 4.0, as Gurtov traced it",
         source: "Gurtov 2001, section 5.3",
-        quirks: &[
-            quirk("Reno without bugfix", "assumed: nothing is known", reno),
-            quirk("a fast retransmit on the first duplicate", "Gurtov 2001, section 5.3", |c| {
-                c.recovery.dupthresh = 1;
+        sends: &[
+            sets("Reno without bugfix", "assumed: nothing is known", reno),
+            sets("a fast retransmit on the first duplicate", "Gurtov 2001, section 5.3", |c| {
+                c.recovery.dupthresh = 1
             }),
-            quirk("a timeout that is too short", KB_Q236926, short_timeout),
-            quirk("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
-            quirk("an initial window of two segments", "assumed: as Windows 98", two_segments),
+            sets("a timeout that is too short", KB_Q236926, short_timeout),
+            sets("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
+            sets(
+                "an initial window of two segments",
+                "assumed: as Windows 98",
+                initial_segments::<2>,
+            ),
         ],
-        receives: receivers::WINDOWS_NT_QUIRKS,
+        receives: receivers::WINDOWS_NT_RECEIVES,
         kernel: None,
     },
     Profile {
         name: "solaris-2007",
         about: "Solaris, as Psaras and Tsaoussidis took it to be",
         source: PSARAS,
-        quirks: &[
-            quirk("SACK and timestamps", PSARAS, sack_and_timestamps),
-            quirk("a floor of 400 ms, a clock of 10 ms", PSARAS, |c| {
-                c.rto.floor = RtoFloor::Total(Duration::from_millis(400));
+        sends: &[
+            sets("SACK and timestamps", PSARAS, sack_and_timestamps),
+            sets("a floor of 400 ms, a clock of 10 ms", PSARAS, |c| {
+                floor::<400>(c);
                 c.rto.granularity = Duration::from_millis(10);
             }),
         ],
-        receives: receivers::SOLARIS_2007_QUIRKS,
+        receives: receivers::SOLARIS_2007_RECEIVES,
         kernel: None,
     },
     Profile {
         name: "windows-2007",
         about: "Windows, as Psaras and Tsaoussidis took it to be",
         source: PSARAS,
-        quirks: &[
-            quirk("SACK and timestamps", PSARAS, sack_and_timestamps),
-            quirk("a floor of 1 s, a clock of 15 ms", PSARAS, |c| {
-                c.rto.floor = RtoFloor::Total(Duration::from_secs(1));
+        sends: &[
+            sets("SACK and timestamps", PSARAS, sack_and_timestamps),
+            sets("a floor of 1 s, a clock of 15 ms", PSARAS, |c| {
+                floor::<1000>(c);
                 c.rto.granularity = Duration::from_millis(15);
             }),
         ],
-        receives: receivers::WINDOWS_2007_QUIRKS,
+        receives: receivers::WINDOWS_2007_RECEIVES,
         kernel: None,
     },
     Profile {
         name: "ns2-2001",
         about: "Reno of ns-2 with its defaults of 2001",
         source: NS2_OLD,
-        quirks: &[
-            quirk("Reno, windows and timer of TcpAgent", NS2, |c| {
+        sends: &[
+            sets("Reno, windows and timer of TcpAgent", NS2, |c| {
                 reno(c);
                 ns2(c);
             }),
-            quirk("the bugfix, careful", NS2, |c| c.recovery.bugfix = Bugfix::Careful),
-            quirk("an initial window of one segment, no limited transmit", NS2_OLD, |c| {
+            sets("the bugfix, careful", NS2, |c| c.recovery.bugfix = Bugfix::Careful),
+            sets("an initial window of one segment, no limited transmit", NS2_OLD, |c| {
                 c.window.initial = InitialWindow::Segments(1);
                 c.recovery.limited_transmit = false;
             }),
-            quirk("a tick of 100 ms, a first timeout of 6 s", NS2_OLD, |c| {
+            sets("a tick of 100 ms, a first timeout of 6 s", NS2_OLD, |c| {
                 c.rto.granularity = Duration::from_millis(100);
                 c.rto.initial = Duration::from_secs(6);
             }),
-            quirk("no floor, and what is backed off has none", NS2_OLD, |c| {
-                c.rto.floor = RtoFloor::BackedOff(Duration::ZERO);
+            sets("no floor, and what is backed off has none", NS2_OLD, |c| {
+                c.rto.floor = RtoFloor::BackedOff(Duration::ZERO)
             }),
         ],
-        receives: receivers::NS2_2001_QUIRKS,
+        receives: receivers::NS2_2001_RECEIVES,
         kernel: None,
     },
     Profile {
         name: "ns2-2006",
         about: "Reno of ns-2 with its defaults from 2006 on",
         source: NS2_NEW,
-        quirks: &[
-            quirk("Reno, windows and timer of TcpAgent", NS2, |c| {
+        sends: &[
+            sets("Reno, windows and timer of TcpAgent", NS2, |c| {
                 reno(c);
                 ns2(c);
             }),
-            quirk("the bugfix, careful", NS2, |c| c.recovery.bugfix = Bugfix::Careful),
-            quirk("an initial window of two segments, limited transmit", NS2_NEW, |c| {
-                two_segments(c);
+            sets("the bugfix, careful", NS2, |c| c.recovery.bugfix = Bugfix::Careful),
+            sets("an initial window of two segments, limited transmit", NS2_NEW, |c| {
+                initial_segments::<2>(c);
                 c.recovery.limited_transmit = true;
             }),
-            quirk("a tick of 10 ms, a first timeout of 3 s", NS2_NEW, |c| {
+            sets("a tick of 10 ms, a first timeout of 3 s", NS2_NEW, |c| {
                 c.rto.granularity = Duration::from_millis(10);
                 c.rto.initial = Duration::from_secs(3);
             }),
-            quirk("a floor of 200 ms", NS2_NEW, |c| {
-                c.rto.floor = RtoFloor::Total(Duration::from_millis(200));
-            }),
+            sets("a floor of 200 ms", NS2_NEW, floor::<200>),
         ],
-        receives: receivers::NS2_2006_QUIRKS,
+        receives: receivers::NS2_2006_RECEIVES,
         kernel: None,
     },
     linux::LINUX,
@@ -297,8 +295,9 @@ const LINUX: &str = "Linux, net/ipv4/tcp_input.c; Sarolahti and Kuznetsov 2002";
 const KB_Q236926: &str = "Microsoft KB Q236926 by Gurtov 2001, section 5.3; K of 2 is assumed";
 const OVERRUN: &str = "Gurtov 2001, section 5.3; that it is two is assumed";
 
-const fn quirk(about: &'static str, source: &'static str, set: fn(&mut Config)) -> Quirk {
-    Quirk { about, source, set }
+/// A behaviour that `set` configures.
+const fn sets(about: &'static str, source: &'static str, set: fn(&mut Config)) -> Behaviour {
+    Behaviour { about, source, set }
 }
 
 fn newreno(config: &mut Config) {
@@ -318,8 +317,16 @@ fn sack_and_timestamps(config: &mut Config) {
     config.timestamps = true;
 }
 
-fn two_segments(config: &mut Config) {
-    config.window.initial = InitialWindow::Segments(2);
+fn initial_segments<const COUNT: u32>(config: &mut Config) {
+    config.window.initial = InitialWindow::Segments(COUNT);
+}
+
+fn floor<const MILLIS: u64>(config: &mut Config) {
+    config.rto.floor = RtoFloor::Total(Duration::from_millis(MILLIS));
+}
+
+fn restarts_when_idle(config: &mut Config) {
+    config.window.idle_restart = IdleRestart::LastSent;
 }
 
 fn whole_segments(config: &mut Config) {

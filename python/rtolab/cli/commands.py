@@ -159,7 +159,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
     *,
     sender: Annotated[
         list[str] | None,
-        typer.Option("--sender", "-s", help="A sum such as newreno+frto; again for another."),
+        typer.Option("--sender", "-s", help="A sender such as newreno+frto; again for another."),
     ] = None,
     runs: Runs = 1,
     seed: Seed = 1,

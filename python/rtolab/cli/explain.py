@@ -216,11 +216,11 @@ def _names() -> Iterator[Explained]:
             f"{policy['about']}. {asks}",
             source=policy["source"],
             example=f"rtolab run regular --sender {example}",
-            parts=_quirks(policy["quirks"]),
+            parts=_behaviours(policy["behaviours"]),
         )
     for receiver in _rtolab.receivers():
         example = f'receiver.profile = "{receiver["name"]}"'
-        parts = _quirks(receiver["quirks"])
+        parts = _behaviours(receiver["behaviours"])
         yield Explained(
             receiver["name"],
             "receiver",
@@ -255,8 +255,8 @@ def _names() -> Iterator[Explained]:
         )
 
 
-def _quirks(quirks: Sequence[Any]) -> dict[str, str]:
-    return {quirk["about"]: quirk["source"] for quirk in quirks}
+def _behaviours(behaviours: Sequence[Any]) -> dict[str, str]:
+    return {behaviour["about"]: behaviour["source"] for behaviour in behaviours}
 
 
 def _columns() -> Iterator[Explained]:

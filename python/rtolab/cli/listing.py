@@ -119,7 +119,7 @@ def _senders_text(width: int) -> RenderableType:
 def _receivers_text(width: int) -> RenderableType:
     tables = []
     for receiver in _rtolab.receivers():
-        rows = [(quirk["about"], quirk["source"]) for quirk in receiver["quirks"]]
+        rows = [(behaviour["about"], behaviour["source"]) for behaviour in receiver["behaviours"]]
         tables.append(_table(f"{receiver['name']}: {receiver['about']}", rows, width))
     return Group(Text("Receivers: a scenario's receiver.profile\n", "bold"), *tables)
 

@@ -77,7 +77,7 @@ class Variant:
     """A column of a table or a point of a figure: a sender, and what is different where it ran.
 
     Attributes:
-        sender: a sum of policies.
+        sender: a sender specification.
         label: what the paper calls it.
         condition: what sets it apart from the variant of the same sender that was published.
         set: that difference, by keys of the scenario.

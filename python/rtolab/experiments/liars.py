@@ -43,7 +43,7 @@ BY_BYTES = {"tcp.window.avoidance": "byte-counting"}
 
 @dataclass(frozen=True)
 class Believer:
-    """A sender that is told lies: its sum, what it is called, and what it needs."""
+    """A sender that faces a misbehaving receiver: specification, title, and what it needs."""
 
     sender: str
     label: str

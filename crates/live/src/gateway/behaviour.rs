@@ -3,7 +3,7 @@
 use rtolab_scenario::{Flow, Scenario};
 use rtolab_tcp::Config;
 use rtolab_tcp::profile::{Profile, Sysctl};
-use rtolab_tcp::sum::{self, SumError};
+use rtolab_tcp::specification::{self, SpecificationError};
 
 /// The sender where none is named.
 const SENDER: &str = "linux";
@@ -16,12 +16,12 @@ const BUFFER: u32 = 256 * 1024;
 /// have under way, in bytes.
 ///
 /// # Errors
-/// When `sender` is no sum of policies.
+/// When `sender` is no valid specification.
 pub fn behaviour(
     scenario: Option<&Scenario>,
     sender: Option<&str>,
     buffer: Option<u32>,
-) -> Result<Config, SumError> {
+) -> Result<Config, SpecificationError> {
     let mut config = match scenario.and_then(|scenario| scenario.flows.first()) {
         Some(flow) => of_flow(flow, sender),
         None => of_system(sender.unwrap_or(SENDER)),
@@ -32,7 +32,7 @@ pub fn behaviour(
     Ok(config)
 }
 
-fn of_flow(flow: &Flow, sender: Option<&str>) -> Result<Config, SumError> {
+fn of_flow(flow: &Flow, sender: Option<&str>) -> Result<Config, SpecificationError> {
     let mut config = flow.sender_config(sender)?;
     let receiver = &flow.receiver;
     config.receiver = receiver.receiver;
@@ -42,8 +42,8 @@ fn of_flow(flow: &Flow, sender: Option<&str>) -> Result<Config, SumError> {
     Ok(config)
 }
 
-fn of_system(name: &str) -> Result<Config, SumError> {
-    let mut config = sum::sender_on(name, &Config::default(), &Sysctl::default())?;
+fn of_system(name: &str) -> Result<Config, SpecificationError> {
+    let mut config = specification::sender_on(name, &Config::default(), &Sysctl::default())?;
     if let Some(system) = name.split('+').next().and_then(Profile::find) {
         system.apply_to_receiver(&mut config);
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::PyResult;
+use rtolab_tcp::specification::terms;
 use rtolab_tcp::spurious::DetectorId;
-use rtolab_tcp::sum::terms;
 
 use crate::error::PrototypeError;
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rtolab_link::{ChannelConfig, Direction, Distribution, Limit};
 use rtolab_tcp::Config;
 use rtolab_tcp::profile::Sysctl;
-use rtolab_tcp::sum::{self, SumError};
+use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::{Duration, Instant};
 
 use super::at::At;
@@ -246,26 +246,29 @@ fn datagrams(written: &Datagrams) -> Workload {
     Workload::Datagrams { rate: rate.0, packet: packet.0 }
 }
 
-/// Is `sum` a sum of policies, or of prototypes, over the configuration of the hosts?
-pub(super) fn check_sender(sum: Option<&str>, run: &Run<'_>, at: &At<'_>) -> Result<(), Error> {
+/// Is `spec` a valid sender specification over the configuration of the hosts?
+pub(super) fn check_sender(spec: Option<&str>, run: &Run<'_>, at: &At<'_>) -> Result<(), Error> {
     let own = &run.prototypes.policies;
-    let sender = sum.map(|sum| sum::sender_with(sum, run.sender, &Sysctl::default(), own));
+    let sender =
+        spec.map(|spec| specification::sender_with(spec, run.sender, &Sysctl::default(), own));
     let Some(Err(error)) = sender else { return Ok(()) };
     Err(at.wrong(match &error {
-        SumError::Unknown { sum, found, known } => {
+        SpecificationError::Unknown { spec, found, known } => {
             let known: Vec<_> = known.split(", ").collect();
             let expected = one_of(found, &known);
-            format!("found the unknown policy {found:?} in {sum:?}; expected {expected}")
+            format!("found the unknown policy {found:?} in {spec:?}; expected {expected}")
         }
-        SumError::Twice { sum, first, second } => {
-            format!("found both {first:?} and {second:?} in {sum:?}; expected one of them")
+        SpecificationError::Twice { spec, first, second } => {
+            format!("found both {first:?} and {second:?} in {spec:?}; expected one of them")
         }
-        SumError::NoRecovery { sum } => {
-            format!("found {sum:?}; expected it to begin with newreno or sack")
+        SpecificationError::NoRecovery { spec } => {
+            format!("found {spec:?}; expected it to begin with newreno or sack")
         }
-        SumError::Needs { sum, found, needs } => {
-            format!("found {found:?} in {sum:?}; expected beside it {needs}")
+        SpecificationError::Needs { spec, found, needs } => {
+            format!("found {found:?} in {spec:?}; expected beside it {needs}")
         }
-        error @ (SumError::Congestion { .. } | SumError::Detector { .. }) => error.to_string(),
+        error @ (SpecificationError::Congestion { .. } | SpecificationError::Detector { .. }) => {
+            error.to_string()
+        }
     }))
 }

@@ -3,8 +3,8 @@
 use rtolab_link::{Direction, Rng, SentFrame, Stage, Staged, Treatment};
 use rtolab_scenario::Prototypes;
 use rtolab_tcp::response::{Answer, Prototype, Responder, Situation};
+use rtolab_tcp::specification;
 use rtolab_tcp::spurious::{CustomDetector, DETECTORS};
-use rtolab_tcp::sum;
 
 #[derive(Clone, Debug)]
 struct Nothing;
@@ -27,7 +27,7 @@ impl Responder for Nothing {
 pub fn prototypes() -> Prototypes {
     let keen = CustomDetector { name: "keen", ..CustomDetector::from(&DETECTORS[0]) };
     Prototypes {
-        policies: sum::Prototypes {
+        policies: specification::CustomPolicies {
             detectors: [keen].into(),
             responses: [Prototype::new("mine", Nothing)].into(),
         },

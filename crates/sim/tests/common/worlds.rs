@@ -97,13 +97,13 @@ const RFC3517: Key = ("tcp.sack_recovery.rules", "rfc3517");
 /// The packets that one end sent: when, and what.
 pub type Sent = Vec<(Instant, Segment, u32)>;
 
-/// What the sender and the receiver did in a world; `None`: the sum cannot be.
-pub fn run(world: &World, keys: &[Key], sum: &str) -> Option<[Sent; 2]> {
+/// What the sender and the receiver did in a world; `None`: the specification is invalid.
+pub fn run(world: &World, keys: &[Key], spec: &str) -> Option<[Sent; 2]> {
     let set: Vec<_> = world.set.iter().chain(keys).collect();
     let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario = Scenario::parse(QUIET, "world.toml", &set);
     let scenario = scenario.unwrap_or_else(|error| panic!("{}: {keys:?}: {error}", world.name));
-    let lab = Lab::new(&scenario, Some(sum)).ok()?;
+    let lab = Lab::new(&scenario, Some(spec)).ok()?;
     let recording = lab.run(0, 1, Observe { trace: true, windows: false });
     let sent = |place| {
         let rows = recording.segments.iter();

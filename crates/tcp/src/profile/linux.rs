@@ -4,14 +4,14 @@ use alloc::string::String;
 
 use rtolab_time::Duration;
 
-use super::receivers::NO_RXT;
-use super::{Profile, Quirk, quirk};
+use super::receivers::{NO_RXT, delayed, dsack, every_two_counted};
+use super::{Behaviour, Profile, initial_segments, restarts_when_idle, sets};
 use crate::config::{
-    AckCounts, AckDelay, AfterClose, AfterSyn, Algorithm, Avoidance, Config, CongestionAlgorithm,
-    CubicGrowth, CubicUndo, EchoRule, EcnFallback, FullAck, Halves, Halving, Handshake,
-    IdleRestart, InitialWindow, LossWindow, Nagle, OldAcks, PrrBound, RackRoundTrip, RackRules,
-    RackThreshold, Reduction, ReorderingWindow, RepeatedSyn, RepeatedTimeout, Response, Restarts,
-    RtoFloor, Sampling, SlowStart, SlowStartExit, Validation,
+    AckDelay, AfterClose, AfterSyn, Algorithm, Avoidance, Config, CongestionAlgorithm, CubicGrowth,
+    CubicUndo, EchoRule, EcnFallback, FullAck, Halves, Halving, Handshake, IdleRestart, LossWindow,
+    Nagle, OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction, ReorderingWindow,
+    RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor, Sampling, SlowStart, SlowStartExit,
+    Validation,
 };
 use crate::spurious::{DetectorId, FrtoVariant};
 
@@ -19,25 +19,25 @@ const INPUT: &str = "Linux 6, net/ipv4/tcp_input.c";
 const TIMER: &str = "Linux 6, include/net/tcp.h";
 const CUBIC: &str = "Linux 6, net/ipv4/tcp_cubic.c";
 
-/// Linux 6 with the settings that it comes with.
+/// Linux 6 with its default settings.
 pub(super) const LINUX: Profile = Profile {
     name: "linux",
-    about: "Linux 6 as it comes: RACK-TLP, PRR, CUBIC, F-RTO and undoing",
+    about: "Linux 6 by default: RACK-TLP, PRR, CUBIC, F-RTO and undoing",
     source: "Linux 6, net/ipv4",
-    quirks: SENDS,
+    sends: SENDS,
     receives: RECEIVES,
     kernel: Some(Sysctl::apply),
 };
 
-const SENDS: &[Quirk] = &[
-    quirk(
+const SENDS: &[Behaviour] = &[
+    sets(
         "SACK, D-SACK, timestamps and scaled windows",
         "Linux 6, tcp_syn_options and tcp_select_initial_window; assumed: a tcp_rmem of 6 MB",
         |c| {
             (c.sack, c.dsack, c.timestamps, c.window_scale) = (true, true, true, Some(7));
         },
     ),
-    quirk(
+    sets(
         "RACK with tail loss probes",
         "Linux 6, tcp_rack_reo_wnd, tcp_schedule_loss_probe and tcp_process_tlp_ack",
         |c| {
@@ -54,16 +54,16 @@ const SENDS: &[Quirk] = &[
             c.recovery.dupthresh = 3;
         },
     ),
-    quirk(
+    sets(
         "RACK's and the probe's timers run 2 ms longer",
         "Linux 6, TCP_TIMEOUT_MIN_US; not modelled: what is rounded up to a tick",
         |c| c.recovery.rack.timer_slack = Duration::from_millis(2),
     ),
-    quirk("PRR", "Linux 6, tcp_cwnd_reduction", |c| {
+    sets("PRR", "Linux 6, tcp_cwnd_reduction", |c| {
         c.recovery.reduction = Reduction::Prr(PrrBound::Linux);
         c.window.full_ack = FullAck::Ssthresh;
     }),
-    quirk(
+    sets(
         "CUBIC with HyStart, whose curve no undo restores",
         "Linux 6, net/ipv4/tcp_cubic.c; not modelled: half a ms more for trains where a device has GSO",
         |c| {
@@ -73,11 +73,11 @@ const SENDS: &[Quirk] = &[
             c.congestion.slow_start_exit = SlowStartExit::HyStart;
         },
     ),
-    quirk("the window is cut, not what is outstanding, to whole segments", CUBIC, |c| {
+    sets("the window is cut, not what is outstanding, to whole segments", CUBIC, |c| {
         c.window.halves = Halves::CongestionWindow;
         c.window.halving = Halving::Segments;
     }),
-    quirk(
+    sets(
         "windows grow by what is delivered",
         "Linux 6, tcp_slow_start and tcp_cong_avoid_ai",
         |c| {
@@ -85,45 +85,43 @@ const SENDS: &[Quirk] = &[
             c.window.avoidance = Avoidance::ByteCounting;
         },
     ),
-    quirk("a window that was not filled does not grow", "Linux 6, tcp_cwnd_validate", |c| {
-        c.window.validation = Validation::Linux;
+    sets("a window that was not filled does not grow", "Linux 6, tcp_cwnd_validate", |c| {
+        c.window.validation = Validation::Linux
     }),
-    quirk(
+    sets(
         "an idle window begins anew",
         "Linux 6, tcp_cwnd_restart; not modelled: it is halved for each timeout that it was idle",
-        |c| c.window.idle_restart = IdleRestart::LastSent,
+        restarts_when_idle,
     ),
-    quirk("an initial window of ten segments", "Linux 6, TCP_INIT_CWND", |c| {
-        c.window.initial = InitialWindow::Segments(10);
+    sets("an initial window of ten segments", "Linux 6, TCP_INIT_CWND", initial_segments::<10>),
+    sets("the handshake's last ACK leaves alone", "Linux 6, tcp_rcv_synsent_state_process", |c| {
+        c.connection.handshake = Handshake::Alone
     }),
-    quirk("the handshake's last ACK leaves alone", "Linux 6, tcp_rcv_synsent_state_process", |c| {
-        c.connection.handshake = Handshake::Alone;
-    }),
-    quirk(
+    sets(
         "an old acknowledgment that repeats the last one is taken, and few others are answered",
         "Linux 6, tcp_disordered_ack_check and tcp_oow_rate_limited",
         |c| c.connection.old_acks = OldAcks::Linux,
     ),
-    quirk("the first four SYNs are repeated evenly", "Linux 6.5, tcp_syn_linear_timeouts", |c| {
-        c.connection.syn_linear_timeouts = 4;
+    sets("the first four SYNs are repeated evenly", "Linux 6.5, tcp_syn_linear_timeouts", |c| {
+        c.connection.syn_linear_timeouts = 4
     }),
-    quirk(
-        "one timeout of a SYN leaves the initial window, and so do those in vain",
+    sets(
+        "one timeout of a SYN leaves the initial window, and so do spurious ones",
         "Linux 6, tcp_init_transfer and tcp_try_undo_spurious_syn",
         |c| c.window.after_syn = AfterSyn::Linux,
     ),
-    quirk("a floor of 200 ms on the variance, a ceiling of 120 s", TIMER, |c| {
+    sets("a floor of 200 ms on the variance, a ceiling of 120 s", TIMER, |c| {
         c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
         c.rto.max = Duration::from_secs(120);
         c.rto.initial = Duration::from_secs(1);
     }),
-    quirk("one timer for timeout, probe and reordering", "Linux 6, tcp_rearm_rto", |c| {
-        c.rto.restarts = Restarts::Linux;
+    sets("one timer for timeout, probe and reordering", "Linux 6, tcp_rearm_rto", |c| {
+        c.rto.restarts = Restarts::Linux
     }),
-    quirk("round trips of SACKed segments, too", "Linux 6, tcp_ack_update_rtt", |c| {
-        c.rto.sampling = Sampling::EveryReport;
+    sets("round trips of SACKed segments, too", "Linux 6, tcp_ack_update_rtt", |c| {
+        c.rto.sampling = Sampling::EveryReport
     }),
-    quirk(
+    sets(
         "F-RTO, and undoing by timestamps and D-SACK",
         "Linux 6, tcp_process_loss and tcp_may_undo",
         |c| {
@@ -131,71 +129,64 @@ const SENDS: &[Quirk] = &[
             c.act_on(DetectorId::named("undo:linux"));
         },
     ),
-    quirk(
+    sets(
         "what was undone is not less than before, nor than now",
         "Linux 6, tcp_undo_cwnd_reduction",
-        |c| {
-            c.response = Some(Response::Linux);
-        },
+        |c| c.response = Some(Response::Linux),
     ),
-    quirk("one cut for a window of data, undone as one", "Linux 6, tcp_enter_loss", |c| {
-        c.window.repeated_timeout = RepeatedTimeout::OncePerWindow;
+    sets("one cut for a window of data, undone as one", "Linux 6, tcp_enter_loss", |c| {
+        c.window.repeated_timeout = RepeatedTimeout::OncePerWindow
     }),
-    quirk("Nagle's algorithm as Minshall changed it", "Linux 6, tcp_minshall_check", |c| {
-        c.nagle = Nagle::Minshall;
+    sets("Nagle's algorithm as Minshall changed it", "Linux 6, tcp_minshall_check", |c| {
+        c.nagle = Nagle::Minshall
     }),
-    quirk(
+    sets(
         "what arrives behind a close resets",
         "Linux 6, __tcp_close and tcp_rcv_state_process",
         |c| c.connection.after_close = AfterClose::Resets,
     ),
-    quirk(
+    sets(
         "who has closed waits a minute for the peer to close",
         "Linux 6, tcp_fin_timeout and tcp_fin_time",
         |c| c.connection.fin_timeout = Some(Duration::from_secs(60)),
     ),
 ];
 
-const RECEIVES: &[Quirk] = &[
-    quirk("SACK with D-SACK, and timestamps", INPUT, |c| {
-        (c.sack, c.dsack, c.timestamps) = (true, true, true);
+const RECEIVES: &[Behaviour] = &[
+    sets("SACK with D-SACK, and timestamps", INPUT, dsack),
+    sets("D-SACK for what is dropped as old", "Linux 6, tcp_send_dupack", |c| {
+        c.receiver.dsack_old = true
     }),
-    quirk("D-SACK for what is dropped as old", "Linux 6, tcp_send_dupack", |c| {
-        c.receiver.dsack_old = true;
-    }),
-    quirk(
+    sets(
         "an ACK every two full segments, counted in bytes",
         "Linux 6, __tcp_ack_snd_check",
-        |c| {
-            c.receiver.ack_every = 2;
-            c.receiver.ack_counts = AckCounts::Bytes;
-        },
+        every_two_counted,
     ),
-    quirk(
+    sets(
         "16 ACKs leave at once, as for a large window",
         "Linux 6, tcp_incr_quickack; assumed: a window of 32 segments or more",
         |c| c.receiver.quick_acks = 16,
     ),
-    quirk(
+    sets(
         "a delay from 40 to 200 ms, by the time between segments",
         "Linux 6, tcp_send_delayed_ack",
         |c| {
-            c.receiver.delayed_ack = Duration::from_millis(200);
+            delayed::<200>(c);
             c.receiver.ack_delay = AckDelay::Adaptive;
         },
     ),
-    quirk(
+    sets(
         "a duplicate that ends at the last ACK has its timestamp echoed",
         "Linux 6, tcp_replace_ts_recent and tcp_sequence",
         |c| c.timestamp.echo = EchoRule::Linux,
     ),
-    quirk("a repeated SYN has the first one's timestamp echoed", "Linux 6, tcp_check_req", |c| {
-        c.receiver.repeated_syn = RepeatedSyn::Linux;
+    sets("a repeated SYN has the first one's timestamp echoed", "Linux 6, tcp_check_req", |c| {
+        c.receiver.repeated_syn = RepeatedSyn::Linux
     }),
     NO_RXT,
 ];
 
-/// The settings of a kernel, by their names below `net.ipv4` without `tcp_`; `None`: as it comes.
+/// The settings of a kernel, by their names below `net.ipv4` without `tcp_`; `None` is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sysctl {
     /// `congestion_control`: `cubic` or `reno`, see [`Self::unknown_congestion`].
@@ -208,16 +199,15 @@ pub struct Sysctl {
     pub timestamps: Option<bool>,
     /// `window_scaling`.
     pub window_scaling: Option<bool>,
-    /// `frto`; 0 for none.
+    /// `frto`; 0 disables F-RTO.
     pub frto: Option<u32>,
-    /// The bits of `recovery`: 1 for RACK, 2 for a reordering window that stays, 4 for none that
-    /// waits for three duplicates.
+    /// The bits of `recovery`: 1 is RACK, 2 a static reordering window, 4 ignores dupthresh.
     pub recovery: Option<u32>,
-    /// `early_retrans`; 3 or 4 for tail loss probes.
+    /// `early_retrans`; 3 or 4 enables tail loss probes.
     pub early_retrans: Option<u32>,
-    /// `reordering`: the duplicates that make a loss.
+    /// `reordering`, which is dupthresh.
     pub reordering: Option<u32>,
-    /// `ecn`; 1 where it is asked for.
+    /// `ecn`; 1 requests ECN.
     pub ecn: Option<u32>,
     /// `slow_start_after_idle`.
     pub slow_start_after_idle: Option<bool>,
@@ -228,12 +218,12 @@ pub struct Sysctl {
 }
 
 impl Sysctl {
-    /// The congestion control, where the engine has none of that name.
+    /// The congestion control, if the engine lacks it.
     pub fn unknown_congestion(&self) -> Option<&str> {
         self.congestion.as_deref().filter(|name| !matches!(*name, "cubic" | "reno"))
     }
 
-    /// Sets the knobs of a host that sends as such a kernel does.
+    /// Configures a host to send as such a kernel does.
     pub fn apply(&self, config: &mut Config) {
         self.apply_options(config);
         self.apply_recovery(config);
@@ -250,19 +240,19 @@ impl Sysctl {
         }
         if let Some(floor) = self.rto_min {
             config.rto.floor = RtoFloor::Variance(floor);
-            // A probe of one segment waits as long for a delayed acknowledgment (`tcp_rto_min_us`).
+            // A probe of a single segment allows the same time for a delayed ACK (`tcp_rto_min_us`).
             config.recovery.rack.max_ack_delay = floor;
         }
     }
 
-    /// Sets the knobs of a host that receives as such a kernel does.
+    /// Configures a host to receive as such a kernel does.
     pub fn apply_to_receiver(&self, config: &mut Config) {
         self.apply_options(config);
-        // Granted, too, where it is not asked for (2).
+        // 2 grants ECN without requesting it.
         config.ecn = self.ecn.map_or(config.ecn, |ecn| ecn == 1 || ecn == 2);
     }
 
-    /// What is negotiated.
+    /// Applies the negotiated options.
     fn apply_options(&self, config: &mut Config) {
         config.timestamps = self.timestamps.unwrap_or(config.timestamps);
         config.sack &= self.sack != Some(false);

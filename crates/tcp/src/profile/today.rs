@@ -1,14 +1,14 @@
-//! Systems of today other than Linux.
+//! Current systems other than Linux.
 
 use rtolab_time::Duration;
 
-use super::receivers::{NO_RXT, at_once, every_two_counted, plain_sack};
-use super::{Profile, Quirk, quirk};
+use super::receivers::{NO_RXT, at_once, delayed, dsack, every_two_counted, plain_sack};
+use super::{Behaviour, Profile, floor, initial_segments, restarts_when_idle, sets};
 use crate::config::{
     AckDelay, Algorithm, Arithmetic, Avoidance, Bugfix, Config, CongestionAlgorithm, CubicGrowth,
-    CubicUndo, EchoRule, FullAck, Halves, Halving, History, IdleRestart, InitialWindow, Nagle,
-    PrrBound, RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response, RtoFloor,
-    SackOnTimeout, SackRules, Sampling, SlowStart, SlowStartExit,
+    CubicUndo, EchoRule, FullAck, Halves, Halving, History, InitialWindow, Nagle, PrrBound,
+    RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response, SackOnTimeout,
+    SackRules, Sampling, SlowStart, SlowStartExit,
 };
 use crate::spurious::DetectorId;
 
@@ -20,14 +20,14 @@ pub(super) const FREEBSD_14: Profile = Profile {
     name: "freebsd-14",
     about: "FreeBSD 14, default stack: SACK by RFC 6675, PRR, CUBIC",
     source: FREEBSD,
-    quirks: FREEBSD_14_SENDS,
+    sends: FREEBSD_14_SENDS,
     receives: FREEBSD_14_RECEIVES,
     kernel: None,
 };
 
-const FREEBSD_14_SENDS: &[Quirk] = &[
-    quirk("SACK and timestamps", FREEBSD, sack_and_timestamps),
-    quirk(
+const FREEBSD_14_SENDS: &[Behaviour] = &[
+    sets("SACK and timestamps", FREEBSD, sack_and_timestamps),
+    sets(
         "SACK by RFC 6675",
         "FreeBSD 14, tcp_sack.c: tcp_do_newsack; not modelled: its detection of lost \
          retransmissions",
@@ -38,13 +38,13 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
             c.recovery.limited_transmit = true;
         },
     ),
-    quirk(
+    sets(
         "PRR, its bound by what is newly lost",
         "FreeBSD 14, tcp_do_prr_ack; not modelled: RecoverFS counts what is SACKed, and behind a new \
          loss only what is owed leaves",
         |c| c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937),
     ),
-    quirk(
+    sets(
         "CUBIC without HyStart++, which the default stack does not allow",
         "FreeBSD 14, cc/cc_cubic.c; not modelled: the first cut is by half; assumed: only other \
          stacks set CCF_HYSTART_ALLOWED",
@@ -57,35 +57,33 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
             c.window.full_ack = FullAck::FlightSize;
         },
     ),
-    quirk(
+    sets(
         "slow start counts two segments at most",
         "FreeBSD 12, tcp_input.c: tcp_abc_l_var; assumed: the same in 14",
-        |c| {
-            c.window.slow_start = SlowStart::TwoSegments;
-        },
+        |c| c.window.slow_start = SlowStart::TwoSegments,
     ),
-    quirk(
+    sets(
         "an initial window of ten segments, and anew after an idle time",
         "FreeBSD 14, tcp_compute_initwnd, and tcp_output.c, which goes by t_sndtime, too; not \
          modelled: newreno_after_idle lifts ssthresh to three quarters of the window, and CUBIC's \
          curve begins anew",
         |c| {
             c.window.initial = InitialWindow::Rfc6928;
-            c.window.idle_restart = IdleRestart::LastSent;
+            restarts_when_idle(c);
         },
     ),
-    quirk(
+    sets(
         "a floor of 30 ms and 200 ms of slop, a first timeout of 1 s, a ceiling of 64 s",
         "FreeBSD 14, tcp_timer.h: TCPTV_MIN, TCPTV_CPU_VAR, TCPTV_REXMTMAX, and TCPT_RANGESET, which \
          adds the slop to what is backed off; TCPTV_RTOBASE of FreeBSD 13, assumed: the same in 14",
         |c| {
-            c.rto.floor = RtoFloor::Total(Duration::from_millis(30));
+            floor::<30>(c);
             c.rto.slop = Duration::from_millis(200);
             c.rto.initial = Duration::from_secs(1);
             c.rto.max = Duration::from_secs(64);
         },
     ),
-    quirk(
+    sets(
         "a bad retransmission is known by its timestamp, and taken back",
         "FreeBSD 12, tcp_input.c: t_badrxtwin and CC_RTO_ERR; assumed: the same in 14; not \
          modelled: without timestamps, half a round trip",
@@ -96,17 +94,15 @@ const FREEBSD_14_SENDS: &[Quirk] = &[
     ),
 ];
 
-const FREEBSD_14_RECEIVES: &[Quirk] = &[
-    quirk("SACK with D-SACK, and timestamps", "FreeBSD 14, tcp_update_dsack_list", |c| {
-        (c.sack, c.dsack, c.timestamps) = (true, true, true);
-    }),
-    quirk("an ACK every two full segments, as the window moves", FREEBSD, every_two_counted),
-    quirk("a delay of 40 ms by a timer of its own", "FreeBSD 14, tcp_timer.h: TCPTV_DELACK", |c| {
-        c.receiver.delayed_ack = Duration::from_millis(40);
+const FREEBSD_14_RECEIVES: &[Behaviour] = &[
+    sets("SACK with D-SACK, and timestamps", "FreeBSD 14, tcp_update_dsack_list", dsack),
+    sets("an ACK every two full segments, as the window moves", FREEBSD, every_two_counted),
+    sets("a delay of 40 ms by a timer of its own", "FreeBSD 14, tcp_timer.h: TCPTV_DELACK", |c| {
+        delayed::<40>(c);
         c.receiver.ack_delay = AckDelay::Timer;
     }),
-    quirk("at once while anything is queued", "FreeBSD 14, tcp_input.c", at_once),
-    quirk(
+    sets("at once while anything is queued", "FreeBSD 14, tcp_input.c", at_once),
+    sets(
         "a duplicate that ends at the last ACK has its timestamp echoed",
         "FreeBSD 14, tcp_input.c: tcp_do_segment",
         |c| c.timestamp.echo = EchoRule::Bsd,
@@ -119,14 +115,14 @@ pub(super) const GVISOR_NETSTACK: Profile = Profile {
     name: "gvisor",
     about: "gVisor's netstack: RACK-TLP and Reno",
     source: GVISOR,
-    quirks: GVISOR_SENDS,
+    sends: GVISOR_SENDS,
     receives: GVISOR_RECEIVES,
     kernel: None,
 };
 
-const GVISOR_SENDS: &[Quirk] = &[
-    quirk("SACK and timestamps", "gVisor, protocol.go and connect.go", sack_and_timestamps),
-    quirk(
+const GVISOR_SENDS: &[Behaviour] = &[
+    sets("SACK and timestamps", "gVisor, protocol.go and connect.go", sack_and_timestamps),
+    sets(
         "RACK with tail loss probes",
         "gVisor, rack.go and protocol.go; not modelled: any D-SACK ends a probe without a cut",
         |c| {
@@ -137,7 +133,7 @@ const GVISOR_SENDS: &[Quirk] = &[
             c.recovery.dupthresh = 3;
         },
     ),
-    quirk(
+    sets(
         "the window is halved when recovery begins",
         "gVisor, reno.go: reduceSlowStartThreshold",
         |c| {
@@ -146,13 +142,13 @@ const GVISOR_SENDS: &[Quirk] = &[
             c.window.halving = Halving::Segments;
         },
     ),
-    quirk("each timeout halves what is outstanding", "gVisor, reno.go: HandleRTOExpired", |c| {
-        c.window.repeated_timeout = RepeatedTimeout::Halves;
+    sets("each timeout halves what is outstanding", "gVisor, reno.go: HandleRTOExpired", |c| {
+        c.window.repeated_timeout = RepeatedTimeout::Halves
     }),
-    quirk("a timeout forgets what was SACKed", "gVisor, snd.go: retransmitTimerExpired", |c| {
-        c.recovery.sack.on_timeout = SackOnTimeout::Clear;
+    sets("a timeout forgets what was SACKed", "gVisor, snd.go: retransmitTimerExpired", |c| {
+        c.recovery.sack.on_timeout = SackOnTimeout::Clear
     }),
-    quirk(
+    sets(
         "Reno, whose slow start grows by what is delivered",
         "gVisor, reno.go; NewProtocolCUBIC has CUBIC",
         |c| {
@@ -162,18 +158,18 @@ const GVISOR_SENDS: &[Quirk] = &[
             c.window.avoidance = Avoidance::ByteCounting;
         },
     ),
-    quirk("an initial window of ten segments", "gVisor, snd.go: InitialCwnd", |c| {
-        c.window.initial = InitialWindow::Segments(10);
-    }),
-    quirk("an idle window begins anew", "gVisor, snd.go: sendData", |c| {
-        c.window.idle_restart = IdleRestart::LastSent;
-    }),
-    quirk("a floor of 200 ms, a ceiling of 120 s", "gVisor, snd.go: MinRTO, MaxRTO", |c| {
-        c.rto.floor = RtoFloor::Total(Duration::from_millis(200));
+    sets(
+        "an initial window of ten segments",
+        "gVisor, snd.go: InitialCwnd",
+        initial_segments::<10>,
+    ),
+    sets("an idle window begins anew", "gVisor, snd.go: sendData", restarts_when_idle),
+    sets("a floor of 200 ms, a ceiling of 120 s", "gVisor, snd.go: MinRTO, MaxRTO", |c| {
+        floor::<200>(c);
         c.rto.initial = Duration::from_secs(1);
         c.rto.max = Duration::from_secs(120);
     }),
-    quirk(
+    sets(
         "each ACK gives a sample, and the history is that of windows",
         "gVisor, snd.go: updateRTO, by RFC 7323 appendix G",
         |c| {
@@ -181,7 +177,7 @@ const GVISOR_SENDS: &[Quirk] = &[
             c.rto.history = History::Windows;
         },
     ),
-    quirk(
+    sets(
         "what was spurious is counted, and nothing comes of it",
         "gVisor, snd.go: detectSpuriousRecovery",
         |c| {
@@ -191,9 +187,9 @@ const GVISOR_SENDS: &[Quirk] = &[
     ),
 ];
 
-const GVISOR_RECEIVES: &[Quirk] = &[
-    quirk("SACK and timestamps without D-SACK", "gVisor, sack.go: UpdateSACKBlocks", plain_sack),
-    quirk(
+const GVISOR_RECEIVES: &[Behaviour] = &[
+    sets("SACK and timestamps without D-SACK", "gVisor, sack.go: UpdateSACKBlocks", plain_sack),
+    sets(
         "each segment is acknowledged",
         "assumed: gVisor acknowledges what arrived together, and knows no delay",
         |c| c.receiver.ack_every = 1,
@@ -204,15 +200,15 @@ const GVISOR_RECEIVES: &[Quirk] = &[
 /// smoltcp with its default features.
 pub(super) const SMOLTCP: Profile = Profile {
     name: "smoltcp",
-    about: "smoltcp 0.13 as it comes: go-back-N without congestion control",
+    about: "smoltcp 0.13 by default: go-back-N without congestion control",
     source: "smoltcp 0.13, src/socket/tcp.rs",
-    quirks: SMOLTCP_SENDS,
+    sends: SMOLTCP_SENDS,
     receives: SMOLTCP_RECEIVES,
     kernel: None,
 };
 
-const SMOLTCP_SENDS: &[Quirk] = &[
-    quirk(
+const SMOLTCP_SENDS: &[Behaviour] = &[
+    sets(
         "no congestion control",
         "smoltcp 0.13, AnyController::new, where neither socket-tcp-reno nor socket-tcp-cubic is \
          built in",
@@ -221,8 +217,8 @@ const SMOLTCP_SENDS: &[Quirk] = &[
             c.congestion.slow_start_exit = SlowStartExit::Loss;
         },
     ),
-    quirk(
-        "the third duplicate sends all of the window again, as a timeout does",
+    sets(
+        "the third duplicate retransmits the whole window, as a timeout does",
         "smoltcp 0.13, Socket::process and Socket::dispatch; not modelled: it backs off then, too",
         |c| {
             c.recovery.algorithm = Algorithm::Tahoe;
@@ -232,21 +228,21 @@ const SMOLTCP_SENDS: &[Quirk] = &[
             c.rto.restart_on_retransmit = true;
         },
     ),
-    quirk(
+    sets(
         "no timestamps, and what is SACKed is not looked at",
         "smoltcp 0.13, Socket::new and Socket::process; not modelled: its SYN permits SACK",
         |c| (c.sack, c.dsack, c.timestamps) = (false, false, false),
     ),
-    quirk(
+    sets(
         "a first timeout and a floor of 1 s, a ceiling of 60 s",
         "smoltcp 0.13, RTTE_INITIAL_RTO, RTTE_MIN_RTO and RTTE_MAX_RTO",
         |c| {
-            c.rto.floor = RtoFloor::Total(Duration::from_secs(1));
+            floor::<1000>(c);
             c.rto.initial = Duration::from_secs(1);
             c.rto.max = Duration::from_secs(60);
         },
     ),
-    quirk(
+    sets(
         "four times the variance, 5 ms at least",
         "smoltcp 0.13, RttEstimator::sample; not modelled: its clock shows milliseconds, and it \
          rounds up",
@@ -256,39 +252,35 @@ const SMOLTCP_SENDS: &[Quirk] = &[
             c.rto.k = 4;
         },
     ),
-    quirk(
+    sets(
         "one segment at a time is timed, and a retransmission gives it up",
         "smoltcp 0.13, RttEstimator::on_send and on_retransmit",
         |c| c.rto.sampling = Sampling::OncePerWindow,
     ),
-    quirk(
+    sets(
         "the third back-off in a row has the round trip forgotten",
         "smoltcp 0.13, RttEstimator::on_retransmit",
         |c| c.rto.forget_after = Some(2),
     ),
-    quirk("Nagle's algorithm", "smoltcp 0.13, Socket::seq_to_transmit", |c| {
-        c.nagle = Nagle::Rfc896;
-    }),
+    sets("Nagle's algorithm", "smoltcp 0.13, Socket::seq_to_transmit", |c| c.nagle = Nagle::Rfc896),
 ];
 
-const SMOLTCP_RECEIVES: &[Quirk] = &[
-    quirk("SACK without D-SACK, no timestamps", "smoltcp 0.13, Socket::ack_reply", |c| {
+const SMOLTCP_RECEIVES: &[Behaviour] = &[
+    sets("SACK without D-SACK, no timestamps", "smoltcp 0.13, Socket::ack_reply", |c| {
         (c.sack, c.dsack, c.timestamps) = (true, false, false);
     }),
-    quirk("one SACK block", "smoltcp 0.13, Socket::ack_reply", |c| {
-        c.receiver.max_sack_blocks = 1;
-    }),
-    quirk(
+    sets("one SACK block", "smoltcp 0.13, Socket::ack_reply", |c| c.receiver.max_sack_blocks = 1),
+    sets(
         "an ACK every two full segments, counted in bytes",
         "smoltcp 0.13, Socket::immediate_ack_to_transmit; not modelled: any byte beyond one full \
          segment is enough",
         every_two_counted,
     ),
-    quirk("a delay of 10 ms", "smoltcp 0.13, ACK_DELAY_DEFAULT", |c| {
-        c.receiver.delayed_ack = Duration::from_millis(10);
+    sets("a delay of 10 ms", "smoltcp 0.13, ACK_DELAY_DEFAULT", |c| {
+        delayed::<10>(c);
         c.receiver.ack_delay = AckDelay::Timer;
     }),
-    quirk("at once while anything is queued", "smoltcp 0.13, Socket::process", at_once),
+    sets("at once while anything is queued", "smoltcp 0.13, Socket::process", at_once),
     NO_RXT,
 ];
 

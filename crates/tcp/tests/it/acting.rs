@@ -118,8 +118,8 @@ fn t_br_2_after_a_second_timeout_it_tells_nothing() {
 
 /// Six segments sent at 10 ms, and the first times out at 50 ms.
 fn eifel(form: &str) -> Script {
-    let sum = format!("newreno+{form}");
-    let setup = Script::sender(&sum).cwnd(6).ssthresh(8).rto_of(40).at_millis(10);
+    let spec = format!("newreno+{form}");
+    let setup = Script::sender(&spec).cwnd(6).ssthresh(8).rto_of(40).at_millis(10);
     let mut s = setup.sent(1..=6);
     s.timeout().expect([1]);
     s
@@ -167,8 +167,8 @@ fn t_ei_7_a_needless_fast_retransmit_is_undone() {
 
 #[test]
 fn t_ei_7_rfc_4015_is_not_for_fast_retransmits() {
-    let sum = "newreno+eifel:rfc3522:rfc4015";
-    let mut s = Script::sender(sum).cwnd(6).ssthresh(8).at_millis(10).sent(1..=6);
+    let spec = "newreno+eifel:rfc3522:rfc4015";
+    let mut s = Script::sender(spec).cwnd(6).ssthresh(8).at_millis(10).sent(1..=6);
     s.at(20).echoing(9).ack(0).echoing(9).ack(0).echoing(9).ack(0).expect([1]);
     // A partial acknowledgment like any.
     s.echoing(10).ack(4).verdict(SPURIOUS).ssthresh(3).expect([5, 7]).cwnd(3.0);
@@ -292,8 +292,8 @@ fn t_ds_8_each_episode_is_undone_one_round_trip_later() {
 #[test]
 fn linux_does_not_lower_a_window_that_has_grown_since() {
     for (response, cwnd) in [("linux", 2.5), ("full", 2.0)] {
-        let sum = format!("sack+dsack:linux+{response}");
-        let mut s = Script::sender(&sum).cwnd(2).ssthresh(6).sent(1..=2);
+        let spec = format!("sack+dsack:linux+{response}");
+        let mut s = Script::sender(&spec).cwnd(2).ssthresh(6).sent(1..=2);
         s.timeout().expect([1]).cwnd(1.0).ssthresh(2);
         s.ack(1).expect([2, 3]).cwnd(2.0);
         s.ack(2).expect([4]).cwnd(2.5);

@@ -3,7 +3,7 @@
 mod acks;
 use acks::{Fed, op};
 use proptest::prelude::*;
-use rtolab_tcp::{Config, sum};
+use rtolab_tcp::{Config, specification};
 
 use crate::script::any;
 
@@ -37,8 +37,8 @@ proptest! {
         ops in prop::collection::vec(op(), 1..120),
     ) {
         let base = Config { ecn: true, ..options };
-        for name in any::sums() {
-            Fed::tell(sum::sender(&name, &base).unwrap(), &ops)
+        for name in any::specs() {
+            Fed::tell(specification::sender(&name, &base).unwrap(), &ops)
                 .map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         }
     }

@@ -8,7 +8,7 @@ use crate::script::any;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rtolab_tcp::config::SackRules;
-use rtolab_tcp::{Config, Event, sum};
+use rtolab_tcp::{Config, Event, specification};
 
 use crate::bytes::{Fate, Plan, Reader, World};
 
@@ -83,13 +83,13 @@ proptest! {
 
     #[test]
     fn every_byte_arrives_whatever_the_channel_does(
-        (name, mut sender) in (select(any::sums()), any::sender()),
+        (name, mut sender) in (select(any::specs()), any::sender()),
         receiver in any::receiver(),
         plan in plan(),
     ) {
-        // PRR is not for the SACK recovery of ns-2, which a sum names where it is meant.
+        // PRR is not for the SACK recovery of ns-2, which a spec names where it is meant.
         sender.recovery.sack.rules = SackRules::default();
-        let sender = Config { push: receiver.push, ..sum::sender(&name, &sender).unwrap() };
+        let sender = Config { push: receiver.push, ..specification::sender(&name, &sender).unwrap() };
         delivers([sender, receiver], plan)?;
     }
 }
@@ -104,8 +104,8 @@ proptest! {
         options in any::options(),
         plan in plan(),
     ) {
-        for name in any::sums() {
-            let sender = sum::sender(&name, &options).unwrap();
+        for name in any::specs() {
+            let sender = specification::sender(&name, &options).unwrap();
             delivers([sender, receiver.clone()], plan.clone())
                 .map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         }

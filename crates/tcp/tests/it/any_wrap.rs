@@ -1,5 +1,5 @@
 //! From whatever numbers two ends begin, they do the same: the trace of a transfer is that of the
-//! same transfer from 0, but for the offset. For every sum, over channels that lose, delay, repeat
+//! same transfer from 0, but for the offset. For every specification, over channels that lose, delay, repeat
 //! and reorder.
 //!
 //! Where sequence numbers may wrap, and what looks there:
@@ -26,7 +26,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 use rtolab_tcp::wire::WireSegment;
-use rtolab_tcp::{Config, Event, Flags, SynOptions, Timestamps, sum};
+use rtolab_tcp::{Config, Event, Flags, SynOptions, Timestamps, specification};
 use rtolab_time::Instant;
 
 use crate::bytes::{Fate, Plan, Reader, World};
@@ -136,7 +136,7 @@ fn a_transfer_is_the_same_from_any_number() {
     let seen = RefCell::new(BTreeSet::new());
     let config = ProptestConfig { cases: 12, ..ProptestConfig::default() };
     let result = TestRunner::new(config).run(&inputs, |(first, second, fates, options, other)| {
-        for name in any::sums() {
+        for name in any::specs() {
             let plan = |isns| Plan {
                 isns,
                 lengths: lengths.map(|length| length as usize),
@@ -144,7 +144,7 @@ fn a_transfer_is_the_same_from_any_number() {
                 fates: fates.clone(),
             };
             let options = Config { sack: true, dsack: true, ..options.clone() };
-            let configs = [sum::sender(&name, &options).unwrap(), other.clone()];
+            let configs = [specification::sender(&name, &options).unwrap(), other.clone()];
             let near = trace(configs.clone(), plan([first, second]))?;
             let zero = trace(configs, plan([0, 0]))?;
             for (here, there) in near.trace().iter().zip(zero.trace()) {

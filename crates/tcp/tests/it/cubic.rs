@@ -7,8 +7,8 @@ use rtolab_tcp::spurious::Verdict;
 const SPURIOUS: Verdict = Verdict::Spurious;
 
 /// A hundred segments outstanding, in congestion avoidance: that of segment 1 is late.
-fn hundred(sum: &str, undo: CubicUndo) -> Script {
-    let setup = Script::sender(sum).cwnd(100).ssthresh(100).offered(300);
+fn hundred(spec: &str, undo: CubicUndo) -> Script {
+    let setup = Script::sender(spec).cwnd(100).ssthresh(100).offered(300);
     let setup = setup.set(|config| config.congestion.cubic.undo = undo);
     setup.handshake_takes(100).sent(1..=100)
 }
@@ -98,9 +98,9 @@ fn a_spurious_timeout_brings_the_window_back() {
 
 #[test]
 fn hystart_needs_no_cubic() {
-    let sums = ["sack+hystart", "newreno+hystart:linux", "sack+cubic+hystart"];
-    let ended = sums.map(|sum| {
-        let mut s = Script::sender(sum).cwnd(20).offered(1000).handshake_takes(50).sent(1..=20);
+    let specs = ["sack+hystart", "newreno+hystart:linux", "sack+cubic+hystart"];
+    let ended = specs.map(|spec| {
+        let mut s = Script::sender(spec).cwnd(20).offered(1000).handshake_takes(50).sent(1..=20);
         let (mut number, mut sent) = (0, 20);
         // Each round trip is 20 ms longer than the one before.
         for round in 1..=8 {

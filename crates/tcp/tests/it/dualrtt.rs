@@ -6,7 +6,7 @@ use crate::script;
 use crate::script::{Script, base};
 use rtolab_tcp::config::FirstAck;
 use rtolab_tcp::spurious::{DetectorId, PassiveDetectors, Verdict, Why};
-use rtolab_tcp::{Cause, Config, Flags, Segment, Seq, sum};
+use rtolab_tcp::{Cause, Config, Flags, Segment, Seq, specification};
 use rtolab_time::{Duration, Instant, Rate};
 
 const SPURIOUS: Verdict = Verdict::Spurious;
@@ -83,7 +83,7 @@ fn t_dr_6_the_first_acknowledgment_after_a_late_timeout() {
 
 #[test]
 fn a_form_that_goes_by_the_path_is_to_be_told_of_it() {
-    let message = |name: &str, config: &Config| match sum::sender(name, config) {
+    let message = |name: &str, config: &Config| match specification::sender(name, config) {
         Ok(_) => String::new(),
         Err(error) => error.to_string(),
     };

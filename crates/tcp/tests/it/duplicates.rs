@@ -101,7 +101,7 @@ fn another_sender_knows_what_was_reported_before() {
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);
     s.sacks(3, [1..=1]).duplicate(PrematureTimeout).take();
-    let config = rtolab_tcp::sum::sender("sack+dsack:causes", &script::base()).unwrap();
+    let config = rtolab_tcp::specification::sender("sack+dsack:causes", &script::base()).unwrap();
     s.connection.adopt(std::sync::Arc::new(config)).unwrap();
     s.sacks(3, [2..=2]).duplicate(PrematureTimeout).take();
     assert_eq!(s.connection.sender().duplicates().premature_timeout, 2);

@@ -2,14 +2,14 @@
 
 use crate::script::{Script, Setup};
 
-fn early(sum: &str) -> Setup {
-    Script::sender(sum).set(|config| config.recovery.early_retransmit = true)
+fn early(spec: &str) -> Setup {
+    Script::sender(spec).set(|config| config.recovery.early_retransmit = true)
 }
 
 #[test]
 fn t_er_1_of_two_segments_one_duplicate_is_enough() {
-    for sum in ["reno", "newreno"] {
-        let mut s = early(sum).cwnd(2).segments(2).sent(1..=2);
+    for spec in ["reno", "newreno"] {
+        let mut s = early(spec).cwnd(2).segments(2).sent(1..=2);
         s.ack(0).expect([1]).ssthresh(2).fast_retransmits(1);
     }
     let mut s = early("sack").cwnd(2).segments(2).sent(1..=2);

@@ -115,8 +115,8 @@ fn a_mark_means_nothing_to_an_end_that_is_not_capable() {
 }
 
 /// Eight segments outstanding, in a sender that uses ECN.
-fn eight(sum: &str) -> Script {
-    Script::sender(sum).cwnd(8).ssthresh(20).handshake_takes(100).sent(1..=8)
+fn eight(spec: &str) -> Script {
+    Script::sender(spec).cwnd(8).ssthresh(20).handshake_takes(100).sent(1..=8)
 }
 
 #[test]

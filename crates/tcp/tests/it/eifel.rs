@@ -8,7 +8,7 @@ use crate::script::pair::{End, connected};
 use crate::script::{Script, base, end_of, number_of};
 use rtolab_tcp::config::{EchoRule, Outstanding};
 use rtolab_tcp::spurious::{Eifel, Verdict, Why};
-use rtolab_tcp::{Cause, Config, Flags, Flight, Segment, Seq, sum};
+use rtolab_tcp::{Cause, Config, Flags, Flight, Segment, Seq, specification};
 use rtolab_time::Instant;
 
 /// Six segments sent at 10 ms; the timeout is 40 ms.
@@ -120,13 +120,13 @@ struct Chain {
     left: Vec<Segment>,
 }
 
-fn chain(sum: &str, change: impl FnOnce(&mut Config)) -> Chain {
+fn chain(spec: &str, change: impl FnOnce(&mut Config)) -> Chain {
     let mut config = base();
     config.timestamps = true;
     config.timestamp.echo = EchoRule::Rfc1323;
     config.window.initial = rtolab_tcp::config::InitialWindow::Segments(8);
     change(&mut config);
-    let sending = sum::sender(sum, &config).unwrap();
+    let sending = specification::sender(spec, &config).unwrap();
     let (mut sender, receiver) = connected(&sending, &config, 10);
     sender.connection.write(1_000_000);
     let sent = sender.sends(10);

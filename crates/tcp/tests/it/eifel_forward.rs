@@ -6,7 +6,7 @@ use crate::script::pair::{End, connected};
 use crate::script::{Script, Setup, base, number_of};
 use rtolab_tcp::config::{InitialWindow, Outstanding};
 use rtolab_tcp::spurious::{Verdict, Why};
-use rtolab_tcp::{Segment, sum};
+use rtolab_tcp::{Segment, specification};
 
 /// Six segments sent at 10 ms; the timeout is 40 ms.
 fn setup() -> Setup {
@@ -103,12 +103,13 @@ fn a_response_that_restores_nothing_goes_back_n() {
 
 /// Of eight segments 1 to 3 arrive and 4 to 8 are lost, as are all acknowledgments and the first
 /// retransmission of 1; the second one arrives, and the receiver answers it.
-fn after_the_chain(sum: &str) -> (End, End, Vec<Segment>) {
+fn after_the_chain(spec: &str) -> (End, End, Vec<Segment>) {
     let mut config = base();
     config.timestamps = true;
     config.window.initial = InitialWindow::Segments(8);
     config.recovery.sack.outstanding = Outstanding::Classic;
-    let (mut sender, mut receiver) = connected(&sum::sender(sum, &config).unwrap(), &config, 10);
+    let (mut sender, mut receiver) =
+        connected(&specification::sender(spec, &config).unwrap(), &config, 10);
     sender.connection.write(1_000_000);
     for segment in &sender.sends(10)[..3] {
         receiver.answers(segment, 20);

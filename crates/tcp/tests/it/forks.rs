@@ -6,7 +6,7 @@ use crate::script;
 use crate::script::{Script, base};
 use rtolab_tcp::config::{Arithmetic, InitialWindow};
 use rtolab_tcp::sender::AdoptError;
-use rtolab_tcp::{Config, Connection, sum};
+use rtolab_tcp::{Config, Connection, specification};
 use rtolab_time::{Duration, Instant};
 
 #[test]
@@ -38,20 +38,20 @@ fn a_suppressed_sender_after_a_timeout_does_not_retransmit_for_it() {
 
 #[test]
 fn a_suppressed_sender_after_a_fast_retransmit_does_not_retransmit_for_it() {
-    for sum in ["reno", "newreno", "sack"] {
-        let mut s = Script::sender(sum).cwnd(6).segments(6).sent(1..=6);
+    for spec in ["reno", "newreno", "sack"] {
+        let mut s = Script::sender(spec).cwnd(6).segments(6).sent(1..=6);
         s.sacks(0, [2..=2]).sacks(0, [2..=3]);
         let mut third = s.pure_ack(script::end_of(0));
         third.push_sack(script::start_of(2)..script::end_of(4));
         let at = s.connection.next_timer().unwrap();
         s.connection.on_segment(&third, Instant::START);
         s.connection.suppress_retransmission();
-        assert_eq!(s.connection.poll_transmit(at), None, "{sum}");
+        assert_eq!(s.connection.poll_transmit(at), None, "{spec}");
     }
 }
 
-fn adopts(s: &mut Script, sum: &str) -> Result<(), AdoptError> {
-    s.connection.adopt(Arc::new(sum::sender(sum, &base()).unwrap()))
+fn adopts(s: &mut Script, spec: &str) -> Result<(), AdoptError> {
+    s.connection.adopt(Arc::new(specification::sender(spec, &base()).unwrap()))
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn another_recovery_ends_the_one_under_way() {
 #[test]
 fn other_rules_for_the_timeout_hold_from_the_next_sample_on() {
     let mut s = Script::sender("newreno").cwnd(1).rto_of(0).sent(1..=1);
-    let mut config = sum::sender("newreno", &base()).unwrap();
+    let mut config = specification::sender("newreno", &base()).unwrap();
     config.rto.arithmetic = Arithmetic::Ns2;
     config.rto.granularity = Duration::from_millis(500);
     s.write(1);
@@ -103,7 +103,7 @@ fn what_was_not_negotiated_cannot_be_had() {
     s.timeout().expect([1]).cwnd(1.0);
 
     let initial = InitialWindow::Segments(6);
-    let mut config = Config { timestamps: true, ..sum::sender("sack", &base()).unwrap() };
+    let mut config = Config { timestamps: true, ..specification::sender("sack", &base()).unwrap() };
     config.window.initial = initial;
     let mut opening = Connection::open(Arc::new(config.clone()));
     assert_eq!(opening.adopt(Arc::new(config)), Err(AdoptError::NotConnected));
@@ -115,7 +115,7 @@ fn with_timestamps_from_the_start_eifel_can_be_had() {
     let mut s = setup.cwnd(6).ssthresh(8).sent(1..=6);
     let mut config = base();
     config.window.initial_ssthresh = Some(8);
-    let eifel = sum::sender("newreno+eifel", &config).unwrap();
+    let eifel = specification::sender("newreno+eifel", &config).unwrap();
     assert_eq!(s.connection.adopt(Arc::new(eifel)), Ok(()));
     s.timeout().expect([1]).cwnd(1.0);
     s.echoing(0).ack(1).expect([7]).cwnd(6.0);

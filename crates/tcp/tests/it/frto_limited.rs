@@ -5,7 +5,7 @@ use crate::script::pair::{End, connected};
 use crate::script::{Script, Setup, base, end_of, number_of, start_of};
 use rtolab_tcp::config::WindowLimited;
 use rtolab_tcp::spurious::{Verdict, Why};
-use rtolab_tcp::{Event, Flags, Segment, sum};
+use rtolab_tcp::{Event, Flags, Segment, specification};
 
 const BLIND: Verdict = Verdict::Blind(Why::NothingNewToSend);
 
@@ -23,22 +23,22 @@ const FORMS: [(&str, u32); 9] = [
     ("newreno+eifel:forward", 3),
 ];
 
-fn sender(sum: &str, limited: WindowLimited) -> Setup {
-    Script::sender(sum).cwnd(6).set(|config| config.frto_window_limited = limited)
+fn sender(spec: &str, limited: WindowLimited) -> Setup {
+    Script::sender(spec).cwnd(6).set(|config| config.frto_window_limited = limited)
 }
 
 /// Six segments outstanding and no data behind them; the first was sent again. A judge sees that
 /// the sender does not what F-RTO would.
-fn without_data(sum: &str, limited: WindowLimited) -> Script {
-    let mut s = sender(sum, limited).segments(6).sent(1..=6);
+fn without_data(spec: &str, limited: WindowLimited) -> Script {
+    let mut s = sender(spec, limited).segments(6).sent(1..=6);
     s.unjudged().timeout().expect([1]);
     s.echoing(0);
     s
 }
 
 /// Six segments outstanding, and the offered window has no room for more.
-fn without_room(sum: &str, limited: WindowLimited) -> Script {
-    let mut s = sender(sum, limited).offered(6).sent(1..=6);
+fn without_room(spec: &str, limited: WindowLimited) -> Script {
+    let mut s = sender(spec, limited).offered(6).sent(1..=6);
     s.timeout().expect([1]);
     s.echoing(0);
     s
@@ -46,12 +46,12 @@ fn without_room(sum: &str, limited: WindowLimited) -> Script {
 
 #[test]
 fn the_tail_shows_that_a_timeout_was_spurious() {
-    for (sum, _) in FORMS {
-        let mut s = without_data(sum, WindowLimited::Tail);
+    for (spec, _) in FORMS {
+        let mut s = without_data(spec, WindowLimited::Tail);
         s.ack(1).expect([6]).undecided();
         s.echoing(0).ack(2).expect_nothing().verdict(Verdict::Spurious);
 
-        let mut s = without_room(sum, WindowLimited::Tail);
+        let mut s = without_room(spec, WindowLimited::Tail);
         s.unjudged().offering(5).ack(1).expect([6]).undecided();
         s.offering(4).echoing(0).ack(2).expect_nothing().verdict(Verdict::Spurious);
     }
@@ -59,8 +59,8 @@ fn the_tail_shows_that_a_timeout_was_spurious() {
 
 #[test]
 fn t_fr_6_the_tail_does_not_count_once_the_sender_goes_back() {
-    for (sum, cwnd) in FORMS {
-        let mut s = without_data(sum, WindowLimited::Tail);
+    for (spec, cwnd) in FORMS {
+        let mut s = without_data(spec, WindowLimited::Tail);
         s.ack(1).expect([6]);
         s.ack(1).expect(2..2 + cwnd).verdict(Verdict::Genuine).cwnd(f64::from(cwnd));
         s.outstanding(cwnd);
@@ -69,21 +69,21 @@ fn t_fr_6_the_tail_does_not_count_once_the_sender_goes_back() {
 
 #[test]
 fn an_acknowledgment_of_the_tail_may_be_that_of_its_retransmission() {
-    for (sum, _) in FORMS {
-        let mut s = without_data(sum, WindowLimited::Tail);
+    for (spec, _) in FORMS {
+        let mut s = without_data(spec, WindowLimited::Tail);
         s.ack(1).expect([6]);
-        s.ack(6).expect_nothing().verdict(match sum {
+        s.ack(6).expect_nothing().verdict(match spec {
             // Segments 2 to 5 were sent once, and with SACK Linux looks at each.
             "sack+frto:linux" => Verdict::Spurious,
             "newreno+frto:linux" => Verdict::Genuine,
             _ => BLIND,
         });
     }
-    for sum in ["sack+frto:rfc5682-sack", "sack+frto:ns2", "sack+frto:linux"] {
-        let mut s = without_data(sum, WindowLimited::Tail);
+    for spec in ["sack+frto:rfc5682-sack", "sack+frto:ns2", "sack+frto:linux"] {
+        let mut s = without_data(spec, WindowLimited::Tail);
         s.ack(1).expect([6]);
         s.sacks(1, [6..=6]);
-        match sum {
+        match spec {
             "sack+frto:linux" => s.expect([2, 3]).verdict(Verdict::Genuine),
             _ => s.expect([2, 3, 4]).verdict(BLIND).cwnd(3.0),
         };
@@ -92,18 +92,18 @@ fn an_acknowledgment_of_the_tail_may_be_that_of_its_retransmission() {
 
 #[test]
 fn one_byte_leaves_beyond_the_offered_window() {
-    for (sum, _) in FORMS {
-        let mut s = without_room(sum, WindowLimited::OneByte);
+    for (spec, _) in FORMS {
+        let mut s = without_room(spec, WindowLimited::OneByte);
         s.offering(5).ack(1).expect([7]).undecided();
-        assert_eq!(s.connection.sender().flight().max(), end_of(6) + 1, "{sum}");
+        assert_eq!(s.connection.sender().flight().max(), end_of(6) + 1, "{spec}");
         s.offering(4).echoing(0).ack(2).expect_nothing().verdict(Verdict::Spurious);
     }
 }
 
 #[test]
 fn t_fr_6_the_byte_does_not_count_once_the_sender_goes_back() {
-    for (sum, cwnd) in FORMS {
-        let mut s = without_room(sum, WindowLimited::OneByte);
+    for (spec, cwnd) in FORMS {
+        let mut s = without_room(spec, WindowLimited::OneByte);
         s.offering(5).ack(1).expect([7]);
         // The receiver had no room for it, or segment 2 is missing: the same acknowledgment.
         s.ack(1).expect(2..2 + cwnd).verdict(Verdict::Genuine).outstanding(cwnd);
@@ -113,8 +113,8 @@ fn t_fr_6_the_byte_does_not_count_once_the_sender_goes_back() {
 #[test]
 fn t_fr_5_without_data_there_is_not_one_byte() {
     for limited in [WindowLimited::OneByte, WindowLimited::Reserve(2)] {
-        for (sum, _) in FORMS {
-            let mut s = without_data(sum, limited);
+        for (spec, _) in FORMS {
+            let mut s = without_data(spec, limited);
             s.ack(1).expect([2, 3]).verdict(BLIND).cwnd(2.0);
         }
     }
@@ -122,8 +122,8 @@ fn t_fr_5_without_data_there_is_not_one_byte() {
 
 #[test]
 fn a_reserve_keeps_room_for_the_new_segments() {
-    for (sum, _) in FORMS {
-        let setup = sender(sum, WindowLimited::Reserve(2)).cwnd(20);
+    for (spec, _) in FORMS {
+        let setup = sender(spec, WindowLimited::Reserve(2)).cwnd(20);
         let mut s = setup.offered(8).sent(1..=6);
         s.timeout().expect([1]);
         s.echoing(0).offering(7).ack(1).expect([7, 8]).undecided();
@@ -131,8 +131,8 @@ fn a_reserve_keeps_room_for_the_new_segments() {
     }
     // With the window of before the timeout only the reserve, which is free again, keeps more from
     // leaving.
-    for sum in ["sack+frto:linux", "newreno+eifel:forward"] {
-        let mut s = sender(sum, WindowLimited::Reserve(2)).offered(8).sent(1..=6);
+    for spec in ["sack+frto:linux", "newreno+eifel:forward"] {
+        let mut s = sender(spec, WindowLimited::Reserve(2)).offered(8).sent(1..=6);
         s.timeout().expect([1]);
         s.echoing(0).offering(7).ack(1).expect([7, 8]);
         s.echoing(0).offering(6).ack(2).verdict(Verdict::Spurious).cwnd(6.0).expect_nothing();
@@ -143,12 +143,12 @@ fn a_reserve_keeps_room_for_the_new_segments() {
 
 #[test]
 fn a_reserve_of_one_segment_is_not_enough_for_ns_2() {
-    for (sum, _) in FORMS {
-        let setup = sender(sum, WindowLimited::Reserve(1)).cwnd(20);
+    for (spec, _) in FORMS {
+        let setup = sender(spec, WindowLimited::Reserve(1)).cwnd(20);
         let mut s = setup.offered(7).sent(1..=6);
         s.timeout().expect([1]);
         s.echoing(0).offering(6).ack(1);
-        match sum {
+        match spec {
             "newreno+frto:ns2" | "sack+frto:ns2" => s.expect([2, 3]).verdict(BLIND),
             _ => s.expect([7]).undecided(),
         };
@@ -157,7 +157,7 @@ fn a_reserve_of_one_segment_is_not_enough_for_ns_2() {
 
 #[test]
 fn a_reserve_leaves_room_for_one_segment_and_is_f_rto_s_alone() {
-    let reserve = |sum| sender(sum, WindowLimited::Reserve(2));
+    let reserve = |spec| sender(spec, WindowLimited::Reserve(2));
     let mut s = reserve("newreno+frto").offered(2).sent(1..=1);
     s.ack(1).expect([2]);
     reserve("newreno").offered(6).sent(1..=6);
@@ -165,12 +165,12 @@ fn a_reserve_leaves_room_for_one_segment_and_is_f_rto_s_alone() {
 
 /// Both ends after the timeout of the first of six segments, all that there are, which arrives
 /// late: what the sender then sends.
-fn probed(sum: &str) -> (End, End, Vec<Segment>, Segment) {
+fn probed(spec: &str) -> (End, End, Vec<Segment>, Segment) {
     let mut config = base();
     config.window.initial = rtolab_tcp::config::InitialWindow::Segments(6);
     config.frto_window_limited = WindowLimited::Probe;
-    config.timestamps = sum.contains("eifel");
-    let sending = sum::sender(sum, &config).unwrap();
+    config.timestamps = spec.contains("eifel");
+    let sending = specification::sender(spec, &config).unwrap();
     let (mut sender, mut receiver) = connected(&sending, &config, 10);
     sender.connection.write(6000);
     let originals = sender.sends(10);
@@ -191,28 +191,28 @@ fn verdict(end: &End) -> Option<Verdict> {
 
 #[test]
 fn a_probe_is_behind_the_originals_where_the_timeout_was_spurious() {
-    for (sum, _) in FORMS {
-        let (mut sender, mut receiver, originals, probe) = probed(sum);
+    for (spec, _) in FORMS {
+        let (mut sender, mut receiver, originals, probe) = probed(spec);
         let second = receiver.answers(&originals[1], 1100)[0];
         let answer = receiver.answers(&probe, 1100)[0];
-        assert_eq!(sender.answers(&second, 1110), [], "{sum}");
-        assert_eq!(verdict(&sender), Some(Verdict::Spurious), "{sum}");
+        assert_eq!(sender.answers(&second, 1110), [], "{spec}");
+        assert_eq!(verdict(&sender), Some(Verdict::Spurious), "{spec}");
         // Its answer is one duplicate, which starts nothing.
         assert_eq!((answer.ack, answer.len), (end_of(2), 0));
-        assert_eq!(sender.answers(&answer, 1110), [], "{sum}");
+        assert_eq!(sender.answers(&answer, 1110), [], "{spec}");
     }
 }
 
 #[test]
 fn t_fr_6_a_probe_does_not_count_and_its_answer_goes_back_n() {
-    for (sum, cwnd) in FORMS {
-        let (mut sender, mut receiver, _, probe) = probed(sum);
+    for (spec, cwnd) in FORMS {
+        let (mut sender, mut receiver, _, probe) = probed(spec);
         let answer = receiver.answers(&probe, 1100)[0];
         assert_eq!((answer.ack, answer.len), (end_of(1), 0));
         let left = sender.answers(&answer, 1110);
         let left: Vec<_> = left.iter().map(|segment| number_of(segment.seq)).collect();
-        assert_eq!(left, (2..2 + cwnd).collect::<Vec<_>>(), "{sum}");
-        assert_eq!(verdict(&sender), Some(Verdict::Genuine), "{sum}");
+        assert_eq!(left, (2..2 + cwnd).collect::<Vec<_>>(), "{spec}");
+        assert_eq!(verdict(&sender), Some(Verdict::Genuine), "{spec}");
         assert_eq!(sender.connection.sender().outstanding(), u64::from(cwnd * 1000));
     }
 }

@@ -19,20 +19,20 @@ const NS2_SACK: &str = "sack+frto:ns2";
 const ALL: [&str; 7] = [RFC4138, RFC5682, SACK, LINUX, LINUX_SACK, NS2, NS2_SACK];
 
 /// Six segments outstanding, in congestion avoidance.
-fn six(sum: &str) -> Script {
-    Script::sender(sum).cwnd(6).ssthresh(6).sent(1..=6)
+fn six(spec: &str) -> Script {
+    Script::sender(spec).cwnd(6).ssthresh(6).sent(1..=6)
 }
 
 /// And the first of them sent again.
-fn timed_out(sum: &str) -> Script {
-    let mut s = six(sum);
+fn timed_out(spec: &str) -> Script {
+    let mut s = six(spec);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     s
 }
 
 /// And acknowledged: two new segments are under way.
-fn two_new_sent(sum: &str) -> Script {
-    let mut s = timed_out(sum);
+fn two_new_sent(spec: &str) -> Script {
+    let mut s = timed_out(spec);
     s.ack(1).expect([7, 8]).cwnd(2.0).undecided();
     s
 }
@@ -43,7 +43,7 @@ fn t_fr_1_a_spurious_timeout_costs_one_retransmission() {
     let halved: &[(f64, &[u32])] = &[(3.33, &[]), (3.63, &[]), (3.91, &[]), (4.16, &[9])];
     let towards_pipe: &[(f64, &[u32])] = &[(3.0, &[]), (4.0, &[]), (5.0, &[9]), (6.0, &[10, 11])];
     let undone: &[(f64, &[u32])] = &[(6.0, &[]), (6.17, &[9]), (6.33, &[10]), (6.49, &[11])];
-    for (sum, then) in [
+    for (spec, then) in [
         (RFC4138, halved),
         (RFC5682, halved),
         (SACK, halved),
@@ -52,7 +52,7 @@ fn t_fr_1_a_spurious_timeout_costs_one_retransmission() {
         (LINUX, undone),
         (LINUX_SACK, undone),
     ] {
-        let mut s = two_new_sent(sum);
+        let mut s = two_new_sent(spec);
         for (number, (cwnd, left)) in (2..).zip(then) {
             s.ack(number).expect(left.iter().copied()).cwnd(*cwnd);
             if number == 2 {
@@ -65,8 +65,8 @@ fn t_fr_1_a_spurious_timeout_costs_one_retransmission() {
 
 #[test]
 fn t_fr_2_a_duplicate_first_goes_back_n() {
-    for sum in [RFC4138, RFC5682, NS2] {
-        let mut s = timed_out(sum);
+    for spec in [RFC4138, RFC5682, NS2] {
+        let mut s = timed_out(spec);
         s.ack(0).expect_nothing().verdict(Verdict::Genuine).cwnd(1.0);
         s.ack(6).expect([7, 8]).cwnd(2.0);
     }
@@ -74,8 +74,8 @@ fn t_fr_2_a_duplicate_first_goes_back_n() {
 
 #[test]
 fn t_fr_2_a_duplicate_first_says_nothing_where_sack_is_read() {
-    for sum in [SACK, LINUX, NS2_SACK] {
-        let mut s = timed_out(sum);
+    for spec in [SACK, LINUX, NS2_SACK] {
+        let mut s = timed_out(spec);
         s.ack(0).expect_nothing().undecided().cwnd(1.0);
         s.ack(6).expect([7, 8]).verdict(Verdict::Genuine).cwnd(2.0);
     }
@@ -83,7 +83,7 @@ fn t_fr_2_a_duplicate_first_says_nothing_where_sack_is_read() {
 
 #[test]
 fn t_fr_3_a_duplicate_second_goes_back_n() {
-    for (sum, cwnd, left) in [
+    for (spec, cwnd, left) in [
         (RFC4138, 3.0, 2..=4),
         (RFC5682, 3.0, 2..=4),
         // Two, where the report and the RFCs have three.
@@ -91,15 +91,15 @@ fn t_fr_3_a_duplicate_second_goes_back_n() {
         // The window that a conventional sender has.
         (LINUX, 2.0, 2..=3),
     ] {
-        let mut s = two_new_sent(sum);
+        let mut s = two_new_sent(spec);
         s.ack(1).expect(left).verdict(Verdict::Genuine).cwnd(cwnd);
         for _ in 0..4 {
             s.ack(1).expect_nothing().fast_retransmits(0);
         }
     }
-    for (sum, cwnd, left) in [(SACK, 3.0, 2..=4), (LINUX_SACK, 2.0, 2..=3), (NS2_SACK, 2.0, 2..=3)]
+    for (spec, cwnd, left) in [(SACK, 3.0, 2..=4), (LINUX_SACK, 2.0, 2..=3), (NS2_SACK, 2.0, 2..=3)]
     {
-        let mut s = two_new_sent(sum);
+        let mut s = two_new_sent(spec);
         s.sacks(1, [7..=7]).expect(left).verdict(Verdict::Genuine).cwnd(cwnd);
         s.sacks(1, [7..=8]).expect_nothing().fast_retransmits(0);
     }
@@ -107,8 +107,8 @@ fn t_fr_3_a_duplicate_second_goes_back_n() {
 
 #[test]
 fn t_fr_4_a_retransmission_that_fills_the_only_hole_tells_nothing() {
-    for sum in [RFC4138, RFC5682, SACK, LINUX, NS2, NS2_SACK] {
-        let mut s = timed_out(sum);
+    for spec in [RFC4138, RFC5682, SACK, LINUX, NS2, NS2_SACK] {
+        let mut s = timed_out(spec);
         s.ack(6).expect([7, 8]).verdict(Verdict::Genuine).cwnd(2.0);
     }
 }
@@ -127,8 +127,8 @@ fn t_fr_4_linux_knows_what_was_reported_before_the_timeout() {
 
 #[test]
 fn t_fr_5_without_new_data_it_goes_back_n() {
-    for sum in ALL {
-        let mut s = Script::sender(sum).cwnd(6).segments(6).sent(1..=6);
+    for spec in ALL {
+        let mut s = Script::sender(spec).cwnd(6).segments(6).sent(1..=6);
         s.timeout().expect([1]);
         s.ack(1).expect([2, 3]).verdict(BLIND).cwnd(2.0);
     }
@@ -136,8 +136,8 @@ fn t_fr_5_without_new_data_it_goes_back_n() {
 
 #[test]
 fn t_fr_5_without_room_in_the_offered_window_it_goes_back_n() {
-    for sum in ALL {
-        let mut s = Script::sender(sum).cwnd(6).offered(6).sent(1..=6);
+    for spec in ALL {
+        let mut s = Script::sender(spec).cwnd(6).offered(6).sent(1..=6);
         s.timeout().expect([1]);
         s.offering(5).ack(1).expect([2, 3]).verdict(BLIND).cwnd(2.0);
     }
@@ -145,8 +145,8 @@ fn t_fr_5_without_room_in_the_offered_window_it_goes_back_n() {
 
 #[test]
 fn t_fr_5_one_new_segment_is_enough() {
-    for sum in ALL {
-        let mut s = Script::sender(sum).cwnd(6).segments(7).sent(1..=6);
+    for spec in ALL {
+        let mut s = Script::sender(spec).cwnd(6).segments(7).sent(1..=6);
         s.timeout().expect([1]);
         s.ack(1).expect([7]).undecided();
         s.ack(2).expect_nothing().verdict(Verdict::Spurious);
@@ -155,11 +155,11 @@ fn t_fr_5_one_new_segment_is_enough() {
 
 #[test]
 fn t_fr_5_room_for_one_new_segment_is_not_enough_for_ns_2() {
-    for sum in ALL {
-        let mut s = Script::sender(sum).cwnd(6).offered(6).sent(1..=6);
+    for spec in ALL {
+        let mut s = Script::sender(spec).cwnd(6).offered(6).sent(1..=6);
         s.timeout().expect([1]);
         s.offering(6).ack(1);
-        match sum {
+        match spec {
             NS2 | NS2_SACK => s.expect([2, 3]).verdict(BLIND),
             _ => s.expect([7]).undecided(),
         };
@@ -169,8 +169,8 @@ fn t_fr_5_room_for_one_new_segment_is_not_enough_for_ns_2() {
 #[test]
 fn t_fr_6_what_is_sent_again_is_what_counts() {
     // As in the report's form, also where Linux itself counts segment 8.
-    for (sum, cwnd) in [(SACK, 3), (LINUX_SACK, 2), (NS2_SACK, 2)] {
-        let mut s = two_new_sent(sum);
+    for (spec, cwnd) in [(SACK, 3), (LINUX_SACK, 2), (NS2_SACK, 2)] {
+        let mut s = two_new_sent(spec);
         s.sacks(1, [7..=7]).expect(2..2 + cwnd).outstanding(cwnd).cwnd(f64::from(cwnd));
         s.sacks(1, [7..=8]).expect_nothing().outstanding(cwnd);
     }
@@ -178,16 +178,16 @@ fn t_fr_6_what_is_sent_again_is_what_counts() {
 
 #[test]
 fn t_fr_7_a_jump_of_the_second_acknowledgment() {
-    for (sum, left) in [(RFC4138, 0), (RFC5682, 0), (SACK, 0), (LINUX, 3), (NS2, 0)] {
-        let mut s = two_new_sent(sum);
+    for (spec, left) in [(RFC4138, 0), (RFC5682, 0), (SACK, 0), (LINUX, 3), (NS2, 0)] {
+        let mut s = two_new_sent(spec);
         s.ack(5).expect(9..9 + left).verdict(Verdict::Spurious);
     }
 }
 
 #[test]
 fn t_fr_8_a_window_update_tells_nothing() {
-    for sum in ALL {
-        let mut s = timed_out(sum);
+    for spec in ALL {
+        let mut s = timed_out(spec);
         s.offering(55).ack(0).expect_nothing().undecided().cwnd(1.0);
         s.ack(1).expect([7, 8]).undecided();
         s.offering(50).ack(1).expect_nothing().undecided().cwnd(2.0);
@@ -197,8 +197,8 @@ fn t_fr_8_a_window_update_tells_nothing() {
 
 #[test]
 fn t_fr_9_another_timeout_before_the_first_acknowledgment() {
-    for sum in ALL {
-        let mut s = timed_out(sum);
+    for spec in ALL {
+        let mut s = timed_out(spec);
         s.timeout().expect([1]).ssthresh(3).rto(4000).cwnd(1.0);
         s.ack(1).expect([7, 8]).cwnd(2.0).undecided();
         s.ack(2).expect_nothing().verdict(Verdict::Spurious);
@@ -208,8 +208,8 @@ fn t_fr_9_another_timeout_before_the_first_acknowledgment() {
 #[test]
 fn t_fr_9_what_the_second_timeout_leaves_to_return_to() {
     // ns-2 remembers the windows anew; Linux undoes to those before the first.
-    for (sum, cwnd, ssthresh) in [(NS2, 3.0, 3), (LINUX, 6.0, 6)] {
-        let mut s = timed_out(sum);
+    for (spec, cwnd, ssthresh) in [(NS2, 3.0, 3), (LINUX, 6.0, 6)] {
+        let mut s = timed_out(spec);
         s.timeout().expect([1]);
         s.ack(1).expect([7, 8]);
         s.ack(2).expect_nothing().cwnd(cwnd).ssthresh(ssthresh);
@@ -218,8 +218,8 @@ fn t_fr_9_what_the_second_timeout_leaves_to_return_to() {
 
 #[test]
 fn t_fr_10_another_timeout_before_the_second_acknowledgment_begins_again() {
-    for sum in [RFC4138, NS2, NS2_SACK] {
-        let mut s = two_new_sent(sum);
+    for spec in [RFC4138, NS2, NS2_SACK] {
+        let mut s = two_new_sent(spec);
         s.timeout().expect([2]).ssthresh(3).cwnd(1.0);
         s.ack(2).expect([9, 10]).undecided().cwnd(2.0);
         s.ack(3).expect_nothing().verdict(Verdict::Spurious);
@@ -241,8 +241,8 @@ fn t_fr_9_linux_undoes_another_timeout_of_the_same_segment() {
 
 #[test]
 fn t_fr_10_or_it_belongs_to_a_recovery_under_way() {
-    for sum in [RFC5682, SACK, LINUX, LINUX_SACK] {
-        let mut s = two_new_sent(sum);
+    for spec in [RFC5682, SACK, LINUX, LINUX_SACK] {
+        let mut s = two_new_sent(spec);
         s.timeout().expect([2]).ssthresh(3).cwnd(1.0);
         s.ack(2).expect([3, 4]).verdict(RECOVERING).cwnd(2.0);
         // When all that was outstanding is acknowledged, the next timeout is one like any.
@@ -254,8 +254,8 @@ fn t_fr_10_or_it_belongs_to_a_recovery_under_way() {
 
 #[test]
 fn t_fr_10_a_timeout_after_a_spurious_one_is_one_like_any() {
-    for sum in [RFC5682, SACK, LINUX] {
-        let mut s = two_new_sent(sum);
+    for spec in [RFC5682, SACK, LINUX] {
+        let mut s = two_new_sent(spec);
         s.ack(2).expect_nothing().verdict(Verdict::Spurious);
         s.timeout().expect([3]);
         s.ack(3).expect([9, 10]).undecided();
@@ -265,13 +265,13 @@ fn t_fr_10_a_timeout_after_a_spurious_one_is_one_like_any() {
 
 #[test]
 fn t_fr_11_part_of_the_segment_is_not_enough_for_the_rfcs() {
-    for sum in [RFC4138, RFC5682] {
-        let mut s = timed_out(sum);
+    for spec in [RFC4138, RFC5682] {
+        let mut s = timed_out(spec);
         let half = s.pure_ack(start_of(1) + 500);
         s.arrives(&half).expect([2]).verdict(Verdict::Genuine).cwnd(2.0);
     }
-    for sum in [SACK, LINUX, NS2] {
-        let mut s = timed_out(sum);
+    for spec in [SACK, LINUX, NS2] {
+        let mut s = timed_out(spec);
         let half = s.pure_ack(start_of(1) + 500);
         s.arrives(&half).expect([7, 8]).undecided().cwnd(2.0);
     }
@@ -292,8 +292,8 @@ fn t_fr_11_linux_goes_back_and_still_waits_for_an_original() {
 #[test]
 fn t_fr_12_a_loss_and_a_delay() {
     // Segment 1 was lost, and the retransmission comes behind the rest, which was late.
-    for sum in [RFC4138, RFC5682, NS2] {
-        let mut s = timed_out(sum);
+    for spec in [RFC4138, RFC5682, NS2] {
+        let mut s = timed_out(spec);
         s.ack(0).expect_nothing().verdict(Verdict::Genuine);
     }
     // With SACK the duplicates say nothing yet. It comes before the last three: they were not lost,
@@ -342,8 +342,8 @@ fn t_fr_13_a_block_above_the_recovery_point_is_a_new_segment() {
 fn t_fr_14_a_receiver_that_withholds_gains_nothing() {
     // Segment 1 was lost and so was its fast retransmission; the receiver has all the rest, and
     // acknowledges it one by one.
-    for sum in [RFC4138, RFC5682] {
-        let mut s = six(sum);
+    for spec in [RFC4138, RFC5682] {
+        let mut s = six(spec);
         s.ack(0).expect_nothing();
         s.ack(0).expect_nothing();
         s.ack(0).expect([1]).fast_retransmits(1);
@@ -357,8 +357,8 @@ fn t_fr_14_a_receiver_that_withholds_gains_nothing() {
 
 #[test]
 fn t_fr_14_with_sack_it_stays_out_of_fast_recovery() {
-    for sum in ["sack+frto:rfc4138", SACK, LINUX_SACK, NS2_SACK] {
-        let mut s = six(sum);
+    for spec in ["sack+frto:rfc4138", SACK, LINUX_SACK, NS2_SACK] {
+        let mut s = six(spec);
         s.sacks(0, [2..=2]).expect_nothing();
         s.sacks(0, [2..=3]).expect_nothing();
         s.sacks(0, [2..=4]).expect([1]).fast_retransmits(1);
@@ -383,12 +383,12 @@ fn t_fr_14_linux_enters_where_a_timeout_of_fast_recovery_repeats() {
 
 #[test]
 fn t_fr_15_a_receiver_that_delays_acknowledgments() {
-    for sum in [RFC4138, RFC5682, SACK, LINUX, NS2, NS2_SACK] {
-        let mut s = timed_out(sum);
+    for spec in [RFC4138, RFC5682, SACK, LINUX, NS2, NS2_SACK] {
+        let mut s = timed_out(spec);
         s.ack(2).expect([7, 8]).undecided().cwnd(2.0);
         s.ack(4).verdict(Verdict::Spurious);
         // What leaves is a matter of the window.
-        s.expect(if sum == LINUX { vec![9, 10] } else { vec![] });
+        s.expect(if spec == LINUX { vec![9, 10] } else { vec![] });
     }
     // With SACK Linux knows at the first, for segment 2 was sent once.
     let mut s = timed_out(LINUX_SACK);
@@ -398,8 +398,8 @@ fn t_fr_15_a_receiver_that_delays_acknowledgments() {
 #[test]
 fn t_fr_17_three_timeouts_of_one_segment() {
     // Three duplicates of the retransmissions start a fast retransmit, as in the report's form.
-    for sum in [RFC4138, RFC5682] {
-        let mut s = timed_out(sum);
+    for spec in [RFC4138, RFC5682] {
+        let mut s = timed_out(spec);
         s.timeout().expect([1]);
         s.timeout().expect([1]);
         s.ack(1).expect([7, 8]);

@@ -2,8 +2,8 @@
 
 use crate::script::Script;
 
-fn six_outstanding(sum: &str) -> Script {
-    Script::sender(sum).cwnd(6).sent(1..=6)
+fn six_outstanding(spec: &str) -> Script {
+    Script::sender(spec).cwnd(6).sent(1..=6)
 }
 
 #[test]

@@ -6,11 +6,11 @@ use crate::script::base;
 use crate::script::pair::{End, connected};
 use rtolab_tcp::config::{InitialWindow, Lie};
 use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::{Event, Segment, Seq, sum};
+use rtolab_tcp::{Event, Segment, Seq, specification};
 
 const SEGMENT: u64 = 1000;
 
-/// A sender by its sum, which has sent four segments, and a receiver that tells this lie.
+/// A sender, which has sent four segments, and a receiver that tells this lie.
 fn facing(lie: Lie, sender: &str) -> (End, End, Vec<Segment>) {
     let mut config = base();
     config.timestamps = true;
@@ -18,7 +18,7 @@ fn facing(lie: Lie, sender: &str) -> (End, End, Vec<Segment>) {
     config.window.initial = InitialWindow::Segments(4);
     let mut liar = config.clone();
     liar.receiver.lie = Some(lie);
-    let (mut a, b) = connected(&sum::sender(sender, &config).unwrap(), &liar, 0);
+    let (mut a, b) = connected(&specification::sender(sender, &config).unwrap(), &liar, 0);
     a.connection.write(100 * SEGMENT);
     let sent = a.sends(10);
     assert_eq!(sent.len(), 4);

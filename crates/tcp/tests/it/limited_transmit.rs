@@ -2,8 +2,8 @@
 
 use crate::script::{Script, Setup};
 
-fn limited(sum: &str) -> Setup {
-    Script::sender(sum).cwnd(3).set(|config| config.recovery.limited_transmit = true)
+fn limited(spec: &str) -> Setup {
+    Script::sender(spec).cwnd(3).set(|config| config.recovery.limited_transmit = true)
 }
 
 #[test]
@@ -17,18 +17,18 @@ fn t_lt_1_the_first_two_duplicates_send_new_segments() {
 
 #[test]
 fn t_lt_1_with_sack_only_new_information_counts() {
-    for sum in ["sack:rfc3517", "sack:rfc6675"] {
-        let mut s = limited(sum).sent(1..=3);
+    for spec in ["sack:rfc3517", "sack:rfc6675"] {
+        let mut s = limited(spec).sent(1..=3);
         s.sacks(0, [2..=2]).expect([4]).cwnd(3.0);
         s.sacks(0, [2..=3]).expect([5]).cwnd(3.0);
         s.sacks(0, [2..=4]).expect([1]).ssthresh(2).cwnd(2.0);
 
-        let mut s = limited(sum).sent(1..=3);
+        let mut s = limited(spec).sent(1..=3);
         s.ack(0).expect_nothing();
         s.sacks(0, [2..=2]).expect([4]);
         s.sacks(0, [2..=2]);
         assert_eq!(s.connection.sender().flight().sacked(), 1000);
-        match sum {
+        match spec {
             // The third duplicate as RFC 2581 counts them.
             "sack:rfc3517" => s.expect([1]),
             _ => s.expect_nothing(),

@@ -5,10 +5,10 @@ use crate::script::{Script, Setup};
 use rtolab_tcp::config::RtoFloor;
 use rtolab_time::Duration;
 
-/// A clock of 10 ms, no sample from the handshake, a plain floor of 200 ms unless the sum has its
+/// A clock of 10 ms, no sample from the handshake, a plain floor of 200 ms unless the spec has its
 /// own.
-fn setup(sum: &str) -> Setup {
-    Script::sender(sum).set(|config| {
+fn setup(spec: &str) -> Setup {
+    Script::sender(spec).set(|config| {
         config.rto.floor = RtoFloor::Total(Duration::from_millis(200));
         config.rto.granularity = Duration::from_millis(10);
         config.rto.initial = Duration::from_millis(100);
@@ -26,8 +26,8 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn of(sum: &str) -> Self {
-        let script = setup(sum).cwnd(2).segments(2).sent(1..=2);
+    fn of(spec: &str) -> Self {
+        let script = setup(spec).cwnd(2).segments(2).sent(1..=2);
         let mut pairs = Self { script, at: 0, last: 2 };
         pairs.script.at(42).ack(2).expect_nothing();
         pairs.at = 100;
@@ -72,9 +72,9 @@ fn t_mr_3_a_lone_segment_is_given_the_time_that_the_receiver_takes() {
     // 42 ms later the original is acknowledged.
     plain.script.at(plain.at + 242).ack(lone).expect_nothing();
 
-    for sum in ["sack+minrto", "sack+minrto:resync", "newreno+minrto"] {
-        let mut pairs = Pairs::of(sum);
-        assert_eq!(pairs.lone(), 500, "{sum}");
+    for spec in ["sack+minrto", "sack+minrto:resync", "newreno+minrto"] {
+        let mut pairs = Pairs::of(spec);
+        assert_eq!(pairs.lone(), 500, "{spec}");
         pairs.delayed();
     }
 }
@@ -128,13 +128,13 @@ fn t_mr_5_after_a_timeout_too() {
 
 #[test]
 fn t_mr_7_what_the_receiver_s_timer_acknowledged_leaves_the_parity_wrong() {
-    for (sum, second) in [("sack+minrto", 50), ("sack+minrto:resync", 500)] {
-        let mut pairs = Pairs::of(sum);
-        assert_eq!(pairs.lone(), 500, "{sum}");
+    for (spec, second) in [("sack+minrto", 50), ("sack+minrto:resync", 500)] {
+        let mut pairs = Pairs::of(spec);
+        assert_eq!(pairs.lone(), 500, "{spec}");
         pairs.delayed();
         pairs.send(60);
         // The receiver counts from its delayed acknowledgment; the sender of the paper goes on.
-        assert_eq!(pairs.lone(), second, "{sum}");
+        assert_eq!(pairs.lone(), second, "{spec}");
         let lone = pairs.last;
         match second {
             50 => {

@@ -47,8 +47,8 @@ fn t_cc_7_divided_acknowledgments_gain_nothing() {
 
 /// A needless timeout: the acknowledgments of six originals clock out six retransmissions, and
 /// four new segments.
-fn gone_back_n(sum: &str) -> Script {
-    going_back_n(Script::sender(sum))
+fn gone_back_n(spec: &str) -> Script {
+    going_back_n(Script::sender(spec))
 }
 
 fn going_back_n(setup: Setup) -> Script {
@@ -90,8 +90,8 @@ fn t_gl_1_careful_ignores_the_duplicates_of_the_oldest_segment_too() {
 
 #[test]
 fn t_nr_2_less_careful_and_without_bugfix_they_start_a_fast_retransmit() {
-    for sum in ["newreno:less-careful", "newreno:no-bugfix"] {
-        let mut s = gone_back_n(sum);
+    for spec in ["newreno:less-careful", "newreno:no-bugfix"] {
+        let mut s = gone_back_n(spec);
         s.ack(6).expect_nothing();
         s.ack(6).expect_nothing();
         s.ack(6).expect([7, 11]).fast_retransmits(1).ssthresh(2).cwnd(5.0);
@@ -107,10 +107,10 @@ fn t_nr_2_less_careful_and_without_bugfix_they_start_a_fast_retransmit() {
 #[test]
 fn t_nr_2_what_only_no_bugfix_retransmits() {
     // Duplicates below send_high, while go-back-N is under way.
-    for (sum, count) in
+    for (spec, count) in
         [("newreno:careful", 0), ("newreno:less-careful", 0), ("newreno:no-bugfix", 1)]
     {
-        let mut s = Script::sender(sum).cwnd(6).sent(1..=6);
+        let mut s = Script::sender(spec).cwnd(6).sent(1..=6);
         s.timeout().expect([1]);
         s.ack(1).expect([2, 3]);
         s.ack(1).expect_nothing();
@@ -127,8 +127,8 @@ fn t_nr_2_what_only_no_bugfix_retransmits() {
 #[test]
 fn t_nr_3_careful_waits_for_the_timer_where_the_loss_is_real() {
     // 7 is lost; 8, 9 and 10 bring duplicates.
-    for (sum, resent) in [("newreno:careful", None), ("newreno:less-careful", Some(7))] {
-        let mut s = gone_back_n(sum);
+    for (spec, resent) in [("newreno:careful", None), ("newreno:less-careful", Some(7))] {
+        let mut s = gone_back_n(spec);
         s.ack(6).expect_nothing();
         s.ack(6).expect_nothing();
         match resent {
@@ -140,8 +140,8 @@ fn t_nr_3_careful_waits_for_the_timer_where_the_loss_is_real() {
 
 /// Segments 1 to 8 of 16 are lost, there is nothing more to send, and a round trip takes 200 ms:
 /// after the acknowledgment of the fifth retransmission.
-fn eight_losses(sum: &str) -> Script {
-    let mut s = Script::sender(sum).cwnd(16).segments(16).sent(1..=16);
+fn eight_losses(spec: &str) -> Script {
+    let mut s = Script::sender(spec).cwnd(16).segments(16).sent(1..=16);
     s.at(200).ack(0).expect_nothing();
     s.ack(0).expect_nothing();
     s.ack(0).expect([1]).ssthresh(8);
@@ -251,8 +251,8 @@ fn a_partial_acknowledgment_lets_out_the_hole_alone_where_told() {
 #[test]
 fn rate_halving_sends_a_segment_for_every_second_acknowledgment() {
     // Two are outstanding at the end: NewReno takes one more than that for its window.
-    for (sum, cwnd) in [("reno", 4), ("newreno", 3)] {
-        let setup = Script::sender(sum).cwnd(8);
+    for (spec, cwnd) in [("reno", 4), ("newreno", 3)] {
+        let setup = Script::sender(spec).cwnd(8);
         let mut s =
             setup.set(|config| config.recovery.reduction = Reduction::RateHalving).sent(1..=8);
         s.ack(0).expect_nothing();

@@ -1,7 +1,7 @@
 //! Senders of systems, as Gurtov saw them ("Effect of Delays on TCP Performance", 2001, section 5).
 
 use crate::script::{Script, base, pair};
-use rtolab_tcp::{Config, sum};
+use rtolab_tcp::{Config, specification};
 
 /// Two segments grow to four, of which the first is lost: 3 to 6 are outstanding.
 fn one_of_four_lost(profile: &str) -> Script {
@@ -27,7 +27,7 @@ fn t_os_2_windows_nt_the_first() {
 #[test]
 fn t_os_3_freebsd_sends_a_whole_window_at_once() {
     let config = Config { mss: 256, ..base() };
-    let sender = sum::sender("freebsd-4.1", &config).unwrap();
+    let sender = specification::sender("freebsd-4.1", &config).unwrap();
     let (mut active, _) = pair::connected(&sender, &config, 0);
     active.connection.write(100_000);
     let sent = active.sends(0);

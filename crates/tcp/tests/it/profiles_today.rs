@@ -7,28 +7,28 @@ use rtolab_tcp::config::{
     SlowStartExit,
 };
 use rtolab_tcp::profile::{Profile, Sysctl};
-use rtolab_tcp::sum::{self, SumError};
+use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::Duration;
 
 fn linux(kernel: &Sysctl) -> Config {
-    sum::sender_on("linux", &Config::default(), kernel).unwrap()
+    specification::sender_on("linux", &Config::default(), kernel).unwrap()
 }
 
 #[test]
 fn linux_is_the_sum_of_its_policies_and_more() {
     let config = linux(&Sysctl::default());
     let parts = "rack+prr+cubic:linux+hystart:linux+frto:linux+undo:linux+linux";
-    let sum = sum::sender(parts, &Config::default()).unwrap();
+    let spec = specification::sender(parts, &Config::default()).unwrap();
     assert_eq!(
         config.recovery,
         rtolab_tcp::config::RecoveryConfig {
             rack: config.recovery.rack,
             reduction: Reduction::Prr(PrrBound::Linux),
-            ..sum.recovery
+            ..spec.recovery
         }
     );
-    assert_eq!((config.frto, &config.detectors), (sum.frto, &sum.detectors));
-    assert_eq!((config.congestion, config.response), (sum.congestion, sum.response));
+    assert_eq!((config.frto, &config.detectors), (spec.frto, &spec.detectors));
+    assert_eq!((config.congestion, config.response), (spec.congestion, spec.response));
     assert_eq!(config.rto.floor, RtoFloor::Variance(Duration::from_millis(200)));
 }
 
@@ -80,12 +80,13 @@ fn the_settings_that_linux_comes_with_change_nothing() {
 #[test]
 fn a_policy_has_the_last_word_and_other_systems_have_no_settings() {
     let kernel = Sysctl { frto: Some(0), recovery: Some(0), ..Sysctl::default() };
-    let config = sum::sender_on("linux+frto:rfc5682", &Config::default(), &kernel).unwrap();
+    let config =
+        specification::sender_on("linux+frto:rfc5682", &Config::default(), &kernel).unwrap();
     assert!(config.frto.is_some() && config.recovery.algorithm == Algorithm::Sack);
     let floor = Sysctl { rto_min: Some(Duration::from_secs(9)), ..Sysctl::default() };
     for name in ["sack+frto:linux", "linux-2.4"] {
-        let set = sum::sender_on(name, &Config::default(), &floor);
-        assert_eq!(set, sum::sender(name, &Config::default()));
+        let set = specification::sender_on(name, &Config::default(), &floor);
+        assert_eq!(set, specification::sender(name, &Config::default()));
     }
 }
 
@@ -95,8 +96,11 @@ fn linux_goes_by_a_congestion_control_that_is_known() {
     let reno = linux(&with("reno"));
     assert_eq!(reno.congestion.control, CongestionAlgorithm::Reno);
     assert_eq!(reno.congestion.slow_start_exit, SlowStartExit::Loss);
-    let error = sum::sender_on("linux", &Config::default(), &with("bbr")).unwrap_err();
-    assert!(matches!(&error, SumError::Congestion { found, .. } if found == "bbr"), "{error}");
+    let error = specification::sender_on("linux", &Config::default(), &with("bbr")).unwrap_err();
+    assert!(
+        matches!(&error, SpecificationError::Congestion { found, .. } if found == "bbr"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -117,7 +121,7 @@ fn freebsd_and_gvisor_wait_as_their_timers_have_it() {
         ("freebsd-14", RtoFloor::Total(Duration::from_millis(30)), 64),
         ("gvisor", RtoFloor::Total(Duration::from_millis(200)), 120),
     ] {
-        let rto = sum::sender(name, &Config::default()).unwrap().rto;
+        let rto = specification::sender(name, &Config::default()).unwrap().rto;
         assert_eq!((rto.floor, rto.max), (floor, Duration::from_secs(most)), "{name}");
         assert_eq!(rto.initial, Duration::from_secs(1), "{name}");
         let slop = if name == "freebsd-14" { 200 } else { 0 };
@@ -127,8 +131,8 @@ fn freebsd_and_gvisor_wait_as_their_timers_have_it() {
 
 #[test]
 fn freebsd_takes_back_what_gvisor_only_counts() {
-    let [freebsd, gvisor] =
-        ["freebsd-14", "gvisor"].map(|name| sum::sender(name, &Config::default()).unwrap());
+    let [freebsd, gvisor] = ["freebsd-14", "gvisor"]
+        .map(|name| specification::sender(name, &Config::default()).unwrap());
     assert_eq!((freebsd.response, gvisor.response), (Some(Response::Bsd), Some(Response::None)));
     assert!(!freebsd.detectors.is_empty() && !gvisor.detectors.is_empty());
     assert_eq!(freebsd.recovery.algorithm, Algorithm::Sack);
@@ -161,7 +165,7 @@ fn a_third_duplicate_does_to_smoltcp_what_a_timeout_does() {
 
 #[test]
 fn smoltcp_forgets_its_round_trip_after_three_timeouts() {
-    let config = sum::sender("smoltcp", &Config::default()).unwrap();
+    let config = specification::sender("smoltcp", &Config::default()).unwrap();
     assert_eq!(config.congestion.control, CongestionAlgorithm::None);
     let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
     for rto in [2000, 4000, 8000] {
@@ -176,8 +180,8 @@ fn smoltcp_forgets_its_round_trip_after_three_timeouts() {
 #[test]
 fn any_recovery_goes_without_congestion_control() {
     for recovery in ["tahoe", "newreno", "sack", "rack:no-tlp"] {
-        let sum = format!("{recovery}+no-control");
-        let mut s = Script::sender(&sum).segments(40).offered(8).sent(1..=8);
+        let spec = format!("{recovery}+no-control");
+        let mut s = Script::sender(&spec).segments(40).offered(8).sent(1..=8);
         s.ack(2).expect([9, 10]);
         s.timeout().take();
         s.ack(10).expect(11..=18);

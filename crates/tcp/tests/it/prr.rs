@@ -2,21 +2,21 @@
 
 use crate::script::Script;
 use rtolab_tcp::config::{PrrBound, Reduction};
-use rtolab_tcp::{Config, sum};
+use rtolab_tcp::{Config, specification};
 
-fn limited_transmit(sum: &str) -> Script {
-    let setup = Script::sender(sum).cwnd(20).offered(100);
+fn limited_transmit(spec: &str) -> Script {
+    let setup = Script::sender(spec).cwnd(20).offered(100);
     setup.set(|config| config.recovery.limited_transmit = true).sent(1..=20)
 }
 
 #[test]
 fn t_prr_1_one_loss_of_twenty() {
-    for sum in ["sack+prr", "sack+prr:crb", "sack+prr:ssrb"] {
-        let mut s = limited_transmit(sum);
+    for spec in ["sack+prr", "sack+prr:crb", "sack+prr:ssrb"] {
+        let mut s = limited_transmit(spec);
         s.sacks(0, [2..=2]).expect([21]);
         s.sacks(0, [2..=3]).expect([22]);
         // RecoverFS is 22 by RFC 6937, and without the two that were SACKed before 20 by RFC 9937.
-        let flight = if sum == "sack+prr" { 20 } else { 22 };
+        let flight = if spec == "sack+prr" { 20 } else { 22 };
         s.sacks(0, [2..=4]).expect([1]).ssthresh(10).outstanding(19);
         let (mut out, mut pipe, mut next) = (1, 19, 23);
         for delivered in 2..=19_u32 {
@@ -30,14 +30,14 @@ fn t_prr_1_one_loss_of_twenty() {
             (out, pipe, next) = (out + due, pipe + due, next + due);
         }
         // About as many as half of what was outstanding, evenly.
-        assert_eq!((next - 21, pipe), (11, 10), "{sum}");
+        assert_eq!((next - 21, pipe), (11, 10), "{spec}");
         s.ack(22).expect([32]).cwnd(10.0);
     }
 }
 
 /// Segments 1 to 15 of twenty are lost, and limited transmit has sent two more.
-fn fifteen_lost(sum: &str) -> Script {
-    let mut s = limited_transmit(sum);
+fn fifteen_lost(spec: &str) -> Script {
+    let mut s = limited_transmit(spec);
     s.sacks(0, [16..=16]).expect([21]);
     s.sacks(0, [16..=17]).expect([22]);
     s
@@ -72,12 +72,12 @@ fn t_prr_2_fifteen_losses_of_twenty() {
 
 #[test]
 fn what_delivers_nothing_lets_out_a_segment_by_rfc_6937_alone() {
-    for (sum, first, next) in [
+    for (spec, first, next) in [
         ("sack+prr:ssrb", 1..=2, Some(3)),
         ("sack+prr:crb", 1..=1, None),
         ("sack+prr", 1..=1, None),
     ] {
-        let mut s = fifteen_lost(sum);
+        let mut s = fifteen_lost(spec);
         s.sacks(0, [16..=18]).expect(first);
         s.sacks(0, [16..=18]).expect(next);
     }
@@ -94,10 +94,10 @@ fn a_timeout_ends_it_and_an_undo_restores_the_window() {
 #[test]
 fn it_is_for_those_who_know_what_is_delivered() {
     let base = Config::default();
-    let message = |name| sum::sender(name, &base).unwrap_err().to_string();
+    let message = |name| specification::sender(name, &base).unwrap_err().to_string();
     assert!(message("newreno+prr").contains("needs `sack` or `rack`"));
     assert!(message("sack:ns2+prr:crb").contains("needs `sack` or `rack`"));
-    let bound = |name| match sum::sender(name, &base).unwrap().recovery.reduction {
+    let bound = |name| match specification::sender(name, &base).unwrap().recovery.reduction {
         Reduction::Prr(bound) => Some(bound),
         _ => None,
     };

@@ -7,16 +7,16 @@ use crate::script::pair::End;
 use crate::script::{Script, Setup, base};
 use rtolab_tcp::config::{RackThreshold, ReorderingWindow};
 use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::{Flags, Segment, Seq, sum};
+use rtolab_tcp::{Flags, Segment, Seq, specification};
 
 /// A round trip of 100 ms is known; the first segment leaves at 100 ms.
-fn setup(sum: &str) -> Setup {
-    Script::sender(sum).cwnd(10).handshake_takes(100)
+fn setup(spec: &str) -> Setup {
+    Script::sender(spec).cwnd(10).handshake_takes(100)
 }
 
 /// Segments that leave a millisecond apart, the first one at 100 ms.
-fn a_millisecond_apart(sum: &str, count: u32) -> Script {
-    let mut s = setup(sum).segments(1).sent(1..=1);
+fn a_millisecond_apart(spec: &str, count: u32) -> Script {
+    let mut s = setup(spec).segments(1).sent(1..=1);
     for number in 2..=count {
         s.at(99 + u64::from(number)).write(1).expect([number]);
     }
@@ -60,7 +60,7 @@ fn without_reordering_three_segments_above_a_hole_are_enough() {
 
 #[test]
 fn segments_are_counted_whatever_their_length() {
-    let config = sum::sender("rack", &base()).unwrap();
+    let config = specification::sender("rack", &base()).unwrap();
     let mut a = End::open(&config);
     let syn = a.sends_one(0);
     a.gets(&End::accept(&base(), &syn).sends_one(0), 100);
@@ -212,7 +212,7 @@ fn after_an_undo_what_is_truly_lost_is_found_anew() {
 
 #[test]
 fn rack_and_the_others_take_over_from_each_other() {
-    let rack = |sum: &str| Arc::new(sum::sender(sum, &script::base()).unwrap());
+    let rack = |spec: &str| Arc::new(specification::sender(spec, &script::base()).unwrap());
     // Go-back-N has sent 2 and 3 again; the rest is lost by time, too.
     let mut s = setup("sack").rto_of(1000).segments(8).sent(1..=8);
     s.timeout().expect([1]);

@@ -55,8 +55,12 @@ fn a_profile_sets_what_a_receiver_does_and_nothing_else() {
         rest.timestamp.echo = default.timestamp.echo;
         assert_eq!(rest, default, "{}", profile.name);
         assert_eq!(changed.receiver.buffer, default.receiver.buffer, "{}", profile.name);
-        for quirk in profile.receives {
-            assert!(!quirk.source.is_empty() && !quirk.about.is_empty(), "{}", profile.name);
+        for behaviour in profile.receives {
+            assert!(
+                !behaviour.source.is_empty() && !behaviour.about.is_empty(),
+                "{}",
+                profile.name
+            );
         }
     }
 }

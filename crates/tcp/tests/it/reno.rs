@@ -17,8 +17,8 @@ fn t_cc_4_one_loss_of_eight() {
 }
 
 /// Segments 1 and 3 of 8 are lost: the retransmission of 1 has ended fast recovery.
-fn two_losses(sum: &str) -> Script {
-    let mut s = Script::sender(sum).cwnd(8).sent(1..=8);
+fn two_losses(spec: &str) -> Script {
+    let mut s = Script::sender(spec).cwnd(8).sent(1..=8);
     s.ack(0).expect_nothing();
     s.ack(0).expect_nothing();
     s.ack(0).expect([1]).ssthresh(4).cwnd(7.0);
@@ -46,8 +46,8 @@ fn t_cc_6_the_second_loss_takes_three_more_duplicates() {
 
 #[test]
 fn t_cc_6_with_bugfix_it_takes_the_timer() {
-    for sum in ["reno:careful", "reno:less-careful"] {
-        let mut s = two_losses(sum);
+    for spec in ["reno:careful", "reno:less-careful"] {
+        let mut s = two_losses(spec);
         for _ in 0..4 {
             s.ack(2).expect_nothing().fast_retransmits(1);
         }

@@ -2,9 +2,9 @@
 
 use crate::script::{Script, base, end_of, start_of};
 use rtolab_tcp::config::{InitialWindow, RecoverOnUndo, Response};
+use rtolab_tcp::specification::Question;
 use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::sum::Question;
-use rtolab_tcp::{Flags, sum};
+use rtolab_tcp::{Flags, specification};
 use rtolab_time::Duration;
 
 const SPURIOUS: Verdict = Verdict::Spurious;
@@ -200,7 +200,7 @@ fn one_reversal_an_episode() {
 
 #[test]
 fn one_reversal_an_episode_whatever_the_response() {
-    for policy in sum::policies().filter(|policy| policy.question == Question::Response) {
+    for policy in specification::policies().filter(|policy| policy.question == Question::Response) {
         let mut s = ten_outstanding(&format!("sack+eifel+dsack+{}", policy.name));
         s.timeout().take();
         s.echoing(10).ack(1).verdict(SPURIOUS).take();
@@ -214,12 +214,13 @@ fn one_reversal_an_episode_whatever_the_response() {
 
 #[test]
 fn duplicates_are_discounted_whatever_the_response() {
-    let responses = sum::policies().filter(|policy| policy.question == Question::Response);
+    let responses =
+        specification::policies().filter(|policy| policy.question == Question::Response);
     // The first sends all again, whose duplicates count as without any response.
     for policy in responses.filter(|policy| policy.name != "none") {
         for (recover, count) in [(RecoverOnUndo::Discount, 0), (RecoverOnUndo::Reset, 1)] {
-            let sum = format!("newreno+eifel+{}", policy.name);
-            let setup = Script::sender(&sum).cwnd(10).ssthresh(20).rto_of(40).at_millis(10);
+            let spec = format!("newreno+eifel+{}", policy.name);
+            let setup = Script::sender(&spec).cwnd(10).ssthresh(20).rto_of(40).at_millis(10);
             let mut s = setup.set(|config| config.recover_on_undo = recover).sent(1..=10);
             for _ in 0..3 {
                 s.timeout().expect([1]);
@@ -299,7 +300,7 @@ fn what_is_discounted_is_over_when_new_data_are_acknowledged() {
 
 #[test]
 fn a_sum_that_makes_no_sense_is_refused() {
-    let message = |name| sum::sender(name, &base()).unwrap_err().to_string();
+    let message = |name| specification::sender(name, &base()).unwrap_err().to_string();
     assert!(message("sack+frto+dualrtt").contains("names both `frto` and `dualrtt`"));
     assert!(message("sack+dualrtt+frto").contains("names both `dualrtt` and `frto`"));
     assert!(message("sack+eifel+eifel:safe").contains("names both `eifel` and `eifel:safe`"));
@@ -312,19 +313,22 @@ fn a_sum_that_makes_no_sense_is_refused() {
 
 #[test]
 fn a_response_is_a_term_or_stands_behind_a_detector() {
-    let joined = sum::sender("sack+eifel:rfc3522:rfc4015", &base()).unwrap();
-    assert_eq!(joined, sum::sender("sack+eifel:rfc3522+rfc4015", &base()).unwrap());
+    let joined = specification::sender("sack+eifel:rfc3522:rfc4015", &base()).unwrap();
+    assert_eq!(joined, specification::sender("sack+eifel:rfc3522+rfc4015", &base()).unwrap());
     assert_eq!(joined.response, Some(Response::Rfc4015));
     assert!(joined.timestamps);
     let scenario = rtolab_tcp::Config { response: Some(Response::Half), ..base() };
-    assert_eq!(sum::sender("sack+eifel", &scenario).unwrap().response, Some(Response::Half));
+    assert_eq!(
+        specification::sender("sack+eifel", &scenario).unwrap().response,
+        Some(Response::Half)
+    );
 }
 
 #[test]
 fn the_window_is_never_less_than_a_segment() {
     for response in ["rfc4015", "ns2:full"] {
-        let sum = format!("newreno+eifel+{response}");
-        let setup = Script::sender(&sum).cwnd(1).segments(1).rto_of(40).at_millis(10);
+        let spec = format!("newreno+eifel+{response}");
+        let setup = Script::sender(&spec).cwnd(1).segments(1).rto_of(40).at_millis(10);
         let mut s = setup.sent(1..=1);
         // All but one byte, and then that.
         let ack = s.echoing(10).pure_ack(start_of(1) + 999);

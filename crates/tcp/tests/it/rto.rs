@@ -48,8 +48,8 @@ fn t_rto_5_each_new_acknowledgment_restarts_the_timer() {
 
 #[test]
 fn t_rto_5_a_duplicate_does_not() {
-    for sum in ["newreno", "sack"] {
-        let mut s = held_at_one_second(Script::sender(sum).cwnd(6)).sent(1..=6);
+    for spec in ["newreno", "sack"] {
+        let mut s = held_at_one_second(Script::sender(spec).cwnd(6)).sent(1..=6);
         s.at(800).ack(0).expect_nothing().deadline(1000);
         s.offering(50).ack(0).expect_nothing().deadline(1000);
     }
@@ -112,8 +112,8 @@ fn t_rto_8_a_duplicate_restarts_the_timer_where_told() {
         (RestartOnDuplicate::Always, 1800, 1850),
     ];
     for (rule, outside, inside) in rules {
-        for sum in ["newreno", "sack"] {
-            let setup = Script::sender(sum).cwnd(6);
+        for spec in ["newreno", "sack"] {
+            let setup = Script::sender(spec).cwnd(6);
             let setup = setup.set(|config| config.rto.restart_on_duplicate = rule);
             let mut s = held_at_one_second(setup).sent(1..=6);
             s.at(800).sacks(0, [2..=2]).expect_nothing().deadline(outside);

@@ -3,7 +3,7 @@
 use crate::script::pair::{End, connected};
 use crate::script::{base, end_of, number_of};
 use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::{Event, Flags, Segment, sum};
+use rtolab_tcp::{Event, Flags, Segment, specification};
 
 /// Four segments that left at 10 ms, and the retransmission of the first.
 struct Timeout {
@@ -17,7 +17,7 @@ fn timeout() -> Timeout {
     let mut config = base();
     config.window.initial = rtolab_tcp::config::InitialWindow::Segments(4);
     config.receiver.ack_every = 2;
-    let sending = sum::sender("newreno+eifel:rxt", &config).unwrap();
+    let sending = specification::sender("newreno+eifel:rxt", &config).unwrap();
     let (mut sender, receiver) = connected(&sending, &config, 10);
     sender.connection.write(100_000);
     let originals = sender.sends(10);

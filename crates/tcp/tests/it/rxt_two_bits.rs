@@ -6,7 +6,7 @@ use crate::script::pair::{End, connected};
 use crate::script::{base, end_of, number_of};
 use rtolab_tcp::config::{InitialWindow, RxtAnswer};
 use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::{Event, Flags, Segment, sum};
+use rtolab_tcp::{Event, Flags, Segment, specification};
 
 const ECHO: Flags = Flags::RXT_ECHO;
 
@@ -23,7 +23,7 @@ fn timeout() -> Timeout {
     config.window.initial = InitialWindow::Segments(4);
     config.receiver.ack_every = 2;
     config.receiver.rxt_answer = RxtAnswer::NextAck;
-    let sending = sum::sender("newreno+eifel:two-bits", &config).unwrap();
+    let sending = specification::sender("newreno+eifel:two-bits", &config).unwrap();
     let (mut sender, receiver) = connected(&sending, &config, 10);
     sender.connection.write(100_000);
     let originals = sender.sends(10);

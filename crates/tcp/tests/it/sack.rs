@@ -5,14 +5,14 @@ use rtolab_tcp::config::{Reduction, SackOnTimeout};
 
 const BOTH: [&str; 2] = ["sack:rfc3517", "sack:rfc6675"];
 
-fn ten_outstanding(sum: &str) -> Script {
-    Script::sender(sum).cwnd(10).sent(1..=10)
+fn ten_outstanding(spec: &str) -> Script {
+    Script::sender(spec).cwnd(10).sent(1..=10)
 }
 
 #[test]
 fn t_sk_1_one_loss_of_ten() {
-    for sum in BOTH {
-        let mut s = ten_outstanding(sum);
+    for spec in BOTH {
+        let mut s = ten_outstanding(spec);
         s.sacks(0, [2..=2]).expect_nothing();
         s.sacks(0, [2..=3]).expect_nothing().fast_retransmits(0);
         s.sacks(0, [2..=4]).expect([1]).ssthresh(5).cwnd(5.0).outstanding(7);
@@ -30,8 +30,8 @@ fn t_sk_1_one_loss_of_ten() {
 
 #[test]
 fn t_sk_1b_what_limited_transmit_sent_does_not_count_in_ssthresh() {
-    for sum in BOTH {
-        let setup = Script::sender(sum).cwnd(10);
+    for spec in BOTH {
+        let setup = Script::sender(spec).cwnd(10);
         let mut s = setup.set(|config| config.recovery.limited_transmit = true).sent(1..=10);
         s.sacks(0, [2..=2]).expect([11]).cwnd(10.0);
         s.sacks(0, [2..=3]).expect([12]).cwnd(10.0);
@@ -45,8 +45,8 @@ fn t_sk_1b_what_limited_transmit_sent_does_not_count_in_ssthresh() {
 
 #[test]
 fn t_sk_2_three_losses_of_ten() {
-    for sum in BOTH {
-        let mut s = ten_outstanding(sum);
+    for spec in BOTH {
+        let mut s = ten_outstanding(spec);
         s.sacks(0, [3..=3]).expect_nothing();
         s.sacks(0, [3..=4]).expect_nothing();
         // 1 and 2 have three SACKed above them and are lost; 5 has one.
@@ -76,8 +76,8 @@ fn t_sk_3_one_duplicate_with_three_runs_is_enough_for_rfc_6675() {
 }
 
 /// Segments 1, 9 and 10 of ten are lost, and there is nothing more to send: after R1 arrived.
-fn tail_lost(sum: &str) -> Script {
-    let mut s = Script::sender(sum).cwnd(10).segments(10).sent(1..=10);
+fn tail_lost(spec: &str) -> Script {
+    let mut s = Script::sender(spec).cwnd(10).segments(10).sent(1..=10);
     s.sacks(0, [2..=2]).expect_nothing();
     s.sacks(0, [2..=3]).expect_nothing();
     s.sacks(0, [2..=4]).expect([1]).cwnd(5.0);
@@ -106,8 +106,8 @@ fn t_sk_4_rfc_3517_rescues_nothing() {
 
 #[test]
 fn t_sk_5_only_the_timer_repairs_a_lost_retransmission() {
-    for sum in BOTH {
-        let mut s = ten_outstanding(sum);
+    for spec in BOTH {
+        let mut s = ten_outstanding(spec);
         s.at(300).sacks(0, [2..=2]).expect_nothing();
         s.sacks(0, [2..=3]).expect_nothing();
         s.sacks(0, [2..=4]).expect([1]);
@@ -152,8 +152,8 @@ fn t_sk_7_a_duplicate_that_only_reports_a_duplicate_does_not_count() {
 
 #[test]
 fn no_fast_recovery_before_what_was_outstanding_at_a_timeout_is_acknowledged() {
-    for sum in BOTH {
-        let mut s = Script::sender(sum).cwnd(6).sent(1..=6);
+    for spec in BOTH {
+        let mut s = Script::sender(spec).cwnd(6).sent(1..=6);
         s.timeout().expect([1]);
         for last in 3..=6 {
             s.sacks(0, [3..=last]).expect_nothing();

@@ -4,8 +4,8 @@ use crate::script::Script;
 
 #[test]
 fn t_cc_5_one_loss_of_eight() {
-    for sum in ["tahoe:careful", "tahoe:no-bugfix"] {
-        let mut s = Script::sender(sum).cwnd(8).sent(1..=8);
+    for spec in ["tahoe:careful", "tahoe:no-bugfix"] {
+        let mut s = Script::sender(spec).cwnd(8).sent(1..=8);
         s.ack(0).expect_nothing();
         s.ack(0).expect_nothing();
         s.ack(0).expect([1]).ssthresh(4).cwnd(1.0);

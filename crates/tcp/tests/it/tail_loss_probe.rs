@@ -4,12 +4,12 @@ use crate::script::pair::{End, at};
 use crate::script::{Script, Setup, base, start_of};
 use rtolab_tcp::config::RackRules;
 use rtolab_tcp::spurious::{DuplicateCause, Verdict};
-use rtolab_tcp::{Event, sum};
+use rtolab_tcp::{Event, specification};
 use rtolab_time::{Duration, Instant};
 
 /// A round trip of 100 ms is known; the first segment leaves at 100 ms.
-fn setup(sum: &str) -> Setup {
-    Script::sender(sum).cwnd(10).handshake_takes(100)
+fn setup(spec: &str) -> Setup {
+    Script::sender(spec).cwnd(10).handshake_takes(100)
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn without_any_sample_no_probe_leaves() {
 
 #[test]
 fn two_small_segments_are_not_one() {
-    let config = sum::sender("rack", &base()).unwrap();
+    let config = specification::sender("rack", &base()).unwrap();
     let mut a = End::open(&config);
     let syn = a.sends_one(0);
     a.gets(&End::accept(&base(), &syn).sends_one(0), 100);

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rtolab_tcp::config::{Halving, InitialWindow, RecoverOnUndo, RtoFloor, Threshold};
-use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, sum};
+use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, specification};
 use rtolab_time::{Duration, Instant};
 
 const SEGMENT: u32 = 1000;
@@ -65,7 +65,7 @@ fn config(sender: &str) -> Arc<Config> {
     base.recovery.limited_transmit = false;
     base.receiver.ack_every = 1;
     base.receiver.buffer = 20 * SEGMENT;
-    Arc::new(sum::sender(sender, &base).unwrap())
+    Arc::new(specification::sender(sender, &base).unwrap())
 }
 
 /// Both ends with the handshake done.

@@ -10,18 +10,18 @@ const KERNEL: &str = "sack+frto:linux+undo:linux";
 /// Without F-RTO all is sent again.
 const WITHOUT_FRTO: &str = "sack+undo:linux";
 
-fn setup(sum: &str, cwnd: u32) -> Setup {
-    let setup = Script::sender(sum).cwnd(cwnd).ssthresh(cwnd).at_millis(10);
+fn setup(spec: &str, cwnd: u32) -> Setup {
+    let setup = Script::sender(spec).cwnd(cwnd).ssthresh(cwnd).at_millis(10);
     setup.set(|config| config.window.repeated_timeout = RepeatedTimeout::OncePerWindow)
 }
 
 /// As many segments outstanding, sent 10 ms after the start, with timestamps.
-fn stamped(sum: &str, cwnd: u32) -> Script {
-    setup(sum, cwnd).set(|config| config.timestamps = true).sent(1..=cwnd)
+fn stamped(spec: &str, cwnd: u32) -> Script {
+    setup(spec, cwnd).set(|config| config.timestamps = true).sent(1..=cwnd)
 }
 
-fn plain(sum: &str, cwnd: u32) -> Script {
-    setup(sum, cwnd).sent(1..=cwnd)
+fn plain(spec: &str, cwnd: u32) -> Script {
+    setup(spec, cwnd).sent(1..=cwnd)
 }
 
 /// Segment 1 is overtaken by three others and sent again, 40 ms after it was sent first.

@@ -12,7 +12,7 @@ use crate::script::{SEGMENT, base, number_of, start_of};
 use rtolab_tcp::config::InitialWindow;
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::wire::{Addresses, Near, Numbering, Payload, Ports, Side, WireSegment};
-use rtolab_tcp::{Event, Flags, Segment, Seq, sum};
+use rtolab_tcp::{Event, Flags, Segment, Seq, specification};
 
 const ADDRESSES: Addresses =
     Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 1, 2) };
@@ -47,14 +47,13 @@ struct Wire {
 }
 
 impl Wire {
-    /// Connected so many milliseconds after the start; no timestamp is in use but where `sum` asks
-    /// for them.
-    fn connected(sum: &str, millis: u64) -> Self {
+    /// Two ends connected at `millis`; timestamps are in use only if `spec` requires them.
+    fn connected(spec: &str, millis: u64) -> Self {
         let mut config = base();
         config.window.initial = InitialWindow::Segments(6);
         let mut receiving = config.clone();
         receiving.timestamps = true;
-        let sending = sum::sender(sum, &config).unwrap();
+        let sending = specification::sender(spec, &config).unwrap();
         let (sender, receiver) = connected(&sending, &receiving, millis);
         let side = |isn| Side { isn, shift: 0 };
         let numbering = Numbering { from: side(ISN), to: side(0x0102_0304) };
@@ -119,8 +118,8 @@ impl Wire {
 }
 
 /// The originals were only late.
-fn late(sum: &str, millis: u64) -> (Wire, Vec<Vec<u32>>) {
-    let mut wire = Wire::connected(sum, millis);
+fn late(spec: &str, millis: u64) -> (Wire, Vec<Vec<u32>>) {
+    let mut wire = Wire::connected(spec, millis);
     let (originals, _, at) = wire.times_out(millis, 1);
     let left = originals[..3].iter().map(|segment| wire.round_trip(segment, at + 20)).collect();
     assert!(wire.wrapped(), "{:x?}", wire.acks);
@@ -128,8 +127,8 @@ fn late(sum: &str, millis: u64) -> (Wire, Vec<Vec<u32>>) {
 }
 
 /// All were lost; the retransmission of the first arrives.
-fn lost(sum: &str) -> Wire {
-    let mut wire = Wire::connected(sum, 10);
+fn lost(spec: &str) -> Wire {
+    let mut wire = Wire::connected(spec, 10);
     let (_, again, at) = wire.times_out(10, 1);
     wire.round_trip(&again, at + 20);
     wire
@@ -137,30 +136,30 @@ fn lost(sum: &str) -> Wire {
 
 #[test]
 fn t_fr_16_a_spurious_timeout_across_the_wrap() {
-    for sum in FRTO.iter().chain(&EIFEL).chain(&MARKS) {
-        let (wire, left) = late(sum, 10);
-        assert_eq!(wire.verdict(), Some(Verdict::Spurious), "{sum}");
+    for spec in FRTO.iter().chain(&EIFEL).chain(&MARKS) {
+        let (wire, left) = late(spec, 10);
+        assert_eq!(wire.verdict(), Some(Verdict::Spurious), "{spec}");
         // Nothing but new segments leaves.
         let left: Vec<u32> = left.into_iter().flatten().collect();
-        assert!(!left.is_empty() && left[0] == 7 && left.is_sorted(), "{sum}: {left:?}");
+        assert!(!left.is_empty() && left[0] == 7 && left.is_sorted(), "{spec}: {left:?}");
         let sender = wire.sender.connection.sender();
-        assert_eq!(number_of(sender.flight().una()), 4, "{sum}");
+        assert_eq!(number_of(sender.flight().una()), 4, "{spec}");
     }
 }
 
 #[test]
 fn t_fr_16_a_needed_timeout_across_the_wrap() {
-    for sum in FRTO {
+    for spec in FRTO {
         // Of the new segments the first arrives: a duplicate, whose block lies above the wrap.
-        let mut wire = lost(sum);
+        let mut wire = lost(spec);
         let una = wire.sender.una();
-        assert_eq!(number_of(una), 2, "{sum}");
-        assert_eq!(una.narrow(ISN), 0_u32.wrapping_sub(499), "{sum}");
+        assert_eq!(number_of(una), 2, "{spec}");
+        assert_eq!(una.narrow(ISN), 0_u32.wrapping_sub(499), "{spec}");
         let left = wire.round_trip(&data(7, &wire), 1100);
-        assert_eq!(wire.verdict(), Some(Verdict::Genuine), "{sum}");
-        assert_eq!(left[..2], [2, 3], "{sum}");
-        let reported = if sum.starts_with("sack") { 1000 } else { 0 };
-        assert_eq!(wire.sender.connection.sender().flight().sacked(), reported, "{sum}");
+        assert_eq!(wire.verdict(), Some(Verdict::Genuine), "{spec}");
+        assert_eq!(left[..2], [2, 3], "{spec}");
+        let reported = if spec.starts_with("sack") { 1000 } else { 0 };
+        assert_eq!(wire.sender.connection.sender().flight().sacked(), reported, "{spec}");
     }
 }
 
@@ -177,13 +176,13 @@ fn t_fr_16_blocks_that_span_the_wrap() {
 #[test]
 fn t_fr_16_a_timeout_in_a_recovery_that_began_below_the_wrap() {
     // `recover`, above the wrap, is beyond SND.UNA, below it.
-    for sum in ["newreno+frto:rfc5682", "sack+frto:rfc5682-sack", "newreno+frto:linux"] {
-        let mut wire = Wire::connected(sum, 10);
+    for spec in ["newreno+frto:rfc5682", "sack+frto:rfc5682-sack", "newreno+frto:linux"] {
+        let mut wire = Wire::connected(spec, 10);
         let (originals, _, at) = wire.times_out(10, 1);
         assert_eq!(wire.round_trip(&originals[0], at + 20), [7, 8]);
         let at = wire.sender.timer();
         assert_eq!(number_of(wire.sender.sends_one(at).seq), 2);
-        assert_eq!(wire.round_trip(&originals[1], at + 20), [3, 4], "{sum}");
+        assert_eq!(wire.round_trip(&originals[1], at + 20), [3, 4], "{spec}");
     }
 }
 
@@ -214,16 +213,16 @@ fn t_nr_5_an_acknowledgment_beyond_recover_may_have_a_smaller_number() {
 fn t_ei_8_a_spurious_timeout_across_the_wrap_of_timestamps() {
     // The originals carry 0xfffffff0 and the retransmission, a second later, 984; the sequence
     // numbers wrap besides.
-    for sum in EIFEL {
+    for spec in EIFEL {
         let before = (1 << 32) - 16;
-        let mut wire = Wire::connected(sum, before);
+        let mut wire = Wire::connected(spec, before);
         let (originals, again, at) = wire.times_out(before, 1);
         let value = |segment: &Segment| segment.timestamps().map(|stamps| stamps.value);
         assert_eq!((value(&originals[0]), value(&again)), (Some(0xffff_fff0), Some(984)));
         wire.round_trip(&originals[0], at + 20);
         wire.round_trip(&originals[1], at + 20);
         assert!(wire.wrapped());
-        assert_eq!(wire.verdict(), Some(Verdict::Spurious), "{sum}");
+        assert_eq!(wire.verdict(), Some(Verdict::Spurious), "{spec}");
     }
 }
 
@@ -231,13 +230,13 @@ fn t_ei_8_a_spurious_timeout_across_the_wrap_of_timestamps() {
 fn t_ei_8_a_needed_timeout_across_the_wrap_of_timestamps() {
     // The first retransmission carries 0xfffffff0 and the second, which arrives, 1,984: the smaller
     // number is the later one.
-    for sum in EIFEL {
+    for spec in EIFEL {
         let before = (1 << 32) - 1016;
-        let mut wire = Wire::connected(sum, before);
+        let mut wire = Wire::connected(spec, before);
         let (_, again, at) = wire.times_out(before, 2);
         assert_eq!(again.timestamps().map(|stamps| stamps.value), Some(1984));
-        assert_eq!(wire.round_trip(&again, at + 20), [2, 3], "{sum}");
-        assert_eq!(wire.verdict(), Some(Verdict::Genuine), "{sum}");
+        assert_eq!(wire.round_trip(&again, at + 20), [2, 3], "{spec}");
+        assert_eq!(wire.verdict(), Some(Verdict::Genuine), "{spec}");
     }
 }
 

@@ -14,7 +14,7 @@ const power = (high, exponent) => ({
   from: (value) => (Math.min(Math.max(value, 0), high) / high) ** (1 / exponent),
 });
 
-const SUMS = [
+const SENDERS = [
   ...["newreno", "newreno+frto", "sack", "sack+frto", "sack+frto+rfc4015", "sack+eifel", "sack+eifel:rfc4015"],
   ...["sack+dualrtt", "sack+dsack", "rack+prr", "linux", "freebsd-14"],
 ];
@@ -62,8 +62,8 @@ export class Controls {
   }
 
   #senders() {
-    const sums = SUMS.map((name) => h("option", { value: name }));
-    byId("known-senders").replaceChildren(...sums, ...this.index.senders.map((one) => h("option", { value: one.name }, one.about)));
+    const known = SENDERS.map((name) => h("option", { value: name }));
+    byId("known-senders").replaceChildren(...known, ...this.index.senders.map((one) => h("option", { value: one.name }, one.about)));
     byId("add-sender").addEventListener("submit", (event) => {
       event.preventDefault();
       const input = byId("new-sender");

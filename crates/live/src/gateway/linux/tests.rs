@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use rtolab_socket::Socket;
 use rtolab_tcp::config::AfterClose;
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
-use rtolab_tcp::{Codepoint, Config, Connection, Failure, Flags, State, SynOptions, sum};
+use rtolab_tcp::{Codepoint, Config, Connection, Failure, Flags, State, SynOptions, specification};
 use rtolab_time::{Duration, Instant};
 
 use super::tcp_side::{MOST_PIECES, TcpSide};
@@ -111,7 +111,7 @@ const MTU: usize = 740;
 
 fn config(sender: &str, buffer: u32) -> Arc<Config> {
     let base = Config { mss: 700, msl: Duration::from_secs(36_000), ..Config::default() };
-    let mut config = sum::sender(sender, &base).unwrap();
+    let mut config = specification::sender(sender, &base).unwrap();
     config.receiver.buffer = buffer;
     config.window_scale = Some(2);
     // Who closes still reads, as after `shutdown`.

@@ -10,14 +10,14 @@ use rtolab_tcp::config::{
     RestartFrom, RestartOnDuplicate, Restarts, RtoFloor, RxtAnswer, SackOnTimeout, Sampling,
     SlowStart, TimerClock, Validation, WindowLimited,
 };
-use rtolab_tcp::sum::{self, Question};
+use rtolab_tcp::specification::{self, Question};
 use rtolab_time::{Duration, Rate};
 
 use super::base;
 
 /// Every pair of a loss recovery and what follows a timeout, each detector and response, and
 /// profiles.
-pub const SUMS: [&str; 110] = [
+pub const SENDERS: [&str; 110] = [
     "tahoe:no-bugfix",
     "tahoe:careful+frto",
     "reno:no-bugfix",
@@ -131,30 +131,31 @@ pub const SUMS: [&str; 110] = [
 ];
 
 /// Every loss recovery alone, and with every other policy.
-pub fn sums() -> Vec<String> {
+pub fn specs() -> Vec<String> {
     let of = |recovery: bool| {
-        sum::policies().filter(move |policy| (policy.question == Question::Recovery) == recovery)
+        specification::policies()
+            .filter(move |policy| (policy.question == Question::Recovery) == recovery)
     };
     let pairs = of(true)
         .flat_map(|first| of(false).map(move |other| format!("{}+{}", first.name, other.name)));
     let mut told = Config::default();
     told.dualrtt.path = path();
-    let known = |name: &String| sum::sender(name, &told).is_ok();
+    let known = |name: &String| specification::sender(name, &told).is_ok();
     of(true).map(|policy| policy.name.to_string()).chain(pairs.filter(known)).collect()
 }
 
-/// Any sender, by its sum and by the knobs that no sum names.
+/// Any sender, by its spec and by the knobs that no spec names.
 pub fn sender() -> impl Strategy<Value = Config> {
-    sender_of(SUMS.to_vec())
+    sender_of(SENDERS.to_vec())
 }
 
 /// Any that goes by RACK, or reduces the rate in proportion.
 pub fn sender_by_time() -> impl Strategy<Value = Config> {
-    let by_time = |sum: &&str| sum.starts_with("rack") || sum.contains("prr");
-    sender_of(SUMS.into_iter().filter(by_time).collect())
+    let by_time = |spec: &&str| spec.starts_with("rack") || spec.contains("prr");
+    sender_of(SENDERS.into_iter().filter(by_time).collect())
 }
 
-fn sender_of(sums: Vec<&'static str>) -> impl Strategy<Value = Config> {
+fn sender_of(specs: Vec<&'static str>) -> impl Strategy<Value = Config> {
     let window = (
         select(vec![Halving::Bytes, Halving::Segments]),
         select(vec![Avoidance::Formula, Avoidance::Fraction, Avoidance::ByteCounting]),
@@ -192,7 +193,7 @@ fn sender_of(sums: Vec<&'static str>) -> impl Strategy<Value = Config> {
         select(vec![Arithmetic::Exact, Arithmetic::Ns2, Arithmetic::Bsd, Arithmetic::Eifel]),
         any::<bool>(),
     );
-    (select(sums), window, recovery, rto, variant()).prop_map(
+    (select(specs), window, recovery, rto, variant()).prop_map(
         |(name, window, recovery, rto, options)| {
             let mut config = Config { recover_on_undo: recovery.3, ..options };
             (config.window.halving, config.window.avoidance, config.window.full_ack, ..) = window;
@@ -205,7 +206,7 @@ fn sender_of(sums: Vec<&'static str>) -> impl Strategy<Value = Config> {
             (config.rto.floor, config.rto.arithmetic, config.rto.sample_handshake) =
                 (rto.3, rto.4, rto.5);
             (config.window.halves, config.window.repeated_timeout) = (window.5, window.6);
-            sum::sender(name, &config).unwrap()
+            specification::sender(name, &config).unwrap()
         },
     )
 }
@@ -286,7 +287,7 @@ fn variant() -> impl Strategy<Value = Config> {
     })
 }
 
-/// A path to be told of, for the sums that go by one.
+/// A path to be told of, for the specs that go by one.
 pub fn path() -> KnownPath {
     let rate = Rate::from_bits_per_second(50_000);
     KnownPath { rate, delay: Some(Duration::from_millis(200)) }

@@ -14,7 +14,7 @@ use rtolab_tcp::spurious::{
     DuplicateCause, PassiveDetectors, Verdict,
 };
 use rtolab_tcp::{
-    Cause, Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, sum,
+    Cause, Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps, specification,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ pub fn base() -> Config {
 
 /// A sender before its first segment.
 pub struct Setup {
-    sum: String,
+    spec: String,
     config: Config,
     at: Instant,
     handshake: Duration,
@@ -115,7 +115,7 @@ impl Setup {
 
     /// Connects and sends what the windows allow: exactly these segments.
     pub fn sent(self, expected: RangeInclusive<u32>) -> Script {
-        let mut config = sum::sender(&self.sum, &self.config).unwrap();
+        let mut config = specification::sender(&self.spec, &self.config).unwrap();
         let unlisted = self.unlisted.as_ref().map(CustomDetector::from);
         if let Some(own) = &unlisted {
             config.detectors.add_custom(own.clone());
@@ -193,11 +193,11 @@ pub struct Script {
 }
 
 impl Script {
-    /// A sender by its sum of policies.
-    pub fn sender(sum: &str) -> Setup {
+    /// A sender by its spec of policies.
+    pub fn sender(spec: &str) -> Setup {
         let (config, at) = (base(), Instant::START);
         Setup {
-            sum: sum.to_string(),
+            spec: spec.to_string(),
             config,
             at,
             handshake: Duration::ZERO,

@@ -1,62 +1,67 @@
-//! What a sum names.
+//! The parser of sender specifications.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::prototypes::Parts;
-use super::{Policy, Prototypes, Question, SumError, policies, terms};
+use super::custom::Parts;
+use super::{CustomPolicies, Policy, Question, SpecificationError, policies, terms};
 use crate::profile::Profile;
 use crate::response;
 use crate::spurious::{CustomDetector, DetectorError, DetectorId};
 
-/// What is done in a sum's place for each question.
-pub(super) struct Named<'a> {
+/// The policies of a specification.
+pub(super) struct Parsed<'a> {
     pub policies: Vec<Policy>,
     pub detectors: Vec<&'a CustomDetector>,
     pub response: Option<&'a response::Prototype>,
 }
 
-/// Two names of which one rules out the other.
-type Clash = (&'static str, &'static str);
+/// The names of two policies that exclude each other.
+type Conflict = (&'static str, &'static str);
 
-/// What the sum `name` names in `own_terms`; a `profile` before them stands for the loss recovery.
-/// Any of `prototypes` may be among them.
-pub(super) fn named<'a>(
+/// Parses the terms `own_terms` of the specification `name`. A `profile` before them replaces the
+/// loss recovery. They may name `custom` policies.
+pub(super) fn parse<'a>(
     name: &str,
     (own_terms, profile): (Option<&str>, Option<&'static Profile>),
-    prototypes: &'a Prototypes,
-) -> Result<Named<'a>, SumError> {
-    let sum = || name.to_string();
-    let mut named = Named { policies: Vec::new(), detectors: Vec::new(), response: None };
+    custom: &'a CustomPolicies,
+) -> Result<Parsed<'a>, SpecificationError> {
+    let spec = || name.to_string();
+    let mut parsed = Parsed { policies: Vec::new(), detectors: Vec::new(), response: None };
     for term in own_terms.into_iter().flat_map(|terms| terms.split('+')) {
-        let parts = prototypes.split(term);
-        let is_first = named.policies.is_empty() && profile.is_none();
+        let parts = custom.split(term);
+        let is_first = parsed.policies.is_empty() && profile.is_none();
         if is_first && (parts.detector.is_some() || parts.response.is_some()) {
-            return Err(SumError::NoRecovery { sum: sum() });
+            return Err(SpecificationError::NoRecovery { spec: spec() });
         }
         let policies = policies_of(parts).map_err(|found| {
             if let Err(error @ DetectorError::Threshold(_)) = found.parse::<DetectorId>() {
-                return SumError::Detector { sum: sum(), error };
+                return SpecificationError::Detector { spec: spec(), error };
             }
-            let known = terms().chain(prototypes.names()).collect::<Vec<_>>().join(", ");
-            SumError::Unknown { sum: sum(), found, known }
+            let known = terms().chain(custom.names()).collect::<Vec<_>>().join(", ");
+            SpecificationError::Unknown { spec: spec(), found, known }
         })?;
-        let added = named.add(policies, profile).and_then(|()| named.add_own(parts));
-        added.map_err(|(first, second)| SumError::Twice { sum: sum(), first, second })?;
+        let added = parsed.add(policies, profile).and_then(|()| parsed.add_own(parts));
+        added.map_err(|(first, second)| SpecificationError::Twice {
+            spec: spec(),
+            first,
+            second,
+        })?;
     }
-    let recovers = named.policies.first().is_some_and(|first| first.question == Question::Recovery);
+    let recovers =
+        parsed.policies.first().is_some_and(|first| first.question == Question::Recovery);
     if profile.is_none() && !recovers {
-        return Err(SumError::NoRecovery { sum: sum() });
+        return Err(SpecificationError::NoRecovery { spec: spec() });
     }
-    Ok(named)
+    Ok(parsed)
 }
 
-impl<'a> Named<'a> {
+impl<'a> Parsed<'a> {
     fn add(
         &mut self,
         policies: impl Iterator<Item = Policy>,
         profile: Option<&'static Profile>,
-    ) -> Result<(), Clash> {
+    ) -> Result<(), Conflict> {
         for policy in policies {
             let own = self.response.filter(|_| policy.question == Question::Response);
             let mut others = self.policies.iter().filter(|other| other.rules_out(&policy));
@@ -72,7 +77,7 @@ impl<'a> Named<'a> {
         Ok(())
     }
 
-    fn add_own(&mut self, parts: Parts<'a, '_>) -> Result<(), Clash> {
+    fn add_own(&mut self, parts: Parts<'a, '_>) -> Result<(), Conflict> {
         if let Some(own) = parts.detector {
             if self.detectors.contains(&own) {
                 return Err((own.name, own.name));
@@ -91,22 +96,22 @@ impl<'a> Named<'a> {
     }
 }
 
-/// The policies that are left of one term: itself, or a detector and behind a colon its response.
-/// The error is what is none.
+/// The policies of the rest of a term: one policy, or a detector and its response after a colon.
+/// The error is the unknown term.
 fn policies_of(parts: Parts<'_, '_>) -> Result<impl Iterator<Item = Policy>, String> {
-    let named = |name: &str| match name.parse() {
+    let parsed = |name: &str| match name.parse() {
         Ok(detector) => Policy::of_detector(detector),
         Err(_) => policies().find(|policy| policy.name == name),
     };
     let joined = |term: &str| {
         let colons = term.match_indices(':').map(|(at, _)| (&term[..at], &term[at + 1..]));
-        let mut pairs = colons.filter_map(|(head, tail)| Some((named(head)?, named(tail)?)));
+        let mut pairs = colons.filter_map(|(head, tail)| Some((parsed(head)?, parsed(tail)?)));
         pairs.find(|(head, tail)| head.detector().is_some() && tail.question == Question::Response)
     };
     let found = match parts.rest {
         None => [None, None],
-        Some(term) => match (named(term), joined(term)) {
-            // Behind a colon stands a detector's response, and nobody else's.
+        Some(term) => match (parsed(term), joined(term)) {
+            // Only a detector may be followed by a colon and a response.
             (Some(policy), _) if parts.response.is_none() || policy.detector().is_some() => {
                 [Some(policy), None]
             }

@@ -1,14 +1,14 @@
-//! A sender's name: a sum of policies, such as `newreno+frto` or `sack:rfc6675+eifel`.
+//! Sender specifications, such as `newreno+frto` or `sack:rfc6675+eifel`: policies joined by `+`.
 //!
-//! It begins with a loss recovery, whose place a profile may take: `linux-2.4`, `freebsd-4.1+frto`.
-//! Several detectors of spurious retransmissions may follow, the first of which to find one is
-//! answered; and one response to them, as a term of its own or behind a detector and a colon:
-//! `sack+eifel:rfc3522+rfc4015` and `sack+eifel:rfc3522:rfc4015` are the same. Without a response
-//! each detector has that of its own publication.
+//! The first term is a loss recovery, or a profile in its place: `linux-2.4`, `freebsd-4.1+frto`.
+//! Several detectors of spurious retransmissions may follow; the sender responds to the first one
+//! that detects. One response may follow, as a term of its own or after a detector and a colon:
+//! `sack+eifel:rfc3522+rfc4015` equals `sack+eifel:rfc3522:rfc4015`. Without a response, the default
+//! response of the detector applies.
 
-mod named;
+mod custom;
+mod parse;
 mod policies;
-mod prototypes;
 
 use alloc::string::{String, ToString};
 
@@ -18,21 +18,21 @@ use crate::config::{Config, Detectors, PathFact, Reduction};
 use crate::profile::{PROFILES, Profile, Sysctl};
 use crate::spurious::{DetectorError, DetectorId, DetectorKind, Family, Needs};
 
-use named::named;
+pub use custom::CustomPolicies;
+use parse::parse;
 use policies::{OTHERS, RECOVERIES, controls};
-pub use prototypes::Prototypes;
 
-/// One policy that a sum may name.
+/// A policy that a specification may name.
 #[derive(Clone, Copy)]
 pub struct Policy {
     /// Its name, with its variant if it has one: `newreno`, `newreno:less-careful`.
     pub name: &'static str,
-    /// Which of the questions it answers; a sum has at most one policy for each, but several
-    /// detectors.
+    /// The question that it answers. A specification has at most one policy for each question, but
+    /// any number of detectors.
     pub question: Question,
     /// What it is, in one line.
     pub about: &'static str,
-    /// Who published it: a paper or an RFC with its section, or whose source code has it.
+    /// Its publication: a paper or RFC with its section, or source code.
     pub source: &'static str,
     sets: Sets,
 }
@@ -40,30 +40,30 @@ pub struct Policy {
 /// What a policy sets.
 #[derive(Clone, Copy)]
 enum Sets {
-    Knobs(fn(&mut Config)),
+    Config(fn(&mut Config)),
     Detector(DetectorId),
 }
 
-/// The questions that the RFCs keep apart.
+/// The questions that the RFCs separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// What is lost? Every sum begins with a policy for this one.
+    /// What is lost? Every specification begins with a policy for this question.
     Recovery,
-    /// What is sent after a timeout until it is settled, and was it wrong?
+    /// What is sent after a timeout, and was the timeout spurious?
     Timeout,
-    /// Was a retransmission wrong?
+    /// Was a retransmission spurious?
     Spurious,
-    /// What then?
+    /// What is the response to a spurious retransmission?
     Response,
-    /// How long is waited for an acknowledgment?
+    /// How long is the retransmission timeout?
     Timer,
-    /// How does the window come down in fast recovery?
+    /// How is cwnd reduced in fast recovery?
     Reduction,
-    /// How fast does the window grow, and how far is it cut?
+    /// How does cwnd grow, and how far is it reduced?
     Congestion,
     /// When does slow start end?
     SlowStart,
-    /// What does the network tell?
+    /// Which signals does the network send?
     Network,
 }
 
@@ -84,120 +84,126 @@ impl Question {
     }
 }
 
-/// Why a name is no sender.
+/// Why a sender specification is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum SumError {
+pub enum SpecificationError {
     /// No policy of that name.
-    #[error("unknown policy `{found}` in sender `{sum}`; known are {known}")]
+    #[error("unknown policy `{found}` in sender `{spec}`; known are {known}")]
     Unknown {
-        /// The whole name.
-        sum: String,
-        /// The term that is not known.
+        /// The specification.
+        spec: String,
+        /// The unknown term.
         found: String,
-        /// All that are.
+        /// All known terms.
         known: String,
     },
     /// A detector's threshold is out of range.
-    #[error("{error} (in sender `{sum}`)")]
+    #[error("{error} (in sender `{spec}`)")]
     Detector {
-        /// The whole name.
-        sum: String,
+        /// The specification.
+        spec: String,
         /// What is wrong.
         error: DetectorError,
     },
     /// Two policies for one question.
-    #[error("sender `{sum}` names both `{first}` and `{second}`, of which one rules out the other")]
+    #[error(
+        "sender `{spec}` names both `{first}` and `{second}`, of which one rules out the other"
+    )]
     Twice {
-        /// The whole name.
-        sum: String,
+        /// The specification.
+        spec: String,
         /// The first policy.
         first: &'static str,
         /// The one that conflicts with it.
         second: &'static str,
     },
     /// A policy lacks another.
-    #[error("sender `{sum}` names `{found}`, which needs {needs}")]
+    #[error("sender `{spec}` names `{found}`, which needs {needs}")]
     Needs {
-        /// The whole name.
-        sum: String,
+        /// The specification.
+        spec: String,
         /// The policy.
         found: &'static str,
         /// What it needs.
         needs: &'static str,
     },
-    /// The kernel's congestion control is none of the engine's.
+    /// The engine lacks the kernel's congestion control.
     #[error(
-        "sender `{sum}` has the kernel's congestion control `{found}`; the engine knows cubic and \
+        "sender `{spec}` has the kernel's congestion control `{found}`; the engine knows cubic and \
          reno"
     )]
     Congestion {
-        /// The whole name.
-        sum: String,
+        /// The specification.
+        spec: String,
         /// The congestion control.
         found: String,
     },
     /// It does not begin with loss recovery.
-    #[error("sender `{sum}` must begin with its loss recovery, such as `newreno` or `sack`")]
+    #[error("sender `{spec}` must begin with its loss recovery, such as `newreno` or `sack`")]
     NoRecovery {
-        /// The whole name.
-        sum: String,
+        /// The specification.
+        spec: String,
     },
 }
 
-/// Every policy that a sum may name; with a threshold, such as `dualrtt:0.04`, DualRTT is one, too.
+/// Every policy that a specification may name. DualRTT with a threshold, as in `dualrtt:0.04`, is a
+/// policy, too.
 pub fn policies() -> impl Iterator<Item = Policy> {
     let detectors = DetectorId::all_acting().filter_map(Policy::of_detector);
     RECOVERIES.iter().copied().chain(detectors).chain(controls()).chain(OTHERS.iter().copied())
 }
 
-/// Every term that a sum may begin with or go on with: profiles last.
+/// Every term that a specification may contain, profiles last.
 pub fn terms() -> impl Iterator<Item = &'static str> {
     policies().map(|policy| policy.name).chain(PROFILES.iter().map(|profile| profile.name))
 }
 
-/// The settings of `base`, changed as the sum of policies `name` says.
-pub fn sender(name: &str, base: &Config) -> Result<Config, SumError> {
+/// The settings of `base`, changed by the sender specification `name`.
+pub fn sender(name: &str, base: &Config) -> Result<Config, SpecificationError> {
     sender_on(name, base, &Sysctl::default())
 }
 
-/// The same on a host whose kernel is set so: where the sum begins with a system that has such
-/// settings, they come behind it and before the policies.
-pub fn sender_on(name: &str, base: &Config, kernel: &Sysctl) -> Result<Config, SumError> {
-    sender_with(name, base, kernel, &Prototypes::default())
+/// As [`sender`], on a host with these kernel settings. If the specification begins with a system
+/// that has such settings, they apply after its profile and before the policies.
+pub fn sender_on(name: &str, base: &Config, kernel: &Sysctl) -> Result<Config, SpecificationError> {
+    sender_with(name, base, kernel, &CustomPolicies::default())
 }
 
-/// The same where a sum may name these, too, behind its loss recovery. The response of `base` is its
-/// own where it says nothing of that.
+/// As [`sender_on`], where the specification may name `custom` policies after its loss recovery. The
+/// response of `base` applies if the specification has none.
 pub fn sender_with(
     name: &str,
     base: &Config,
     kernel: &Sysctl,
-    prototypes: &Prototypes,
-) -> Result<Config, SumError> {
+    custom: &CustomPolicies,
+) -> Result<Config, SpecificationError> {
     let (first, rest) = name.split_once('+').map_or((name, None), |(a, b)| (a, Some(b)));
     let mut config =
         Config { frto: None, detectors: Detectors::default(), responder: None, ..base.clone() };
     let profile = Profile::find(first);
     let terms = if profile.is_some() { rest } else { Some(name) };
-    let named = named(name, (terms, profile), prototypes)?;
+    let parsed = parse(name, (terms, profile), custom)?;
     if let Some(profile) = profile {
         if let (Some(found), Some(_)) = (kernel.unknown_congestion(), profile.kernel) {
-            return Err(SumError::Congestion { sum: name.to_string(), found: found.to_string() });
+            return Err(SpecificationError::Congestion {
+                spec: name.to_string(),
+                found: found.to_string(),
+            });
         }
         profile.apply_with(kernel, &mut config);
     }
-    for policy in &named.policies {
+    for policy in &parsed.policies {
         match policy.sets {
-            Sets::Knobs(set) => set(&mut config),
+            Sets::Config(set) => set(&mut config),
             Sets::Detector(id) => config.act_on(id),
         }
     }
-    for own in named.detectors {
+    for own in parsed.detectors {
         config.detectors.add_custom(own.clone());
     }
-    config.responder = named.response.cloned().or(config.responder);
-    let needs = |found, needs| SumError::Needs { sum: name.to_string(), found, needs };
-    for policy in named.policies {
+    config.responder = parsed.response.cloned().or(config.responder);
+    let needs = |found, needs| SpecificationError::Needs { spec: name.to_string(), found, needs };
+    for policy in parsed.policies {
         if let Some(lacks) = policy.lacks(&config) {
             return Err(needs(policy.name, lacks));
         }
@@ -219,7 +225,7 @@ fn detects_nothing(config: &Config) -> bool {
 }
 
 impl Policy {
-    /// A sender acts on this detector.
+    /// The policy of a sender that acts on this detector.
     fn of_detector(id: DetectorId) -> Option<Self> {
         let DetectorKind { name, about, source, .. } = *id.kind()?;
         let question = id.variant().map_or(Question::Spurious, |_| Question::Timeout);
@@ -227,21 +233,21 @@ impl Policy {
         Some(Self { name, question, about, source, sets: Sets::Detector(id) })
     }
 
-    /// The detector that it is.
+    /// The detector, if the policy is one.
     const fn detector(&self) -> Option<DetectorId> {
         match self.sets {
             Sets::Detector(id) => Some(id),
-            Sets::Knobs(_) => None,
+            Sets::Config(_) => None,
         }
     }
 
-    /// Which detectors rule out one another, if it is one.
+    /// The family of detectors that exclude each other, if the policy is a detector.
     fn family(&self) -> Option<Family> {
         Some(self.detector()?.acting()?.family)
     }
 
-    /// May the other not stand beside it? Of one family of detectors only one may; and F-RTO sends no
-    /// second retransmission, whose answer DualRTT waits for.
+    /// Does it exclude the other? Only one detector of a family is allowed, and F-RTO excludes DualRTT,
+    /// which waits for the ACK of a second retransmission.
     fn rules_out(&self, other: &Self) -> bool {
         match (self.question, other.question) {
             (Question::Spurious | Question::Timeout, Question::Spurious | Question::Timeout) => {
@@ -257,7 +263,7 @@ impl Policy {
         }
     }
 
-    /// What it needs and `config` lacks.
+    /// The policy or setting that it needs and `config` lacks.
     fn lacks(&self, config: &Config) -> Option<&'static str> {
         let needs = self.detector().and_then(|id| id.acting()?.needs);
         match self.question {
@@ -294,7 +300,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn a_sum_sets_what_its_policies_say_and_nothing_else() {
+    fn a_specification_sets_what_its_policies_set_and_nothing_else() {
         let base = Config::default();
         let config = sender("newreno:less-careful+frto", &base).unwrap();
         assert_eq!(config.recovery.bugfix, Bugfix::LessCareful);
@@ -307,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_sum_says_what_is_wrong() {
+    fn an_invalid_specification_yields_the_reason() {
         let base = Config::default();
         let message = |name| sender(name, &base).unwrap_err().to_string();
         assert!(message("sack+frot").starts_with("unknown policy `frot` in sender `sack+frot`"));
@@ -320,19 +326,19 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_may_stand_first() {
+    fn a_profile_may_be_the_first_term() {
         let base = Config::default();
         let config = sender("freebsd-4.1+frto", &base).unwrap();
         assert_eq!(config.recovery.algorithm, Algorithm::Reno);
         assert!(config.frto.is_some() && !config.sack);
         for profile in PROFILES {
             assert_ne!(sender(profile.name, &base).unwrap(), base, "{}", profile.name);
-            assert!(profile.quirks.iter().all(|quirk| !quirk.source.is_empty()));
+            assert!(profile.sends.iter().all(|behaviour| !behaviour.source.is_empty()));
         }
     }
 
     #[test]
-    fn every_policy_says_what_it_is_and_where_from() {
+    fn every_policy_has_a_description_and_a_source() {
         let all: Vec<_> = policies().collect();
         for (index, policy) in all.iter().enumerate() {
             assert!(!policy.about.is_empty() && !policy.source.is_empty(), "{}", policy.name);
@@ -354,20 +360,21 @@ mod tests {
         assert!(config.detectors.iter().eq(["dualrtt:0.04"]));
         let message = |name: &str| sender(name, &base).unwrap_err().to_string();
         for wrong in ["0", "1", "1.5", "0.0004", "0.", ".4", "-0.1"] {
-            let told = message(&alloc::format!("sack+dualrtt:{wrong}"));
+            let error = message(&alloc::format!("sack+dualrtt:{wrong}"));
             let begins =
                 alloc::format!("found the threshold of `dualrtt:{wrong}`; expected a part");
-            assert!(told.starts_with(&begins), "{told}");
+            assert!(error.starts_with(&begins), "{error}");
         }
         assert!(message("sack+dualrtt:0.04+dualrtt:table").contains("names both `dualrtt`"));
     }
 
     #[test]
-    fn a_sum_may_name_what_no_table_lists() {
+    fn a_specification_may_name_a_custom_detector() {
         let own = own();
         let base = Config::default();
-        let prototypes = Prototypes { detectors: [own.clone()].into(), ..Prototypes::default() };
-        let with = |name| sender_with(name, &base, &Sysctl::default(), &prototypes);
+        let custom =
+            CustomPolicies { detectors: [own.clone()].into(), ..CustomPolicies::default() };
+        let with = |name| sender_with(name, &base, &Sysctl::default(), &custom);
         let acting = with("sack+own:rfc4015").unwrap();
         assert!(acting.detectors.iter().eq([own.id()]));
         assert_eq!(acting, with("sack+own+rfc4015").unwrap());
@@ -390,15 +397,15 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_may_name_a_response_that_no_table_lists() {
+    fn a_specification_may_name_a_custom_response() {
         let detector = own();
         let keeps = |name| response::Prototype { name, responder: Box::new(Keeps) };
-        let prototypes = Prototypes {
+        let custom = CustomPolicies {
             detectors: [detector].into(),
             responses: ["mine", "keeps"].map(keeps).into(),
         };
         let base = Config::default();
-        let with = |name| sender_with(name, &base, &Sysctl::default(), &prototypes);
+        let with = |name| sender_with(name, &base, &Sysctl::default(), &custom);
         for name in ["sack+eifel:mine", "sack+eifel+mine", "sack+own:mine", "linux+mine"] {
             assert_eq!(with(name).unwrap().responder, Some(keeps("mine")), "{name}");
         }
@@ -415,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_may_be_one_of_the_terms() {
+    fn an_rto_floor_may_be_a_term() {
         let rto = sender("sack+eifel+minrto:resync", &Config::default()).unwrap().rto;
         assert_eq!(rto.floor, RtoFloor::DelayedAck(Duration::from_millis(500)));
         assert_eq!(rto.delayed_ack_parity, Parity::Resync);

@@ -103,9 +103,9 @@ pub(super) const RECOVERIES: &[Policy] = &[
     }),
 ];
 
-/// The policies for the other questions, but for detectors: a new algorithm is one file and one row
-/// here or in [`RECOVERIES`]. A row begins with the question that the policy answers; then come its
-/// name, what it is, who published it, and what it sets.
+/// The policies for the other questions except detectors. A new algorithm is one file and one row
+/// here or in [`RECOVERIES`]. A row begins with the question that the policy answers, followed by its
+/// name, description and source, and by what it sets.
 pub(super) const OTHERS: &[Policy] = &[
     response("none", "nothing changes, to compare with", "this laboratory", |c| {
         c.response = Some(Response::None);
@@ -246,7 +246,7 @@ pub(super) fn controls() -> impl Iterator<Item = Policy> {
     CONTROL_TERMS.iter().map(|term| congestion(term.name, term.title, term.source, term.set))
 }
 
-/// Makes for each question the function that begins the rows which answer it.
+/// Declares, for each question, the function that makes the rows that answer it.
 macro_rules! rows {
     ($($row:ident: $question:ident,)+) => {$(
         const fn $row(
@@ -255,7 +255,7 @@ macro_rules! rows {
             source: &'static str,
             set: fn(&mut Config),
         ) -> Policy {
-            Policy { name, question: Question::$question, about, source, sets: Sets::Knobs(set) }
+            Policy { name, question: Question::$question, about, source, sets: Sets::Config(set) }
         }
     )+};
 }
@@ -295,7 +295,7 @@ fn sack(config: &mut Config) {
     config.sack = true;
 }
 
-/// RFC 8985 section 9.3 recommends PRR; another way that the scenario chooses stays.
+/// RFC 8985 section 9.3 recommends PRR, which replaces only the default reduction.
 fn rack(config: &mut Config) {
     config.recovery.algorithm = Algorithm::Rack;
     config.sack = true;
