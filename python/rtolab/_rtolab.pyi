@@ -57,7 +57,7 @@ class ScenarioError(Error):
     """The scenario cannot be read, or cannot be run: says file, line, key and what is wrong."""
 
 class SenderError(Error):
-    """A sender's name is no valid sender specification: says which term is wrong, and what is known."""
+    """The sender specification is invalid: names the wrong term and the known ones."""
 
 class PrototypeError(Error):
     """What is written in Python is no prototype, or raised: what it raised is the cause."""
@@ -945,5 +945,5 @@ def gateway(
     Raises:
         GatewayError: something is missing, or a setting is impossible.
         ScenarioError: the scenario cannot be read.
-        SenderError: The sender is no valid sender specification.
+        SenderError: the sender specification is invalid.
     """

@@ -11,11 +11,11 @@ mod timer_slots;
 
 use std::collections::{HashMap, HashSet};
 
-use rtolab_link::Window;
+use rtolab_link::Interval;
 use rtolab_time::{Duration, Instant};
 use thiserror::Error;
 
-use crate::{Class, ConnectionReport, Options, Passed, Vantage, Verdict};
+use crate::{Class, ConnectionReport, Necessity, Options, Passed, Vantage};
 use link::{Acked, BARE_ACK, Seen, Sent, acknowledge, window};
 use rates::Ack;
 
@@ -99,7 +99,7 @@ pub(crate) struct Inferred {
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     /// What retransmissions count as of which the capture does not tell.
-    pub unknown: Verdict,
+    pub unknown: Necessity,
     /// The rate counts as the same all the time.
     pub steady: bool,
     /// What was lost may have met a full queue.
@@ -120,12 +120,12 @@ pub(crate) fn infer(
     if connection.packets > MOST_PACKETS {
         return Err(NotInferred::TooLong(connection.packets));
     }
-    let frames = |verdict: Verdict| -> HashSet<i64> {
-        let known = |one: Verdict| if one == Verdict::Unknown { reading.unknown } else { one };
+    let frames = |verdict: Necessity| -> HashSet<i64> {
+        let known = |one: Necessity| if one == Necessity::Unknown { reading.unknown } else { one };
         let resent = connection.retransmissions.iter();
         resent.filter(|one| known(one.verdict) == verdict).map(|one| one.frame as i64).collect()
     };
-    let (needed, unneeded) = (frames(Verdict::Needed), frames(Verdict::Unneeded));
+    let (needed, unneeded) = (frames(Necessity::Needed), frames(Necessity::Unneeded));
     let (sender, mut start, mut trip) = (connection.sender, connection.start, connection.min_rtt);
     let mut rows: Vec<Row> = rows.iter().map(|row| (row.clone(), row.frame as i64)).collect();
     if connection.vantage == Vantage::Receiver {
@@ -309,7 +309,7 @@ fn find_link(sides: &Sides, transfer: &Transfer, steady: bool) -> Result<Link, N
 ///
 /// An outage is of [`OUTAGE`] packets in a row, or of a packet and its retransmission; it ends halfway
 /// between the last packet known to be lost and the first known to arrive.
-fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32>, Vec<Window>) {
+fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32>, Vec<Interval>) {
     let (mut drops, mut outages) = (Vec::new(), Vec::new());
     let (mut run, mut seen) = (Vec::new(), HashSet::new());
     let leaves: Vec<f64> = link.departures(sent).into_iter().map(Instant::secs_f64).collect();
@@ -333,11 +333,11 @@ fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32
 }
 
 /// The span, cut: ACKs are lost no longer than data that is lost at the same time.
-fn within(span: Window, outages: &[Window]) -> Window {
-    let end = |span: &Window| span.at + span.length;
+fn within(span: Interval, outages: &[Interval]) -> Interval {
+    let end = |span: &Interval| span.at + span.length;
     let met = outages.iter().filter(|one| one.at < end(&span) && span.at < end(one));
     let cut = met.map(end).min().unwrap_or(Instant::NEVER).min(end(&span));
-    Window { length: cut.since(span.at), ..span }
+    Interval { length: cut.since(span.at), ..span }
 }
 
 /// The value that comes most often; the first of those that come as often.

@@ -29,7 +29,7 @@ mod what_if;
 
 pub use conformance::ConformanceFinding;
 pub use diagnosis::Diagnosis;
-pub use evidence::{Verdict, kinds};
+pub use evidence::{Necessity, kinds};
 pub use history::Kind;
 pub use infer::{NotInferred, Reading};
 pub use report::{

@@ -5,7 +5,7 @@
 use arrow_array::RecordBatch;
 use rtolab_record::{Cell, Table};
 
-use crate::evidence::Verdict;
+use crate::evidence::Necessity;
 use crate::report::{
     Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     TimeoutReport,
@@ -81,7 +81,7 @@ fn retransmissions(document: &Document) -> RecordBatch {
         .column("len", |row| row.len)
         .column("trigger", |row| row.trigger.name())
         .column("backoff", |row| row.backoff)
-        .column("verdict", |row| Verdict::name(row.verdict))
+        .column("verdict", |row| Necessity::name(row.verdict))
         .column("confidence", |row| row.confidence)
         .column("evidence", |row| kinds(&row.evidence))
         .column("against", |row| kinds(&row.against))

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::infer::{Inferred, MOST_PACKETS, NotInferred, Reading, infer};
 use crate::trace::reported;
-use crate::{ConnectionReport, Passed, Verdict};
+use crate::{ConnectionReport, Necessity, Passed};
 use replay::{AS_INFERRED, Laboratory};
 
 /// Textbook senders that take the captured one's place.
@@ -110,9 +110,9 @@ impl Captured {
             own.filter(|one| one.verdict == verdict).count() as u64
         };
         Self {
-            unneeded: count(Verdict::Unneeded),
-            needed: count(Verdict::Needed),
-            unknown: count(Verdict::Unknown),
+            unneeded: count(Necessity::Unneeded),
+            needed: count(Necessity::Needed),
+            unknown: count(Necessity::Unknown),
             elapsed_s: inferred.transfer.end - inferred.transfer.start,
         }
     }
@@ -256,9 +256,12 @@ fn replay(
 /// was lost behind a long queue may have been lost by chance.
 fn readings(connection: &ConnectionReport) -> Vec<Reading> {
     let own = connection.retransmissions.iter().filter(|one| one.from == connection.sender);
-    let some_unknown = own.clone().any(|one| one.verdict == Verdict::Unknown);
-    let verdicts =
-        if some_unknown { &[Verdict::Needed, Verdict::Unneeded][..] } else { &[Verdict::Needed] };
+    let some_unknown = own.clone().any(|one| one.verdict == Necessity::Unknown);
+    let verdicts = if some_unknown {
+        &[Necessity::Needed, Necessity::Unneeded][..]
+    } else {
+        &[Necessity::Needed]
+    };
     let ways = [(true, true), (true, false), (false, true), (false, false)];
     let read = |(steady, overflows)| {
         verdicts.iter().map(move |&unknown| Reading { unknown, steady, overflows })

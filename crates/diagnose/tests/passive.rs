@@ -2,7 +2,7 @@
 
 mod script;
 
-use rtolab_diagnose::{Class, ConnectionReport, Vantage, Verdict};
+use rtolab_diagnose::{Class, ConnectionReport, Necessity, Vantage};
 use script::Event::{self, Ack, Data, Duplicate};
 use script::{BYTES, Script};
 
@@ -45,7 +45,7 @@ fn triggers(report: &ConnectionReport) -> Vec<&'static str> {
 }
 
 fn all_unneeded(report: &ConnectionReport) -> bool {
-    report.retransmissions.iter().all(|resent| resent.verdict == Verdict::Unneeded)
+    report.retransmissions.iter().all(|resent| resent.verdict == Necessity::Unneeded)
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn t_pc_3_lost_acknowledgments_are_told_from_late_ones() {
     let mut events = held();
     events.extend([(5500, Duplicate(8, 1)), (5500, Data(9))]);
     let report = script.play(&events).report();
-    assert_eq!(report.retransmissions[0].verdict, Verdict::Unneeded);
+    assert_eq!(report.retransmissions[0].verdict, Necessity::Unneeded);
     assert_eq!(report.timeouts[0].class, Class::AckLost);
     assert_eq!(report.timeouts[0].verdicts["eifel"], "spurious");
     assert_eq!(report.timeouts[0].verdicts["eifel:rfc3522"], "genuine");
@@ -200,7 +200,7 @@ fn an_acknowledgment_that_jumps_over_what_was_reported_is_only_late() {
     let report = script.play(&[(8000, Ack(5))]).report();
     assert_eq!(triggers(&report), ["fast", "timeout"]);
     let verdicts: Vec<_> = report.retransmissions.iter().map(|resent| resent.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Needed, Verdict::Unneeded]);
+    assert_eq!(verdicts, [Necessity::Needed, Necessity::Unneeded]);
     assert_eq!(report.timeouts[0].class, Class::Spurious);
 }
 
@@ -248,7 +248,7 @@ fn what_is_reported_twice_was_sent_before_what_has_not_arrived() {
     events.extend([(9100, Ack(6))]);
     let report = after_handshake(0, 100, false).play(&events).report();
     let last = &report.retransmissions[2];
-    assert_eq!(last.verdict, Verdict::Unneeded, "{last:#?}");
+    assert_eq!(last.verdict, Necessity::Unneeded, "{last:#?}");
     let mut kinds = last.evidence.iter().map(|piece| piece.kind);
     assert!(kinds.any(|kind| kind == "duplicates-to-come"), "{last:#?}");
 }
@@ -279,9 +279,9 @@ fn without_any_option_the_order_of_duplicates_tells_which_copies_had_arrived() {
     events.extend([(2403, Ack(12)), (2404, Ack(12)), (2502, Ack(13))]);
     let report = Script::opened((0, 100), false, false).play(&events).report();
     let needed = |resent: &rtolab_diagnose::RetransmissionReport| match resent.verdict {
-        Verdict::Needed => 'n',
-        Verdict::Unneeded => 'u',
-        Verdict::Unknown => '?',
+        Necessity::Needed => 'n',
+        Necessity::Unneeded => 'u',
+        Necessity::Unknown => '?',
     };
     let verdicts: String = report.retransmissions.iter().map(needed).collect();
     assert_eq!(verdicts, "nnuunuu", "{:#?}", report.retransmissions);

@@ -3,7 +3,7 @@
 use rtolab_time::Instant;
 
 use crate::config::{Discipline, Limit};
-use crate::frame::{Cause, Frame};
+use crate::frame::{DropCause, Frame};
 use crate::red::{Early, RandomEarly};
 use crate::room::Load;
 use crate::stream::Stream;
@@ -16,7 +16,7 @@ pub(crate) enum Admit {
     /// The queue takes it, to be marked (RFC 3168: CE).
     TakeMarked,
     /// The queue drops it.
-    Refuse(Cause),
+    Refuse(DropCause),
 }
 
 /// What a frame finds as it comes.
@@ -57,18 +57,18 @@ impl Admission {
     pub(crate) fn decide<F: Frame>(&mut self, backlog: Backlog, frame: &F, at: Instant) -> Admit {
         let fits = self.limit.holds(backlog.waiting.with(frame.bytes()));
         let Some(red) = &mut self.early else {
-            return if fits { Admit::Take } else { Admit::Refuse(Cause::Queue) };
+            return if fits { Admit::Take } else { Admit::Refuse(DropCause::Queue) };
         };
         let length = length(self.limit, backlog.waiting);
         let early = red.arrival(length, at.since(backlog.idle_from), at);
         if !fits {
             red.overflow();
-            return Admit::Refuse(Cause::Queue);
+            return Admit::Refuse(DropCause::Queue);
         }
         match early {
             Early::Keep => Admit::Take,
             Early::Mark if frame.takes_marks() => Admit::TakeMarked,
-            Early::Mark | Early::Drop => Admit::Refuse(Cause::Early),
+            Early::Mark | Early::Drop => Admit::Refuse(DropCause::Early),
         }
     }
 

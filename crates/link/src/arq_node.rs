@@ -17,7 +17,7 @@ use rtolab_time::{Duration, Instant};
 use crate::admission::{Admission, Admit, Backlog};
 use crate::arq::{Moment, Purpose, earlier};
 use crate::config::{ChannelConfig, Discipline, Limit, StallHolds, Stalls};
-use crate::frame::{Cause, Direction, Frame, Outcome};
+use crate::frame::{Direction, DropCause, Frame, Outcome};
 use crate::layers::{Heard, Layers, Sent, Signal, What};
 use crate::one_way::OneWay;
 use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
@@ -312,7 +312,7 @@ impl<F: Frame, W: Frame> ArqNode<F, W> {
                     What::Arrived { wire, held, duplicate }
                 }
                 Outcome::Dropped { frame: wire, cause, at, .. } => {
-                    if cause == Cause::Error {
+                    if cause == DropCause::Error {
                         let arrival = now.max(at + self.one_way.propagation(at));
                         self.expect(arrival, What::Damaged(wire.clone()));
                     }

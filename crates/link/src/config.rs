@@ -22,9 +22,9 @@ pub enum Limit {
     Bytes(u32),
 }
 
-/// A span of time at a given instant.
+/// A span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct Interval {
     /// When it begins.
     pub at: Instant,
     /// How long it lasts.
@@ -35,7 +35,7 @@ pub struct Window {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outages {
     /// At given instants.
-    pub scripted: Vec<Window>,
+    pub scripted: Vec<Interval>,
     /// At random ones.
     pub random: Option<Renewal>,
 }
@@ -56,7 +56,7 @@ pub enum StallHolds {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stalls {
     /// At given instants.
-    pub scripted: Vec<Window>,
+    pub scripted: Vec<Interval>,
     /// At random ones.
     pub random: Option<Renewal>,
     /// Where frames wait.

@@ -58,7 +58,7 @@ pub trait Frame: Clone {
 
 /// Why a frame did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cause {
+pub enum DropCause {
     /// The queue was full.
     Queue,
     /// A random transmission error.
@@ -102,7 +102,7 @@ pub enum Outcome<F> {
         /// The frame.
         frame: F,
         /// Why.
-        cause: Cause,
+        cause: DropCause,
         /// When: the entry if the queue refused it, the exit if the queue dropped it there, when
         /// local retransmission gave it up, else the end of its transmission.
         at: Instant,

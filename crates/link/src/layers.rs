@@ -4,7 +4,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::arq::{Arq, Block, Content, Control, Data, End, Moment, Payload, Purpose, earlier};
 use crate::config::ChannelConfig;
-use crate::frame::{Cause, Direction, Frame};
+use crate::frame::{Direction, DropCause, Frame};
 use crate::waiting::{Delivery, QueuedFrame, Waiting};
 
 /// The levels of both directions.
@@ -72,7 +72,7 @@ pub(crate) enum What<W> {
     /// It arrives, held back for so long.
     Arrived { wire: W, held: Duration, duplicate: bool },
     /// It was lost at that time.
-    Lost { wire: W, cause: Cause, at: Instant },
+    Lost { wire: W, cause: DropCause, at: Instant },
     /// It comes to the other end so damaged that no more than its number can be read; that it is
     /// lost was said before.
     Damaged(W),
@@ -383,7 +383,7 @@ impl<F: Frame> Repeating<F> {
                         let held = stalled_at_entry + now.since(undisturbed);
                         exit.deliver(queued, held, now);
                     }
-                    End::GivenUp(at) => exit.drop(queued, Cause::Retries, [at, now]),
+                    End::GivenUp(at) => exit.drop(queued, DropCause::Retries, [at, now]),
                 }
             }
         }

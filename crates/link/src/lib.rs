@@ -37,12 +37,12 @@ mod waiting;
 
 pub use channel::Channel;
 pub use config::{
-    Arq, BadState, ChannelConfig, CoDel, DelayTrace, DirectionConfig, Discipline, Limit, Notices,
-    Opportunities, Order, Outages, Priority, Probability, RateChange, Red, SpikeHolds, Spikes,
-    StallHolds, Stalls, States, Window,
+    Arq, BadState, ChannelConfig, CoDel, DelayTrace, DirectionConfig, Discipline, Interval, Limit,
+    Notices, Opportunities, Order, Outages, Priority, Probability, RateChange, Red, SpikeHolds,
+    Spikes, StallHolds, Stalls, States,
 };
 pub use fifo::Fifo;
-pub use frame::{Cause, CopyId, Direction, Frame, Outcome};
+pub use frame::{CopyId, Direction, DropCause, Frame, Outcome};
 pub use pipe::Pipe;
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
 pub use stage::{CloneStage, SentFrame, Stage, Staged, Treatment};

@@ -7,7 +7,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::config::{ChannelConfig, Outages, SpikeHolds, StallHolds};
 use crate::delays::Delays;
-use crate::frame::{Cause, Direction};
+use crate::frame::{Direction, DropCause};
 use crate::impairments::{Fate, Impairments, State};
 use crate::report::{Disturbance, DisturbanceKind};
 use crate::stage::AtWork;
@@ -41,7 +41,7 @@ pub(crate) struct Passage {
     /// When its transmission ended.
     pub(crate) end: Instant,
     /// Why it was lost then; `None` if it was not.
-    pub(crate) cause: Option<Cause>,
+    pub(crate) cause: Option<DropCause>,
     /// The propagation delay.
     pub(crate) propagation: Duration,
     /// When it reaches the far end, but for its spike and for frames before it.
@@ -76,7 +76,7 @@ impl Passage {
     pub(crate) const fn expired(at: Instant) -> Self {
         Self {
             end: at,
-            cause: Some(Cause::Lifetime),
+            cause: Some(DropCause::Lifetime),
             propagation: Duration::ZERO,
             arrival: at,
             second: None,
@@ -147,9 +147,9 @@ impl Medium {
         let propagation = self.delays.at(end, state);
         let error = self.impairments.destroys(fate, state);
         let cause = match fate {
-            Fate { script: true, .. } => Some(Cause::Script),
-            _ if outages.covers(end) || self.outages.covers(end) => Some(Cause::Outage),
-            _ if error => Some(Cause::Error),
+            Fate { script: true, .. } => Some(DropCause::Script),
+            _ if outages.covers(end) || self.outages.covers(end) => Some(DropCause::Outage),
+            _ if error => Some(DropCause::Error),
             _ => None,
         };
         let arrival = end + propagation + fate.jitter;

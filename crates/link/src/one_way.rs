@@ -14,7 +14,7 @@ use rtolab_time::{Duration, Instant};
 use crate::admission::{Admission, Admit, Backlog};
 use crate::config::{ChannelConfig, StallHolds, Stalls};
 use crate::delivery_queue::{Delivery, DeliveryQueue, Settled};
-use crate::frame::{Cause, Direction, Frame, Outcome};
+use crate::frame::{Direction, DropCause, Frame, Outcome};
 use crate::medium::{Medium, Passage};
 use crate::pipe::Pipe;
 use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
@@ -148,7 +148,7 @@ impl<F: Frame> OneWay<F> {
         self.medium.transmitter.begin(entry.since, ready)
     }
 
-    fn refuse(&mut self, frame: F, cause: Cause, entry: Entry) {
+    fn refuse(&mut self, frame: F, cause: DropCause, entry: Entry) {
         let Entry { offered, at: due, .. } = entry;
         let outcome = Outcome::Dropped { direction: self.direction, frame, cause, at: due };
         self.delivery_queue.refuse(Settled { due, offered, outcome });
@@ -183,7 +183,7 @@ impl<F: Frame> OneWay<F> {
     }
 
     #[cold]
-    fn lose(&mut self, mut frame: F, cause: Cause, at: Instant, entry: Entry) -> Instant {
+    fn lose(&mut self, mut frame: F, cause: DropCause, at: Instant, entry: Entry) -> Instant {
         if entry.marked {
             frame.mark_congestion();
         }

@@ -2,7 +2,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use crate::frame::{Cause, Direction};
+use crate::frame::{Direction, DropCause};
 
 /// One direction's frames so far. A frame is delivered or dropped here once its outcome was polled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Stats {
         self.marked += u64::from(marked);
     }
 
-    pub(crate) fn lose(&mut self, bytes: u32, cause: Cause) {
+    pub(crate) fn lose(&mut self, bytes: u32, cause: DropCause) {
         self.drops.count(cause);
         if cause.is_after_transmission() {
             self.transmit(bytes);
@@ -89,19 +89,19 @@ pub(crate) struct Impairment {
 /// Dropped frames by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops {
-    /// By [`Cause::Queue`].
+    /// By [`DropCause::Queue`].
     pub queue: u64,
-    /// By [`Cause::Error`].
+    /// By [`DropCause::Error`].
     pub error: u64,
-    /// By [`Cause::Outage`].
+    /// By [`DropCause::Outage`].
     pub outage: u64,
-    /// By [`Cause::Script`].
+    /// By [`DropCause::Script`].
     pub script: u64,
-    /// By [`Cause::Early`].
+    /// By [`DropCause::Early`].
     pub early: u64,
-    /// By [`Cause::Lifetime`].
+    /// By [`DropCause::Lifetime`].
     pub lifetime: u64,
-    /// By [`Cause::Retries`].
+    /// By [`DropCause::Retries`].
     pub retries: u64,
 }
 
@@ -112,20 +112,20 @@ impl Drops {
         queue + error + outage + script + early + lifetime + retries
     }
 
-    pub(crate) fn count(&mut self, cause: Cause) {
+    pub(crate) fn count(&mut self, cause: DropCause) {
         *match cause {
-            Cause::Queue => &mut self.queue,
-            Cause::Error => &mut self.error,
-            Cause::Outage => &mut self.outage,
-            Cause::Script => &mut self.script,
-            Cause::Early => &mut self.early,
-            Cause::Lifetime => &mut self.lifetime,
-            Cause::Retries => &mut self.retries,
+            DropCause::Queue => &mut self.queue,
+            DropCause::Error => &mut self.error,
+            DropCause::Outage => &mut self.outage,
+            DropCause::Script => &mut self.script,
+            DropCause::Early => &mut self.early,
+            DropCause::Lifetime => &mut self.lifetime,
+            DropCause::Retries => &mut self.retries,
         } += 1;
     }
 }
 
-impl Cause {
+impl DropCause {
     /// Was the frame sent before it was lost?
     const fn is_after_transmission(self) -> bool {
         match self {

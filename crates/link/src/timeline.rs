@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{DirectionConfig, Window};
+use crate::config::{DirectionConfig, Interval};
 use crate::stream::{BadSpans, Renewal, Stream};
 
 /// From one instant up to, not including, another.
@@ -32,7 +32,7 @@ pub(crate) struct Timeline {
 
 impl Timeline {
     /// The timeline of these spans.
-    pub(crate) fn new(scripted: &[Window], random: Option<Renewal>, stream: Stream) -> Self {
+    pub(crate) fn new(scripted: &[Interval], random: Option<Renewal>, stream: Stream) -> Self {
         let mut spans: Vec<Span> = scripted
             .iter()
             .map(|window| Span { from: window.at, to: window.at + window.length })

@@ -7,7 +7,7 @@ use rtolab_time::{Duration, Instant};
 use crate::arq::{Moment, Payload, Purpose};
 use crate::codel::{Backlogged, ControlledDelay, Popped};
 use crate::config::{DirectionConfig, Discipline};
-use crate::frame::{Cause, CopyId, Direction, Frame, Outcome};
+use crate::frame::{CopyId, Direction, DropCause, Frame, Outcome};
 use crate::report::Impairment;
 use crate::room::Load;
 
@@ -96,7 +96,12 @@ impl<F> Delivery<F> {
     }
 
     /// The frame was dropped at `at`, which is told at `due`.
-    pub(crate) fn drop(&mut self, frame: QueuedFrame<F>, cause: Cause, [at, due]: [Instant; 2]) {
+    pub(crate) fn drop(
+        &mut self,
+        frame: QueuedFrame<F>,
+        cause: DropCause,
+        [at, due]: [Instant; 2],
+    ) {
         let direction = self.direction;
         let outcome = Outcome::Dropped { direction, frame, cause, at };
         self.told.push_back(Told { due, outcome });
@@ -163,7 +168,7 @@ impl<F: Frame> Backlogged for Leaving<'_, F> {
             let queued = self.frames.pop_front()?;
             self.load.remove(queued.frame.bytes());
             if self.lifetime.is_some_and(|lifetime| self.now.since(queued.offered) > lifetime) {
-                self.exit.drop(queued, Cause::Lifetime, [self.now; 2]);
+                self.exit.drop(queued, DropCause::Lifetime, [self.now; 2]);
                 continue;
             }
             let sojourn = self.now.since(queued.entry);
@@ -172,6 +177,6 @@ impl<F: Frame> Backlogged for Leaving<'_, F> {
     }
 
     fn discard(&mut self, queued: QueuedFrame<F>) {
-        self.exit.drop(queued, Cause::Early, [self.now; 2]);
+        self.exit.drop(queued, DropCause::Early, [self.now; 2]);
     }
 }

@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Out, Packet, at, channel, forward, hear_both, rate, secs};
-use rtolab_link::{Cause, Channel, CoDel, Direction, DirectionConfig, Discipline, Limit, Outcome};
+use rtolab_link::{
+    Channel, CoDel, Direction, DirectionConfig, Discipline, DropCause, Limit, Outcome,
+};
 use rtolab_time::{Duration, Instant};
 
 const TARGET: f64 = 0.005;
@@ -59,7 +61,7 @@ fn a_standing_queue_comes_down_to_the_target() {
     let (_, mean) = delays(30.0, 60.0);
     assert!(worst > 4.0 * TARGET, "{worst}");
     assert!((0.5 * TARGET..2.0 * TARGET).contains(&mean), "{mean}");
-    let lost = heard.iter().filter(|out| out.cause() == Some(Cause::Early)).count() as u64;
+    let lost = heard.iter().filter(|out| out.cause() == Some(DropCause::Early)).count() as u64;
     let drops = link.stats(Direction::Forward).drops;
     assert_eq!((drops.early, drops.total()), (lost, lost));
 }

@@ -11,7 +11,7 @@ use any::{traffic, wild, windows};
 use common::{Packet, secs};
 use proptest::prelude::*;
 use rtolab_link::{
-    Arq, Cause, Channel, ChannelConfig, CoDel, Direction, DirectionConfig, Discipline, Notices,
+    Arq, Channel, ChannelConfig, CoDel, Direction, DirectionConfig, Discipline, DropCause, Notices,
     Order, Outages, Outcome, Probability, Stream,
 };
 use rtolab_time::{Duration, Instant, Rate};
@@ -220,7 +220,7 @@ proptest! {
                 }
                 Outcome::Dropped { at, frame, cause, .. } => {
                     prop_assert!(*now >= *at && *at >= entries[frame.number as usize]);
-                    prop_assert!(config.arq.is_empty() || *cause != Cause::Error);
+                    prop_assert!(config.arq.is_empty() || *cause != DropCause::Error);
                 }
             }
         }
@@ -285,7 +285,7 @@ fn told(
         .flatten()
         .map(|(told, out)| {
             let at = match out {
-                Outcome::Dropped { cause: Cause::Lifetime, at, .. } => at,
+                Outcome::Dropped { cause: DropCause::Lifetime, at, .. } => at,
                 _ => told,
             };
             ((number(&out), is_second(&out)), (at, out))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::{Out, at, channel, drain, forward, numbers, rate, secs, send};
 use rtolab_link::{
-    Cause, DelayTrace, Direction, DirectionConfig, Distribution, Limit, Order, Outcome,
+    DelayTrace, Direction, DirectionConfig, Distribution, DropCause, Limit, Order, Outcome,
     Probability, SpikeHolds, Spikes,
 };
 use rtolab_time::{Duration, Instant};
@@ -81,7 +81,7 @@ fn where_order_is_free_frames_overtake() {
     for (number, time) in [1.5, 2.5, 2.7, 4.4].into_iter().enumerate() {
         send(&mut link, [number as u64], 100, at(time));
     }
-    let lost = Out::Lost { number: 2, at: at(2.7), cause: Cause::Script };
+    let lost = Out::Lost { number: 2, at: at(2.7), cause: DropCause::Script };
     // Of two that are due together the earlier one goes first.
     let expected = [arrived(1, 2.6), lost, arrived(0, 4.5), arrived(3, 4.5)];
     assert_eq!(drain(&mut link), expected);
@@ -153,14 +153,14 @@ fn a_frame_that_is_too_old_is_not_sent_and_takes_no_time() {
     send(&mut link, 1..=5, 1000, at(0.0));
     send(&mut link, [6, 7], 1000, at(1.5));
     let heard = drain(&mut link);
-    let old = |number| Out::Lost { number, at: at(3.0), cause: Cause::Lifetime };
+    let old = |number| Out::Lost { number, at: at(3.0), cause: DropCause::Lifetime };
     // 3 begins at 2 s, just in time. 6 follows at 3 s, and is the fourth that is sent.
-    let lost = Out::Lost { number: 6, at: at(4.0), cause: Cause::Script };
+    let lost = Out::Lost { number: 6, at: at(4.0), cause: DropCause::Script };
     // Where order is kept, what is lost is told behind the frames before it.
     let expected = [arrived(1, 1.5), arrived(2, 2.5), arrived(3, 3.5), old(4), old(5), lost];
     assert_eq!(heard[..6], expected);
     // 7 would begin at 4 s, at an age of 2.5 s.
-    assert_eq!(heard[6], Out::Lost { number: 7, at: at(4.0), cause: Cause::Lifetime });
+    assert_eq!(heard[6], Out::Lost { number: 7, at: at(4.0), cause: DropCause::Lifetime });
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.drops.lifetime, stats.transmissions, stats.transmitted_bytes), (3, 4, 4000));
 }
@@ -180,7 +180,7 @@ fn what_is_too_old_frees_the_queue_and_the_buffers() {
         send(&mut link, 4..=6, 1000, at(1.0));
         let mut heard = drain(&mut link);
         heard.sort_by_key(Out::number);
-        let old = |number, time| Out::Lost { number, at: at(time), cause: Cause::Lifetime };
+        let old = |number, time| Out::Lost { number, at: at(time), cause: DropCause::Lifetime };
         let expected =
             [arrived(1, 1.0), old(2, 1.0), old(3, 1.0), arrived(4, 2.0), old(5, 2.0), old(6, 2.0)];
         assert_eq!(heard, expected);

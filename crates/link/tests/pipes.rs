@@ -115,12 +115,12 @@ fn links_that_are_not_plain_are_no_pipes() {
         with(|direction| {
             let at = Instant::START;
             direction.stalls.scripted =
-                vec![rtolab_link::Window { at, length: Duration::from_secs(1) }];
+                vec![rtolab_link::Interval { at, length: Duration::from_secs(1) }];
         }),
         with(|direction| {
             let at = Instant::START;
             direction.outages.scripted =
-                vec![rtolab_link::Window { at, length: Duration::from_secs(1) }];
+                vec![rtolab_link::Interval { at, length: Duration::from_secs(1) }];
         }),
     ] {
         assert!(channel(&config).pipes().is_none(), "{config:?}");

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use common::{Packet, at, secs};
 use proptest::prelude::*;
 use rtolab_link::{
-    BadState, Cause, Channel, ChannelConfig, DelayTrace, Direction, DirectionConfig, Discipline,
-    Distribution, Limit, Opportunities, Order, Outages, Outcome, Priority, Probability, RateChange,
-    Red, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, States, Stream, Window,
+    BadState, Channel, ChannelConfig, DelayTrace, Direction, DirectionConfig, Discipline,
+    Distribution, DropCause, Interval, Limit, Opportunities, Order, Outages, Outcome, Priority,
+    Probability, RateChange, Red, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, States, Stream,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -45,9 +45,9 @@ fn renewal() -> impl Strategy<Value = Option<Renewal>> {
     prop::option::of(process)
 }
 
-fn windows() -> impl Strategy<Value = Vec<Window>> {
+fn windows() -> impl Strategy<Value = Vec<Interval>> {
     let window = (0..20_000u64, milliseconds(0..3000))
-        .prop_map(|(from, length)| Window { at: at(from as f64 / 1e3), length });
+        .prop_map(|(from, length)| Interval { at: at(from as f64 / 1e3), length });
     prop::collection::vec(window, 0..4)
 }
 
@@ -233,7 +233,7 @@ fn told<'a>(
         }
     };
     let is_refused = |outcome: &&Outcome<Packet>| {
-        matches!(outcome, Outcome::Dropped { cause: Cause::Queue | Cause::Early, .. })
+        matches!(outcome, Outcome::Dropped { cause: DropCause::Queue | DropCause::Early, .. })
     };
     let (refused, taken) = outcomes.filter(side).partition(is_refused);
     [taken, refused]

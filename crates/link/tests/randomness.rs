@@ -5,7 +5,7 @@ mod common;
 
 use common::{Out, Packet, at, channel, drain, forward, rate, secs, send, window};
 use rtolab_link::{
-    Cause, Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DisturbanceKind,
+    Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause,
     Outages, Probability, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, Stream,
 };
 use rtolab_time::{Duration, Instant};
@@ -81,7 +81,7 @@ fn the_nth_frame_has_the_same_fate_at_any_time() {
         (lost, spikes)
     };
     let (lost, spikes) = fates(0.001, 40);
-    assert!(lost.contains(&Some(Cause::Error)) && spikes.len() > 20);
+    assert!(lost.contains(&Some(DropCause::Error)) && spikes.len() > 20);
     assert_eq!(fates(1.0, 1500), (lost, spikes));
 }
 
@@ -156,7 +156,7 @@ fn a_run_without_records_sees_the_same_outages() {
         link.send(Direction::Backward, Packet::new(number, 100), now);
         let out = spans.iter().any(|span| span.from <= now && now < span.to);
         let heard = drain(&mut link);
-        assert_eq!(heard[0].cause(), out.then_some(Cause::Outage), "at {now}");
+        assert_eq!(heard[0].cause(), out.then_some(DropCause::Outage), "at {now}");
     }
 }
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use common::{Out, Packet, at, channel, drain, forward, rate, secs, send, window};
 use proptest::prelude::*;
 use rtolab_link::{
-    BadState, Cause, Channel, ChannelConfig, Direction, DirectionConfig, Distribution, Limit,
-    Opportunities, Priority, RateChange, Renewal, StallHolds, Stalls, States, Stream, Window,
+    BadState, Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DropCause,
+    Interval, Limit, Opportunities, Priority, RateChange, Renewal, StallHolds, Stalls, States,
+    Stream,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -228,14 +229,14 @@ fn a_queue_before_opportunities_counts_what_waits_for_one() {
     let mut link = channel(&forward(config));
     send(&mut link, 1..=3, 1500, at(0.001));
     let heard = drain(&mut link);
-    assert_eq!(heard[0], Out::Lost { number: 3, at: at(0.001), cause: Cause::Queue });
+    assert_eq!(heard[0], Out::Lost { number: 3, at: at(0.001), cause: DropCause::Queue });
     assert_eq!(heard.len(), 3);
 }
 
 /// The bits that a link can send from the start until `end`, times a billion.
 fn capacity(config: &DirectionConfig, end: Instant) -> u128 {
     let mut edges: Vec<Instant> = config.rate_changes.iter().map(|change| change.at).collect();
-    for Window { at, length } in &config.stalls.scripted {
+    for Interval { at, length } in &config.stalls.scripted {
         edges.extend([*at, *at + *length]);
     }
     edges.retain(|edge| *edge < end);

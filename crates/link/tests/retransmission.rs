@@ -7,7 +7,7 @@ use common::{
     window,
 };
 use rtolab_link::{
-    Arq, Cause, Channel, ChannelConfig, Direction, DirectionConfig, DisturbanceKind, Limit,
+    Arq, Channel, ChannelConfig, Direction, DirectionConfig, DisturbanceKind, DropCause, Limit,
     Notices, Order, Outages, Outcome, Probability, StallHolds, Stalls, Stream,
 };
 use rtolab_time::{Duration, Instant};
@@ -144,7 +144,7 @@ fn a_block_is_sent_again_so_often_and_then_given_up() {
     assert_eq!(arrivals(&heard), [(0, 10.5)]);
     let (heard, mut link) = run(&repeating(dropping(&[1, 2, 3, 4]), arq), 1);
     // Lost at 1, 4, 7 and 10, and each time missed two seconds later.
-    assert_eq!(heard, [Out::Lost { number: 0, at: at(12.0), cause: Cause::Retries }]);
+    assert_eq!(heard, [Out::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.local_retransmissions), (4, 3));
     assert_eq!((stats.drops.retries, link.inside(Direction::Forward)), (1, 0));
@@ -158,10 +158,10 @@ fn damage_is_noticed_as_it_arrives_and_a_gap_only_by_what_comes_later() {
     let damage = Arq { notices: Notices::Damage, ..simple() };
     // One second each, half a second there and half a second back: four times.
     let (heard, _) = run(&repeating(always.clone(), damage), 1);
-    assert_eq!(heard, [Out::Lost { number: 0, at: at(8.0), cause: Cause::Retries }]);
+    assert_eq!(heard, [Out::Lost { number: 0, at: at(8.0), cause: DropCause::Retries }]);
     // One second each, and ten seconds of silence.
     let (heard, _) = run(&repeating(always, simple()), 1);
-    assert_eq!(heard, [Out::Lost { number: 0, at: at(44.0), cause: Cause::Retries }]);
+    assert_eq!(heard, [Out::Lost { number: 0, at: at(44.0), cause: DropCause::Retries }]);
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn with_one_block_the_whole_frame_is_given_up() {
     let heard = drain_coupled(&mut link);
     // Known at 1.75: seven blocks of ten have been sent, the others never are. The last of the seven
     // arrives with the other frame half a block's time before that.
-    let lost = Out::Lost { number: 0, at: at(1.75), cause: Cause::Retries };
+    let lost = Out::Lost { number: 0, at: at(1.75), cause: DropCause::Retries };
     assert_eq!(heard[0], lost);
     assert_eq!(arrivals(&heard), [(1, 2.5)]);
     assert_eq!(link.stats(Direction::Forward).transmissions, 8);
@@ -268,7 +268,7 @@ fn an_orderly_end_learns_what_was_given_up() {
         let arq = Arq { retries: 0, report, ..orderly() };
         let (heard, link) = run(&repeating(dropping(&[1]), arq), 2);
         let given_up = at(told / 2.0 + 1.25);
-        assert_eq!(heard[0], Out::Lost { number: 0, at: given_up, cause: Cause::Retries });
+        assert_eq!(heard[0], Out::Lost { number: 0, at: given_up, cause: DropCause::Retries });
         assert_eq!(arrivals(&heard), [(1, told)]);
         assert!(close(at(held(&heard[1]).secs_f64()), told - 2.5));
         assert_eq!(link.stats(Direction::Forward).reports, u64::from(report > 0));
@@ -319,13 +319,13 @@ fn the_links_buffers_limit_what_is_unsettled() {
 fn the_queue_drops_what_it_has_no_room_for_and_what_is_too_old() {
     let short = DirectionConfig { queue: Limit::Packets(1), ..slow() };
     let (heard, link) = run(&repeating(short, simple()), 3);
-    assert_eq!(heard[0], Out::Lost { number: 2, at: at(0.0), cause: Cause::Queue });
+    assert_eq!(heard[0], Out::Lost { number: 2, at: at(0.0), cause: DropCause::Queue });
     assert_eq!(arrivals(&heard), [(0, 1.5), (1, 2.5)]);
     assert_eq!(link.stats(Direction::Forward).max_queue, 1);
     let lively = DirectionConfig { lifetime: Some(secs(1.5)), ..slow() };
     let (heard, _) = run(&repeating(lively, simple()), 3);
     assert_eq!(arrivals(&heard), [(0, 1.5), (1, 2.5)]);
-    assert!(heard.contains(&Out::Lost { number: 2, at: at(2.0), cause: Cause::Lifetime }));
+    assert!(heard.contains(&Out::Lost { number: 2, at: at(2.0), cause: DropCause::Lifetime }));
 }
 
 /// An upper level over a lower one that never repeats.
@@ -377,7 +377,7 @@ fn the_upper_level_gives_up_too() {
     let lower = Arq { retries: 0, timeout: secs(2.0), ..orderly() };
     let config = ChannelConfig { forward: dropping(&[1, 2]), ..stacked(upper, lower) };
     let (heard, _) = run(&config, 1);
-    assert_eq!(heard, [Out::Lost { number: 0, at: at(12.0), cause: Cause::Retries }]);
+    assert_eq!(heard, [Out::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]);
 }
 
 #[test]

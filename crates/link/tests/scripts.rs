@@ -6,7 +6,7 @@ use common::{
     Out, Packet, at, both, channel, close, drain, forward, hear, numbers, rate, secs, send, window,
 };
 use rtolab_link::{
-    Cause, Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DisturbanceKind,
+    Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause,
     Limit, Outages, Outcome, Probability, SpikeHolds, Spikes, StallHolds, Stalls, Stream,
 };
 use rtolab_time::{Duration, Instant};
@@ -83,8 +83,12 @@ fn t_lk_3_an_outage_kills_data_and_acks() {
     };
     let mut link = channel(&config);
     // The transmission of each takes a second; what counts is when it ends.
-    let fates =
-        [(8.0, None), (9.1, Some(Cause::Outage)), (13.9, Some(Cause::Outage)), (15.0, None)];
+    let fates = [
+        (8.0, None),
+        (9.1, Some(DropCause::Outage)),
+        (13.9, Some(DropCause::Outage)),
+        (15.0, None),
+    ];
     for (number, (time, _)) in fates.iter().enumerate() {
         for direction in Direction::BOTH {
             link.send(direction, Packet::new(number as u64, 1000), at(*time));
@@ -94,7 +98,7 @@ fn t_lk_3_an_outage_kills_data_and_acks() {
         let heard = hear(&mut link, direction, Instant::NEVER);
         let expected: Vec<_> = fates.iter().map(|fate| fate.1).collect();
         assert_eq!(heard.iter().map(Out::cause).collect::<Vec<_>>(), expected);
-        assert_eq!(heard[1], Out::Lost { number: 1, at: at(10.1), cause: Cause::Outage });
+        assert_eq!(heard[1], Out::Lost { number: 1, at: at(10.1), cause: DropCause::Outage });
         assert_eq!(link.stats(direction).drops.outage, 2);
     }
 }
@@ -107,7 +111,7 @@ fn an_outage_includes_its_first_instant_and_not_its_last() {
         send(&mut link, [number as u64], 1000, at(time));
     }
     let causes: Vec<_> = drain(&mut link).iter().map(Out::cause).collect();
-    assert_eq!(causes, [Some(Cause::Outage), None]);
+    assert_eq!(causes, [Some(DropCause::Outage), None]);
 }
 
 /// 120 frames of 296 bytes at the pace of the link, of which exactly one has a spike of 3.5 s.
@@ -171,7 +175,7 @@ fn a_queue_of_seven_and_buffers_of_1776_bytes_hold_thirteen_frames() {
     send(&mut link, 1..=20, 296, at(0.0));
     let heard = drain(&mut link);
     assert_eq!(numbers(&heard[..7]), (14..=20).collect::<Vec<_>>());
-    assert!(heard[..7].iter().all(|out| out.cause() == Some(Cause::Queue)));
+    assert!(heard[..7].iter().all(|out| out.cause() == Some(DropCause::Queue)));
     assert_eq!(numbers(&heard[7..]), (1..=13).collect::<Vec<_>>());
     // The buffers are larger than bandwidth times delay and never slow the link.
     for out in &heard[7..] {
@@ -191,7 +195,7 @@ fn without_link_buffers_the_queue_counts_the_frames_that_wait() {
     let arrived: Vec<_> = heard.iter().filter(|out| out.cause().is_none()).copied().collect();
     assert_eq!(numbers(&arrived), [1, 2, 3, 4, 5, 6, 7, 8, 21]);
     assert_eq!(arrived[8], Out::Arrived { number: 21, at: at(9.5), held: Duration::ZERO });
-    let Out::Lost { number: 22, at: when, cause: Cause::Queue } = heard[12] else {
+    let Out::Lost { number: 22, at: when, cause: DropCause::Queue } = heard[12] else {
         panic!("{heard:?}")
     };
     assert_eq!(when, at(1.0));
@@ -245,7 +249,7 @@ fn a_lost_frame_blocks_nobody_and_leaves_the_send_buffer() {
     let mut link = channel(&forward(config));
     send(&mut link, 1..=4, 1000, at(0.0));
     let heard = drain(&mut link);
-    let lost = |number, time| Out::Lost { number, at: at(time), cause: Cause::Script };
+    let lost = |number, time| Out::Lost { number, at: at(time), cause: DropCause::Script };
     let arrived = |number, time| Out::Arrived { number, at: at(time), held: Duration::ZERO };
     // 3 enters when the loss of 1 is known, at 1.5 s, and has to wait for 2 to be sent.
     assert_eq!(heard, [lost(1, 1.0), lost(2, 2.0), arrived(3, 3.5), arrived(4, 4.5)]);
@@ -271,7 +275,7 @@ fn a_stalled_transmitter_lets_the_queue_overflow() {
     let mut link = channel(&forward(config));
     send(&mut link, 1..=3, 1000, at(11.0));
     let heard = drain(&mut link);
-    assert_eq!(heard[0], Out::Lost { number: 3, at: at(11.0), cause: Cause::Queue });
+    assert_eq!(heard[0], Out::Lost { number: 3, at: at(11.0), cause: DropCause::Queue });
     assert_eq!(heard[1], Out::Arrived { number: 1, at: at(15.5), held: secs(3.0) });
     assert_eq!(heard[2], Out::Arrived { number: 2, at: at(16.5), held: secs(3.0) });
 }
@@ -287,7 +291,7 @@ fn a_stalled_entry_keeps_frames_from_the_queue_and_lets_those_inside_go_on() {
     let arrived = |number, time, held| Out::Arrived { number, at: at(time), held: secs(held) };
     assert_eq!(heard[..2], [arrived(1, 11.0, 0.0), arrived(2, 12.0, 0.0)]);
     // One goes on the transmitter, two wait, the last finds the queue full: at the end of the stall.
-    assert_eq!(heard[2], Out::Lost { number: 6, at: at(14.0), cause: Cause::Queue });
+    assert_eq!(heard[2], Out::Lost { number: 6, at: at(14.0), cause: DropCause::Queue });
     assert_eq!(heard[3..], [arrived(3, 15.5, 3.0), arrived(4, 16.5, 3.0), arrived(5, 17.5, 3.0)]);
 }
 

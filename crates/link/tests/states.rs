@@ -4,8 +4,8 @@ mod common;
 
 use common::{Out, at, channel, drain, forward, rate, secs, send};
 use rtolab_link::{
-    BadState, Cause, Channel, ChannelConfig, Direction, DirectionConfig, Discipline, Distribution,
-    Limit, Outages, Outcome, Probability, Red, Renewal, States, Stream,
+    BadState, Channel, ChannelConfig, Direction, DirectionConfig, Discipline, Distribution,
+    DropCause, Limit, Outages, Outcome, Probability, Red, Renewal, States, Stream,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ fn losses(config: &ChannelConfig, frames: u64, gap: f64) -> Vec<bool> {
     for number in 0..frames {
         send(&mut link, [number], 100, at(gap * number as f64));
     }
-    drain(&mut link).iter().map(|out| out.cause() == Some(Cause::Error)).collect()
+    drain(&mut link).iter().map(|out| out.cause() == Some(DropCause::Error)).collect()
 }
 
 fn share(losses: &[bool]) -> f64 {
@@ -112,7 +112,7 @@ fn the_state_at_the_end_of_a_transmission_counts() {
     };
     let arrived = |number, time| Out::Arrived { number, at: at(time), held: Duration::ZERO };
     let [one, three, four] = [arrived(1, 1.5), arrived(3, 3.5), arrived(4, 4.5)];
-    let lost = Out::Lost { number: 2, at: at(2.0), cause: Cause::Error };
+    let lost = Out::Lost { number: 2, at: at(2.0), cause: DropCause::Error };
     assert_eq!(fates(Some(chance(1.0))), [one, lost, three, four]);
     assert_eq!(fates(None), [one, arrived(2, 2.25), three, four]);
 }
@@ -178,7 +178,7 @@ fn outages_of_one_direction_spare_the_other() {
     for direction in Direction::BOTH {
         link.send(direction, common::Packet::new(1, 100), at(1.5));
     }
-    assert_eq!(drain(&mut link)[0].cause(), Some(Cause::Outage));
+    assert_eq!(drain(&mut link)[0].cause(), Some(DropCause::Outage));
     let other = common::hear(&mut link, Direction::Backward, Instant::NEVER);
     assert_eq!(other[0].cause(), None);
     let told: Vec<_> =

@@ -6,7 +6,7 @@ mod sleepy;
 
 use common::{Out, at, channel, drain, forward, rate, secs, send};
 use rtolab_link::{
-    Cause, Direction, DirectionConfig, Distribution, DisturbanceKind, Rng, SentFrame, Stage,
+    Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause, Rng, SentFrame, Stage,
     Staged, Treatment,
 };
 use sleepy::Sleepy;
@@ -65,7 +65,7 @@ fn what_a_stage_drops_is_lost_as_what_a_script_drops() {
         send(link, 1..=5, 1000, at(0.0));
     }
     let heard = drain(&mut own);
-    assert_eq!(heard[1].cause(), Some(Cause::Script));
+    assert_eq!(heard[1].cause(), Some(DropCause::Script));
     assert_eq!(heard, drain(&mut listed));
     assert!(own.pipes().is_none());
 }

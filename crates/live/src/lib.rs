@@ -22,8 +22,8 @@ use rtolab_record::Run;
 pub use emulation::{Emulation, Keep, Ran};
 pub use error::Error;
 pub use gateway::{
-    Device, Gateway, GatewayCounts, GatewayError, Handshake, Limits, Refusal, Takes, WithoutIpv6,
-    behaviour,
+    Device, Gateway, GatewayCounts, GatewayError, GatewayLimits, Refusal, SynAnswer, Takes,
+    WithoutIpv6, behaviour,
 };
 pub use linux::clean;
 pub use report::{Counts, Effective, Ended, HostReport, Lateness, LinkReport, Report};

@@ -7,7 +7,8 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtolab_live::{
-    Device, Gateway, GatewayCounts, Handshake, Limits, Refusal, Takes, WithoutIpv6, behaviour,
+    Device, Gateway, GatewayCounts, GatewayLimits, Refusal, SynAnswer, Takes, WithoutIpv6,
+    behaviour,
 };
 use rtolab_scenario::Scenario;
 use rtolab_time::Duration;
@@ -64,11 +65,11 @@ impl Asked {
             },
             to: self.to.map(|(address, port)| SocketAddr::new(address, port)),
             handshake: match self.answers_at_once {
-                true => Handshake::BeforeServer,
-                false => Handshake::AfterServer,
+                true => SynAnswer::BeforeServer,
+                false => SynAnswer::AfterServer,
             },
             refusal: if self.refuses_silently { Refusal::Silence } else { Refusal::Reset },
-            limits: Limits {
+            limits: GatewayLimits {
                 connections: self.max_connections,
                 half_open: self.max_half_open,
                 time_wait: self.max_time_wait,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
 use rtolab_capture::{Conversation, End, Interface, Packet, RUN_START, WriteError, Writer};
-use rtolab_record::{Event, Fate, Place, Recording, SegmentRow};
+use rtolab_record::{Fate, PacketEvent, Place, Recording, SegmentRow};
 use rtolab_tcp::Flags;
 use rtolab_tcp::wire::{Addresses, Ports};
 use rtolab_time::Instant;
@@ -66,8 +66,12 @@ const fn mix(number: u64) -> u64 {
 /// The flow's sender opens the connection.
 const fn from(row: &SegmentRow) -> End {
     match (row.place, row.event) {
-        (Place::Sender, Event::Sent) | (Place::Receiver, Event::Received) => End::Client,
-        (Place::Sender, Event::Received) | (Place::Receiver, Event::Sent) => End::Server,
+        (Place::Sender, PacketEvent::Sent) | (Place::Receiver, PacketEvent::Received) => {
+            End::Client
+        }
+        (Place::Sender, PacketEvent::Received) | (Place::Receiver, PacketEvent::Sent) => {
+            End::Server
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A traced run as a script of packetdrill: what left and arrived at its sender, for the first flow.
 
 use rtolab_capture::{Step, Way, packetdrill};
-use rtolab_record::{Event, Place, Recording};
+use rtolab_record::{PacketEvent, Place, Recording};
 use rtolab_tcp::Flags;
 
 /// The script, and above it how to run it on the engine.
@@ -16,7 +16,7 @@ pub(crate) fn script(recording: &Recording) -> String {
         .iter()
         .map(|row| Step {
             at: row.at.since(rows[0].at),
-            way: if row.event == Event::Sent { Way::Leaves } else { Way::Arrives },
+            way: if row.event == PacketEvent::Sent { Way::Leaves } else { Way::Arrives },
             segment: row.segment,
         })
         .collect();

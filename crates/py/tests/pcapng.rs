@@ -8,8 +8,8 @@ use std::path::Path;
 
 use pcapng::pcapng;
 use rtolab_capture::{Conversation, End, Packet, RUN_START, Reader};
-use rtolab_link::Cause;
-use rtolab_record::{Event, Fate, Place, Recording, Run, SegmentRow};
+use rtolab_link::DropCause;
+use rtolab_record::{Fate, PacketEvent, Place, Recording, Run, SegmentRow};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::{Flags, Segment, Seq, SynOptions};
@@ -33,7 +33,7 @@ fn acking(mut segment: Segment, ack: Seq) -> Segment {
     segment
 }
 
-fn row(flow: u32, when: u64, (place, event): (Place, Event), segment: Segment) -> SegmentRow {
+fn row(flow: u32, when: u64, (place, event): (Place, PacketEvent), segment: Segment) -> SegmentRow {
     SegmentRow {
         flow,
         flow_name: format!("transfer-{flow}").into(),
@@ -51,10 +51,10 @@ fn row(flow: u32, when: u64, (place, event): (Place, Event), segment: Segment) -
     }
 }
 
-const LEAVES: (Place, Event) = (Place::Sender, Event::Sent);
-const ARRIVES: (Place, Event) = (Place::Receiver, Event::Received);
-const ANSWERED: (Place, Event) = (Place::Receiver, Event::Sent);
-const RETURNS: (Place, Event) = (Place::Sender, Event::Received);
+const LEAVES: (Place, PacketEvent) = (Place::Sender, PacketEvent::Sent);
+const ARRIVES: (Place, PacketEvent) = (Place::Receiver, PacketEvent::Received);
+const ANSWERED: (Place, PacketEvent) = (Place::Receiver, PacketEvent::Sent);
+const RETURNS: (Place, PacketEvent) = (Place::Sender, PacketEvent::Received);
 
 /// A handshake and a segment with its ACK; the first copy of the segment is lost.
 fn recording(seed: u64) -> Recording {
@@ -62,7 +62,7 @@ fn recording(seed: u64) -> Recording {
     let syn_ack = acking(syn(Flags::SYN), one);
     let data = acking(Segment::new(one, 100, Flags::PSH), one);
     let ack = acking(Segment::new(one, 0, Flags::ACK), one + 100);
-    let lost = Fate::Dropped(Cause::Outage);
+    let lost = Fate::Dropped(DropCause::Outage);
     let segments = vec![
         row(0, 0, LEAVES, syn(Flags::SYN)),
         row(0, 10, ARRIVES, syn(Flags::SYN)),
@@ -96,7 +96,7 @@ fn a_capture_holds_what_one_side_saw_and_nothing_else() {
         assert_eq!(packets[0].at, RUN_START + Duration::from_millis(first_from));
         let mut conversation = Conversation::begun_by(&packets[0]);
         for (packet, row) in packets.iter().zip(rows).filter(|(_, row)| row.flow == 0) {
-            let leaves = (row.place == Place::Sender) == (row.event == Event::Sent);
+            let leaves = (row.place == Place::Sender) == (row.event == PacketEvent::Sent);
             let from = if leaves { End::Client } else { End::Server };
             assert_eq!(conversation.segment(packet), Some((from, row.segment)));
             assert_eq!(packet.at, RUN_START + row.at.since(Instant::START));

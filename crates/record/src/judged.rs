@@ -88,7 +88,7 @@ pub struct VerdictRow {
 
 /// What made a receiver send a duplicate acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DuplicateCause {
+pub enum DupackCause {
     /// A segment came while an earlier one was missing, no copy of which arrived that had been sent
     /// before it.
     Loss,
@@ -100,7 +100,7 @@ pub enum DuplicateCause {
     Network,
 }
 
-impl DuplicateCause {
+impl DupackCause {
     /// As the tables say it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -122,7 +122,7 @@ pub struct DuplicateRow {
     /// The relative acknowledgment number.
     pub ack: i64,
     /// Why it was sent; `None` if no segment that arrived called for it, and of a kernel's receiver.
-    pub cause: Option<DuplicateCause>,
+    pub cause: Option<DupackCause>,
 }
 
 /// `what_if`: one row a timeout and sender that went on from there.

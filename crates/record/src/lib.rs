@@ -8,9 +8,9 @@ mod rows;
 pub mod tables;
 
 pub use column::{Cell, Table};
-pub use judged::{Comparison, DuplicateCause, DuplicateRow, Rest, Truths, VerdictRow, WhatIfRow};
+pub use judged::{Comparison, DupackCause, DuplicateRow, Rest, Truths, VerdictRow, WhatIfRow};
 pub use kinds::{Place, TimeoutKind, Truth};
 pub use rows::{
-    ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, HEAD, LinkRow, Losses,
-    Measured, Recording, Run, SegmentRow, TaskRow, TimeoutRow, WindowRow,
+    ConnectionRow, Delays, Disturbance, DisturbanceRow, Fate, HEAD, LinkRow, Losses, Measured,
+    PacketEvent, Recording, Run, SegmentRow, TaskRow, TimeoutRow, WindowRow,
 };

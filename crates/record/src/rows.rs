@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtolab_link::{Cause, Direction, Stats};
+use rtolab_link::{Direction, DropCause, Stats};
 use rtolab_tcp::Segment;
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::{Duration, Instant};
@@ -131,14 +131,14 @@ impl Losses {
     }
 
     /// A link lost one.
-    pub fn count(&mut self, cause: Cause) {
+    pub fn count(&mut self, cause: DropCause) {
         *match cause {
-            Cause::Queue => &mut self.queue,
-            Cause::Error | Cause::Script => &mut self.error,
-            Cause::Outage => &mut self.outage,
-            Cause::Early => &mut self.early,
-            Cause::Lifetime => &mut self.lifetime,
-            Cause::Retries => &mut self.retries,
+            DropCause::Queue => &mut self.queue,
+            DropCause::Error | DropCause::Script => &mut self.error,
+            DropCause::Outage => &mut self.outage,
+            DropCause::Early => &mut self.early,
+            DropCause::Lifetime => &mut self.lifetime,
+            DropCause::Retries => &mut self.retries,
         } += 1;
     }
 }
@@ -261,16 +261,16 @@ pub struct TimeoutRow {
     pub verdict_at: Option<Instant>,
 }
 
-/// What was seen.
+/// Whether a packet was sent or received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum PacketEvent {
     /// The packet left the host.
     Sent,
     /// The packet arrived at the host.
     Received,
 }
 
-impl Event {
+impl PacketEvent {
     /// As the tables say it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -288,7 +288,7 @@ pub enum Fate {
     /// It arrived.
     Delivered,
     /// It did not.
-    Dropped(Cause),
+    Dropped(DropCause),
     /// It did, but damaged: its destination discarded it.
     Corrupt,
     /// Something on the way took it out.
@@ -301,13 +301,13 @@ impl Fate {
         match self {
             Self::Underway => "underway",
             Self::Delivered => "delivered",
-            Self::Dropped(Cause::Queue) => "queue",
-            Self::Dropped(Cause::Error) => "error",
-            Self::Dropped(Cause::Outage) => "outage",
-            Self::Dropped(Cause::Script) => "script",
-            Self::Dropped(Cause::Early) => "early",
-            Self::Dropped(Cause::Lifetime) => "lifetime",
-            Self::Dropped(Cause::Retries) => "retries",
+            Self::Dropped(DropCause::Queue) => "queue",
+            Self::Dropped(DropCause::Error) => "error",
+            Self::Dropped(DropCause::Outage) => "outage",
+            Self::Dropped(DropCause::Script) => "script",
+            Self::Dropped(DropCause::Early) => "early",
+            Self::Dropped(DropCause::Lifetime) => "lifetime",
+            Self::Dropped(DropCause::Retries) => "retries",
             Self::Corrupt => "corrupt",
             Self::Absorbed => "absorbed",
         }
@@ -326,7 +326,7 @@ pub struct SegmentRow {
     /// Where.
     pub place: Place,
     /// Sent or received there.
-    pub event: Event,
+    pub event: PacketEvent,
     /// Which copy: the same number where it is sent and where it is received.
     pub copy: u64,
     /// The segment; without flags: a datagram.

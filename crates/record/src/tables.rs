@@ -8,7 +8,7 @@ use rtolab_tcp::{Flags, MAX_SACK_BLOCKS, Segment};
 use rtolab_time::{Duration, Instant};
 
 use crate::column::Table;
-use crate::{ConnectionRow, DuplicateCause, Recording, SegmentRow, Truth};
+use crate::{ConnectionRow, DupackCause, Recording, SegmentRow, Truth};
 
 /// A table of the runs.
 #[derive(Clone, Copy, Debug)]
@@ -184,7 +184,7 @@ pub fn duplicates(recordings: &[Recording]) -> RecordBatch {
         .column("flow", |row| &*row.flow)
         .column("at_s", |row| row.at.secs_f64())
         .column("ack", |row| row.ack)
-        .column("cause", |row| row.cause.map(DuplicateCause::name))
+        .column("cause", |row| row.cause.map(DupackCause::name))
         .finish()
 }
 

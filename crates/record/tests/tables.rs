@@ -6,11 +6,11 @@ mod columns;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use rtolab_link::{Cause, Direction, Stats};
+use rtolab_link::{Direction, DropCause, Stats};
 use rtolab_record::{
-    Comparison, ConnectionRow, Delays, Disturbance, DisturbanceRow, Event, Fate, LinkRow, Losses,
-    Measured, Place, Recording, Rest, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth,
-    WindowRow, tables,
+    Comparison, ConnectionRow, Delays, Disturbance, DisturbanceRow, Fate, LinkRow, Losses,
+    Measured, PacketEvent, Place, Recording, Rest, Run, SegmentRow, TaskRow, TimeoutKind,
+    TimeoutRow, Truth, WindowRow, tables,
 };
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
@@ -81,8 +81,14 @@ fn a_connection_adds_up_and_one_that_did_not_end_has_no_goodput() {
 #[test]
 fn every_cause_counts_as_lost_and_delays_without_packets_are_unknown() {
     let mut lost = Losses { corrupt: 1, ..Losses::default() };
-    let causes = [Cause::Queue, Cause::Error, Cause::Script, Cause::Outage, Cause::Early];
-    for cause in causes.into_iter().chain([Cause::Lifetime, Cause::Retries]) {
+    let causes = [
+        DropCause::Queue,
+        DropCause::Error,
+        DropCause::Script,
+        DropCause::Outage,
+        DropCause::Early,
+    ];
+    for cause in causes.into_iter().chain([DropCause::Lifetime, DropCause::Retries]) {
         lost.count(cause);
     }
     let mut delay = Delays::default();
@@ -189,7 +195,7 @@ fn sequence_numbers_are_relative_and_a_segment_without_ack_has_no_edge() {
         flow_name: "transfer".into(),
         at: at(0.25),
         place: Place::Receiver,
-        event: Event::Sent,
+        event: PacketEvent::Sent,
         copy: 1 << 40,
         segment,
         bytes: 60,
@@ -200,7 +206,7 @@ fn sequence_numbers_are_relative_and_a_segment_without_ack_has_no_edge() {
         held: Duration::from_secs(3),
     };
     let segments = vec![
-        row(syn, Fate::Dropped(Cause::Outage), Some(at(0.5))),
+        row(syn, Fate::Dropped(DropCause::Outage), Some(at(0.5))),
         row(ack, Fate::Delivered, Some(at(0.75))),
         row(ack, Fate::Underway, None),
     ];

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use rtolab_link::CopyId;
 use rtolab_net::Packet;
-use rtolab_record::{DuplicateCause, DuplicateRow, Place};
+use rtolab_record::{DupackCause, DuplicateRow, Place};
 use rtolab_tcp::Seq;
 use rtolab_time::Instant;
 
 use crate::end::End;
 
-/// Follows every acknowledgment from what called for it to the sender that takes it for a duplicate.
+/// Tracks every acknowledgment from its cause to the sender that counts it as a duplicate.
 #[derive(Clone, Debug, Default)]
-pub struct Duplicates {
+pub struct DupackTracker {
     /// By whose data it is and the first sequence number of a segment: the copy of it that left
     /// earliest, of those that arrived.
     arrived: BTreeMap<(u32, Place, Seq), CopyId>,
@@ -35,7 +35,7 @@ enum Occasion {
     Gap { flow: u32, from: Place, missing: Seq, copy: CopyId },
 }
 
-impl Duplicates {
+impl DupackTracker {
     /// A packet is about to be taken by `end`.
     pub fn arrives(&mut self, packet: &Packet, end: &End) {
         let segment = &packet.segment;
@@ -85,17 +85,17 @@ impl Duplicates {
         })
     }
 
-    fn cause(&self, occasion: Occasion) -> DuplicateCause {
+    fn cause(&self, occasion: Occasion) -> DupackCause {
         let (flow, from, missing, copy) = match occasion {
-            Occasion::Network => return DuplicateCause::Network,
-            Occasion::Again => return DuplicateCause::Retransmission,
+            Occasion::Network => return DupackCause::Network,
+            Occasion::Again => return DupackCause::Retransmission,
             Occasion::Gap { flow, from, missing, copy } => (flow, from, missing, copy),
         };
         // The segment that `missing` lies in.
         let segments = self.arrived.range((flow, from, Seq::FIRST)..=(flow, from, missing));
         match segments.last() {
-            Some((_, first)) if *first < copy => DuplicateCause::Reordering,
-            _ => DuplicateCause::Loss,
+            Some((_, first)) if *first < copy => DupackCause::Reordering,
+            _ => DupackCause::Loss,
         }
     }
 }

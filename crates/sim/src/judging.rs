@@ -11,7 +11,7 @@ use rtolab_tcp::{Cause, Config, Connection};
 use rtolab_time::Instant;
 
 use crate::bench::Bench;
-use crate::duplicates::Duplicates;
+use crate::duplicates::DupackTracker;
 use crate::flow::Flow;
 use crate::sim::{Branching, Sim};
 use crate::truth::{Before, Reach, Stimulus};
@@ -34,7 +34,7 @@ pub struct Judging {
     alternatives: Arc<[Alternative]>,
     /// The connection to which something is about to happen, or has just happened.
     before: Option<Before>,
-    duplicates: Duplicates,
+    duplicates: DupackTracker,
     bench: Bench,
     what_ifs: Vec<WhatIf>,
     /// Where a copy is to go another way, if that is asked for.
@@ -70,7 +70,7 @@ impl Judging {
             reach: asked.reach,
             alternatives: asked.alternatives.clone(),
             before: None,
-            duplicates: Duplicates::default(),
+            duplicates: DupackTracker::default(),
             bench: Bench::new(paths, &asked.detectors),
             what_ifs: Vec::new(),
             branching: None,

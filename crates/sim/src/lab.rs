@@ -40,7 +40,7 @@ pub struct Lab {
     end: Instant,
     measured: (Instant, Instant),
     plans: Plans,
-    prototypes: Prototypes,
+    prototypes: CustomPolicies,
     departures: Vec<Departure>,
     agents: Vec<AgentKind>,
     plain: Plain,
@@ -60,14 +60,14 @@ impl Lab {
     /// Makes `scenario` ready; `sender` replaces the sender of every flow that does not name its
     /// own.
     pub fn new(scenario: &Scenario, sender: Option<&str>) -> Result<Self, Error> {
-        Self::with(scenario, sender, &Prototypes::default())
+        Self::with(scenario, sender, &CustomPolicies::default())
     }
 
     /// The same where senders and judges may name `prototypes`, too.
     pub fn with(
         scenario: &Scenario,
         sender: Option<&str>,
-        prototypes: &Prototypes,
+        prototypes: &CustomPolicies,
     ) -> Result<Self, Error> {
         let plans = Plans::new(scenario, sender, prototypes)?;
         let departure = |(flow, (first, _)): (&rtolab_scenario::Flow, &(usize, usize))| Departure {

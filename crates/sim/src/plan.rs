@@ -33,7 +33,7 @@ impl Plans {
     pub fn new(
         scenario: &Scenario,
         sender: Option<&str>,
-        prototypes: &Prototypes,
+        prototypes: &CustomPolicies,
     ) -> Result<Self, Error> {
         let mut planner = Planner::new(scenario, (sender, prototypes));
         for flow in &scenario.flows {
@@ -49,7 +49,7 @@ impl Plans {
 struct Planner<'a> {
     scenario: &'a Scenario,
     sender: Option<&'a str>,
-    prototypes: &'a Prototypes,
+    prototypes: &'a CustomPolicies,
     plans: Plans,
     table: RoutingTable,
     /// By the nodes from which and to which they lead.
@@ -70,7 +70,7 @@ struct Whole<'a> {
 impl<'a> Planner<'a> {
     fn new(
         scenario: &'a Scenario,
-        (sender, prototypes): (Option<&'a str>, &'a Prototypes),
+        (sender, prototypes): (Option<&'a str>, &'a CustomPolicies),
     ) -> Self {
         let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
         let attachments = scenario.agents.iter().map(|agent| Attachment {

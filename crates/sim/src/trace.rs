@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rtolab_net::Packet;
-use rtolab_record::{Event, Fate, Place, SegmentRow, WindowRow};
+use rtolab_record::{Fate, PacketEvent, Place, SegmentRow, WindowRow};
 use rtolab_tcp::Connection;
 use rtolab_time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ impl Trace {
     pub fn departed(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
         self.made(packet);
         let Some(packets) = &mut self.packets else { return };
-        packets.add(packet, at, Event::Sent, name);
+        packets.add(packet, at, PacketEvent::Sent, name);
     }
 
     /// A copy begins its way, at a host or between.
@@ -67,7 +67,7 @@ impl Trace {
     pub fn arrived(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
         self.ended(packet, Fate::Delivered, at);
         let Some(packets) = &mut self.packets else { return };
-        packets.add(packet, at, Event::Received, name);
+        packets.add(packet, at, PacketEvent::Received, name);
     }
 
     /// A copy ends its way. Of one that a link has doubled the first arrival counts.
@@ -110,8 +110,8 @@ impl Trace {
         let settle = |(mut row, order): (SegmentRow, u16)| {
             (row.fate, row.fate_at, row.held) = fates[row.copy as usize];
             let sender = match row.event {
-                Event::Sent => row.place,
-                Event::Received => row.place.other(),
+                PacketEvent::Sent => row.place,
+                PacketEvent::Received => row.place.other(),
             };
             let copies = &flows[row.flow as usize].end(sender).copies;
             row.unneeded = row.retransmission && copies.delivered_before(row.segment.seq, order);
@@ -122,8 +122,8 @@ impl Trace {
 }
 
 impl Packets {
-    fn add(&mut self, packet: &Packet, at: Instant, event: Event, name: &Arc<str>) {
-        let at_sender = packet.to_receiver == (event == Event::Sent);
+    fn add(&mut self, packet: &Packet, at: Instant, event: PacketEvent, name: &Arc<str>) {
+        let at_sender = packet.to_receiver == (event == PacketEvent::Sent);
         let row = SegmentRow {
             flow: packet.flow,
             flow_name: name.clone(),

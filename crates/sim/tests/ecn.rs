@@ -3,7 +3,7 @@
 mod common;
 
 use common::{run, scenario};
-use rtolab_record::{Event, Place, Recording};
+use rtolab_record::{PacketEvent, Place, Recording};
 use rtolab_scenario::Scenario;
 use rtolab_sim::Observe;
 use rtolab_tcp::{Codepoint, Flags};
@@ -44,10 +44,10 @@ fn codel_marks_and_each_mark_is_echoed_and_answered() {
         let rows = recording.segments.iter();
         rows.filter(move |row| row.place == place && row.event == event).map(|row| row.segment)
     };
-    let got: Vec<_> = rows(Place::Receiver, Event::Received).collect();
+    let got: Vec<_> = rows(Place::Receiver, PacketEvent::Received).collect();
     let marked = got.iter().filter(|segment| segment.codepoint() == Codepoint::Ce).count();
     assert_eq!(marked as u64, recording.links[0].stats.marked);
-    let echoed = rows(Place::Sender, Event::Received);
+    let echoed = rows(Place::Sender, PacketEvent::Received);
     let echoed = echoed.filter(|segment| segment.flags.has(Flags::ECE)).count();
     let answered = got.iter().filter(|segment| segment.flags.has(Flags::CWR)).count();
     // The SYN asks for ECN with the same flags.

@@ -4,7 +4,7 @@ mod history;
 
 use std::collections::BTreeMap;
 
-use rtolab_record::{Event, Place, Recording, TimeoutKind};
+use rtolab_record::{PacketEvent, Place, Recording, TimeoutKind};
 use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::spurious::{DetectorId, PassiveDetectors, Verdict, Why};
 use rtolab_tcp::{Cause, Seq};
@@ -65,7 +65,7 @@ fn judged(recording: &Recording) -> Vec<(u32, DetectorId, Verdict, f64)> {
     let at_sender = recording.segments.iter().filter(|row| row.place == Place::Sender);
     for row in at_sender {
         // An acknowledgment comes before the fast retransmit that it leads to.
-        if row.event == Event::Received {
+        if row.event == PacketEvent::Received {
             judges.acked(&row.segment, row.at);
             continue;
         }

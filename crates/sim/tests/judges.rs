@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rtolab_record::{DuplicateCause, Place, Recording, TimeoutKind, TimeoutRow, Truth, VerdictRow};
+use rtolab_record::{DupackCause, Place, Recording, TimeoutKind, TimeoutRow, Truth, VerdictRow};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Error, Lab, Observe};
 
@@ -195,19 +195,19 @@ fn duplicate_acknowledgments_have_the_causes_that_the_link_gave_them() {
         let rows = recordings.iter().flat_map(|recording| &recording.duplicates);
         rows.map(|row| row.cause.unwrap()).collect::<Vec<_>>()
     };
-    let only = |causes: &[DuplicateCause], expected| {
+    let only = |causes: &[DupackCause], expected| {
         let right = count(causes, &expected);
         assert!(right > 0 && right == causes.len(), "{right} of {}: {:?}", causes.len(), &causes);
     };
-    only(&causes(&[("link.wireless.forward.drops", "[60]")]), DuplicateCause::Loss);
+    only(&causes(&[("link.wireless.forward.drops", "[60]")]), DupackCause::Loss);
     let small = ("tcp.window.initial_ssthresh", "8 segments");
-    only(&causes(&[small, STALL]), DuplicateCause::Retransmission);
+    only(&causes(&[small, STALL]), DupackCause::Retransmission);
     // Frames overtake, by less than a retransmission takes; none is lost.
     let jitter = ("link.wireless.forward.jitter", r#"{ uniform = ["0 s", "250 ms"] }"#);
     let patient = ("tcp.recovery.dupthresh", "10");
     let overtaken = causes(&[small, jitter, ("link.wireless.forward.order", "free"), patient]);
-    only(&overtaken, DuplicateCause::Reordering);
+    only(&overtaken, DupackCause::Reordering);
     // Second copies of data call for duplicates, and second copies of those are some, too.
     let doubled = causes(&[small, patient, ("link.wireless.duplication", "0.05")]);
-    only(&doubled, DuplicateCause::Network);
+    only(&doubled, DupackCause::Network);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rtolab_record::{Event, Place, Recording, SegmentRow};
+use rtolab_record::{PacketEvent, Place, Recording, SegmentRow};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 use rtolab_time::Instant;
@@ -38,7 +38,8 @@ fn covers(ack: &SegmentRow, data: &SegmentRow) -> bool {
 /// which it does not: it answers whatever it takes at once, and little else.
 fn told(recording: &Recording) -> BTreeMap<u64, bool> {
     let at_receiver = recording.segments.iter().filter(|row| row.place == Place::Receiver);
-    let (acks, arrived): (Vec<_>, Vec<_>) = at_receiver.partition(|row| row.event == Event::Sent);
+    let (acks, arrived): (Vec<_>, Vec<_>) =
+        at_receiver.partition(|row| row.event == PacketEvent::Sent);
     let mut answers: BTreeMap<Instant, Vec<&SegmentRow>> = BTreeMap::new();
     for ack in acks {
         answers.entry(ack.at).or_default().push(ack);
@@ -57,7 +58,8 @@ fn a_copy_that_paws_drops_delivers_nothing() {
         let recording = run(seed);
         let told = told(&recording);
         let mut copies: BTreeMap<_, Vec<&SegmentRow>> = BTreeMap::new();
-        let leaves = |row: &&SegmentRow| row.place == Place::Sender && row.event == Event::Sent;
+        let leaves =
+            |row: &&SegmentRow| row.place == Place::Sender && row.event == PacketEvent::Sent;
         for row in recording.segments.iter().filter(leaves).filter(|row| row.segment.len > 0) {
             let earlier = copies.entry(row.segment.seq).or_default();
             let taken = earlier.iter().any(|copy| told.get(&copy.copy) == Some(&true));

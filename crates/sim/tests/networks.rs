@@ -3,7 +3,7 @@
 mod common;
 
 use common::{at, connection, journeys, millis, node, rate, scenario, traced, untraced, with};
-use rtolab_link::{ChannelConfig, Direction, DirectionConfig, Limit, Probability, Window};
+use rtolab_link::{ChannelConfig, Direction, DirectionConfig, Interval, Limit, Probability};
 use rtolab_record::{Fate, Recording, TimeoutKind, Truth};
 use rtolab_scenario::{Agent, AgentKind, Route, Scenario, Workload};
 use rtolab_sim::{Lab, Observe};
@@ -228,7 +228,7 @@ fn a_timeout_is_spurious_if_an_agent_would_have_brought_the_news() {
         let mut scenario = wireless(kind);
         let radio = &mut scenario.links[1].channel;
         radio.forward.drops = vec![];
-        radio.outages.scripted = vec![Window { at: at(1000), length: millis(3000) }];
+        radio.outages.scripted = vec![Interval { at: at(1000), length: millis(3000) }];
         let timeouts = traced(&scenario).timeouts;
         let first = timeouts.iter().find(|row| row.kind == TimeoutKind::Timeout).unwrap();
         assert_eq!((first.truth, first.needed), (Some(expected), false), "{kind:?}");
@@ -242,7 +242,7 @@ fn a_filter_stands_in_the_way_of_needless_retransmissions() {
         let forward = &mut scenario.links[1].channel.forward;
         (forward.drops, forward.queue) = (vec![], Limit::Unlimited);
         // A stall makes the sender go back and send again what is only late.
-        forward.stalls.scripted = vec![Window { at: at(1000), length: millis(5000) }];
+        forward.stalls.scripted = vec![Interval { at: at(1000), length: millis(5000) }];
         traced(&scenario)
     });
     let [plain, filter] = [&plain, &filtered].map(|recording| connection(recording, "flow"));

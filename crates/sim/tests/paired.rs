@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use rtolab_link::{Cause, Direction};
-use rtolab_record::{Event, Fate, Place, Recording};
+use rtolab_link::{Direction, DropCause};
+use rtolab_record::{Fate, PacketEvent, Place, Recording};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 
@@ -42,9 +42,9 @@ fn outages_and_stalls_are_at_the_same_instants() {
 /// The fates of the data packets that the wireless link transmitted, in this order.
 fn fates(recording: &Recording) -> Vec<bool> {
     let sent = recording.segments.iter();
-    let sent = sent.filter(|row| row.place == Place::Sender && row.event == Event::Sent);
-    let transmitted = sent.filter(|row| row.fate != Fate::Dropped(Cause::Queue));
-    transmitted.map(|row| row.fate == Fate::Dropped(Cause::Error)).collect()
+    let sent = sent.filter(|row| row.place == Place::Sender && row.event == PacketEvent::Sent);
+    let transmitted = sent.filter(|row| row.fate != Fate::Dropped(DropCause::Queue));
+    transmitted.map(|row| row.fate == Fate::Dropped(DropCause::Error)).collect()
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use common::{at, connection, millis, rate, scenario, traced, untraced, with};
 use rtolab_link::Distribution;
-use rtolab_record::Event;
+use rtolab_record::PacketEvent;
 use rtolab_scenario::Workload;
 use rtolab_tcp::Flags;
 use rtolab_tcp::config::InitialWindow;
@@ -68,7 +68,7 @@ fn questions_are_answered_one_after_the_other() {
             false => rtolab_record::Place::Receiver,
         };
         let rows = recording.segments.iter();
-        let rows = rows.filter(|row| row.place == place && row.event == Event::Sent);
+        let rows = rows.filter(|row| row.place == place && row.event == PacketEvent::Sent);
         rows.map(|row| u64::from(row.segment.len)).sum()
     };
     assert_eq!((sent(true), sent(false)), (6 * 7300, 6 * 1500));
@@ -101,7 +101,7 @@ fn an_application_that_writes_slowly_gets_all_of_it_through() {
     let left: Vec<_> = recording
         .segments
         .iter()
-        .filter(|row| row.event == Event::Sent && row.segment.len > 0)
+        .filter(|row| row.event == PacketEvent::Sent && row.segment.len > 0)
         .map(|row| row.at)
         .collect();
     assert_eq!(left[10..13], [at(2100), at(2200), at(2300)]);
@@ -122,7 +122,8 @@ fn datagrams_come_exactly_at_their_rate() {
     assert_eq!((row.delay.packets, row.delay.max), (356, delay));
     assert_eq!(row.delay.total, delay * 356);
     assert_eq!((row.measured.span, row.measured.segments), (millis(7999), 320));
-    let sent: Vec<_> = recording.segments.iter().filter(|row| row.event == Event::Sent).collect();
+    let sent: Vec<_> =
+        recording.segments.iter().filter(|row| row.event == PacketEvent::Sent).collect();
     assert!(sent.iter().all(|row| row.bytes == 200 && row.segment.flags == Flags::NONE));
     assert!(sent.windows(2).all(|pair| pair[1].at == pair[0].at + millis(25)));
     assert_eq!((sent[0].at, sent[0].segment.seq.relative()), (at(1000), 1));

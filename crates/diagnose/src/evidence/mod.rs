@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use input::{End, Findings, Pair, Retransmitting, Witness};
 pub(crate) use no_gap::NO_GAP_REPORTED;
-pub use weigh::Verdict;
+pub use weigh::Necessity;
 pub(crate) use weigh::{Weighed, weigh};
 
 use crate::history::{Ack, Found, Kind, Retransmission, RetransmissionHistory, RetransmittedRange};

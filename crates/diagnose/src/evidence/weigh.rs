@@ -5,18 +5,18 @@ use serde::Serialize;
 use crate::history::{Bound, Sign};
 
 /// What the sign says of a retransmission, the `copy`-th copy of its range.
-const fn says(sign: &Sign, copy: usize) -> Verdict {
+const fn says(sign: &Sign, copy: usize) -> Necessity {
     match sign.bound {
-        Bound::AtMost(first) if first < copy => Verdict::Unneeded,
-        Bound::AtLeast(first) if first >= copy => Verdict::Needed,
-        Bound::AtMost(_) | Bound::AtLeast(_) => Verdict::Unknown,
+        Bound::AtMost(first) if first < copy => Necessity::Unneeded,
+        Bound::AtLeast(first) if first >= copy => Necessity::Needed,
+        Bound::AtMost(_) | Bound::AtLeast(_) => Necessity::Unknown,
     }
 }
 
 /// Whether a retransmission was needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Necessity {
     /// No earlier copy arrived.
     Needed,
     /// An earlier copy arrived.
@@ -25,7 +25,7 @@ pub enum Verdict {
     Unknown,
 }
 
-impl Verdict {
+impl Necessity {
     /// As documents name it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Weighed {
     /// Whether the retransmission was needed.
-    pub verdict: Verdict,
+    pub verdict: Necessity,
     /// How sure that is, between 0 and 1; 0 if it is unknown.
     pub confidence: f64,
     /// What speaks for it.
@@ -59,13 +59,13 @@ pub(crate) fn weigh(signs: &[Sign], copy: usize) -> Weighed {
         found.dedup_by(|a, b| a.kind == b.kind);
         found
     };
-    let (unneeded, needed) = (of(Verdict::Unneeded), of(Verdict::Needed));
+    let (unneeded, needed) = (of(Necessity::Unneeded), of(Necessity::Needed));
     let strength = |signs: &[Sign]| signs.first().map_or(0.0, |sign| sign.kind.confidence);
     let (own, other) = (strength(&unneeded), strength(&needed));
     let verdict = match own >= other {
-        true if own == 0.0 => Verdict::Unknown,
-        true => Verdict::Unneeded,
-        false => Verdict::Needed,
+        true if own == 0.0 => Necessity::Unknown,
+        true => Necessity::Unneeded,
+        false => Necessity::Needed,
     };
     let confidence = own.max(other) * (1.0 - own.min(other) / 2.0);
     let (evidence, against) = if own >= other { (unneeded, needed) } else { (needed, unneeded) };

@@ -1,6 +1,6 @@
 //! The inferred link: when packets that left at given times would be acknowledged over it.
 
-use rtolab_link::{DirectionConfig, RateChange, Stalls, Transmitter, Window};
+use rtolab_link::{DirectionConfig, Interval, RateChange, Stalls, Transmitter};
 use rtolab_time::{Duration, Instant, Rate};
 
 /// IP and TCP headers without options, in bytes.
@@ -61,17 +61,17 @@ pub(crate) struct Link {
     /// Room for data that waits, in bytes; `None` if nothing overflowed.
     pub(crate) queue: Option<u32>,
     /// When no data was sent, and when no ACK was.
-    pub(crate) stalls: [Vec<Window>; 2],
+    pub(crate) stalls: [Vec<Interval>; 2],
     /// When all data was lost, and when all ACKs were.
-    pub(crate) outages: [Vec<Window>; 2],
+    pub(crate) outages: [Vec<Interval>; 2],
     /// The sender's packets that are lost besides, without those that the queue refused.
     pub(crate) drops: Vec<u32>,
 }
 
 /// The span between two times in seconds; of no length if `to` is not later than `from`.
-pub(crate) fn window(from: f64, to: f64) -> Window {
+pub(crate) fn window(from: f64, to: f64) -> Interval {
     let at = Instant::from_secs_f64(from);
-    Window { at, length: Instant::from_secs_f64(to).since(at) }
+    Interval { at, length: Instant::from_secs_f64(to).since(at) }
 }
 
 /// The cumulative ACK that each packet would cause: data arrives in this order, lost packets do not.
@@ -122,7 +122,7 @@ impl Link {
     }
 
     /// The same with one more span in which these directions send nothing.
-    pub(crate) fn stalled(&self, span: Window, directions: &[usize]) -> Self {
+    pub(crate) fn stalled(&self, span: Interval, directions: &[usize]) -> Self {
         let mut link = self.clone();
         for &direction in directions {
             link.stalls[direction].push(span);
@@ -155,7 +155,7 @@ impl Link {
         let arrive = sent.iter().zip(self.departures(sent)).filter(|(packet, _)| !packet.lost);
         let leave = arrive
             .map(|(packet, done)| (acks.transmit(BARE_ACK * PARTS, done + self.delay), packet.ack));
-        let covers = |span: &Window, at| span.at <= at && at < span.at + span.length;
+        let covers = |span: &Interval, at| span.at <= at && at < span.at + span.length;
         leave
             .filter(|&(left, _)| !self.outages[ACKS].iter().any(|span| covers(span, left)))
             .map(|(left, ack)| Acked { t: (left + self.delay).secs_f64(), ack })

@@ -109,7 +109,7 @@ fn single_losses_are_drops_and_three_in_a_row_an_outage() {
     let losses = |lost: &[i64]| find_losses(&history(lost), &link(), &HashSet::new());
     assert_eq!(losses(&[50, 120, 121]), (vec![50, 120, 121], vec![]));
     let (drops, outages) = losses(&[50, 100, 101, 102]);
-    let [Window { at, length }] = outages[..] else { panic!() };
+    let [Interval { at, length }] = outages[..] else { panic!() };
     assert_eq!(drops, [50]);
     // From the middle of packet 100 to halfway between packets 102 and 103.
     assert!((at.secs_f64() - 4.004).abs() < 0.001, "{at:?}");

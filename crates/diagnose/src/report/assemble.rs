@@ -12,7 +12,7 @@ use super::rows::{
 use super::story;
 use crate::conformance::ConformanceFinding;
 use crate::connection::Connection;
-use crate::evidence::{NO_GAP_REPORTED, OF_EITHER_ACK, Verdict, Weighed, weigh};
+use crate::evidence::{NO_GAP_REPORTED, Necessity, OF_EITHER_ACK, Weighed, weigh};
 use crate::half_connection::HalfConnection;
 use crate::history::{DuplicateAck, Retransmission, RetransmittedRange, Sign, Transmission};
 use crate::rtt::RoundTrips;
@@ -182,9 +182,9 @@ fn retransmission(
 /// What a timeout was: would an ACK have come without the retransmission?
 fn class(range: &RetransmittedRange, judged: &Weighed, trips: &RoundTrips) -> Class {
     match judged.verdict {
-        Verdict::Needed => Class::Genuine,
-        Verdict::Unknown => Class::Unknown,
-        Verdict::Unneeded => match range.covering_ack {
+        Necessity::Needed => Class::Genuine,
+        Necessity::Unknown => Class::Unknown,
+        Necessity::Unneeded => match range.covering_ack {
             // The first ACK to come answers a duplicate: those before were lost.
             Some(covering) if covering.reports_duplicate => Class::AckLost,
             // It may be of a duplicate, where the receiver reports none (RFC 3522 section 3.3).
@@ -239,7 +239,7 @@ fn findings(
     let unneeded: Vec<u64> = retransmissions
         .iter()
         .filter(|resent| resent.trigger == Trigger::AfterTimeout)
-        .filter(|resent| resent.verdict == Verdict::Unneeded)
+        .filter(|resent| resent.verdict == Necessity::Unneeded)
         .map(|resent| resent.frame)
         .collect();
     if unneeded.len() >= GOES_BACK {

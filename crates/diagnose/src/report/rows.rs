@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::conformance::ConformanceFinding;
-use crate::evidence::Verdict;
+use crate::evidence::Necessity;
 use crate::stack::Guess;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -88,7 +88,7 @@ pub struct RetransmissionReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backoff: Option<u32>,
     /// Was it needed?
-    pub verdict: Verdict,
+    pub verdict: Necessity,
     /// How sure that is, between 0 and 1.
     pub confidence: f64,
     /// What speaks for the verdict, the strongest first.

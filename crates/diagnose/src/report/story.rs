@@ -6,7 +6,7 @@ use rtolab_time::{Duration, Instant};
 
 use super::rows::{Class, Cost, EpisodeReport, RetransmissionReport, TimeoutReport};
 use crate::episode::Episode;
-use crate::evidence::Verdict;
+use crate::evidence::Necessity;
 use crate::half_connection::HalfConnection;
 use crate::trigger::Trigger;
 
@@ -60,7 +60,7 @@ pub(crate) fn episodes(
 }
 
 fn cost(episode: &Episode, resent: &[RetransmissionReport], least: Option<Duration>) -> Cost {
-    let unneeded = resent.iter().filter(|resent| resent.verdict == Verdict::Unneeded);
+    let unneeded = resent.iter().filter(|resent| resent.verdict == Necessity::Unneeded);
     let fast = unneeded.clone().filter(|resent| resent.trigger == Trigger::Fast);
     Cost {
         stall: episode.stall().map(Duration::secs_f64),
@@ -119,8 +119,8 @@ impl Told<'_> {
     fn waste(&self) -> String {
         let count =
             |verdict| self.resent.iter().filter(|resent| resent.verdict == verdict).count() as u64;
-        let (unneeded, needed) = (count(Verdict::Unneeded), count(Verdict::Needed));
-        let (unknown, all) = (count(Verdict::Unknown), self.resent.len() as u64);
+        let (unneeded, needed) = (count(Necessity::Unneeded), count(Necessity::Needed));
+        let (unknown, all) = (count(Necessity::Unknown), self.resent.len() as u64);
         let bytes = match self.cost.unneeded_bytes {
             0 => String::new(),
             bytes => format!(" ({})", counted(bytes, "byte")),

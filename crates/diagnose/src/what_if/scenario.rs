@@ -1,6 +1,6 @@
 //! A path and a transfer, written as a scenario.
 
-use rtolab_link::{RateChange, Window};
+use rtolab_link::{Interval, RateChange};
 use rtolab_time::{Duration, Instant};
 
 use crate::Options;
@@ -28,11 +28,11 @@ pub(super) fn write(inferred: &Inferred) -> String {
         let rate = bits_per_second(one.rate);
         format!("{{ at = \"{}\", rate = \"{rate:.0} bit/s\" }}", later(one.at))
     };
-    let span = |one: Window| {
+    let span = |one: Interval| {
         let length = micros(one.length.secs_f64());
         format!("{{ at = \"{}\", for = \"{length}\" }}", later(one.at))
     };
-    let spans = |key, spans: &[Window]| list(key, merged(spans).into_iter().map(span));
+    let spans = |key, spans: &[Interval]| list(key, merged(spans).into_iter().map(span));
     let events = |direction: usize| {
         let stalls = spans("stalls.scripted", &link.stalls[direction]);
         stalls + &spans("outages.scripted", &link.outages[direction])
@@ -87,10 +87,10 @@ start = "{start}"
 }
 
 /// The spans in order; those that overlap are one.
-fn merged(spans: &[Window]) -> Vec<Window> {
+fn merged(spans: &[Interval]) -> Vec<Interval> {
     let mut spans = spans.to_vec();
     spans.sort_by_key(|span| span.at);
-    let mut ordered: Vec<Window> = Vec::new();
+    let mut ordered: Vec<Interval> = Vec::new();
     for span in spans {
         match ordered.last_mut() {
             Some(last) if span.at <= last.at + last.length + APART => {

@@ -2,7 +2,7 @@ use rtolab_time::{Duration, Instant};
 
 use super::{Admission, Admit, Backlog};
 use crate::config::{Discipline, Limit, Red};
-use crate::frame::{Cause, CopyId, Frame};
+use crate::frame::{CopyId, DropCause, Frame};
 use crate::room::Load;
 use crate::stream::Stream;
 
@@ -61,7 +61,7 @@ fn decide(admission: &mut Admission, packets: u32, frame: Packet) -> Admit {
 
 #[test]
 fn drop_tail_takes_what_the_limit_leaves_room_for() {
-    let full = Admit::Refuse(Cause::Queue);
+    let full = Admit::Refuse(DropCause::Queue);
     let mut packets = admission(Limit::Packets(3), Discipline::DropTail);
     assert_eq!(decide(&mut packets, 2, PLAIN), Admit::Take);
     assert_eq!(decide(&mut packets, 3, PLAIN), full);
@@ -80,8 +80,8 @@ fn red_marks_where_the_sender_understands_it_and_the_average_is_below_max() {
         (0..20).map(|_| decide(&mut red, packets, frame)).last().unwrap()
     };
     assert_eq!(fate(9, CAPABLE), Admit::TakeMarked);
-    assert_eq!(fate(9, PLAIN), Admit::Refuse(Cause::Early));
-    assert_eq!(fate(10, CAPABLE), Admit::Refuse(Cause::Early));
+    assert_eq!(fate(9, PLAIN), Admit::Refuse(DropCause::Early));
+    assert_eq!(fate(10, CAPABLE), Admit::Refuse(DropCause::Early));
     assert_eq!(fate(1, CAPABLE), Admit::Take);
 }
 
@@ -89,7 +89,7 @@ fn red_marks_where_the_sender_understands_it_and_the_average_is_below_max() {
 fn a_full_queue_is_full_whatever_red_says() {
     let mut red = admission(Limit::Packets(9), Discipline::Red(EAGER));
     for _ in 0..20 {
-        assert_eq!(decide(&mut red, 9, CAPABLE), Admit::Refuse(Cause::Queue));
+        assert_eq!(decide(&mut red, 9, CAPABLE), Admit::Refuse(DropCause::Queue));
     }
 }
 
@@ -100,6 +100,6 @@ fn thresholds_are_in_bytes_where_the_limit_is() {
         let mut red = admission(limit, Discipline::Red(red));
         decide(&mut red, packets, PLAIN)
     };
-    assert_eq!(fate(Limit::Bytes(100_000), 8), Admit::Refuse(Cause::Early));
+    assert_eq!(fate(Limit::Bytes(100_000), 8), Admit::Refuse(DropCause::Early));
     assert_eq!(fate(Limit::Packets(100), 8), Admit::Take);
 }

@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use rtolab_link::{
-    Cause, Channel, ChannelConfig, CopyId, Direction, DirectionConfig, Frame, Outcome, Stream,
-    Window,
+    Channel, ChannelConfig, CopyId, Direction, DirectionConfig, DropCause, Frame, Interval,
+    Outcome, Stream,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -47,7 +47,7 @@ impl Frame for Packet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Out {
     Arrived { number: u64, at: Instant, held: Duration },
-    Lost { number: u64, at: Instant, cause: Cause },
+    Lost { number: u64, at: Instant, cause: DropCause },
 }
 
 impl Out {
@@ -64,7 +64,7 @@ impl Out {
         }
     }
 
-    pub fn cause(&self) -> Option<Cause> {
+    pub fn cause(&self) -> Option<DropCause> {
         match *self {
             Self::Arrived { .. } => None,
             Self::Lost { cause, .. } => Some(cause),
@@ -84,8 +84,8 @@ pub fn rate(bits: u64) -> Option<Rate> {
     Rate::from_bits_per_second(bits)
 }
 
-pub fn window(from: f64, length: f64) -> Window {
-    Window { at: at(from), length: secs(length) }
+pub fn window(from: f64, length: f64) -> Interval {
+    Interval { at: at(from), length: secs(length) }
 }
 
 pub fn forward(config: DirectionConfig) -> ChannelConfig {

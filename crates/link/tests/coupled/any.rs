@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use rtolab_link::{
-    Arq, BadState, ChannelConfig, CoDel, DirectionConfig, Discipline, Distribution, Limit, Notices,
-    Order, Outages, Priority, Probability, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, States,
-    Window,
+    Arq, BadState, ChannelConfig, CoDel, DirectionConfig, Discipline, Distribution, Interval,
+    Limit, Notices, Order, Outages, Priority, Probability, Renewal, SpikeHolds, Spikes, StallHolds,
+    Stalls, States,
 };
 use rtolab_time::{Duration, Rate};
 
@@ -22,9 +22,9 @@ pub fn limit() -> impl Strategy<Value = Limit> {
     ]
 }
 
-pub fn windows() -> impl Strategy<Value = Vec<Window>> {
+pub fn windows() -> impl Strategy<Value = Vec<Interval>> {
     let window = (0..20_000u64, milliseconds(0..3000))
-        .prop_map(|(from, length)| Window { at: at(from as f64 / 1e3), length });
+        .prop_map(|(from, length)| Interval { at: at(from as f64 / 1e3), length });
     prop::collection::vec(window, 0..4)
 }
 

@@ -16,7 +16,7 @@ mod linux;
 pub use behaviour::behaviour;
 pub use counts::Counts as GatewayCounts;
 pub use error::GatewayError;
-pub use settings::{Device, Gateway, Handshake, Limits, Refusal, Takes, WithoutIpv6};
+pub use settings::{Device, Gateway, GatewayLimits, Refusal, SynAnswer, Takes, WithoutIpv6};
 
 impl Gateway {
     /// Runs until `interrupted`, which is asked ten times a second and after every signal, says yes, or

@@ -22,11 +22,11 @@ pub struct Gateway {
     /// Where all connections are carried on to; `None`: where their clients meant to go.
     pub to: Option<SocketAddr>,
     /// When a client's SYN is answered.
-    pub handshake: Handshake,
+    pub handshake: SynAnswer,
     /// What a client gets that is turned away.
     pub refusal: Refusal,
-    /// How much is too much.
-    pub limits: Limits,
+    /// The resource limits of a gateway.
+    pub limits: GatewayLimits,
     /// A pcapng file for the headers of what passes the device.
     pub pcap: Option<PathBuf>,
     /// How long it runs; `None`: until it is told to end.
@@ -72,7 +72,7 @@ pub enum Takes {
 
 /// When a client's SYN is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Handshake {
+pub enum SynAnswer {
     /// When the server has answered: a refused connection is refused, an unreachable server gives
     /// no answer but a reset, as if nobody stood between.
     #[default]
@@ -93,9 +93,9 @@ pub enum Refusal {
     Silence,
 }
 
-/// How much is too much.
+/// The resource limits of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct GatewayLimits {
     /// The most connections at once, half-open ones included, those in TIME-WAIT not.
     pub connections: usize,
     /// The most half-open connections; one more takes the place of the oldest.
@@ -113,7 +113,7 @@ pub struct Limits {
     pub give_up: Duration,
 }
 
-impl Default for Limits {
+impl Default for GatewayLimits {
     fn default() -> Self {
         Self {
             connections: 4096,

@@ -1,6 +1,6 @@
 //! What became of every packet.
 
-use rtolab_link::Cause;
+use rtolab_link::DropCause;
 use rtolab_packet::Ip;
 use rtolab_record::{Fate, HEAD, Place};
 use rtolab_time::{Duration, Instant};
@@ -93,7 +93,7 @@ impl Log {
         }
     }
 
-    pub(crate) fn lost(&mut self, packet: &Packet, cause: Cause, at: Instant) {
+    pub(crate) fn lost(&mut self, packet: &Packet, cause: DropCause, at: Instant) {
         let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) else { return };
         if sent.fate != Fate::Delivered {
             (sent.fate, sent.fate_at) = (Fate::Dropped(cause), Some(at));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rtolab_link::{Direction, DisturbanceKind, Stats};
 use rtolab_net::workload::Task;
 use rtolab_record::{
-    ConnectionRow, Disturbance, DisturbanceRow, DuplicateRow, Event, LinkRow, Measured, Place,
-    Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truths, WindowRow,
+    ConnectionRow, Disturbance, DisturbanceRow, DuplicateRow, LinkRow, Measured, PacketEvent,
+    Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truths, WindowRow,
 };
 use rtolab_scenario::Scenario;
 use rtolab_time::{Duration, Instant};
@@ -260,8 +260,8 @@ fn segments<'a>(
         };
         let again = second.iter().filter(|(copy, _)| *copy == one.copy).map(|(_, at)| *at);
         let arrivals = one.arrived().into_iter().chain(again);
-        let received = arrivals.map(move |at| row(at, one.from.other(), Event::Received));
-        [row(one.sent, one.from, Event::Sent)].into_iter().chain(received)
+        let received = arrivals.map(move |at| row(at, one.from.other(), PacketEvent::Received));
+        [row(one.sent, one.from, PacketEvent::Sent)].into_iter().chain(received)
     })
 }
 

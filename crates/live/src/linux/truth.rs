@@ -46,7 +46,7 @@ fn acknowledged(seen: &[Seen], again: &Seen, (from, to): (Instant, Option<Instan
 
 #[cfg(test)]
 mod tests {
-    use rtolab_link::Cause;
+    use rtolab_link::DropCause;
     use rtolab_record::{Fate, Place};
     use rtolab_tcp::{Segment, Seq};
     use rtolab_time::Duration;
@@ -62,7 +62,7 @@ mod tests {
             segment,
             sent: at(sent),
             bytes: segment.len + 40,
-            fate: if arrived > 0 { Fate::Delivered } else { Fate::Dropped(Cause::Outage) },
+            fate: if arrived > 0 { Fate::Delivered } else { Fate::Dropped(DropCause::Outage) },
             fate_at: Some(at(arrived.max(sent))),
             held: Duration::ZERO,
             dropped_as_old: false,

@@ -1,6 +1,6 @@
 //! Spans in which something happens, and whether a run outlasts them.
 
-use rtolab_link::{Outages, Renewal, Spikes, Stalls, Window};
+use rtolab_link::{Interval, Outages, Renewal, Spikes, Stalls};
 use rtolab_time::{Duration, Instant};
 
 use super::at::At;
@@ -50,7 +50,7 @@ pub(super) fn check_stalls(
     at: &At<'_>,
 ) -> Result<(), Error> {
     let script = written.scripted.iter().flat_map(|script| &script.0);
-    for (index, Window { at: from, length }) in script.enumerate() {
+    for (index, Interval { at: from, length }) in script.enumerate() {
         let (from, to) = (from.since(Instant::START), (*from + *length).since(Instant::START));
         if to >= duration {
             let found = format!("found a stall from {from} to {to}");
@@ -63,7 +63,7 @@ pub(super) fn check_stalls(
 
 /// Some of a run must be without an outage.
 pub(super) fn check_outages(
-    windows: &[&[Window]],
+    windows: &[&[Interval]],
     duration: Duration,
     at: &At<'_>,
 ) -> Result<(), Error> {

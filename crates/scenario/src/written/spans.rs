@@ -1,6 +1,6 @@
 //! Spans of time, at given instants or at random, and what happens in them.
 
-use rtolab_link::{Distribution, SpikeHolds, StallHolds, Window};
+use rtolab_link::{Distribution, Interval, SpikeHolds, StallHolds};
 use rtolab_time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -98,7 +98,7 @@ impl TryFrom<WrittenLength> for Length {
 /// Spans at given times, in order.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<WrittenWindow>")]
-pub(crate) struct Script(#[schemars(with = "Vec<WrittenWindow>")] pub Vec<Window>);
+pub(crate) struct Script(#[schemars(with = "Vec<WrittenWindow>")] pub Vec<Interval>);
 
 /// A span at a given time.
 #[derive(Deserialize, JsonSchema)]
@@ -127,7 +127,7 @@ impl TryFrom<Vec<WrittenWindow>> for Script {
                 ));
             }
             end = at + length;
-            windows.push(Window { at: Instant::START + at, length });
+            windows.push(Interval { at: Instant::START + at, length });
         }
         Ok(Self(windows))
     }

@@ -1,6 +1,6 @@
 //! The way of a packet, step by step: through pipes and other links, past agents, to its end.
 
-use rtolab_link::Cause;
+use rtolab_link::DropCause;
 use rtolab_net::Packet;
 use rtolab_record::Fate;
 use rtolab_time::Instant;
@@ -131,8 +131,8 @@ impl Sim {
         if let Some(place) = place(due.pipe(), &self.links) {
             self.pipes[place as usize].refused();
         }
-        self.flows[packet.flow as usize].tally.lost.count(Cause::Queue);
-        self.end_way(&packet, Fate::Dropped(Cause::Queue), due.at());
+        self.flows[packet.flow as usize].tally.lost.count(DropCause::Queue);
+        self.end_way(&packet, Fate::Dropped(DropCause::Queue), due.at());
     }
 
     /// The packet goes no further.

@@ -73,7 +73,8 @@ fn run(mischief: fn(u64) -> Mischief) -> (Recording, u32) {
 }
 
 fn received(recording: &Recording) -> usize {
-    let received = |row: &&rtolab_record::SegmentRow| row.event == rtolab_record::Event::Received;
+    let received =
+        |row: &&rtolab_record::SegmentRow| row.event == rtolab_record::PacketEvent::Received;
     recording.segments.iter().filter(received).count()
 }
 
@@ -88,7 +89,7 @@ fn a_transfer_survives_that_every_packet_is_doubled_on_every_link() {
     assert_eq!(received(&recording), 4 * sent);
     assert!(recording.segments.iter().all(|row| row.fate == Fate::Delivered));
     assert!(recording.segments.iter().all(|row| {
-        row.fate_at.is_some_and(|at| at <= row.at || row.event == rtolab_record::Event::Sent)
+        row.fate_at.is_some_and(|at| at <= row.at || row.event == rtolab_record::PacketEvent::Sent)
     }));
     assert_eq!(row.delay.packets, 4 * row.segments);
     // Duplicate acknowledgments are what the sender gets of it.
@@ -106,7 +107,7 @@ fn damaged_packets_are_discarded_where_they_arrive() {
     assert_eq!((row.bytes, left), (200_000, 0));
     assert!(row.end.is_some() && row.retransmissions > 0);
     let corrupt = recording.segments.iter().filter(|row| row.fate == Fate::Corrupt);
-    assert!(corrupt.clone().all(|row| row.event == rtolab_record::Event::Sent));
+    assert!(corrupt.clone().all(|row| row.event == rtolab_record::PacketEvent::Sent));
     assert!(row.lost.corrupt > 5);
     assert_eq!((row.lost.corrupt, row.lost.total()), (corrupt.count() as u64, row.lost.corrupt));
 }

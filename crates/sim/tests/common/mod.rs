@@ -75,7 +75,8 @@ pub fn connection<'a>(recording: &'a Recording, flow: &str) -> &'a ConnectionRow
 
 /// The data packets that arrived: when each had been sent, and when it arrived.
 pub fn journeys(recording: &Recording) -> Vec<(Instant, Instant)> {
-    let sent = |row: &&SegmentRow| row.event == rtolab_record::Event::Sent && row.segment.len > 0;
+    let sent =
+        |row: &&SegmentRow| row.event == rtolab_record::PacketEvent::Sent && row.segment.len > 0;
     let rows = recording.segments.iter().filter(sent);
     let arrived = |row: &SegmentRow| row.fate == rtolab_record::Fate::Delivered;
     rows.filter(|row| arrived(row)).map(|row| (row.at, row.fate_at.unwrap())).collect()

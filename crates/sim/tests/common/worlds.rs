@@ -1,6 +1,6 @@
 //! Small worlds in which senders and knobs make a difference, and what was done in them.
 
-use rtolab_record::{Event, Place};
+use rtolab_record::{PacketEvent, Place};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::Segment;
@@ -107,7 +107,7 @@ pub fn run(world: &World, keys: &[Key], spec: &str) -> Option<[Sent; 2]> {
     let recording = lab.run(0, 1, Observe { trace: true, windows: false });
     let sent = |place| {
         let rows = recording.segments.iter();
-        let rows = rows.filter(|row| row.place == place && row.event == Event::Sent);
+        let rows = rows.filter(|row| row.place == place && row.event == PacketEvent::Sent);
         rows.map(|row| (row.at, row.segment, row.bytes)).collect()
     };
     Some([sent(Place::Sender), sent(Place::Receiver)])

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rtolab_record::{Event, Place, Recording, SegmentRow, TimeoutKind};
+use rtolab_record::{PacketEvent, Place, Recording, SegmentRow, TimeoutKind};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 
@@ -53,7 +53,7 @@ pub fn history(recording: &Recording, begins: f64) -> History {
     });
     let mut highest = -1;
     let payload = recording.segments.iter().map(|row| row.segment.len).max().unwrap();
-    let left = |row: &&SegmentRow| (row.place, row.event) == (Place::Sender, Event::Sent);
+    let left = |row: &&SegmentRow| (row.place, row.event) == (Place::Sender, PacketEvent::Sent);
     let data = recording.segments.iter().filter(left).filter(|row| row.segment.len > 0);
     let sent = data.map(|row| {
         let segment = (row.segment.seq.relative() - 1) / i64::from(payload);

@@ -132,7 +132,7 @@ class Case(Variant):
 
 @dataclass(frozen=True)
 class Sender:
-    """Who sends, in words and as a sender specification, and with what other keys of the scenario."""
+    """A sender: its label, its specification and its other keys of the scenario."""
 
     label: str
     policies: str

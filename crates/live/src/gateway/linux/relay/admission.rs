@@ -12,7 +12,7 @@ use crate::gateway::linux::proxied::{Client, Proxied, Server, Stage};
 use crate::gateway::linux::socket::Socket;
 use crate::gateway::linux::table::Id;
 use crate::gateway::linux::tcp_side::TcpSide;
-use crate::gateway::settings::{Handshake, Refusal};
+use crate::gateway::settings::{Refusal, SynAnswer};
 
 impl Relay<'_> {
     /// A segment arrived.
@@ -68,8 +68,8 @@ impl Relay<'_> {
         let open = (self.table.len() - self.lingers) as u64;
         self.counts.most_connections = self.counts.most_connections.max(open);
         match self.gateway.handshake {
-            Handshake::AfterServer => self.ask_server(id, now)?,
-            Handshake::BeforeServer => self.answer(id, now),
+            SynAnswer::AfterServer => self.ask_server(id, now)?,
+            SynAnswer::BeforeServer => self.answer(id, now),
         }
         self.touch(id);
         Ok(())
