@@ -1,4 +1,4 @@
-//! A connection with what Linux adds to it: the send queue and PSH, stamps, reordering.
+//! A connection with what Linux adds to it: send queue, PSH, timestamps of writes, reordering.
 
 use core::ffi::c_int;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use rtolab_socket::{Socket, offset};
 use rtolab_tcp::{Config, Event, Flags, Segment, Seq};
 use rtolab_time::Instant;
 
-use crate::frame::Frame;
+use crate::frame::TcpPacket;
 use crate::push::{Bounds, Part, Push, SendQueue};
 use crate::reordering::Reordering;
 use crate::send_buffer::SendBuffer;
 use crate::settings::PushRule;
 use crate::stamps::Stamps;
 
-/// Why a connection is no more.
+/// Why a connection was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum CloseReason {
     /// Both ends closed it.
     Closed,
     /// The peer reset it.
@@ -28,37 +28,37 @@ pub enum End {
     TimedOut,
 }
 
-/// Does a call wait for its result, or fail without one?
+/// Is a call blocking?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// It waits.
+    /// It waits for its result.
     Blocking,
-    /// It fails.
+    /// It fails with `EAGAIN` or `EINPROGRESS`.
     NonBlocking,
 }
 
 /// One connection.
 #[derive(Debug)]
-pub struct Flow {
+pub struct LinuxConnection {
     /// The engine's part, with the bytes.
     pub socket: Socket,
-    /// How it is to behave.
+    /// Its configuration.
     pub config: Arc<Config>,
-    /// Where it goes.
+    /// Its addresses and ports.
     pub path: Path,
-    /// How far segments overtook each other.
+    /// The reordering seen.
     pub reordering: Reordering,
-    /// How it ended, if it did.
-    pub end: Option<End>,
+    /// Why it was closed, if it was.
+    pub end: Option<CloseReason>,
     /// Did the handshake complete?
     pub connected: bool,
-    /// Has whoever waits for it been told of it?
+    /// Is it in the accept queue of its listener, or past it?
     pub announced: bool,
-    /// Was the application told how it ended?
-    told: bool,
-    /// What its error queue tells of what was written.
+    /// Was the error returned to the application?
+    error_taken: bool,
+    /// The timestamps of its error queue.
     pub stamps: Stamps,
-    /// How much it may write ahead.
+    /// The accounting of its send buffer.
     pub send_buffer: SendBuffer,
     push: Push,
     min_segments: u64,
@@ -66,14 +66,14 @@ pub struct Flow {
     queue: SendQueue,
 }
 
-impl Flow {
+impl LinuxConnection {
     /// Opens a connection.
     pub fn open(config: Arc<Config>, path: Path, isn: u32) -> Self {
         Self::new(Socket::open(&config, isn), path, config)
     }
 
     /// Answers a SYN.
-    pub fn accept(config: Arc<Config>, syn: &Frame, isn: u32) -> Self {
+    pub fn accept(config: Arc<Config>, syn: &TcpPacket, isn: u32) -> Self {
         Self::new(Socket::accept(&config, &syn.segment, isn), syn.path_back(), config)
     }
 
@@ -86,7 +86,7 @@ impl Flow {
             end: None,
             connected: false,
             announced: false,
-            told: false,
+            error_taken: false,
             stamps: Stamps::default(),
             send_buffer: SendBuffer::default(),
             push: Push::default(),
@@ -96,14 +96,14 @@ impl Flow {
         }
     }
 
-    /// Which segments carry PSH, and how many leave together at least.
+    /// Sets which segments carry PSH, and the least number in a TSO packet.
     pub fn set_push(&mut self, rule: PushRule, min_segments: Option<u64>) {
         self.rule = rule;
         self.min_segments = min_segments.unwrap_or(self.min_segments);
     }
 
     /// A packet arrived.
-    pub fn on_frame(&mut self, frame: &Frame, at: Instant) {
+    pub fn on_frame(&mut self, frame: &TcpPacket, at: Instant) {
         let segment = self.socket.widen(&frame.segment, frame.codepoint);
         let sender = self.socket.connection.sender();
         self.reordering.note(&segment, sender.flight(), sender.window().smss);
@@ -115,12 +115,12 @@ impl Flow {
         }
     }
 
-    /// What leaves now, and what happened.
-    pub fn drain(&mut self, at: Instant) -> Vec<Frame> {
+    /// Processes the engine's events, and returns the packets to send now.
+    pub fn drain(&mut self, at: Instant) -> Vec<TcpPacket> {
         let before = self.socket.connection.sender().flight().max();
         let outstanding = self.socket.connection.sender().outstanding();
         let segments: Vec<Segment> = self.socket.transmit(at).collect();
-        // A window that begins anew does so as the first segment leaves.
+        // A window that restarts does so when the first segment is sent.
         self.mark_buffers(&segments, before, Bounds { outstanding, ..self.bounds() });
         let frames = segments.iter().map(|segment| self.frame(segment)).collect();
         while let Some(event) = self.socket.connection.poll_event() {
@@ -138,23 +138,23 @@ impl Flow {
     fn note(&mut self, event: Event) {
         match event {
             Event::Connected => self.connected = true,
-            Event::Closed => self.end = self.end.or(Some(End::Closed)),
-            Event::Reset if self.connected => self.end = Some(End::Reset),
-            Event::Reset => self.end = Some(End::Refused),
-            Event::TimedOut => self.end = Some(End::TimedOut),
+            Event::Closed => self.end = self.end.or(Some(CloseReason::Closed)),
+            Event::Reset if self.connected => self.end = Some(CloseReason::Reset),
+            Event::Reset => self.end = Some(CloseReason::Refused),
+            Event::TimedOut => self.end = Some(CloseReason::TimedOut),
             _ => {}
         }
     }
 
-    /// The `errno` of a bad end, once.
+    /// The `errno` of an abnormal close, once.
     pub fn take_error(&mut self) -> Option<c_int> {
         let error = match self.end? {
-            End::Closed => return None,
-            End::Reset => libc::ECONNRESET,
-            End::Refused => libc::ECONNREFUSED,
-            End::TimedOut => libc::ETIMEDOUT,
+            CloseReason::Closed => return None,
+            CloseReason::Reset => libc::ECONNRESET,
+            CloseReason::Refused => libc::ECONNREFUSED,
+            CloseReason::TimedOut => libc::ETIMEDOUT,
         };
-        (!std::mem::replace(&mut self.told, true)).then_some(error)
+        (!std::mem::replace(&mut self.error_taken, true)).then_some(error)
     }
 
     fn bounds(&self) -> Bounds {
@@ -170,25 +170,26 @@ impl Flow {
         }
     }
 
-    /// Cuts what leaves into buffers, as Linux would have sent it.
+    /// Groups the segments into the TSO packets that Linux would have sent.
     fn mark_buffers(&mut self, segments: &[Segment], before: Seq, mut bounds: Bounds) {
         let data: Vec<&Segment> = segments.iter().filter(|segment| segment.len > 0).collect();
         let mut rest = &data[..];
         self.push.begin();
         while let Some(&first) = rest.first() {
-            let again = first.seq < before;
-            let most = if again { bounds.retransmitted_segments() } else { bounds.segments() };
+            let is_retransmission = first.seq < before;
+            let most =
+                if is_retransmission { bounds.retransmitted_segments() } else { bounds.segments() };
             let joins = |pair: &[&Segment]| {
                 let end = offset(pair[0].seq) + u64::from(pair[0].len);
                 pair[0].seq + pair[0].len == pair[1].seq
-                    && (pair[1].seq < before) == again
-                    && !(again && self.push.ends_at(end))
+                    && (pair[1].seq < before) == is_retransmission
+                    && !(is_retransmission && self.push.ends_at(end))
             };
             let count =
                 1 + rest.windows(2).take(most as usize - 1).take_while(|p| joins(p)).count();
             let last = rest[count - 1];
             let end = offset(last.seq) + u64::from(last.len);
-            if !again {
+            if !is_retransmission {
                 bounds.outstanding += end - offset(first.seq);
             }
             let count = if self.rule == PushRule::Linux { count } else { 1 };
@@ -197,7 +198,7 @@ impl Flow {
         }
     }
 
-    fn frame(&self, segment: &Segment) -> Frame {
+    fn frame(&self, segment: &Segment) -> TcpPacket {
         let mut wire = self.socket.narrow(segment, self.path.ports);
         let mut payload = Vec::new();
         self.socket.copy_payload(segment, &mut payload);
@@ -205,22 +206,22 @@ impl Flow {
             wire.flags |= Flags::PSH;
         }
         let (addresses, codepoint) = (self.path.addresses, segment.codepoint());
-        Frame { addresses, codepoint, segment: wire, payload }
+        TcpPacket { addresses, codepoint, segment: wire, payload }
     }
 
-    /// What was written and is not acknowledged, in bytes.
+    /// The bytes written and not acknowledged.
     pub fn unacknowledged(&self) -> u64 {
         self.socket.written() - self.socket.acknowledged()
     }
 
-    /// May more be written by a call that may not wait?
+    /// May a non-blocking call write more?
     pub fn has_room(&self) -> bool {
         self.send_buffer.has_room(self.unacknowledged())
     }
 
-    /// The application writes the first of `bytes`, as many as fill a buffer of the send queue, and how
-    /// many that are is returned; what leaves is to be drained before the rest is written, which
-    /// `continues` the write. A call that may not wait ends where the send buffer does.
+    /// Writes the first of `bytes`, up to the end of a buffer of the send queue, and returns their
+    /// number. Drain the connection before writing the rest, which `continues` the write. A
+    /// non-blocking call ends when the send buffer is full.
     pub fn write(&mut self, bytes: &[u8], continues: bool, call: Call) -> usize {
         let unsent = offset(self.socket.connection.sender().flight().max());
         let smss = self.socket.connection.sender().window().smss;
@@ -244,17 +245,16 @@ impl Flow {
         count
     }
 
-    /// The application asks for stamps of what it writes from now on, by the bits of
-    /// `SO_TIMESTAMPING`.
-    pub fn ask_for_stamps(&mut self, bits: u32) {
+    /// Requests timestamps of later writes, by the bits of `SO_TIMESTAMPING`.
+    pub fn request_stamps(&mut self, bits: u32) {
         let una = offset(self.socket.connection.sender().flight().una());
         self.stamps.ask(bits, una);
     }
 
-    /// The application wants it to behave otherwise from now on, as far as that can be changed.
-    pub fn change(&mut self, config: Config) {
+    /// Replaces the configuration, as far as that is possible.
+    pub fn reconfigure(&mut self, config: Config) {
         self.config = Arc::new(config);
-        // What was not negotiated cannot be had; then all stays as it was.
+        // An option that was not negotiated cannot be enabled; then nothing changes.
         let _ = self.socket.connection.adopt(self.config.clone());
     }
 

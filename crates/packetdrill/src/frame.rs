@@ -1,5 +1,5 @@
-//! IP packets in and out: a header of each kind and no extension, with the options of TCP in the
-//! order in which Linux writes them, for packetdrill looks at it.
+//! IP packets without extension headers, with the TCP options in Linux's order, which packetdrill
+//! checks.
 
 use etherparse::{TcpHeader, TcpOptionElement};
 use rtolab_packet::{Ip, Path, ip_header};
@@ -9,20 +9,20 @@ use thiserror::Error;
 
 /// A TCP segment in an IP packet.
 #[derive(Clone, Debug)]
-pub struct Frame {
-    /// From where to where.
+pub struct TcpPacket {
+    /// Source and destination.
     pub addresses: Addresses,
     /// Explicit congestion notification.
     pub codepoint: Codepoint,
     /// The TCP header.
     pub segment: WireSegment,
-    /// What it carries.
+    /// The payload.
     pub payload: Vec<u8>,
 }
 
 /// Why a packet is not one for TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum FrameError {
+pub enum PacketError {
     /// Neither version 4 nor 6, too short, or of another protocol.
     #[error("not a whole IP packet with TCP")]
     NotTcp,
@@ -31,18 +31,18 @@ pub enum FrameError {
     Wire(#[from] WireError),
 }
 
-impl Frame {
-    /// Reads an IP packet; its checksums are not looked at.
-    pub fn parse(packet: &[u8]) -> Result<Self, FrameError> {
-        let ip = Ip::parse(packet, 0, &[]).map_err(|_| FrameError::NotTcp)?;
-        let tcp = ip.payload.get(..ip.length).filter(|_| ip.is_tcp()).ok_or(FrameError::NotTcp)?;
+impl TcpPacket {
+    /// Parses an IP packet without verifying its checksums.
+    pub fn parse(packet: &[u8]) -> Result<Self, PacketError> {
+        let ip = Ip::parse(packet, 0, &[]).map_err(|_| PacketError::NotTcp)?;
+        let tcp = ip.payload.get(..ip.length).filter(|_| ip.is_tcp()).ok_or(PacketError::NotTcp)?;
         let segment = WireSegment::parse(tcp, tcp.len())?;
         let payload = tcp[tcp.len() - segment.len as usize..].to_vec();
         let (addresses, codepoint) = (ip.header.addresses, ip.header.codepoint);
         Ok(Self { addresses, codepoint, segment, payload })
     }
 
-    /// The path of whoever answers it.
+    /// The path of its answer.
     pub fn path_back(&self) -> Path {
         Path { addresses: self.addresses, ports: self.segment.ports }.reversed()
     }
@@ -50,7 +50,7 @@ impl Frame {
     /// The packet's bytes.
     pub fn emit(&self) -> Vec<u8> {
         let plain = self.segment.emit(self.addresses, Payload::Bytes(&self.payload));
-        let (mut tcp, _) = TcpHeader::from_slice(&plain).expect("a header as it was written");
+        let (mut tcp, _) = TcpHeader::from_slice(&plain).expect("a valid header");
         tcp.set_options(&options(&self.segment)).expect("as many as the engine has room for");
         tcp.checksum = match self.addresses {
             Addresses::V4 { from, to } => {

@@ -1,5 +1,5 @@
-//! A host in virtual time: its clock, its sockets, and the packets that leave it. No pointer and no
-//! lock comes in here.
+//! A host in virtual time: its clock, its sockets, and the packets that it sends. Its interface has
+//! neither pointers nor locks.
 
 mod options;
 mod sockets;
@@ -13,20 +13,20 @@ use rtolab_tcp::wire::{Addresses, Ports};
 use rtolab_tcp::{Codepoint, Config, Flags};
 use rtolab_time::{Duration, Instant};
 
-use crate::flow::Flow;
-use crate::frame::Frame;
+use crate::flow::LinuxConnection;
+use crate::frame::TcpPacket;
 use crate::settings::{HostSettings, SettingsError};
 
 use sockets::Socket;
-pub use sockets::{Descriptor, How, Outcome, Stop};
+pub use sockets::{CallResult, Descriptor, How, NoResult};
 
-/// When the host's clock begins: not at zero, for a kernel's does not either.
+/// The initial time of the host's clock, which, as a kernel's, is not zero.
 const BEGIN: Instant = Instant::from_nanos(1_000_000_000_000);
 
-/// The ports that are given out to who connects without one.
+/// The first ephemeral port.
 const EPHEMERAL: u16 = 40_000;
 
-/// A connection by its number; one that its application has closed may live on.
+/// The number of a connection. A connection may outlive its socket.
 type FlowId = usize;
 
 /// A packet that left, and when.
@@ -40,11 +40,11 @@ struct Departure {
 #[derive(Debug)]
 pub struct Host {
     settings: HostSettings,
-    /// Read where the first socket is made, behind what a script sets up.
+    /// Read when the first socket is created, after the script's sysctl settings.
     config: Option<Arc<Config>>,
     now: Instant,
     sockets: BTreeMap<Descriptor, Socket>,
-    flows: Vec<Flow>,
+    flows: Vec<LinuxConnection>,
     departures: VecDeque<Departure>,
     opened: u16,
 }
@@ -70,13 +70,13 @@ impl Host {
         Ok(self.config.clone().unwrap_or_default())
     }
 
-    /// The clock, which no reader sees stand still: a microsecond passes.
+    /// Reads the clock, which advances by a microsecond at each reading.
     pub fn read_clock(&mut self) -> Instant {
         self.pass(Duration::from_micros(1));
         self.now
     }
 
-    /// Time passes, and timers expire in it.
+    /// Advances the time; timers expire meanwhile.
     pub fn pass(&mut self, time: Duration) {
         let end = self.now + time;
         while let Some(next) = self.next_timer().filter(|&next| next <= end) {
@@ -90,7 +90,7 @@ impl Host {
         self.flows.iter().filter_map(|flow| flow.socket.connection.next_timer()).min()
     }
 
-    /// Time passes until the next timer expires, if there is one.
+    /// Advances the time to the next timer, if there is one.
     pub fn pass_to_timer(&mut self) -> Option<()> {
         let next = self.next_timer()?;
         self.expire(next);
@@ -109,12 +109,12 @@ impl Host {
         }
     }
 
-    /// The next packet that left, and when; nothing while none has.
+    /// The next packet sent, and when.
     pub fn departed(&mut self) -> Option<(Vec<u8>, Instant)> {
         self.departures.pop_front().map(|departure| (departure.packet, departure.at))
     }
 
-    /// Has a packet left that nobody has seen?
+    /// Is there a packet that the tool has not received?
     pub fn has_departed(&self) -> bool {
         !self.departures.is_empty()
     }
@@ -125,13 +125,13 @@ impl Host {
         }
     }
 
-    fn depart(&mut self, frame: &Frame) {
+    fn depart(&mut self, frame: &TcpPacket) {
         self.departures.push_back(Departure { at: self.now, packet: frame.emit() });
     }
 
-    /// A packet arrives; what is none for TCP is dropped.
+    /// Processes an incoming packet; one without TCP is dropped.
     pub fn arrive(&mut self, packet: &[u8]) {
-        let Ok(frame) = Frame::parse(packet) else { return };
+        let Ok(frame) = TcpPacket::parse(packet) else { return };
         let path = frame.path_back();
         let old = self.flows.iter().position(|flow| flow.path == path && flow.end.is_none());
         if let Some(id) = old {
@@ -140,16 +140,16 @@ impl Host {
             self.announce(id);
         } else if let Some(config) = self.config_for(&frame) {
             let isn = self.isn();
-            self.begin(Flow::accept(config, &frame, isn));
+            self.begin(LinuxConnection::accept(config, &frame, isn));
         } else {
             self.refuse(&frame);
         }
     }
 
-    /// A connection whose handshake is complete waits to be accepted.
+    /// Puts a connection whose handshake is complete into the accept queue.
     fn announce(&mut self, id: FlowId) {
         let known = |socket: &Socket| match socket {
-            Socket::Flow { id: other, .. } => *other == id,
+            Socket::Connection { id: other, .. } => *other == id,
             Socket::Listener { queue, .. } => queue.contains(&id),
             Socket::Fresh { .. } => false,
         };
@@ -164,8 +164,8 @@ impl Host {
         }
     }
 
-    /// A connection begins.
-    fn begin(&mut self, mut flow: Flow) -> FlowId {
+    /// Adds a connection.
+    fn begin(&mut self, mut flow: LinuxConnection) -> FlowId {
         flow.set_push(self.settings.push, self.settings.min_segments());
         self.flows.push(flow);
         let id = self.flows.len() - 1;
@@ -173,8 +173,8 @@ impl Host {
         id
     }
 
-    /// How a connection is to behave that `frame` asks for, if somebody listens.
-    fn config_for(&self, frame: &Frame) -> Option<Arc<Config>> {
+    /// The configuration of the connection that `frame` opens, if a socket listens.
+    fn config_for(&self, frame: &TcpPacket) -> Option<Arc<Config>> {
         let (path, flags) = (frame.path_back(), frame.segment.flags);
         let opens = flags.has(Flags::SYN) && !flags.any(Flags::ACK | Flags::RST);
         let listener = self.sockets.values().find(|socket| socket.listens_at(&path))?;
@@ -182,19 +182,19 @@ impl Host {
     }
 
     /// The answer of CLOSED and LISTEN (RFC 9293 section 3.10.7.1 and 3.10.7.2).
-    fn refuse(&mut self, frame: &Frame) {
+    fn refuse(&mut self, frame: &TcpPacket) {
         let Some(segment) = frame.segment.refuse() else { return };
         let addresses = frame.addresses.reversed();
         let codepoint = Codepoint::NotEct;
-        self.depart(&Frame { addresses, codepoint, segment, payload: Vec::new() });
+        self.depart(&TcpPacket { addresses, codepoint, segment, payload: Vec::new() });
     }
 
-    /// Initial sequence numbers far apart, the same in every run.
+    /// The initial sequence number: far from the others, and the same in every run.
     fn isn(&self) -> u32 {
         0x1357_9bdf_u32.wrapping_add((self.flows.len() as u32).wrapping_mul(0x0100_0001))
     }
 
-    /// The way to `peer` from `own`, or from the host's address and a port of its choice.
+    /// The path to `peer` from `own`, or from the host's address and an ephemeral port.
     fn path_to(&mut self, own: Option<SocketAddr>, peer: SocketAddr) -> Option<Path> {
         let port = own.map(|own| own.port()).filter(|&port| port != 0).unwrap_or_else(|| {
             self.opened += 1;

@@ -1,18 +1,18 @@
-//! What packetdrill asks of a stack under test: a table of functions, which the tool calls in place
-//! of the system's. Our own declaration, field for field in the tool's order.
+//! The table of functions that packetdrill calls in place of the system's: our own declaration,
+//! with the tool's fields in the tool's order.
 
 use core::ffi::{c_int, c_long, c_longlong, c_uint, c_ulong, c_void};
 
-/// One end of a call that packetdrill makes: the stack's own pointer comes first.
+/// The first argument of each function: the stack's own pointer.
 type User = *mut c_void;
 
-/// The table of functions. `fcntl` and `ioctl` are variadic in C: the one argument that a caller may
-/// add travels as a fixed one would where whole numbers and pointers do, and is not looked at where
-/// there is none.
+/// The table of functions. `fcntl` and `ioctl` are variadic in C. Their optional argument is
+/// declared as a fixed one, which has the same calling convention for integers and pointers, and
+/// ignored if it is absent.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
-pub struct Interface {
+pub struct FunctionTable {
     pub userdata: User,
     pub free: unsafe extern "C" fn(User),
     pub socket: unsafe extern "C" fn(User, c_int, c_int, c_int) -> c_int,

@@ -1,14 +1,14 @@
 //! The engine as a shared object that the packetdrill tool drives, in virtual time.
 //!
-//! packetdrill checks a TCP stack by a script: what the application calls, what arrives, and what must
-//! leave when. Asked by `--so_filename`, it loads a stack instead of using the kernel's, and asks it
-//! for a table of functions ([`Interface`]). This crate is such a stack: a [`Host`] with sockets, whose
-//! connections are the engine's.
+//! packetdrill tests a TCP stack with a script of system calls, incoming packets and expected
+//! packets. With `--so_filename` it loads a shared object in place of the kernel's stack, which
+//! fills in a table of functions ([`FunctionTable`]). This crate is such a stack: a [`Host`] with
+//! sockets, whose connections are the engine's.
 //!
-//! Nothing runs in real time. The host's clock advances by a microsecond each time that somebody looks
-//! at it, by what the tool sleeps, and to the next timer where the tool waits for a packet.
+//! Nothing runs in real time. The host's clock advances by a microsecond at each reading, by the
+//! time that the tool sleeps, and to the next timer when the tool waits for a packet.
 //!
-//! `%{ }%` assertions ask libc's `getsockopt`: to answer them, the object is preloaded, too.
+//! `%{ }%` assertions call libc's `getsockopt`; preload the object to answer them, too.
 #![deny(missing_docs)]
 
 mod calls;
@@ -28,4 +28,4 @@ mod stamps;
 pub use calls::packetdrill_interface_init;
 pub use host::Host;
 pub use info::TcpInfo;
-pub use interface::Interface;
+pub use interface::FunctionTable;

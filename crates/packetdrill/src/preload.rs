@@ -1,5 +1,5 @@
 //! libc's `getsockopt`, which packetdrill calls itself for `%{ }%` assertions: answered for the
-//! sockets of the stack under test, handed on for all others.
+//! sockets of the stack under test, passed on for all others.
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_int, c_void};

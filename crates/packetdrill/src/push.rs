@@ -1,25 +1,25 @@
 //! Which segments carry PSH: a rule of Linux's send queue, which the engine does not have.
 //!
-//! Data wait in buffers that leave as one large packet, cut to segments further down (TCP
-//! segmentation offload). PSH is set on the last segment of what was written, and on the last of each
-//! buffer of more than one segment (`tcp_mark_push`, `__tcp_transmit_skb`).
+//! Data waits in buffers that are sent as one large packet and segmented by the device (TSO). PSH
+//! is set on the last segment of a write, and on the last of each buffer of more than one segment
+//! (`tcp_mark_push`, `__tcp_transmit_skb`).
 
 use std::collections::BTreeSet;
 
-/// How many segments leave together at most, beside what the window says (`tcp_min_tso_segs`).
+/// The least number of segments of a large packet (`tcp_min_tso_segs`).
 const MIN_SEGMENTS: u64 = 2;
 
-/// The most bytes that leave together.
+/// The most bytes of a large packet.
 const MAX_BYTES: u64 = 65_536;
 
-/// What bounds a large packet, as it stands when the first of it leaves.
+/// What bounds a large packet when its first segment is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// The sender's segment size, in bytes.
     pub smss: u64,
     /// The congestion window, in bytes.
     pub cwnd: u64,
-    /// What is outstanding, in bytes.
+    /// The outstanding bytes.
     pub outstanding: u64,
     /// The smoothed round trip, in microseconds.
     pub srtt: u64,
@@ -30,8 +30,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// How many segments may leave together: about a millisecond's worth of the pacing rate
-    /// (`tcp_tso_autosize`), more on short paths.
+    /// The segments of a millisecond at the pacing rate, more on short paths (`tcp_tso_autosize`).
     fn by_rate(&self) -> u64 {
         let ratio = if self.slow_start { 200 } else { 120 };
         let second = self.cwnd * ratio / 100 * 1_000_000 / self.srtt.max(1);
@@ -40,43 +39,43 @@ impl Bounds {
         (bytes / self.smss).max(self.min_segments.max(MIN_SEGMENTS))
     }
 
-    /// How many may leave together now: of a window at most half (`tcp_cwnd_test`).
+    /// The segments that may be sent together now: at most half a window (`tcp_cwnd_test`).
     pub fn segments(&self) -> u64 {
         let cwnd = self.cwnd / self.smss;
         let room = cwnd.saturating_sub(self.outstanding / self.smss);
         self.by_rate().min((cwnd / 2).max(1)).min(room.max(1))
     }
 
-    /// How many may be retransmitted together.
+    /// The segments that may be retransmitted together.
     pub fn retransmitted_segments(&self) -> u64 {
         self.by_rate()
     }
 }
 
-/// What Linux writes into: buffers that are filled up before they leave (`tcp_sendmsg_locked`).
+/// Linux's send queue: buffers that are filled before they are sent (`tcp_sendmsg_locked`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SendQueue {
     /// Where the last one begins.
     tail: u64,
-    /// Behind what was pushed last (`pushed_seq`).
+    /// The end of the last pushed data (`pushed_seq`).
     pushed: u64,
-    /// The largest window that the peer offered, in bytes (`max_window`).
+    /// The largest window that the peer advertised, in bytes (`max_window`).
     pub max_window: u64,
 }
 
-/// What is written at once: up to where a buffer is full.
+/// The part of a write that fits into a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// How much.
+    /// Its length.
     pub bytes: u64,
     /// Is it appended to a buffer that waits?
     pub appended: bool,
-    /// Is the buffer pushed because much was written since one was (`forced_push`)?
+    /// Is the buffer pushed because much was written since the last push (`forced_push`)?
     pub forced: bool,
 }
 
 impl SendQueue {
-    /// What of `bytes` more is written next behind `end`, where all beyond `unsent` waits.
+    /// The next part of a write of `bytes` at `end`, while everything from `unsent` on waits.
     pub fn part(&mut self, bytes: u64, (unsent, end): (u64, u64), smss: u64) -> Part {
         let buffer = (self.max_window / 2).min(MAX_BYTES - 1) / smss * smss;
         let waiting = end - self.tail.max(unsent).min(end);
@@ -98,22 +97,22 @@ impl SendQueue {
 /// Where buffers end, and which ends carry PSH, in offsets of the stream.
 #[derive(Debug, Default)]
 pub struct Push {
-    /// Where the buffers end that have left once.
+    /// The ends of the buffers that were sent once.
     ends: BTreeSet<u64>,
-    /// Where the application's writes end.
+    /// The ends of the application's writes.
     marks: BTreeSet<u64>,
-    /// Where the buffers of more than one segment end that leave now: cut in two, and sent again,
-    /// they are no more.
+    /// The ends of the buffers of several segments that are sent now. A retransmission may split
+    /// them.
     leaving: BTreeSet<u64>,
 }
 
 impl Push {
-    /// What is written ends at `end` and is pushed.
+    /// A write ends at `end` and is pushed.
     pub fn mark(&mut self, end: u64) {
         self.marks.insert(end);
     }
 
-    /// What was written behind `end` belongs to the same buffer: is its mark lost?
+    /// Removes the mark at `end`, after which more was written to the same buffer.
     pub fn unmark(&mut self, end: u64) -> bool {
         self.marks.remove(&end)
     }
@@ -123,12 +122,12 @@ impl Push {
         self.marks.contains(&end) || self.leaving.contains(&end)
     }
 
-    /// Something else leaves than before.
+    /// Begins a new transmission.
     pub fn begin(&mut self) {
         self.leaving.clear();
     }
 
-    /// So many `segments` leave together as one buffer that ends at `end`.
+    /// A buffer of this many `segments`, which ends at `end`, is sent.
     pub fn sent(&mut self, end: u64, segments: usize) {
         self.ends.insert(end);
         if segments > 1 {
@@ -136,12 +135,12 @@ impl Push {
         }
     }
 
-    /// A buffer is split at `offset`: one part was acknowledged or reported received.
+    /// A buffer is split at `offset`: one part was acknowledged or SACKed.
     pub fn split(&mut self, offset: u64) {
         self.ends.insert(offset);
     }
 
-    /// Does a buffer that has left end at `offset`?
+    /// Does a buffer that was sent end at `offset`?
     pub fn ends_at(&self, offset: u64) -> bool {
         self.ends.contains(&offset)
     }

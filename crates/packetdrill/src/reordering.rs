@@ -1,22 +1,22 @@
-//! How far segments overtook each other, in Linux's count (`tcp_check_sack_reordering`): what
-//! `tcpi_reordering` and `tcpi_reord_seen` tell.
+//! Linux's reordering metric (`tcp_check_sack_reordering`), as in `tcpi_reordering` and
+//! `tcpi_reord_seen`.
 
 use rtolab_tcp::{Flight, Segment, Seq};
 
-/// What is counted where nothing was seen (`net.ipv4.tcp_reordering`).
+/// The initial degree (`net.ipv4.tcp_reordering`).
 const INITIAL: u32 = 3;
 
-/// The most that is counted (`net.ipv4.tcp_max_reordering`).
+/// The largest degree (`net.ipv4.tcp_max_reordering`).
 const MOST: u64 = 300;
 
-/// What was seen so far.
+/// The reordering seen so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Reordering {
-    /// By how many segments one was overtaken at most.
+    /// The largest reordering degree, in segments.
     pub degree: u32,
-    /// How often one was.
+    /// The number of reordering events.
     pub seen: u32,
-    /// Behind the highest that was SACKed since all was acknowledged.
+    /// The end of the highest SACKed segment.
     edge: Seq,
 }
 
@@ -27,20 +27,19 @@ impl Default for Reordering {
 }
 
 impl Reordering {
-    /// The acknowledgment `segment` is about to be taken, with so much in `flight`, in segments of
-    /// `smss` bytes.
+    /// Processes an acknowledgment before `flight` does, whose segments have `smss` bytes.
     pub fn note(&mut self, segment: &Segment, flight: &Flight, smss: u64) {
         let edge = self.edge;
         let blocks: Vec<_> = segment.sack_blocks().collect();
         let delivered = |start: Seq, end: Seq| {
             end <= segment.ack || blocks.iter().any(|b| b.start <= start && end <= b.end)
         };
-        let overtaken = flight
+        let reordered = flight
             .segments_from(flight.una())
             .filter(|sent| !sent.was_retransmitted() && !sent.is_sacked())
             .find(|sent| delivered(sent.seq, sent.end()))
             .filter(|sent| sent.seq < edge);
-        if let Some(sent) = overtaken {
+        if let Some(sent) = reordered {
             let degree = edge.since(sent.seq).div_ceil(smss).min(MOST) as u32;
             self.degree = self.degree.max(degree);
             self.seen += 1;

@@ -1,20 +1,19 @@
-//! How much an application may write ahead: the accounting of Linux's send buffer, for those whose
-//! calls may not wait.
+//! The accounting of Linux's send buffer, for non-blocking calls.
 
 use std::collections::VecDeque;
 
-/// What a buffer takes beside its payload, in bytes: measured by `SO_MEMINFO` on Linux 6.18, x86-64.
+/// The overhead of a buffer, in bytes: measured by `SO_MEMINFO` on Linux 6.18, x86-64.
 const OVERHEAD: u64 = 832;
 
-/// No send buffer is made smaller than this (`SOCK_MIN_SNDBUF`), in bytes.
+/// The smallest send buffer (`SOCK_MIN_SNDBUF`), in bytes.
 const LEAST: u64 = 4608;
 
-/// What a connection's unacknowledged data take.
+/// The memory of a connection's unacknowledged data.
 #[derive(Debug, Default)]
 pub struct SendBuffer {
-    /// The most that may be taken before a buffer is begun, in bytes; `None`: it has no end.
+    /// The limit below which another buffer may be begun, in bytes; `None` is unlimited.
     most: Option<u64>,
-    /// Where the buffers end that hold what is not acknowledged.
+    /// The ends of the buffers with unacknowledged data.
     ends: VecDeque<u64>,
 }
 
@@ -24,8 +23,7 @@ impl SendBuffer {
         self.most = Some((2 * bytes).max(LEAST));
     }
 
-    /// `end` bytes have been written, the last of them to a buffer of their own, or `appended` to the
-    /// one before.
+    /// `end` bytes are written, the last of them in a new buffer or `appended` to the last one.
     pub fn note(&mut self, end: u64, appended: bool) {
         if appended {
             self.ends.pop_back();
@@ -33,12 +31,12 @@ impl SendBuffer {
         self.ends.push_back(end);
     }
 
-    /// May another buffer be begun, with so much `unacknowledged`?
+    /// May another buffer be begun, with these `unacknowledged` bytes?
     pub fn has_room(&self, unacknowledged: u64) -> bool {
         self.most.is_none_or(|most| self.taken(unacknowledged) < most)
     }
 
-    /// Does `poll` call it writable? Only once a third of it is free (`sk_stream_is_writable`).
+    /// Is it writable for `poll`, with a third of it free (`sk_stream_is_writable`)?
     pub fn is_writable(&self, unacknowledged: u64) -> bool {
         self.most.is_none_or(|most| 3 * self.taken(unacknowledged) <= 2 * most)
     }
@@ -47,7 +45,7 @@ impl SendBuffer {
         unacknowledged + OVERHEAD * self.ends.len() as u64
     }
 
-    /// All below `una` is acknowledged.
+    /// Everything below `una` is acknowledged.
     pub fn forget_below(&mut self, una: u64) {
         while self.ends.front().is_some_and(|end| *end <= una) {
             self.ends.pop_front();

@@ -1,5 +1,5 @@
-//! How the stack behaves: what the tool's `--so_flags` say, and the settings of a kernel that a
-//! script asks for in its first lines.
+//! The settings of the stack: the tool's `--so_flags`, and the kernel settings in the first lines
+//! of a script.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -10,24 +10,24 @@ use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::Duration;
 use thiserror::Error;
 
-/// The sender where none is named.
+/// The default sender.
 const SENDER: &str = "linux";
 
-/// The room of a system for what arrives, in bytes.
+/// The receive buffer of a system, in bytes.
 const BUFFER: u32 = 262_144;
 
-/// What `--so_flags` say: `key=value`, with commas between.
+/// The `--so_flags`: `key=value`, separated by commas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSettings {
-    /// The sender, as elsewhere in the laboratory.
+    /// The sender specification.
     pub sender: String,
-    /// Where the settings lie that scripts make, one file a setting, as in `/proc/sys/net/ipv4`.
+    /// The folder of the scripts' settings, one file each as in `/proc/sys/net/ipv4`.
     pub sysctl: Option<PathBuf>,
-    /// The address that `connect` takes without a `bind` before it.
+    /// The source address of `connect` without a `bind`.
     pub local: Local,
-    /// The segment size to announce and to send, where it is not the sender's own.
+    /// The segment size, if not that of the sender.
     pub mss: Option<u16>,
-    /// The window scale to offer, where it is not the sender's own.
+    /// The window scale, if not that of the sender.
     pub window_scale: Option<u8>,
     /// Which segments carry PSH.
     pub push: PushRule,
@@ -48,11 +48,11 @@ pub enum PushRule {
     /// The last of each write, and the last of each large packet of several segments, as on Linux.
     #[default]
     Linux,
-    /// The last of each write: for scripts made of runs that know no large packets.
+    /// The last of each write, for scripts made from runs without TSO.
     Writes,
 }
 
-/// Why flags say nothing.
+/// Why flags are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SettingsError {
     /// No such key.
@@ -60,7 +60,7 @@ pub enum SettingsError {
         "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, push="
     )]
     Key(String),
-    /// A value that its key does not take.
+    /// An invalid value of a key.
     #[error("`{value}` is no {key}= in --so_flags: {right}")]
     Value {
         /// The key.
@@ -91,7 +91,7 @@ impl Default for HostSettings {
 }
 
 impl HostSettings {
-    /// Reads flags.
+    /// Parses flags.
     pub fn parse(flags: &str) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
         for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
@@ -130,7 +130,7 @@ impl HostSettings {
         Ok(())
     }
 
-    /// Is ECN granted, but not asked for (`net.ipv4.tcp_ecn` 2)?
+    /// Is ECN granted, but not requested (`net.ipv4.tcp_ecn` 2)?
     pub fn grants_ecn_only(&self) -> bool {
         let folder = self.sysctl.as_deref();
         folder.is_some_and(|folder| Kernel { folder }.is("tcp_ecn", 2) == Some(true))
@@ -156,8 +156,8 @@ impl HostSettings {
     }
 }
 
-/// Both halves of the host that `name` sends as, whose kernel is set so: where it begins with a
-/// system, it receives as that does, too.
+/// The configuration of a host with the sender `name` and these kernel settings. If the name begins
+/// with a system, the host receives as that does, too.
 fn host(name: &str, kernel: &Sysctl) -> Result<Config, SpecificationError> {
     let mut config = specification::sender_on(name, &Config::default(), kernel)?;
     let system = name.split('+').next().and_then(Profile::find);
@@ -178,7 +178,7 @@ struct Kernel<'a> {
 }
 
 impl Kernel<'_> {
-    /// The last number of a setting, if it has one: of three sizes the largest.
+    /// The last number of a setting, if it has one: the largest of three sizes.
     fn number(&self, name: &str) -> Option<u64> {
         let text = std::fs::read_to_string(self.folder.join(name)).ok()?;
         text.split_whitespace().next_back()?.parse().ok()
@@ -192,7 +192,7 @@ impl Kernel<'_> {
         let number = |name| self.number(name).map(|number| number as u32);
         let on = |name| self.is(name, 0).map(|off| !off);
         Sysctl {
-            // A script says itself which it goes by.
+            // Scripts set it by a socket option.
             congestion: None,
             sack: on("tcp_sack"),
             dsack: on("tcp_dsack"),
@@ -210,7 +210,7 @@ impl Kernel<'_> {
     }
 }
 
-/// The smallest shift that lets 16 bits offer `largest` bytes (`tcp_select_initial_window`).
+/// The smallest shift by which 16 bits advertise `largest` bytes (`tcp_select_initial_window`).
 fn scale_for(largest: u64) -> u8 {
     (0..14).find(|shift| largest >> shift <= 65_535).unwrap_or(14)
 }
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_say_who_sends_and_what_it_offers() {
+    fn flags_set_the_sender_and_its_options() {
         let settings =
             HostSettings::parse("sender=newreno+frto,mss=1000,wscale=3,push=writes").unwrap();
         let config = settings.config().unwrap();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_flags_say_what_is_wrong() {
+    fn invalid_flags_yield_the_reason() {
         let message = |flags| HostSettings::parse(flags).unwrap_err().to_string();
         assert!(message("sendr=sack").starts_with("unknown key `sendr`"));
         assert!(message("mss=big").contains("`big` is no mss="));

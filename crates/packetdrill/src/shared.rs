@@ -1,5 +1,5 @@
-//! A host that two threads ask: the tool's own, whose calls let time pass, and the one that makes its
-//! blocking calls.
+//! A host shared by two threads of the tool: its main thread, whose calls advance the time, and the
+//! thread that makes its blocking calls.
 
 use core::ffi::c_int;
 use std::collections::BTreeSet;
@@ -9,17 +9,17 @@ use std::time::Duration as RealDuration;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::host::{Descriptor, Host, Outcome, Stop};
+use crate::host::{CallResult, Descriptor, Host, NoResult};
 
-/// How long, in real time, the thread of blocking calls is given to make the call that it was told to
-/// make, before virtual time jumps.
+/// The real time that the thread of blocking calls has to make its next call before virtual time
+/// jumps.
 const GRACE: RealDuration = RealDuration::from_micros(300);
 
-/// How often it is given that time where nothing can happen but by such a call.
+/// How often it has that time if only such a call can make progress.
 const LAST_CHANCES: u32 = 100;
 
-/// How many timers may expire while the tool waits for a packet, and how often a call may be waited
-/// for.
+/// The most timers that may expire while the tool waits for a packet, and the most waits for a
+/// call.
 const MOST_TURNS: u32 = 10_000;
 
 /// The stack that `getsockopt` asks: one is under test at a time.
@@ -30,7 +30,7 @@ static CURRENT: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
 pub struct Shared {
     inner: Mutex<Inner>,
     wake: Condvar,
-    /// The thread whose calls let time pass.
+    /// The thread whose calls advance the time.
     driver: ThreadId,
 }
 
@@ -38,16 +38,16 @@ pub struct Shared {
 struct Inner {
     host: Host,
     nonblocking: BTreeSet<Descriptor>,
-    /// How many calls wait.
+    /// The number of blocked calls.
     waiting: u32,
-    /// How many of them have not looked yet at what happened last.
+    /// The number of them that have not seen the last change.
     stale: u32,
-    /// A call has its result, and whoever made it has not read the clock yet.
+    /// A call returned, and its thread has not read the clock yet.
     returning: bool,
 }
 
 impl Shared {
-    /// Puts `host` behind a lock; the thread that does so is the one whose calls let time pass.
+    /// Puts `host` behind a lock. Calls of the current thread advance the time.
     pub fn new(host: Host) -> Arc<Self> {
         let inner =
             Inner { host, nonblocking: BTreeSet::new(), waiting: 0, stale: 0, returning: false };
@@ -65,7 +65,7 @@ impl Shared {
         CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The stack is under test no more.
+    /// The test of the stack is over.
     pub fn retire(&self) {
         let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
         if current.as_ref().is_some_and(|shared| std::ptr::eq(Arc::as_ptr(shared), self)) {
@@ -81,21 +81,21 @@ impl Shared {
         thread::current().id() == self.driver
     }
 
-    /// Does something that does not wait.
+    /// Makes a call that cannot block.
     pub fn with<T>(&self, act: impl FnOnce(&mut Host) -> T) -> T {
         let mut inner = self.lock();
         let result = act(&mut inner.host);
-        self.tell(&mut inner);
+        self.notify(&mut inner);
         result
     }
 
-    /// Something may have happened that a call waits for.
-    fn tell(&self, inner: &mut Inner) {
+    /// Wakes the blocked calls after a change.
+    fn notify(&self, inner: &mut Inner) {
         inner.stale = inner.waiting;
         self.wake.notify_all();
     }
 
-    /// Shall calls on `descriptor` fail where they would wait?
+    /// Makes calls on `descriptor` non-blocking, or blocking.
     pub fn set_nonblocking(&self, descriptor: Descriptor, nonblocking: bool) {
         let mut inner = self.lock();
         match nonblocking {
@@ -104,7 +104,7 @@ impl Shared {
         };
     }
 
-    /// Do calls on `descriptor` fail where they would wait?
+    /// Are calls on `descriptor` non-blocking?
     pub fn is_nonblocking(&self, descriptor: Descriptor) -> bool {
         self.lock().nonblocking.contains(&descriptor)
     }
@@ -113,19 +113,21 @@ impl Shared {
     pub fn call<T>(
         &self,
         unready: Option<c_int>,
-        mut attempt: impl FnMut(&mut Host) -> Outcome<T>,
+        mut attempt: impl FnMut(&mut Host) -> CallResult<T>,
     ) -> Result<T, c_int> {
         let mut inner = self.lock();
         let mut waited = false;
         loop {
             let result = match (attempt(&mut inner.host), unready) {
                 (Ok(value), _) => Some(Ok(value)),
-                (Err(Stop::Error(error)), _) | (Err(Stop::Waits), Some(error)) => Some(Err(error)),
-                (Err(Stop::Waits), None) => None,
+                (Err(NoResult::Error(error)), _) | (Err(NoResult::WouldBlock), Some(error)) => {
+                    Some(Err(error))
+                }
+                (Err(NoResult::WouldBlock), None) => None,
             };
             if let Some(result) = result {
                 inner.returning = waited;
-                self.tell(&mut inner);
+                self.notify(&mut inner);
                 return result;
             }
             if self.drives() {
@@ -141,25 +143,25 @@ impl Shared {
         }
     }
 
-    /// What the clock says.
+    /// Reads the clock.
     pub fn read_clock(&self) -> Instant {
         let mut inner = self.lock();
         if !self.drives() {
             inner.returning = false;
         }
         let now = inner.host.read_clock();
-        self.tell(&mut inner);
+        self.notify(&mut inner);
         now
     }
 
-    /// Lets time pass.
+    /// Advances the time.
     pub fn sleep(&self, time: Duration) {
         let mut inner = self.settle(self.lock());
         inner.host.pass(time);
-        self.tell(&mut inner);
+        self.notify(&mut inner);
     }
 
-    /// The next packet that leaves, and when; time passes until one does, if one can.
+    /// The next packet sent, and when. Advances the time until there is one, if possible.
     pub fn receive(&self) -> Option<(Vec<u8>, Instant)> {
         let mut inner = self.lock();
         for _ in 0..MOST_TURNS {
@@ -176,12 +178,12 @@ impl Shared {
                     return None;
                 }
             }
-            self.tell(&mut inner);
+            self.notify(&mut inner);
         }
         None
     }
 
-    /// Where nothing can happen but by a blocking call, it is waited for.
+    /// Waits for a blocking call, the only one that can make progress.
     fn await_call<'a>(&'a self, inner: MutexGuard<'a, Inner>) -> MutexGuard<'a, Inner> {
         let mut inner = inner;
         for _ in 0..LAST_CHANCES {
@@ -195,7 +197,7 @@ impl Shared {
         inner
     }
 
-    /// Before time jumps, whoever makes blocking calls catches up with it.
+    /// Before time jumps, lets the thread of blocking calls catch up.
     fn settle<'a>(&'a self, inner: MutexGuard<'a, Inner>) -> MutexGuard<'a, Inner> {
         let mut inner = inner;
         for _ in 0..MOST_TURNS {

@@ -1,18 +1,18 @@
-//! When what an application wrote left and was acknowledged, as Linux tells it in a socket's error
-//! queue (`SO_TIMESTAMPING`): for the last byte of each write.
+//! The timestamps of Linux's error queue (`SO_TIMESTAMPING`): when the last byte of each write was
+//! sent and acknowledged.
 
 use std::collections::VecDeque;
 
 use rtolab_time::Instant;
 
-/// What is asked for, by the bits of `SO_TIMESTAMPING`.
+/// The bits of `SO_TIMESTAMPING`.
 mod ask {
     pub(super) const LEFT: u32 = 1 << 1;
     pub(super) const QUEUED: u32 = 1 << 8;
     pub(super) const ACKNOWLEDGED: u32 = 1 << 9;
 }
 
-/// What happened to a byte, by Linux's numbers (`SCM_TSTAMP_*`).
+/// An event of a byte, by Linux's numbers (`SCM_TSTAMP_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Moment {
@@ -31,7 +31,7 @@ pub struct Stamp {
     pub moment: Moment,
     /// When.
     pub at: Instant,
-    /// To which byte, counted from where stamps were asked for.
+    /// The byte, counted from the first one with timestamps.
     pub key: u32,
 }
 
@@ -39,16 +39,16 @@ pub struct Stamp {
 #[derive(Debug, Default)]
 pub struct Stamps {
     asked: u32,
-    /// Where keys count from.
+    /// The offset of key 0.
     base: u64,
-    /// Behind writes whose last byte has not left, and has not been acknowledged.
+    /// The ends of the writes that are not sent, and not acknowledged.
     unsent: VecDeque<u64>,
     unacked: VecDeque<u64>,
     queue: VecDeque<Stamp>,
 }
 
 impl Stamps {
-    /// Stamps are asked for, by these bits, with so much acknowledged.
+    /// Requests timestamps by these bits; everything below `una` is acknowledged.
     pub fn ask(&mut self, bits: u32, una: u64) {
         (self.asked, self.base) = (bits, una);
     }
@@ -61,7 +61,7 @@ impl Stamps {
         }
     }
 
-    /// All below `sent` has left, all below `una` is acknowledged.
+    /// Everything below `sent` is sent, and everything below `una` acknowledged.
     pub fn note(&mut self, (sent, una): (u64, u64), at: Instant) {
         while let Some(end) = front_up_to(&mut self.unsent, sent) {
             self.push(ask::QUEUED, Moment::Queued, (end, at));
@@ -79,7 +79,7 @@ impl Stamps {
         }
     }
 
-    /// The next stamp that was not taken.
+    /// The next entry of the error queue.
     pub fn take(&mut self) -> Option<Stamp> {
         self.queue.pop_front()
     }
@@ -109,7 +109,7 @@ impl Stamp {
         bytes.extend([libc::SO_EE_ORIGIN_TIMESTAMPING, 0, 0, 0]);
         bytes.extend((self.moment as u32).to_ne_bytes());
         bytes.extend(self.key.to_ne_bytes());
-        bytes.extend([0; 16]); // nobody else is at fault
+        bytes.extend([0; 16]); // no offender
         bytes
     }
 }

@@ -73,7 +73,7 @@ fn the_last_segment_of_a_write_is_pushed() {
     let pushed = |_| tool.leaves().unwrap().frame.segment.flags.has(Flags::PSH);
     // With a round trip of 100 ms two segments leave together.
     assert_eq!([1, 2, 3].map(pushed), [false, true, true]);
-    // What is sent again is a segment on its own.
+    // A retransmission is a segment on its own.
     let again = tool.leaves().unwrap();
     assert_eq!((again.seq(isn), again.frame.segment.flags.has(Flags::PSH)), (1, false));
 }
@@ -86,7 +86,8 @@ fn a_send_buffer_ends_for_who_may_not_wait() {
     assert_eq!(tool.write(socket, &[0; 5000]), 5000);
     tool.arrives(ack(isn, 5001), b"");
 
-    // It holds 4608 bytes at least, and begins no buffer beyond them; each costs more than it holds.
+    // It holds 4608 bytes at least, and begins no buffer beyond them; each costs more than it
+    // holds.
     tool.set_nonblocking(socket);
     assert_eq!([1, 2, 3, 4].map(|_| tool.write(socket, &[0; 988])), [988, 988, 988, -1]);
     assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EAGAIN));

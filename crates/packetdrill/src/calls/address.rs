@@ -1,9 +1,9 @@
-//! Addresses as C has them.
+//! Socket addresses of C.
 
 use core::ffi::c_int;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// An address that the tool hands over.
+/// Reads an address of the tool.
 ///
 /// # Safety
 ///
@@ -34,7 +34,7 @@ pub(super) unsafe fn read_address(
     }
 }
 
-/// Tells the tool an address, as far as it has room for it.
+/// Writes an address to the tool, as far as it fits.
 ///
 /// # Safety
 ///

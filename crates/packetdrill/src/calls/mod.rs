@@ -1,5 +1,5 @@
-//! The functions that packetdrill calls, each a thin skin over [`Host`]: pointers become slices here,
-//! results a number and `errno`.
+//! The functions that packetdrill calls, each a thin wrapper of [`Host`] that converts pointers to
+//! slices, and results to a number and `errno`.
 #![allow(unsafe_code)]
 
 mod address;
@@ -12,7 +12,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Arc;
 
 use crate::host::{Descriptor, Host};
-use crate::interface::Interface;
+use crate::interface::FunctionTable;
 use crate::settings::HostSettings;
 use crate::shared::Shared;
 
@@ -26,17 +26,16 @@ use waiting::{
 
 pub(crate) use options::answer_option;
 
-/// Fills in the table of functions. Flags that say nothing end the process: the tool has no way to be
-/// told.
+/// Fills in the table of functions. Invalid flags end the process: the tool takes no errors.
 ///
 /// # Safety
 ///
-/// `flags` is null or a string that ends with zero; `interface` has room for the table. Its functions
-/// are called as the table declares them, with its `userdata`, and none after `free`.
+/// `flags` is null or a string that ends with zero; `interface` has room for the table. Its
+/// functions are called as declared, with its `userdata`, and none after `free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn packetdrill_interface_init(
     flags: *const c_char,
-    interface: *mut Interface,
+    interface: *mut FunctionTable,
 ) {
     let flags = match flags.is_null() {
         true => String::new(),
@@ -48,7 +47,7 @@ pub unsafe extern "C" fn packetdrill_interface_init(
         std::process::exit(2);
     });
     let shared = Shared::new(Host::new(settings));
-    let table = Interface {
+    let table = FunctionTable {
         userdata: Arc::into_raw(shared).cast_mut().cast(),
         free,
         socket,
@@ -114,14 +113,14 @@ fn count(result: Result<usize, c_int>) -> isize {
     result.map_or_else(|errno| fail(errno) as isize, |count| count as isize)
 }
 
-/// A descriptor that is real, for the tool closes what a script leaves open.
+/// A real descriptor, because the tool closes those that a script leaves open.
 fn new_descriptor() -> Result<Descriptor, c_int> {
     // SAFETY: no pointer is involved.
     let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
     if descriptor < 0 { Err(libc::EMFILE) } else { Ok(descriptor) }
 }
 
-/// What a call on `descriptor` fails with where it would wait; nothing where it may.
+/// The `errno` of a call on `descriptor` that would block; `None` if it may block.
 fn unready(shared: &Shared, descriptor: Descriptor, flags: c_int, errno: c_int) -> Option<c_int> {
     (flags & libc::MSG_DONTWAIT != 0 || shared.is_nonblocking(descriptor)).then_some(errno)
 }

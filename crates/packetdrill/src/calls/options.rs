@@ -1,4 +1,4 @@
-//! What is set and asked: `fcntl`, `ioctl`, `getsockopt`, `setsockopt`.
+//! Options: `fcntl`, `ioctl`, `getsockopt`, `setsockopt`.
 
 use core::ffi::{c_int, c_long, c_ulong, c_void};
 
@@ -37,7 +37,7 @@ pub(super) unsafe extern "C" fn ioctl(
     let shared = unsafe { shared(user) };
     let answer = shared.with(|host| match request {
         libc::FIONREAD => Some(host.readable(descriptor)),
-        libc::TIOCOUTQ => host.flow(descriptor).map(crate::flow::Flow::unacknowledged),
+        libc::TIOCOUTQ => host.flow(descriptor).map(crate::flow::LinuxConnection::unacknowledged),
         _ => None,
     });
     match answer {
@@ -81,7 +81,7 @@ pub(crate) unsafe fn answer_option(
         (libc::SOL_SOCKET, libc::SO_ERROR) => number(host.error(descriptor)),
         (libc::SOL_TCP, libc::TCP_INFO) => {
             let mut bytes = host.flow(descriptor).map(TcpInfo::of).unwrap_or_default().bytes();
-            // What newer kernels know besides is zero.
+            // The fields of newer kernels are zero.
             bytes.resize(room, 0);
             bytes
         }

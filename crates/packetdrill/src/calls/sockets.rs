@@ -1,4 +1,4 @@
-//! What makes a socket and ends it: `socket` to `connect`, `close`, `shutdown`.
+//! The life of a socket: `socket` to `connect`, `close`, `shutdown`.
 
 use core::ffi::c_int;
 

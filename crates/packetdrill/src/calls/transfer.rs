@@ -1,4 +1,4 @@
-//! What moves bytes: `read`, `write` and what goes with them.
+//! The calls that transfer bytes: `read`, `write` and their variants.
 
 use core::ffi::{c_int, c_void};
 
@@ -132,7 +132,7 @@ pub(super) unsafe extern "C" fn sendmsg(
 ///
 /// # Safety
 ///
-/// `parts` is null, or points to so many.
+/// `parts` is null, or points to `count` buffers.
 unsafe fn parts_of<'a>(parts: *const libc::iovec, count: usize) -> &'a [libc::iovec] {
     match parts.is_null() {
         true => &[],
@@ -198,7 +198,7 @@ unsafe fn receive_into(
 ///
 /// # Safety
 ///
-/// Each of `parts` holds as many bytes as it says.
+/// Each of `parts` holds as many bytes as its length says.
 unsafe fn send_from(
     shared: &Shared,
     descriptor: Descriptor,

@@ -1,4 +1,4 @@
-//! What waits, and the network and the clock that are waited for; and what no script here needs.
+//! `poll`, the network, the clock, and the functions that no script here needs.
 
 use core::ffi::{c_int, c_longlong, c_uint, c_void};
 

@@ -1,4 +1,4 @@
-//! What an application sets of a socket.
+//! Socket options.
 
 use core::ffi::c_int;
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use rtolab_tcp::config::{CongestionAlgorithm, GiveUp, Nagle, SlowStartExit};
 use rtolab_time::Duration;
 
 use super::Host;
-use super::sockets::{Descriptor, Outcome, Socket, Stop};
+use super::sockets::{CallResult, Descriptor, NoResult, Socket};
 
 impl Host {
-    /// Sets what can be set; what has no meaning here is taken and does nothing.
+    /// Sets a socket option. An option without meaning here succeeds without effect.
     pub fn set_option(
         &mut self,
         descriptor: Descriptor,
         option: (c_int, c_int),
         value: &[u8],
-    ) -> Outcome<()> {
+    ) -> CallResult<()> {
         let number = value.first_chunk().map(|bytes| c_int::from_ne_bytes(*bytes));
-        match self.sockets.get_mut(&descriptor).ok_or(Stop::Error(libc::EBADF))? {
+        match self.sockets.get_mut(&descriptor).ok_or(NoResult::Error(libc::EBADF))? {
             Socket::Fresh { config, .. } | Socket::Listener { config, .. } => {
                 set(Arc::make_mut(config), option, (value, number))
             }
-            Socket::Flow { id, .. } => {
+            Socket::Connection { id, .. } => {
                 let flow = &mut self.flows[*id];
                 if let ((libc::SOL_SOCKET, libc::SO_TIMESTAMPING), Some(bits)) = (option, number) {
-                    flow.ask_for_stamps(bits as u32);
+                    flow.request_stamps(bits as u32);
                 }
                 if let ((libc::SOL_SOCKET, libc::SO_SNDBUF), Some(bytes)) = (option, number) {
                     flow.send_buffer.set(u64::from(bytes.unsigned_abs()));
@@ -34,7 +34,7 @@ impl Host {
                 let mut config = (*flow.config).clone();
                 set(&mut config, option, (value, number))?;
                 if config != *flow.config {
-                    flow.change(config);
+                    flow.reconfigure(config);
                     let id = *id;
                     self.drain(id);
                 }
@@ -49,7 +49,7 @@ fn set(
     config: &mut Config,
     option: (c_int, c_int),
     (value, number): (&[u8], Option<c_int>),
-) -> Outcome<()> {
+) -> CallResult<()> {
     match (option, number) {
         ((libc::SOL_TCP, libc::TCP_CONGESTION), _) => match value {
             b"reno" => {
@@ -60,7 +60,7 @@ fn set(
                 config.congestion.control = CongestionAlgorithm::Cubic;
                 config.congestion.slow_start_exit = SlowStartExit::HyStart;
             }
-            _ => return Err(Stop::Error(libc::ENOENT)),
+            _ => return Err(NoResult::Error(libc::ENOENT)),
         },
         ((libc::SOL_TCP, libc::TCP_NODELAY), Some(number)) => {
             config.nagle = if number == 0 { Nagle::Minshall } else { Nagle::Off };

@@ -1,4 +1,4 @@
-//! What an application does with its sockets.
+//! The socket calls of an application.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -11,25 +11,25 @@ use rtolab_tcp::Config;
 use rtolab_time::Instant;
 
 use super::{FlowId, Host};
-use crate::flow::{Call, End, Flow};
+use crate::flow::{Call, CloseReason, LinuxConnection};
 use crate::stamps::Stamp;
 
 /// A file descriptor.
 pub type Descriptor = c_int;
 
-/// What a call comes to.
-pub type Outcome<T> = Result<T, Stop>;
+/// The result of a call.
+pub type CallResult<T> = Result<T, NoResult>;
 
 /// Why a call has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum NoResult {
     /// It fails with this `errno`.
     Error(c_int),
-    /// It waits: for a packet, or for a timer.
-    Waits,
+    /// It would block: it waits for a packet or a timer.
+    WouldBlock,
 }
 
-/// Which half of a connection is shut down.
+/// The half of a connection that is shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// No more is read.
@@ -40,26 +40,26 @@ pub enum How {
     Both,
 }
 
-/// A socket, by what it has become.
+/// A socket, by its state.
 #[derive(Debug)]
 pub(super) enum Socket {
     /// Neither listening nor connected.
     Fresh { own: Option<SocketAddr>, config: Arc<Config> },
-    /// Connections come in, and wait to be accepted.
+    /// A listening socket, with its accept queue.
     Listener { own: SocketAddr, queue: VecDeque<FlowId>, config: Arc<Config> },
     /// One end of a connection.
-    Flow { id: FlowId, reads: bool, writes: bool },
+    Connection { id: FlowId, reads: bool, writes: bool },
 }
 
 impl Socket {
-    /// Do connections along `path` come in here?
+    /// Does it listen on `path`?
     pub(super) fn listens_at(&self, path: &Path) -> bool {
         let (ip, port) = (path.addresses.from(), path.ports.from);
         matches!(self, Self::Listener { own, .. }
             if own.port() == port && (own.ip().is_unspecified() || own.ip() == ip))
     }
 
-    /// The connections that wait at it, if `path` leads to it.
+    /// The accept queue, if it listens on `path`.
     pub(super) fn queue_for(&mut self, path: &Path) -> Option<&mut VecDeque<FlowId>> {
         let here = self.listens_at(path);
         match self {
@@ -68,63 +68,63 @@ impl Socket {
         }
     }
 
-    /// How the connections behave that will come of it.
+    /// The configuration of its future connections.
     pub(super) fn config(&self) -> Option<&Arc<Config>> {
         match self {
             Self::Fresh { config, .. } | Self::Listener { config, .. } => Some(config),
-            Self::Flow { .. } => None,
+            Self::Connection { .. } => None,
         }
     }
 }
 
 impl Host {
-    /// Makes a socket of a descriptor.
-    pub fn socket(&mut self, descriptor: Descriptor) -> Outcome<()> {
+    /// Creates a socket for a descriptor.
+    pub fn socket(&mut self, descriptor: Descriptor) -> CallResult<()> {
         let config = self.config().map_err(|error| {
             eprintln!("rtolab: {error}");
-            Stop::Error(libc::EINVAL)
+            NoResult::Error(libc::EINVAL)
         })?;
         self.sockets.insert(descriptor, Socket::Fresh { own: None, config });
         Ok(())
     }
 
-    /// Is it one of ours?
+    /// Is the descriptor a socket of this host?
     pub fn knows(&self, descriptor: Descriptor) -> bool {
         self.sockets.contains_key(&descriptor)
     }
 
-    fn at(&mut self, descriptor: Descriptor) -> Outcome<&mut Socket> {
-        self.sockets.get_mut(&descriptor).ok_or(Stop::Error(libc::EBADF))
+    fn at(&mut self, descriptor: Descriptor) -> CallResult<&mut Socket> {
+        self.sockets.get_mut(&descriptor).ok_or(NoResult::Error(libc::EBADF))
     }
 
-    /// The connection behind a descriptor.
-    pub fn flow(&self, descriptor: Descriptor) -> Option<&Flow> {
+    /// The connection of a descriptor.
+    pub fn flow(&self, descriptor: Descriptor) -> Option<&LinuxConnection> {
         match self.sockets.get(&descriptor)? {
-            Socket::Flow { id, .. } => Some(&self.flows[*id]),
+            Socket::Connection { id, .. } => Some(&self.flows[*id]),
             _ => None,
         }
     }
 
-    fn id(&mut self, descriptor: Descriptor) -> Outcome<FlowId> {
+    fn id(&mut self, descriptor: Descriptor) -> CallResult<FlowId> {
         match self.at(descriptor)? {
-            Socket::Flow { id, .. } => Ok(*id),
-            _ => Err(Stop::Error(libc::ENOTCONN)),
+            Socket::Connection { id, .. } => Ok(*id),
+            _ => Err(NoResult::Error(libc::ENOTCONN)),
         }
     }
 
-    /// Gives a socket its address.
-    pub fn bind(&mut self, descriptor: Descriptor, address: SocketAddr) -> Outcome<()> {
+    /// Binds a socket to an address.
+    pub fn bind(&mut self, descriptor: Descriptor, address: SocketAddr) -> CallResult<()> {
         match self.at(descriptor)? {
             Socket::Fresh { own, .. } => {
                 *own = Some(address);
                 Ok(())
             }
-            _ => Err(Stop::Error(libc::EINVAL)),
+            _ => Err(NoResult::Error(libc::EINVAL)),
         }
     }
 
-    /// Lets connections come in.
-    pub fn listen(&mut self, descriptor: Descriptor) -> Outcome<()> {
+    /// Makes a socket listen.
+    pub fn listen(&mut self, descriptor: Descriptor) -> CallResult<()> {
         let socket = self.at(descriptor)?;
         match socket {
             Socket::Fresh { own: Some(own), config } => {
@@ -133,89 +133,88 @@ impl Host {
                 Ok(())
             }
             Socket::Listener { .. } => Ok(()),
-            _ => Err(Stop::Error(libc::EINVAL)),
+            _ => Err(NoResult::Error(libc::EINVAL)),
         }
     }
 
     /// Is there a connection to accept?
-    pub fn acceptable(&mut self, descriptor: Descriptor) -> Outcome<()> {
+    pub fn acceptable(&mut self, descriptor: Descriptor) -> CallResult<()> {
         match self.at(descriptor)? {
-            Socket::Listener { queue, .. } if queue.is_empty() => Err(Stop::Waits),
+            Socket::Listener { queue, .. } if queue.is_empty() => Err(NoResult::WouldBlock),
             Socket::Listener { .. } => Ok(()),
-            _ => Err(Stop::Error(libc::EINVAL)),
+            _ => Err(NoResult::Error(libc::EINVAL)),
         }
     }
 
-    /// Gives the connection that came in first the descriptor `new`; returns who its peer is.
-    pub fn accept(&mut self, descriptor: Descriptor, new: Descriptor) -> Outcome<SocketAddr> {
+    /// Accepts the oldest connection with the descriptor `new`; returns its peer's address.
+    pub fn accept(&mut self, descriptor: Descriptor, new: Descriptor) -> CallResult<SocketAddr> {
         let Socket::Listener { queue, .. } = self.at(descriptor)? else {
-            return Err(Stop::Error(libc::EINVAL));
+            return Err(NoResult::Error(libc::EINVAL));
         };
-        let id = queue.pop_front().ok_or(Stop::Waits)?;
-        self.sockets.insert(new, Socket::Flow { id, reads: true, writes: true });
+        let id = queue.pop_front().ok_or(NoResult::WouldBlock)?;
+        self.sockets.insert(new, Socket::Connection { id, reads: true, writes: true });
         let Path { addresses, ports } = self.flows[id].path;
         Ok(SocketAddr::new(addresses.to(), ports.to))
     }
 
     /// Opens a connection.
-    pub fn connect(&mut self, descriptor: Descriptor, peer: SocketAddr) -> Outcome<()> {
+    pub fn connect(&mut self, descriptor: Descriptor, peer: SocketAddr) -> CallResult<()> {
         let (own, config) = match self.at(descriptor)? {
             Socket::Fresh { own, config } => (*own, config.clone()),
-            Socket::Flow { .. } => return self.connected(descriptor),
-            Socket::Listener { .. } => return Err(Stop::Error(libc::EISCONN)),
+            Socket::Connection { .. } => return self.connected(descriptor),
+            Socket::Listener { .. } => return Err(NoResult::Error(libc::EISCONN)),
         };
-        let path = self.path_to(own, peer).ok_or(Stop::Error(libc::EAFNOSUPPORT))?;
+        let path = self.path_to(own, peer).ok_or(NoResult::Error(libc::EAFNOSUPPORT))?;
         let mut config = config;
         if self.settings.grants_ecn_only() {
             Arc::make_mut(&mut config).ecn = false;
         }
         let isn = self.isn();
-        let mut flow = Flow::open(config, path, isn);
+        let mut flow = LinuxConnection::open(config, path, isn);
         flow.announced = true;
         let id = self.begin(flow);
-        self.sockets.insert(descriptor, Socket::Flow { id, reads: true, writes: true });
-        Err(Stop::Waits)
+        self.sockets.insert(descriptor, Socket::Connection { id, reads: true, writes: true });
+        Err(NoResult::WouldBlock)
     }
 
-    /// Is the connection open that was asked for?
-    pub fn connected(&mut self, descriptor: Descriptor) -> Outcome<()> {
+    /// The result of `connect`.
+    pub fn connected(&mut self, descriptor: Descriptor) -> CallResult<()> {
         let id = self.id(descriptor)?;
         let flow = &mut self.flows[id];
         match (flow.connected, flow.take_error()) {
-            (_, Some(error)) => Err(Stop::Error(error)),
+            (_, Some(error)) => Err(NoResult::Error(error)),
             (true, None) => Ok(()),
-            (false, None) => Err(Stop::Waits),
+            (false, None) => Err(NoResult::WouldBlock),
         }
     }
 
-    /// Sends `bytes`: all of them at once where the call may wait, and what the send buffer has room for
-    /// where it may not.
-    pub fn write(&mut self, descriptor: Descriptor, bytes: &[u8], call: Call) -> Outcome<usize> {
-        let Socket::Flow { id, writes, .. } = *self.at(descriptor)? else {
-            return Err(Stop::Error(libc::EPIPE));
+    /// Writes `bytes`: all of them if blocking, else as many as the send buffer has room for.
+    pub fn write(&mut self, descriptor: Descriptor, bytes: &[u8], call: Call) -> CallResult<usize> {
+        let Socket::Connection { id, writes, .. } = *self.at(descriptor)? else {
+            return Err(NoResult::Error(libc::EPIPE));
         };
         let flow = &mut self.flows[id];
         if let Some(error) = flow.take_error() {
-            return Err(Stop::Error(error));
+            return Err(NoResult::Error(error));
         }
         if flow.end.is_some() || !writes {
-            return Err(Stop::Error(libc::EPIPE));
+            return Err(NoResult::Error(libc::EPIPE));
         }
         if !flow.connected {
-            return Err(Stop::Waits);
+            return Err(NoResult::WouldBlock);
         }
         let mut written = 0;
         while written < bytes.len() && (call == Call::Blocking || self.flows[id].has_room()) {
             written += self.flows[id].write(&bytes[written..], written > 0, call);
             self.drain(id);
         }
-        if written == 0 && !bytes.is_empty() { Err(Stop::Waits) } else { Ok(written) }
+        if written == 0 && !bytes.is_empty() { Err(NoResult::WouldBlock) } else { Ok(written) }
     }
 
     /// Reads up to `most` bytes; none at the end of the stream.
-    pub fn read(&mut self, descriptor: Descriptor, most: usize) -> Outcome<Vec<u8>> {
-        let Socket::Flow { id, reads, .. } = *self.at(descriptor)? else {
-            return Err(Stop::Error(libc::ENOTCONN));
+    pub fn read(&mut self, descriptor: Descriptor, most: usize) -> CallResult<Vec<u8>> {
+        let Socket::Connection { id, reads, .. } = *self.at(descriptor)? else {
+            return Err(NoResult::Error(libc::ENOTCONN));
         };
         let flow = &mut self.flows[id];
         if flow.socket.connection.receiver().available() > 0 {
@@ -224,42 +223,42 @@ impl Host {
             return Ok(bytes);
         }
         if let Some(error) = flow.take_error() {
-            return Err(Stop::Error(error));
+            return Err(NoResult::Error(error));
         }
         match flow.socket.connection.receiver().finished() || flow.end.is_some() || !reads {
             true => Ok(Vec::new()),
-            false => Err(Stop::Waits),
+            false => Err(NoResult::WouldBlock),
         }
     }
 
     /// The next entry of the error queue.
-    pub fn stamp(&mut self, descriptor: Descriptor) -> Outcome<Stamp> {
+    pub fn stamp(&mut self, descriptor: Descriptor) -> CallResult<Stamp> {
         let id = self.id(descriptor)?;
-        self.flows[id].stamps.take().ok_or(Stop::Error(libc::EAGAIN))
+        self.flows[id].stamps.take().ok_or(NoResult::Error(libc::EAGAIN))
     }
 
-    /// What a read would give, in bytes.
+    /// The number of readable bytes.
     pub fn readable(&self, descriptor: Descriptor) -> u64 {
         self.flow(descriptor).map_or(0, |flow| flow.socket.connection.receiver().available())
     }
 
-    /// The error that waits to be told, as `SO_ERROR` does.
+    /// The pending error (`SO_ERROR`).
     pub fn error(&mut self, descriptor: Descriptor) -> c_int {
         let Ok(id) = self.id(descriptor) else { return 0 };
         self.flows[id].take_error().unwrap_or(0)
     }
 
     /// Shuts one half of a connection down, or both.
-    pub fn shutdown(&mut self, descriptor: Descriptor, how: How) -> Outcome<()> {
-        let Socket::Flow { id, reads, writes } = self.at(descriptor)? else {
-            return Err(Stop::Error(libc::ENOTCONN));
+    pub fn shutdown(&mut self, descriptor: Descriptor, how: How) -> CallResult<()> {
+        let Socket::Connection { id, reads, writes } = self.at(descriptor)? else {
+            return Err(NoResult::Error(libc::ENOTCONN));
         };
         let id = *id;
         *reads &= how == How::Write;
         let closes = how != How::Read && *writes;
         *writes &= how == How::Read;
         if self.flows[id].end.is_some() {
-            return Err(Stop::Error(libc::ENOTCONN));
+            return Err(NoResult::Error(libc::ENOTCONN));
         }
         if closes {
             self.flows[id].socket.connection.close();
@@ -268,10 +267,10 @@ impl Host {
         Ok(())
     }
 
-    /// Closes a socket. What was not read is lost, which the peer is told by a reset (RFC 2525
-    /// section 2.17).
-    pub fn close(&mut self, descriptor: Descriptor) -> Outcome<()> {
-        match self.sockets.remove(&descriptor).ok_or(Stop::Error(libc::EBADF))? {
+    /// Closes a socket. Unread data is lost, which a reset reports to the peer (RFC 2525 section
+    /// 2.17).
+    pub fn close(&mut self, descriptor: Descriptor) -> CallResult<()> {
+        match self.sockets.remove(&descriptor).ok_or(NoResult::Error(libc::EBADF))? {
             Socket::Fresh { .. } => {}
             Socket::Listener { queue, .. } => {
                 for id in queue {
@@ -279,7 +278,7 @@ impl Host {
                     self.drain(id);
                 }
             }
-            Socket::Flow { id, writes, .. } => {
+            Socket::Connection { id, writes, .. } => {
                 let flow = &mut self.flows[id];
                 match flow.socket.connection.receiver().available() {
                     _ if flow.end.is_some() => {}
@@ -299,31 +298,35 @@ impl Host {
             .map_or(536, |flow| flow.socket.connection.sender().window().smss as c_int)
     }
 
-    /// Says of each descriptor what it is ready for; waits until one is, or until `until`.
-    pub fn poll(&mut self, polled: &mut [libc::pollfd], until: Option<Instant>) -> Outcome<usize> {
+    /// Sets the events of each descriptor; blocks until there is one, or until `until`.
+    pub fn poll(
+        &mut self,
+        polled: &mut [libc::pollfd],
+        until: Option<Instant>,
+    ) -> CallResult<usize> {
         for entry in polled.iter_mut() {
             let always = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
             entry.revents = self.events(entry.fd) & (entry.events | always);
         }
         match polled.iter().filter(|entry| entry.revents != 0).count() {
-            0 if until.is_none_or(|until| self.now < until) => Err(Stop::Waits),
+            0 if until.is_none_or(|until| self.now < until) => Err(NoResult::WouldBlock),
             ready => Ok(ready),
         }
     }
 
-    /// What `poll` says of a socket.
+    /// The events of a socket for `poll`.
     pub fn events(&mut self, descriptor: Descriptor) -> i16 {
         let Some(socket) = self.sockets.get(&descriptor) else { return libc::POLLNVAL };
         match socket {
             Socket::Fresh { .. } => libc::POLLOUT | libc::POLLHUP,
             Socket::Listener { queue, .. } if queue.is_empty() => 0,
             Socket::Listener { .. } => libc::POLLIN | libc::POLLRDNORM,
-            Socket::Flow { id, .. } => poll_flow(&self.flows[*id]),
+            Socket::Connection { id, .. } => poll_flow(&self.flows[*id]),
         }
     }
 }
 
-fn poll_flow(flow: &Flow) -> i16 {
+fn poll_flow(flow: &LinuxConnection) -> i16 {
     let receiver = flow.socket.connection.receiver();
     let mut events = 0;
     if receiver.available() > 0 || receiver.finished() || flow.end.is_some() {
@@ -335,8 +338,10 @@ fn poll_flow(flow: &Flow) -> i16 {
     }
     match flow.end {
         None => {}
-        Some(End::Closed) => events |= libc::POLLHUP,
-        Some(End::Reset | End::Refused | End::TimedOut) => events |= libc::POLLHUP | libc::POLLERR,
+        Some(CloseReason::Closed) => events |= libc::POLLHUP,
+        Some(CloseReason::Reset | CloseReason::Refused | CloseReason::TimedOut) => {
+            events |= libc::POLLHUP | libc::POLLERR
+        }
     }
     events
 }

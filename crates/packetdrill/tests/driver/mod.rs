@@ -1,5 +1,5 @@
-//! A small tool of our own that calls the object as packetdrill does: through the table of functions
-//! that it fills in, and through nothing else.
+//! A small tool of our own that calls the object as packetdrill does: through the table of
+//! functions that it fills in, and through nothing else.
 #![allow(unsafe_code)]
 
 use core::ffi::{c_int, c_longlong, c_void};
@@ -7,8 +7,8 @@ use std::ffi::CString;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rtolab_packetdrill::frame::Frame;
-use rtolab_packetdrill::{Interface, TcpInfo, packetdrill_interface_init};
+use rtolab_packetdrill::frame::TcpPacket;
+use rtolab_packetdrill::{FunctionTable, TcpInfo, packetdrill_interface_init};
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
 
@@ -22,7 +22,7 @@ static ONE: Mutex<()> = Mutex::new(());
 
 /// A stack under test.
 pub struct Tool {
-    table: Interface,
+    table: FunctionTable,
     begun: c_longlong,
     _one: MutexGuard<'static, ()>,
 }
@@ -31,7 +31,7 @@ pub struct Tool {
 pub struct Left {
     pub at: c_longlong,
     pub packet: Vec<u8>,
-    pub frame: Frame,
+    pub frame: TcpPacket,
 }
 
 impl Left {
@@ -54,7 +54,7 @@ impl Tool {
     pub fn new(flags: &str) -> Self {
         let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let flags = CString::new(flags).unwrap();
-        let mut table = core::mem::MaybeUninit::<Interface>::uninit();
+        let mut table = core::mem::MaybeUninit::<FunctionTable>::uninit();
         // SAFETY: a string, and room for the table, which is filled in.
         let table = unsafe {
             packetdrill_interface_init(flags.as_ptr(), table.as_mut_ptr());
@@ -178,7 +178,7 @@ impl Tool {
             sack: <_>::default(),
         };
         let addresses = Addresses::V4 { from, to };
-        self.inject(&Frame {
+        self.inject(&TcpPacket {
             addresses,
             codepoint: Codepoint::NotEct,
             segment,
@@ -186,7 +186,7 @@ impl Tool {
         });
     }
 
-    pub fn inject(&self, frame: &Frame) {
+    pub fn inject(&self, frame: &TcpPacket) {
         let packet = frame.emit();
         let bytes = packet.as_ptr().cast::<c_void>();
         // SAFETY: the table's own pointer, and a packet of that size.
@@ -205,7 +205,7 @@ impl Tool {
         };
         assert_eq!(received, 0);
         packet.truncate(size);
-        let frame = (size > 0).then(|| Frame::parse(&packet).unwrap())?;
+        let frame = (size > 0).then(|| TcpPacket::parse(&packet).unwrap())?;
         Some(Left { at: at - self.begun, packet, frame })
     }
 
