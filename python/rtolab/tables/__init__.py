@@ -96,7 +96,7 @@ def judges(found: Sequence[Confusion]) -> RenderableType:
 def what_if(found: Sequence[Difference]) -> RenderableType:
     """Effects of other senders, a row per timeout and sender."""
     if not found:
-        return Text("no timeout: nothing to go on from")
+        return Text("no timeout: nowhere to continue from")
     table = compact()
     for name, justify in (("run", "right"), ("flow", "left"), ("timeout s", "right")):
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
