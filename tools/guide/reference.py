@@ -136,7 +136,7 @@ def _receivers() -> Iterator[str]:
     for receiver in _rtolab.receivers():
         yield f"\n## `{receiver['name']}`\n"
         yield from _paragraphs([f"{receiver['about']} ({receiver['source']})."])
-        yield from _quirks(receiver["quirks"])
+        yield from _behaviours(receiver["behaviours"])
 
 
 def _behaviours(behaviours: Sequence[Any]) -> Iterator[str]:
