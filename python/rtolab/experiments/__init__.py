@@ -1,4 +1,4 @@
-"""The papers' tables and figures as data; one module a paper."""
+"""The papers' tables and figures as data; a package per paper."""
 
 import difflib
 
@@ -29,14 +29,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 
 
 def find(ids: list[str]) -> list[Experiment]:
-    """Experiments by id, by another id of the same runs, or all below an id; all of none named.
+    """Finds experiments by id or alias, or all below an id such as `frto2002`; without ids, all.
 
-    Below `frto2002` are all of that paper.
-
-    An experiment named twice is given once, in the order of the names.
+    The result is in the order of the ids, without repetitions.
 
     Raises:
-        Error: an id is not known.
+        Error: an id is unknown.
     """
     if not ids:
         return list(EXPERIMENTS)

@@ -1,4 +1,4 @@
-"""What an experiment of a paper is made of."""
+"""Declarations of an experiment: assumptions, variants, metrics, tables, figures, checks."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 Kind = Literal["exact", "ratio", "order", "shape", "count"]
 Verdict = Literal["pass", "fail", "undecidable", "not reproducible"]
 Overall = Verdict | Literal["nothing to judge"]
-"""Of an experiment: background and schematic figures have nothing that could be judged."""
+"""The verdict on an experiment; schematic figures have nothing to judge."""
 
 SWEEP = 12
-"""From more variants than this on, a table is too long to be read."""
+"""The most variants of a table that is shown unfolded."""
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """A value that an experiment rests on.
+    """An assumption of an experiment.
 
     Attributes:
-        name: its key in the scenario, or what it is about.
-        value: its value there.
+        name: a scenario key, or a subject in words.
+        value: its value.
         stated: does the paper state it?
-        why: where it is stated, or why it was assumed.
-        is_key: is the name a key, which is set to the value in every run?
+        why: where the paper states it, or why it was assumed.
+        is_key: is `name` a scenario key, which every run sets to `value`?
     """
 
     name: str
@@ -53,18 +53,18 @@ def assumed(name: str, value: str, why: str) -> Assumption:
 
 
 def taken(about: str, value: str, why: str) -> Assumption:
-    """A choice that is no key of the scenario: a reading, a workload, what is counted."""
+    """A choice that is not a scenario key: an interpretation, a workload, a way of counting."""
     return Assumption(about, value, stated=False, why=why, is_key=False)
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another reasonable choice for what was assumed: do the verdicts survive it?
+    """Another reasonable choice for an assumption, to test the verdicts against.
 
     Attributes:
-        name: in words, such as "packets of 1000 B".
-        set: the choice, by keys of the scenario.
-        why: why one might choose so.
+        name: a short description such as "packets of 1000 B".
+        set: the values of the choice, by scenario key.
+        why: the reason for the choice.
     """
 
     name: str
@@ -74,17 +74,17 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Variant:
-    """A column of a table or a point of a figure: a sender, and what is different where it ran.
+    """A row of a table or a point of a figure: a sender under a condition.
 
     Attributes:
         sender: a sender specification.
-        label: what the paper calls it.
-        condition: what sets it apart from the variant of the same sender that was published.
-        set: that difference, by keys of the scenario.
-        scenario: the scenario it ran in, where that is not the experiment's.
-        series: in figures, the line that it is a point of; by default its label.
-        x: where on that line.
-        judges: detectors that ride along on it, where they are not the experiment's.
+        label: its name in the paper.
+        condition: the difference from the published variant of the same sender, in words.
+        set: the values of the condition, by scenario key.
+        scenario: its scenario, if it is not that of the experiment.
+        series: its line in figures; by default its label.
+        x: its position on the line.
+        judges: passive detectors, if they are not those of the experiment.
     """
 
     sender: str
@@ -98,7 +98,7 @@ class Variant:
 
     @property
     def key(self) -> str:
-        """Names the variant within its experiment."""
+        """The id of the variant within its experiment."""
         return f"{self.sender} @ {self.condition}" if self.condition else self.sender
 
     @property
@@ -109,14 +109,14 @@ class Variant:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number a run.
+    """A number per run.
 
     Attributes:
-        name: in documents.
-        label: for people.
+        name: in JSON documents.
+        label: in tables and figures.
         unit: of the number, empty for counts.
-        of: some runs to one value each, ordered by seed.
-        digits: after the decimal point, when shown.
+        of: maps runs to one value each, ordered by seed.
+        digits: shown after the decimal point.
     """
 
     name: str
@@ -127,12 +127,12 @@ class Metric:
 
 
 def column(name: str) -> Callable[[Runs], pl.Series]:
-    """A column of `connections` as it is, of runs of one connection."""
+    """A column of `connections`, for runs with one connection."""
     return lambda runs: runs.connections[name].cast(pl.Float64)
 
 
 def total(name: str) -> Callable[[Runs], pl.Series]:
-    """A column of `connections` added up over the connections of each run."""
+    """A column of `connections`, summed over the connections of each run."""
     return lambda runs: runs.connections.group_by("run", maintain_order=True).agg(
         pl.col(name).cast(pl.Float64).sum()
     )[name]
@@ -155,15 +155,15 @@ THROUGHPUT = Metric(
 
 @dataclass(frozen=True)
 class Value:
-    """A number that is worked out, from runs or without any, to stand in a table.
+    """A derived number in a table, from runs or from arithmetic alone.
 
     Attributes:
-        name: in documents and for checks.
-        label: for people.
-        measured: the number, with its interval if it has one; `None` if there is none.
-        published: the paper's, if it printed one.
+        name: in JSON documents and checks.
+        label: in tables.
+        measured: the number, with its interval if it has one; `None` if undefined.
+        published: the paper's number, if it prints one.
         unit: of both, empty for ratios and counts.
-        digits: after the decimal point, when shown.
+        digits: shown after the decimal point.
     """
 
     name: str
@@ -175,17 +175,17 @@ class Value:
 
 
 Cell = str | int | float | Estimate | None
-"""Of a table: text, a count, or a share; there is none where nothing could be counted."""
+"""A cell of a table: a text, a count or a share; `None` if there was nothing to count."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table as an experiment lays it out itself, where a row a variant would say little.
+    """A table with a layout of its own, for experiments where a row per variant says little.
 
     Attributes:
-        caption: what it shows.
-        head: over its columns.
-        rows: as many cells each; shares are shown in percent.
+        caption: the caption.
+        head: the headings of the columns.
+        rows: cells, one per column; shares are shown in percent.
         digits: of percentages, after the decimal point.
     """
 
@@ -195,7 +195,7 @@ class Table:
     digits: int = 1
 
     def text(self, cell: Cell) -> str:
-        """A cell for people."""
+        """The text of a cell."""
         match cell:
             case None:
                 return "none"
@@ -222,22 +222,21 @@ class Point:
 
 @dataclass(frozen=True)
 class Curves:
-    """A figure as the paper drew it: something over something, a line a series.
+    """A figure with a line per series, as in the paper.
 
     Attributes:
-        name: of its files, without ending.
-        caption: what it shows.
-        x: the horizontal axis, with its unit.
-        y: the vertical axis, with its unit.
-        metric: what is drawn: its median over the runs of each variant that has an `x`, with the
-            quartiles.
-        points: what is drawn instead, where it is not a metric.
-        only: which variants are drawn; all, unless given.
-        published: points that the paper's text gives.
+        name: of its files, without suffix.
+        caption: the caption.
+        x: the title of the horizontal axis, with its unit.
+        y: the title of the vertical axis, with its unit.
+        metric: the plotted metric, as median and quartiles over the runs of each variant with `x`.
+        points: computes the points instead, if they are not a metric.
+        only: selects the variants; by default all.
+        published: points from the paper's text.
         log_x: is the horizontal axis logarithmic?
         log_y: is the vertical axis?
-        in_place: are points drawn where they are, though some hide others?
-        scale: what the metric is multiplied by.
+        in_place: are points drawn without an offset, although some hide others?
+        scale: a factor for the metric.
     """
 
     name: str
@@ -254,13 +253,13 @@ class Curves:
     scale: float = 1.0
 
     def shows(self, x: float, y: float) -> bool:
-        """Is there a place for that point? Logarithmic axes have none for 0 and below."""
+        """Can the axes show that point? Logarithmic axes cannot show 0 and below."""
         return (x > 0 or not self.log_x) and (y > 0 or not self.log_y)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What the paper's text points at in a time-sequence plot: when (s), and in a few words."""
+    """An instant in a time-sequence plot that the paper's text mentions: time (s) and text."""
 
     at: float
     text: str
@@ -268,7 +267,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a value may be, ends included unless `strict`; `None` is no end."""
+    """An interval of accepted values, closed unless `strict`; `None` means unbounded."""
 
     low: float | None = None
     high: float | None = None
@@ -293,18 +292,18 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Check:
-    """A judgement on what was measured.
+    """A claim that is checked against the measurements.
 
     Attributes:
-        name: what is claimed, in words.
-        kind: what sort of claim it is.
-        measure: the value that is judged; `None` when there is nothing to judge (which fails).
-        bounds: what it may be, by the fewest runs that decide it. Medians of few runs scatter, so
-            few runs have wider bounds, or none: then they cannot decide the claim.
-        note: what a reader must know to read the verdict.
-        because: why the claim cannot be reproduced as printed, where the paper contradicts itself
-            or prints no condition under which it holds; such a check never fails.
-        explained: what was tried where it fails, and what the likely cause is.
+        name: the claim in words.
+        kind: the sort of claim.
+        measure: computes the value; `None` if there is nothing to judge, which fails.
+        bounds: accepted values, by the fewest runs that decide the claim. Medians of few runs
+            scatter, so few runs have wider bounds, or none: then they cannot decide the claim.
+        note: what a reader needs to know to read the verdict.
+        because: why the claim cannot be reproduced as printed: the paper contradicts itself, or
+            omits the condition under which it holds. Such a check never fails.
+        explained: for a failure, what was tried and the likely cause.
     """
 
     name: str
@@ -351,16 +350,16 @@ class Check:
 
 @dataclass(frozen=True)
 class CountedCheck(Check):
-    """A check of something that runs have more or less of, spikes say.
+    """A check that needs enough events, such as spikes, in the runs.
 
     Attributes:
-        suffices: is there enough of it? Else it cannot be decided.
+        suffices: are there enough events to decide the claim?
     """
 
     suffices: Callable[[Measured], bool] = bool
 
     def judge(self, measured: Measured) -> Judgement:
-        """Measure and compare, where there is enough to compare."""
+        """Measure and compare, if there are enough events."""
         judged = super().judge(measured)
         if self.suffices(measured):
             return judged
@@ -370,16 +369,16 @@ class CountedCheck(Check):
 
 @dataclass(frozen=True)
 class Judgement:
-    """A check's outcome.
+    """The outcome of a check.
 
     Attributes:
         name: of the check.
         kind: of the check.
-        expected: the bounds in words, with the number of runs they hold for.
-        measured: the value that was judged; `None` where there was none.
-        interval: its 95 % bootstrap interval, where it has one.
-        verdict: `undecidable` when no bounds are known for so few runs.
-        why: of a failure what is known of its cause, of what is not reproducible the reason.
+        expected: the bounds in words, with the number of runs for which they hold.
+        measured: the value; `None` if there is none.
+        interval: its 95 % bootstrap interval, if it has one.
+        verdict: `undecidable` if there are too few runs for any bounds.
+        why: the likely cause of a failure, or why the claim is not reproducible.
     """
 
     name: str
@@ -391,7 +390,7 @@ class Judgement:
     why: str = ""
 
     def measured_text(self) -> str:
-        """The value for people, with its interval."""
+        """The text of the value, with its interval."""
         if self.measured is None:
             return "nothing"
         text = f"{self.measured:.4g}"
@@ -406,37 +405,37 @@ class Experiment:
 
     Attributes:
         id: `<paper>/<table, figure, section or claim>`.
-        title: what it shows.
-        source: where it was published.
-        checks: the judgements.
-        assumptions: what it rests on; the values of those that are keys are set in the scenario.
-        says: what the paper says, in our words and its numbers.
-        did: what we did.
-        scenario: the name of the shipped scenario; none where nothing is simulated.
-        variants: the columns of the table, in the paper's order.
-        metrics: what is measured of each run, in the paper's order.
-        published: the paper's value by (key of a variant, name of a metric).
-        derive: numbers worked out from the runs, or from nothing but arithmetic.
-        tables: that it lays out itself.
-        figures: curves over what is varied; without any, and without traces, box plots are drawn.
+        title: the title.
+        source: the paper and its section.
+        checks: the claims.
+        assumptions: the assumptions; scenario keys among them are set in every run.
+        says: the paper's statement, in our words and its numbers.
+        did: our procedure.
+        scenario: the name of the shipped scenario; empty if nothing is simulated.
+        variants: the rows of the table, in the paper's order.
+        metrics: the metrics of each run, in the paper's order.
+        published: the paper's values by (key of a variant, name of a metric).
+        derive: computes derived values from the runs or from arithmetic alone.
+        tables: computes tables with a layout of their own.
+        figures: curves; without any, and without traces, box plots are drawn.
         aliases: other ids of the same runs.
-        alternatives: other choices for what was assumed.
-        runs: how many for each variant, by default.
-        quick_runs: how many with `--quick`.
-        quick_set: keys of the scenario that are different with `--quick`.
-        whole_set: keys that are different where all experiments are run, lest one take as long as
-            all others.
-        shown: for packet traces, the span of time in seconds that the pictures show; such an
-            experiment is one run a variant. `None` for statistics.
-        marks: what the pictures of packet traces point at.
+        alternatives: other choices for assumptions.
+        runs: the default runs of each variant.
+        quick_runs: the runs with `--quick`.
+        quick_set: values that differ with `--quick`, by scenario key.
+        whole_set: values that differ if all experiments are run, by scenario key, so that none
+            takes as long as all others.
+        shown: for packet traces, the time span of the figures in seconds; each variant then has
+            one run. `None` for statistics.
+        marks: instants that the figures of packet traces mark.
         windows: are the senders' windows recorded? (They always are in packet traces.)
-        judges: detectors that ride along and judge every timeout; any one gives `timeouts.truth`.
-        digest: what is kept of its runs beside `connections`, where the other tables are too long
-            to be kept.
-        endless: do its transfers last as long as the run? Then every run counts; else only
-            those that completed.
-        ours: is it an extension of ours, which the paper does not have?
-        note: what a reader must know, if anything.
+        judges: passive detectors; any of them adds the column `timeouts.truth`.
+        digest: computes what is kept of the runs besides `connections`, if the other tables are
+            too long to keep.
+        endless: do its transfers last as long as the run? Then every run counts, otherwise only
+            completed ones.
+        ours: is it our extension, which the paper does not have?
+        note: a remark for the reader, if any.
     """
 
     id: str
@@ -470,7 +469,7 @@ class Experiment:
 
     @property
     def is_trace(self) -> bool:
-        """One traced run a variant, rather than the statistics of many?"""
+        """Does it have one traced run per variant, rather than statistics of many?"""
         return self.shown is not None
 
     @property
@@ -480,7 +479,7 @@ class Experiment:
 
     @property
     def is_sweep(self) -> bool:
-        """Are the variants points of a figure, or cells of tables, too many for a row each?"""
+        """Are there too many variants for a table with a row each?"""
         points = any(variant.x is not None for variant in self.variants)
         return (points or self.tables is not None) and len(self.variants) > SWEEP
 

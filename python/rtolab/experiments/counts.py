@@ -1,4 +1,4 @@
-"""What is counted in a trace from a timeout on, and judged."""
+"""Counts in a trace from a timeout on, and checks of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ class After:
     at: float
 
     def exactly(self, value: float, name: str, count: Count) -> Check:
-        """The count is so much."""
+        """The count equals `value`."""
         return self._check(Bounds(value, value), name, count, "count")
 
     def within(self, bounds: Bounds, name: str, count: Count, **parts: str) -> Check:
-        """The count is of about that size; `parts` are more of the check's."""
+        """The count lies within bounds; `parts` are other arguments of `Check`."""
         return self._check(bounds, name, count, "shape", **parts)
 
     def _check(self, bounds: Bounds, name: str, count: Count, kind: Kind, **parts: str) -> Check:
@@ -75,7 +75,7 @@ def timeouts(trace: Trace, timeout: Timeout) -> float:
 
 
 def needed(_trace: Trace, timeout: Timeout) -> float:
-    """1 if the timeout's retransmission was needed, else 0."""
+    """1 if the retransmission was needed, else 0."""
     return float(timeout.needed)
 
 
@@ -122,7 +122,7 @@ def left_by_first_ack(trace: Trace, timeout: Timeout) -> float | None:
 
 
 def silent_acks(trace: Trace, timeout: Timeout) -> float:
-    """ACKs in a row, from the second on, that released nothing."""
+    """Consecutive ACKs, from the second on, after which nothing was sent."""
     silent = 0
     for ack in trace.acks_after(timeout)[1:]:
         if ack.released:
@@ -132,7 +132,7 @@ def silent_acks(trace: Trace, timeout: Timeout) -> float:
 
 
 def window_after(which: int) -> Count:
-    """The congestion window in segments, once the first (0) or second (1) ACK was dealt with."""
+    """The congestion window in segments after the first (0) or second (1) ACK."""
 
     def measure(trace: Trace, timeout: Timeout) -> float | None:
         both = acks(trace, timeout)

@@ -27,7 +27,7 @@ LIES = {
     "spoofed-duplicates": "spoofed duplicates",
     "optimistic": "ACKs of what is to come",
 }
-"""By the key `receiver.lie`."""
+"""Names of the values of `receiver.lie`."""
 
 BOTH = {
     "receiver.sack": "true",
@@ -36,7 +36,7 @@ BOTH = {
     "receiver.ack_every": "1",
     "link.radio.loss": "0.01",
 }
-"""What every receiver does; an honest one acknowledges each segment, too."""
+"""Settings of every receiver; the honest one acknowledges each segment, too."""
 STAMPED = {"tcp.timestamps": "true"}
 BY_BYTES = {"tcp.window.avoidance": "byte-counting"}
 
@@ -50,7 +50,7 @@ class Believer:
     needs: Mapping[str, str]
 
     def variant(self, lie: str | None) -> Variant:
-        """Facing a receiver that tells this lie, or none."""
+        """The sender with this kind of receiver, or with an honest one."""
         told = {} if lie is None else {"receiver.lie": lie}
         return Variant(
             self.sender, self.label, self._condition(lie), {**BOTH, **self.needs, **told}
@@ -78,11 +78,11 @@ BELIEVERS = (
 )
 
 NOTHING = Bounds(high=1.1)
-"""Of the honest one's rate: within what runs of one sender differ."""
+"""No gain: a rate relative to the honest receiver's, within the scatter of runs."""
 
 
 def gains(lie: str, of: Sequence[Believer], bounds: Bounds) -> tuple[Check, ...]:
-    """What a liar is sent of what an honest receiver is, by the second, lies within bounds."""
+    """The rate of a misbehaving receiver over that of an honest one lies within bounds."""
     return tuple(
         ratio(
             f"{LIES[lie]}: rate, lying / honest, {believer.label}",
@@ -95,7 +95,7 @@ def gains(lie: str, of: Sequence[Believer], bounds: Bounds) -> tuple[Check, ...]
 
 
 def tables(measured: Measured) -> tuple[Table, ...]:
-    """Lies by senders."""
+    """Gains by kind of lie and sender."""
     rows = tuple(
         (believer.label, *(_gain(measured, believer, lie) for lie in LIES))
         for believer in BELIEVERS
@@ -142,4 +142,4 @@ EXPERIMENT = Experiment(
     ours=True,
 )
 EXPERIMENTS = (EXPERIMENT,)
-"""After all others in a whole `reproduce`."""
+"""`reproduce` runs it after all others."""

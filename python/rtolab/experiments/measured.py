@@ -1,4 +1,4 @@
-"""What was measured, as the checks see it, and the checks that many experiments share."""
+"""Measurements of an experiment, and checks that many experiments share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,14 +16,14 @@ from rtolab.stats import Estimate, mean_of, ratio_of_medians
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of one variant: the tables of a result, of these runs only, ordered by run.
+    """The runs of one variant: the rows of a result's tables, ordered by run.
 
     Attributes:
-        result: that holds them, among others.
-        first: the number of the first.
-        count: how many there are.
-        endless: do connections count that did not complete?
-        kept: the experiment's digest of the result, if it makes one.
+        result: the result with these and other runs.
+        first: the number of the first run.
+        count: the number of runs.
+        endless: do incomplete connections count?
+        kept: the experiment's digest of the result, if it has one.
     """
 
     result: Result
@@ -34,7 +34,7 @@ class Runs:
 
     @cached_property
     def connections(self) -> pl.DataFrame:
-        """The connections that count: all if `endless`, else those that completed."""
+        """The connections that count: all if `endless`, else the completed ones."""
         every = self.every_connection
         return every if self.endless else every.filter("completed")
 
@@ -50,12 +50,12 @@ class Runs:
 
     @cached_property
     def tasks(self) -> pl.DataFrame:
-        """The pages, and questions with answers."""
+        """The pages, and requests with responses."""
         return self._mine(self.result.tasks)
 
     @cached_property
     def digest(self) -> pl.DataFrame:
-        """What the experiment keeps of the result, of these runs."""
+        """The experiment's digest of these runs."""
         return pl.DataFrame() if self.kept is None else self._mine(self.kept)
 
     @cached_property
@@ -69,7 +69,7 @@ class Runs:
         return self._mine(self.result.windows)
 
     def a_run(self, counted: pl.DataFrame) -> pl.Series:
-        """How many rows of one of these tables each run that counts has, ordered by run."""
+        """The number of rows per run that counts, ordered by run."""
         rows = counted.group_by("run").agg(rows=pl.len().cast(pl.Float64))
         runs = self.connections.select(pl.col("run").unique(maintain_order=True))
         joined = runs.join(rows, on="run", how="left", maintain_order="left")
@@ -85,10 +85,10 @@ class Measured:
     """The runs of an experiment.
 
     Attributes:
-        experiment: which.
-        runs: how many for each variant.
-        of: the runs by key of a variant.
-        traces: by key of a variant, its traced run; empty for statistics.
+        experiment: the experiment.
+        runs: the runs of each variant.
+        of: the runs, by key of the variant.
+        traces: the traced runs, by key of the variant; empty for statistics.
     """
 
     experiment: Experiment
@@ -98,7 +98,7 @@ class Measured:
 
     @cached_property
     def derived(self) -> Mapping[str, Value]:
-        """What the experiment derives, by name."""
+        """The derived values, by name."""
         derive = self.experiment.derive
         return {value.name: value for value in derive(self)} if derive else {}
 
@@ -111,20 +111,20 @@ class Measured:
         )
 
     def values(self, variant: str, metric: Metric) -> NDArray[np.float64]:
-        """A metric of the runs of a variant that count, shape (n,), ordered by seed."""
+        """A metric of a variant's runs that count, shape (n,), ordered by seed."""
         return metric.of(self.of[variant]).cast(pl.Float64).drop_nulls().to_numpy()
 
     def median(self, variant: str, metric: Metric) -> float | None:
-        """The median of a metric over the runs that count; `None` if none does."""
+        """The median of a metric over the runs that count; `None` without such runs."""
         values = self.values(variant, metric)
         return float(np.median(values)) if values.size else None
 
     def published(self, variant: str, metric: Metric) -> float:
-        """What the paper reports."""
+        """The paper's value."""
         return self.experiment.published[variant, metric.name]
 
     def unfinished(self) -> int:
-        """How many transfers did not complete."""
+        """The number of incomplete transfers."""
         return sum(int((~runs.every_connection["completed"]).sum()) for runs in self.of.values())
 
 
@@ -139,8 +139,8 @@ def ratio(
 
     Args:
         name: of the check.
-        metric: whose medians.
-        variants: above and below the line.
+        metric: the metric.
+        variants: numerator and denominator.
         bounds: by the fewest runs that decide it.
         parts: `note`, `because`, `explained` of the check.
     """
@@ -155,7 +155,7 @@ def ratio(
 
 
 def against_published(metric: Metric, variant: Variant, within: float, *, runs: int) -> Check:
-    """The median divided by the published one is 1 +- `within`, from so many `runs` on."""
+    """The median over the published one is within 1 +- `within`, from `runs` runs on."""
 
     def measure(measured: Measured) -> float | None:
         median = measured.median(variant.key, metric)
@@ -166,7 +166,7 @@ def against_published(metric: Metric, variant: Variant, within: float, *, runs: 
 
 
 def near_published(metric: Metric, variant: Variant, within: float, *, runs: int) -> Check:
-    """The median less the published one is +- `within`, from so many `runs` on."""
+    """The median minus the published one is within +- `within`, from `runs` runs on."""
 
     def measure(measured: Measured) -> float | None:
         median = measured.median(variant.key, metric)
@@ -207,7 +207,7 @@ def median(
     bounds: Mapping[int, Bounds],
     **parts: str,
 ) -> Check:
-    """The median of a metric over the runs of a variant lies within bounds; otherwise as `mean`."""
+    """The median of a metric over the runs of a variant lies within bounds; see `mean`."""
     return Check(name, kind, lambda measured: measured.median(*of), bounds, **parts)
 
 
@@ -229,13 +229,13 @@ def difference(
 def derived(
     name: str, kind: Kind, bounds: Mapping[int, Bounds], *, of: str = "", **parts: str
 ) -> Check:
-    """What the experiment derives under that name (or `of`) lies within bounds.
+    """The derived value of that name (or `of`) lies within bounds.
 
     Args:
         name: of the check.
         kind: what sort of claim it is.
         bounds: by the fewest runs that decide it.
-        of: the name of the derived value; that of the check unless given.
+        of: the name of the derived value; by default that of the check.
         parts: `note`, `because`, `explained` of the check.
     """
 
@@ -246,7 +246,7 @@ def derived(
 
 
 def derived_low(name: str, bounds: Mapping[int, Bounds], *, of: str, **parts: str) -> Check:
-    """The low end of a derived value's interval lies within bounds; otherwise as `derived`."""
+    """The low end of a derived value's interval lies within bounds; see `derived`."""
 
     def measure(measured: Measured) -> float | None:
         found = measured.derived[of].measured
@@ -258,7 +258,7 @@ def derived_low(name: str, bounds: Mapping[int, Bounds], *, of: str, **parts: st
 def derived_difference(
     name: str, kind: Kind, of: tuple[str, str], bounds: Mapping[int, Bounds], **parts: str
 ) -> Check:
-    """One derived value less another lies within bounds; otherwise as `derived`."""
+    """The difference of two derived values lies within bounds; see `derived`."""
 
     def measure(measured: Measured) -> float | None:
         found = (measured.derived[name].measured for name in of)
@@ -269,7 +269,7 @@ def derived_difference(
 
 
 def _kind(bounds: Mapping[int, Bounds]) -> Kind:
-    """A bound that says no more than which is larger is about order."""
+    """The kind of a ratio's check: a bound of 1 claims only an order."""
     order = all(bound.strict and None in (bound.low, bound.high) for bound in bounds.values())
     return "order" if order else "ratio"
 
@@ -280,4 +280,4 @@ ALL_COMPLETE = Check(
     lambda measured: float(measured.unfinished()),
     {1: Bounds(0, 0)},
 )
-"""No statistic hides a transfer that hung."""
+"""Ensures that no statistic hides a hung transfer."""

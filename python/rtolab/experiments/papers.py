@@ -1,4 +1,4 @@
-"""The papers, and what their own pages do not agree on."""
+"""The papers and their inconsistencies."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class Paper:
         authors: by family name, in the printed order.
         year: of publication.
         venue: where it appeared.
-        inconsistencies: where what is printed contradicts itself or its sources, a sentence each.
+        inconsistencies: contradictions within the paper or to its sources, a sentence each.
     """
 
     id: str
@@ -117,9 +117,9 @@ PAPERS = (
     Paper("today", "A current kernel in the papers' places", "this laboratory", 0, ""),
     Paper("liars", "What a receiver gains that lies", "this laboratory", 0, ""),
 )
-"""In the order in which their experiments are run."""
+"""The papers, in the order of their experiments."""
 
 
 def paper(id_: str) -> Paper:
-    """The paper of that id; one that is not listed is known by its id alone."""
+    """The paper of that id; an unknown one has only its id."""
     return next((paper for paper in PAPERS if paper.id == id_), Paper(id_, id_, "", 0, ""))

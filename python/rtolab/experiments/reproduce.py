@@ -1,4 +1,4 @@
-"""Running an experiment and putting what it says beside what was published."""
+"""Runs of experiments, compared with published values."""
 
 import os
 import time
@@ -29,10 +29,10 @@ from rtolab.stats import Summary, band_of_medians, summarise
 Progress = Callable[[int, int], object]
 
 BAND_OF = 30
-"""The published medians are of 30 repetitions: so are those of the band."""
+"""Repetitions per median of the band, as many as the published medians have."""
 
 GROUPS_A_THREAD = 8
-"""Of so many groups a thread none waits long for the others at the end."""
+"""The fewest groups per thread that keep all threads busy until the end."""
 
 OVERRIDDEN = "given with --assume"
 QUICK = "with --quick"
@@ -41,13 +41,13 @@ WHOLE = "among all experiments; named, it has its full size"
 
 @dataclass(frozen=True)
 class Row:
-    """A variant's metric: what was published, what was measured, and how far 30 runs scatter.
+    """A metric of a variant: published and measured values, and the scatter of 30 runs.
 
     Attributes:
-        variant: which.
-        metric: which.
-        published: the paper's value, if it printed one.
-        measured: of the completed runs; `None` if none completed.
+        variant: the variant.
+        metric: the metric.
+        published: the paper's value, if it prints one.
+        measured: statistics of the completed runs; `None` if none completed.
         band: the central 90 % of the medians of 30 runs drawn from ours; `None` for a trace.
     """
 
@@ -60,22 +60,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """An experiment that was run.
+    """The results of an experiment.
 
     Attributes:
-        experiment: which.
-        runs: how many for each variant.
-        seed: the first.
-        assumptions: what it rested on, overrides included.
+        experiment: the experiment.
+        runs: the runs of each variant.
+        seed: the first seed.
+        assumptions: the assumptions, overrides included.
         rows: by variant, then metric.
-        checks: the judgements.
-        derived: what was worked out, in order.
-        tables: that the experiment lays out itself.
-        alternatives: what other choices for the assumptions do to the judgements; none unless
-            they were tried.
-        wall_s: how long it took, in s.
-        quick: was it run with fewer runs and shorter, as `--quick` says?
-        measured: the runs themselves; `None` once they are no longer at hand.
+        checks: the outcomes of the checks.
+        derived: the derived values, in order.
+        tables: tables with a layout of their own.
+        alternatives: the outcomes under alternatives; empty unless they were run.
+        wall_s: the time that it took, in seconds.
+        quick: was it run with `--quick`?
+        measured: the runs themselves; `None` for stored results.
     """
 
     experiment: Experiment
@@ -93,7 +92,7 @@ class Reproduction:
 
     @property
     def of(self) -> Mapping[str, Runs]:
-        """The runs of each variant, by its key, as long as they are at hand."""
+        """The runs of each variant, by its key; empty for stored results."""
         return self.measured.of if self.measured else {}
 
     @property
@@ -142,16 +141,15 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
     """Run an experiment and judge it.
 
     Args:
-        experiment: which.
-        seed: the first.
-        runs: how many for each variant, by default the experiment's own number; a packet trace is
-            always one.
-        jobs: how many threads.
-        assume: values that replace those assumed, by key of the scenario.
-        quick: as the experiment is run with `--quick`.
-        whole: as it is run where all are.
-        sensitivity: are its alternatives tried, too?
-        progress: called with the runs done and the runs there are, now and then.
+        experiment: the experiment.
+        seed: the first seed.
+        runs: the runs of each variant, by default those of the experiment; always one for traces.
+        jobs: the number of threads.
+        assume: values that replace assumed ones, by scenario key.
+        quick: are runs fewer and shorter, as with `--quick`?
+        whole: is it run together with all other experiments?
+        sensitivity: are its alternatives run, too?
+        progress: called from time to time with the finished runs and all runs.
 
     Raises:
         Error: the scenario rejects a value of `assume`.
@@ -189,7 +187,7 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
 
 
 def runs_of(experiment: Experiment, runs: int | None, *, quick: bool) -> int:
-    """How many runs a variant has: those asked for, else the experiment's own; of traces one."""
+    """The runs of each variant: `runs`, else the experiment's own number; one for traces."""
     if experiment.is_trace or not experiment.variants:
         return 1
     return runs or (experiment.quick_runs if quick else experiment.runs)
@@ -198,12 +196,12 @@ def runs_of(experiment: Experiment, runs: int | None, *, quick: bool) -> int:
 def assumed(
     assumptions: tuple[Assumption, ...], values: Mapping[str, str], reason: str
 ) -> tuple[Assumption, ...]:
-    """The assumptions with other values in place of some; those not yet listed come last.
+    """The assumptions with some values replaced; new keys come last.
 
     Args:
         assumptions: of the experiment.
-        values: the others, by key of the scenario.
-        reason: why there are others.
+        values: the other values, by scenario key.
+        reason: why they differ.
     """
     known = {assumption.name for assumption in assumptions if assumption.is_key}
     changed = [
@@ -221,7 +219,7 @@ def assumed(
 
 
 class _Counted:
-    """Progress over several calls, each of which counts its own runs; they may be side by side."""
+    """Total progress of several calls, possibly concurrent, each of which counts its own runs."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress = progress
@@ -246,7 +244,7 @@ class _Counted:
 
 @dataclass(frozen=True)
 class _How:
-    """How the runs of an experiment are made, whatever is varied."""
+    """The common parameters of an experiment's runs."""
 
     experiment: Experiment
     assumptions: Mapping[str, str]
@@ -255,7 +253,7 @@ class _How:
     counted: _Counted
 
     def measure(self, runs: int, instead: Mapping[str, str]) -> Measured:
-        """Run every variant, with values in place of those assumed and of the variants' own."""
+        """Run every variant, with `instead` overriding assumptions and variants."""
         experiment = self.experiment
         groups = _groups(experiment.variants)
         of: dict[str, Runs] = {}
@@ -270,7 +268,7 @@ class _How:
     def _results(
         self, groups: list[list[Variant]], runs: int, instead: Mapping[str, str]
     ) -> list[tuple[Result, pl.DataFrame | None]]:
-        """What each group leaves; where there are many, a thread each rather than all threads."""
+        """The result of each group; many groups run on one thread each, few on all threads."""
         threads = self.jobs or len(os.sched_getaffinity(0))
         if len(groups) < GROUPS_A_THREAD * threads:
             return [self._result(group, runs, instead, self.jobs) for group in groups]
@@ -305,7 +303,7 @@ class _How:
 
 
 def _groups(variants: tuple[Variant, ...]) -> list[list[Variant]]:
-    """Variants that differ in their sender only: the simulator runs them together."""
+    """Groups of variants that differ only in their sender, which the simulator runs together."""
     groups: dict[object, list[Variant]] = {}
     for variant in variants:
         alike = (

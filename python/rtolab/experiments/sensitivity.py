@@ -1,4 +1,4 @@
-"""Do the verdicts survive another reasonable choice for what was assumed?"""
+"""Sensitivity of the verdicts to other reasonable assumptions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from rtolab.experiments.base import Alternative, Experiment, Judgement, Verdict
 from rtolab.experiments.measured import Measured
 
 FEWER = 5
-"""Alternatives are run with so many times fewer runs."""
+"""The factor by which alternatives have fewer runs."""
 
 Survival = Literal["kept", "changed", "undecided"]
 
@@ -19,9 +19,9 @@ class Compared:
 
     Attributes:
         before: its verdict on the experiment itself.
-        judged: how it is judged under the alternative.
-        leaning: what the experiment's own bounds would say of the value, where these runs are too
-            few to decide; else the verdict.
+        judged: its outcome under the alternative.
+        leaning: the verdict by the experiment's own bounds if the runs are too few to decide; else
+            the verdict.
     """
 
     before: Verdict
@@ -29,7 +29,7 @@ class Compared:
     leaning: Verdict
 
     def becomes(self) -> str:
-        """What the verdict changes to, in words."""
+        """The new verdict in words."""
         decided = self.survival != "undecided"
         return f"{self.before} {'becomes' if decided else 'leans to'} {self.leaning}"
 
@@ -46,9 +46,9 @@ class Tried:
     """An alternative that was run.
 
     Attributes:
-        alternative: which.
-        runs: how many for each variant.
-        checks: in the order of the experiment's.
+        alternative: the alternative.
+        runs: the runs of each variant.
+        checks: in the order of the experiment.
     """
 
     alternative: Alternative
@@ -56,15 +56,15 @@ class Tried:
     checks: tuple[Compared, ...]
 
     def those(self, survival: Survival) -> list[Compared]:
-        """The checks that fared so."""
+        """The checks with that outcome."""
         return [check for check in self.checks if check.survival == survival]
 
     def otherwise(self) -> list[Compared]:
-        """The checks whose verdict changes, or would by what so few runs show."""
+        """The checks whose verdict changes, or would change by its leaning."""
         return [check for check in self.checks if check.leaning != check.before]
 
     def tally(self) -> str:
-        """How many checks keep their verdict, in words."""
+        """The number of checks that keep their verdict, in words."""
         of, kept = len(self.checks), len(self.those("kept"))
         said = [f"{kept} of {of} checks keep their verdict", f"{len(self.those('changed'))} change"]
         if open_ := self.those("undecided"):
@@ -75,20 +75,20 @@ class Tried:
 
 
 def runs_for(experiment: Experiment, runs: int) -> int:
-    """How many runs of each variant an alternative gets, where the experiment has so many."""
+    """The runs of each variant under an alternative, given those of the experiment."""
     return min(runs, max(experiment.quick_runs, runs // FEWER))
 
 
 def tried(
     alternative: Alternative, before: Sequence[Judgement], measured: Measured, runs: int
 ) -> Tried:
-    """Judge what was measured under an alternative.
+    """Judges the runs of an alternative.
 
     Args:
-        alternative: which.
-        before: the judgements on the experiment itself.
-        measured: the alternative's runs.
-        runs: how many the experiment itself had.
+        alternative: the alternative.
+        before: the outcomes of the experiment itself.
+        measured: the runs of the alternative.
+        runs: the runs of the experiment itself.
     """
     as_before = replace(measured, runs=runs)
     compared = []

@@ -1,4 +1,4 @@
-"""How many checks pass of how many: by paper, and by kind of claim."""
+"""Counts of passed checks by paper and kind of claim."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,8 +18,8 @@ class Line:
 
     Attributes:
         paper: its id; empty for all papers.
-        experiments: how many there are.
-        counts: how many checks there are by kind and verdict.
+        experiments: the number of experiments.
+        counts: the number of checks by kind and verdict.
     """
 
     paper: str
@@ -27,21 +27,21 @@ class Line:
     counts: Counter[tuple[Kind, Verdict]]
 
     def of_kind(self, kind: Kind) -> tuple[int, int]:
-        """How many checks of a kind pass, and how many there are."""
+        """The number of passed checks of a kind, and of all."""
         return self.counts[kind, "pass"], sum(self.counts[kind, verdict] for verdict in VERDICTS)
 
     def with_verdict(self, verdict: Verdict) -> int:
-        """How many checks came out so."""
+        """The number of checks with that verdict."""
         return sum(self.counts[kind, verdict] for kind in KINDS)
 
     @property
     def checks(self) -> int:
-        """How many there are."""
+        """The number of checks."""
         return sum(self.counts.values())
 
 
 def summary(reproductions: Sequence[Reproduction]) -> list[Line]:
-    """A line a paper, in the order in which they come, and a last one for all if there are more."""
+    """A line per paper, in order, and a last one for all if there are several papers."""
     papers = list(dict.fromkeys(done.experiment.paper for done in reproductions))
     lines = [
         _line(paper, (done for done in reproductions if done.experiment.paper == paper))

@@ -1,4 +1,4 @@
-"""Which of the papers' problems are gone: a current kernel's sender in the papers' places."""
+"""The sender of a current kernel in the papers' scenarios: which problems are solved?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ from rtolab.experiments.minrto2007.transfers import GOODPUT
 RUNS, FEW = 100, 10
 
 LINUX = {"receiver.profile": "linux", "receiver.sack": "true", "receiver.dsack": "true"}
-"""The other end is a current kernel, too; its buffer is the paper's."""
+"""The receiver is a current kernel, too, with the paper's buffer."""
 
 TODAY = (
     Variant("linux", "Linux 6", set=LINUX),
@@ -48,7 +48,7 @@ TODAY = (
 
 
 def of_tcp(metric: Metric) -> Metric:
-    """The same of the connections of TCP alone, added up over those of a run."""
+    """The metric of TCP connections alone, summed over those of a run."""
 
     def total(runs: Runs) -> pl.Series:
         return (
@@ -73,32 +73,32 @@ EXPIRED, FAST, RESENT, UNNEEDED, GONE = COUNTS = tuple(
 
 
 def has(key: str, metric: Metric, bounds: Bounds, runs: int = FEW) -> Check:
-    """A sender's mean lies within bounds, from so many runs on."""
+    """The mean of a sender lies within bounds, from `runs` runs on."""
     return mean(f"{metric.label.lower()}, {key}", "count", (key, metric), {runs: bounds})
 
 
 def against(key: str, metric: Metric, bounds: Bounds) -> Check:
-    """A current kernel against a sender of the paper."""
+    """Compares a current kernel with a sender of the paper."""
     name = f"{metric.label.lower()}, Linux 6 / {key}"
     return ratio(name, metric, ("linux", key), {FEW: bounds})
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a paper met a problem.
+    """A problem in a paper's scenario.
 
     Attributes:
         id: of the experiment, below `today`.
-        scenario: the paper's.
+        scenario: the paper's scenario.
         title: the problem.
-        source: where the paper tells of it.
-        says: what it found.
-        senders: of the paper: what had the problem, and what mended it.
-        checks: what was found here when it was first run, held fast.
-        speed: how fast it was.
+        source: the section of the paper.
+        says: the paper's finding.
+        senders: the paper's senders: one with the problem, and those that solve it.
+        checks: our findings of the first run, as regression checks.
+        speed: the metric of speed.
         endless: do its transfers last as long as the run?
-        runs: how many for each variant.
-        set: keys that the place needs for every sender.
+        runs: the runs of each variant.
+        set: values for every sender, by scenario key.
     """
 
     id: str
@@ -114,7 +114,7 @@ class Place:
     set: Mapping[str, str] = field(default_factory=dict)
 
     def experiment(self) -> Experiment:
-        """With the senders of then and of now."""
+        """The experiment with the paper's senders and today's."""
         return Experiment(
             id=f"today/{self.id}",
             title=self.title,
@@ -249,4 +249,4 @@ PLACES = (
 )
 
 EXPERIMENTS = tuple(place.experiment() for place in PLACES)
-"""A place each; in a whole `reproduce` after the papers'."""
+"""An experiment per problem; `reproduce` runs them after the papers."""
