@@ -73,12 +73,12 @@ const SENDS: &[Behaviour] = &[
             c.congestion.slow_start_exit = SlowStartExit::HyStart;
         },
     ),
-    sets("the window is cut, not what is outstanding, to whole segments", CUBIC, |c| {
+    sets("a loss reduces cwnd, not FlightSize, to whole segments", CUBIC, |c| {
         c.window.halves = Halves::CongestionWindow;
         c.window.halving = Halving::Segments;
     }),
     sets(
-        "windows grow by what is delivered",
+        "windows grow by the delivered data",
         "Linux 6, tcp_slow_start and tcp_cong_avoid_ai",
         |c| {
             c.window.slow_start = SlowStart::Delivered;
@@ -89,20 +89,22 @@ const SENDS: &[Behaviour] = &[
         c.window.validation = Validation::Linux
     }),
     sets(
-        "an idle window begins anew",
+        "an idle window restarts",
         "Linux 6, tcp_cwnd_restart; not modelled: it is halved for each timeout that it was idle",
         restarts_when_idle,
     ),
     sets("an initial window of ten segments", "Linux 6, TCP_INIT_CWND", initial_segments::<10>),
-    sets("the handshake's last ACK leaves alone", "Linux 6, tcp_rcv_synsent_state_process", |c| {
-        c.connection.handshake = Handshake::Alone
-    }),
     sets(
-        "an old acknowledgment that repeats the last one is taken, and few others are answered",
+        "the handshake's last ACK carries no data",
+        "Linux 6, tcp_rcv_synsent_state_process",
+        |c| c.connection.handshake = Handshake::Alone,
+    ),
+    sets(
+        "an old duplicate of the last ACK is accepted, and few others are answered",
         "Linux 6, tcp_disordered_ack_check and tcp_oow_rate_limited",
         |c| c.connection.old_acks = OldAcks::Linux,
     ),
-    sets("the first four SYNs are repeated evenly", "Linux 6.5, tcp_syn_linear_timeouts", |c| {
+    sets("no back-off for the first four SYNs", "Linux 6.5, tcp_syn_linear_timeouts", |c| {
         c.connection.syn_linear_timeouts = 4
     }),
     sets(
@@ -118,7 +120,7 @@ const SENDS: &[Behaviour] = &[
     sets("one timer for timeout, probe and reordering", "Linux 6, tcp_rearm_rto", |c| {
         c.rto.restarts = Restarts::Linux
     }),
-    sets("round trips of SACKed segments, too", "Linux 6, tcp_ack_update_rtt", |c| {
+    sets("SACKs give round trips, too", "Linux 6, tcp_ack_update_rtt", |c| {
         c.rto.sampling = Sampling::EveryReport
     }),
     sets(
@@ -130,33 +132,27 @@ const SENDS: &[Behaviour] = &[
         },
     ),
     sets(
-        "what was undone is not less than before, nor than now",
+        "an undo restores the larger of the windows before and now",
         "Linux 6, tcp_undo_cwnd_reduction",
         |c| c.response = Some(Response::Linux),
     ),
-    sets("one cut for a window of data, undone as one", "Linux 6, tcp_enter_loss", |c| {
+    sets("one reduction per window of data, undone as one", "Linux 6, tcp_enter_loss", |c| {
         c.window.repeated_timeout = RepeatedTimeout::OncePerWindow
     }),
-    sets("Nagle's algorithm as Minshall changed it", "Linux 6, tcp_minshall_check", |c| {
+    sets("Nagle's algorithm with Minshall's change", "Linux 6, tcp_minshall_check", |c| {
         c.nagle = Nagle::Minshall
     }),
-    sets(
-        "what arrives behind a close resets",
-        "Linux 6, __tcp_close and tcp_rcv_state_process",
-        |c| c.connection.after_close = AfterClose::Resets,
-    ),
-    sets(
-        "who has closed waits a minute for the peer to close",
-        "Linux 6, tcp_fin_timeout and tcp_fin_time",
-        |c| c.connection.fin_timeout = Some(Duration::from_secs(60)),
-    ),
+    sets("data after a close resets", "Linux 6, __tcp_close and tcp_rcv_state_process", |c| {
+        c.connection.after_close = AfterClose::Resets
+    }),
+    sets("FIN-WAIT-2 lasts a minute", "Linux 6, tcp_fin_timeout and tcp_fin_time", |c| {
+        c.connection.fin_timeout = Some(Duration::from_secs(60))
+    }),
 ];
 
 const RECEIVES: &[Behaviour] = &[
     sets("SACK with D-SACK, and timestamps", INPUT, dsack),
-    sets("D-SACK for what is dropped as old", "Linux 6, tcp_send_dupack", |c| {
-        c.receiver.dsack_old = true
-    }),
+    sets("D-SACK for what PAWS drops", "Linux 6, tcp_send_dupack", |c| c.receiver.dsack_old = true),
     sets(
         "an ACK every two full segments, counted in bytes",
         "Linux 6, __tcp_ack_snd_check",
@@ -176,11 +172,11 @@ const RECEIVES: &[Behaviour] = &[
         },
     ),
     sets(
-        "a duplicate that ends at the last ACK has its timestamp echoed",
+        "the timestamp of a duplicate that ends at the last ACK is echoed",
         "Linux 6, tcp_replace_ts_recent and tcp_sequence",
         |c| c.timestamp.echo = EchoRule::Linux,
     ),
-    sets("a repeated SYN has the first one's timestamp echoed", "Linux 6, tcp_check_req", |c| {
+    sets("the first SYN's timestamp is echoed", "Linux 6, tcp_check_req", |c| {
         c.receiver.repeated_syn = RepeatedSyn::Linux
     }),
     NO_RXT,

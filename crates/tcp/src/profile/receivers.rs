@@ -20,7 +20,7 @@ pub(super) const LINUX_2_2_RECEIVES: &[Behaviour] = &[
         |c| c.receiver.ack_delay = AckDelay::Adaptive,
     ),
     sets(
-        "a duplicate that ends at the last ACK has its timestamp echoed",
+        "the timestamp of a duplicate that ends at the last ACK is echoed",
         "Linux 2.2.12, tcp_replace_ts_recent, where no ACK is delayed",
         |c| c.timestamp.echo = EchoRule::Linux,
     ),
@@ -29,7 +29,7 @@ pub(super) const LINUX_2_2_RECEIVES: &[Behaviour] = &[
 
 pub(super) const LINUX_2_4_RECEIVES: &[Behaviour] = &[
     sets("SACK with D-SACK, and timestamps", LINUX_2_4, dsack),
-    sets("D-SACK for what is dropped as old", "Linux 2.4, tcp_send_dupack", |c| {
+    sets("D-SACK for what PAWS drops", "Linux 2.4, tcp_send_dupack", |c| {
         c.receiver.dsack_old = true
     }),
     sets("an ACK every two full segments, counted in bytes", LINUX_2_4, every_two_counted),
@@ -43,7 +43,7 @@ pub(super) const LINUX_2_4_RECEIVES: &[Behaviour] = &[
         c.receiver.ack_delay = AckDelay::Adaptive;
     }),
     sets(
-        "a duplicate that ends at the last ACK has its timestamp echoed",
+        "the timestamp of a duplicate that ends at the last ACK is echoed",
         "Linux 2.4, tcp_sequence and tcp_replace_ts_recent",
         |c| c.timestamp.echo = EchoRule::Linux,
     ),
@@ -57,9 +57,9 @@ pub(super) const FREEBSD_4_1_RECEIVES: &[Behaviour] = &[
         delayed::<100>(c);
         c.receiver.ack_delay = AckDelay::Timer;
     }),
-    sets("at once while anything is queued", "FreeBSD 4, TCP_REASS", at_once),
+    sets("at once while a gap is open", "FreeBSD 4, TCP_REASS", at_once),
     sets(
-        "any duplicate below the last ACK has its timestamp echoed",
+        "the timestamp of any duplicate below the last ACK is echoed",
         "FreeBSD 4, tcp_input: the segment is trimmed before it is compared, and nothing asks for \
          its end",
         |c| c.timestamp.echo = EchoRule::Ns2bis,
@@ -70,11 +70,11 @@ pub(super) const FREEBSD_4_1_RECEIVES: &[Behaviour] = &[
 pub(super) const BSDI_3_0_RECEIVES: &[Behaviour] = &[
     sets("timestamps, but no SACK", NET3, no_sack),
     sets("an ACK every two full segments, as the window moves", NET3, every_two_counted),
-    sets("a heartbeat of 200 ms, at 0 s where no phase is set", "4.4BSD, tcp_fasttimo", |c| {
+    sets("a heartbeat of 200 ms, at 0 s unless a phase is set", "4.4BSD, tcp_fasttimo", |c| {
         delayed::<200>(c);
         c.receiver.ack_delay = AckDelay::Heartbeat;
     }),
-    sets("at once while anything is queued", "4.4BSD, TCP_REASS", at_once),
+    sets("at once while a gap is open", "4.4BSD, TCP_REASS", at_once),
     sets("a timestamp is echoed as in RFC 1323", NET3, |c| c.timestamp.echo = EchoRule::Rfc1323),
     NO_RXT,
 ];
@@ -142,9 +142,9 @@ pub(super) const NS2_2001_RECEIVES: &[Behaviour] = &[
     sets("SACK and timestamps", "ns-2, Agent/TCPSink/Sack1", plain_sack),
     sets("three SACK blocks", NS2, |c| c.receiver.max_sack_blocks = 3),
     sets("each segment is acknowledged", "ns-2, Agent/TCPSink", |c| c.receiver.ack_every = 1),
-    sets("100 ms, where ACKs are delayed", "ns-2, Agent/TCPSink/DelAck", delayed::<100>),
-    sets("what fills a gap is acknowledged at once", "ns-2, RFC2581_immediate_ack_", at_once),
-    sets("every segment has its timestamp echoed: no ts_echo_bugfix_", NS2_OLD, |c| {
+    sets("100 ms, if ACKs are delayed", "ns-2, Agent/TCPSink/DelAck", delayed::<100>),
+    sets("a filled gap is acknowledged at once", "ns-2, RFC2581_immediate_ack_", at_once),
+    sets("every timestamp is echoed: no ts_echo_bugfix_", NS2_OLD, |c| {
         c.timestamp.echo = EchoRule::EchoAll
     }),
     NO_RXT,
@@ -154,9 +154,9 @@ pub(super) const NS2_2006_RECEIVES: &[Behaviour] = &[
     sets("SACK and timestamps", "ns-2, Agent/TCPSink/Sack1", plain_sack),
     sets("three SACK blocks", NS2_NEW, |c| c.receiver.max_sack_blocks = 3),
     sets("each segment is acknowledged", "ns-2, Agent/TCPSink", |c| c.receiver.ack_every = 1),
-    sets("100 ms, where ACKs are delayed", "ns-2, Agent/TCPSink/DelAck", delayed::<100>),
-    sets("what fills a gap is acknowledged at once", "ns-2, RFC2581_immediate_ack_", at_once),
-    sets("a duplicate has its timestamp echoed, but nothing above a gap", NS2_NEW, |c| {
+    sets("100 ms, if ACKs are delayed", "ns-2, Agent/TCPSink/DelAck", delayed::<100>),
+    sets("a filled gap is acknowledged at once", "ns-2, RFC2581_immediate_ack_", at_once),
+    sets("a duplicate's timestamp is echoed, none above a gap", NS2_NEW, |c| {
         c.timestamp.echo = EchoRule::Ns2bis
     }),
     NO_RXT,

@@ -39,7 +39,7 @@ const FREEBSD_14_SENDS: &[Behaviour] = &[
         },
     ),
     sets(
-        "PRR, its bound by what is newly lost",
+        "PRR, its bound by newly lost data",
         "FreeBSD 14, tcp_do_prr_ack; not modelled: RecoverFS counts what is SACKed, and behind a new \
          loss only what is owed leaves",
         |c| c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937),
@@ -58,12 +58,12 @@ const FREEBSD_14_SENDS: &[Behaviour] = &[
         },
     ),
     sets(
-        "slow start counts two segments at most",
+        "slow start counts at most two segments",
         "FreeBSD 12, tcp_input.c: tcp_abc_l_var; assumed: the same in 14",
         |c| c.window.slow_start = SlowStart::TwoSegments,
     ),
     sets(
-        "an initial window of ten segments, and anew after an idle time",
+        "an initial window of ten segments, also after an idle time",
         "FreeBSD 14, tcp_compute_initwnd, and tcp_output.c, which goes by t_sndtime, too; not \
          modelled: newreno_after_idle lifts ssthresh to three quarters of the window, and CUBIC's \
          curve begins anew",
@@ -84,7 +84,7 @@ const FREEBSD_14_SENDS: &[Behaviour] = &[
         },
     ),
     sets(
-        "a bad retransmission is known by its timestamp, and taken back",
+        "a spurious retransmission is found by its timestamp, and undone",
         "FreeBSD 12, tcp_input.c: t_badrxtwin and CC_RTO_ERR; assumed: the same in 14; not \
          modelled: without timestamps, half a round trip",
         |c| {
@@ -101,9 +101,9 @@ const FREEBSD_14_RECEIVES: &[Behaviour] = &[
         delayed::<40>(c);
         c.receiver.ack_delay = AckDelay::Timer;
     }),
-    sets("at once while anything is queued", "FreeBSD 14, tcp_input.c", at_once),
+    sets("at once while a gap is open", "FreeBSD 14, tcp_input.c", at_once),
     sets(
-        "a duplicate that ends at the last ACK has its timestamp echoed",
+        "the timestamp of a duplicate that ends at the last ACK is echoed",
         "FreeBSD 14, tcp_input.c: tcp_do_segment",
         |c| c.timestamp.echo = EchoRule::Bsd,
     ),
@@ -142,14 +142,14 @@ const GVISOR_SENDS: &[Behaviour] = &[
             c.window.halving = Halving::Segments;
         },
     ),
-    sets("each timeout halves what is outstanding", "gVisor, reno.go: HandleRTOExpired", |c| {
+    sets("each timeout halves FlightSize", "gVisor, reno.go: HandleRTOExpired", |c| {
         c.window.repeated_timeout = RepeatedTimeout::Halves
     }),
-    sets("a timeout forgets what was SACKed", "gVisor, snd.go: retransmitTimerExpired", |c| {
+    sets("a timeout clears the scoreboard", "gVisor, snd.go: retransmitTimerExpired", |c| {
         c.recovery.sack.on_timeout = SackOnTimeout::Clear
     }),
     sets(
-        "Reno, whose slow start grows by what is delivered",
+        "Reno, whose slow start grows by the delivered data",
         "gVisor, reno.go; NewProtocolCUBIC has CUBIC",
         |c| {
             c.congestion.control = CongestionAlgorithm::Reno;
@@ -163,14 +163,14 @@ const GVISOR_SENDS: &[Behaviour] = &[
         "gVisor, snd.go: InitialCwnd",
         initial_segments::<10>,
     ),
-    sets("an idle window begins anew", "gVisor, snd.go: sendData", restarts_when_idle),
+    sets("an idle window restarts", "gVisor, snd.go: sendData", restarts_when_idle),
     sets("a floor of 200 ms, a ceiling of 120 s", "gVisor, snd.go: MinRTO, MaxRTO", |c| {
         floor::<200>(c);
         c.rto.initial = Duration::from_secs(1);
         c.rto.max = Duration::from_secs(120);
     }),
     sets(
-        "each ACK gives a sample, and the history is that of windows",
+        "each ACK gives a sample, smoothed over windows",
         "gVisor, snd.go: updateRTO, by RFC 7323 appendix G",
         |c| {
             c.rto.sampling = Sampling::EveryAck;
@@ -178,7 +178,7 @@ const GVISOR_SENDS: &[Behaviour] = &[
         },
     ),
     sets(
-        "what was spurious is counted, and nothing comes of it",
+        "spurious retransmissions are counted without a response",
         "gVisor, snd.go: detectSpuriousRecovery",
         |c| {
             c.act_on(DetectorId::named("eifel:rfc3522"));
@@ -229,7 +229,7 @@ const SMOLTCP_SENDS: &[Behaviour] = &[
         },
     ),
     sets(
-        "no timestamps, and what is SACKed is not looked at",
+        "no timestamps, and SACKs are ignored",
         "smoltcp 0.13, Socket::new and Socket::process; not modelled: its SYN permits SACK",
         |c| (c.sack, c.dsack, c.timestamps) = (false, false, false),
     ),
@@ -243,7 +243,7 @@ const SMOLTCP_SENDS: &[Behaviour] = &[
         },
     ),
     sets(
-        "four times the variance, 5 ms at least",
+        "four times the variance, at least 5 ms",
         "smoltcp 0.13, RttEstimator::sample; not modelled: its clock shows milliseconds, and it \
          rounds up",
         |c| {
@@ -253,12 +253,12 @@ const SMOLTCP_SENDS: &[Behaviour] = &[
         },
     ),
     sets(
-        "one segment at a time is timed, and a retransmission gives it up",
+        "one segment at a time is timed, and a retransmission discards the sample",
         "smoltcp 0.13, RttEstimator::on_send and on_retransmit",
         |c| c.rto.sampling = Sampling::OncePerWindow,
     ),
     sets(
-        "the third back-off in a row has the round trip forgotten",
+        "the third back-off in a row clears the round-trip estimate",
         "smoltcp 0.13, RttEstimator::on_retransmit",
         |c| c.rto.forget_after = Some(2),
     ),
@@ -280,7 +280,7 @@ const SMOLTCP_RECEIVES: &[Behaviour] = &[
         delayed::<10>(c);
         c.receiver.ack_delay = AckDelay::Timer;
     }),
-    sets("at once while anything is queued", "smoltcp 0.13, Socket::process", at_once),
+    sets("at once while a gap is open", "smoltcp 0.13, Socket::process", at_once),
     NO_RXT,
 ];
 
