@@ -184,7 +184,7 @@ def _replies(ends: socket.socket, sent: dict[int, float]) -> list[tuple[int, flo
 
 
 def main() -> None:
-    """Both at once, for so many minutes."""
+    """Runs both for some minutes, by default 30."""
     if sys.argv[1:2] == ["echoes"]:
         echoes(sys.argv[2], int(sys.argv[3]))
         return

@@ -87,7 +87,7 @@ def _check_threads() -> None:
             thread.start()
     except RuntimeError:
         raise Error(
-            f"libraries start {THREADS} threads; there may not be so many: see `ulimit -u`"
+            f"libraries start {THREADS} threads; the limit is lower: see `ulimit -u`"
         ) from None
     finally:
         enough.set()

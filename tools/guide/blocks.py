@@ -3,7 +3,7 @@
 A fenced block is run as its language says: `sh` and `python` in one folder a page, in their order;
 `toml` is written to the file of its title and checked as a scenario or a sweep; `text` is shown
 only, unless its title is `Output`: then it is what the block before it prints, where `...` stands
-for anything. A comment before a block says otherwise:
+for anything. A comment before a block overrides this:
 
     <!-- not run: needs root -->
     <!-- exits with 1 -->

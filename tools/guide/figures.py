@@ -83,7 +83,7 @@ def _lengths(path: Path) -> Any:
     return _titled(
         chart.encode(
             x=alt.X("stall:Q", title="length of the stall (s)"),
-            y=alt.Y("unneeded:Q", title="segments sent in vain"),
+            y=alt.Y("unneeded:Q", title="unneeded segments"),
             color=alt.Color("sender:N", title=None, scale=colours),
         ),
         "A timeout's price is not the stall's length",

@@ -23,7 +23,7 @@ from rich.progress import (
 from rtolab._rtolab import Error
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
-"""How a command exits if not with 0."""
+"""Exit statuses other than 0."""
 SHOWN_AFTER_S = 2.0
 NARROWEST = 66
 
@@ -53,12 +53,12 @@ def complain(message: str, code: int) -> None:
 
 
 def check_streams() -> None:
-    """Whoever starts us may have closed them, or take only some letters."""
+    """Repairs streams that the parent process has closed, or that accept only ASCII."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            # What is opened next would take its place, and libraries would take it for a stream.
+            # Occupy the descriptor; otherwise the next file gets it, and libraries write to it.
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (until the end)

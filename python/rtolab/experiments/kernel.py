@@ -18,7 +18,7 @@ Progress = Callable[[int, int], object]
 RUNS = 30
 """Of each variant, as many as the F-RTO report had."""
 PARALLEL = 60
-"""So many runs at a time: hosts that wait for slow links ask little of a machine."""
+"""Concurrent runs: hosts that wait for slow links need little processor time."""
 DECADES = {
     "kernel.recovery": "0",
     "kernel.early_retrans": "0",

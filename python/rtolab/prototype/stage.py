@@ -31,15 +31,14 @@ class Hold:
 
 
 class Stage(Named):
-    """What befalls frames on a link? The base of stages that are written in Python.
+    """The base class of link stages.
 
-    It stands between the transmitter and the propagation, beside all that the scenario says of the
-    link: `stage` of a link, or of one of its directions, names it. One object is made for each
-    direction of each such link of each run, without arguments, and is asked about every frame as
-    its transmission ends, in order; those that the queue dropped never come there. What it is to
-    remember are attributes of the object, which may be copied with `copy.deepcopy` in the middle
-    of a run. It must not depend on anything but what it is told; random numbers are those of
-    `random`, which follow from the seed.
+    A stage acts between transmitter and propagation, in addition to the link's other impairments.
+    `stage` of a link, or of one of its directions, names it. rtolab makes one object for each
+    direction of each such link of each run, without arguments, and calls it for every frame at the
+    end of its transmission, in order; frames that the queue drops never get there. Attributes of
+    the object are its memory; `copy.deepcopy` may copy it during a run. It must use only its
+    arguments and the random numbers of `random`, which follow from the seed.
 
     Attributes:
         name: by which scenarios know it; by default that of the class, in small letters.

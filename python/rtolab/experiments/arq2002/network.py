@@ -1,8 +1,8 @@
 """The paper's network (section 3, Table 1) and what it leaves open.
 
-One set of assumptions stands behind every experiment: ns-2 as it was in 2001, packets of 552 B on
-the wire, a window of 20 of them. It is the same for every sender, rate and delay; what other packet
-sizes and the RFCs' ways in place of ns-2's do is shown where it matters.
+Every experiment has the same assumptions: ns-2 of 2001, packets of 552 B on the wire, a window of
+20 of them. They hold for every sender, rate and delay. Alternatives show the effect of other
+packet sizes, and of the RFCs' rules in place of ns-2's, if it matters.
 """
 
 from collections.abc import Mapping
@@ -21,15 +21,15 @@ from rtolab.experiments.base import (
 )
 
 Local = Literal["arq", "drop"]
-"""What the link does with a damaged packet: it sends it again, or drops it."""
+"""The link's action on a damaged packet: it retransmits or drops it."""
 
 Profile = Literal["light", "heavy"]
 
 GOOD_ERRORS: Mapping[Profile, float] = {"light": 0.1, "heavy": 1.0}
-"""Table 1: how many percent of the packets the good state damages."""
+"""Table 1: the packet error rate in the good state, in percent."""
 
 GOOD_TO_BAD = 10
-"""Table 1: the good state lasts so many times as long as the bad one, on average."""
+"""Table 1: the mean duration of the good state over that of the bad one."""
 
 LIGHT_PERS = (0.1, 0.3, 1.0)
 HEAVY_PERS = (2.0, 3.0, 5.0, 10.0)
@@ -52,7 +52,7 @@ class Setting:
         local: are damaged packets retransmitted on the link?
         delay: of the downlink, in ms; the uplink's is twice as long.
         rate: of the downlink, in kbit/s; the uplink's is a quarter.
-        bad_ms: how long the bad state lasts on average.
+        bad_ms: the mean duration of the bad state, in ms.
         profile: of errors; by default the light one up to 1 %.
     """
 
@@ -65,12 +65,12 @@ class Setting:
 
     @property
     def good_errors(self) -> float:
-        """What the good state damages, in percent."""
+        """The packet error rate in the good state, in percent."""
         return GOOD_ERRORS[self.profile or ("light" if self.per <= max(LIGHT_PERS) else "heavy")]
 
     @property
     def bad_errors(self) -> float:
-        """What the bad state must damage to make the average, in percent."""
+        """The packet error rate in the bad state that makes the average, in percent."""
         return (GOOD_TO_BAD + 1) * self.per - GOOD_TO_BAD * self.good_errors
 
     def keys(self) -> dict[str, str]:
@@ -99,14 +99,14 @@ class Setting:
         return ", ".join(parts)
 
     def available_bps(self) -> float:
-        """What errors and other traffic leave of the downlink, in bit/s."""
+        """The downlink's bandwidth without errors and other traffic, in bit/s."""
         return 1000.0 * self.rate * (1 - self.per / 100 - BACKGROUND)
 
 
 PAPER = "Pan, Mark and Shen (2002)"
 
 RUNS = 20
-"""As many as the paper's; fewer decide nothing."""
+"""The paper's number of runs; fewer decide nothing."""
 
 BACKGROUND = 0.25
 """Section 4: the share of the link that other traffic takes."""
@@ -171,7 +171,7 @@ RENO = Sender("Reno", "reno")
 
 
 def packets(payload: int, window: int = 20) -> dict[str, str]:
-    """Packets of so many bytes of payload, and a window of so many of them."""
+    """Packets with `payload` bytes, and a window of `window` packets, by scenario key."""
     return {
         "tcp.mss": f"{payload} B",
         "receiver.buffer": f"{payload * window} B",
@@ -200,10 +200,10 @@ def spacing_ms(setting: Setting, payload: int = 512) -> float:
 
 
 def is_overtaken(setting: Setting, payload: int = 512) -> bool:
-    """Do enough packets overtake one that the link repairs to make three duplicate ACKs?
+    """Do enough packets overtake a locally retransmitted one to cause three duplicate ACKs?
 
-    A repair takes the link's round trip, three one-way delays of the downlink; three packets must
-    fit, the last of which may have begun before.
+    A local retransmission takes the link's round trip, three one-way delays of the downlink. Three
+    packets must fit; the last of them may have begun before.
     """
     return spacing_ms(setting, payload) < 3 * setting.delay / 2
 

@@ -1,8 +1,8 @@
-"""Who carries the judges, where, and under what: 168 configurations and four conditions.
+"""Senders that carry the passive detectors, in 168 configurations under four conditions.
 
-A judge cannot be told apart from another by what its sender does, for all ride on one sender that
-does nothing about what it is told. A detector that needs its sender to go on in a way of its own is
-blind there, and judges a sender that does go on so, but makes nothing of the answer either.
+Most detectors observe the same sender, which ignores their verdicts, so that its behaviour favours
+none. A detector that needs a certain behaviour after the timeout cannot decide there. It observes a
+sender with that behaviour, which ignores the verdicts, too.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from rtolab.experiments.dualrtt2004.model import GRID, Combination, named
 from rtolab.experiments.dualrtt2004.spikes import path, stamped
 
 DETECTORS = tuple(detector["name"] for detector in _rtolab.detectors())
-"""All that there are."""
+"""The names of all detectors."""
 
 FORWARD = tuple(
     policy["name"]
@@ -23,20 +23,20 @@ FORWARD = tuple(
 """Those with a forward step: they need a sender that sends new data after the first ACK."""
 
 PART_OF = {"originals": "frto:linux"}
-"""A detector that is a part of one with a forward step: nothing is left to see for it where the
-sender goes back N, for there everything is sent again."""
+"""A detector that is part of one with a forward step: it cannot decide after a go-back-N, which
+retransmits everything."""
 
 RIDING = tuple(name for name in DETECTORS if name not in (*FORWARD, *PART_OF))
-"""Those that judge any sender."""
+"""Detectors that can observe any sender."""
 
 LATE = 0.01
-"""The part of the packets that are late, where packets are reordered."""
+"""The share of late packets, in the condition with reordering."""
 
 THRESHOLDS = (0.01, 0.025, 0.04, 0.08, 0.1, 0.2, 0.4, 0.6, 0.9)
 """Of DualRTT: the seven of Table V, and two more where it has wide steps."""
 
 CARRIER = "sack+eifel:rxt+none"
-"""It goes back N, offers SACK and timestamps, marks retransmissions, and responds to nothing."""
+"""A sender with go-back-N, SACK, timestamps and marked retransmissions that ignores verdicts."""
 
 
 def at(tau: float) -> str:
@@ -45,13 +45,13 @@ def at(tau: float) -> str:
 
 
 def sender_of(detector: str) -> str:
-    """Whom it judges."""
+    """The sender that a detector observes."""
     step = PART_OF.get(detector, detector)
     return f"sack+{step}+none" if step in FORWARD else CARRIER
 
 
 def network(where: Combination) -> dict[str, str]:
-    """A configuration, by keys of the scenario; DualRTT's models are told of the path."""
+    """The settings of a configuration, by scenario key; DualRTT's models receive the path."""
     bandwidth, delay, size = where
     return {
         **path(bandwidth, delay),
@@ -63,7 +63,7 @@ def network(where: Combination) -> dict[str, str]:
 
 
 def carrier(where: Combination) -> Variant:
-    """The sender that carries those that judge any, and DualRTT with every threshold."""
+    """The sender with all detectors of `RIDING`, and DualRTT with every threshold."""
     judges = (*RIDING, *map(at, THRESHOLDS))
     return Variant(CARRIER, "Carrier", named(where), network(where), judges=judges)
 
@@ -82,7 +82,7 @@ VARIANTS = tuple(variant for where in GRID for variant in (carrier(where), *forw
 
 
 def late(variant: Variant) -> Variant:
-    """The same where single packets are late by up to the one-way delay, and others pass them."""
+    """The variant with reordering: single packets are late by up to the one-way delay."""
     delay = variant.set["link.path.delay"]
     length = f'{{ uniform = ["0 s", "{delay}"] }}'
     spikes = f"{{ probability = {LATE}, length = {length} }}"

@@ -1,7 +1,8 @@
-"""What each detector said of each timeout, and how often it was wrong.
+"""Verdicts of each detector on each timeout, and its error rates.
 
-What is scored is a chain: timeouts of one segment, one after the other. Its truth is that of its
-first, and so is the verdict: whoever finds a later one spurious may still be wrong about the first.
+The unit of scoring is a chain: consecutive timeouts of one segment. Its ground truth and its
+verdict are those of the first timeout. A detector that is right about a later one may be wrong
+about the first.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from rtolab.result import Result
 from rtolab.stats import Estimate, ratio_of_means, wilson
 
 SENDERS = {name: sender_of(name) for name in (*DETECTORS, *map(at, THRESHOLDS))}
-"""Whom each judges."""
+"""The sender that each detector observes."""
 
 NAMES = pl.Enum(list(SENDERS))
 VERDICTS = pl.Enum(["spurious", "genuine", "open", "blind"])
@@ -34,10 +35,10 @@ FOUND = pl.col("verdict") == "spurious"
 
 
 def digest(result: Result) -> pl.DataFrame:
-    """Of each chain of timeouts and each judge: its spike, what it was, what was said and when.
+    """Spike, ground truth, verdict and delay of the verdict, by chain and detector.
 
-    Of a sender with a forward step only its own detector counts. Timeouts before the first spike
-    do not: where the round trip is longer than the first timeout, the very first segment has one.
+    A sender with a forward step counts only for its own detector. Timeouts before the first spike
+    do not count: if the round trip exceeds the initial RTO, the first segment times out.
     """
     timeouts = (pl.col("end") == "sender") & (pl.col("kind") == "timeout") & (pl.col("seq") > 0)
     judged = pl.col("detector").replace_strict(SENDERS, default="")
@@ -70,11 +71,11 @@ def scored(measured: Measured) -> pl.DataFrame:
 
 
 def share(frame: pl.DataFrame, hits: pl.Expr) -> Estimate | None:
-    """How many of these rows are hits, of how many; None of none.
+    """The share of hits among the rows; None without rows.
 
-    All configurations meet the same spikes, so it is spikes that are drawn again for the interval:
-    what one of them does to many configurations counts once. Where all or no rows are hits, no draw
-    differs; then the interval is Wilson's, of the rows as if each were on its own.
+    All configurations have the same spikes. So the bootstrap draws spikes: the effect of a spike on
+    many configurations counts once. If all or no rows are hits, all draws are equal, and the
+    interval is Wilson's, with the rows as independent.
     """
     spikes = frame.group_by("spike").agg(hits=hits.sum(), of=pl.len()).sort("spike")
     hit, of = spikes["hits"].to_numpy(), spikes["of"].to_numpy()
@@ -109,17 +110,17 @@ class Score:
 
     @property
     def smt(self) -> Estimate | None:
-        """The part of the spurious ones that it did not find."""
+        """The share of spurious chains that it missed."""
         return share(self.spurious, ~FOUND)
 
     @property
     def smt_seeing(self) -> Estimate | None:
-        """The same of those about which it was not blind."""
+        """The same among those that it could decide."""
         return share(self.spurious.filter(pl.col("verdict") != "blind"), ~FOUND)
 
     @property
     def tms(self) -> Estimate | None:
-        """The part of the genuine ones that it called spurious."""
+        """The share of genuine chains that it called spurious."""
         return share(self.genuine, FOUND)
 
     @property
@@ -137,7 +138,7 @@ class Score:
         return float(median) if isinstance(median, float) else None
 
     def called(self, *, spurious: bool) -> tuple[int, ...]:
-        """How many of these were called spurious, genuine, nothing, and how often it was blind."""
+        """The number of verdicts: spurious, genuine, none, and undecidable."""
         rows = self.spurious if spurious else self.genuine
         counts = dict(rows.group_by("verdict").len().iter_rows())
         return tuple(counts.get(verdict, 0) for verdict in VERDICTS.categories)

@@ -50,7 +50,7 @@ PRINTED_SMT, PRINTED_TMS = 0.113, 0.0012
 
 
 def study_values(measured: Measured) -> list[Value]:
-    """How much was judged, both errors of each detector, and the thresholds."""
+    """The number of episodes, both errors of each detector, and the thresholds."""
     found = judges(measured)
     carrier = [measured.of[v.key] for v in VARIANTS if v.sender == CARRIER]
     spikes = sum(spikes_of(runs) for runs in carrier) / measured.runs
@@ -74,22 +74,22 @@ def study_values(measured: Measured) -> list[Value]:
 
 
 def spikes_each(measured: Measured) -> float:
-    """How many spikes each combination met."""
+    """The number of spikes per configuration."""
     return float(spikes_of(measured.of[VARIANTS[0].key]) / measured.runs)
 
 
 def many_spikes(measured: Measured) -> bool:
-    """Enough to tell what is missed."""
+    """Are there enough spikes to estimate SMT?"""
     return spikes_each(measured) >= ENOUGH_SPIKES
 
 
 def many_genuine(measured: Measured) -> bool:
-    """Enough genuine timeouts to tell what is called spurious."""
+    """Are there enough genuine timeouts to estimate TMS?"""
     return scores(measured)["eifel"].genuine.height >= ENOUGH_GENUINE
 
 
 def at_most(error: Error, detector: str, most: float, explained: str = "") -> CountedCheck:
-    """An error of a detector is no larger."""
+    """An error of a detector is at most `most`."""
     return CountedCheck(
         f"{error}, {detector}",
         "ratio",
@@ -101,7 +101,7 @@ def at_most(error: Error, detector: str, most: float, explained: str = "") -> Co
 
 
 def better(error: Error, first: str, second: str) -> CountedCheck:
-    """The first makes it less often, and no draw of the spikes says otherwise."""
+    """The first detector makes the error less often, in every draw of the spikes."""
 
     def measure(measured: Measured) -> float | None:
         fewer, more = (error_of(measured, error, name) for name in (first, second))
@@ -198,12 +198,12 @@ DETECTOR_STUDY = Experiment(
 
 
 def harder(name: str, what: str, condition: Assumption) -> Experiment:
-    """The same where something else goes wrong besides.
+    """The study with a further impairment.
 
     Args:
         name: the last part of its id.
-        what: goes wrong, as "where ..." goes on.
-        condition: that it does.
+        what: the impairment, as a clause after "where".
+        condition: the assumption that causes it.
     """
     return replace(
         DETECTOR_STUDY,
@@ -251,4 +251,4 @@ STUDY = (
     ),
     replace(ACK_LOSS, checks=(*ACK_LOSS.checks, ASKS_MORE)),
 )
-"""The study, and what it becomes where something else goes wrong besides."""
+"""The study, and its versions with a further impairment."""

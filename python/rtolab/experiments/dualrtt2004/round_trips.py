@@ -104,7 +104,7 @@ def _over(above: object, below: object) -> float | None:
 
 
 def sendings(trace: Trace, which: int) -> list[Data]:
-    """All copies of the segment that comes so many after the first one held."""
+    """All copies of the segment that is `which` segments after the first held one."""
     seq = 1 + (HELD[0] + which) * trace.mss
     copies = [data for data in trace.retransmitted(HOLD_AT) if data.seq == seq]
     first = trace.sent_first(seq)

@@ -68,7 +68,7 @@ def schedule(spikes: int) -> tuple[tuple[float, float], ...]:
 
 
 def timetable(spikes: int) -> dict[str, str]:
-    """One transfer with so many spikes, by keys of the scenario."""
+    """The settings of a transfer with this number of spikes, by scenario key."""
     times = schedule(spikes)
     scripted = ", ".join(f'{{ at = "{at:g} s", for = "{length:g} s" }}' for at, length in times)
     return {
@@ -93,7 +93,7 @@ QUICK = timetable(30)
 
 
 def packet(size: int) -> dict[str, str]:
-    """Packets of so many bytes on the link, and the window of 20 of them."""
+    """Packets of `size` bytes on the link, and a window of 20 of them, by scenario key."""
     payload = size - HEADERS
     return {"tcp.mss": f"{payload} B"} | window(payload)
 
@@ -112,7 +112,7 @@ def window(payload: int) -> dict[str, str]:
 
 
 def path(bandwidth: int, delay: float = DELAY) -> dict[str, str]:
-    """A link of so many bit/s and s."""
+    """A link with this bandwidth (bit/s) and one-way delay (s), by scenario key."""
     return {"link.path.rate": f"{bandwidth} bit/s", "link.path.delay": f"{delay:g} s"}
 
 

@@ -42,7 +42,7 @@ is acknowledged: frame `LOST_AT` + window is its fast retransmit, and that is lo
 
 
 def in_window(sender: str, label: str, segments: int) -> Variant:
-    """A lost retransmission while so many segments are outstanding."""
+    """A lost retransmission while `segments` segments are outstanding."""
     change = {
         "receiver.buffer": f"{segments * 256} B",
         "link.wireless.forward.drops": f"[{LOST_AT}, {LOST_AT + segments}]",

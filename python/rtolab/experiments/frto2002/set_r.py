@@ -1,7 +1,8 @@
-"""Set R: the one set of assumptions behind every experiment of the report.
+"""Set R: the assumptions of every experiment of the report.
 
-What the report leaves open was chosen once, for all tables together and before their results, and
-is the same for every variant. `rtolab reproduce --assume key=value` tries another value.
+We chose the values that the report omits once, for all tables together and before the first
+results. They are the same for every variant. `rtolab reproduce --assume key=value` tries another
+value.
 """
 
 from rtolab.experiments.base import Alternative, assumed, stated
@@ -27,7 +28,7 @@ SENDER = (
     ),
     assumed("tcp.window.initial", "2 segments", "RFC 2581's largest initial window"),
     assumed("tcp.window.initial_ssthresh", "unlimited", "RFC 2581: arbitrarily high"),
-    assumed("tcp.window.halving", "bytes", "RFC 2581 as it stands"),
+    assumed("tcp.window.halving", "bytes", "RFC 2581, unmodified"),
     assumed("tcp.window.avoidance", "formula", "RFC 2581's formula, once an ACK"),
     stated(
         "tcp.window.max_burst", "3 segments", "3: three segments an ACK; assumed for every variant"
@@ -60,7 +61,7 @@ RECEIVER = (
 )
 
 SET_R = LINK + TRANSFER + SENDER + RECEIVER
-"""What every experiment rests on."""
+"""The assumptions of every experiment."""
 
 DELAYS = (
     stated("link.wireless.spikes.probability", "0.02", "5.1: each packet; assumed ACKs too"),
@@ -110,7 +111,7 @@ OTHER_CHOICES = (
     Alternative("every timestamp echoed", {"receiver.echo": "echo-all"}, "footnote 3"),
     Alternative("timestamps beside the MSS", {"tcp.timestamp.in_mss": "false"}, "256 B of payload"),
 )
-"""What else might have been chosen where the report is silent."""
+"""Other choices for values that the report omits."""
 
 DATA_ONLY = Alternative(
     "delays of data only",
