@@ -43,7 +43,7 @@ def captured(
     return file, pl.DataFrame(outcome.table("connections"))
 
 
-def asked(file: Path) -> dict[str, Any]:
+def prediction(file: Path) -> dict[str, Any]:
     return what_if(diagnose(file))
 
 
@@ -142,7 +142,7 @@ def test_the_replay_agrees_with_what_was_simulated(
     tmp_path: Path, sender: str, set: tuple[tuple[str, str], ...]
 ) -> None:
     file, truth = captured(tmp_path, sender, *set)
-    told = asked(file)
+    told = prediction(file)
     assert told["agrees"]
     assert told["nearest"]["unneeded"] == pytest.approx(truth["unneeded"][0], abs=2)
     assert told["nearest"]["needed"] == pytest.approx(truth["needed"][0], abs=2)
@@ -152,7 +152,7 @@ def test_the_replay_agrees_with_what_was_simulated(
 @pytest.mark.parametrize("other", ["sack+eifel", "newreno+frto"])
 def test_others_are_as_they_are_on_the_path_itself(tmp_path: Path, other: str) -> None:
     """Inferred from a capture of a sender that goes back, and told of one that does not."""
-    told = asked(captured(tmp_path, "sack")[0])
+    told = prediction(captured(tmp_path, "sack")[0])
     truth = captured(tmp_path, other)[1]
     found = named(told, other)
     assert told["captured"]["unneeded"] > 40
@@ -163,7 +163,7 @@ def test_others_are_as_they_are_on_the_path_itself(tmp_path: Path, other: str) -
 
 def test_what_captures_do_not_show_is_said(tmp_path: Path) -> None:
     file, _ = captured(tmp_path, "sack", place="receiver")
-    assert "at the receiver needs timestamps" in asked(file)["error"]
+    assert "at the receiver needs timestamps" in prediction(file)["error"]
 
 
 @pytest.mark.parametrize("sender", ["sack+eifel", "linux"])
@@ -172,13 +172,13 @@ def test_with_timestamps_a_stall_is_inferred_from_a_capture_at_the_receiver(
 ) -> None:
     stamps = ("kernel.timestamps", "true") if sender == "linux" else ("tcp.timestamps", "true")
     file, _ = captured(tmp_path, sender, stamps, place="receiver")
-    told = asked(file)
+    told = prediction(file)
     found = Inferred(told["scenario"])
     assert found.rate == pytest.approx(1e6, rel=0.01)
     assert found.delay == pytest.approx(0.2, abs=0.005)
     forward, backward = found.stalls
     assert max(end for _, end in [*forward, *backward]) == pytest.approx(8, abs=0.1)
-    near = asked(captured(tmp_path, sender, stamps)[0])
+    near = prediction(captured(tmp_path, sender, stamps)[0])
     for other in ("sack", "sack+frto", "sack+eifel"):
         here, there = named(told, other), named(near, other)
         assert here["unneeded"] == pytest.approx(there["unneeded"], abs=2), other
@@ -245,7 +245,7 @@ def test_a_rate_that_falls_and_rises_again_is_inferred_with_its_queue(tmp_path: 
 def test_with_a_queue_inferred_others_fill_it_as_they_do_on_the_path_itself(tmp_path: Path) -> None:
     """Told of a sender that is not the captured one, whose packets another number of them meet."""
     set = (NO_STALL, FULL_QUEUE, FALLS, OF_LINUX)
-    told = asked(captured(tmp_path, "linux", *set)[0])
+    told = prediction(captured(tmp_path, "linux", *set)[0])
     assert told["agrees"]
     for other in ("sack", "rack+prr", "sack+eifel"):
         truth = captured(tmp_path, other, *set)[1]
@@ -294,7 +294,7 @@ def test_the_command_tells_it_and_writes_the_scenario(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", WITH_FRTO)
 def test_of_kept_captures_without_frto_it_tells_what_frto_does(name: str) -> None:
-    told = asked(KEPT / f"{name}.pcapng.gz")
+    told = prediction(KEPT / f"{name}.pcapng.gz")
     assert told["agrees"]
     assert told["captured"]["unneeded"] > 10
     found = with_frto(told)
@@ -319,7 +319,7 @@ def test_of_kernels_without_frto_it_tells_what_frto_does(tmp_path: Path) -> None
             continue
         file = tmp_path / f"{run}.pcapng"
         file.write_bytes(result.pcapng(run, "sender"))
-        predicted = with_frto(asked(file))["unneeded"]
+        predicted = with_frto(prediction(file))["unneeded"]
         sent = real[name.removesuffix("off") + "on"]
         if abs(predicted - sent) > 2:
             wrong.append(f"{name}: {predicted} predicted, {sent} sent")

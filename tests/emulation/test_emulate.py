@@ -217,6 +217,7 @@ def test_pings_pass_every_link_between_two_hosts(tmp_path: Path) -> None:
     assert all(row[3:5] == ["3", "3"] for row in rows)
 
 
+@pytest.mark.usefixtures("hosts")
 def test_what_the_emulator_does_not_support_is_named(tmp_path: Path) -> None:
     with pytest.raises(rtolab.EmulationError, match=r"found an agent at `\w+`; `emulate` expects"):
         _rtolab.emulate_flows(find_scenario("snoop"), variants=[("linux", [])], seeds=[1])

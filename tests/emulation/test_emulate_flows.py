@@ -28,7 +28,7 @@ def hosts(hosts: None) -> None:  # noqa: ARG001
     kernel_runs.stalls()
 
 
-def emulating(*arguments: str) -> subprocess.Popen[str]:
+def start_emulation(*arguments: str) -> subprocess.Popen[str]:
     return program.start("emulate", *arguments)
 
 
@@ -150,7 +150,7 @@ def test_every_workload_is_played(tmp_path: Path) -> None:
 
 def test_json_has_the_whole_report() -> None:
     set_ = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
-    with emulating("kernel-stall", "--json", "--seed", "5", *set_) as process:
+    with start_emulation("kernel-stall", "--json", "--seed", "5", *set_) as process:
         output, errors = process.communicate(timeout=30)
     document = json.loads(output)
     assert errors == ""
@@ -166,7 +166,7 @@ def test_json_has_the_whole_report() -> None:
 def test_a_setting_that_the_kernel_refuses_ends_the_run() -> None:
     with pytest.raises(rtolab.EmulationError, match=r"congctl nosuch"):
         emulate("kernel-stall", set={"kernel.congestion": "nosuch"})
-    with emulating("kernel-stall", "--set", "kernel.congestion=nosuch") as process:
+    with start_emulation("kernel-stall", "--set", "kernel.congestion=nosuch") as process:
         output, errors = process.communicate(timeout=30)
     assert (process.returncode, output) == (2, "")
     assert errors.startswith("rtolab: `ip ")
@@ -178,7 +178,7 @@ def test_a_run_killed_at_any_moment_leaves_nothing() -> None:
     processes = []
     for number, mark in enumerate(marks):
         command = ["--", "sleep", mark] if number % 2 else []
-        processes.append(emulating("kernel-stall", *command))
+        processes.append(start_emulation("kernel-stall", *command))
         time.sleep(0.15)
     for number, process in enumerate(processes):
         # The oldest is 3 s old, the youngest has hardly begun.
@@ -207,21 +207,21 @@ def leftovers(processes: list[subprocess.Popen[str]], marks: list[str]) -> list[
 
 def test_clean_removes_what_a_killed_guardian_left() -> None:
     marks = [f"98766{number:02}" for number in range(4)]
-    processes = [emulating("kernel-stall", "--", "sleep", mark) for mark in marks]
-    wait_for(lambda: len(sleeping(marks)) == len(marks))
+    processes = [start_emulation("kernel-stall", "--", "sleep", mark) for mark in marks]
+    wait_for(lambda: len(marks_of_processes(marks)) == len(marks))
     for process in processes:
         for guardian in guardians(process.pid):
             os.kill(guardian, signal.SIGKILL)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=20)
     # Another run that begins meanwhile cleans as well.
-    with emulating("--clean") as process:
+    with start_emulation("--clean") as process:
         process.communicate(timeout=30)
     assert process.returncode == 0
     assert gone_soon(processes, marks) == []
 
 
-def sleeping(marks: list[str]) -> set[str]:
+def marks_of_processes(marks: list[str]) -> set[str]:
     """The marks that processes have."""
     return {mark for words in command_lines().values() for mark in marks if mark in words}
 
@@ -249,7 +249,7 @@ def test_clean_removes_what_other_runs_left() -> None:
         gone.wait()
     name = f"rtolab-{gone.pid}-near"
     subprocess.run(["ip", "netns", "add", name], check=True)
-    with emulating("--clean") as process:
+    with start_emulation("--clean") as process:
         output, _ = process.communicate(timeout=30)
     # Another run that begins meanwhile cleans as well.
     assert output.startswith("removed: ")

@@ -63,7 +63,7 @@ def test_variants_of_one_condition_run_in_one_setting(experiment: Experiment) ->
 
 
 @pytest.mark.parametrize("name", [LAN, WAN, LINK, UPLOAD])
-def test_a_scenario_says_what_is_assumed(name: str) -> None:
+def test_a_scenario_has_the_assumed_values(name: str) -> None:
     keys = {assumption.name: assumption.value for assumption in SET if assumption.is_key}
     assert len(keys) > 3
     for key, value in keys.items():
@@ -73,13 +73,13 @@ def test_a_scenario_says_what_is_assumed(name: str) -> None:
 
 
 @pytest.mark.parametrize("per", PERS)
-def test_states_make_the_average_error_rate(per: float) -> None:
+def test_the_states_average_to_the_error_rate(per: float) -> None:
     setting = Setting(per, "arq")
     assert (10 * setting.good_errors + setting.bad_errors) / 11 == pytest.approx(per)
     assert 0 <= setting.bad_errors <= 100
 
 
-def test_a_rate_out_of_the_profile_is_refused() -> None:
+def test_an_impossible_error_rate_is_refused() -> None:
     impossible = RENO.on(Setting(0.01, "arq"))
     fig7 = replace(FIG7, variants=(impossible,), checks=(), figures=())
     with pytest.raises(Error, match="loss"):
@@ -94,16 +94,16 @@ def test_three_packets_overtake_a_repair_on_long_links_only() -> None:
 
 
 @pytest.mark.parametrize("experiment", [EQUATION, FIG8], ids=lambda e: e.id)
-def test_what_is_arithmetic_is_exact(experiment: Experiment) -> None:
+def test_arithmetic_is_exact(experiment: Experiment) -> None:
     assert reproduce(experiment, runs=1, seed=1).verdict == "pass"
 
 
-def test_a_smaller_weight_is_another_timeout() -> None:
+def test_a_smaller_weight_changes_the_timeout() -> None:
     assert rto_before(1) == 3.0
     assert rto_before(61, g3=3) < 1.0 < rto_before(61, g3=4)
 
 
-def test_a_level_is_crossed_where_it_is_reached_from_below() -> None:
+def test_a_level_is_crossed_from_below() -> None:
     assert crossing((1.0, 4.0), (0.0, 10.0), 5.0) == pytest.approx(2.0)
     assert crossing((1.0, 4.0), (0.0, 4.0), 5.0) is None
     assert crossing((1.0, 2.0, 4.0), (9.0, 1.0, 3.0), 2.0) == pytest.approx(2 * 2**0.5)
@@ -127,7 +127,7 @@ def swapped(experiment: Experiment) -> Experiment:
     return replace(experiment, variants=tuple(variants))
 
 
-def test_the_other_link_turns_checks_red() -> None:
+def test_swapped_links_turn_checks_red() -> None:
     assert len(failed(reproduce(swapped(FIG7), runs=10, seed=1))) == len(FIG7.checks)
 
 

@@ -1,4 +1,4 @@
-"""What is finished is kept, and what was cut short goes on."""
+"""Finished experiments are kept, and an interrupted campaign resumes."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def quick(out: Path, **settings: Any) -> Campaign:
     return Campaign(out, Settings(quick=True, **settings))
 
 
-def test_what_is_finished_is_kept(simulator: Simulator, tmp_path: Path) -> None:
+def test_a_finished_experiment_is_kept(simulator: Simulator, tmp_path: Path) -> None:
     assert quick(tmp_path).finished(TABLE) is None
     first = quick(tmp_path).run(TABLE)
     asked = len(simulator.asked)
@@ -72,19 +72,19 @@ SPOILT = ["", "{", "[]", "{}", '{"key": 1}']
 
 
 @pytest.mark.parametrize("spoilt", SPOILT)
-def test_a_spoilt_record_is_none(tmp_path: Path, spoilt: str) -> None:
+def test_a_spoilt_record_is_ignored(tmp_path: Path, spoilt: str) -> None:
     quick(tmp_path).run(TABLE)
     (tmp_path / TABLE.id / RECORD).write_text(spoilt)
     assert quick(tmp_path).finished(TABLE) is None
 
 
-def test_a_file_that_is_gone_is_made_anew(tmp_path: Path) -> None:
+def test_a_missing_file_is_made_again(tmp_path: Path) -> None:
     part = quick(tmp_path).run(TRACE)
     part.files.captures[0].unlink()
     assert quick(tmp_path).finished(TRACE) is None
 
 
-def test_what_an_earlier_run_left_goes_and_other_files_stay(tmp_path: Path) -> None:
+def test_files_of_an_earlier_run_go_and_other_files_stay(tmp_path: Path) -> None:
     captured = quick(tmp_path).run(TRACE).files.captures
     folder, outside = tmp_path / TRACE.id, tmp_path / "outside"
     for mine in (folder / "mine", outside):
@@ -100,7 +100,7 @@ def test_what_an_earlier_run_left_goes_and_other_files_stay(tmp_path: Path) -> N
     assert outside.exists()
 
 
-def test_what_fails_half_way_leaves_no_record(
+def test_an_interrupted_experiment_leaves_no_record(
     simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quick(tmp_path).run(TABLE)
@@ -157,7 +157,7 @@ def without_wall(out: Path) -> list[str]:
     return [re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page), *told]
 
 
-def test_killed_in_the_middle_it_goes_on_to_the_same_report(tmp_path: Path) -> None:
+def test_a_killed_campaign_resumes_to_the_same_report(tmp_path: Path) -> None:
     killed, interrupted, calm = (tmp_path / name for name in ("killed", "interrupted", "calm"))
     stopped_in_the_middle(killed, signal.SIGKILL)
     left = records(killed)

@@ -11,7 +11,7 @@ ALL = {experiment.id: experiment for experiment in delays2001.EXPERIMENTS}
 
 
 @pytest.mark.parametrize("experiment", delays2001.EXPERIMENTS, ids=lambda e: e.id)
-def test_what_fails_is_explained(experiment: Experiment) -> None:
+def test_failed_checks_are_explained(experiment: Experiment) -> None:
     done = reproduce(experiment, runs=1, seed=1)
     assert len(done.checks) == len(experiment.checks) > 0
     assert [check.name for check in done.checks if check.verdict == "fail" and not check.why] == []

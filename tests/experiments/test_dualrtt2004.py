@@ -48,7 +48,7 @@ def with_sender(experiment: Experiment, sender: str) -> Experiment:
 
 
 @pytest.mark.parametrize("experiment", TRACES + ARITHMETIC, ids=lambda e: e.id)
-def test_what_is_exact_comes_out_as_printed_or_is_contradicted(experiment: Experiment) -> None:
+def test_exact_claims_are_reproduced_or_contradict_each_other(experiment: Experiment) -> None:
     done = reproduce(experiment, runs=1, seed=1)
     assert with_verdict(done, "fail") == set()
     contradicted = NOT_AS_PRINTED.get(experiment.id.split("/")[1], set())
@@ -92,7 +92,7 @@ def test_packets_of_the_heading_turn_table_v_red() -> None:
     assert len(failed) >= 4
 
 
-def test_a_sender_that_does_otherwise_turns_checks_red() -> None:
+def test_another_sender_turns_checks_red() -> None:
     figure2, figure3, figure4 = (ALL[name] for name in ("fig2", "fig3", "fig4"))
     careful = reproduce(with_sender(figure2, "reno:careful"), runs=1, seed=1)
     assert "Reno: spurious fast retransmits" in with_verdict(careful, "fail")
@@ -110,7 +110,7 @@ def test_a_threshold_too_low_turns_figure_5_red() -> None:
     assert with_verdict(done, "fail") == {f"{KEPT.title}: timeouts found spurious"}
 
 
-def test_another_hold_turns_times_red() -> None:
+def test_a_later_hold_turns_times_red() -> None:
     later = {"link.path.forward.stalls.scripted": '[{ at = "30.9 s", for = "13 s" }]'}
     done = reproduce(ALL["fig2"], runs=1, seed=1, assume=later)
     assert "Reno: ACK of the original, s" in with_verdict(done, "fail")

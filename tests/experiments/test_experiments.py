@@ -136,7 +136,7 @@ def test_the_bounds_are_those_of_the_runs() -> None:
     assert judge(29) == ("undecidable", "1 to 1.5 from 30 runs on; 29 cannot decide")
 
 
-def test_slightly_better_is_not_decidable_by_30_runs(simulator: Simulator) -> None:
+def test_thirty_runs_cannot_decide_slightly_better(simulator: Simulator) -> None:
     done = run(simulator, BY_ID["frto2002/table1"], runs=30)
     claim = next(c for c in done.checks if c.name.startswith("time, F-RTO / Eifel, SACK"))
     assert claim.verdict == "undecidable"
@@ -149,7 +149,7 @@ def test_three_runs_decide_nothing(simulator: Simulator) -> None:
     assert run(simulator, BY_ID["frto2002/table1"], runs=3).verdict == "undecidable"
 
 
-def test_bounds() -> None:
+def test_bounds_include_their_ends_unless_strict() -> None:
     assert Bounds(1, 2).hold(1)
     assert Bounds(1, 2).hold(2)
     assert not Bounds(1, 2).hold(2.1)
@@ -218,7 +218,7 @@ def test_table_2_runs_three_loss_rates_with_the_same_seeds(simulator: Simulator)
     assert unpublished[0].variant.key == "sack+eifel @ 2 % loss"
 
 
-def test_what_is_assumed_is_what_is_set(simulator: Simulator) -> None:
+def test_the_assumptions_are_set_in_the_scenario(simulator: Simulator) -> None:
     done = run(simulator, BY_ID["frto2002/table1"])
     assert dict(simulator.asked[0]["set"]) == {a.name: a.value for a in done.assumptions}
 
@@ -231,7 +231,7 @@ def test_one_set_of_assumptions_serves_every_table() -> None:
 
 
 @pytest.mark.parametrize("experiment", TABLES, ids=lambda e: e.id)
-def test_a_tables_scenario_says_what_the_table_assumes(experiment: Experiment) -> None:
+def test_a_tables_scenario_has_the_assumed_values(experiment: Experiment) -> None:
     assert len(experiment.assumptions) > 3
     for assumption in experiment.assumptions:
         found = set_in(experiment.scenario, assumption.name)

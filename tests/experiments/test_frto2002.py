@@ -1,4 +1,4 @@
-"""The F-RTO report's sections, claims and fairness, and its Table 3 looked into."""
+"""The F-RTO report's sections, claims and fairness, and the false detections of its Table 3."""
 
 import pytest
 

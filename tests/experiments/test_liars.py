@@ -1,4 +1,4 @@
-"""What receivers that lie gain, in few runs."""
+"""How much misbehaving receivers gain, in few runs."""
 
 from rtolab.experiments.liars import BELIEVERS, EXPERIMENT, LIES
 from rtolab.experiments.reproduce import reproduce
@@ -9,7 +9,7 @@ def test_each_sender_faces_each_lie() -> None:
     assert len(keys) == len(set(keys)) == len(BELIEVERS) * (1 + len(LIES))
 
 
-def test_who_is_known_to_resist_does_and_who_is_known_to_believe_does() -> None:
+def test_each_sender_resists_or_believes_as_published() -> None:
     done = reproduce(EXPERIMENT, runs=10, seed=1)
     assert [check.name for check in done.checks if check.verdict != "pass"] == []
     (table,) = done.tables

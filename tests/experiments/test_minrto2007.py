@@ -33,7 +33,7 @@ def swapped(experiment: Experiment, sender: str, by: str) -> Experiment:
 
 
 @pytest.mark.parametrize("experiment", TRACES, ids=lambda e: e.id)
-def test_what_is_exact_comes_out(experiment: Experiment) -> None:
+def test_exact_claims_are_reproduced(experiment: Experiment) -> None:
     done = reproduce(experiment, runs=1, seed=1)
     assert failed(done) == set()
     assert done.verdict == "pass"
@@ -57,7 +57,7 @@ def test_other_choices_are_accepted(experiment: Experiment) -> None:
         assert assumed.items() >= dict(alternative.set).items()
 
 
-def test_what_fails_is_explained() -> None:
+def test_failed_checks_are_explained() -> None:
     done = [reproduce(ALL[name], runs=1, seed=1) for name in ("table2", "concl")]
     fails = [check for each in done for check in each.checks if check.verdict == "fail"]
     assert fails
@@ -83,7 +83,7 @@ def test_a_sender_without_the_mechanism_turns_checks_red() -> None:
     assert failed(done) == {"timeouts: Proposed"}
 
 
-def test_the_parity_kept_in_step_turns_the_gap_red() -> None:
+def test_a_resynchronised_parity_closes_the_gap() -> None:
     alone = replace(ALL["gap"], variants=(MECHANISM,), checks=ALL["gap"].checks[:1])
     done = reproduce(swapped(alone, MECHANISM.sender, RESYNC.sender), runs=1, seed=1)
     assert failed(done) == {"spurious timeouts with the paper's parity"}

@@ -65,7 +65,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return out, parts, report.write(parts, out).read_text(encoding="utf-8")
 
 
-def test_the_report_asks_no_host_for_anything(written: Report) -> None:
+def test_the_report_loads_nothing_from_other_hosts(written: Report) -> None:
     page = written[2]
     found = Everything()
     found.feed(page)
@@ -102,7 +102,7 @@ def test_a_failed_check_is_open_in_the_report(
     assert '<span class="verdict fail">fail</span>' in page
 
 
-def test_pictures_captures_and_data_lie_beside_the_report(written: Report) -> None:
+def test_pictures_captures_and_tables_lie_beside_the_report(written: Report) -> None:
     out, parts, _ = written
     pictures = [path for part in parts for path in part.files.pictures]
     captures = [path for part in parts for path in part.files.captures]
@@ -150,7 +150,7 @@ def test_a_paper_is_introduced_with_what_it_prints_twice(written: Report) -> Non
     assert '<span id="frto2002/fig6"></span>' in page
 
 
-def test_the_command_runs_an_experiment_as_it_was_run() -> None:
+def test_the_command_repeats_an_experiment_with_its_settings() -> None:
     settings = Settings(7, 30, {"link.x.stalls": '[{ at = "1 s" }]'}, sensitivity=False)
     assert report.command("frto2002/fig2", settings) == (
         "rtolab reproduce frto2002/fig2 --seed 7 --runs 30 --no-sensitivity "
@@ -180,7 +180,7 @@ def everything() -> Experiment:
     )
 
 
-def test_a_sweep_is_shown_with_all_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_part_of_a_sweep_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Simulator.installed(monkeypatch).medians = PUBLISHED
     part = Campaign(tmp_path, Settings(runs=5, sensitivity=True)).run(everything())
     page = report.page([part])

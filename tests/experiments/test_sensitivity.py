@@ -1,4 +1,4 @@
-"""Other choices for what was assumed, and what they do to the verdicts."""
+"""Alternatives to assumptions, and their effect on the verdicts."""
 
 from dataclasses import replace
 from typing import Any
@@ -99,7 +99,7 @@ def test_quick_has_its_own_runs_and_values(simulator: Simulator) -> None:
     assert reproduce(experiment, seed=1, quick=True, runs=3).runs == 3
 
 
-def test_variants_that_are_set_apart_are_run_apart(simulator: Simulator) -> None:
+def test_variants_with_different_settings_run_separately(simulator: Simulator) -> None:
     one, other = TABLE.variants[:2]
     apart = replace(TABLE, variants=(one, replace(other, set={"tcp.mss": "100 B"})), checks=())
     reproduce(apart, seed=1, runs=3)
@@ -107,7 +107,7 @@ def test_variants_that_are_set_apart_are_run_apart(simulator: Simulator) -> None
     assert found == [([one.sender], "256 B"), ([other.sender], "100 B")]
 
 
-def test_what_is_taken_is_no_key(simulator: Simulator) -> None:
+def test_an_assumption_without_a_key_is_not_set(simulator: Simulator) -> None:
     experiment = replace(TABLE, assumptions=(*TABLE.assumptions, taken("load", "one", "simple")))
     reproduce(experiment, seed=1, runs=3)
     assert "load" not in dict(simulator.asked[0]["set"])
@@ -130,7 +130,7 @@ ARITHMETIC = Experiment(
 )
 
 
-def test_an_experiment_without_runs(simulator: Simulator) -> None:
+def test_an_experiment_without_runs_has_verdicts(simulator: Simulator) -> None:
     done = reproduce(ARITHMETIC, seed=1)
     assert simulator.asked == []
     assert (done.runs, done.rows) == (1, ())
@@ -147,7 +147,7 @@ def judged(*checks: Check) -> Reproduction:
     return reproduce(replace(ARITHMETIC, checks=checks), seed=1)
 
 
-def test_the_verdict_of_an_experiment() -> None:
+def test_one_failed_check_fails_an_experiment() -> None:
     passes, never, _ = ARITHMETIC.checks
     fails = replace(never, because="", explained="the queue is unknown")
     assert judged().verdict == "nothing to judge"
@@ -171,7 +171,7 @@ def test_the_summary_counts_checks_by_paper_and_kind(simulator: Simulator) -> No
     assert simulator.asked
 
 
-def test_a_variant_is_a_point_of_a_line() -> None:
+def test_many_points_are_a_sweep() -> None:
     points = tuple(Variant("sack", "SACK", f"{x}", x=float(x)) for x in range(13))
     assert replace(TABLE, variants=points).is_sweep
     assert not replace(TABLE, variants=points[:12]).is_sweep

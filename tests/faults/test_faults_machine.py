@@ -21,7 +21,7 @@ from test_faults import (
     said_in_words,
     unfinished,
 )
-from test_faults_serve import asked
+from test_faults_serve import answer_of
 
 MEGABYTE = 1 << 20
 EVERY = [(name, 6, 400) for name in PIPED]
@@ -81,7 +81,7 @@ def test_a_server_with_less_memory_than_its_processes_may_take_answers(tmp_path:
     complaints = tmp_path / "complaints"
     limit = limited(resource.RLIMIT_AS, 1500 * MEGABYTE)
     with complaints.open("w") as err, server(preexec_fn=limit, stderr=err) as (address, _):
-        assert asked(address, "api/run", HOLD) == (200, "")
+        assert answer_of(address, "api/run", HOLD) == (200, "")
     assert complaints.read_text() == ""
 
 

@@ -21,7 +21,7 @@ from test_faults import limited, rtolab, said_in_words
 NOW = "this machine cannot do that now"
 
 
-def asked(address: str, path: str, body: bytes | dict[str, Any] = b"") -> tuple[int, str]:
+def answer_of(address: str, path: str, body: bytes | dict[str, Any] = b"") -> tuple[int, str]:
     """An answer's status, and what is wrong, if anything is."""
     kind = "application/octet-stream" if isinstance(body, bytes) else "application/json"
     sent = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -40,10 +40,10 @@ def test_a_full_disk_fails_one_request_and_not_the_next(tmp_path: Path) -> None:
         with server(env=os.environ | {"TMPDIR": str(disk)}, stderr=err) as (address, _):
             full = (507, f"{NOW}: no space left on device")
             for _ in range(2):
-                assert asked(address, "api/download/parquet", HOLD) == full
-                assert asked(address, "api/download/everything", HOLD) == full
-                assert asked(address, "api/capture", CAPTURE.read_bytes()) == full
-                assert asked(address, "api/run", HOLD) == (200, "")
+                assert answer_of(address, "api/download/parquet", HOLD) == full
+                assert answer_of(address, "api/download/everything", HOLD) == full
+                assert answer_of(address, "api/capture", CAPTURE.read_bytes()) == full
+                assert answer_of(address, "api/run", HOLD) == (200, "")
         assert not list(disk.iterdir())
     assert complaints.read_text() == ""
 
@@ -58,7 +58,7 @@ def test_a_server_that_finds_no_descriptors_does_not_begin(most: int) -> None:
 def test_a_server_that_runs_out_of_descriptors_goes_on_when_there_are_some(tmp_path: Path) -> None:
     complaints = tmp_path / "complaints"
     with complaints.open("w") as err, server("--jobs", "1", stderr=err) as (address, pid):
-        assert asked(address, "api/run", HOLD) == (200, "")
+        assert answer_of(address, "api/run", HOLD) == (200, "")
         (worker,) = set(resident(pid)) - {pid}
         before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         # Leaves one descriptor for a client, and none for the pipes of a new worker.
@@ -67,11 +67,11 @@ def test_a_server_that_runs_out_of_descriptors_goes_on_when_there_are_some(tmp_p
         os.kill(worker, signal.SIGKILL)
         time.sleep(0.3)
         for _ in range(2):
-            status, told = asked(address, "api/run", HOLD)
+            status, told = answer_of(address, "api/run", HOLD)
             assert status == 507
             assert told.startswith(f"{NOW}: too many open files")
         resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
-        assert asked(address, "api/run", HOLD) == (200, "")
+        assert answer_of(address, "api/run", HOLD) == (200, "")
     assert complaints.read_text() == ""
 
 

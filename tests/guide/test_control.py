@@ -57,13 +57,13 @@ def test_the_page_adds_a_congestion_control(checkout: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_change_that_has_no_place_any_more_is_found_out() -> None:
+def test_a_change_that_no_longer_applies_fails() -> None:
     block = next(block for block in blocks(PAGE) if block.language == "diff")
     with pytest.raises(AssertionError, match=r"control\.md"):
         changed("nothing of it\n", block)
 
 
-def test_the_engine_alone_is_shown_as_the_crate_has_it() -> None:
+def test_the_page_shows_the_example_of_the_crate() -> None:
     [shown] = [
         block.text for block in blocks(ROOT / "docs" / "engine.md") if block.language == "rust"
     ]

@@ -1,4 +1,4 @@
-"""What notebooks show, and that the three of the guide run."""
+"""How results are displayed in notebooks, and the three notebooks of the guide."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 CAPTURE = ROOT / "tests" / "captures" / "stall-3s-none-frto-off.sender.pcapng.gz"
 
 
-def test_what_a_terminal_shows_becomes_html() -> None:
+def test_terminal_output_becomes_html() -> None:
     table = Table(title="A title")
     table.add_column("name")
     table.add_column("s", justify="right")
@@ -32,7 +32,7 @@ def test_what_a_terminal_shows_becomes_html() -> None:
     assert "A title" in shown
 
 
-def test_results_show_themselves_for_light_and_dark(tmp_path: Path) -> None:
+def test_results_are_displayed_without_colours_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text('scenario = "frto2002-delays"\nruns = 1\n')
     done = sweep.run(sweep.load(tmp_path / "sweep.toml"), tmp_path / "out", sweep.Threads(1))
     result = rtolab.run("frto2002-delays", sender=["sack", "sack+frto"], judge="eifel")
@@ -50,13 +50,13 @@ def test_results_show_themselves_for_light_and_dark(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_kept_without_what_it_shows(path: Path) -> None:
+def test_a_notebook_is_stored_without_outputs(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     assert {"markdown", "code"} == {cell.cell_type for cell in notebook.cells}
     assert not any(cell.get("outputs") for cell in notebook.cells)
 
 
-def test_there_are_three() -> None:
+def test_there_are_three_notebooks() -> None:
     # They are executed where the site is built: a cell that raises ends that (test_site.py).
     names = [path.stem for path in NOTEBOOKS]
     assert names == ["compare-senders", "diagnose-a-capture", "write-a-detector"]

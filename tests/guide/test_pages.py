@@ -1,4 +1,4 @@
-"""Pages that are written, on a phone: what is wide scrolls by itself, and the page does not."""
+"""Pages on a phone: wide tables scroll by themselves, and the page does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guide as a site: it builds without a warning, no link is dead, nothing is asked of others."""
+"""The site of the guide builds without a warning, has no dead link and loads nothing elsewhere."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from rtolab import _rtolab
 
 ROOT = Path(__file__).parents[2]
 LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
-"""What a browser fetches by itself; of links those that are no mere reference."""
+"""What a browser fetches by itself; `link` also has the references below."""
 REFERENCES = {"canonical", "next", "prev", "alternate"}
 
 
@@ -74,7 +74,7 @@ def test_no_link_is_dead(site: Path, pages: dict[Path, Page]) -> None:
     assert dead == []
 
 
-def test_nothing_is_asked_of_other_hosts(site: Path, pages: dict[Path, Page]) -> None:
+def test_nothing_is_loaded_from_other_hosts(site: Path, pages: dict[Path, Page]) -> None:
     elsewhere = re.compile(r"^(?!data:)([a-z]+:)?//")
     for path, page in pages.items():
         assert not [link for link in page.loaded if elsewhere.match(link)], path
@@ -82,7 +82,7 @@ def test_nothing_is_asked_of_other_hosts(site: Path, pages: dict[Path, Page]) ->
         assert not re.search(r"url\([\"']?(https?:)?//|@import", style.read_text()), style
 
 
-def test_a_browser_asks_nobody_and_complains_of_nothing(site: Path, browser: Browser) -> None:
+def test_a_browser_loads_nothing_else_and_reports_no_error(site: Path, browser: Browser) -> None:
     asked, complaints = [], []
     page = browser.new_page(color_scheme="dark")
     page.on("request", lambda request: asked.append(request.url))
@@ -95,9 +95,7 @@ def test_a_browser_asks_nobody_and_complains_of_nothing(site: Path, browser: Bro
     assert complaints == []
 
 
-def test_what_is_looked_for_is_found_where_the_guide_lies_in_a_folder(
-    site: Path, browser: Browser
-) -> None:
+def test_the_search_works_from_a_folder(site: Path, browser: Browser) -> None:
     page = browser.new_page()
     page.goto(f"file://{site}/reference/cli.html")
     page.locator(".md-search__input").focus()
@@ -110,7 +108,7 @@ def test_what_is_looked_for_is_found_where_the_guide_lies_in_a_folder(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_read_in_light_and_dark_and_on_a_phone(
+def test_it_is_legible_in_light_and_dark_and_on_a_phone(
     site: Path, browser: Browser, scheme: Literal["light", "dark"]
 ) -> None:
     page = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 844})
@@ -123,7 +121,7 @@ def test_it_is_read_in_light_and_dark_and_on_a_phone(
     page.close()
 
 
-def test_the_reference_has_all_that_there_is(site: Path) -> None:
+def test_the_reference_is_complete(site: Path) -> None:
     def text(name: str) -> str:
         return (site / "reference" / f"{name}.html").read_text()
 
@@ -141,7 +139,7 @@ def test_the_reference_has_all_that_there_is(site: Path) -> None:
     assert "on_retransmission" in text("python")
 
 
-def test_figures_and_notebooks_show_something(site: Path) -> None:
+def test_figures_and_notebooks_have_content(site: Path) -> None:
     for name in ("sack", "frto", "lengths", "detectors"):
         assert (site / "made" / f"{name}.svg").stat().st_size > 5_000
     notebook = (site / "notebooks" / "compare-senders.html").read_text()

@@ -1,4 +1,4 @@
-"""Curves as the papers drew them, and what a trace's picture points at."""
+"""Curves as in the papers, and marks in the picture of a trace."""
 
 import json
 from typing import Any
@@ -65,7 +65,7 @@ def test_printed_points_are_diamonds_of_their_lines_colour() -> None:
     assert last["encoding"]["color"]["scale"]["domain"] == ["SACK", "Reno"]
 
 
-def test_a_logarithmic_axis_has_no_place_for_nothing() -> None:
+def test_a_logarithmic_axis_leaves_out_zero() -> None:
     found = drawn(Curves("name", "caption", "loss", "rate", log_y=True))
     assert points(found[1]) == [(1, 20)]
     assert found[1]["encoding"]["y"]["scale"]["type"] == "log"
@@ -111,7 +111,7 @@ def test_a_curve_is_of_medians_and_quartiles() -> None:
 
 
 @pytest.mark.usefixtures("simulator")
-def test_a_curve_may_be_of_some_variants_or_of_points() -> None:
+def test_a_curve_can_show_some_variants_or_given_points() -> None:
     only = over_loss(metric=REXMITS, only=lambda variant: variant.sender == "sack")
     given = over_loss(points=lambda measured: [Point("runs", 1, measured.runs, 1, 9)])
     lines = []
@@ -133,6 +133,6 @@ def test_marks_stand_in_the_picture_of_a_trace(simulator: Simulator) -> None:
     assert simulator.asked
 
 
-def test_a_name_is_part_of_a_file_name() -> None:
+def test_a_file_name_has_no_special_characters() -> None:
     assert stem("sack:no-bugfix @ 2 % loss, 10/20") == "sack-no-bugfix-2-loss-10-20"
     assert stem("sack+frto") == "sack+frto"

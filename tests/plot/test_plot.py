@@ -64,7 +64,7 @@ def test_a_time_sequence_shows_what_each_packet_was() -> None:
     assert data(chart, "acknowledged")[0] == {"at_s": 6.1, "seq": 257, "what": "acknowledged"}
 
 
-def test_packets_of_one_kind_alone_have_a_size(tmp_path: Path) -> None:
+def test_marks_of_one_kind_have_their_size(tmp_path: Path) -> None:
     chart = result(held_window("sack", frto=False)).plot.time_sequence(between=(5, 6.2))
     count = len(data(chart, "unneeded retransmission"))
     _, svg = save(chart, tmp_path / "alone")
@@ -86,7 +86,7 @@ def test_losses_and_sack_blocks_are_shown() -> None:
     }
 
 
-def test_legends_explain_what_is_there_and_nothing_else() -> None:
+def test_legends_explain_exactly_what_is_drawn() -> None:
     chart = result(held_window("sack", frto=False)).plot.time_sequence(between=(6, 8))
     assert legends(chart) == {
         *("first transmission", "unneeded retransmission", "fast retransmit", "acknowledged"),
@@ -110,7 +110,7 @@ def test_the_windows_edge_is_drawn_in_a_strip_where_it_is_far() -> None:
     assert len(data(near, "right edge of the window")) == 100
 
 
-def test_the_receiver_sees_what_arrived() -> None:
+def test_a_picture_at_the_receiver_shows_arrivals_only() -> None:
     tape = lost_retransmission("sack", frto=False)
     chart = result(tape).plot.time_sequence(place="receiver")
     assert data(chart, "lost") == []
@@ -148,7 +148,7 @@ def test_a_title_says_sender_scenario_and_place() -> None:
     assert title["subtitle"].startswith("packets at the sender; flow transfer, seed 1")
 
 
-def test_more_rows_than_altair_likes_are_drawn() -> None:
+def test_more_than_altairs_5000_rows_are_drawn() -> None:
     tape = Tape("sack")
     for n in range(6000):
         tape.data(0.01 * n, n + 1, 0.5 + 0.01 * n)
@@ -165,12 +165,12 @@ def test_more_rows_than_altair_likes_are_drawn() -> None:
         ({"flow": "x"}, "no flow `x` in run 0; there are transfer"),
     ],
 )
-def test_what_is_not_there_is_an_error(arguments: dict[str, Any], message: str) -> None:
+def test_an_unknown_run_place_or_flow_is_an_error(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(Error, match=message):
         result(held_window("sack", frto=True)).plot.time_sequence(**arguments)
 
 
-def test_runs_without_a_trace_have_no_such_pictures() -> None:
+def test_runs_without_a_trace_have_no_pictures_of_packets() -> None:
     tape = Tape("sack")
     tape.ends(80.0)
     outcome: Any = Outcome(tables(tape))
@@ -218,7 +218,7 @@ def test_a_published_median_outside_of_the_band_looks_different() -> None:
     assert outside["label"] == "B"
 
 
-def test_tables_open_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_open_in_polars_and_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     simulator = Simulator.installed(monkeypatch)
     simulator.medians = {"sack": (80, 10, 20), "newreno": (90, 10, 20)}
     found = run("x", sender=["sack", "newreno"], runs=3)

@@ -103,7 +103,7 @@ def test_each_direction_has_its_own_instance() -> None:
     assert alike(both, one)
 
 
-def raising(text: str) -> type[Stage]:
+def stage_that_evaluates(text: str) -> type[Stage]:
     known: dict[str, Any] = {"Hold": Hold, "Treatment": Treatment}
 
     class Odd(Stage):
@@ -128,7 +128,7 @@ def raising(text: str) -> type[Stage]:
 )
 def test_a_wrong_treatment_is_an_error(text: str, message: str) -> None:
     with pytest.raises(PrototypeError, match=rf"^odd\.on_frame: .*{message}"):
-        run(raising(text))
+        run(stage_that_evaluates(text))
 
 
 def test_an_unknown_stage_is_an_error() -> None:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from starlette.testclient import TestClient
 
-from explorer_client import HOLD, told, unpack
+from explorer_client import HOLD, error_of, unpack
 from rtolab import run
 from rtolab.run import shipped_scenarios
 
@@ -128,7 +128,7 @@ def test_what_if_the_timer_had_not_expired_or_the_sender_were_another(client: Te
     assert "cannot go on" in eifel["error"]
     assert "nonsense" in nonsense["error"]
     response = client.post("/api/what-if", json=asked | {"at_s": 1.5})
-    assert "no timeout at 1.5 s" in told(response)["message"]
+    assert "no timeout at 1.5 s" in error_of(response)["message"]
 
 
 def test_the_counterfactual_run_is_drawn_beside_the_original(client: TestClient) -> None:
@@ -157,6 +157,6 @@ def test_the_counterfactual_run_is_drawn_beside_the_original(client: TestClient)
     assert other["totals"] == frto["totals"]
     assert np.array_equal(other["packets"]["at_s"], frto["packets"]["at_s"])
     wrong = client.post("/api/branch", json=asked | {"at_s": 1.0})
-    assert "no timeout at 1.0 s" in told(wrong)["message"]
+    assert "no timeout at 1.0 s" in error_of(wrong)["message"]
     wrong = client.post("/api/branch", json=asked | {"others": ["sack"]})
-    assert "needs SACK" in told(wrong)["message"]
+    assert "needs SACK" in error_of(wrong)["message"]

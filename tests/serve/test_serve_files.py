@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from starlette.testclient import TestClient
 
-from explorer_client import BINARY, CAPTURE, HOLD, HOST, told, unpack
+from explorer_client import BINARY, CAPTURE, HOLD, HOST, error_of, unpack
 from rtolab import run, sweep
 from rtolab.campaign import Campaign, Settings
 from rtolab.experiments import find
@@ -72,14 +72,14 @@ def test_a_capture_is_diagnosed_and_forgotten() -> None:
 def test_a_file_that_is_no_capture_is_refused(client: TestClient) -> None:
     response = client.post("/api/capture?name=a%0Ab.txt", content=b"hello", headers=BINARY)
     assert response.status_code == 422
-    assert told(response)["message"].startswith("ab.txt: neither pcap nor pcapng")
+    assert error_of(response)["message"].startswith("ab.txt: neither pcap nor pcapng")
     assert b"rtolab-serve" not in response.content
 
 
 def test_a_capture_has_a_size_and_a_type(strict: TestClient) -> None:
     response = strict.post("/api/capture", content=bytes(20_000), headers=BINARY)
     assert response.status_code == 413
-    assert "the most that is taken" in told(response)["message"]
+    assert "the most that is taken" in error_of(response)["message"]
     assert strict.post("/api/capture", json={}).status_code == 400
 
 
@@ -114,7 +114,7 @@ def test_a_sweep_is_browsed(results: TestClient) -> None:
     frto = [cell["median"] for cell in found["cells"] if cell["sender"] == "newreno+frto"]
     assert frto == [1, 1]
     wrong = results.get(f"/api/results/{number}?measure=nonsense")
-    assert "no measure 'nonsense'" in told(wrong)["message"]
+    assert "no measure 'nonsense'" in error_of(wrong)["message"]
 
 
 def test_a_report_is_browsed_by_numbers_alone(results: TestClient) -> None:
@@ -139,7 +139,7 @@ def test_vanished_results_are_reported_as_missing(tmp_path: Path) -> None:
         (folder,) = {path.parent for path in tmp_path.rglob(name)}
         (folder / name).unlink()
         missed = client.get("/api/results/0/0")
-        assert (missed.status_code, told(missed)["message"]) == (
+        assert (missed.status_code, error_of(missed)["message"]) == (
             404,
             f"{name} is not there any more",
         )
@@ -147,4 +147,4 @@ def test_vanished_results_are_reported_as_missing(tmp_path: Path) -> None:
         shutil.rmtree(folder)
         missed = client.get("/api/results/0")
         assert missed.status_code == 404
-        assert "the folder of frto2002/fig1 is not there any more" in told(missed)["message"]
+        assert "the folder of frto2002/fig1 is not there any more" in error_of(missed)["message"]

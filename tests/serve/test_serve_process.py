@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import program
-from explorer_client import HEAVY, HOLD, HOST, JSON, resident, server, told
+from explorer_client import HEAVY, HOLD, HOST, JSON, error_of, resident, server
 from rtolab._rtolab import Error
 from rtolab.cli import serve as serve_command
 from rtolab.serve.app import Explorer
@@ -23,7 +23,7 @@ def test_a_run_that_takes_too_long_is_stopped_and_the_next_is_answered(strict: T
     for _ in range(2):
         response = strict.post("/api/run", json={"scenario": "hold", "toml": HEAVY})
         assert response.status_code == 413
-        assert "stopped" in told(response)["message"]
+        assert "stopped" in error_of(response)["message"]
         assert strict.post("/api/run", json=HOLD).is_success
 
 
@@ -32,7 +32,7 @@ def test_a_run_that_takes_too_much_memory_is_stopped() -> None:
     with TestClient(Explorer(limits).app(), base_url=HOST) as client:
         response = client.post("/api/run", json={"scenario": "hold", "toml": HEAVY})
         assert response.status_code == 413
-        assert "more memory than the 120 MB" in told(response)["message"]
+        assert "more memory than the 120 MB" in error_of(response)["message"]
         assert client.post("/api/run", json=HOLD).is_success
 
 
@@ -41,7 +41,7 @@ def test_a_request_beyond_the_queue_is_asked_to_come_back() -> None:
         response = client.post("/api/run", json=HOLD)
         assert response.status_code == 503
         assert response.headers["retry-after"] == "1"
-        assert "busy" in told(response)["message"]
+        assert "busy" in error_of(response)["message"]
 
 
 def test_a_port_in_use_is_named() -> None:

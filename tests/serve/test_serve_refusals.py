@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from explorer_client import BINARY, HEAVY, HOLD, HOST, JSON, POSTS, told
+from explorer_client import BINARY, HEAVY, HOLD, HOST, JSON, POSTS, error_of
 from rtolab.run import shipped_scenarios
 
 
@@ -43,7 +43,7 @@ def test_a_fault_is_reported_with_its_place(
     for path in ("check", "run"):
         response = client.post(f"/api/{path}", json=HOLD | asked)
         assert response.status_code == 422
-        error = told(response)
+        error = error_of(response)
         assert (error["where"], error["line"], error["key"]) == place, error
         assert words in error["message"]
         assert "/tmp" not in error["message"]
@@ -70,7 +70,7 @@ def test_a_request_of_another_form_is_refused(
 ) -> None:
     response = client.post("/api/run", json=HOLD | asked)
     assert response.status_code == 400
-    assert words in told(response)["message"]
+    assert words in error_of(response)["message"]
 
 
 @pytest.mark.parametrize("file", ["/etc/passwd", "../scenario.toml", "traces/../../x", "missing"])
@@ -208,7 +208,7 @@ def test_no_request_causes_an_internal_error(client: TestClient, asked: Any, pat
     response = client.post(f"/api/{path}", content=content, headers=JSON)
     assert response.status_code in (200, 400, 413, 422), response.text
     if not response.is_success:
-        assert told(response)["message"]
+        assert error_of(response)["message"]
 
 
 @OFTEN

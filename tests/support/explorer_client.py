@@ -105,7 +105,7 @@ def _parent(pid: int) -> int:
     return int(stat.rpartition(")")[2].split()[1])
 
 
-def told(response: Any) -> dict[str, Any]:
+def error_of(response: Any) -> dict[str, Any]:
     """The error that a refusal carries."""
     error: dict[str, Any] = response.json()["error"]
     return error

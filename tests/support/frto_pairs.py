@@ -128,7 +128,7 @@ def with_frto(told: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def told(file: Path) -> dict[str, Any]:
+def predicted(file: Path) -> dict[str, Any]:
     """What a capture without F-RTO predicts for F-RTO; nothing if no prediction is possible."""
     found = what_if(diagnose(file))
     if "error" in found:
@@ -148,7 +148,7 @@ def compared(folder: Path) -> pl.DataFrame:
     rows = []
     for row in sent:
         pair = Pair(row["kind"], row["link"], row["options"])
-        rows.append(row | told(folder / f"{pair.name}.pcapng"))
+        rows.append(row | predicted(folder / f"{pair.name}.pcapng"))
     off_by = pl.col("told").cast(pl.Int64) - pl.col("on").cast(pl.Int64)
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(
         near=(off_by.abs() <= NEAR).fill_null(value=False),

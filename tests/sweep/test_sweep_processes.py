@@ -203,14 +203,14 @@ def test_a_cluster_that_loses_a_worker_computes_the_same(
         lost.kill()
         at_loss = finished(out)
         said, complained = process.communicate(timeout=60)
-    assert (process.returncode, complained) in [(0, ""), (0, waiting(dask))]
+    assert (process.returncode, complained) in [(0, ""), (0, waiting_message(dask))]
     assert f"{CHUNKS} chunks are finished: {CHUNKS} computed" in said
     assert at_loss < CHUNKS
     assert files(out) == undisturbed
     other.kill()
 
 
-def waiting(dask: Dask) -> str:
+def waiting_message(dask: Dask) -> str:
     return f"rtolab: waiting for a worker of {dask.address}\n"
 
 
