@@ -324,6 +324,7 @@ WRITES = {
 }
 
 
+@pytest.mark.root
 @pytest.mark.parametrize("command", WRITES)
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, command: str) -> None:
     arguments = placed(WRITES[command], tmp_path)
@@ -338,6 +339,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, command: str) -
     assert not [path for path in whole if path.suffix in (".html", ".pcapng", ".pkt")]
 
 
+@pytest.mark.root
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     out = tmp_path / "small"
     with small_disk(out, "8k"):
