@@ -28,10 +28,10 @@ from rtolab.prototype import (
     Answer,
     Blind,
     Detector,
+    FrameAction,
     Hold,
     Response,
     Stage,
-    Treatment,
     Verdict,
 )
 from rtolab.result import Result
@@ -62,6 +62,7 @@ __all__ = [
     "Detector",
     "EmulationError",
     "Error",
+    "FrameAction",
     "Hold",
     "InternalError",
     "PrototypeError",
@@ -70,7 +71,6 @@ __all__ = [
     "ScenarioError",
     "SenderError",
     "Stage",
-    "Treatment",
     "Verdict",
     "__version__",
     "check",

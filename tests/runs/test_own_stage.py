@@ -8,7 +8,7 @@ import pytest
 
 import program
 import rtolab
-from rtolab import Hold, PrototypeError, ScenarioError, Stage, Treatment, sweep
+from rtolab import FrameAction, Hold, PrototypeError, ScenarioError, Stage, sweep
 from rtolab._rtolab import Frame
 
 LINK = "link.wireless.forward"
@@ -21,8 +21,8 @@ class Every(Stage):
         self.name = f"every-{nth}"
         self.nth = nth
 
-    def on_frame(self, frame: Frame) -> Treatment | None:
-        return Treatment.DROP if frame.number % self.nth == 0 else None
+    def on_frame(self, frame: Frame) -> FrameAction | None:
+        return FrameAction.DROP if frame.number % self.nth == 0 else None
 
 
 class Late(Stage):
@@ -40,10 +40,10 @@ class Lossy(Stage):
     def __init__(self) -> None:
         self.seen = 0
 
-    def on_frame(self, frame: Frame) -> Treatment | None:
+    def on_frame(self, frame: Frame) -> FrameAction | None:
         self.seen += 1
         assert self.seen == frame.number
-        return Treatment.DROP if self.random.chance(0.05) else Treatment.PASS
+        return FrameAction.DROP if self.random.chance(0.05) else FrameAction.PASS
 
 
 def run(stage: type[Stage] | Stage, **others: Any) -> rtolab.Result:
@@ -93,9 +93,9 @@ def test_each_direction_has_its_own_instance() -> None:
     class Both(Stage):
         """Tells the directions apart by itself."""
 
-        def on_frame(self, frame: Frame) -> Treatment | Hold:
+        def on_frame(self, frame: Frame) -> FrameAction | Hold:
             if frame.direction == "backward":
-                return Treatment.PASS
+                return FrameAction.PASS
             return Hold(self.random.uniform(0, 1_000_000) + self.random.exponential(1000))
 
     both = run(Both, set={"link.wireless.stage": "both"})
@@ -104,7 +104,7 @@ def test_each_direction_has_its_own_instance() -> None:
 
 
 def stage_that_evaluates(text: str) -> type[Stage]:
-    known: dict[str, Any] = {"Hold": Hold, "Treatment": Treatment}
+    known: dict[str, Any] = {"Hold": Hold, "FrameAction": FrameAction}
 
     class Odd(Stage):
         """Does what the test says."""
@@ -118,7 +118,7 @@ def stage_that_evaluates(text: str) -> type[Stage]:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("True", "found the treatment True; expected a Treatment, Hold"),
+        ("True", "found the treatment True; expected a FrameAction, Hold"),
         ("Hold(-1)", r"found the treatment Hold\(length=-1\)"),
         ("Hold(2**60)", "nanoseconds at most"),
         ("self.random.chance(2)", "found 2; expected a chance from 0 to 1"),
@@ -144,12 +144,12 @@ def test_an_unknown_stage_is_an_error() -> None:
 
 
 LOSSY = """
-from rtolab import Hold, Stage, Treatment
+from rtolab import Hold, Stage, FrameAction
 
 
 class Lossy(Stage):
     def on_frame(self, frame):
-        return Treatment.DROP if self.random.chance(CHANCE) else None
+        return FrameAction.DROP if self.random.chance(CHANCE) else None
 
 
 CHANCE = 0.03

@@ -1,4 +1,4 @@
-//! What a frame costs from its entry to its exit: `cargo bench -p rtolab-link --bench channel`.
+//! The cost of a frame from entry to exit: `cargo bench -p rtolab-link --bench channel`.
 
 #[path = "../../../benches/brief.rs"]
 mod brief;
@@ -40,8 +40,8 @@ impl Frame for Packet {
 
 const FRAME: Packet = Packet { bytes: 1040, rest: [0; 11] };
 
-/// Between two frames: the link below needs 83.2 us for one, so that all but the first wait, and
-/// now and then one finds its queue full.
+/// The interval of frames: the link needs 83.2 us for one, so all but the first wait, and sometimes
+/// one finds the queue full.
 const PERIOD: Duration = Duration::from_micros(83);
 
 fn plain() -> DirectionConfig {
@@ -77,7 +77,7 @@ fn main() {
 
     group.bench_function("pipe", |bencher| {
         let [mut pipe, _] = channel_of(plain()).pipes().expect("a plain link is a pipe");
-        // Else it would remember all frames until somebody looks.
+        // Otherwise it would remember all frames until its counts are read.
         pipe.unwatched_until(Instant::NEVER);
         let mut now = Instant::START;
         bencher.iter(|| {

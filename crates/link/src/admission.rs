@@ -1,36 +1,34 @@
-//! What a queue takes: the limit's room, and what a discipline says beside it.
+//! Admission to a queue: its limit and its discipline.
 
 use rtolab_time::Instant;
 
 use crate::config::{Discipline, Limit};
 use crate::frame::{DropCause, Frame};
+use crate::occupancy::Occupancy;
 use crate::red::{Early, RandomEarly};
-use crate::room::Load;
 use crate::stream::Stream;
 
-/// What becomes of a frame that comes to a queue.
+/// The decision about an arriving frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admit {
-    /// The queue takes it.
     Take,
-    /// The queue takes it, to be marked (RFC 3168: CE).
+    /// Taken, to be marked CE (RFC 3168).
     TakeMarked,
-    /// The queue drops it.
     Refuse(DropCause),
 }
 
-/// What a frame finds as it comes.
+/// The state of the queue when a frame arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backlog {
-    /// What waits already; not what is in transmission.
-    pub(crate) waiting: Load,
-    /// When the transmitter is done with all frames so far: since then it has been idle, if that is
-    /// in the past.
+    /// The waiting frames, without the one in transmission.
+    pub(crate) waiting: Occupancy,
+    /// When the transmitter finishes all frames so far. If that is in the past, it has been idle
+    /// since.
     pub(crate) idle_from: Instant,
 }
 
-/// The one who decides at the entrance of a queue. Controlled delay decides at its exit, so that
-/// only the limit counts here.
+/// Decides at the entrance of a queue. CoDel decides at its exit, so only the limit counts for it
+/// here.
 #[derive(Clone, Debug)]
 pub(crate) struct Admission {
     limit: Limit,
@@ -38,7 +36,7 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// `stream` is the direction's; random early detection draws from its child `red`.
+    /// `stream` is the direction's; RED draws from its child `red`.
     pub(crate) fn new(limit: Limit, discipline: Discipline, stream: Stream) -> Self {
         let early = match discipline {
             Discipline::Red(red) => Some(RandomEarly::new(red, stream.child("red"))),
@@ -47,12 +45,12 @@ impl Admission {
         Self { limit, early }
     }
 
-    /// The limit, where nothing else decides.
+    /// The limit, if nothing else decides.
     pub(crate) fn plain(&self) -> Option<Limit> {
         self.early.is_none().then_some(self.limit)
     }
 
-    /// A frame comes that has to wait.
+    /// Decides about a frame that has to wait.
     #[inline]
     pub(crate) fn decide<F: Frame>(&mut self, backlog: Backlog, frame: &F, at: Instant) -> Admit {
         let fits = self.limit.holds(backlog.waiting.with(frame.bytes()));
@@ -72,7 +70,7 @@ impl Admission {
         }
     }
 
-    /// A frame comes that need not wait: it is never dropped, but the average queue hears of it.
+    /// Updates the average for a frame that need not wait; such a frame is never dropped.
     #[inline]
     pub(crate) fn pass(&mut self, idle_from: Instant, at: Instant) {
         if let Some(red) = &mut self.early {
@@ -82,7 +80,7 @@ impl Admission {
 }
 
 /// The length of a queue in the unit of its limit.
-fn length(limit: Limit, waiting: Load) -> f64 {
+fn length(limit: Limit, waiting: Occupancy) -> f64 {
     match limit {
         Limit::Bytes(_) => waiting.bytes as f64,
         Limit::Packets(_) | Limit::Unlimited => f64::from(waiting.packets),

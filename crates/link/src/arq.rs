@@ -1,12 +1,12 @@
-//! Local retransmission by the link itself: selective repeat.
+//! ARQ (selective repeat) by the link itself.
 //!
-//! The sending end cuts frames into blocks and numbers them. The receiving end notes every
-//! transmission that comes, comes damaged, or does not come before a later one, and reports that;
-//! the sending end sends what is missing again, also when it has heard nothing for too long, and
-//! after so many times gives the whole frame up.
+//! The sender cuts frames into blocks and numbers them. The receiver notes each transmission that
+//! arrives, arrives damaged or is overtaken by a later one, and reports that. The sender
+//! retransmits what is reported missing and what no report covers before a timeout. After the
+//! configured number of retries it gives up the whole frame.
 //!
-//! A frame is dropped when it is given up and none of its blocks is under way any more: a last copy
-//! that arrives after all still completes it.
+//! A frame is dropped once it is given up and none of its blocks is in flight: the last copy may
+//! still arrive and complete it.
 
 mod block;
 mod receiver;
@@ -17,57 +17,57 @@ use alloc::collections::VecDeque;
 use rtolab_time::{Duration, Instant};
 
 pub(crate) use block::{Block, Content, Control, Data, Moment, Payload, Purpose, Report, earlier};
-use receiver::{Arrival, Receiver, Word};
+use receiver::{Arrival, Notice, Receiver};
 use sender::{Sender, Sending, Verdict};
 
 use crate::config::{self, Limit, Notices, Order};
+use crate::occupancy::Occupancy;
 use crate::ring::Ring;
-use crate::room::Load;
 
-/// One direction of a level: the end that sends and the end that receives.
+/// One direction of a layer: its sender and its receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Arq<P> {
     config: config::Arq,
-    /// What may be unsettled at the sending end.
+    /// Limits of the unsettled frames at the sender.
     window: [Limit; 2],
-    unsettled: Load,
+    unsettled: Occupancy,
     sender: Sender,
     receiver: Receiver,
     frames: Ring<Sdu<P>>,
-    /// The frame that an orderly receiving end hands on next.
+    /// The frame that a receiver which keeps order delivers next.
     next_out: u64,
-    /// Is the receiving end to be told of blocks that were given up?
-    tell_alive: bool,
+    /// Has the receiver to be informed about blocks that were given up?
+    owes_alive: bool,
     settled: VecDeque<Settlement<P>>,
 }
 
-/// A frame on its way.
+/// A frame on its way: the service data unit of this layer.
 #[derive(Clone, Debug)]
 struct Sdu<P> {
-    /// `None` once it is settled what became of it.
+    /// `None` once its outcome is settled.
     payload: Option<P>,
     bytes: u32,
-    /// The numbers of its blocks: from this one up to, not including, the other.
+    /// Its blocks are `from..to`.
     from: u64,
     to: u64,
-    /// Those at the receiving end.
+    /// The number of its blocks that arrived.
     arrived: u64,
-    /// Those of which the sending end does not know enough.
+    /// The number of its blocks with which the sender is not done.
     open: u64,
-    /// The transmissions of its blocks that are under way.
+    /// The transmissions of its blocks that are in flight.
     under_way: u32,
     given_up: Option<Instant>,
-    /// Does the receiving end no longer wait for it?
+    /// Has the receiver stopped waiting for it?
     passed: bool,
     corrupt: bool,
     stalled_at_entry: Duration,
-    /// How long the transmitter stalled from the frame's entry until its last block had its turn.
+    /// How long the transmitter stalled between the frame's entry and the start of its last block.
     stalled: Duration,
-    /// When it would have come out, had nothing held it, once its last block has been sent.
+    /// When an undisturbed frame would have come out; known once its last block has been sent.
     undisturbed: Option<Instant>,
 }
 
-/// What became of a frame.
+/// The outcome of a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Settlement<P> {
     pub(crate) payload: P,
@@ -76,41 +76,41 @@ pub(crate) struct Settlement<P> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It comes out, and would have come out then, had nothing held it.
+    /// It comes out; without disturbances it would have come out at `undisturbed`.
     Delivered { undisturbed: Instant },
-    /// It was given up then.
+    /// It was given up at this time.
     GivenUp(Instant),
 }
 
 impl<P: Payload> Arq<P> {
-    /// `window` limits what the sending end has under its care at once.
+    /// `window` limits the unsettled frames at the sender.
     pub(crate) fn new(config: config::Arq, window: [Limit; 2]) -> Self {
         Self {
             config,
             window,
-            unsettled: Load::default(),
+            unsettled: Occupancy::default(),
             sender: Sender::new(config.retries, config.timeout),
             receiver: Receiver::new(config.order, config.timeout),
             frames: Ring::new(),
             next_out: 0,
-            tell_alive: false,
+            owes_alive: false,
             settled: VecDeque::new(),
         }
     }
 
-    /// Has the sending end something to send, apart from new frames?
+    /// Has the sender something to send, apart from new frames?
     pub(crate) fn has_work(&self) -> bool {
-        self.sender.has_work() || (self.tell_alive && self.config.report > 0)
+        self.sender.has_work() || (self.owes_alive && self.config.report > 0)
     }
 
-    /// Would it take a new frame of this size?
+    /// Does the window have space for a new frame of this size?
     pub(crate) fn takes(&self, bytes: u32) -> bool {
-        let load = self.unsettled.with(bytes);
-        self.unsettled.packets == 0 || self.window.iter().all(|limit| limit.holds(load))
+        let occupancy = self.unsettled.with(bytes);
+        self.unsettled.packets == 0 || self.window.iter().all(|limit| limit.holds(occupancy))
     }
 
-    /// The block to send now: what is to be sent again, the rest of the frame that has begun, a new
-    /// one from `source`, or else that older ones were given up.
+    /// The block to send now: a retransmission, the rest of the current frame, a new frame from
+    /// `source`, or the note that older blocks were given up.
     pub(crate) fn next(
         &mut self,
         moment: Moment,
@@ -159,7 +159,7 @@ impl<P: Payload> Arq<P> {
 
     fn block(&mut self, sending: Sending, moment: Moment) -> Block {
         let Sending { number, frame, bytes, transmission, before } = sending;
-        self.tell_alive = false;
+        self.owes_alive = false;
         let sdu = self.frames.get_mut(frame).expect("it is open");
         sdu.under_way += 1;
         let completes = before == 0 && number + 1 == sdu.to;
@@ -168,16 +168,16 @@ impl<P: Payload> Arq<P> {
         }
         let purpose = match before {
             0 => sdu.payload.as_ref().map_or(Purpose::New, Payload::purpose),
-            _ => Purpose::Again,
+            _ => Purpose::Retransmission,
         };
         let alive = self.sender.alive();
         let content = Content::Data(Data { number, frame, transmission, alive, completes });
         Block { bytes, content, purpose, corrupt: false }
     }
 
-    /// What the receiving end is to be told, if older blocks were given up.
+    /// The note to the receiver, if older blocks were given up.
     fn alive(&mut self) -> Option<Control> {
-        let tell = core::mem::take(&mut self.tell_alive);
+        let tell = core::mem::take(&mut self.owes_alive);
         tell.then(|| Control::Alive(self.sender.alive()))
     }
 
@@ -186,24 +186,23 @@ impl<P: Payload> Arq<P> {
         Block { bytes: self.config.report, content, purpose: Purpose::Report, corrupt: false }
     }
 
-    /// What the sending end has to say, where that rides for nothing.
+    /// The sender's note, if control information takes no bandwidth.
     pub(crate) fn alive_for_nothing(&mut self) -> Option<Control> {
         let idle = self.config.report == 0 && !self.sender.has_work();
         if idle { self.alive() } else { None }
     }
 
-    /// The report that the receiving end has to make now, where that rides for nothing.
+    /// The receiver's report that is due now, if control information takes no bandwidth.
     pub(crate) fn report_for_nothing(&mut self, now: Instant) -> Option<Control> {
         let wanted = self.config.report == 0 && self.receiver.wants_report();
         wanted.then(|| Control::Report(self.receiver.report(now)))
     }
 
-    /// Has the receiving end a block to send the other way?
+    /// Has the receiver a report to send in the reverse direction?
     pub(crate) fn has_report(&self) -> bool {
         self.config.report > 0 && self.receiver.wants_report()
     }
 
-    /// That block.
     pub(crate) fn report(&mut self, now: Instant) -> Option<Block> {
         if !self.has_report() {
             return None;
@@ -212,8 +211,8 @@ impl<P: Payload> Arq<P> {
         Some(self.control_block(Control::Report(report)))
     }
 
-    /// The transmission of a block ends at `end`; without a disturbance it arrives at
-    /// `undisturbed`. The frame that it completes, if it does: now all of that was sent.
+    /// A block's transmission ends at `end`; without disturbances it arrives at `undisturbed`.
+    /// Returns the frame whose transmission this completes, if any.
     pub(crate) fn on_sent(
         &mut self,
         data: &Data,
@@ -227,7 +226,7 @@ impl<P: Payload> Arq<P> {
         Some((payload, sdu.undisturbed?))
     }
 
-    /// A transmission comes to nothing; neither end learns it from that.
+    /// A transmission is lost, without notice to either end.
     pub(crate) fn on_lost(&mut self, data: &Data, now: Instant) {
         self.sender.start_timer(data.transmission, now);
         if let Some(sdu) = self.frames.get_mut(data.frame) {
@@ -236,14 +235,14 @@ impl<P: Payload> Arq<P> {
         self.settle(data.frame);
     }
 
-    /// It comes damaged to the receiving end.
+    /// A damaged block arrives.
     pub(crate) fn on_damaged(&mut self, data: &Data) {
         if self.config.notices == Notices::Damage {
             self.receiver.on_damaged(data.transmission);
         }
     }
 
-    /// A block arrives that would have arrived at `undisturbed`.
+    /// A block arrives that without disturbances would have arrived at `undisturbed`.
     pub(crate) fn on_data(&mut self, data: &Data, corrupt: bool, undisturbed: Instant) {
         let arrival = self.receiver.on_data(data);
         if let Some(sdu) = self.frames.get_mut(data.frame) {
@@ -261,31 +260,31 @@ impl<P: Payload> Arq<P> {
         self.settle(data.frame);
     }
 
-    /// The receiving end learns what was given up.
+    /// The receiver learns which blocks were given up.
     pub(crate) fn on_alive(&mut self, alive: u64) {
         self.receiver.on_alive(alive);
         self.release();
     }
 
-    /// The sending end hears a report.
+    /// The sender receives a report.
     pub(crate) fn on_report(&mut self, report: Report, now: Instant) {
-        while let Some(word) = self.receiver.take_word(report.upto) {
-            match word {
-                Word::Arrived { number, transmission } => {
+        while let Some(notice) = self.receiver.take_notice(report.upto) {
+            match notice {
+                Notice::Arrived { number, transmission } => {
                     let frame = self.sender.on_arrived(number, transmission);
                     self.close(frame);
                 }
-                Word::Missing { transmission } => {
+                Notice::Missing { transmission } => {
                     let verdict = self.sender.on_missing(transmission);
                     self.follow(verdict, now);
                 }
             }
         }
-        self.tell_alive |= report.still_expected.is_some_and(|block| block < self.sender.alive());
+        self.owes_alive |= report.still_expected.is_some_and(|block| block < self.sender.alive());
         self.forget();
     }
 
-    /// When [`Arq::on_timer`] has something to do.
+    /// When to call [`Arq::on_timer`].
     pub(crate) fn next_event(&self) -> Instant {
         self.sender.next_event().min(self.receiver.next_event())
     }
@@ -298,7 +297,6 @@ impl<P: Payload> Arq<P> {
         self.forget();
     }
 
-    /// What became of the next frame.
     pub(crate) fn take_settled(&mut self) -> Option<Settlement<P>> {
         self.settled.pop_front()
     }
@@ -311,11 +309,11 @@ impl<P: Payload> Arq<P> {
             let frame = self.sender.finish(number);
             self.close(frame);
         }
-        self.tell_alive |= self.config.order == Order::Kept;
+        self.owes_alive |= self.config.order == Order::Kept;
         self.settle(frame);
     }
 
-    /// The sending end is done with a block of `frame`.
+    /// The sender is done with a block of `frame`.
     fn close(&mut self, frame: Option<u64>) {
         let Some(sdu) = frame.and_then(|frame| self.frames.get_mut(frame)) else { return };
         sdu.open -= 1;
@@ -324,8 +322,7 @@ impl<P: Payload> Arq<P> {
         }
     }
 
-    /// An orderly receiving end hands on what it need not hold back, and passes over what will not
-    /// come any more.
+    /// A receiver that keeps order delivers all frames up to the first that may still come.
     fn release(&mut self) {
         let expected = self.receiver.expected();
         while let Some(sdu) = self.frames.get_mut(self.next_out) {
@@ -349,7 +346,7 @@ impl<P: Payload> Arq<P> {
         self.settled.push_back(Settlement { payload, end: End::Delivered { undisturbed } });
     }
 
-    /// Drops a frame that was given up and cannot come any more.
+    /// Drops a frame that was given up and cannot arrive any more.
     fn settle(&mut self, frame: u64) {
         let Some(sdu) = self.frames.get_mut(frame) else { return };
         let Some(at) = sdu.given_up.filter(|_| sdu.is_hopeless()) else { return };
@@ -379,8 +376,8 @@ impl<P> Sdu<P> {
         self.under_way == 0 && (self.passed || !self.is_whole())
     }
 
-    /// What counts is the first transmission of the last block. A lower level may give that up
-    /// before all of it was sent: then it is the next one that was.
+    /// Only the first transmission of the last block counts. If the lower layer gives it up before
+    /// all of it was sent, the next one counts.
     fn note(&mut self, data: &Data, undisturbed: Instant) {
         let is_last = data.number + 1 == self.to;
         if data.completes || (is_last && self.undisturbed.is_none()) {

@@ -1,12 +1,11 @@
-//! Both directions of a link where a frame's fate is not known at its entry: it depends on what
-//! comes later, or on what the other end says.
+//! A link with ARQ or CoDel: the fate of a frame depends on later frames or on the other end, so it
+//! is not known at entry.
 //!
-//! Frames wait in a queue. Whenever the transmitter is free it asks for the next thing to send, so
-//! what is more urgent goes first. What is on the transmitter, and all that befalls it from there,
-//! is the matter of the [`OneWay`].
+//! Frames wait in a queue. When the transmitter is free, it takes the most urgent thing to send.
+//! [`OneWay`] handles the transmission and everything after it.
 //!
-//! Events have an order at every instant, whoever asks when: what arrives, what the timers do, what
-//! enters, what is sent; the forward direction first each time.
+//! The order of events at one instant is fixed: arrivals, timers, entries, transmissions; the
+//! forward direction first each time.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -18,47 +17,47 @@ use crate::admission::{Admission, Admit, Backlog};
 use crate::arq::{Moment, Purpose, earlier};
 use crate::config::{ChannelConfig, Discipline, Limit, StallHolds, Stalls};
 use crate::frame::{Direction, DropCause, Frame, Outcome};
-use crate::layers::{Heard, Layers, Sent, Signal, What};
+use crate::layers::{ArqLayers, LineEvent, LineEventKind, Signal, TransmissionTimes};
 use crate::one_way::OneWay;
 use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
 use crate::stream::Stream;
-use crate::timeline::{Span, Timeline};
-use crate::waiting::{Delivery, QueuedFrame, Told, Waiting};
+use crate::timeline::{Interrupting, Span, Timeline};
+use crate::waiting::{Outcomes, PendingOutcome, QueuedFrame, Waiting};
 
 #[derive(Clone, Debug)]
-pub(crate) struct ArqNodes<F: Frame, L: Layers<F>> {
+pub(crate) struct ArqNodes<F: Frame, L: ArqLayers<F>> {
     layers: L,
     sides: [ArqNode<F, L::Wire>; 2],
-    delivery_queue: [Delivery<F>; 2],
+    outcomes: [Outcomes<F>; 2],
 }
 
 /// One direction.
 #[derive(Clone, Debug)]
 struct ArqNode<F, W> {
     entry_stalls: Timeline,
-    /// What a stall of the entry holds.
+    /// Frames that a stall holds before the queue.
     at_entry: VecDeque<QueuedFrame<F>>,
     admission: Admission,
     waiting: Waiting<F>,
     one_way: OneWay<W>,
-    /// What will come to the other end besides what the lane brings there, in order of time.
-    coming: VecDeque<(Instant, What<W>)>,
+    /// Arrivals at the other end that `one_way` does not deliver, in order of time.
+    coming: VecDeque<(Instant, LineEventKind<W>)>,
     present: Moment,
-    /// When the transmitter next asks for something to send.
+    /// When the transmitter can take the next frame.
     asks_at: Instant,
     inside: usize,
     stats: Stats,
 }
 
-impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
+impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
     pub(crate) fn new(config: &ChannelConfig, stream: Stream) -> Box<Self> {
         let physical = physical(config);
         let arq_node = |direction| ArqNode::new(config, &physical, direction, stream);
-        let exit = |direction| Delivery { direction, told: VecDeque::new() };
+        let outcomes = |direction| Outcomes { direction, queue: VecDeque::new() };
         Box::new(Self {
             layers: L::new(config),
             sides: Direction::BOTH.map(arq_node),
-            delivery_queue: Direction::BOTH.map(exit),
+            outcomes: Direction::BOTH.map(outcomes),
         })
     }
 
@@ -71,7 +70,7 @@ impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
     ) {
         self.advance(at, outages);
         let arq_node = &mut self.sides[direction.index()];
-        arq_node.go_on(at);
+        arq_node.advance_to(at);
         arq_node.stats.offered += 1;
         arq_node.inside += 1;
         let entry = arq_node.entry_stalls.release(at);
@@ -86,7 +85,7 @@ impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
         self.transmit(direction, outages);
     }
 
-    /// Lets everything happen that is due at or before `until`.
+    /// Processes all events up to `until`.
     fn advance(&mut self, until: Instant, outages: &mut Timeline) {
         loop {
             let [forward, backward] = Direction::BOTH.map(|direction| self.next_within(direction));
@@ -94,27 +93,27 @@ impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
             if now > until || now == Instant::NEVER {
                 return;
             }
-            self.happen(now, outages);
+            self.process(now, outages);
         }
     }
 
-    /// When something happens inside this direction.
+    /// When the next event of this direction happens.
     fn next_within(&self, direction: Direction) -> Instant {
         let timer = self.layers.next_event(direction);
         self.sides[direction.index()].next_event().min(timer)
     }
 
-    fn happen(&mut self, now: Instant, outages: &mut Timeline) {
+    fn process(&mut self, now: Instant, outages: &mut Timeline) {
         outages.forget_before(now);
         for arq_node in &mut self.sides {
-            arq_node.go_on(now);
+            arq_node.advance_to(now);
         }
         for direction in Direction::BOTH {
-            while let Some(what) = self.sides[direction.index()].hear(now) {
-                self.layers.on_heard(Heard { direction, what }, now, &mut self.delivery_queue);
+            while let Some(kind) = self.sides[direction.index()].next_line_event(now) {
+                self.layers.on_line_event(LineEvent { direction, kind }, now, &mut self.outcomes);
             }
         }
-        self.layers.on_timer(now, &mut self.delivery_queue);
+        self.layers.on_timer(now, &mut self.outcomes);
         for direction in Direction::BOTH {
             while let Some(queued) = self.sides[direction.index()].release(now) {
                 self.enter(direction, queued);
@@ -126,9 +125,9 @@ impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
         }
     }
 
-    /// A frame comes to the queue.
+    /// A frame arrives at the queue.
     fn enter(&mut self, direction: Direction, mut queued: QueuedFrame<F>) {
-        let Self { layers, sides, delivery_queue } = self;
+        let Self { layers, sides, outcomes } = self;
         let arq_node = &mut sides[direction.index()];
         let now = arq_node.present.now;
         queued.stalled = arq_node.present.stalled;
@@ -141,25 +140,25 @@ impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
             arq_node.waiting.push(queued);
             return;
         }
-        let backlog = Backlog { waiting: arq_node.waiting.load(), idle_from };
+        let backlog = Backlog { waiting: arq_node.waiting.occupancy(), idle_from };
         match arq_node.admission.decide(backlog, &queued.frame, now) {
             Admit::Take => {}
             Admit::TakeMarked => queued.mark_congestion(),
             Admit::Refuse(cause) => {
-                delivery_queue[direction.index()].drop(queued, cause, [now; 2]);
+                outcomes[direction.index()].drop(queued, cause, [now; 2]);
                 return;
             }
         }
         arq_node.waiting.push(queued);
-        let waiting = arq_node.waiting.load().packets;
+        let waiting = arq_node.waiting.occupancy().packets;
         arq_node.stats.max_queue = arq_node.stats.max_queue.max(waiting);
     }
 
-    /// Gives the transmitter of a direction what it takes now.
+    /// Starts all transmissions that can start now.
     fn transmit(&mut self, direction: Direction, outages: &mut Timeline) {
-        let Self { layers, sides, delivery_queue } = self;
-        let (arq_node, exit) =
-            (&mut sides[direction.index()], &mut delivery_queue[direction.index()]);
+        let Self { layers, sides, outcomes } = self;
+        let (arq_node, outcomes) =
+            (&mut sides[direction.index()], &mut outcomes[direction.index()]);
         let Moment { now, .. } = arq_node.present;
         while let Some(signal) = layers.signal(direction, now) {
             arq_node.send_signal(signal, outages);
@@ -170,7 +169,7 @@ impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
             if arq_node.asks_at > now {
                 return;
             }
-            let wire = layers.next(arq_node.present, &mut arq_node.waiting, exit);
+            let wire = layers.next(arq_node.present, &mut arq_node.waiting, outcomes);
             arq_node.asks_at = Instant::NEVER;
             if let Some(wire) = wire {
                 arq_node.count(&wire, L::purpose(&wire));
@@ -180,7 +179,7 @@ impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
         }
     }
 
-    /// The next outcome of a direction, of those that have happened by `at`.
+    /// The next outcome of a direction that has happened by `at`.
     pub(crate) fn poll(
         &mut self,
         direction: Direction,
@@ -188,35 +187,35 @@ impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
         outages: &mut Timeline,
     ) -> Option<Outcome<F>> {
         self.advance(at, outages);
-        if self.told_at(direction) > at {
+        if self.happened_at(direction) > at {
             return None;
         }
-        let Told { due, outcome } = self.delivery_queue[direction.index()].told.pop_front()?;
-        Some(self.sides[direction.index()].tell(due, outcome))
+        let PendingOutcome { due, outcome } = self.outcomes[direction.index()].queue.pop_front()?;
+        Some(self.sides[direction.index()].count_outcome(due, outcome))
     }
 
-    /// The next outcome of either direction; the forward one first of two that are due together.
+    /// The next outcome of either direction; the forward one first of two at the same time.
     pub(crate) fn poll_either(
         &mut self,
         at: Instant,
         outages: &mut Timeline,
     ) -> Option<Outcome<F>> {
         self.advance(at, outages);
-        let [forward, backward] = Direction::BOTH.map(|direction| self.told_at(direction));
+        let [forward, backward] = Direction::BOTH.map(|direction| self.happened_at(direction));
         match forward <= backward {
             true => self.poll(Direction::Forward, at, outages),
             false => self.poll(Direction::Backward, at, outages),
         }
     }
 
-    /// When the next of those was.
-    fn told_at(&self, direction: Direction) -> Instant {
-        self.delivery_queue[direction.index()].told.front().map_or(Instant::NEVER, |told| told.due)
+    /// When the next outcome happened.
+    fn happened_at(&self, direction: Direction) -> Instant {
+        self.outcomes[direction.index()].queue.front().map_or(Instant::NEVER, |first| first.due)
     }
 
-    /// When there is, or may be, something to tell of this direction.
+    /// When there may be an outcome of this direction.
     pub(crate) fn due(&self, direction: Direction) -> Instant {
-        self.told_at(direction).min(self.next_within(direction))
+        self.happened_at(direction).min(self.next_within(direction))
     }
 
     pub(crate) fn inside(&self, direction: Direction) -> usize {
@@ -245,7 +244,7 @@ impl<F: Frame, L: Layers<F>> ArqNodes<F, L> {
     }
 }
 
-/// What is left for the lanes: the transmitter and all behind it.
+/// The configuration of the two [`OneWay`]s: the transmitter and everything after it.
 fn physical(config: &ChannelConfig) -> ChannelConfig {
     let mut config = config.clone();
     let unbuffered = !config.arq.is_empty();
@@ -296,73 +295,73 @@ impl<F: Frame, W: Frame> ArqNode<F, W> {
         self.one_way.due().min(coming).min(entry).min(self.asks_at)
     }
 
-    /// Time goes on.
-    fn go_on(&mut self, now: Instant) {
+    /// Advances the clock.
+    fn advance_to(&mut self, now: Instant) {
         self.present.stalled += self.one_way.stalled(self.present.now, now);
         self.present.now = now;
         self.entry_stalls.forget_before(now);
         self.one_way.forget_before(now);
     }
 
-    /// What next comes to the other end, or to nothing, by `now`.
-    fn hear(&mut self, now: Instant) -> Option<What<W>> {
+    /// The next arrival or loss by `now`.
+    fn next_line_event(&mut self, now: Instant) -> Option<LineEventKind<W>> {
         if let Some(outcome) = self.one_way.poll(now) {
             return Some(match outcome {
                 Outcome::Delivered { frame: wire, held, duplicate, .. } => {
-                    What::Arrived { wire, held, duplicate }
+                    LineEventKind::Arrived { wire, held, duplicate }
                 }
                 Outcome::Dropped { frame: wire, cause, at, .. } => {
                     if cause == DropCause::Error {
                         let arrival = now.max(at + self.one_way.propagation(at));
-                        self.expect(arrival, What::Damaged(wire.clone()));
+                        self.expect(arrival, LineEventKind::Damaged(wire.clone()));
                     }
-                    What::Lost { wire, cause, at }
+                    LineEventKind::Lost { wire, cause, at }
                 }
             });
         }
         self.coming.front().filter(|(due, _)| *due <= now)?;
-        self.coming.pop_front().map(|(_, what)| what)
+        self.coming.pop_front().map(|(_, kind)| kind)
     }
 
-    fn expect(&mut self, due: Instant, what: What<W>) {
+    fn expect(&mut self, due: Instant, kind: LineEventKind<W>) {
         let place = self.coming.partition_point(|(other, _)| *other <= due);
-        self.coming.insert(place, (due, what));
+        self.coming.insert(place, (due, kind));
     }
 
-    /// The next frame that the entry lets go on.
+    /// The next frame that leaves the stalled entry.
     fn release(&mut self, now: Instant) -> Option<QueuedFrame<F>> {
         self.at_entry.front().filter(|queued| queued.entry <= now)?;
         self.at_entry.pop_front()
     }
 
-    /// What has no size cannot be hit by an error, but an outage swallows it.
+    /// A signal has no size: no error hits it, but an outage destroys it.
     fn send_signal(&mut self, signal: Signal, outages: &mut Timeline) {
         let now = self.present.now;
         if !outages.covers(now) && !self.one_way.is_out(now) {
             let arrival = now + self.one_way.propagation(now);
-            self.expect(arrival, What::Signal(signal));
+            self.expect(arrival, LineEventKind::Signal(signal));
         }
     }
 
-    fn send(&mut self, wire: W, outages: &mut Timeline) -> Sent {
+    fn send(&mut self, wire: W, outages: &mut Timeline) -> TransmissionTimes {
         let now = self.present.now;
         self.one_way.send_waiting(wire, now, outages);
         let end = self.one_way.idle_from();
         let arrival = end + self.one_way.propagation(end);
-        Sent { end, undisturbed: earlier(arrival, self.one_way.stalled(now, end)) }
+        TransmissionTimes { end, undisturbed: earlier(arrival, self.one_way.stalled(now, end)) }
     }
 
     fn count(&mut self, wire: &W, purpose: Purpose) {
         self.stats.transmit(wire.bytes());
         match purpose {
             Purpose::New => {}
-            Purpose::Again => self.stats.local_retransmissions += 1,
+            Purpose::Retransmission => self.stats.local_retransmissions += 1,
             Purpose::Report => self.stats.reports += 1,
         }
     }
 
-    /// Tells an outcome, and counts it.
-    fn tell(&mut self, due: Instant, outcome: Outcome<QueuedFrame<F>>) -> Outcome<F> {
+    /// Returns an outcome and counts it.
+    fn count_outcome(&mut self, due: Instant, outcome: Outcome<QueuedFrame<F>>) -> Outcome<F> {
         match outcome {
             Outcome::Delivered { direction, frame: queued, held, duplicate } => {
                 if duplicate {

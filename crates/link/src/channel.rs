@@ -8,37 +8,36 @@ use rtolab_time::Instant;
 use crate::arq_node::ArqNodes;
 use crate::config::{ChannelConfig, Discipline};
 use crate::frame::{Direction, Frame, Outcome};
-use crate::layers::{Direct, Repeating};
+use crate::layers::{Direct, Retransmitting};
 use crate::one_way::OneWay;
 use crate::pipe::Pipe;
 use crate::report::{Disturbance, DisturbanceKind, Stats};
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
 
-/// A link between two ends, sans-IO: it is told of frames and of the time, and says which come out,
-/// when, and what became of the others.
+/// A sans-IO link between two ends: it is given frames and the time, and returns the outcome of
+/// each frame.
 ///
-/// Time must not go backwards: no `at` may be earlier than one before it.
+/// Time must not go backwards: each `at` is at least the previous one.
 ///
-/// Without local retransmission and controlled delay a frame's fate is settled when it is sent, and
-/// its outcome waits inside until it is due. Where order is kept, each direction gives the outcomes
-/// of the frames that entered in their order: a lost one is told when it was lost or, if frames
-/// before it are still inside, right after these; a frame that the queue did not take is told at
-/// once. Where order is free, outcomes are told as they are due, and of two that are due together
-/// the one of the earlier frame first.
+/// Without ARQ and CoDel the outcome of a frame is known when it is sent, and waits inside until it
+/// is due. If order is kept, each direction returns outcomes in the order of entry: a loss is
+/// returned when it happens or, if earlier frames are still inside, right after these; a frame that
+/// the queue refuses is returned at once. Otherwise outcomes are returned as they are due, and of
+/// two that are due together the earlier frame's first.
 ///
-/// With one of them a frame's fate depends on what comes later and on the other direction, and
-/// outcomes are told as they happen: see [`Channel::is_coupled`].
+/// With ARQ or CoDel the outcome depends on later frames and on the other direction, and outcomes
+/// are returned as they happen: see [`Channel::is_coupled`].
 ///
-/// Its random processes draw from children of the stream it is given:
+/// Its random processes draw from children of the given stream:
 ///
 /// - `outages` and, if both directions change together, `states`;
-/// - for either direction `forward/stalls`, `forward/outages`, `forward/priority` and, if each
-///   changes by itself, `forward/states`: these happen at the same times whatever the traffic is;
+/// - for each direction `forward/stalls`, `forward/outages`, `forward/priority` and, if each
+///   changes by itself, `forward/states`: their events do not depend on the traffic;
 /// - `forward/loss`, `forward/memory`, `forward/spikes`, `forward/jitter`, `forward/corruption`,
-///   `forward/duplication`, `forward/duplicate-jitter`: these hit the n-th transmitted frame
-///   whenever that comes; what `forward/stage` draws is its own affair;
-/// - `forward/red`: it hits the n-th frame that comes to the queue.
+///   `forward/duplication`, `forward/duplicate-jitter`: one draw for the n-th transmitted frame;
+///   `forward/stage` draws what it likes;
+/// - `forward/red`: one draw for the n-th frame that arrives at the queue.
 #[derive(Clone, Debug)]
 pub struct Channel<F: Frame> {
     kind: Kind<F>,
@@ -46,27 +45,27 @@ pub struct Channel<F: Frame> {
     recording: bool,
 }
 
-/// What it is made of. The first kind is the one that has to be fast: it lives here, and a tag of
-/// its own is faster told than what the compiler would hide in a field.
+/// The implementation. The first variant is the fast path: it is stored inline, and an explicit tag
+/// is faster than a niche in one of its fields.
 #[derive(Clone, Debug)]
 #[repr(u8)]
 #[expect(clippy::large_enum_variant)]
 enum Kind<F: Frame> {
-    /// A frame's fate is known at its entry.
+    /// The outcome of a frame is known at entry.
     Settled([OneWay<F>; 2]),
-    /// It shows at the exit of the queue.
+    /// It is known when the frame leaves the queue.
     Queued(Box<ArqNodes<F, Direct>>),
     /// It depends on the other end.
-    Repeating(Box<ArqNodes<F, Repeating<F>>>),
+    Retransmitting(Box<ArqNodes<F, Retransmitting<F>>>),
 }
 
-/// The same for either kind of stations.
+/// Matches both variants with ARQ nodes by the same arm.
 macro_rules! either {
     ($kind:expr, $plain:pat => $settled:expr, $arq_nodes:pat => $coupled:expr) => {
         match $kind {
             Kind::Settled($plain) => $settled,
             Kind::Queued($arq_nodes) => $coupled,
-            Kind::Repeating($arq_nodes) => $coupled,
+            Kind::Retransmitting($arq_nodes) => $coupled,
         }
     };
 }
@@ -77,7 +76,7 @@ impl<F: Frame> Kind<F> {
             .iter()
             .any(|direction| matches!(config.of(*direction).discipline, Discipline::CoDel(_)));
         match (config.arq.is_empty(), controlled) {
-            (false, _) => Self::Repeating(ArqNodes::new(config, stream)),
+            (false, _) => Self::Retransmitting(ArqNodes::new(config, stream)),
             (true, true) => Self::Queued(ArqNodes::new(config, stream)),
             (true, false) => Self::Settled(
                 Direction::BOTH.map(|direction| OneWay::new(config, direction, stream)),
@@ -87,7 +86,7 @@ impl<F: Frame> Kind<F> {
 }
 
 impl<F: Frame> Channel<F> {
-    /// An empty link at the start of a run. `stream` belongs to this link alone.
+    /// An empty link at time 0. `stream` belongs to this link alone.
     pub fn new(config: &ChannelConfig, stream: &Stream) -> Self {
         let outages = &config.outages;
         Self {
@@ -97,9 +96,8 @@ impl<F: Frame> Channel<F> {
         }
     }
 
-    /// Both directions as pipes, if nothing ever happens in either but that frames queue, are sent
-    /// at one rate and take one delay: what comes out, and when, is the same. Ask before the first
-    /// frame.
+    /// Both directions as pipes, which return the same outcomes, if frames only queue, are sent at
+    /// one rate and have one delay. Call it before the first frame.
     pub fn pipes(&self) -> Option<[Pipe; 2]> {
         match &self.kind {
             Kind::Settled([forward, backward]) if self.outages.is_quiet() => {
@@ -109,15 +107,15 @@ impl<F: Frame> Channel<F> {
         }
     }
 
-    /// Can what happens in one direction change what the other has to say? Then ask
-    /// [`Channel::next_event_of`] for both after every call; what it names is when there may be
-    /// something to say, so that polling in vain is possible.
+    /// Can a frame in one direction change the outcomes of the other? If so, ask
+    /// [`Channel::next_event_of`] for both directions after every call. It then returns when there
+    /// may be an outcome, so a poll can return `None`.
     #[inline]
     pub const fn is_coupled(&self) -> bool {
         !matches!(self.kind, Kind::Settled(_))
     }
 
-    /// A frame comes to the link.
+    /// Sends a frame into the link.
     #[inline]
     pub fn send(&mut self, direction: Direction, frame: F, at: Instant) {
         either!(&mut self.kind,
@@ -131,8 +129,7 @@ impl<F: Frame> Channel<F> {
         );
     }
 
-    /// The next outcome due at or before `at`, of either direction; the forward one first of two
-    /// that are due together.
+    /// The next outcome due by `at`; the forward one first of two that are due together.
     pub fn poll(&mut self, at: Instant) -> Option<Outcome<F>> {
         either!(&mut self.kind,
             [forward, backward] => match forward.due() <= backward.due() {
@@ -143,7 +140,7 @@ impl<F: Frame> Channel<F> {
         )
     }
 
-    /// The next outcome of one direction due at or before `at`.
+    /// The next outcome of one direction due by `at`.
     #[inline]
     pub fn poll_direction(&mut self, direction: Direction, at: Instant) -> Option<Outcome<F>> {
         either!(&mut self.kind,
@@ -152,14 +149,14 @@ impl<F: Frame> Channel<F> {
         )
     }
 
-    /// When [`Channel::poll`] next has something to say; of a coupled link, when it may have.
+    /// When to [`poll`](Channel::poll) next; a coupled link may then have no outcome.
     pub fn next_event(&self) -> Option<Instant> {
         let [forward, backward] = Direction::BOTH.map(|direction| self.due(direction));
         Some(forward.min(backward)).filter(|due| *due < Instant::NEVER)
     }
 
-    /// When [`Channel::poll_direction`] next has something to say; of a coupled link, when it may
-    /// have, or is wanted so that the other direction can go on.
+    /// When to [`poll_direction`](Channel::poll_direction) next; a coupled link may then have no
+    /// outcome, but may need the call so that the other direction can proceed.
     #[inline]
     pub fn next_event_of(&self, direction: Direction) -> Option<Instant> {
         Some(self.due(direction)).filter(|due| *due < Instant::NEVER)
@@ -173,7 +170,7 @@ impl<F: Frame> Channel<F> {
         )
     }
 
-    /// How many frames of this direction are inside, their outcomes still to be told.
+    /// The number of this direction's frames whose outcomes were not returned yet.
     pub fn inside(&self, direction: Direction) -> usize {
         either!(&self.kind,
             plain => plain[direction.index()].inside(),
@@ -181,7 +178,7 @@ impl<F: Frame> Channel<F> {
         )
     }
 
-    /// What happened to this direction's frames so far.
+    /// The counts of this direction so far.
     pub fn stats(&self, direction: Direction) -> &Stats {
         either!(&self.kind,
             plain => plain[direction.index()].stats(),
@@ -189,7 +186,7 @@ impl<F: Frame> Channel<F> {
         )
     }
 
-    /// From now on, remember disturbances for [`Channel::disturbances`]. Ask before the first
+    /// Records disturbances from now on, for [`Channel::disturbances`]. Call it before the first
     /// frame.
     pub fn record_disturbances(&mut self) {
         self.recording = true;
@@ -200,8 +197,8 @@ impl<F: Frame> Channel<F> {
         );
     }
 
-    /// The stalls, outages and spikes that began before `until`, in the order of their beginnings;
-    /// none unless they are recorded. Stalls and outages that touch are one.
+    /// The recorded stalls, outages and spikes that began before `until`, in order of their
+    /// beginnings. Stalls and outages that touch are merged.
     pub fn disturbances(&mut self, until: Instant) -> Vec<Disturbance> {
         let mut all = Vec::new();
         if !self.recording {

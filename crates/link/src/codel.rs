@@ -5,36 +5,36 @@ use rtolab_time::{Duration, Instant};
 use crate::config::CoDel;
 use crate::frame::Frame;
 
-/// A frame as it leaves the queue.
+/// A frame that leaves the queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Popped<F> {
     pub(crate) frame: F,
-    /// How long it was there.
+    /// How long it waited.
     pub(crate) sojourn: Duration,
-    /// What it leaves behind, in bytes.
+    /// What remains in the queue, in bytes.
     pub(crate) backlog: u64,
 }
 
-/// A first-in first-out queue under control.
+/// A FIFO queue that CoDel controls.
 pub(crate) trait Backlogged {
     type Frame: Frame;
-    /// The frame that came first leaves.
+    /// Removes the head of the queue.
     fn pop(&mut self) -> Option<Popped<Self::Frame>>;
-    /// And is dropped.
+    /// Drops a removed frame.
     fn discard(&mut self, frame: Self::Frame);
 }
 
-/// Drops at the exit of a queue, ever more often as long as the delay there stays above the target.
+/// Drops at the exit of a queue, at a growing rate while the delay stays above the target.
 #[derive(Clone, Debug)]
 pub(crate) struct ControlledDelay {
     config: CoDel,
-    /// When the delay will have been above the target for an interval, if it is above.
+    /// When the delay will have been above the target for an interval.
     first_above_time: Option<Instant>,
     drop_next: Instant,
     count: u32,
     lastcount: u32,
     dropping: bool,
-    /// The largest frame so far.
+    /// The size of the largest frame so far.
     maxpacket: u32,
 }
 
@@ -57,7 +57,6 @@ impl ControlledDelay {
         }
     }
 
-    /// The next frame to send at `now`.
     pub(crate) fn dequeue<Q: Backlogged>(
         &mut self,
         now: Instant,
@@ -66,7 +65,7 @@ impl ControlledDelay {
         let mut next = self.dodequeue(now, queue);
         if self.dropping {
             self.dropping = next.ok_to_drop;
-            // After a long wait several are due at once.
+            // After a long pause several drops are due at once.
             while self.dropping && now >= self.drop_next {
                 self.count += 1;
                 if self.marks(&mut next.frame) {
@@ -84,8 +83,7 @@ impl ControlledDelay {
                 next = self.drop_one(next, now, queue);
             }
             self.dropping = true;
-            // If the delay was down for a short time only, the rate of drops that controlled it
-            // last is a good one to start with.
+            // If the last dropping state ended recently, its drop rate is a good start.
             let delta = self.count - self.lastcount;
             let recently = now.since(self.drop_next) < self.config.interval * 16;
             self.count = if delta > 1 && recently { delta } else { 1 };
@@ -123,8 +121,8 @@ impl ControlledDelay {
         self.dodequeue(now, queue)
     }
 
-    /// Marks a frame instead of dropping it, where that is possible. The RFC leaves open how; this is
-    /// what Linux does (sch_codel): a mark counts as a drop, and the frame goes on.
+    /// Marks a frame instead of dropping it, if ECN allows. The RFC leaves the details open; this
+    /// does as Linux (sch_codel): a mark counts as a drop, and the frame is sent.
     fn marks<F: Frame>(&self, frame: &mut Option<F>) -> bool {
         let Some(frame) = frame.as_mut().filter(|it| self.config.ecn && it.takes_marks()) else {
             return false;

@@ -1,4 +1,4 @@
-//! What a link is like.
+//! The configuration of a link.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -10,28 +10,25 @@ use crate::frame::Direction;
 use crate::stage::Staged;
 use crate::stream::{Distribution, Renewal};
 
-/// How much fits.
+/// The limit of a queue or a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Limit {
-    /// No limit.
     #[default]
     Unlimited,
-    /// So many packets.
     Packets(u32),
-    /// So many bytes.
     Bytes(u32),
 }
 
 /// A span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Interval {
-    /// When it begins.
     pub at: Instant,
-    /// How long it lasts.
     pub length: Duration,
 }
 
-/// Spans in which frames are lost: every frame of either direction whose transmission ends within.
+/// Spans in which every frame whose transmission ends within is lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outages {
     /// At given instants.
@@ -46,13 +43,13 @@ pub enum StallHolds {
     /// The transmitter pauses: frames wait in the queue, which may overflow.
     #[default]
     Transmitter,
-    /// Frames wait before the queue, without limit, and are handed to it together at the end
-    /// (the "hiccup" module of DualRTT's section II). Nothing is lost unless the queue then
-    /// overflows; frames that entered before go on.
+    /// Frames wait before the queue, without limit, and enter it together at the end (the "hiccup"
+    /// module of DualRTT's section II). Frames in the queue and behind it are not held. Nothing is
+    /// lost unless the queue then overflows.
     Entry,
 }
 
-/// Spans in which frames are held; afterwards they go on in order and none is lost by it.
+/// Spans in which frames are held. Afterwards they proceed in order; a stall itself loses none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stalls {
     /// At given instants.
@@ -63,42 +60,42 @@ pub struct Stalls {
     pub holds: StallHolds,
 }
 
-/// What a frame's delay spike stops.
+/// What a delay spike of a frame blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum SpikeHolds {
-    /// Delivery: later frames are sent on until the link's buffers are full, but none is delivered
-    /// before the delayed one.
+    /// Delivery: later frames are sent until the link's buffers are full, but delivered only after
+    /// the delayed one.
     #[default]
     Delivery,
-    /// Service: the transmitter works on the delayed frame all that time.
+    /// Service: the transmitter is busy with the delayed frame.
     Service,
 }
 
-/// A sudden delay of single frames, drawn for each frame.
+/// A random sudden delay of single frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spikes {
-    /// The chance of a frame to be delayed.
+    /// The probability that a frame is delayed.
     pub probability: Probability,
-    /// By how much.
+    /// The length of the delay.
     pub length: Distribution,
-    /// What waits for it.
+    /// What the delay blocks.
     pub holds: SpikeHolds,
 }
 
-/// A probability as a 32-bit fraction, for comparisons that are the same on every machine.
+/// A probability as a 32-bit fraction, so that comparisons are the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Probability(u64);
 
 impl Probability {
-    /// Never.
+    /// An impossible event.
     pub const ZERO: Self = Self(0);
 
-    /// The nearest fraction to `p`; `None` unless `p` is within 0 and 1.
+    /// The nearest fraction to `p`; `None` unless `p` is in [0, 1].
     pub fn new(p: f64) -> Option<Self> {
         (0.0..=1.0).contains(&p).then_some(Self((p * 4_294_967_296.0 + 0.5) as u64))
     }
 
-    /// Does it happen, for a uniformly random `draw`?
+    /// Does the event happen, given a uniformly random `draw`?
     pub const fn happens(self, draw: u32) -> bool {
         (draw as u64) < self.0
     }
@@ -109,48 +106,48 @@ impl Probability {
     }
 }
 
-/// From an instant on the link is as fast as this.
+/// A change of the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct RateChange {
-    /// From when.
     pub at: Instant,
-    /// How fast; `None`: serialisation takes no time.
+    /// The rate from then on; `None`: transmission takes no time.
     pub rate: Option<Rate>,
 }
 
-/// A trace of mahimahi (`mm-link`): the instants at which the link can send up to 1500 bytes, used
-/// or not. What a frame leaves of an opportunity is for those behind it that wait already.
+/// A mahimahi trace (`mm-link`): the instants at which the link can send up to 1500 bytes, used or
+/// not. Only frames that already wait can use the rest of an opportunity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
-    /// Since the start of the trace, ascending; several at one instant are several opportunities.
+    /// Since the start of the trace, ascending; an instant that occurs twice is two opportunities.
     pub at: Vec<Duration>,
-    /// The trace begins again after so long; the last opportunity is not beyond it.
+    /// The period after which the trace repeats; at least the last instant.
     pub period: Duration,
 }
 
-/// A series of propagation delays, a ping series say: each holds from its instant until the next.
+/// A series of propagation delays, for example from ping: each holds until the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayTrace {
-    /// Since the start of the trace, ascending, the first at zero.
+    /// Instants since the start of the trace, ascending from zero, and the delay from each on.
     pub steps: Vec<(Duration, Duration)>,
-    /// The trace begins again after so long; `None`: the last delay stays.
+    /// The period after which the trace repeats; `None`: the last delay stays.
     pub period: Option<Duration>,
 }
 
-/// Do frames keep their order where delays differ?
+/// Do frames keep their order although their delays differ?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Order {
-    /// A frame never arrives before one that was sent earlier: it waits for that.
+    /// A frame waits for all frames sent before it.
     #[default]
     Kept,
-    /// A frame arrives when it arrives.
+    /// A frame arrives after its own delay.
     Free,
 }
 
-/// How the queue decides what it takes, beside its limit.
+/// The queue discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Discipline {
-    /// Whatever the limit leaves room for.
+    /// Drops what exceeds the limit.
     #[default]
     DropTail,
     /// Random early detection.
@@ -160,183 +157,183 @@ pub enum Discipline {
 }
 
 /// Random early detection: Floyd and Jacobson 1993, as in ns-2. Thresholds are in packets, or in
-/// bytes where the queue's limit is.
+/// bytes if the queue's limit is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Red {
     /// Below this average nothing is dropped.
     pub min: f64,
-    /// Above this average everything is, or twice this where `gentle`.
+    /// Above this average everything is dropped; with `gentle`, above twice this.
     pub max: f64,
-    /// The chance of a drop as the average reaches `max`.
+    /// The drop probability as the average reaches `max`.
     pub max_p: f64,
     /// The weight of the newest queue length in the average.
     pub weight: f64,
-    /// From `max` to twice `max` the chance rises to 1 instead of jumping there.
+    /// Between `max` and twice `max` the drop probability rises to 1 instead of jumping there.
     pub gentle: bool,
     /// `max_p` adapts so that the average stays half-way (Floyd, Gummadi and Shenker 2001).
     pub adaptive: bool,
-    /// Frames of ECN-capable senders are marked instead of dropped (RFC 3168).
+    /// Marks frames of ECN-capable senders instead of dropping them (RFC 3168).
     pub ecn: bool,
-    /// How long an average packet takes to send, for the decay of the average in idle times.
+    /// The transmission time of an average packet, for the decay of the average in idle times.
     pub packet_time: Duration,
 }
 
 /// Controlled delay (RFC 8289).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDel {
-    /// The standing delay that is accepted (RFC 8289: 5 ms).
+    /// The accepted standing delay (RFC 8289: 5 ms).
     pub target: Duration,
-    /// How long the delay must stay above it (RFC 8289: 100 ms).
+    /// How long the delay must stay above the target (RFC 8289: 100 ms).
     pub interval: Duration,
-    /// Frames of ECN-capable senders are marked instead of dropped.
+    /// Marks frames of ECN-capable senders instead of dropping them.
     pub ecn: bool,
 }
 
-/// A source of higher priority that has the transmitter whenever it wants to, voice say: it
-/// interrupts a frame in transmission, which goes on afterwards.
+/// A source of higher priority, for example voice, which preempts frames in transmission; they
+/// resume afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Priority {
-    /// How long it is silent and how long it talks.
+    /// Its silences (good) and talk spurts (bad).
     pub activity: Renewal,
-    /// While it talks it sends a packet so often.
+    /// The interval between its packets in a talk spurt.
     pub every: Duration,
-    /// The size of such a packet in bytes.
+    /// The size of its packets in bytes.
     pub packet: u32,
 }
 
-/// What differs while a two-state link is in its bad state; `None`: as in the good one.
+/// The parameters of the bad state of a two-state link; `None`: as in the good state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BadState {
-    /// How fast it sends.
+    /// The rate.
     pub rate: Option<Rate>,
-    /// Propagation delay.
+    /// The propagation delay.
     pub delay: Option<Duration>,
-    /// The chance of each frame to be lost.
+    /// The loss probability of a frame.
     pub loss: Option<Probability>,
 }
 
-/// A two-state link (Gilbert and Elliott): it is in its good and in its bad state in turn. The state
-/// at the end of a frame's transmission decides its loss and its propagation delay.
+/// A two-state link (Gilbert and Elliott). The state at the end of a frame's transmission decides
+/// its loss and its propagation delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct States {
-    /// How long it stays in either.
+    /// The residence times of the good and the bad state.
     pub residence: Renewal,
     /// Do both directions change together, or each by itself?
     pub shared: bool,
 }
 
-/// Local retransmission by the link itself, of what transmission errors and outages destroyed.
+/// ARQ by the link itself, against transmission errors and outages.
 ///
-/// The receiving end reports what is missing and what has arrived; its reports ride the other
-/// direction, before all else that waits there. The sending end sends again what is reported
-/// missing, before all that is new, up to `retries` times, and then gives up.
+/// The receiver reports what is missing and what has arrived; its reports share the reverse
+/// direction and have priority there. The sender retransmits what is reported missing before it
+/// sends anything new, up to `retries` times, and then gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arq {
-    /// The most retransmissions of a block.
+    /// The maximum number of retransmissions of a block.
     pub retries: u32,
-    /// Does the receiving end hand frames on in order, or as they become whole?
+    /// Does the receiver deliver frames in order, or as they become complete?
     pub order: Order,
-    /// Frames are cut into blocks that carry at most so many bytes; `None`: a frame is a block.
+    /// The payload of a block in bytes; `None`: a frame is a block.
     pub fragment: Option<u32>,
-    /// What a block carries besides, in bytes.
+    /// The header of a block in bytes.
     pub header: u32,
-    /// The size of a report, in bytes; zero: it rides for nothing, with the delay only.
+    /// The size of a report in bytes; with zero, reports take no bandwidth, only the delay.
     pub report: u32,
-    /// When the receiving end notices that a block is missing.
+    /// When the receiver detects that a block is missing.
     pub notices: Notices,
-    /// The sending end sends a block again of which it has heard nothing for so long since the end
-    /// of its transmission. An orderly receiving end that still waits reports again after as long.
-    /// Not zero.
+    /// The sender retransmits a block this long after the end of its transmission unless a report
+    /// covers it. A receiver that keeps order and still waits repeats its report after the same
+    /// time. Not zero.
     pub timeout: Duration,
 }
 
-/// When the receiving end notices that a block is missing.
+/// When the receiver detects that a block is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Notices {
-    /// As it arrives damaged: its number is still legible. What an outage swallows is noticed as
-    /// with `Gap`.
+    /// When it arrives damaged: its number is still legible. Blocks lost in an outage are detected
+    /// as with `Gap`.
     #[default]
     Damage,
-    /// As a later one arrives.
+    /// When a later one arrives.
     Gap,
 }
 
 /// One direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectionConfig {
-    /// How fast it sends; `None`: serialisation takes no time.
+    /// `None`: transmission takes no time.
     pub rate: Option<Rate>,
     /// Propagation delay.
     pub delay: Duration,
-    /// Room in the queue before the link's own buffers. It holds frames that wait: without
-    /// link buffers for the transmitter (the one in transmission does not count), with them for
-    /// room there. A frame that need not wait is never dropped.
+    /// The limit of the queue before the link's own buffers. Frames wait in it for the transmitter
+    /// (the one in transmission does not count) or, with link buffers, for space there. A frame
+    /// that need not wait is never dropped.
     pub queue: Limit,
-    /// The link's send buffer: a frame takes room in it from before its transmission until it is
-    /// delivered, in order, at the other end (or known lost). With local retransmission, until the
-    /// sending end knows that all of it has arrived, or gives it up: this is its window.
+    /// The link's send buffer, which holds a frame from before its transmission until its delivery
+    /// in order at the other end, or its known loss. With ARQ it is the sender's window: it holds a
+    /// frame until all of it is acknowledged or given up.
     pub send_buffer: Limit,
-    /// The link's receive buffer, where frames wait for an earlier one. The sender knows its size
-    /// and never has more under way. With local retransmission another limit of the window.
+    /// The link's receive buffer, in which frames wait for earlier ones. The sender knows its size
+    /// and never exceeds it. With ARQ it is another limit of the window.
     pub receive_buffer: Limit,
-    /// How the rate changes at given instants.
+    /// Changes of the rate.
     pub rate_changes: Vec<RateChange>,
-    /// The opportunities to send, instead of a rate.
+    /// Opportunities to send, instead of a rate.
     pub opportunities: Option<Arc<Opportunities>>,
-    /// Propagation delays that change, in place of `delay`.
+    /// Changing propagation delays, instead of `delay`.
     pub delays: Option<Arc<DelayTrace>>,
-    /// A random delay besides, drawn for each frame.
+    /// A random additional delay of each frame.
     pub jitter: Option<Distribution>,
-    /// Do frames keep their order where their delays differ?
+    /// Do frames keep their order although their delays differ?
     pub order: Order,
-    /// How the queue decides what it takes, beside `queue`.
+    /// How the queue decides what it takes, apart from its limit.
     pub discipline: Discipline,
     /// A source of higher priority.
     pub priority: Option<Priority>,
-    /// A frame that is older than this when its transmission would begin is dropped instead.
+    /// The maximum age of a frame at the start of its transmission; older ones are dropped.
     pub lifetime: Option<Duration>,
-    /// What differs in the bad state, where the link has two.
+    /// The parameters of the bad state, if the link has two states.
     pub bad: BadState,
-    /// The chance that a frame fares as the one before it did in the same state, instead of
-    /// independently.
+    /// The probability that a frame is lost or not as the one before it in the same state, instead
+    /// of independently.
     pub loss_memory: Probability,
-    /// The chance of each delivered frame to arrive twice.
+    /// The probability that a delivered frame arrives twice.
     pub duplication: Probability,
-    /// The chance of each delivered frame to arrive damaged, so that a checksum finds it.
+    /// The probability that a delivered frame arrives damaged, as a checksum detects.
     pub corruption: Probability,
-    /// Spans in which frames of this direction are lost.
+    /// Outages of this direction alone.
     pub outages: Outages,
-    /// The chance of each frame to be lost at the end of its transmission.
+    /// The probability that a frame is lost at the end of its transmission.
     pub loss: Probability,
-    /// The frames that are lost, counted from 1 as they are transmitted (a frame that the queue
-    /// dropped does not count).
+    /// Numbers of the frames to lose, counted from 1 as they are transmitted (a frame that the
+    /// queue drops does not count).
     pub drops: Vec<u32>,
-    /// Sudden delays of single frames.
+    /// Random delays of single frames.
     pub spikes: Option<Spikes>,
     /// Spans in which frames are held.
     pub stalls: Stalls,
-    /// What befalls single frames besides, by rules that the engine does not know.
+    /// User-defined impairments.
     pub stage: Option<Staged>,
 }
 
 /// Both directions and what they share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChannelConfig {
-    /// Away from the first end.
+    /// From the first end to the second.
     pub forward: DirectionConfig,
-    /// Back to it.
+    /// From the second end to the first.
     pub backward: DirectionConfig,
-    /// Spans that hit both directions at once.
+    /// Outages of both directions at once.
     pub outages: Outages,
-    /// When the link is in its bad state, if it has two.
+    /// When the link is in its bad state, if it has two states.
     pub states: Option<States>,
-    /// Local retransmission; of several the first is nearest to the hosts, and the last to the
-    /// transmitter (LLC over RLC, say). At most two.
+    /// ARQ layers, at most two: the first is nearest to the hosts, the last to the transmitter (for
+    /// example LLC over RLC).
     pub arq: Vec<Arq>,
 }
 
 impl ChannelConfig {
-    /// One of the directions.
+    /// The configuration of one direction.
     pub const fn of(&self, direction: Direction) -> &DirectionConfig {
         match direction {
             Direction::Forward => &self.forward,

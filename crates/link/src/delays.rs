@@ -1,4 +1,4 @@
-//! How long a frame is under way once it is sent.
+//! The propagation delay of each frame.
 
 use alloc::sync::Arc;
 
@@ -7,12 +7,12 @@ use rtolab_time::{Duration, Instant};
 use crate::config::{DelayTrace, DirectionConfig};
 use crate::impairments::State;
 
-/// The propagation delay at any time.
+/// The propagation delay as a function of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     constant: Duration,
     trace: Option<Arc<DelayTrace>>,
-    /// In the bad state, if it differs there.
+    /// The delay in the bad state, if it differs.
     bad: Option<Duration>,
 }
 
@@ -21,12 +21,12 @@ impl Delays {
         Self { constant: config.delay, trace: config.delays.clone(), bad: config.bad.delay }
     }
 
-    /// Where it never changes.
+    /// The delay, if it never changes.
     pub(crate) const fn constant(&self) -> Duration {
         self.constant
     }
 
-    /// Of a frame that is sent at `at`, in this state.
+    /// The delay of a frame sent at `at` in this state.
     #[inline]
     pub(crate) fn at(&self, at: Instant, state: State) -> Duration {
         match (self.bad, &self.trace) {
@@ -38,7 +38,7 @@ impl Delays {
 }
 
 impl DelayTrace {
-    /// The delay at `at`; `None` before the first one.
+    /// The delay at `at`; `None` before the first step.
     fn at(&self, at: Instant) -> Option<Duration> {
         let since = at.nanos();
         let since = match self.period {

@@ -1,4 +1,4 @@
-//! Frames whose fate is settled, until it is due.
+//! Frames with known outcomes that are not due yet.
 
 use alloc::collections::VecDeque;
 
@@ -12,38 +12,37 @@ use crate::report::{Impairment, Stats};
 #[derive(Clone, Debug)]
 pub(crate) struct Settled<F> {
     pub(crate) due: Instant,
-    /// When the frame came to the link.
+    /// When the frame was sent into the link.
     pub(crate) offered: Instant,
     pub(crate) outcome: Outcome<F>,
 }
 
-/// The way out of a direction.
+/// The outcomes of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryQueue<F> {
     order: Order,
-    /// When the last of all frames so far leaves or left.
+    /// When the last frame so far comes out.
     last: Instant,
-    /// When it would have left without any spike.
+    /// When it would come out without spikes.
     last_undisturbed: Instant,
-    /// Frames with their fate, in order of exit: where order is kept that is the order of entry.
+    /// Outcomes in the order in which they are due; if order is kept, that is the order of entry.
     leaving: VecDeque<Settled<F>>,
-    /// Frames that the queue did not take, in order of entry.
+    /// Frames that the queue refused, in order of entry.
     refused: VecDeque<Settled<F>>,
-    /// When the next of both is due.
+    /// When the next outcome is due.
     due: Instant,
-    /// The second copies among them.
+    /// The number of second copies in `leaving`.
     duplicates: usize,
-    /// Those of them that something happened to, and when they are due. Apart from the others, for
-    /// few links have any and what waits should be small.
-    blemished: VecDeque<(Instant, Impairment)>,
+    /// Impairments of delivered frames, and when these are due. They are separate because few links
+    /// have any, and an outcome that waits should be small.
+    impaired: VecDeque<(Instant, Impairment)>,
 }
 
 /// When a frame comes out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
     pub(crate) at: Instant,
-    /// How long it was held: of the way out, by its own spike and those of frames that had to come
-    /// out before it.
+    /// How long its own spike and those of earlier frames delayed it.
     pub(crate) held: Duration,
 }
 
@@ -57,18 +56,18 @@ impl<F: Frame> DeliveryQueue<F> {
             refused: VecDeque::new(),
             due: Instant::NEVER,
             duplicates: 0,
-            blemished: VecDeque::new(),
+            impaired: VecDeque::new(),
         }
     }
 
-    /// The turn of what is known at `at` not to come out.
+    /// When the loss at `at` of a frame is due.
     pub(crate) fn give_up(&mut self, at: Instant) -> Instant {
         let exit = self.in_order(at, self.last);
         self.last = self.last.max(exit);
         exit
     }
 
-    /// The turn of a frame that reaches the far end at `arrival` and then has this spike.
+    /// When a frame comes out that reaches the far end at `arrival` and then has this spike.
     pub(crate) fn come_out(&mut self, arrival: Instant, spike: Duration) -> Delivery {
         let undisturbed = self.in_order(arrival, self.last_undisturbed);
         let at = self.in_order(arrival + spike, self.last);
@@ -84,7 +83,7 @@ impl<F: Frame> DeliveryQueue<F> {
         }
     }
 
-    /// A frame that is told of when it has its turn.
+    /// Adds an outcome.
     #[inline]
     pub(crate) fn push(&mut self, settled: Settled<F>) {
         self.due = self.due.min(settled.due);
@@ -95,19 +94,19 @@ impl<F: Frame> DeliveryQueue<F> {
         }
     }
 
-    /// Something happened to the frame that is delivered at `due`.
+    /// Notes the impairment of the frame that is delivered at `due`.
     pub(crate) fn impairment(&mut self, due: Instant, impairment: Impairment) {
-        let place = self.blemished.partition_point(|(other, _)| *other <= due);
-        self.blemished.insert(place, (due, impairment));
+        let place = self.impaired.partition_point(|(other, _)| *other <= due);
+        self.impaired.insert(place, (due, impairment));
     }
 
-    /// The second copy of a frame.
+    /// Adds the second copy of a frame.
     pub(crate) fn push_duplicate(&mut self, settled: Settled<F>) {
         self.duplicates += 1;
         self.push(settled);
     }
 
-    /// Moves the last one to its place, behind all that are due when it is.
+    /// Moves the last outcome to its place, after all that are due no later.
     #[cold]
     fn sift(&mut self) {
         let Some(settled) = self.leaving.pop_back() else { return };
@@ -115,13 +114,13 @@ impl<F: Frame> DeliveryQueue<F> {
         self.leaving.insert(place, settled);
     }
 
-    /// A frame that is told of at once, before those that came earlier.
+    /// Adds a refused frame: its outcome precedes those of earlier frames.
     pub(crate) fn refuse(&mut self, settled: Settled<F>) {
         self.due = self.due.min(settled.due);
         self.refused.push_back(settled);
     }
 
-    /// The next one due at or before `at`, counted in `stats`.
+    /// The next outcome due by `at`, counted in `stats`.
     #[inline]
     pub(crate) fn poll(&mut self, at: Instant, stats: &mut Stats) -> Option<Outcome<F>> {
         if self.due > at {
@@ -132,7 +131,7 @@ impl<F: Frame> DeliveryQueue<F> {
             true => &mut self.leaving,
             false => &mut self.refused,
         };
-        // Looked at where it is: to take it apart once it has moved costs more than all else here.
+        // Inspected in place: destructuring after the move costs more than everything else here.
         let settled = ring.front()?;
         match &settled.outcome {
             Outcome::Delivered { duplicate: true, .. } => {
@@ -144,21 +143,21 @@ impl<F: Frame> DeliveryQueue<F> {
             }
             Outcome::Dropped { frame, cause, .. } => stats.lose(frame.bytes(), *cause),
         }
-        while self.blemished.front().is_some_and(|(due, _)| *due <= settled.due) {
-            stats.note(self.blemished.pop_front().map(|(_, impairment)| impairment));
+        while self.impaired.front().is_some_and(|(due, _)| *due <= settled.due) {
+            stats.note(self.impaired.pop_front().map(|(_, impairment)| impairment));
         }
         let settled = ring.pop_front()?;
         self.due = due(&self.leaving).min(due(&self.refused));
         Some(settled.outcome)
     }
 
-    /// When the next one is due; [`Instant::NEVER`] if there is none.
+    /// When the next outcome is due, or [`Instant::NEVER`].
     #[inline]
     pub(crate) fn due(&self) -> Instant {
         self.due
     }
 
-    /// How many frames are still to be told of; their second copies do not count.
+    /// The number of frames with outcomes to return, without second copies.
     pub(crate) fn len(&self) -> usize {
         self.leaving.len() + self.refused.len() - self.duplicates
     }

@@ -1,15 +1,15 @@
-//! First in, first out, with as little work a time as there can be.
+//! A fast FIFO queue.
 
 use alloc::vec::Vec;
 
-/// A queue in a ring whose length is a power of two: `VecDeque` takes any length, and asks at each
-/// access whether it is to begin anew.
+/// A ring buffer whose length is a power of two. `VecDeque` takes any length and needs a comparison
+/// at each access to wrap around.
 #[derive(Clone, Debug)]
 pub struct Fifo<T> {
     ring: Vec<T>,
-    /// The number of the oldest; they are counted from zero.
+    /// The number of the oldest item, counted from zero.
     first: usize,
-    /// The number that the next one gets.
+    /// The number that the next item gets.
     end: usize,
 }
 
@@ -19,18 +19,17 @@ impl<T> Default for Fifo<T> {
     }
 }
 
+#[expect(missing_docs, reason = "the names say it")]
 impl<T: Copy> Fifo<T> {
-    /// How many there are.
     pub const fn len(&self) -> usize {
         self.end - self.first
     }
 
-    /// Are there none?
     pub const fn is_empty(&self) -> bool {
         self.first == self.end
     }
 
-    /// Has the ring no more room? Then the next one has it grow.
+    /// Has the ring to grow for the next item?
     #[inline]
     fn is_full(&self) -> bool {
         self.len() == self.ring.len()
@@ -41,43 +40,38 @@ impl<T: Copy> Fifo<T> {
         number & self.ring.len().wrapping_sub(1)
     }
 
-    /// The oldest.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         if self.is_empty() { None } else { self.ring.get(self.place(self.first)) }
     }
 
-    /// The oldest.
     #[inline]
     pub(crate) fn front_mut(&mut self) -> Option<&mut T> {
         let place = self.place(self.first);
         if self.is_empty() { None } else { self.ring.get_mut(place) }
     }
 
-    /// The oldest but so many.
+    /// The item after the `but` oldest.
     #[inline]
     pub fn oldest(&self, but: usize) -> Option<&T> {
         if but >= self.len() { None } else { self.ring.get(self.place(self.first + but)) }
     }
 
-    /// The newest.
     #[inline]
     pub fn back(&self) -> Option<&T> {
         if self.is_empty() { None } else { self.ring.get(self.place(self.end - 1)) }
     }
 
-    /// All, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (self.first..self.end).filter_map(|number| self.ring.get(self.place(number)))
     }
 
-    /// The newest but so many.
+    /// The item before the `but` newest.
     #[inline]
     pub fn newest(&self, but: usize) -> Option<&T> {
         if but >= self.len() { None } else { self.ring.get(self.place(self.end - 1 - but)) }
     }
 
-    /// One more comes.
     #[inline]
     pub fn push(&mut self, item: T) {
         if self.is_full() {
@@ -99,13 +93,13 @@ impl<T: Copy> Fifo<T> {
         self.ring = ring;
     }
 
-    /// One comes before those that are `later`; they are among the newest, at most so many.
+    /// Inserts `item` before those that are `later`, which are among the newest `most`.
     pub fn insert_before(&mut self, item: T, most: usize, later: impl Fn(&T) -> bool) {
         let others = most.min(self.len());
         self.push(item);
         let end = self.place(self.end - 1);
         match end.checked_sub(others) {
-            // They lie side by side, as nearly always.
+            // The common case: they are contiguous.
             Some(start) => {
                 let newest = &mut self.ring[start..=end];
                 let place = newest[..others].partition_point(|other| !later(other));
@@ -116,7 +110,7 @@ impl<T: Copy> Fifo<T> {
         }
     }
 
-    /// The newest goes before those that are `later`.
+    /// Moves the newest item before those that are `later`.
     #[cold]
     fn sink(&mut self, item: &T, later: impl Fn(&T) -> bool) {
         let mut place = self.place(self.end - 1);
@@ -131,7 +125,6 @@ impl<T: Copy> Fifo<T> {
         self.ring[place] = *item;
     }
 
-    /// The oldest goes.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         let item = *self.front()?;

@@ -1,8 +1,8 @@
-//! What a link carries, and what it says about it.
+//! Frames and their outcomes.
 
 use rtolab_time::{Duration, Instant};
 
-/// Which way a frame goes. `Forward` leads away from the link's first end.
+/// The direction of a frame. `Forward` leads away from the link's first end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// From the link's first end to its second.
@@ -15,7 +15,7 @@ impl Direction {
     /// Both directions, the forward one first.
     pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
 
-    /// The opposite way.
+    /// The opposite direction.
     #[must_use]
     pub const fn reverse(self) -> Self {
         match self {
@@ -24,7 +24,7 @@ impl Direction {
         }
     }
 
-    /// As the random processes of the direction are named.
+    /// The name of the direction's random stream.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -38,73 +38,68 @@ impl Direction {
     }
 }
 
-/// Tells the copies of one packet apart: every sending has its own.
+/// Identifies a copy of a packet: each transmission is a new copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CopyId(pub u64);
 
-/// What a link needs to know of what it carries.
+/// A frame that a link carries.
 pub trait Frame: Clone {
     /// The size on the link in bytes, headers included.
     fn bytes(&self) -> u32;
-    /// Which copy this is.
+    /// Which copy of a packet it is.
     fn copy_id(&self) -> CopyId;
-    /// Does its sender understand a mark of congestion (RFC 3168: ECT)?
+    /// Is its sender ECN-capable (RFC 3168: ECT)?
     fn takes_marks(&self) -> bool;
-    /// Marks it: the queue is congested (RFC 3168: CE).
+    /// Marks that the queue is congested (RFC 3168: CE).
     fn mark_congestion(&mut self);
-    /// Damages it, so that a checksum at its destination finds it.
+    /// Damages it so that a checksum at its destination detects it.
     fn corrupt(&mut self);
 }
 
-/// Why a frame did not arrive.
+/// Why a frame was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropCause {
     /// The queue was full.
     Queue,
     /// A random transmission error.
     Error,
-    /// The link was out.
+    /// An outage of the link.
     Outage,
-    /// The scenario says that this very frame is lost.
+    /// The scenario names this frame.
     Script,
-    /// The queue's discipline chose it: RED or `CoDel`.
+    /// Dropped by the queue discipline: RED or `CoDel`.
     Early,
-    /// It was older than the link keeps frames.
+    /// Older than the maximum age.
     Lifetime,
-    /// The link's local retransmission gave up.
+    /// Given up by the link's ARQ.
     Retries,
 }
 
-/// What became of a frame.
+/// The outcome of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Outcome<F> {
-    /// It leaves the link.
+    /// It comes out of the link.
     Delivered {
-        /// Which way it went.
         direction: Direction,
-        /// The frame.
         frame: F,
-        /// How long it was held, beyond queueing, serialisation and propagation: before the
-        /// entry, by a stall there; while it waited or had its turn, by stalls of the transmitter
-        /// and its own spike, if that holds service; at the far end, by its own spike and by
-        /// frames before it that had to come out first. With local retransmission, from when its
-        /// last block would have arrived, had its first transmission met nothing of that, till it
-        /// comes out; that others are sent again meanwhile is queueing. A transmission that a lower
-        /// level gives up before all of it was sent does not count. Zero on an undisturbed link.
+        /// How long it was held in addition to queueing, transmission and propagation: by a stall
+        /// of the entry; by stalls of the transmitter while it waited or was sent; by its own
+        /// spike; at the far end, by earlier frames that had to come out first. With ARQ: the time
+        /// from when its last block would have arrived undisturbed until it comes out; the
+        /// retransmission of other blocks meanwhile is queueing. A transmission that a lower layer
+        /// gives up before all of it was sent does not count. Zero on an undisturbed link.
         held: Duration,
-        /// Is it a second one that the link made of the frame?
+        /// Is it a second copy that the link made?
         duplicate: bool,
     },
-    /// It is gone.
+    /// It is lost.
     Dropped {
-        /// Which way it went.
         direction: Direction,
-        /// The frame.
         frame: F,
-        /// Why.
         cause: DropCause,
-        /// When: the entry if the queue refused it, the exit if the queue dropped it there, when
-        /// local retransmission gave it up, else the end of its transmission.
+        /// When: at its entry if the queue refused it, at the exit of the queue if that dropped it,
+        /// when ARQ gave it up, else at the end of its transmission.
         at: Instant,
     },
 }

@@ -1,4 +1,4 @@
-//! What befalls single frames.
+//! Random and scripted impairments of single frames.
 
 use alloc::vec::Vec;
 
@@ -7,46 +7,43 @@ use rtolab_time::Duration;
 use crate::config::{DirectionConfig, Probability, Spikes};
 use crate::stream::{Distribution, Rng, Stream};
 
-/// Which state a link is in; one without states is in its good one.
+/// The state of a link; a link without states is always in the good one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Good,
     Bad,
 }
 
-/// What befalls the n-th transmitted frame, whenever that is. Whether an error destroys it depends
-/// on the link's state as well: see [`Impairments::destroys`].
+/// The impairments of the n-th transmitted frame. An error depends also on the link's state: see
+/// [`Impairments::is_destroyed`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fate {
     /// The scenario drops it.
     pub(crate) script: bool,
-    /// Its luck against errors.
-    luck: Luck,
-    /// Its delay spike; zero for none.
+    error: ErrorDraw,
+    /// Its delay spike, or zero.
     pub(crate) spike: Duration,
-    /// Its random delay.
     pub(crate) jitter: Duration,
-    /// It arrives damaged.
     pub(crate) corrupt: bool,
-    /// It arrives twice, the second time with this random delay.
+    /// The jitter of its second copy, if it has one.
     pub(crate) duplicate: Option<Duration>,
 }
 
-/// Draws that stand for the chance of an error.
+/// The random draws that decide about an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Luck {
+struct ErrorDraw {
     draw: u32,
-    /// Does it fare as the one before it, if the link is in the same state?
+    /// Is it lost or not as the frame before it, if that met the same state?
     as_before: bool,
 }
 
-/// The fates of all frames of one direction, in the order of their transmission.
+/// Draws the impairments of one direction's frames in the order of transmission.
 #[derive(Clone, Debug)]
 pub(crate) struct Impairments {
-    /// Nothing ever befalls any. Asked first, so that a plain link pays nothing.
+    /// No frame has any. Checked first, so that it costs a plain link nothing.
     uneventful: bool,
     transmitted: u32,
-    /// The frames to drop, the last one first.
+    /// The numbers of the frames to drop, descending.
     drops: Vec<u32>,
     errors: Option<Errors>,
     spikes: Option<(Spikes, Rng)>,
@@ -55,7 +52,7 @@ pub(crate) struct Impairments {
     duplication: Option<Duplication>,
 }
 
-/// Something that happens to a frame or not.
+/// A random event with a fixed probability.
 #[derive(Clone, Debug)]
 struct Chance {
     probability: Probability,
@@ -63,7 +60,7 @@ struct Chance {
 }
 
 impl Chance {
-    /// `None` where it never happens.
+    /// `None` if it never happens.
     fn new(probability: Probability, stream: Stream) -> Option<Self> {
         (probability > Probability::ZERO).then(|| Self { probability, rng: stream.rng() })
     }
@@ -80,7 +77,7 @@ struct Errors {
     bad: Probability,
     rng: Rng,
     memory: Option<Chance>,
-    /// In which state the last frame was sent, and whether it was destroyed.
+    /// The state that the last frame met, and whether it was lost.
     last: Option<(State, bool)>,
 }
 
@@ -125,12 +122,11 @@ impl Impairments {
             && duplication.is_none()
     }
 
-    /// Does nothing ever befall any frame?
     pub(crate) const fn is_uneventful(&self) -> bool {
         self.uneventful
     }
 
-    /// The next frame's.
+    /// Draws the impairments of the next frame.
     #[inline]
     pub(crate) fn draw(&mut self) -> Fate {
         if self.uneventful { Fate::default() } else { self.find() }
@@ -144,7 +140,7 @@ impl Impairments {
         }
         Fate {
             script,
-            luck: self.errors.as_mut().map_or(Luck::default(), Errors::draw),
+            error: self.errors.as_mut().map_or(ErrorDraw::default(), Errors::draw),
             spike: self.spikes.as_mut().map_or(Duration::ZERO, |(spikes, rng)| spike(*spikes, rng)),
             jitter: span(&mut self.jitter),
             corrupt: self.corruption.as_mut().is_some_and(Chance::happens),
@@ -152,15 +148,15 @@ impl Impairments {
         }
     }
 
-    /// Does an error destroy the frame of this fate, the last one drawn, in this state?
+    /// Does an error in this state destroy the frame that was drawn last?
     #[inline]
     pub(crate) fn destroys(&mut self, fate: Fate, state: State) -> bool {
-        self.errors.as_mut().is_some_and(|errors| errors.destroys(fate.luck, state))
+        self.errors.as_mut().is_some_and(|errors| errors.destroys(fate.error, state))
     }
 }
 
 impl Errors {
-    /// `None` where there are none.
+    /// `None` if there are none.
     fn new(config: &DirectionConfig, stream: Stream) -> Option<Self> {
         let good = config.loss;
         let bad = config.bad.loss.unwrap_or(good);
@@ -173,19 +169,19 @@ impl Errors {
         })
     }
 
-    fn draw(&mut self) -> Luck {
+    fn draw(&mut self) -> ErrorDraw {
         let as_before = self.memory.as_mut().is_some_and(Chance::happens);
-        Luck { draw: self.rng.draw(), as_before }
+        ErrorDraw { draw: self.rng.draw(), as_before }
     }
 
-    fn destroys(&mut self, luck: Luck, state: State) -> bool {
+    fn destroys(&mut self, error: ErrorDraw, state: State) -> bool {
         let chance = match state {
             State::Good => self.good,
             State::Bad => self.bad,
         };
         let destroyed = match self.last {
-            Some((last, destroyed)) if luck.as_before && last == state => destroyed,
-            _ => chance.happens(luck.draw),
+            Some((last, destroyed)) if error.as_before && last == state => destroyed,
+            _ => chance.happens(error.draw),
         };
         self.last = Some((state, destroyed));
         destroyed
@@ -193,7 +189,7 @@ impl Errors {
 }
 
 impl Duplication {
-    /// Takes a number for the jitter, whether there is a second copy or not.
+    /// Draws the jitter even without a second copy, so that the n-th draw stays the n-th frame's.
     fn draw(&mut self) -> Option<Duration> {
         let jitter = span(&mut self.jitter);
         self.chance.happens().then_some(jitter)
@@ -204,7 +200,7 @@ fn span(random: &mut Option<(Distribution, Rng)>) -> Duration {
     random.as_mut().map_or(Duration::ZERO, |(distribution, rng)| rng.span(*distribution))
 }
 
-/// Takes two numbers, whether there is a spike or not.
+/// Draws both numbers even without a spike, so that the n-th draw stays the n-th frame's.
 fn spike(spikes: Spikes, rng: &mut Rng) -> Duration {
     if spikes.probability.happens(rng.draw()) {
         return rng.span(spikes.length);

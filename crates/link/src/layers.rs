@@ -1,86 +1,88 @@
-//! What stands between a station's queue and its transmitter.
+//! The ARQ layers between a node's queue and its transmitter.
 
 use rtolab_time::{Duration, Instant};
 
 use crate::arq::{Arq, Block, Content, Control, Data, End, Moment, Payload, Purpose, earlier};
 use crate::config::ChannelConfig;
 use crate::frame::{Direction, DropCause, Frame};
-use crate::waiting::{Delivery, QueuedFrame, Waiting};
+use crate::waiting::{Outcomes, QueuedFrame, Waiting};
 
-/// The levels of both directions.
-pub(crate) trait Layers<F: Frame>: Clone {
-    /// What the transmitter sends.
+/// The layers of both directions.
+pub(crate) trait ArqLayers<F: Frame>: Clone {
+    /// The unit that the transmitter sends.
     type Wire: Frame;
 
     fn new(config: &ChannelConfig) -> Self;
 
-    /// Is there something to send this way, new frames included?
+    /// Is there something to send in this direction, new frames included?
     fn has_work(&self, direction: Direction, waiting: &Waiting<F>) -> bool;
 
-    /// Would a new frame of this size be taken from the queue now?
+    /// Does the window have space for a new frame of this size?
     fn takes(&self, direction: Direction, bytes: u32) -> bool;
 
-    /// What to send now.
+    /// The next unit to send.
     fn next(
         &mut self,
         moment: Moment,
         waiting: &mut Waiting<F>,
-        exit: &mut Delivery<F>,
+        outcomes: &mut Outcomes<F>,
     ) -> Option<Self::Wire>;
 
-    /// What it is sent for.
     fn purpose(wire: &Self::Wire) -> Purpose;
 
-    /// Its transmission ends at `end`; without a disturbance it arrives at `undisturbed`.
-    fn on_sent(&mut self, direction: Direction, wire: &Self::Wire, times: Sent);
+    /// A transmission has been scheduled.
+    fn on_sent(&mut self, direction: Direction, wire: &Self::Wire, times: TransmissionTimes);
 
-    /// Something reaches the other end, or comes to nothing.
-    fn on_heard(
+    /// A transmission arrives or is lost.
+    fn on_line_event(
         &mut self,
-        heard: Heard<Self::Wire>,
+        event: LineEvent<Self::Wire>,
         now: Instant,
-        delivery_queue: &mut [Delivery<F>; 2],
+        outcomes: &mut [Outcomes<F>; 2],
     );
 
-    /// What rides for nothing this way.
+    /// Control information that takes no bandwidth.
     fn signal(&mut self, direction: Direction, now: Instant) -> Option<Signal>;
 
-    fn on_timer(&mut self, now: Instant, delivery_queue: &mut [Delivery<F>; 2]);
+    fn on_timer(&mut self, now: Instant, outcomes: &mut [Outcomes<F>; 2]);
 
-    /// When [`Layers::on_timer`] has something to do for this direction's frames.
+    /// When to call [`ArqLayers::on_timer`] for this direction's frames.
     fn next_event(&self, direction: Direction) -> Instant;
 }
 
-/// A transmission's times.
+/// The times of a transmission.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
-    /// When it ends.
+pub(crate) struct TransmissionTimes {
     pub(crate) end: Instant,
-    /// When it arrives without a disturbance.
+    /// When it arrives without disturbances.
     pub(crate) undisturbed: Instant,
 }
 
-/// What comes of a transmission.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard<W> {
+pub(crate) struct LineEvent<W> {
     pub(crate) direction: Direction,
-    pub(crate) what: What<W>,
+    pub(crate) kind: LineEventKind<W>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum What<W> {
-    /// It arrives, held back for so long.
-    Arrived { wire: W, held: Duration, duplicate: bool },
-    /// It was lost at that time.
-    Lost { wire: W, cause: DropCause, at: Instant },
-    /// It comes to the other end so damaged that no more than its number can be read; that it is
-    /// lost was said before.
+pub(crate) enum LineEventKind<W> {
+    /// It arrives, `held` later than without disturbances.
+    Arrived {
+        wire: W,
+        held: Duration,
+        duplicate: bool,
+    },
+    Lost {
+        wire: W,
+        cause: DropCause,
+        at: Instant,
+    },
+    /// It arrives so damaged that only its number is legible; its loss was reported before.
     Damaged(W),
-    /// Something that rode for nothing.
     Signal(Signal),
 }
 
-/// Something of no size that one end says to the other.
+/// Control information that takes no bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signal {
     level: Level,
@@ -93,11 +95,11 @@ enum Level {
     Lower,
 }
 
-/// Nothing: frames are sent as they are.
+/// No layers: frames are sent unchanged.
 #[derive(Clone, Debug)]
 pub(crate) struct Direct;
 
-impl<F: Frame> Layers<F> for Direct {
+impl<F: Frame> ArqLayers<F> for Direct {
     type Wire = QueuedFrame<F>;
 
     fn new(_: &ChannelConfig) -> Self {
@@ -116,9 +118,9 @@ impl<F: Frame> Layers<F> for Direct {
         &mut self,
         moment: Moment,
         waiting: &mut Waiting<F>,
-        exit: &mut Delivery<F>,
+        outcomes: &mut Outcomes<F>,
     ) -> Option<QueuedFrame<F>> {
-        let mut queued = waiting.take(moment.now, exit)?;
+        let mut queued = waiting.take(moment.now, outcomes)?;
         let stalled = moment.stalled.saturating_sub(queued.stalled);
         queued.stalled = queued.entry.since(queued.offered) + stalled;
         Some(queued)
@@ -128,26 +130,22 @@ impl<F: Frame> Layers<F> for Direct {
         Purpose::New
     }
 
-    fn on_sent(&mut self, _: Direction, _: &QueuedFrame<F>, _: Sent) {}
+    fn on_sent(&mut self, _: Direction, _: &QueuedFrame<F>, _: TransmissionTimes) {}
 
-    fn on_heard(
+    fn on_line_event(
         &mut self,
-        heard: Heard<QueuedFrame<F>>,
+        event: LineEvent<QueuedFrame<F>>,
         now: Instant,
-        delivery_queue: &mut [Delivery<F>; 2],
+        outcomes: &mut [Outcomes<F>; 2],
     ) {
-        let exit = &mut delivery_queue[heard.direction.index()];
-        match heard.what {
-            What::Arrived { wire, held, duplicate: false } => {
+        let outcomes = &mut outcomes[event.direction.index()];
+        match event.kind {
+            LineEventKind::Arrived { wire, held, duplicate } => {
                 let held = wire.stalled + held;
-                exit.deliver(wire, held, now);
+                outcomes.deliver((wire, duplicate), held, now);
             }
-            What::Arrived { wire, held, duplicate: true } => {
-                let held = wire.stalled + held;
-                exit.duplicate(wire, held, now);
-            }
-            What::Lost { wire, cause, at } => exit.drop(wire, cause, [at, now]),
-            What::Damaged(_) | What::Signal(_) => {}
+            LineEventKind::Lost { wire, cause, at } => outcomes.drop(wire, cause, [at, now]),
+            LineEventKind::Damaged(_) | LineEventKind::Signal(_) => {}
         }
     }
 
@@ -155,14 +153,14 @@ impl<F: Frame> Layers<F> for Direct {
         None
     }
 
-    fn on_timer(&mut self, _: Instant, _: &mut [Delivery<F>; 2]) {}
+    fn on_timer(&mut self, _: Instant, _: &mut [Outcomes<F>; 2]) {}
 
     fn next_event(&self, _: Direction) -> Instant {
         Instant::NEVER
     }
 }
 
-/// Both directions of a level: the reports of one ride the other.
+/// Both directions of one layer: reports of one travel in the other.
 #[derive(Clone, Debug)]
 struct Pair<P> {
     arqs: [Arq<P>; 2],
@@ -201,7 +199,7 @@ impl<P: Payload> Pair<P> {
             Content::Data(data) => {
                 self.of_mut(direction).on_data(&data, block.corrupt, undisturbed);
             }
-            // Its own checksum finds it.
+            // Its own checksum detects the damage.
             Content::Control(_) if block.corrupt => {}
             Content::Control(control) => self.on_control(direction, control, now),
         }
@@ -221,14 +219,14 @@ impl<P: Payload> Pair<P> {
     }
 }
 
-/// One level of local retransmission, or two: the blocks of the upper are what the lower carries.
+/// One or two ARQ layers: the lower carries the blocks of the upper.
 #[derive(Clone, Debug)]
-pub(crate) struct Repeating<F> {
+pub(crate) struct Retransmitting<F> {
     upper: Pair<QueuedFrame<F>>,
     lower: Option<Pair<Block>>,
 }
 
-impl<F: Frame> Layers<F> for Repeating<F> {
+impl<F: Frame> ArqLayers<F> for Retransmitting<F> {
     type Wire = Block;
 
     fn new(config: &ChannelConfig) -> Self {
@@ -259,12 +257,12 @@ impl<F: Frame> Layers<F> for Repeating<F> {
         &mut self,
         moment: Moment,
         waiting: &mut Waiting<F>,
-        exit: &mut Delivery<F>,
+        outcomes: &mut Outcomes<F>,
     ) -> Option<Block> {
-        let direction = exit.direction;
+        let direction = outcomes.direction;
         let takes = waiting.first_bytes().is_some_and(|bytes| self.takes(direction, bytes));
         let Self { upper, lower } = self;
-        let mut frame = || if takes { waiting.take(moment.now, exit) } else { None };
+        let mut frame = || if takes { waiting.take(moment.now, outcomes) } else { None };
         match lower {
             None => upper.next(direction, moment, &mut frame),
             Some(lower) => {
@@ -277,7 +275,12 @@ impl<F: Frame> Layers<F> for Repeating<F> {
         block.purpose
     }
 
-    fn on_sent(&mut self, direction: Direction, block: &Block, Sent { end, undisturbed }: Sent) {
+    fn on_sent(
+        &mut self,
+        direction: Direction,
+        block: &Block,
+        TransmissionTimes { end, undisturbed }: TransmissionTimes,
+    ) {
         let Content::Data(data) = &block.content else { return };
         let Self { upper, lower } = self;
         let Some(lower) = lower else {
@@ -290,33 +293,33 @@ impl<F: Frame> Layers<F> for Repeating<F> {
         }
     }
 
-    fn on_heard(
+    fn on_line_event(
         &mut self,
-        heard: Heard<Block>,
+        event: LineEvent<Block>,
         now: Instant,
-        delivery_queue: &mut [Delivery<F>; 2],
+        outcomes: &mut [Outcomes<F>; 2],
     ) {
-        let Heard { direction, what } = heard;
-        match what {
-            What::Arrived { duplicate: true, .. } => return,
-            What::Arrived { wire, held, .. } => {
+        let LineEvent { direction, kind } = event;
+        match kind {
+            LineEventKind::Arrived { duplicate: true, .. } => return,
+            LineEventKind::Arrived { wire, held, .. } => {
                 self.on_wire(direction, &wire, [now, earlier(now, held)]);
             }
-            What::Lost { wire, .. } => match &mut self.lower {
+            LineEventKind::Lost { wire, .. } => match &mut self.lower {
                 None => self.upper.on_lost(direction, &wire, now),
                 Some(lower) => lower.on_lost(direction, &wire, now),
             },
-            What::Damaged(wire) => {
+            LineEventKind::Damaged(wire) => {
                 if let Content::Data(data) = wire.content {
                     self.on_damaged(direction, &data);
                 }
             }
-            What::Signal(Signal { level, control }) => match (&mut self.lower, level) {
+            LineEventKind::Signal(Signal { level, control }) => match (&mut self.lower, level) {
                 (Some(lower), Level::Lower) => lower.on_control(direction, control, now),
                 _ => self.upper.on_control(direction, control, now),
             },
         }
-        self.hand_on(now, delivery_queue);
+        self.deliver_up(now, outcomes);
     }
 
     fn signal(&mut self, direction: Direction, now: Instant) -> Option<Signal> {
@@ -328,14 +331,14 @@ impl<F: Frame> Layers<F> for Repeating<F> {
         Some(Signal { level: Level::Upper, control })
     }
 
-    fn on_timer(&mut self, now: Instant, delivery_queue: &mut [Delivery<F>; 2]) {
+    fn on_timer(&mut self, now: Instant, outcomes: &mut [Outcomes<F>; 2]) {
         for direction in Direction::BOTH {
             if let Some(lower) = &mut self.lower {
                 lower.of_mut(direction).on_timer(now);
             }
             self.upper.of_mut(direction).on_timer(now);
         }
-        self.hand_on(now, delivery_queue);
+        self.deliver_up(now, outcomes);
     }
 
     fn next_event(&self, direction: Direction) -> Instant {
@@ -344,7 +347,7 @@ impl<F: Frame> Layers<F> for Repeating<F> {
     }
 }
 
-impl<F: Frame> Repeating<F> {
+impl<F: Frame> Retransmitting<F> {
     fn on_wire(&mut self, direction: Direction, block: &Block, times: [Instant; 2]) {
         match &mut self.lower {
             None => self.upper.on_block(direction, block, times),
@@ -359,8 +362,9 @@ impl<F: Frame> Repeating<F> {
         }
     }
 
-    /// What came out of the lower level goes to the upper one, and from there out.
-    fn hand_on(&mut self, now: Instant, delivery_queue: &mut [Delivery<F>; 2]) {
+    /// Passes what the lower layer delivers to the upper one, and the upper's frames out of the
+    /// link.
+    fn deliver_up(&mut self, now: Instant, outcomes: &mut [Outcomes<F>; 2]) {
         let Self { upper, lower } = self;
         for direction in Direction::BOTH {
             let Some(lower) = lower else { break };
@@ -374,16 +378,16 @@ impl<F: Frame> Repeating<F> {
                 }
             }
         }
-        for exit in delivery_queue {
-            while let Some(settled) = upper.of_mut(exit.direction).take_settled() {
+        for outcomes in outcomes {
+            while let Some(settled) = upper.of_mut(outcomes.direction).take_settled() {
                 let queued = settled.payload;
                 match settled.end {
                     End::Delivered { undisturbed } => {
                         let stalled_at_entry = queued.entry.since(queued.offered);
                         let held = stalled_at_entry + now.since(undisturbed);
-                        exit.deliver(queued, held, now);
+                        outcomes.deliver((queued, false), held, now);
                     }
-                    End::GivenUp(at) => exit.drop(queued, DropCause::Retries, [at, now]),
+                    End::GivenUp(at) => outcomes.drop(queued, DropCause::Retries, [at, now]),
                 }
             }
         }

@@ -1,5 +1,4 @@
-//! A sans-IO link: told of frames and of the time, it says which frames come out, when, and what
-//! became of the others.
+//! A sans-IO link: given frames and the time, it returns the outcome of each frame.
 #![forbid(unsafe_code)]
 #![no_std]
 #![deny(missing_docs)]
@@ -19,6 +18,7 @@ mod frame;
 mod impairments;
 mod layers;
 mod medium;
+mod occupancy;
 mod one_way;
 mod opportunities;
 mod pauses;
@@ -28,7 +28,6 @@ mod rates;
 mod red;
 mod report;
 mod ring;
-mod room;
 mod stage;
 mod stream;
 mod timeline;
@@ -45,6 +44,6 @@ pub use fifo::Fifo;
 pub use frame::{CopyId, Direction, DropCause, Frame, Outcome};
 pub use pipe::Pipe;
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
-pub use stage::{CloneStage, SentFrame, Stage, Staged, Treatment};
+pub use stage::{CloneStage, FrameAction, SentFrame, Stage, Staged};
 pub use stream::{Distribution, Renewal, Rng, Stream};
 pub use transmitter::Transmitter;

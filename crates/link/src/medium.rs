@@ -1,5 +1,6 @@
-//! The way of a frame that has its turn: transmission, paused by stalls and by a source of higher
-//! priority -> loss -> propagation, as the state of the link at the end of the transmission is.
+//! The transmission of the frame at the head of the queue, which stalls and sources of higher
+//! priority interrupt; then loss and propagation, which depend on the link's state at the end of
+//! the transmission.
 
 use alloc::vec::Vec;
 
@@ -10,18 +11,18 @@ use crate::delays::Delays;
 use crate::frame::{Direction, DropCause};
 use crate::impairments::{Fate, Impairments, State};
 use crate::report::{Disturbance, DisturbanceKind};
-use crate::stage::AtWork;
+use crate::stage::RunningStage;
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
 use crate::transmitter::{Serialiser, Transmitter};
 
-/// A transmitter and what is behind it. It keeps no frames: whoever has some asks when it is free
-/// and has it carry one after the other.
+/// A transmitter and the line after it. It stores no frames: its user asks when it is free and
+/// passes one frame after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium {
     direction: Direction,
-    /// Nothing of what follows the transmission ever differs from frame to frame. Asked first, so
-    /// that a plain link pays nothing.
+    /// Nothing after the transmission differs from frame to frame. Checked first, so that it costs
+    /// a plain link nothing.
     uneventful: bool,
     pub(crate) transmitter: Transmitter,
     impairments: Impairments,
@@ -29,35 +30,32 @@ pub(crate) struct Medium {
     spike_holds: SpikeHolds,
     /// When the link is in its bad state.
     states: Timeline,
-    /// This direction's own outages.
+    /// The outages of this direction alone.
     outages: Timeline,
-    stage: Option<AtWork>,
+    stage: Option<RunningStage>,
     spikes: Option<Vec<Disturbance>>,
 }
 
-/// What became of a frame on the line.
+/// The passage of a frame over the line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
-    /// When its transmission ended.
     pub(crate) end: Instant,
-    /// Why it was lost then; `None` if it was not.
+    /// Why it was lost then, if it was.
     pub(crate) cause: Option<DropCause>,
-    /// The propagation delay.
     pub(crate) propagation: Duration,
-    /// When it reaches the far end, but for its spike and for frames before it.
+    /// When it reaches the far end, before its spike and the wait for earlier frames.
     pub(crate) arrival: Instant,
-    /// When its second copy does, if there is one.
+    /// When its second copy reaches the far end, if there is one.
     pub(crate) second: Option<Instant>,
-    /// Its spike, if that held service.
+    /// The spike that held service.
     pub(crate) service: Duration,
-    /// Its spike, if that holds delivery.
+    /// The spike that holds delivery.
     pub(crate) spike: Duration,
-    /// It arrives damaged.
     pub(crate) corrupt: bool,
 }
 
 impl Passage {
-    /// Of a frame whose transmission ended at `end` and to which nothing happened.
+    /// Of an undisturbed frame whose transmission ended at `end`.
     #[inline]
     const fn undisturbed(end: Instant, arrival: Instant, propagation: Duration) -> Self {
         Self {
@@ -72,7 +70,7 @@ impl Passage {
         }
     }
 
-    /// Of a frame that was too old at `at`, when its transmission would have begun.
+    /// Of a frame that was too old when its transmission would have begun.
     pub(crate) const fn expired(at: Instant) -> Self {
         Self {
             end: at,
@@ -92,7 +90,7 @@ impl Medium {
     pub(crate) fn new(config: &ChannelConfig, direction: Direction, link: Stream) -> Self {
         let stream = link.child(direction.name());
         let states = config.states.map(|states| {
-            // Shared states are the same on either side, for both ask the same stream.
+            // Both directions have the same states if they draw from the same stream.
             let stream = if states.shared { link } else { stream };
             Timeline::new(&[], Some(states.residence), stream.child("states"))
         });
@@ -103,7 +101,7 @@ impl Medium {
         };
         let (outages, impairments) = (&config.outages, Impairments::new(config, stream));
         let stage = config.stage.as_ref();
-        let stage = stage.map(|own| AtWork::new(own, direction, stream.child("stage").rng()));
+        let stage = stage.map(|own| RunningStage::new(own, direction, stream.child("stage").rng()));
         Self {
             direction,
             transmitter: Transmitter::new(config, states.as_ref(), stalls, stream),
@@ -122,9 +120,8 @@ impl Medium {
         }
     }
 
-    /// Carries a frame of so many bytes, whose transmission begins at `start`; `outages` are those
-    /// of both directions.
-    // ARQ nodes call it too, and then the compiler would not by itself.
+    /// Sends a frame whose transmission begins at `start`; `outages` are those of both directions.
+    // ARQ nodes call it too, so the compiler would not inline it by itself.
     #[inline(always)]
     pub(crate) fn carry(&mut self, bytes: u32, start: Instant, outages: &mut Timeline) -> Passage {
         if self.uneventful && outages.is_quiet() {
@@ -140,7 +137,7 @@ impl Medium {
         let begin = self.serve_spike(service, start);
         let end = self.transmitter.send(bytes, begin);
         if let Some(stage) = &mut self.stage {
-            let (lost, held) = stage.treat(bytes, end);
+            let (lost, held) = stage.decide(bytes, end);
             (fate.script, spike) = (fate.script | lost, spike + held);
         }
         let state = self.state(end);
@@ -171,26 +168,25 @@ impl Medium {
         }
     }
 
-    /// Has it no timelines to ask?
+    /// Has it no timelines to check?
     pub(crate) fn is_quiet(&self) -> bool {
         self.states.is_quiet() && self.outages.is_quiet() && self.transmitter.steady().is_some()
     }
 
-    /// How long frames take to send, and how long they are under way then, where neither ever
-    /// differs for any other reason than their size.
+    /// The serialiser and the propagation delay, if both are the same for all frames.
     pub(crate) fn plain(&self) -> Option<(Serialiser, Duration)> {
         let serialiser =
             self.transmitter.steady().filter(|_| self.uneventful && self.is_quiet())?;
         Some((serialiser, self.delays.constant()))
     }
 
-    /// The propagation delay of what is sent at `at`.
+    /// The propagation delay of a frame sent at `at`.
     pub(crate) fn propagation(&mut self, at: Instant) -> Duration {
         let state = self.state(at);
         self.delays.at(at, state)
     }
 
-    /// Is this direction out by itself?
+    /// Is this direction in an outage of its own?
     pub(crate) fn is_out(&mut self, at: Instant) -> bool {
         self.outages.covers(at)
     }
@@ -217,7 +213,7 @@ impl Medium {
         }
     }
 
-    /// Nobody will ask about anything before `at`.
+    /// Discards the past before `at`.
     #[inline]
     pub(crate) fn forget_before(&mut self, at: Instant) {
         self.transmitter.forget_before(at);
@@ -231,7 +227,7 @@ impl Medium {
         self.spikes.get_or_insert_default();
     }
 
-    /// The stalls, outages and spikes that began before `until`, if they are recorded.
+    /// The recorded stalls, outages and spikes that began before `until`.
     pub(crate) fn disturbances(&mut self, until: Instant, into: &mut Vec<Disturbance>) {
         let Some(spikes) = &self.spikes else { return };
         into.extend(spikes.iter().filter(|spike| spike.from < until));

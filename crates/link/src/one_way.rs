@@ -1,11 +1,13 @@
 //! One direction of a link.
 //!
-//! A first-in first-out stage knows when a frame leaves as soon as it enters, so all is computed
-//! then and only the result waits for its time:
+//! A FIFO link can tell at entry when a frame leaves, so everything is computed then and only the
+//! outcome waits until it is due. The path of a frame:
 //!
-//! entry (held back while the entry is stalled) -> queue, as its limit and its discipline let it ->
-//! send buffer, when there is room -> the line, after the frame before it and unless it is too old
-//! -> delivery, not before the frame before it if order is kept.
+//! - entry, once that is not stalled;
+//! - queue, if limit and discipline permit;
+//! - send buffer, once it has space;
+//! - transmission, after the frame before it and if it is not too old;
+//! - delivery, not before the frame before it if order is kept.
 
 use alloc::vec::Vec;
 
@@ -16,16 +18,16 @@ use crate::config::{ChannelConfig, StallHolds, Stalls};
 use crate::delivery_queue::{Delivery, DeliveryQueue, Settled};
 use crate::frame::{Direction, DropCause, Frame, Outcome};
 use crate::medium::{Medium, Passage};
+use crate::occupancy::{Buffers, Queue};
 use crate::pipe::Pipe;
 use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
-use crate::room::{Buffers, Queue};
 use crate::stream::Stream;
-use crate::timeline::{Span, Timeline};
+use crate::timeline::{Interrupting, Span, Timeline};
 
 #[derive(Clone, Debug)]
 pub(crate) struct OneWay<F> {
     direction: Direction,
-    /// There are no timelines to ask: no stalls, no pauses, no states, no outages of its own.
+    /// No stalls, pauses, states or outages of its own: there are no timelines to check.
     quiet: bool,
     entry_stalls: Timeline,
     admission: Admission,
@@ -38,15 +40,15 @@ pub(crate) struct OneWay<F> {
     recording: bool,
 }
 
-/// How a frame came in.
+/// The entry of a frame.
 #[derive(Clone, Copy)]
 struct Entry {
     offered: Instant,
     /// When the entry let it in.
     at: Instant,
-    /// Opportunities up to this are gone.
+    /// Opportunities up to this instant have passed.
     since: Instant,
-    /// It was marked there.
+    /// The queue marked it.
     marked: bool,
 }
 
@@ -74,7 +76,7 @@ impl<F: Frame> OneWay<F> {
         }
     }
 
-    /// The same as a pipe, if it is plain. Nothing comes out of a pipe at the instant when it enters.
+    /// An equivalent pipe, if the direction is plain. A pipe has a delay above zero.
     pub(crate) fn pipe(&self) -> Option<Pipe> {
         let (serialiser, delay) = self.medium.plain().filter(|_| self.quiet)?;
         let limit = self.admission.plain().filter(|_| self.buffers.is_none())?;
@@ -82,7 +84,7 @@ impl<F: Frame> OneWay<F> {
         plain.then(|| Pipe::new(serialiser, delay, limit))
     }
 
-    /// A frame comes; `outages` are those of both directions.
+    /// Sends a frame; `outages` are those of both directions.
     #[inline]
     pub(crate) fn send(&mut self, frame: F, at: Instant, outages: &mut Timeline) {
         let entry = if self.quiet { at } else { self.entry_stalls.release(at) };
@@ -90,8 +92,8 @@ impl<F: Frame> OneWay<F> {
         self.take(frame, entry, outages);
     }
 
-    /// A frame comes that has waited for the transmitter elsewhere, until that was free: an
-    /// opportunity at this very instant is not yet gone.
+    /// Sends a frame that waited elsewhere until the transmitter was free: an opportunity at this
+    /// very instant has not passed.
     pub(crate) fn send_waiting(&mut self, frame: F, at: Instant, outages: &mut Timeline) {
         let entry = Entry { offered: at, at, since: Instant::START, marked: false };
         self.take(frame, entry, outages);
@@ -125,7 +127,7 @@ impl<F: Frame> OneWay<F> {
         }
     }
 
-    /// Does the queue take a frame that would leave it then?
+    /// Decides whether the queue takes a frame that would leave it at `leaves_queue`.
     #[inline]
     fn admit(&mut self, frame: &F, entry: Entry, leaves_queue: Instant) -> Admit {
         let idle_from = self.idle_from();
@@ -142,7 +144,7 @@ impl<F: Frame> OneWay<F> {
         admit
     }
 
-    /// When a frame has its turn that may be sent from `ready` on.
+    /// When the transmission of a frame that may be sent from `ready` on begins.
     #[inline]
     fn begin(&mut self, entry: Entry, ready: Instant) -> Instant {
         self.medium.transmitter.begin(entry.since, ready)
@@ -154,15 +156,15 @@ impl<F: Frame> OneWay<F> {
         self.delivery_queue.refuse(Settled { due, offered, outcome });
     }
 
-    /// Lets a frame come out, or be lost. Returns when. Most frames are delivered as they are, and
-    /// are moved once: to copy them costs more than all else here.
+    /// Schedules the delivery or the loss of a frame and returns its time. Most frames are
+    /// delivered unchanged and moved once; a copy would cost more than everything else here.
     #[inline]
     fn settle(&mut self, frame: F, passage: Passage, entry: Entry) -> Instant {
         if let Some(cause) = passage.cause {
             return self.lose(frame, cause, passage.end, entry);
         }
         if passage.corrupt || entry.marked || passage.second.is_some() {
-            return self.deliver_blemished(frame, passage, entry);
+            return self.deliver_impaired(frame, passage, entry);
         }
         let Delivery { at: due, held } = self.come_out(passage, entry);
         let (direction, offered, duplicate) = (self.direction, entry.offered, false);
@@ -174,7 +176,7 @@ impl<F: Frame> OneWay<F> {
         due
     }
 
-    /// When a frame comes out, and how long it was held until then, all together.
+    /// When a frame comes out, and how long it was held in total.
     #[inline]
     fn come_out(&mut self, passage: Passage, entry: Entry) -> Delivery {
         let Delivery { at, held } = self.delivery_queue.come_out(passage.arrival, passage.spike);
@@ -193,9 +195,9 @@ impl<F: Frame> OneWay<F> {
         due
     }
 
-    /// Lets a frame come out that is marked or damaged, or a second copy of it behind it.
+    /// Delivers a frame that is marked, damaged or duplicated.
     #[cold]
-    fn deliver_blemished(&mut self, mut frame: F, passage: Passage, entry: Entry) -> Instant {
+    fn deliver_impaired(&mut self, mut frame: F, passage: Passage, entry: Entry) -> Instant {
         let impairment = Impairment { corrupt: passage.corrupt, marked: entry.marked };
         if impairment.marked {
             frame.mark_congestion();
@@ -218,13 +220,12 @@ impl<F: Frame> OneWay<F> {
         exit.at
     }
 
-    /// When the transmitter can next begin with a frame, from `at` on: it is done with those before
-    /// and not stalled.
+    /// When the transmitter can begin with a frame, from `at` on.
     pub(crate) fn free_at(&mut self, at: Instant) -> Instant {
         self.medium.transmitter.begin(Instant::START, at)
     }
 
-    /// When the transmitter is done with all frames so far.
+    /// When the transmitter finishes all frames so far.
     pub(crate) const fn idle_from(&self) -> Instant {
         self.medium.transmitter.idle_from
     }
@@ -238,7 +239,7 @@ impl<F: Frame> OneWay<F> {
         self.medium.transmitter.stalls().covered(from, to)
     }
 
-    /// Is this direction out by itself?
+    /// Is this direction in an outage of its own?
     pub(crate) fn is_out(&mut self, at: Instant) -> bool {
         self.medium.is_out(at)
     }
@@ -248,13 +249,13 @@ impl<F: Frame> OneWay<F> {
         self.medium.propagation(end)
     }
 
-    /// The next outcome due at or before `at`.
+    /// The next outcome due by `at`.
     #[inline]
     pub(crate) fn poll(&mut self, at: Instant) -> Option<Outcome<F>> {
         self.delivery_queue.poll(at, &mut self.stats)
     }
 
-    /// When the next outcome is due; [`Instant::NEVER`] if there is none.
+    /// When the next outcome is due, or [`Instant::NEVER`].
     #[inline]
     pub(crate) fn due(&self) -> Instant {
         self.delivery_queue.due()
@@ -268,7 +269,7 @@ impl<F: Frame> OneWay<F> {
         &self.stats
     }
 
-    /// Nobody will ask about anything before `at`.
+    /// Discards the past before `at`.
     #[inline]
     pub(crate) fn forget_before(&mut self, at: Instant) {
         if self.quiet {
@@ -284,7 +285,7 @@ impl<F: Frame> OneWay<F> {
         self.medium.record_disturbances();
     }
 
-    /// The stalls, outages and spikes that began before `until`, if they are recorded.
+    /// The recorded stalls, outages and spikes that began before `until`.
     pub(crate) fn disturbances(&mut self, until: Instant, into: &mut Vec<Disturbance>) {
         if !self.recording {
             return;

@@ -1,5 +1,5 @@
-//! Opportunities to send that come and go: the links of mahimahi (`mm-link`), Netravali and others,
-//! "Mahimahi: Accurate Record-and-Replay for HTTP", 2015.
+//! Delivery opportunities as of mahimahi (`mm-link`): Netravali and others, "Mahimahi: Accurate
+//! Record-and-Replay for HTTP", 2015.
 
 use alloc::sync::Arc;
 
@@ -7,33 +7,33 @@ use rtolab_time::Instant;
 
 use crate::config::Opportunities;
 use crate::priority::PriorityPackets;
-use crate::timeline::Timeline;
+use crate::timeline::{Interrupting, Timeline};
 
-/// What an opportunity carries, in bytes.
+/// The bytes that an opportunity carries.
 const CAPACITY: u32 = 1500;
-/// A source of higher priority that has left nothing of so many opportunities never will.
+/// A source of higher priority that uses up this number of opportunities in a row never stops.
 const SATURATED: u32 = 100_000;
 
-/// A trace, and how far it is used.
+/// A trace and the position in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     trace: Arc<Opportunities>,
-    /// When the trace began this time.
+    /// The start of the current repetition of the trace.
     round: Instant,
-    /// The opportunity that comes after the present one, in this round.
+    /// The index of the opportunity after the current one.
     next: usize,
-    /// When the present opportunity is, and how much of it is left.
+    /// The current opportunity, and the bytes left of it.
     at: Instant,
     left: u32,
     priority: Option<Waiting>,
 }
 
-/// What a source of higher priority wants to send.
+/// What a source of higher priority has to send.
 #[derive(Clone, Debug)]
 struct Waiting {
     packets: PriorityPackets,
     bytes: u64,
-    /// How many opportunities in a row it has used up.
+    /// The opportunities in a row that it has used up.
     in_a_row: u32,
 }
 
@@ -49,8 +49,8 @@ impl Slots {
         }
     }
 
-    /// The first opportunity with something left for a frame that came at `entry` and has its turn
-    /// at `ready`. One at the very instant of its entry is gone; those that are passed over are lost.
+    /// The first opportunity with bytes left for a frame that entered at `entry` and can be sent
+    /// from `ready` on. One at the instant of entry has passed; those skipped are lost.
     pub(crate) fn seek(
         &mut self,
         entry: Instant,
@@ -70,7 +70,7 @@ impl Slots {
         }
     }
 
-    /// When so many bytes are sent, from the present opportunity on.
+    /// When the frame has been sent, from the current opportunity on.
     pub(crate) fn send(&mut self, bytes: u32, stalls: &mut Timeline) -> Instant {
         let mut bytes = bytes;
         while bytes > self.left && self.at < Instant::NEVER {
@@ -81,7 +81,7 @@ impl Slots {
         self.at
     }
 
-    /// On to the next opportunity that no stall spoils.
+    /// Advances to the next opportunity outside stalls.
     fn advance(&mut self, stalls: &mut Timeline) {
         loop {
             self.at = self.take_next();
@@ -111,22 +111,21 @@ impl Slots {
         self.round + *since
     }
 
-    /// Whole rounds before `until` need not be gone through one by one. A source of higher priority
-    /// uses them, though.
+    /// Skips whole repetitions before `until`, unless a source of higher priority uses them.
     fn skip_rounds(&mut self, until: Instant) {
         if until == Instant::NEVER {
             self.round = until;
         }
         let ahead = until.since(self.round).nanos();
         let rounds = ahead.checked_div(self.trace.period.nanos()).unwrap_or(0);
-        // The round before may have its last opportunity at its very end.
+        // The last opportunity of a repetition may be at its very end.
         if self.priority.is_none() && rounds > 1 {
             self.round += self.trace.period.saturating_mul(rounds - 1);
             self.next = 0;
         }
     }
 
-    /// What the source of higher priority leaves of an opportunity.
+    /// The bytes that the source of higher priority leaves of an opportunity.
     fn after_priority(&mut self) -> u32 {
         let Some(waiting) = &mut self.priority else { return CAPACITY };
         while waiting.packets.next < self.at && waiting.bytes < u64::from(u32::MAX) {

@@ -1,13 +1,13 @@
-//! When a transmitter may not work on frames.
+//! When a transmitter cannot work.
 
 use alloc::boxed::Box;
 
 use rtolab_time::{Duration, Instant};
 
 use crate::priority::Interruptions;
-use crate::timeline::Timeline;
+use crate::timeline::{Interrupting, Timeline};
 
-/// Stalls of the transmitter, and the packets of a source of higher priority.
+/// The transmitter's stalls, and the packets of a source of higher priority.
 #[derive(Clone, Debug)]
 pub(crate) struct Pauses {
     pub(crate) stalls: Timeline,
@@ -19,31 +19,11 @@ impl Pauses {
         Self { stalls, interruptions: interruptions.map(Box::new) }
     }
 
-    /// Are there none, ever?
     pub(crate) fn is_empty(&self) -> bool {
         self.stalls.is_quiet() && self.interruptions.is_none()
     }
 
-    /// The first instant from `at` on that lies in no pause.
-    #[inline]
-    pub(crate) fn release(&mut self, at: Instant) -> Instant {
-        let released = self.stalls.release(at);
-        match &mut self.interruptions {
-            None => released,
-            Some(interruptions) => interruptions.release(released, &mut self.stalls),
-        }
-    }
-
-    /// An instant after `at` before which no pause begins or ends.
-    pub(crate) fn next_change(&mut self, at: Instant) -> Instant {
-        let stall = self.stalls.next_change(at);
-        match &mut self.interruptions {
-            None => stall,
-            Some(interruptions) => stall.min(interruptions.next_change(at)),
-        }
-    }
-
-    /// When `work` is done that begins at `start`, in no pause, and rests during each.
+    /// When work that begins at `start`, outside pauses, is done.
     #[inline]
     pub(crate) fn work_through(&mut self, start: Instant, work: Duration) -> Instant {
         match self.interruptions {
@@ -65,12 +45,31 @@ impl Pauses {
         at
     }
 
-    /// Nobody will ask about anything before `at`.
+    /// Discards the past before `at`.
     #[inline]
     pub(crate) fn forget_before(&mut self, at: Instant) {
         self.stalls.forget_before(at);
         if let Some(interruptions) = &mut self.interruptions {
             interruptions.forget_before(at);
+        }
+    }
+}
+
+impl Interrupting for Pauses {
+    #[inline]
+    fn release(&mut self, at: Instant) -> Instant {
+        let released = self.stalls.release(at);
+        match &mut self.interruptions {
+            None => released,
+            Some(interruptions) => interruptions.release(released, &mut self.stalls),
+        }
+    }
+
+    fn next_change(&mut self, at: Instant) -> Instant {
+        let stall = self.stalls.next_change(at);
+        match &mut self.interruptions {
+            None => stall,
+            Some(interruptions) => stall.min(interruptions.next_change(at)),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! One direction of a plain link: nothing ever happens there but that frames queue, are sent at one
-//! rate and take one delay.
+//! One direction of a plain link: frames queue, are sent at one rate and have one delay.
 
 mod backlog;
 
@@ -8,47 +7,44 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant};
 
 use crate::config::Limit;
+use crate::occupancy::Occupancy;
 use crate::report::{Drops, Stats};
-use crate::room::Load;
 use crate::transmitter::Serialiser;
 use backlog::Backlog;
 
-/// What [`Channel::pipes`](crate::Channel::pipes) makes of a plain link's direction: it keeps no
-/// frames, but says of each at its entry when it comes out, with the same result.
+/// A plain direction, as [`Channel::pipes`](crate::Channel::pipes) returns it. It stores no frames:
+/// at entry it returns when the frame comes out, with the same results as the link.
 ///
-/// Laid out as it stands: what most frames ask for is one line of the processor's cache, and what
-/// others do is the next.
+/// The layout matters: most frames need only the first cache line, the others the second.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Pipe {
     serialiser: Serialiser,
     delay: Duration,
-    /// When the transmitter is done with all frames so far.
+    /// When the transmitter finishes all frames so far.
     idle_from: Instant,
-    /// What comes out up to then is counted as it enters, for nobody looks before.
+    /// Frames that come out by then are counted at entry: nobody reads the counts earlier.
     watched_from: Instant,
-    /// How many frames of the last size did not wait and are still to be counted: all alike.
-    unhindered: u64,
+    /// The number of frames of the last size that did not wait and are not counted yet.
+    undelayed: u64,
     counts: Counts,
     limit: Limit,
-    /// Those that wait for the transmitter.
     backlog: Backlog,
-    /// Those that come out when somebody may have looked before.
-    later: Vec<Passing>,
+    /// Frames that come out after `watched_from`.
+    later: Vec<InTransit>,
 }
 
-/// A frame on its way through.
+/// A frame in the pipe.
 #[derive(Clone, Copy, Debug)]
-struct Passing {
+struct InTransit {
     offered: Instant,
-    /// When it comes out.
     out: Instant,
     bytes: u32,
-    /// How many waited when it came, itself included; zero if it did not wait.
+    /// The waiting frames when it came, itself included; zero if it did not wait.
     queue: u32,
 }
 
-/// What is counted of frames that have come out, and of those that were refused.
+/// The counts of frames that have come out or were refused.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Counts {
@@ -62,7 +58,7 @@ struct Counts {
 
 impl Counts {
     #[inline]
-    fn deliver(&mut self, frame: &Passing) {
+    fn deliver(&mut self, frame: &InTransit) {
         let delay = frame.out.since(frame.offered);
         self.delivered += 1;
         self.bytes += u64::from(frame.bytes);
@@ -71,7 +67,7 @@ impl Counts {
         self.max_queue = self.max_queue.max(frame.queue);
     }
 
-    /// So many frames of one size came out, all after the same delay, which did not wait.
+    /// Counts frames of one size and one delay that did not wait.
     fn deliver_alike(&mut self, frames: u64, bytes: u32, delay: Duration) {
         if frames > 0 {
             self.delivered += frames;
@@ -91,54 +87,54 @@ impl Pipe {
             idle_from: Instant::START,
             backlog: Backlog::default(),
             watched_from: Instant::START,
-            unhindered: 0,
+            undelayed: 0,
             counts: Counts::default(),
             later: Vec::new(),
         }
     }
 
-    /// Its delay and its limit: frames come out of pipes alike, but for what waits, in the order in
-    /// which they enter any of them.
+    /// Its delay and its limit. Frames of all pipes with the same delay and no limit come out in
+    /// the order of entry.
     pub const fn delay_and_limit(&self) -> (Duration, Limit) {
         (self.delay, self.limit)
     }
 
-    /// Its delay: in the first of its lines of the processor's cache.
+    /// Its delay, which is in the first cache line.
     pub const fn delay(&self) -> &Duration {
         &self.delay
     }
 
-    /// Nobody asks for [`Pipe::stats`] before `at`.
+    /// Promises that [`Pipe::stats`] is not called for times before `at`.
     pub fn unwatched_until(&mut self, at: Instant) {
         self.watched_from = self.watched_from.max(at);
         let out = self.later.partition_point(|frame| frame.out <= at);
         self.later.drain(..out).for_each(|frame| self.counts.deliver(&frame));
     }
 
-    /// A frame of so many bytes comes at `at`, which may not be earlier than at the call before. Says
-    /// when the frame comes out, which is later; `None`: the queue refuses it, of which
-    /// [`Pipe::refused`] is to be told when it is time.
+    /// Sends a frame at `at`, which must not be earlier than in the call before. Returns when it
+    /// comes out, after `at`; `None` if the queue refuses it, which the caller reports by
+    /// [`Pipe::refused`] at that time.
     #[inline(always)]
     pub fn pass(&mut self, bytes: u32, at: Instant) -> Option<Instant> {
         let (size, time) = self.serialiser.last_size();
         if size != bytes || at < self.idle_from {
-            return self.pass_at_length(bytes, at);
+            return self.pass_slowly(bytes, at);
         }
         self.idle_from = at + time;
         let out = self.idle_from + self.delay;
         match out <= self.watched_from {
-            true => self.unhindered += 1,
-            false => self.count_later(Passing { offered: at, out, bytes, queue: 0 }),
+            true => self.undelayed += 1,
+            false => self.count_later(InTransit { offered: at, out, bytes, queue: 0 }),
         }
         Some(out)
     }
 
-    /// The same of a frame that waits, or is not as large as the one before.
+    /// The slow path: the frame waits, or has another size than the one before.
     #[inline(never)]
-    fn pass_at_length(&mut self, bytes: u32, at: Instant) -> Option<Instant> {
+    fn pass_slowly(&mut self, bytes: u32, at: Instant) -> Option<Instant> {
         if self.serialiser.last_size().0 != bytes {
             self.counts = self.counts_so_far();
-            self.unhindered = 0;
+            self.undelayed = 0;
         }
         let time = self.serialiser.time_for(bytes);
         let queue = match at < self.idle_from {
@@ -147,7 +143,7 @@ impl Pipe {
         };
         self.idle_from = at.max(self.idle_from) + time;
         let out = self.idle_from + self.delay;
-        let frame = Passing { offered: at, out, bytes, queue };
+        let frame = InTransit { offered: at, out, bytes, queue };
         match out <= self.watched_from {
             true => self.counts.deliver(&frame),
             false => self.count_later(frame),
@@ -158,34 +154,33 @@ impl Pipe {
     fn counts_so_far(&self) -> Counts {
         let mut counts = self.counts;
         let (bytes, time) = self.serialiser.last_size();
-        counts.deliver_alike(self.unhindered, bytes, time + self.delay);
+        counts.deliver_alike(self.undelayed, bytes, time + self.delay);
         counts
     }
 
     #[cold]
     #[inline(never)]
-    fn count_later(&mut self, frame: Passing) {
+    fn count_later(&mut self, frame: InTransit) {
         self.later.push(frame);
     }
 
-    /// It is time that the queue refuses a frame.
+    /// Counts a refused frame.
     pub fn refused(&mut self) {
         self.counts.refused += 1;
     }
 
-    /// A frame of so many bytes, which takes so long, has to wait: how many do then; `None` if there is
-    /// no room for it.
+    /// Lets a frame wait and returns the number of waiting frames; `None` if the queue is full.
     #[inline]
     fn wait(&mut self, (bytes, time): (u32, Duration), at: Instant) -> Option<u32> {
         self.backlog.begin(at);
-        let load: Load = self.backlog.load().with(bytes);
-        self.limit.holds(load).then(|| {
+        let occupancy: Occupancy = self.backlog.occupancy().with(bytes);
+        self.limit.holds(occupancy).then(|| {
             self.backlog.join((bytes, time), self.idle_from);
-            load.packets
+            occupancy.packets
         })
     }
 
-    /// What happened to its frames up to `until`, behind all refusals of which it was told.
+    /// The counts up to `until`, with all refusals reported so far.
     pub fn stats(&self, until: Instant) -> Stats {
         let mut counts = self.counts_so_far();
         let mut inside = 0;

@@ -1,33 +1,31 @@
-//! A source of higher priority: what it sends, and when that interrupts everybody else.
+//! A source of higher priority, and when it interrupts other traffic.
 
 use alloc::collections::VecDeque;
 
 use rtolab_time::{Duration, Instant};
 
 use crate::config::Priority;
-use crate::pauses::Pauses;
 use crate::rates::Rates;
 use crate::stream::{BadSpans, Stream};
-use crate::timeline::{Span, Timeline};
+use crate::timeline::{Interrupting, Span, Timeline};
 
-/// A source that has left the transmitter no time for so many packets never will.
+/// A source that leaves the transmitter no time during this number of packets never stops.
 const SATURATED: u32 = 100_000;
 
-/// The packets of the source, one after the other.
+/// The packets of the source.
 #[derive(Clone, Debug)]
 pub(crate) struct PriorityPackets {
     talks: BadSpans,
     every: Duration,
-    /// The size of each in bytes.
+    /// The size of each packet in bytes.
     pub(crate) bytes: u32,
-    /// When the next one comes; [`Instant::NEVER`] if there is none.
+    /// When the next packet comes, or [`Instant::NEVER`].
     pub(crate) next: Instant,
 }
 
 impl PriorityPackets {
-    /// `None` if the source never sends anything: packets that follow each other in no time, or of
-    /// no size, are none. `stream` is the direction's; the source draws from its
-    /// child `priority`.
+    /// `None` if packets have no size or no interval: such a source sends nothing. `stream` is the
+    /// direction's; the source draws from its child `priority`.
     pub(crate) fn new(priority: Priority, stream: Stream) -> Option<Self> {
         let talks = BadSpans::new(priority.activity, stream.child("priority"))?;
         let (every, next) = (priority.every, talks.from);
@@ -36,7 +34,6 @@ impl PriorityPackets {
         (packets.bytes > 0 && !every.is_zero()).then_some(packets)
     }
 
-    /// On to the next one.
     pub(crate) fn advance(&mut self) {
         self.next += self.every;
         self.skip_silences();
@@ -50,18 +47,18 @@ impl PriorityPackets {
     }
 }
 
-/// When the transmitter is busy with the source's packets, found as far ahead as anybody asks.
+/// When the transmitter is busy with the source's packets, computed as far ahead as needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Interruptions {
     packets: PriorityPackets,
     rates: Rates,
-    /// The packets themselves wait for the ends of stalls only.
-    pauses: Pauses,
-    /// What is known: ordered, with gaps between.
+    /// Only stalls delay the source's own packets.
+    stalls: Timeline,
+    /// The busy spans so far, ordered, with gaps between.
     busy: VecDeque<Span>,
-    /// When the last known one ends.
+    /// When the last busy span ends.
     busy_until: Instant,
-    /// How many packets that one has.
+    /// The packets in the last busy span.
     in_a_row: u32,
 }
 
@@ -70,14 +67,14 @@ impl Interruptions {
         Self {
             packets,
             rates,
-            pauses: Pauses::new(stalls, None),
+            stalls,
             busy: VecDeque::new(),
             busy_until: Instant::START,
             in_a_row: 0,
         }
     }
 
-    /// The first instant from `at` on that lies neither in a stall nor in an interruption.
+    /// The first instant from `at` on outside stalls and busy spans.
     pub(crate) fn release(&mut self, at: Instant, stalls: &mut Timeline) -> Instant {
         let mut at = at;
         loop {
@@ -88,7 +85,7 @@ impl Interruptions {
         }
     }
 
-    /// An instant after `at` before which none begins or ends.
+    /// An instant after `at` before which no busy span begins or ends.
     pub(crate) fn next_change(&mut self, at: Instant) -> Instant {
         match self.first_ending_after(at) {
             Some(span) if span.from <= at => span.to,
@@ -97,14 +94,14 @@ impl Interruptions {
         }
     }
 
-    /// Nobody will ask about anything before `at`.
+    /// Discards the past before `at`.
     pub(crate) fn forget_before(&mut self, at: Instant) {
         self.learn(at);
         while self.busy.front().is_some_and(|span| span.to <= at) {
             self.busy.pop_front();
         }
         let needed = self.packets.next.max(self.busy_until);
-        self.pauses.forget_before(needed);
+        self.stalls.forget_before(needed);
         self.rates.forget_before(needed);
     }
 
@@ -114,15 +111,15 @@ impl Interruptions {
         self.busy.get(past).copied()
     }
 
-    /// Makes all known that begin at or before `at`, each to its very end.
+    /// Computes all busy spans that begin by `at`, each to its end.
     fn learn(&mut self, at: Instant) {
         loop {
             let wanted = at.max(self.busy_until);
             if self.packets.next > wanted || wanted == Instant::NEVER {
                 return;
             }
-            let from = self.pauses.release(self.packets.next.max(self.busy_until));
-            let to = self.rates.send(self.packets.bytes, from, &mut self.pauses);
+            let from = self.stalls.release(self.packets.next.max(self.busy_until));
+            let to = self.rates.send(self.packets.bytes, from, &mut self.stalls);
             self.append(Span { from, to });
             self.packets.advance();
         }

@@ -1,18 +1,16 @@
-//! How fast a transmitter sends as time goes by.
+//! The rate of a transmitter as a function of time.
 
 use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::config::{DirectionConfig, RateChange};
-use crate::pauses::Pauses;
-use crate::timeline::Timeline;
+use crate::timeline::{Interrupting, Timeline};
 
-/// A rate that is constant between given instants, and another one while the link is in its bad
-/// state, if that has one of its own.
+/// A rate that changes at given instants, and perhaps another rate in the link's bad state.
 #[derive(Clone, Debug)]
 pub(crate) struct Rates {
-    /// In order; the first from the start on.
+    /// In order; the first at time 0.
     steps: Vec<RateChange>,
     bad: Option<(Rate, Timeline)>,
 }
@@ -25,14 +23,14 @@ struct Piece {
 }
 
 impl Rates {
-    /// `None` where it is `config.rate` at any time.
+    /// `None` if the rate is always `config.rate`.
     pub(crate) fn new(config: &DirectionConfig, states: Option<&Timeline>) -> Option<Self> {
         let bad = config.bad.rate.zip(states.cloned());
         (bad.is_some() || !config.rate_changes.is_empty())
             .then(|| Self { bad, ..Self::constant(config) })
     }
 
-    /// The good state's only, as instants and rates.
+    /// The rate in the good state only.
     pub(crate) fn constant(config: &DirectionConfig) -> Self {
         let mut steps: Vec<_> = config.rate_changes.clone();
         steps.sort_by_key(|step| step.at);
@@ -52,10 +50,15 @@ impl Rates {
         }
     }
 
-    /// When the last of so many bytes is sent, from `start` on and never during pauses; exact, and
-    /// rounded up to a whole nanosecond at the very end.
-    pub(crate) fn send(&mut self, bytes: u32, start: Instant, pauses: &mut Pauses) -> Instant {
-        // In units of one bit in a second's billion parts, as `Rate::time_for` counts.
+    /// When a transmission that begins at `start` and stops during pauses ends; exact, rounded up
+    /// to a nanosecond only at the end.
+    pub(crate) fn send(
+        &mut self,
+        bytes: u32,
+        start: Instant,
+        pauses: &mut impl Interrupting,
+    ) -> Instant {
+        // In billionths of a bit, as in `Rate::time_for`.
         let mut left = u128::from(bytes) * 8_000_000_000;
         let mut at = start;
         loop {
@@ -75,7 +78,7 @@ impl Rates {
         }
     }
 
-    /// Nobody will ask about anything before `at`.
+    /// Discards the past before `at`.
     pub(crate) fn forget_before(&mut self, at: Instant) {
         if let Some((_, states)) = &mut self.bad {
             states.forget_before(at);

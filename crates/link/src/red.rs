@@ -7,52 +7,50 @@ use rtolab_time::{Duration, Instant};
 use crate::config::Red;
 use crate::stream::{Rng, Stream};
 
-/// How often `max_p` may adapt (Adaptive RED, section 4).
+/// The interval between adaptations of `max_p` (Adaptive RED, section 4).
 const INTERVAL: Duration = Duration::from_millis(500);
-/// The most that `max_p` grows by, and the share of itself that it never grows beyond.
+/// The largest increase of `max_p`: absolute, and relative to itself.
 const ALPHA: f64 = 0.01;
 const ALPHA_SHARE: f64 = 0.25;
-/// What `max_p` shrinks by.
+/// The factor by which `max_p` decreases.
 const BETA: f64 = 0.9;
-/// Where `max_p` stays.
+/// The range of `max_p`.
 const BOTTOM: f64 = 0.01;
 const TOP: f64 = 0.5;
-/// The share of the way from `min` to `max` on either side of the target.
+/// The distance between the target range and `min` or `max`, as a part of `max - min`.
 const MARGIN: f64 = 0.4;
 
-/// What the average queue says to a frame that comes.
+/// The decision about an arriving frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Early {
-    /// Come in.
     Keep,
-    /// Be marked, or else be dropped.
+    /// Mark it, or drop it if it cannot be marked.
     Mark,
-    /// Be dropped.
     Drop,
 }
 
-/// Where the average queue is.
+/// The range of the average queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Region {
-    /// Below `min`, or nobody waits.
+    /// Below `min`, or the queue is almost empty.
     Quiet,
-    /// Where chance decides.
+    /// Drops are random.
     Chance,
-    /// Where everything is dropped.
+    /// Everything is dropped.
     Full,
 }
 
-/// The state of one queue.
+/// RED for one queue.
 #[derive(Clone, Debug)]
 pub(crate) struct RandomEarly {
     config: Red,
     rng: Rng,
     max_p: f64,
     average: f64,
-    /// The frames since the last one that was dropped or marked, or since the average came above
-    /// `min`; `None` while it is below.
+    /// Frames since the last drop or mark, or since the average rose above `min`; `None` while it
+    /// is below.
     count: Option<u32>,
-    /// When `max_p` changed last.
+    /// When `max_p` last changed.
     adapted: Instant,
 }
 
@@ -68,8 +66,8 @@ impl RandomEarly {
         }
     }
 
-    /// A frame comes at `at` to a queue of this length, after the transmitter was `idle`. Takes one
-    /// number, whatever comes of it.
+    /// A frame arrives at `at` at a queue of this length, after the transmitter was `idle`. Draws
+    /// one number in every case.
     pub(crate) fn arrival(&mut self, length: f64, idle: Duration, at: Instant) -> Early {
         let draw = self.rng.unit();
         self.estimate(length, idle);
@@ -85,16 +83,16 @@ impl RandomEarly {
                 self.count = Some(0);
                 Early::Drop
             }
-            Region::Chance => self.try_luck(draw),
+            Region::Chance => self.draw_drop(draw),
         }
     }
 
-    /// The frame that came last found the queue full.
+    /// The frame that arrived last found the queue full.
     pub(crate) fn overflow(&mut self) {
         self.count = self.count.map(|_| 0);
     }
 
-    /// Moves the average as if, while the transmitter was idle, frames had come to an empty queue.
+    /// Updates the average; idle time counts as arrivals at an empty queue.
     fn estimate(&mut self, length: f64, idle: Duration) {
         let Red { weight, packet_time, .. } = self.config;
         match idle.nanos().checked_div(packet_time.nanos()) {
@@ -125,7 +123,7 @@ impl RandomEarly {
     fn region(&self, length: f64) -> Region {
         let Red { min, max, gentle, .. } = self.config;
         let full = if gentle { 2.0 * max } else { max };
-        // One that finds at most one before it is never dropped, however high the average.
+        // A frame that finds at most one frame in the queue is never dropped, whatever the average.
         match self.average {
             average if average < min || length <= 1.0 => Region::Quiet,
             average if average < full => Region::Chance,
@@ -133,7 +131,7 @@ impl RandomEarly {
         }
     }
 
-    fn try_luck(&mut self, draw: f64) -> Early {
+    fn draw_drop(&mut self, draw: f64) -> Early {
         // The first frame above `min` starts the count.
         let Some(count) = self.count else {
             self.count = Some(1);
@@ -151,7 +149,7 @@ impl RandomEarly {
         }
     }
 
-    /// `p_b`: from 0 at `min` to `max_p` at `max`, and where gentle on to 1 at twice `max`.
+    /// `p_b`: from 0 at `min` to `max_p` at `max` and, if gentle, to 1 at twice `max`.
     fn chance(&self) -> f64 {
         let Red { min, max, .. } = self.config;
         if self.average < max {
@@ -161,7 +159,7 @@ impl RandomEarly {
     }
 }
 
-/// `p_a`: spaces drops evenly, between 1 / p and 2 / p frames apart (ns-2: `wait_`).
+/// `p_a`: spaces drops evenly, 1 / p to 2 / p frames apart (ns-2: `wait_`).
 fn spaced(p: f64, count: u32) -> f64 {
     match f64::from(count) * p {
         due if due < 1.0 => 0.0,

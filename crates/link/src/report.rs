@@ -1,50 +1,49 @@
-//! What can be said of a link afterwards.
+//! Statistics and disturbances of a link.
 
 use rtolab_time::{Duration, Instant};
 
 use crate::frame::{Direction, DropCause};
 
-/// One direction's frames so far. A frame is delivered or dropped here once its outcome was polled.
+/// The counts of one direction. A frame counts as delivered or dropped once its outcome was polled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// The frames that were sent into the link.
+    /// Frames sent into the link.
     pub offered: u64,
-    /// Those that came out.
+    /// Frames that came out.
     pub delivered: u64,
-    /// Their bytes.
+    /// The bytes of the delivered frames.
     pub bytes: u64,
-    /// Those that did not.
+    /// Frames that were lost.
     pub drops: Drops,
-    /// The time that the delivered ones spent in the link, all together.
+    /// The total time that delivered frames spent in the link.
     pub total_delay: Duration,
-    /// The longest time of one of them.
+    /// The longest time that a delivered frame spent in the link.
     pub max_delay: Duration,
-    /// The most frames that ever waited in the queue at once.
+    /// The largest number of frames that waited in the queue.
     pub max_queue: u32,
-    /// Frames that arrived a second time; not counted in `delivered`.
+    /// Second copies that arrived; not counted in `delivered`.
     pub duplicates: u64,
     /// Delivered frames that were damaged.
     pub corrupted: u64,
     /// Delivered frames that were marked.
     pub marked: u64,
-    /// What the transmitter sent: frames, blocks of local retransmission, their copies and reports.
+    /// Transmissions: frames, ARQ blocks, their retransmissions, and reports.
     pub transmissions: u64,
-    /// Their bytes.
+    /// The bytes of the transmissions.
     pub transmitted_bytes: u64,
-    /// Of the transmissions: blocks that were sent again.
+    /// Retransmitted ARQ blocks.
     pub local_retransmissions: u64,
-    /// Of the transmissions: reports of local retransmission.
+    /// ARQ reports.
     pub reports: u64,
 }
 
 impl Stats {
-    /// Something was sent.
     pub(crate) fn transmit(&mut self, bytes: u32) {
         self.transmissions += 1;
         self.transmitted_bytes += u64::from(bytes);
     }
 
-    /// A frame comes out that was sent as it is.
+    /// A frame comes out that was one transmission.
     pub(crate) fn deliver(&mut self, bytes: u32, delay: Duration) {
         self.transmit(bytes);
         self.come_out(bytes, delay);
@@ -71,18 +70,16 @@ impl Stats {
         }
     }
 
-    /// The mean time a delivered frame spent in the link; `None` if there was none.
+    /// The mean time of delivered frames in the link; `None` if there are none.
     pub fn mean_delay(&self) -> Option<Duration> {
         (self.delivered > 0).then(|| self.total_delay / self.delivered)
     }
 }
 
-/// What a delivered frame suffered.
+/// The impairments of a delivered frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Impairment {
-    /// It was damaged.
     pub(crate) corrupt: bool,
-    /// It was marked.
     pub(crate) marked: bool,
 }
 
@@ -106,7 +103,7 @@ pub struct Drops {
 }
 
 impl Drops {
-    /// Of any cause.
+    /// Drops of any cause.
     pub const fn total(&self) -> u64 {
         let Self { queue, error, outage, script, early, lifetime, retries } = *self;
         queue + error + outage + script + early + lifetime + retries
@@ -126,7 +123,7 @@ impl Drops {
 }
 
 impl DropCause {
-    /// Was the frame sent before it was lost?
+    /// Was the frame transmitted before it was lost?
     const fn is_after_transmission(self) -> bool {
         match self {
             Self::Error | Self::Outage | Self::Script => true,
@@ -135,7 +132,7 @@ impl DropCause {
     }
 }
 
-/// What a disturbance does.
+/// The kind of a disturbance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DisturbanceKind {
     /// It holds all frames of a direction.
@@ -146,16 +143,15 @@ pub enum DisturbanceKind {
     Spike,
 }
 
-/// Something that happened to a link.
+/// A disturbance of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Disturbance {
-    /// What it does.
     pub kind: DisturbanceKind,
-    /// Which way; `None` for both.
+    /// `None`: both directions.
     pub direction: Option<Direction>,
-    /// When it began: for a spike, when the frame would have arrived, or when its transmission
-    /// would have begun if the spike holds service.
+    /// When it began. A spike begins when the frame would have arrived or, if it holds service,
+    /// when its transmission would have begun.
     pub from: Instant,
-    /// When it ended.
     pub to: Instant,
 }

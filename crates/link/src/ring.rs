@@ -1,4 +1,4 @@
-//! Numbered things of which the oldest go first.
+//! A numbered queue.
 
 use alloc::collections::VecDeque;
 
@@ -13,12 +13,12 @@ impl<T> Ring<T> {
         Self { first: 0, items: VecDeque::new() }
     }
 
-    /// The number of the oldest.
+    /// The number of the oldest item.
     pub(crate) const fn first(&self) -> u64 {
         self.first
     }
 
-    /// The number that the next one gets.
+    /// The number that the next item gets.
     pub(crate) fn end(&self) -> u64 {
         self.first + self.items.len() as u64
     }
@@ -31,7 +31,7 @@ impl<T> Ring<T> {
         number.checked_sub(self.first).map(|position| position as usize)
     }
 
-    /// `None` if it is gone or not yet there.
+    /// `None` if it is gone or not there yet.
     pub(crate) fn get(&self, number: u64) -> Option<&T> {
         self.items.get(self.position(number)?)
     }
@@ -41,14 +41,13 @@ impl<T> Ring<T> {
         self.items.get_mut(position)
     }
 
-    /// The oldest goes.
     pub(crate) fn pop(&mut self) -> Option<T> {
         let item = self.items.pop_front()?;
         self.first += 1;
         Some(item)
     }
 
-    /// The oldest go as long as they are `done`.
+    /// Removes the oldest items while they are `done`.
     pub(crate) fn trim(&mut self, done: impl Fn(&T) -> bool) {
         while self.items.front().is_some_and(&done) {
             self.pop();

@@ -1,4 +1,4 @@
-//! A stage that the engine does not know.
+//! User-defined impairments.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -9,22 +9,21 @@ use rtolab_time::{Duration, Instant};
 use crate::frame::Direction;
 use crate::stream::Rng;
 
-/// What befalls frames between the end of their transmission and their propagation, beside all that
-/// the link's configuration says.
+/// An impairment between the end of a frame's transmission and its propagation, in addition to
+/// those of the configuration.
 pub trait Stage: CloneStage + Debug + Send + Sync {
-    /// A run begins, and this copy stands in one direction of a link; of all random numbers it may
-    /// take these.
+    /// Starts a run; this copy belongs to one direction of a link and may draw from `rng`.
     fn begin(&mut self, direction: Direction, rng: Rng);
 
-    /// A frame has been sent.
-    fn on_frame(&mut self, frame: &SentFrame) -> Treatment;
+    /// Decides about a frame that was transmitted.
+    fn on_frame(&mut self, frame: &SentFrame) -> FrameAction;
 }
 
 /// A frame at the end of its transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentFrame {
-    /// Frames of this direction are counted from 1 as they are sent; those that the queue dropped do
-    /// not count.
+    /// Its number, counted from 1 as frames of this direction are sent; frames that the queue drops
+    /// do not count.
     pub number: u64,
     /// When its transmission ended.
     pub at: Instant,
@@ -32,20 +31,20 @@ pub struct SentFrame {
     pub bytes: u32,
 }
 
-/// What a stage does with a frame.
+/// The decision of a stage about a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Treatment {
-    /// Nothing.
+pub enum FrameAction {
+    /// Deliver it.
     Pass,
-    /// It is lost.
+    /// Lose it.
     Drop,
-    /// It is held for so long before it comes out. Where order is kept, those behind it wait.
+    /// Deliver it after this delay. If order is kept, later frames wait for it.
     Hold(Duration),
 }
 
-/// A copy of a stage whose type is not known.
+/// Clones a stage behind a `dyn` reference.
 pub trait CloneStage {
-    /// A copy with the same state.
+    /// A clone on the heap.
     fn boxed(&self) -> Box<dyn Stage>;
 }
 
@@ -61,12 +60,12 @@ impl Clone for Box<dyn Stage> {
     }
 }
 
-/// The stage of a direction, by its name.
+/// A named stage of a direction.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Staged {
-    /// Its name.
     pub name: Arc<str>,
-    /// What every run takes a copy of, before it has seen anything.
+    /// The initial state: each run gets a clone.
     pub stage: Box<dyn Stage>,
 }
 
@@ -77,34 +76,34 @@ impl PartialEq for Staged {
 }
 
 impl Staged {
-    /// Under this name.
+    /// Names a stage.
     pub fn new(name: &str, stage: impl Stage + 'static) -> Self {
         Self { name: name.into(), stage: Box::new(stage) }
     }
 }
 
-/// A stage at work.
+/// A stage in a run.
 #[derive(Clone, Debug)]
-pub(crate) struct AtWork {
+pub(crate) struct RunningStage {
     stage: Box<dyn Stage>,
     frames: u64,
 }
 
-impl AtWork {
+impl RunningStage {
     pub(crate) fn new(staged: &Staged, direction: Direction, rng: Rng) -> Self {
         let mut stage = staged.stage.clone();
         stage.begin(direction, rng);
         Self { stage, frames: 0 }
     }
 
-    /// Is the frame, whose transmission ended then, lost, and for how long is it held?
+    /// Whether the frame is lost, and how long it is held.
     #[cold]
-    pub(crate) fn treat(&mut self, bytes: u32, at: Instant) -> (bool, Duration) {
+    pub(crate) fn decide(&mut self, bytes: u32, at: Instant) -> (bool, Duration) {
         self.frames += 1;
         match self.stage.on_frame(&SentFrame { number: self.frames, at, bytes }) {
-            Treatment::Pass => (false, Duration::ZERO),
-            Treatment::Drop => (true, Duration::ZERO),
-            Treatment::Hold(length) => (false, length),
+            FrameAction::Pass => (false, Duration::ZERO),
+            FrameAction::Drop => (true, Duration::ZERO),
+            FrameAction::Hold(length) => (false, length),
         }
     }
 }

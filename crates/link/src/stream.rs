@@ -3,8 +3,8 @@
 use rand_core::{Rng as _, SeedableRng};
 use rtolab_time::{Duration, Instant};
 
-/// Where a random process takes its numbers from: every process of a run has a stream of its own,
-/// found by the run's seed and the process's name, so that none disturbs another.
+/// The source of a random process. Each process of a run has its own stream, derived from the run's
+/// seed and the process's name, so that no process disturbs another.
 ///
 /// ```
 /// use rtolab_link::Stream;
@@ -25,7 +25,7 @@ impl Stream {
         Self { state: mix(seed) }
     }
 
-    /// The stream of a part of it.
+    /// The stream of a part of this one.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
         let named = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
@@ -34,7 +34,7 @@ impl Stream {
         Self { state: mix(self.state ^ mix(named)) }
     }
 
-    /// The numbers, from the first.
+    /// A generator at the start of the stream.
     pub fn rng(&self) -> Rng {
         let mut seed = [0; 16];
         seed[..8].copy_from_slice(&mix(self.state ^ 1).to_le_bytes());
@@ -51,8 +51,8 @@ const fn mix(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A stream's numbers, the same on every machine. Each draw takes exactly one 64-bit number,
-/// whatever its distribution and its result, so that the n-th draw never depends on others.
+/// A random number generator with the same numbers on every machine. Each draw takes exactly one
+/// 64-bit number, so that the n-th draw never depends on others.
 #[derive(Clone, Debug)]
 pub struct Rng(rand_pcg::Pcg64Mcg);
 
@@ -62,7 +62,7 @@ impl Rng {
         self.0.next_u64()
     }
 
-    /// 32 random bits, as [`Probability::happens`](crate::Probability::happens) wants them.
+    /// 32 random bits, for [`Probability::happens`](crate::Probability::happens).
     pub fn draw(&mut self) -> u32 {
         (self.bits() >> 32) as u32
     }
@@ -72,7 +72,7 @@ impl Rng {
         ((self.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0
     }
 
-    /// A span of this distribution.
+    /// A random length.
     pub fn span(&mut self, distribution: Distribution) -> Duration {
         match distribution {
             Distribution::Constant(length) => {
@@ -88,7 +88,7 @@ impl Rng {
         }
     }
 
-    /// What is left of a span of this distribution that began long ago: the equilibrium
+    /// The remainder of a span of this distribution that began long ago: the equilibrium
     /// distribution, of density (1 - F(x)) / mean, by inversion.
     pub(crate) fn rest(&mut self, distribution: Distribution) -> Duration {
         match distribution {
@@ -112,19 +112,18 @@ fn nanos(length: f64) -> Duration {
     Duration::from_nanos((length + 0.5) as u64)
 }
 
-/// How long a random span is.
+/// The distribution of a length of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Distribution {
-    /// Always the same.
     Constant(Duration),
-    /// Equally likely anywhere between the two.
     Uniform(Duration, Duration),
     /// Exponential with this mean.
     Exponential(Duration),
 }
 
 impl Distribution {
-    /// The mean.
+    /// The mean length.
     pub const fn mean(self) -> Duration {
         match self {
             Self::Constant(mean) | Self::Exponential(mean) => mean,
@@ -133,30 +132,30 @@ impl Distribution {
     }
 }
 
-/// Two kinds of spans that alternate, whatever the traffic does. Good spans that are always of no
-/// length mean one bad span without end, bad ones of no length none at all.
+/// An alternating renewal process, independent of the traffic. If good spans have no length, there
+/// is one endless bad span; if bad spans have none, there is no bad span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Renewal {
-    /// The spans between two events.
+    /// The time between two events.
     pub good: Distribution,
-    /// How long an event lasts.
+    /// The duration of an event.
     pub bad: Distribution,
-    /// Does the process begin in its stationary state, or with a fresh good span?
+    /// Does the process begin in its stationary state, or with a new good span?
     pub stationary: bool,
 }
 
-/// The bad spans of a [`Renewal`], one after the other.
+/// The bad spans of a [`Renewal`], in order.
 #[derive(Clone, Debug)]
 pub(crate) struct BadSpans {
     process: Renewal,
     rng: Rng,
-    /// The bad span that comes next.
+    /// The next bad span.
     pub(crate) from: Instant,
     pub(crate) to: Instant,
 }
 
 impl BadSpans {
-    /// From the start of the run; `None` where spans of no length would follow each other forever.
+    /// From the start of the run; `None` if there is no bad span.
     pub(crate) fn new(process: Renewal, stream: Stream) -> Option<Self> {
         let (good, bad) = (process.good.mean(), process.bad.mean());
         if bad.is_zero() {
@@ -183,7 +182,6 @@ impl BadSpans {
         Some(spans)
     }
 
-    /// On to the next one.
     pub(crate) fn advance(&mut self) {
         self.from = self.to + self.rng.span(self.process.good);
         self.to = self.from + self.rng.span(self.process.bad);

@@ -1,4 +1,4 @@
-//! Spans of time in which something is the matter, whatever the traffic does.
+//! Spans of time with a disturbance, independent of the traffic.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -8,30 +8,37 @@ use rtolab_time::{Duration, Instant};
 use crate::config::{DirectionConfig, Interval};
 use crate::stream::{BadSpans, Renewal, Stream};
 
-/// From one instant up to, not including, another.
+/// Times at which a transmitter does not work.
+pub(crate) trait Interrupting {
+    /// The first instant from `at` on at which it works.
+    fn release(&mut self, at: Instant) -> Instant;
+
+    /// An instant after `at` before which no interruption begins or ends.
+    fn next_change(&mut self, at: Instant) -> Instant;
+}
+
+/// A half-open span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) from: Instant,
     pub(crate) to: Instant,
 }
 
-/// Scripted and random spans in one order, found as far ahead as anybody asks. Spans that touch or
-/// overlap are one. Any instant may be asked about that is not before the last
-/// [`Timeline::forget_before`].
+/// Scripted and random spans in one order, computed as far ahead as needed. Spans that touch or
+/// overlap are merged. No query may be before the last [`Timeline::forget_before`].
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
-    /// What is known: ordered, with gaps between.
+    /// The spans computed so far, ordered, with gaps between.
     known: VecDeque<Span>,
-    /// What is still to be merged into it, ordered by its start.
+    /// Scripted spans that are not merged yet, by their start.
     scripted: VecDeque<Span>,
     random: Option<BadSpans>,
-    /// When the first span begins that is not yet among the known.
+    /// When the first span begins that is not in `known`.
     unknown_from: Instant,
     keep: bool,
 }
 
 impl Timeline {
-    /// The timeline of these spans.
     pub(crate) fn new(scripted: &[Interval], random: Option<Renewal>, stream: Stream) -> Self {
         let mut spans: Vec<Span> = scripted
             .iter()
@@ -50,13 +57,12 @@ impl Timeline {
         timeline
     }
 
-    /// The stalls of a direction whose stream this is.
+    /// The stalls of a direction with this stream.
     pub(crate) fn stalls(config: &DirectionConfig, stream: Stream) -> Self {
         let stalls = &config.stalls;
         Self::new(&stalls.scripted, stalls.random, stream.child("stalls"))
     }
 
-    /// One without any span.
     pub(crate) fn quiet() -> Self {
         Self {
             known: VecDeque::new(),
@@ -67,12 +73,12 @@ impl Timeline {
         }
     }
 
-    /// Never forget a span, so that [`Timeline::until`] can tell.
+    /// Keeps all spans, for [`Timeline::until`].
     pub(crate) fn keep(&mut self) {
         self.keep = true;
     }
 
-    /// Nobody will ask about anything before `at`.
+    /// Discards the past before `at`.
     #[inline]
     pub(crate) fn forget_before(&mut self, at: Instant) {
         while !self.keep && self.known.front().is_some_and(|span| span.to <= at) {
@@ -80,16 +86,10 @@ impl Timeline {
         }
     }
 
-    /// Is there no span and never will be? Asked first, so that an undisturbed link pays nothing.
+    /// Is there no span at all? Checked first, so that it costs an undisturbed link nothing.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.unknown_from == Instant::NEVER && self.known.is_empty()
-    }
-
-    /// The end of the span that covers `at`, or `at` itself.
-    #[inline]
-    pub(crate) fn release(&mut self, at: Instant) -> Instant {
-        if self.is_quiet() { at } else { self.find_release(at) }
     }
 
     fn find_release(&mut self, at: Instant) -> Instant {
@@ -99,13 +99,12 @@ impl Timeline {
         }
     }
 
-    /// Is `at` within a span?
     #[inline]
     pub(crate) fn covers(&mut self, at: Instant) -> bool {
         self.release(at) != at
     }
 
-    /// When `work` is done that begins at `start`, outside all spans, and pauses during each.
+    /// When work that begins at `start`, outside all spans, and stops during each is done.
     #[inline]
     pub(crate) fn work_through(&mut self, start: Instant, work: Duration) -> Instant {
         if self.is_quiet() { start + work } else { self.find_work_through(start, work) }
@@ -125,7 +124,7 @@ impl Timeline {
         }
     }
 
-    /// How much of the time between `from` and `to` lies within spans.
+    /// The total length of spans between `from` and `to`.
     #[inline]
     pub(crate) fn covered(&mut self, from: Instant, to: Instant) -> Duration {
         if self.is_quiet() { Duration::ZERO } else { self.find_covered(from, to) }
@@ -138,12 +137,6 @@ impl Timeline {
         spans.map(|span| span.to.min(to).since(span.from.max(from))).sum()
     }
 
-    /// An instant after `at` before which no span begins or ends.
-    #[inline]
-    pub(crate) fn next_change(&mut self, at: Instant) -> Instant {
-        if self.is_quiet() { Instant::NEVER } else { self.find_next_change(at) }
-    }
-
     fn find_next_change(&mut self, at: Instant) -> Instant {
         match self.first_ending_after(at) {
             Some(span) if span.from <= at => span.to,
@@ -152,7 +145,7 @@ impl Timeline {
         }
     }
 
-    /// All spans that begin before `until`, if they are kept.
+    /// The kept spans that begin before `until`.
     pub(crate) fn until(&mut self, until: Instant) -> impl Iterator<Item = Span> + '_ {
         self.learn(until);
         self.known.iter().copied().take_while(move |span| span.from < until)
@@ -164,7 +157,7 @@ impl Timeline {
         self.known.get(past).copied()
     }
 
-    /// Makes all spans known that begin at or before `at`, each to its very end.
+    /// Computes all spans that begin by `at`, each to its end.
     fn learn(&mut self, at: Instant) {
         loop {
             let end = self.known.back().map_or(Instant::START, |span| span.to);
@@ -196,5 +189,17 @@ impl Timeline {
             }
             _ => self.scripted.pop_front().expect("the next span is one or the other"),
         }
+    }
+}
+
+impl Interrupting for Timeline {
+    #[inline]
+    fn release(&mut self, at: Instant) -> Instant {
+        if self.is_quiet() { at } else { self.find_release(at) }
+    }
+
+    #[inline]
+    fn next_change(&mut self, at: Instant) -> Instant {
+        if self.is_quiet() { Instant::NEVER } else { self.find_next_change(at) }
     }
 }

@@ -1,4 +1,4 @@
-//! When a direction sends what has its turn, and how long that takes.
+//! When a direction sends the frame at the head of its queue, and how long that takes.
 
 use alloc::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::pauses::Pauses;
 use crate::priority::{Interruptions, PriorityPackets};
 use crate::rates::Rates;
 use crate::stream::Stream;
-use crate::timeline::Timeline;
+use crate::timeline::{Interrupting, Timeline};
 
-/// Sends one frame after the other.
+/// Sends one frame at a time.
 #[derive(Clone, Debug)]
 pub struct Transmitter {
     pace: Pace,
     pauses: Pauses,
-    /// When it is done with all frames so far.
+    /// When it finishes all frames so far.
     pub(crate) idle_from: Instant,
 }
 
-/// How fast it is.
+/// Its speed.
 #[derive(Clone, Debug)]
 enum Pace {
     Constant(Serialiser),
@@ -29,17 +29,16 @@ enum Pace {
     Slots(Slots),
 }
 
-/// How long a frame takes at a constant rate, if any time.
+/// Transmission times at a constant rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Serialiser {
     rate: Option<Rate>,
-    /// The size of the last frame and how long it takes to send, for most are as large as the one
-    /// before: a division costs more than all else here.
+    /// The size and the transmission time of the last frame: most frames are as large as the one
+    /// before, and a division costs more than everything else here.
     last_size: (u32, Duration),
 }
 
 impl Serialiser {
-    /// The size of the last frame and how long it takes.
     #[inline(always)]
     pub(crate) const fn last_size(&self) -> (u32, Duration) {
         self.last_size
@@ -56,19 +55,19 @@ impl Serialiser {
 }
 
 impl Transmitter {
-    /// The transmitter alone of a direction: its rate, the changes of that and scripted stalls.
+    /// A transmitter with the rate, the rate changes and the scripted stalls of `config` alone.
     pub fn scripted(config: &DirectionConfig) -> Self {
         let stream = Stream::new(0);
         Self::new(config, None, Timeline::new(&config.stalls.scripted, None, stream), stream)
     }
 
-    /// When the last of so many bytes is sent that come at `entry`, after all frames before.
+    /// When a frame that arrives at `entry`, after all frames before, has been sent.
     pub fn transmit(&mut self, bytes: u32, entry: Instant) -> Instant {
         let start = self.begin(entry, entry);
         self.send(bytes, start)
     }
 
-    /// Of a direction whose link is in its bad state during `states`. `stream` is the direction's.
+    /// `states` are the spans of the link's bad state, `stream` is the direction's.
     pub(crate) fn new(
         config: &DirectionConfig,
         states: Option<&Timeline>,
@@ -90,8 +89,8 @@ impl Transmitter {
         Self { pace, pauses, idle_from: Instant::START }
     }
 
-    /// When it begins with a frame that came at `entry` and may be sent from `ready` on: it is done
-    /// with those before, and does not pause. No later call may have an earlier `ready`.
+    /// When the transmission of a frame that arrived at `entry` and may be sent from `ready` on
+    /// begins. No later call may have an earlier `ready`.
     #[inline]
     pub(crate) fn begin(&mut self, entry: Instant, ready: Instant) -> Instant {
         let ready = ready.max(self.idle_from);
@@ -101,12 +100,12 @@ impl Transmitter {
         }
     }
 
-    /// When it has worked for so long on something other than sending, from `start` on.
+    /// When work other than a transmission that begins at `start` is done.
     pub(crate) fn hold(&mut self, start: Instant, work: Duration) -> Instant {
         self.pauses.work_through(start, work)
     }
 
-    /// When the last of so many bytes is sent, from `start` on, a time at which it can begin.
+    /// When a transmission ends that begins at `start`, as [`begin`](Self::begin) returned it.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32, start: Instant) -> Instant {
         let pauses = &mut self.pauses;
@@ -121,7 +120,7 @@ impl Transmitter {
         self.idle_from
     }
 
-    /// How long frames take where it works at one rate and never pauses.
+    /// The serialiser, if the rate is constant and there are no pauses.
     pub(crate) fn steady(&self) -> Option<Serialiser> {
         match self.pace {
             Pace::Constant(serialiser) if self.pauses.is_empty() => Some(serialiser),
@@ -129,12 +128,11 @@ impl Transmitter {
         }
     }
 
-    /// Its stalls.
     pub(crate) fn stalls(&mut self) -> &mut Timeline {
         &mut self.pauses.stalls
     }
 
-    /// Nobody will ask about anything before `at`.
+    /// Discards the past before `at`.
     #[inline]
     pub(crate) fn forget_before(&mut self, at: Instant) {
         self.pauses.forget_before(at);

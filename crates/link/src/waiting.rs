@@ -1,4 +1,4 @@
-//! The queue of a station: frames that wait in fact, since nobody knows for how long.
+//! The queue of an ARQ node: it stores frames, because nobody knows when they leave.
 
 use alloc::collections::VecDeque;
 
@@ -8,19 +8,19 @@ use crate::arq::{Moment, Payload, Purpose};
 use crate::codel::{Backlogged, ControlledDelay, Popped};
 use crate::config::{DirectionConfig, Discipline};
 use crate::frame::{CopyId, Direction, DropCause, Frame, Outcome};
+use crate::occupancy::Occupancy;
 use crate::report::Impairment;
-use crate::room::Load;
 
-/// A frame of the hosts inside a station.
+/// A frame of the hosts in a node.
 #[derive(Clone, Debug)]
 pub(crate) struct QueuedFrame<F> {
     pub(crate) frame: F,
     /// When it was sent into the link.
     pub(crate) offered: Instant,
-    /// When it came to the queue: later, where the entry was stalled.
+    /// When it arrived at the queue: later if the entry was stalled.
     pub(crate) entry: Instant,
-    /// How long the transmitter had stalled till then, all together; once the frame has left the
-    /// queue of a station that sends it as it is, how long it was held till then.
+    /// The transmitter's total stall time so far when it arrived; without ARQ, from when it leaves
+    /// the queue, how long it was held until then.
     pub(crate) stalled: Duration,
     pub(crate) impairment: Impairment,
 }
@@ -67,35 +67,32 @@ impl<F: Frame> Payload for QueuedFrame<F> {
     }
 }
 
-/// What became of a frame, to be told.
 #[derive(Clone, Debug)]
-pub(crate) struct Told<F> {
+pub(crate) struct PendingOutcome<F> {
     pub(crate) due: Instant,
     pub(crate) outcome: Outcome<QueuedFrame<F>>,
 }
 
 /// The outcomes of one direction, in the order in which they happened.
 #[derive(Clone, Debug)]
-pub(crate) struct Delivery<F> {
+pub(crate) struct Outcomes<F> {
     pub(crate) direction: Direction,
-    pub(crate) told: VecDeque<Told<F>>,
+    pub(crate) queue: VecDeque<PendingOutcome<F>>,
 }
 
-impl<F> Delivery<F> {
-    pub(crate) fn deliver(&mut self, frame: QueuedFrame<F>, held: Duration, due: Instant) {
+impl<F> Outcomes<F> {
+    pub(crate) fn deliver(
+        &mut self,
+        (frame, duplicate): (QueuedFrame<F>, bool),
+        held: Duration,
+        due: Instant,
+    ) {
         let direction = self.direction;
-        let outcome = Outcome::Delivered { direction, frame, held, duplicate: false };
-        self.told.push_back(Told { due, outcome });
+        let outcome = Outcome::Delivered { direction, frame, held, duplicate };
+        self.queue.push_back(PendingOutcome { due, outcome });
     }
 
-    /// A second one of a frame that was delivered before.
-    pub(crate) fn duplicate(&mut self, frame: QueuedFrame<F>, held: Duration, due: Instant) {
-        let direction = self.direction;
-        let outcome = Outcome::Delivered { direction, frame, held, duplicate: true };
-        self.told.push_back(Told { due, outcome });
-    }
-
-    /// The frame was dropped at `at`, which is told at `due`.
+    /// The frame was dropped at `at`, and its outcome is due at `due`.
     pub(crate) fn drop(
         &mut self,
         frame: QueuedFrame<F>,
@@ -104,14 +101,14 @@ impl<F> Delivery<F> {
     ) {
         let direction = self.direction;
         let outcome = Outcome::Dropped { direction, frame, cause, at };
-        self.told.push_back(Told { due, outcome });
+        self.queue.push_back(PendingOutcome { due, outcome });
     }
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting<F> {
     frames: VecDeque<QueuedFrame<F>>,
-    load: Load,
+    occupancy: Occupancy,
     codel: Option<ControlledDelay>,
     lifetime: Option<Duration>,
 }
@@ -123,27 +120,31 @@ impl<F: Frame> Waiting<F> {
             Discipline::DropTail | Discipline::Red(_) => None,
         };
         let lifetime = config.lifetime;
-        Self { frames: VecDeque::new(), load: Load::default(), codel, lifetime }
+        Self { frames: VecDeque::new(), occupancy: Occupancy::default(), codel, lifetime }
     }
 
-    pub(crate) const fn load(&self) -> Load {
-        self.load
+    pub(crate) const fn occupancy(&self) -> Occupancy {
+        self.occupancy
     }
 
-    /// The size of the first frame.
+    /// The size of the frame at the head.
     pub(crate) fn first_bytes(&self) -> Option<u32> {
         self.frames.front().map(Frame::bytes)
     }
 
     pub(crate) fn push(&mut self, queued: QueuedFrame<F>) {
-        self.load.add(queued.frame.bytes());
+        self.occupancy.add(queued.frame.bytes());
         self.frames.push_back(queued);
     }
 
-    /// The next frame to send; those that are dropped instead take the exit.
-    pub(crate) fn take(&mut self, now: Instant, exit: &mut Delivery<F>) -> Option<QueuedFrame<F>> {
-        let Self { frames, load, codel, lifetime } = self;
-        let mut leaving = Leaving { frames, load, lifetime: *lifetime, exit, now };
+    /// The next frame to send; frames that are dropped instead become outcomes.
+    pub(crate) fn take(
+        &mut self,
+        now: Instant,
+        outcomes: &mut Outcomes<F>,
+    ) -> Option<QueuedFrame<F>> {
+        let Self { frames, occupancy, codel, lifetime } = self;
+        let mut leaving = Leaving { frames, occupancy, lifetime: *lifetime, outcomes, now };
         match codel {
             Some(codel) => codel.dequeue(now, &mut leaving),
             None => leaving.pop().map(|popped| popped.frame),
@@ -151,12 +152,12 @@ impl<F: Frame> Waiting<F> {
     }
 }
 
-/// The exit of the queue at an instant.
+/// The frames that leave the queue at an instant.
 struct Leaving<'a, F> {
     frames: &'a mut VecDeque<QueuedFrame<F>>,
-    load: &'a mut Load,
+    occupancy: &'a mut Occupancy,
     lifetime: Option<Duration>,
-    exit: &'a mut Delivery<F>,
+    outcomes: &'a mut Outcomes<F>,
     now: Instant,
 }
 
@@ -166,17 +167,17 @@ impl<F: Frame> Backlogged for Leaving<'_, F> {
     fn pop(&mut self) -> Option<Popped<QueuedFrame<F>>> {
         loop {
             let queued = self.frames.pop_front()?;
-            self.load.remove(queued.frame.bytes());
+            self.occupancy.remove(queued.frame.bytes());
             if self.lifetime.is_some_and(|lifetime| self.now.since(queued.offered) > lifetime) {
-                self.exit.drop(queued, DropCause::Lifetime, [self.now; 2]);
+                self.outcomes.drop(queued, DropCause::Lifetime, [self.now; 2]);
                 continue;
             }
             let sojourn = self.now.since(queued.entry);
-            return Some(Popped { frame: queued, sojourn, backlog: self.load.bytes });
+            return Some(Popped { frame: queued, sojourn, backlog: self.occupancy.bytes });
         }
     }
 
     fn discard(&mut self, queued: QueuedFrame<F>) {
-        self.exit.drop(queued, DropCause::Early, [self.now; 2]);
+        self.outcomes.drop(queued, DropCause::Early, [self.now; 2]);
     }
 }

@@ -1,4 +1,4 @@
-//! A queue under controlled delay (RFC 8289), on a link.
+//! A CoDel queue (RFC 8289) on a link.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn controlled(ecn: bool) -> Channel<Packet> {
     }))
 }
 
-/// Sends a frame every so often until `end`.
+/// Sends a frame at this interval until `end`.
 fn overload(link: &mut Channel<Packet>, every: Duration, end: Instant) -> Vec<(u64, Instant)> {
     let sendings: Vec<_> = (0..100_000)
         .map(|number| (number, Instant::START + every * number))
@@ -38,7 +38,7 @@ fn overload(link: &mut Channel<Packet>, every: Duration, end: Instant) -> Vec<(u
 #[test]
 fn a_standing_queue_comes_down_to_the_target() {
     let mut link = controlled(false);
-    // Five in a hundred too many, and nobody listens.
+    // 5 % overload from a sender that does not react.
     let every = Duration::from_micros(952);
     let sendings = overload(&mut link, every, at(60.0));
     let [heard, _] = hear_both(&mut link, Instant::NEVER);
@@ -54,9 +54,9 @@ fn a_standing_queue_comes_down_to_the_target() {
             delays.iter().sum::<f64>() / delays.len() as f64,
         )
     };
-    // Drops become more frequent until they are as many as the frames too many: 50 a second are
-    // reached when 50 = sqrt(count) / interval, which takes 2 * sqrt(count) * interval = 1 s. Till
-    // then a part of the excess waits.
+    // The drop rate grows until it equals the excess of 50 frames a second: 50 = sqrt(count) /
+    // interval, reached after 2 * sqrt(count) * interval = 1 s. Until then a part of the excess
+    // waits.
     let (worst, _) = delays(0.0, 3.0);
     let (_, mean) = delays(30.0, 60.0);
     assert!(worst > 4.0 * TARGET, "{worst}");
@@ -80,16 +80,17 @@ fn drops_are_spaced_by_the_control_law() {
             Out::Arrived { .. } => None,
         })
         .collect();
-    // Above the target with the frame that leaves the queue after 5 ms; an interval later the first.
+    // The frame that leaves the queue after 5 ms is the first above the target; the first drop
+    // comes an interval later.
     let mut due = TARGET + INTERVAL;
     assert!(drops.len() > 50);
     for (n, dropped) in drops.iter().enumerate() {
         // A frame leaves the queue every millisecond; time is rounded to nanoseconds.
         assert!((-1e-9..0.001_001).contains(&(dropped - due)), "{n}: {dropped} {due}");
-        // The law goes on from the first drop as it happened, then from what was due.
+        // The control law starts at the first drop, then at the due times.
         due = if n == 0 { *dropped } else { due } + INTERVAL / ((n + 1) as f64).sqrt();
     }
-    // None is left out: the last frame is on the transmitter before the next one is due.
+    // None is missing: the last frame was sent before the next drop is due.
     let last = heard.iter().filter_map(Out::arrival).max().unwrap().secs_f64() - 0.011;
     assert!(due > last - 0.001, "{due} {last}");
 }

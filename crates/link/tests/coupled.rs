@@ -1,4 +1,4 @@
-//! What holds for any link whose directions are coupled, and any traffic.
+//! Invariants of all links with coupled directions, under any traffic.
 
 #[path = "coupled/any.rs"]
 mod any;
@@ -6,19 +6,14 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use any::{Sending, any_link, arq, direction, levels, limit, persistent, queued, renewal, states};
-use any::{traffic, wild, windows};
-use common::{Packet, secs};
+use any::{any_link, arq, direction, levels, persistent, queued, renewal, states, wild};
+use common::{Packet, Sending, limit, secs, traffic, way, windows};
 use proptest::prelude::*;
 use rtolab_link::{
     Arq, Channel, ChannelConfig, CoDel, Direction, DirectionConfig, Discipline, DropCause, Notices,
     Order, Outages, Outcome, Probability, Stream,
 };
 use rtolab_time::{Duration, Instant, Rate};
-
-fn way(forward: bool) -> Direction {
-    if forward { Direction::Forward } else { Direction::Backward }
-}
 
 fn number(outcome: &Outcome<Packet>) -> u64 {
     match outcome {
@@ -28,18 +23,18 @@ fn number(outcome: &Outcome<Packet>) -> u64 {
 
 type Heard = Vec<(Instant, Outcome<Packet>)>;
 
-/// When somebody asks the link, apart from sending.
+/// When the link is polled, apart from sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
-    /// Whenever it has announced something.
+    /// At every event that it announces.
     AtEveryEvent,
-    /// Before every frame, and in the end.
+    /// Before every frame and at the end.
     BeforeFrames,
-    /// In the end.
+    /// At the end only.
     Never,
 }
 
-/// Sends it all, and hears what comes of it by direction.
+/// Sends all traffic and returns the outcomes by direction.
 fn run(link: &mut Channel<Packet>, traffic: &[Sending], asked: Asked) -> [Heard; 2] {
     let mut heard = [Vec::new(), Vec::new()];
     let mut now = Instant::START;
@@ -56,7 +51,7 @@ fn run(link: &mut Channel<Packet>, traffic: &[Sending], asked: Asked) -> [Heard;
     heard
 }
 
-/// Of these, each frame's outcome, not its second copy.
+/// The outcomes without second copies.
 fn firsts(heard: &[Heard; 2]) -> impl Iterator<Item = &(Instant, Outcome<Packet>)> {
     heard
         .iter()
@@ -154,8 +149,8 @@ proptest! {
         }
     }
 
-    /// Where all is sent at the start, and word of what is lost comes at once, the transmitter has
-    /// no idle moment.
+    /// If everything is sent at the start and losses are reported at once, the transmitter is never
+    /// idle.
     #[test]
     fn the_transmitter_works_as_long_as_there_is_something_to_send(
         frames in prop::collection::vec(1..3000u32, 1..100), loss in 0.0..0.9f64,
@@ -226,7 +221,7 @@ proptest! {
         }
     }
 
-    /// Where nothing is lost on the way there is nothing to repeat.
+    /// Without losses there are no retransmissions.
     #[test]
     fn a_link_that_need_not_repeat_is_a_plain_one(
         forward in direction(), backward in direction(), queue in limit(),
@@ -270,8 +265,8 @@ proptest! {
     }
 }
 
-/// What a link says of each frame, and when; its second copy last. Of one that was too old, when it
-/// was dropped: a queue that finds that out tells it at once, whatever is still under way.
+/// The outcomes of each frame and their times, the second copy last. For frames that are too old,
+/// the time of the drop: a queue that drops them reports it at once, whatever is still in flight.
 fn told(
     config: &ChannelConfig,
     traffic: &[Sending],

@@ -1,4 +1,4 @@
-//! What happens to frames on their way: delays, order, age, copies and damage.
+//! Delays, order, age, duplication and corruption.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn arrived(number: u64, time: f64) -> Out {
     Out::Arrived { number, at: at(time), held: Duration::ZERO }
 }
 
-/// What is delivered when: the frame's number, whether it is a second copy, and damaged.
+/// The deliveries: time, number, whether it is a second copy, and whether it is damaged.
 fn deliveries(link: &mut rtolab_link::Channel<common::Packet>) -> Vec<(u64, Instant, bool, bool)> {
     let mut told = Vec::new();
     while let Some(now) = link.next_event_of(Direction::Forward) {
@@ -82,7 +82,7 @@ fn where_order_is_free_frames_overtake() {
         send(&mut link, [number as u64], 100, at(time));
     }
     let lost = Out::Lost { number: 2, at: at(2.7), cause: DropCause::Script };
-    // Of two that are due together the earlier one goes first.
+    // Of two that are due together the earlier frame's comes first.
     let expected = [arrived(1, 2.6), lost, arrived(0, 4.5), arrived(3, 4.5)];
     assert_eq!(drain(&mut link), expected);
 }
@@ -123,7 +123,7 @@ fn jitter_has_its_distribution_and_its_order() {
     let heard = drain(&mut link);
     let delay = |out: &Out| out.arrival().unwrap().secs_f64() - out.number() as f64 / 100.0 - 0.1;
     assert!(heard.iter().map(delay).all(|delay| (0.02 - 1e-9..0.08).contains(&delay)));
-    // A uniform distribution's mean and its third: mean 0.05, standard deviation 0.06 / sqrt(12).
+    // Of a uniform distribution: mean 0.05, standard deviation 0.06 / sqrt(12).
     let mean = heard.iter().map(delay).sum::<f64>() / 5e4;
     assert!((mean - 0.05).abs() < 4.0 * 0.06 / 12f64.sqrt() / 5e4f64.sqrt(), "{mean}");
     let third = heard.iter().map(delay).filter(|delay| *delay < 0.04).count() as f64 / 5e4;
@@ -156,7 +156,7 @@ fn a_frame_that_is_too_old_is_not_sent_and_takes_no_time() {
     let old = |number| Out::Lost { number, at: at(3.0), cause: DropCause::Lifetime };
     // 3 begins at 2 s, just in time. 6 follows at 3 s, and is the fourth that is sent.
     let lost = Out::Lost { number: 6, at: at(4.0), cause: DropCause::Script };
-    // Where order is kept, what is lost is told behind the frames before it.
+    // If order is kept, a loss is returned after the frames before it.
     let expected = [arrived(1, 1.5), arrived(2, 2.5), arrived(3, 3.5), old(4), old(5), lost];
     assert_eq!(heard[..6], expected);
     // 7 would begin at 4 s, at an age of 2.5 s.

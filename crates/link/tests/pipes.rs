@@ -1,4 +1,4 @@
-//! A pipe says of frames what the link that it was made of says.
+//! A pipe returns the same outcomes as the link that it comes from.
 
 mod common;
 
@@ -23,8 +23,8 @@ fn config(queue: Limit, rate: Option<u64>) -> ChannelConfig {
     ChannelConfig { forward: direction.clone(), backward: direction, ..ChannelConfig::default() }
 }
 
-/// Frames, most of them as large as others: how long behind the one before they come, in microseconds,
-/// their size, and whether somebody looks then what was counted.
+/// Frames, most of them of the same size: the time since the one before in microseconds, the size,
+/// and whether the counts are read then.
 fn frames() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
     let bytes = prop_oneof![3 => Just(1000_u32), 1 => Just(40), 2 => 40..1500_u32];
     let gap = prop_oneof![1 => Just(0_u64), 3 => 0..8000_u64, 3 => 3000..14_000_u64];

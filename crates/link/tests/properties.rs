@@ -1,29 +1,17 @@
-//! What holds for any link and any traffic.
+//! Invariants of all links, under any traffic.
 
 mod common;
 
 use std::sync::Arc;
 
-use common::{Packet, at, secs};
+use common::{Packet, Sending, limit, milliseconds, secs, traffic, way, windows};
 use proptest::prelude::*;
 use rtolab_link::{
     BadState, Channel, ChannelConfig, DelayTrace, Direction, DirectionConfig, Discipline,
-    Distribution, DropCause, Interval, Limit, Opportunities, Order, Outages, Outcome, Priority,
-    Probability, RateChange, Red, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, States, Stream,
+    Distribution, DropCause, Limit, Opportunities, Order, Outages, Outcome, Priority, Probability,
+    RateChange, Red, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, States, Stream,
 };
 use rtolab_time::{Duration, Instant, Rate};
-
-fn milliseconds(range: std::ops::Range<u64>) -> impl Strategy<Value = Duration> {
-    range.prop_map(Duration::from_millis)
-}
-
-fn limit() -> impl Strategy<Value = Limit> {
-    prop_oneof![
-        Just(Limit::Unlimited),
-        (0..20u32).prop_map(Limit::Packets),
-        (0..10_000u32).prop_map(Limit::Bytes),
-    ]
-}
 
 fn distribution() -> impl Strategy<Value = Distribution> {
     prop_oneof![
@@ -43,12 +31,6 @@ fn renewal() -> impl Strategy<Value = Option<Renewal>> {
         },
     );
     prop::option::of(process)
-}
-
-fn windows() -> impl Strategy<Value = Vec<Interval>> {
-    let window = (0..20_000u64, milliseconds(0..3000))
-        .prop_map(|(from, length)| Interval { at: at(from as f64 / 1e3), length });
-    prop::collection::vec(window, 0..4)
 }
 
 fn chance() -> impl Strategy<Value = Probability> {
@@ -107,7 +89,6 @@ fn discipline() -> BoxedStrategy<Discipline> {
     prop_oneof![Just(Discipline::DropTail), red].boxed()
 }
 
-/// Any direction at all.
 fn direction() -> BoxedStrategy<DirectionConfig> {
     let order = prop_oneof![Just(Order::Kept), Just(Order::Free)];
     let fates = (prop::option::of(distribution()), order, [chance(), chance(), chance()]);
@@ -136,7 +117,7 @@ fn direction() -> BoxedStrategy<DirectionConfig> {
         .boxed()
 }
 
-/// A direction whose rate and delay stay, with all that delays and destroys single frames.
+/// A direction with constant rate and delay, and with all impairments of single frames.
 fn steady() -> BoxedStrategy<DirectionConfig> {
     let place = (prop::option::of(1_000..10_000_000u64), milliseconds(0..1000), limit(), limit());
     let holds = prop_oneof![Just(SpikeHolds::Delivery), Just(SpikeHolds::Service)];
@@ -183,19 +164,8 @@ fn config() -> impl Strategy<Value = ChannelConfig> {
     )
 }
 
-/// Which way, how many bytes, how long after the one before.
-type Sending = (bool, u32, Duration);
-
-fn traffic() -> impl Strategy<Value = Vec<Sending>> {
-    let gap = prop_oneof![Just(Duration::ZERO), milliseconds(0..50), milliseconds(0..2000)];
-    prop::collection::vec((any::<bool>(), 1..3000u32, gap), 1..120)
-}
-
-fn way(forward: bool) -> Direction {
-    if forward { Direction::Forward } else { Direction::Backward }
-}
-
-/// Sends it all, hears what is due in between, then the rest; each outcome with when it was heard.
+/// Sends all traffic, polls what is due in between, then the rest; returns each outcome and its
+/// time.
 fn run(
     link: &mut Channel<Packet>,
     traffic: &[Sending],
@@ -222,7 +192,7 @@ fn is_second(outcome: &Outcome<Packet>) -> bool {
     matches!(outcome, Outcome::Delivered { duplicate: true, .. })
 }
 
-/// What was told of one direction, in order: what the queue took, and what it did not.
+/// The outcomes of one direction in order: accepted and refused frames.
 fn told<'a>(
     outcomes: impl Iterator<Item = &'a Outcome<Packet>>,
     of: Direction,
@@ -239,7 +209,7 @@ fn told<'a>(
     [taken, refused]
 }
 
-/// The least time that a frame can be under way.
+/// The shortest possible time in the link.
 fn least_time(config: &DirectionConfig, bytes: u32) -> Duration {
     let rates = config.rate_changes.iter().map(|change| change.rate).chain([config.rate]);
     let rates = rates.chain(config.bad.rate.map(Some));
@@ -277,7 +247,7 @@ proptest! {
             heard.iter().map(|heard| &heard.1).partition(|outcome| is_second(outcome));
         let starved: usize = Direction::BOTH.iter().map(|direction| link.inside(*direction)).sum();
         prop_assert_eq!(firsts.len() + starved, early.len());
-        // Only a link that is never free again keeps something.
+        // Only a link whose transmitter never becomes free again keeps frames.
         let sides = [&config.forward, &config.backward];
         let may_starve = |direction: &Direction| sides[direction.index()].priority.is_some();
         let keeps = |direction: &Direction| link.inside(*direction) > 0;
@@ -332,7 +302,7 @@ proptest! {
             lazy.send(way(*forward), Packet::new(number as u64, *bytes), now);
         }
         late.extend(std::iter::from_fn(|| lazy.poll(Instant::from_nanos(u64::MAX - 1))));
-        // Of two that are due together the one comes first that was asked for in between.
+        // Of two that are due together the one polled in between comes first.
         for direction in Direction::BOTH {
             let heard = heard.iter().map(|heard| &heard.1);
             prop_assert_eq!(told(late.iter(), direction), told(heard, direction));

@@ -1,5 +1,5 @@
-//! What is drawn: the same for the same seed, independent of the traffic, and of the distribution
-//! that was asked for.
+//! Random draws: the same for the same seed, and independent of the traffic and of the
+//! distribution.
 
 mod common;
 
@@ -152,7 +152,7 @@ fn a_run_without_records_sees_the_same_outages() {
     for number in 0..30_000 {
         let now = at(0.1 * number as f64);
         send(&mut link, [number], 100, now);
-        // The other direction asks far ahead: both directions share one timeline.
+        // The other direction looks far ahead: both directions share one timeline.
         link.send(Direction::Backward, Packet::new(number, 100), now);
         let out = spans.iter().any(|span| span.from <= now && now < span.to);
         let heard = drain(&mut link);
@@ -246,7 +246,7 @@ fn draws_are_the_same_on_every_machine() {
         rng.span(Distribution::Exponential(secs(3.5))).nanos(),
         rng.span(Distribution::Uniform(secs(0.1), secs(20.0))).nanos(),
     ];
-    // Computed from the definitions of SplitMix64, FNV-1a and PCG by other means.
+    // Computed independently from the definitions of SplitMix64, FNV-1a and PCG.
     assert_eq!(draws, [14_138_396_793_922_295_483, 2_060_730_495, 15_014_884_505]);
 }
 

@@ -1,4 +1,4 @@
-//! How fast a link sends where that changes, exactly.
+//! Exact transmission times at changing rates.
 
 mod common;
 
@@ -77,15 +77,15 @@ fn opportunities_carry_1500_bytes_used_or_not() {
     let config = DirectionConfig { opportunities, delay: secs(0.5), ..DirectionConfig::default() };
     let mut link = channel(&forward(config));
     send(&mut link, [1], 1500, at(0.001));
-    // It comes with the opportunity and misses it. The next one, at 4 ms, is shared by 500 bytes of
-    // 2, and 3, and what is left goes to 4, whose rest takes the other one at 4 ms.
+    // It arrives with the opportunity and misses it. The next one, at 4 ms, is shared by 500 bytes
+    // of 2 and by 3; the rest goes to 4, which completes in the other opportunity at 4 ms.
     send(&mut link, [2, 3], 500, at(0.002));
     send(&mut link, [4], 1000, at(0.003));
-    // It has to wait for 10 ms, and the next two for the next round.
+    // It has to wait for 10 ms, and the next two for the next repetition.
     send(&mut link, [5], 1500, at(0.004));
     send(&mut link, [6], 1400, at(0.010));
     send(&mut link, [7], 200, at(0.011));
-    // Behind 7 are 1,400 bytes, but 8 comes as they go.
+    // 1,400 bytes remain after 7, but 8 arrives as they pass.
     send(&mut link, [8], 100, at(0.014));
     let arrived: Vec<f64> =
         arrivals(&mut link).iter().map(|at| ((at.secs_f64() - 0.5) * 1e6).round() / 1e3).collect();
@@ -99,7 +99,7 @@ fn a_trace_repeats_for_ever_and_idle_rounds_are_lost() {
         ..DirectionConfig::default()
     };
     let mut link = channel(&forward(config));
-    // 10,000 rounds are over after 70 s.
+    // 10,000 repetitions end at 70 s.
     send(&mut link, 1..=3, 1500, at(70.0));
     send(&mut link, [4], 1500, at(140.003));
     assert_eq!(arrivals(&mut link), [70.003, 70.007, 70.010, 140.007].map(at));
@@ -145,7 +145,7 @@ fn a_backlogged_trace_carries_all_that_it_can() {
     let end = Instant::START + Duration::from_millis(113 * 50);
     common::hear(&mut link, Direction::Forward, end);
     let carried = link.stats(Direction::Forward).bytes;
-    // All but what was begun and is not done.
+    // Everything except the frame that is not complete.
     assert!((120 * 50 * 1500 - 1500..=120 * 50 * 1500).contains(&carried), "{carried}");
 }
 
@@ -195,7 +195,7 @@ fn a_priority_source_takes_opportunities_first() {
     let config =
         DirectionConfig { opportunities, priority: Some(voice), ..DirectionConfig::default() };
     let mut link = channel(&forward(config));
-    // Its two packets, of 2.0 and 2.5, take all of the opportunity at 3 s and 100 bytes of the next.
+    // Its packets of 2.0 s and 2.5 s take all of the opportunity at 3 s, and 100 bytes of the next.
     send(&mut link, 1..=4, 1400, at(0.5));
     assert_eq!(arrivals(&mut link), [1.0, 2.0, 4.0, 5.0].map(at));
 }
@@ -284,8 +284,7 @@ fn change_at(milliseconds: u64, bits: u64) -> RateChange {
     RateChange { at: Instant::from_nanos(milliseconds * 1_000_000), rate: rate(bits) }
 }
 
-/// What `mm-link` does, opportunity by opportunity: when each of the frames, which come at these
-/// times, is sent.
+/// When `mm-link` sends each of these frames, opportunity by opportunity.
 fn mahimahi(trace: &Opportunities, frames: &[(Instant, u32)]) -> Vec<Instant> {
     let mut left: Vec<u32> = frames.iter().map(|frame| frame.1).collect();
     let mut sent = Vec::new();
@@ -322,8 +321,8 @@ fn frames() -> impl Strategy<Value = Vec<(Instant, u32)>> {
 }
 
 proptest! {
-    /// A transmitter works whenever a frame waits and no stall keeps it, at the rate of the moment,
-    /// to the nanosecond.
+    /// A transmitter works at the current rate whenever a frame waits and no stall prevents it, to
+    /// the nanosecond.
     #[test]
     fn work_is_conserved(config in changing(), frames in frames()) {
         let mut link = channel(&forward(config.clone()));
@@ -358,7 +357,7 @@ proptest! {
         prop_assert_eq!(arrivals(&mut link), expected);
     }
 
-    /// As one that looks at every millisecond has it: the source first, then the frames.
+    /// The reference serves the source first, then the frames, millisecond by millisecond.
     #[test]
     fn a_priority_source_is_served_first(frames in frames(), every in 20..400u64, packet in 1..60u32) {
         let priority = Priority { every: Duration::from_millis(every), packet, ..voice() };
@@ -394,8 +393,8 @@ proptest! {
     }
 }
 
-/// When the frames are sent of which `slow()` sends one byte in a millisecond, behind every packet of
-/// the source that has come by then.
+/// When the frames are sent if `slow()` sends one byte per millisecond, after every packet of the
+/// source that has arrived by then.
 fn preempted(source: Priority, frames: &[(Instant, u32)]) -> Vec<Instant> {
     let mut left: Vec<u32> = frames.iter().map(|frame| frame.1).collect();
     let (mut sent, mut urgent) = (Vec::new(), 0);

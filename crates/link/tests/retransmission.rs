@@ -1,4 +1,4 @@
-//! Local retransmission by the clock: every number here can be worked out by hand.
+//! ARQ with exact times, all computed by hand.
 
 mod common;
 
@@ -12,7 +12,7 @@ use rtolab_link::{
 };
 use rtolab_time::{Duration, Instant};
 
-/// A frame is a block, reports cost nothing, and what is whole goes on.
+/// A frame is a block, reports take no bandwidth, order is free.
 fn simple() -> Arq {
     Arq {
         retries: 3,
@@ -29,7 +29,7 @@ fn orderly() -> Arq {
     Arq { order: Order::Kept, ..simple() }
 }
 
-/// 1,000 byte take a second, and half a second to the other end.
+/// 1,000 bytes take a second, and half a second to the other end.
 fn slow() -> DirectionConfig {
     DirectionConfig { rate: rate(8_000), delay: secs(0.5), ..DirectionConfig::default() }
 }
@@ -43,7 +43,7 @@ fn repeating(forward: DirectionConfig, arq: Arq) -> ChannelConfig {
     ChannelConfig { forward, backward: slow(), arq: vec![arq], ..ChannelConfig::default() }
 }
 
-/// What becomes of frames of 1,000 bytes that are sent at the start.
+/// The outcomes of frames of 1,000 bytes sent at time 0.
 fn run(config: &ChannelConfig, frames: u64) -> (Vec<Out>, Channel<Packet>) {
     let mut link = channel(config);
     send(&mut link, 0..frames, 1000, at(0.0));
@@ -99,8 +99,8 @@ fn t_lk_2_fourteen_frames_overtake_the_damaged_one() {
         .chain(damaged + 15..44)
         .collect();
     assert_eq!(numbers(&heard), expected);
-    // n is noticed 100 ms after its transmission, known at the sending end 200 ms later, and has its
-    // turn as the frame on the transmitter is done, the fourteenth after it.
+    // The loss of n is noticed 100 ms after its transmission and reported 200 ms later. Its
+    // retransmission starts when the current frame is done: the fourteenth after n.
     let frame = 1040.0 * 8.0 / 384_000.0;
     let back = heard[damaged as usize + 14].arrival().unwrap();
     assert!(close(back, (damaged as f64 + 16.0) * frame + 0.1), "{back}");
@@ -111,7 +111,8 @@ fn t_lk_2_fourteen_frames_overtake_the_damaged_one() {
 #[test]
 fn a_gap_is_noticed_and_filled_before_anything_new_is_sent() {
     let (heard, link) = run(&repeating(dropping(&[2]), simple()), 5);
-    // Frame 2 arrives at 3.5 and shows the gap; at 4 both the report and the transmitter are there.
+    // Frame 2 arrives at 3.5 and shows the gap; at 4 the report is there and the transmitter is
+    // free.
     assert_eq!(arrivals(&heard), [(0, 1.5), (2, 3.5), (3, 4.5), (1, 5.5), (4, 6.5)]);
     let held: Vec<_> = heard.iter().map(|out| held(out).secs_f64()).collect();
     assert_eq!(held, [0.0, 0.0, 0.0, 3.0, 0.0]);
@@ -133,7 +134,7 @@ fn an_orderly_end_holds_back_what_came_too_early() {
 fn the_last_block_has_nothing_behind_it_but_the_timer() {
     let arq = Arq { timeout: secs(2.0), ..simple() };
     let (heard, _) = run(&repeating(dropping(&[3]), arq), 3);
-    // Lost at 3, sent again from 5 to 6.
+    // Lost at 3, retransmitted from 5 to 6.
     assert_eq!(arrivals(&heard), [(0, 1.5), (1, 2.5), (2, 6.5)]);
 }
 
@@ -143,7 +144,7 @@ fn a_block_is_sent_again_so_often_and_then_given_up() {
     let (heard, _) = run(&repeating(dropping(&[1, 2, 3]), arq), 1);
     assert_eq!(arrivals(&heard), [(0, 10.5)]);
     let (heard, mut link) = run(&repeating(dropping(&[1, 2, 3, 4]), arq), 1);
-    // Lost at 1, 4, 7 and 10, and each time missed two seconds later.
+    // Lost at 1, 4, 7 and 10, each loss reported two seconds later.
     assert_eq!(heard, [Out::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.local_retransmissions), (4, 3));
@@ -159,7 +160,7 @@ fn damage_is_noticed_as_it_arrives_and_a_gap_only_by_what_comes_later() {
     // One second each, half a second there and half a second back: four times.
     let (heard, _) = run(&repeating(always.clone(), damage), 1);
     assert_eq!(heard, [Out::Lost { number: 0, at: at(8.0), cause: DropCause::Retries }]);
-    // One second each, and ten seconds of silence.
+    // One second each, and ten seconds until the timeout.
     let (heard, _) = run(&repeating(always, simple()), 1);
     assert_eq!(heard, [Out::Lost { number: 0, at: at(44.0), cause: DropCause::Retries }]);
 }
@@ -178,10 +179,10 @@ fn what_an_outage_swallows_leaves_a_gap_whatever_is_noticed_else() {
 #[test]
 fn a_lost_report_costs_a_timeout_and_a_needless_copy() {
     let arq = Arq { timeout: secs(4.0), ..simple() };
-    // The report leaves at 1.5; it has no size, and the outage swallows it.
+    // The report leaves at 1.5; it has no size, but the outage destroys it.
     let outages = Outages { scripted: vec![window(1.5, 0.1)], random: None };
     let nothing = ChannelConfig { outages, ..repeating(slow(), arq) };
-    // It has a size, and the transmission is the other direction's first.
+    // It has a size, and is the first transmission of the reverse direction.
     let sized =
         ChannelConfig { backward: dropping(&[1]), ..repeating(slow(), Arq { report: 100, ..arq }) };
     for (config, reports) in [(nothing, 0), (sized, 2)] {
@@ -213,7 +214,7 @@ fn reports_take_their_time_and_go_before_all_else() {
         link.send(Direction::Backward, Packet::new(number, 1000), at(0.0));
     }
     let [_, backward] = hear_both(&mut link, Instant::NEVER);
-    // The report of frame 0 comes at 1.5 and has its turn from 2 to 2.5.
+    // The report of frame 0 is due at 1.5 and is sent from 2 to 2.5.
     assert_eq!(arrivals(&backward), [(10, 1.5), (11, 2.5), (12, 4.0)]);
     let stats = link.stats(Direction::Backward);
     assert_eq!((stats.transmissions, stats.transmitted_bytes, stats.reports), (4, 3500, 1));
@@ -229,7 +230,7 @@ fn blocks_and_their_headers_cost_what_they_should() {
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.transmitted_bytes), (500, 125_000));
     assert_eq!((stats.delivered, stats.bytes), (100, 100_000));
-    // The last block is as short as it may be.
+    // The last block is shorter.
     let mut link = channel(&repeating(slow(), arq));
     send(&mut link, [0], 401, at(0.0));
     let [(0, last)] = arrivals(&drain_coupled(&mut link))[..] else { panic!("it is lost") };
@@ -252,8 +253,8 @@ fn with_one_block_the_whole_frame_is_given_up() {
     send(&mut link, [0], 2500, at(0.0));
     send(&mut link, [1], 250, at(0.0));
     let heard = drain_coupled(&mut link);
-    // Known at 1.75: seven blocks of ten have been sent, the others never are. The last of the seven
-    // arrives with the other frame half a block's time before that.
+    // Known at 1.75: seven blocks of ten have been sent, the others never are. The last of the
+    // seven arrives with the other frame, half a block's time before that.
     let lost = Out::Lost { number: 0, at: at(1.75), cause: DropCause::Retries };
     assert_eq!(heard[0], lost);
     assert_eq!(arrivals(&heard), [(1, 2.5)]);
@@ -262,8 +263,8 @@ fn with_one_block_the_whole_frame_is_given_up() {
 
 #[test]
 fn an_orderly_end_learns_what_was_given_up() {
-    // Frame 1 shows the gap at 2.5; that is known, and frame 0 given up, half a second later, or
-    // 0.6 s where a report is 100 bytes, and told as long after that.
+    // Frame 1 shows the gap at 2.5. Half a second later the sender knows and gives up frame 0, or
+    // 0.6 s later if a report has 100 bytes. The receiver learns it after the same time.
     for (report, told) in [(0, 3.5), (100, 3.7)] {
         let arq = Arq { retries: 0, report, ..orderly() };
         let (heard, link) = run(&repeating(dropping(&[1]), arq), 2);
@@ -279,14 +280,14 @@ fn an_orderly_end_learns_what_was_given_up() {
 fn later_blocks_tell_an_orderly_end_what_was_given_up() {
     let arq = Arq { retries: 0, report: 100, ..orderly() };
     let (heard, link) = run(&repeating(dropping(&[1]), arq), 5);
-    // Given up at 3.1; frame 4, from 4 to 5, is the first to say so.
+    // Given up at 3.1; frame 4, from 4 to 5, is the first to carry that.
     assert_eq!(arrivals(&heard), [(1, 5.5), (2, 5.5), (3, 5.5), (4, 5.5)]);
     assert_eq!(link.stats(Direction::Forward).reports, 0);
 }
 
 #[test]
 fn an_orderly_end_that_still_waits_asks_again() {
-    // The third transmission is the one that tells; it is lost.
+    // The third transmission carries the notice; it is lost.
     let arq = Arq { retries: 0, report: 100, ..orderly() };
     let (heard, _) = run(&repeating(dropping(&[1, 3]), arq), 2);
     // The report of 2.5 is repeated ten seconds later, and answered.
@@ -309,7 +310,7 @@ fn the_links_buffers_limit_what_is_unsettled() {
     let (heard, link) = run(&repeating(stop_and_wait, simple()), 3);
     assert_eq!(arrivals(&heard), [(0, 1.5), (1, 3.5), (2, 5.5)]);
     assert_eq!(link.stats(Direction::Forward).max_queue, 2);
-    // A frame that is larger than the buffer goes alone.
+    // A frame larger than the buffer is sent alone.
     let small = DirectionConfig { receive_buffer: Limit::Bytes(500), ..slow() };
     let (heard, _) = run(&repeating(small, simple()), 2);
     assert_eq!(arrivals(&heard), [(0, 1.5), (1, 3.5)]);
@@ -328,7 +329,7 @@ fn the_queue_drops_what_it_has_no_room_for_and_what_is_too_old() {
     assert!(heard.contains(&Out::Lost { number: 2, at: at(2.0), cause: DropCause::Lifetime }));
 }
 
-/// An upper level over a lower one that never repeats.
+/// An upper layer over a lower one that never retransmits.
 fn stacked(upper: Arq, lower: Arq) -> ChannelConfig {
     ChannelConfig { arq: vec![upper, lower], ..repeating(dropping(&[1]), upper) }
 }
@@ -338,7 +339,7 @@ fn the_upper_level_repeats_what_the_lower_one_gives_up() {
     let upper = Arq { timeout: secs(5.0), ..orderly() };
     let lower = Arq { retries: 0, timeout: secs(2.0), ..orderly() };
     let (heard, link) = run(&stacked(upper, lower), 1);
-    // Lost at 1, given up below at 3, missed above at 6.
+    // Lost at 1, given up by the lower layer at 3, reported by the upper at 6.
     assert_eq!(arrivals(&heard), [(0, 7.5)]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.local_retransmissions), (2, 1));
@@ -365,8 +366,8 @@ fn what_the_lower_level_gives_up_before_all_was_sent_counts_from_the_next_time()
         ..stacked(upper, lower)
     };
     let (heard, _) = run(&config, 1);
-    // The second eighth comes at 0.65 and shows that the first is lost. The sixth is being sent
-    // then, and comes at 1.15 for nothing. The upper level misses them all at 3.15.
+    // The second eighth arrives at 0.65 and shows the loss of the first. The sixth is being sent
+    // then; it arrives at 1.15, unneeded. The upper layer reports the loss at 3.15.
     assert_eq!(arrivals(&heard), [(0, 4.55)]);
     assert_eq!(held(&heard[0]), Duration::ZERO);
 }
@@ -386,13 +387,13 @@ fn each_level_adds_its_headers_and_reports() {
     let lower = Arq { fragment: Some(500), header: 10, report: 4, ..orderly() };
     let config = ChannelConfig { forward: slow(), ..stacked(upper, lower) };
     let (heard, link) = run(&config, 1);
-    // 1,020 bytes above; 510, 510 and 30 below.
+    // 1,020 bytes in the upper layer; 510, 510 and 30 in the lower.
     assert_eq!(arrivals(&heard), [(0, 1.05 + 0.5)]);
     let stats = link.stats(Direction::Forward);
-    // And a report on the report that came the other way.
+    // And a report for the report in the other direction.
     assert_eq!((stats.transmissions, stats.transmitted_bytes, stats.reports), (4, 1054, 1));
     let stats = link.stats(Direction::Backward);
-    // Three from the lower level, and one of the upper level, which is a block for the lower one.
+    // Three from the lower layer, and one from the upper, which is a block of the lower.
     assert_eq!((stats.reports, stats.transmitted_bytes), (4, 3 * 4 + 18));
 }
 
@@ -424,7 +425,7 @@ fn a_link_tells_what_disturbed_it() {
     }
 }
 
-/// The chance that `retries` do not help either, and what is left of the capacity.
+/// The loss that remains after `retries`, and the remaining capacity.
 #[test]
 fn losses_that_remain_and_capacity_that_is_left_are_what_they_should() {
     let lossy = |loss| DirectionConfig {
@@ -443,14 +444,13 @@ fn losses_that_remain_and_capacity_that_is_left_are_what_they_should() {
     let (expected, n) = (0.3 * 0.3, frames as f64);
     let deviation = (n * expected * (1.0 - expected)).sqrt();
     assert!((lost - n * expected).abs() < 4.0 * deviation, "{lost}");
-    // Of the transmissions a frame takes when none is given up: mean 1 / (1 - p), variance
-    // p / (1 - p)^2.
+    // Transmissions per frame if none is given up: mean 1 / (1 - p), variance p / (1 - p)^2.
     let p = 0.2;
     let (heard, persistent) = run(&link(p, 1000), frames);
     let sent = persistent.stats(Direction::Forward).transmissions as f64;
     let deviation = (n * p).sqrt() / (1.0 - p);
     assert!((sent - n / (1.0 - p)).abs() < 4.0 * deviation, "{sent}");
-    // The transmitter is never idle before the last blocks, which wait for word.
+    // The transmitter is never idle before the last blocks, which wait for reports.
     let last = heard.last().unwrap().arrival().unwrap().secs_f64();
     assert!(last - sent * 0.001 < 10.0 * 0.5, "{last} {sent}");
 }
@@ -471,7 +471,7 @@ fn damage_that_the_link_does_not_notice_goes_on_with_the_frame() {
             delivered.push((frame.number, frame.corrupt, duplicate));
         }
     }
-    // Second copies of blocks are known by their numbers.
+    // Second copies of blocks are recognised by their numbers.
     assert_eq!(delivered, [(0, true, false), (1, true, false), (2, true, false)]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.corrupted, stats.duplicates), (3, 0));
@@ -486,7 +486,7 @@ fn damaged_reports_are_no_reports() {
         ..repeating(slow(), arq)
     };
     let (heard, link) = run(&config, 1);
-    // The sending end repeats it in vain and gives up; the frame was there all the time.
+    // The sender's retransmissions are unneeded, and it gives up; the frame had arrived.
     assert_eq!(arrivals(&heard), [(0, 1.5)]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.local_retransmissions, stats.delivered, stats.drops.total()), (3, 1, 0));

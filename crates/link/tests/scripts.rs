@@ -1,4 +1,4 @@
-//! Frames by the clock: every number here can be worked out by hand.
+//! Scripts of frames with exact times, all computed by hand.
 
 mod common;
 
@@ -11,7 +11,7 @@ use rtolab_link::{
 };
 use rtolab_time::{Duration, Instant};
 
-/// 1,000 byte take a second.
+/// 1,000 bytes take a second.
 fn slow() -> DirectionConfig {
     DirectionConfig { rate: rate(8_000), delay: secs(0.5), ..DirectionConfig::default() }
 }
@@ -114,8 +114,8 @@ fn an_outage_includes_its_first_instant_and_not_its_last() {
     assert_eq!(causes, [Some(DropCause::Outage), None]);
 }
 
-/// 120 frames of 296 bytes at the pace of the link, of which exactly one has a spike of 3.5 s.
-/// Arrivals, and the number of the first of them that was delayed.
+/// 120 frames of 296 bytes at the rate of the link, of which exactly one has a spike of 3.5 s.
+/// Returns arrivals and the index of the first that was delayed.
 fn a_single_spike(holds: SpikeHolds) -> (Vec<Instant>, usize) {
     let spikes = Spikes {
         probability: Probability::new(0.02).unwrap(),
@@ -160,8 +160,8 @@ fn t_lk_4_a_transmitter_that_waits_for_a_frame_keeps_its_pace_afterwards() {
 fn t_lk_4_a_delayed_frame_lets_none_out_before_it() {
     let (arrivals, n) = a_single_spike(SpikeHolds::Delivery);
     assert_gap(arrivals[n - 1], arrivals[n], 3.5 + SERIALISATION);
-    // The link's buffers were full with five frames behind it, which come out with it. The seven of
-    // the queue then find room and come at the link's pace.
+    // The link's buffers were full with five frames after it, which come out with it. The seven in
+    // the queue then have space and come out at the link's rate.
     assert_eq!(arrivals[n + 1..n + 6], [arrivals[n]; 5]);
     assert_gap(arrivals[n], arrivals[n + 6], SERIALISATION + 0.2);
     for pair in arrivals[n + 6..n + 13].windows(2) {
@@ -177,7 +177,7 @@ fn a_queue_of_seven_and_buffers_of_1776_bytes_hold_thirteen_frames() {
     assert_eq!(numbers(&heard[..7]), (14..=20).collect::<Vec<_>>());
     assert!(heard[..7].iter().all(|out| out.cause() == Some(DropCause::Queue)));
     assert_eq!(numbers(&heard[7..]), (1..=13).collect::<Vec<_>>());
-    // The buffers are larger than bandwidth times delay and never slow the link.
+    // The buffers exceed the bandwidth-delay product and never slow the link.
     for out in &heard[7..] {
         let expected = out.number() as f64 * SERIALISATION + 0.2;
         assert!(close(out.arrival().unwrap(), expected), "{out:?}");
@@ -189,7 +189,7 @@ fn a_queue_of_seven_and_buffers_of_1776_bytes_hold_thirteen_frames() {
 fn without_link_buffers_the_queue_counts_the_frames_that_wait() {
     let mut link = channel(&forward(DirectionConfig { queue: Limit::Packets(7), ..slow() }));
     send(&mut link, 1..=20, 1000, at(0.0));
-    // Number 2 leaves the queue at 1 s: there is room for one more.
+    // Number 2 leaves the queue at 1 s: there is space for one more.
     send(&mut link, [21, 22], 1000, at(1.0));
     let heard = drain(&mut link);
     let arrived: Vec<_> = heard.iter().filter(|out| out.cause().is_none()).copied().collect();
@@ -251,7 +251,7 @@ fn a_lost_frame_blocks_nobody_and_leaves_the_send_buffer() {
     let heard = drain(&mut link);
     let lost = |number, time| Out::Lost { number, at: at(time), cause: DropCause::Script };
     let arrived = |number, time| Out::Arrived { number, at: at(time), held: Duration::ZERO };
-    // 3 enters when the loss of 1 is known, at 1.5 s, and has to wait for 2 to be sent.
+    // 3 enters when the loss of 1 is known, at 1.5 s, and waits until 2 is sent.
     assert_eq!(heard, [lost(1, 1.0), lost(2, 2.0), arrived(3, 3.5), arrived(4, 4.5)]);
 }
 
@@ -290,7 +290,7 @@ fn a_stalled_entry_keeps_frames_from_the_queue_and_lets_those_inside_go_on() {
     let heard = drain(&mut link);
     let arrived = |number, time, held| Out::Arrived { number, at: at(time), held: secs(held) };
     assert_eq!(heard[..2], [arrived(1, 11.0, 0.0), arrived(2, 12.0, 0.0)]);
-    // One goes on the transmitter, two wait, the last finds the queue full: at the end of the stall.
+    // At the end of the stall one is sent, two wait, and the last finds the queue full.
     assert_eq!(heard[2], Out::Lost { number: 6, at: at(14.0), cause: DropCause::Queue });
     assert_eq!(heard[3..], [arrived(3, 15.5, 3.0), arrived(4, 16.5, 3.0), arrived(5, 17.5, 3.0)]);
 }

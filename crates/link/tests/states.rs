@@ -1,4 +1,4 @@
-//! Links with two states, and random early detection: against their formulas.
+//! Two-state links and random early detection, compared with their formulas.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn chance(p: f64) -> Probability {
     Probability::new(p).unwrap()
 }
 
-/// Good for ten seconds, bad for two, on the average.
+/// Good for ten seconds, bad for two, on average.
 fn fading(good: Distribution, bad: Distribution) -> States {
     States { residence: Renewal { good, bad, stationary: true }, shared: true }
 }
@@ -29,7 +29,7 @@ fn two_state(states: States) -> ChannelConfig {
     ChannelConfig { states: Some(states), ..forward(direction) }
 }
 
-/// Which of so many frames are lost, one every `gap` seconds.
+/// Which frames are lost, one every `gap` seconds.
 fn losses(config: &ChannelConfig, frames: u64, gap: f64) -> Vec<bool> {
     let mut link = Channel::new(config, &Stream::new(11));
     for number in 0..frames {
@@ -48,14 +48,14 @@ fn losses_are_the_mean_of_both_states() {
     let expected = (10.0 * 0.01 + 2.0 * 0.3) / 12.0;
     let uniform = Distribution::Uniform(secs(5.0), secs(15.0));
     for states in [exponential(), fading(uniform, Distribution::Constant(secs(2.0)))] {
-        // One frame a minute, so that hardly two see the same spans: independent but for that.
+        // One frame a minute: hardly two meet the same span, so they are almost independent.
         let found = share(&losses(&two_state(states), 200_000, 61.7));
         let deviation = (expected * (1.0 - expected) / 200_000f64).sqrt();
         assert!((found - expected).abs() < 4.0 * deviation, "{found}, {expected} expected");
     }
 }
 
-/// How long a link stays in either state, seen every 10 ms by what the bad one loses.
+/// The residence times of both states, sampled every 10 ms by the losses of the bad one.
 fn residences(states: States, until: f64) -> [Vec<f64>; 2] {
     let bad = BadState { loss: Some(chance(1.0)), ..BadState::default() };
     let mut config = forward(DirectionConfig { bad, ..DirectionConfig::default() });
@@ -83,8 +83,8 @@ fn residence_times_have_their_means_and_their_spread() {
             let n = spans.len() as f64;
             assert!(n > 3000.0);
             let found = spans.iter().sum::<f64>() / n;
-            // A span shorter than 10 ms may not be seen, so that 0.25 % of the exponential ones are
-            // missed and their neighbours joined.
+            // A span shorter than 10 ms may be missed: 0.25 % of the exponential ones are, and
+            // their neighbours are merged.
             let bound = 4.0 * deviation / n.sqrt() + 0.005 * (mean + 2.0);
             assert!((found - mean).abs() < bound, "{found}, {mean} expected within {bound}");
             let spread = spans.iter().map(|span| (span - found) * (span - found)).sum::<f64>() / n;
@@ -105,8 +105,7 @@ fn the_state_at_the_end_of_a_transmission_counts() {
         let mut config = config.clone();
         config.forward.bad.loss = loss;
         let mut link = channel(&config);
-        // Transmissions end at 1, 2, 3 and 4 s: the second in the bad state, which begins at 2 s and
-        // ends at 3.
+        // Transmissions end at 1, 2, 3 and 4 s: the second in the bad state, from 2 s to 3 s.
         send(&mut link, 1..=4, 1000, at(0.0));
         drain(&mut link)
     };
@@ -129,8 +128,8 @@ fn loss_has_a_memory_and_the_same_rate() {
     let frames = 400_000;
     for memory in [0.0, 0.6] {
         let lost = losses(&lossy(memory), frames, 0.01);
-        // A chain that stays with chance m and else draws anew: the variance of its mean is
-        // (1 + m) / (1 - m) times that of independent draws.
+        // A chain that stays with probability m, or else draws anew: the variance of its mean is (1
+        // + m) / (1 - m) times that of independent draws.
         let stretch = (1.0 + memory) / (1.0 - memory);
         let deviation = (0.1 * 0.9 / frames as f64 * stretch).sqrt();
         assert!((share(&lost) - 0.1).abs() < 4.0 * deviation, "{}", share(&lost));
@@ -144,7 +143,7 @@ fn loss_has_a_memory_and_the_same_rate() {
 
 #[test]
 fn another_state_does_not_remember() {
-    // Alternately good for a frame and bad for a frame, where good loses all and bad nothing.
+    // Alternately good and bad for one frame each; good loses all and bad nothing.
     let span = Distribution::Constant(secs(1.0));
     let residence = Renewal { good: span, bad: span, stationary: false };
     let mut config = two_state(States { residence, shared: true });
@@ -218,10 +217,10 @@ fn red_settles_where_its_formula_drops_what_is_too_much() {
         let (warm, end) = (run(0..20_000), run(20_000..220_000));
         let delivered = (end.delivered - warm.delivered) as f64;
         let delay = (end.total_delay - warm.total_delay).secs_f64() / delivered * 1e3;
-        // A delivered frame waits for q others, half of the one in transmission, and its own.
+        // The delay is that of q waiting frames, half of the one in transmission, and its own.
         let queue = delay - 1.5;
-        // One in d is too much. Drops are uniformly 1 / p to 2 / p - 1 frames apart, so that p has to
-        // satisfy 1 / d = 3 / (2 p) - 1/2; and p = max_p (q - min) / (max - min).
+        // One frame in d is in excess. Drops are uniformly 1 / p to 2 / p - 1 frames apart, so p
+        // satisfies 1 / d = 3 / (2 p) - 1/2, and p = max_p (q - min) / (max - min).
         let d = 1.0 - 1.0 / load;
         let expected = 5.0 + 1.5 / (1.0 / d + 0.5) / 0.2 * 40.0;
         assert!((queue / expected - 1.0).abs() < 0.03, "{queue} waited, {expected} expected");

@@ -1,4 +1,4 @@
-//! The stage of docs/prototype.md: what the page shows is compiled and run here.
+//! The stage of docs/prototype.md: the page's code is compiled and run here.
 
 mod common;
 #[path = "walkthrough/sleepy.rs"]
@@ -6,8 +6,8 @@ mod sleepy;
 
 use common::{Out, at, channel, drain, forward, rate, secs, send};
 use rtolab_link::{
-    Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause, Rng, SentFrame, Stage,
-    Staged, Treatment,
+    Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause, FrameAction, Rng,
+    SentFrame, Stage, Staged,
 };
 use sleepy::Sleepy;
 
@@ -38,7 +38,7 @@ fn a_radio_that_sleeps_holds_the_first_frame() {
     };
     assert_eq!([held(1), held(2)], [secs(0.0); 2]);
     assert!(held(3) >= secs(0.3) && held(3) <= secs(0.6));
-    // It waits for the one before it.
+    // It waits for the frame before it.
     assert_eq!(heard[3].arrival(), heard[2].arrival());
     let spikes = link.disturbances(at(9.0));
     assert_eq!(spikes.iter().map(|one| one.kind).collect::<Vec<_>>(), [DisturbanceKind::Spike]);
@@ -50,9 +50,9 @@ struct EverySecond;
 impl Stage for EverySecond {
     fn begin(&mut self, _: Direction, _: Rng) {}
 
-    fn on_frame(&mut self, frame: &SentFrame) -> Treatment {
+    fn on_frame(&mut self, frame: &SentFrame) -> FrameAction {
         assert_eq!(frame.at, at(0.001 * frame.number as f64));
-        if frame.number % 2 == 0 { Treatment::Drop } else { Treatment::Pass }
+        if frame.number % 2 == 0 { FrameAction::Drop } else { FrameAction::Pass }
     }
 }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rtolab._rtolab import PrototypeError
 from rtolab.prototype.detector import Blind, Detector, Verdict
 from rtolab.prototype.response import Answer, Response
-from rtolab.prototype.stage import Hold, Stage, Treatment
+from rtolab.prototype.stage import FrameAction, Hold, Stage
 
 Prototype = Detector | Response | Stage
 
@@ -21,11 +21,11 @@ __all__ = [
     "Answer",
     "Blind",
     "Detector",
+    "FrameAction",
     "Hold",
     "Made",
     "Response",
     "Stage",
-    "Treatment",
     "Verdict",
     "made",
 ]

@@ -7,7 +7,7 @@ from rtolab._rtolab import Frame, Random
 from rtolab.prototype.named import Named
 
 
-class Treatment(StrEnum):
+class FrameAction(StrEnum):
     """What a stage does with a frame."""
 
     PASS = "pass"  # noqa: S105
@@ -47,12 +47,12 @@ class Stage(Named):
     Example:
         >>> class Lossy(rtolab.Stage):
         ...     def on_frame(self, frame):
-        ...         return Treatment.DROP if self.random.chance(0.02) else None
+        ...         return FrameAction.DROP if self.random.chance(0.02) else None
         >>> result = rtolab.run("stall", set={"link.radio.stage": "lossy"}, prototypes=[Lossy])
     """
 
     random: Random
 
-    def on_frame(self, frame: Frame) -> Treatment | Hold | None:
+    def on_frame(self, frame: Frame) -> FrameAction | Hold | None:
         """A frame has been sent."""
         raise NotImplementedError

@@ -3,7 +3,7 @@ use rtolab_time::{Duration, Instant};
 use super::{Admission, Admit, Backlog};
 use crate::config::{Discipline, Limit, Red};
 use crate::frame::{CopyId, DropCause, Frame};
-use crate::room::Load;
+use crate::occupancy::Occupancy;
 use crate::stream::Stream;
 
 /// A frame of 1,000 bytes whose sender understands marks, or does not.
@@ -49,9 +49,8 @@ fn admission(limit: Limit, discipline: Discipline) -> Admission {
     Admission::new(limit, discipline, Stream::new(1))
 }
 
-/// So many packets wait and the transmitter is busy.
 fn backlog(packets: u32) -> Backlog {
-    let waiting = Load { packets, bytes: u64::from(packets) * 1000 };
+    let waiting = Occupancy { packets, bytes: u64::from(packets) * 1000 };
     Backlog { waiting, idle_from: Instant::NEVER }
 }
 

@@ -1,38 +1,36 @@
-//! What local retransmission sends.
+//! The units that ARQ sends.
 
 use rtolab_time::{Duration, Instant};
 
 use crate::frame::{CopyId, Frame};
 
-/// A block on its way. What it carries of a frame stays with the two ends that know it by number,
-/// so that a block is small, whatever frames are.
+/// A block in transit. The two ends find the data it carries by its number, so a block is small
+/// whatever the size of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) bytes: u32,
     pub(crate) content: Content,
     pub(crate) purpose: Purpose,
-    /// Damaged unnoticed by the link.
+    /// Damaged, unnoticed by the link.
     pub(crate) corrupt: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A frame or a piece of one.
     Data(Data),
-    /// What the ends have to say to each other.
     Control(Control),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Data {
-    /// Which block.
+    /// The block's number.
     pub(crate) number: u64,
-    /// Of which frame.
+    /// The frame that it belongs to.
     pub(crate) frame: u64,
-    /// Which transmission, counted over all blocks: so the receiving end knows of each whether it
-    /// came, and a block that is under way again is not reported missing twice.
+    /// The number of the transmission among those of all blocks. By it the receiver knows what
+    /// became of each, and does not report a retransmitted block as missing twice.
     pub(crate) transmission: u64,
-    /// The oldest block that the sending end has not given up.
+    /// The oldest block that the sender has not given up.
     pub(crate) alive: u64,
     /// Is it the first transmission of the frame's last block?
     pub(crate) completes: bool,
@@ -40,31 +38,29 @@ pub(crate) struct Data {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// The receiving end reports.
     Report(Report),
-    /// The sending end has given up everything before this block.
+    /// The sender has given up all blocks before this one.
     Alive(u64),
 }
 
-/// What the receiving end has noticed so far. Reports repeat everything that no earlier report has
-/// brought home, so it suffices to say how far this one goes.
+/// What the receiver has noticed so far. A report repeats everything that no earlier report has
+/// delivered, so its end suffices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// It brings word up to this one.
+    /// The end of the notices that it delivers.
     pub(crate) upto: u64,
-    /// The block that the receiving end still waits for, though blocks behind it are there and it
-    /// has said so long ago; `None` if there is no such thing.
+    /// The block that the receiver still waits for, although it has reported the gap long ago and
+    /// later blocks have arrived.
     pub(crate) still_expected: Option<u64>,
 }
 
-/// What a transmission is for.
+/// The purpose of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It carries something new.
+    /// New data.
     New,
-    /// It repeats what was sent before, on whatever level.
-    Again,
-    /// It carries a report.
+    /// A retransmission, on any layer.
+    Retransmission,
     Report,
 }
 
@@ -91,12 +87,12 @@ impl Frame for Block {
     }
 }
 
-/// What a level of local retransmission carries: a frame, or a block of the level above.
+/// What an ARQ layer carries: a frame, or a block of the layer above.
 pub(crate) trait Payload: Clone {
     fn bytes(&self) -> u32;
     fn corrupt(&mut self);
     fn purpose(&self) -> Purpose;
-    /// How long the transmitter had stalled in all when it came to the link.
+    /// The transmitter's total stall time when it entered the link.
     fn stalled_at_entry(&self, now: Moment) -> Duration;
 }
 
@@ -118,15 +114,15 @@ impl Payload for Block {
     }
 }
 
-/// The present, as a station sees it.
+/// The current time of a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) now: Instant,
-    /// How long the transmitter has stalled so far, all together.
+    /// The transmitter's total stall time so far.
     pub(crate) stalled: Duration,
 }
 
-/// The instant before `at` by so much; the start of the run at the earliest.
+/// `at - by`, but not before time 0.
 pub(crate) const fn earlier(at: Instant, by: Duration) -> Instant {
     Instant::from_nanos(at.nanos().saturating_sub(by.nanos()))
 }

@@ -1,4 +1,4 @@
-//! What the receiving end knows.
+//! The receiver of an ARQ layer.
 
 use rtolab_time::{Duration, Instant};
 
@@ -6,55 +6,54 @@ use super::block::{Data, Report};
 use crate::config::Order;
 use crate::ring::Ring;
 
-/// What the receiving end noticed of one transmission.
+/// What the receiver noticed about a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
-    /// It brought this block.
+pub(crate) enum Notice {
+    /// It delivered this block.
     Arrived { number: u64, transmission: u64 },
-    /// It did not come, or damaged.
+    /// It did not arrive, or arrived damaged.
     Missing { transmission: u64 },
 }
 
-/// Has this block come before?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     First,
-    Again,
+    Duplicate,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     order: Order,
     timeout: Duration,
-    /// The transmission that comes next: of all before it something was noticed.
+    /// The next transmission: every earlier one has been noticed.
     next: u64,
-    /// The blocks from the one that is expected: are they here?
+    /// Which blocks have arrived, from the expected one on.
     here: Ring<bool>,
-    /// What was noticed and is not yet known to the sending end.
-    words: Ring<Word>,
+    /// Notices that the sender may not have.
+    notices: Ring<Notice>,
     wants_report: bool,
-    /// When to report again although nothing was noticed.
+    /// When to repeat the report without anything new.
     remind_at: Instant,
-    /// Is that what the report is wanted for?
+    /// Is the pending report such a repetition?
     reminds: bool,
 }
 
 impl Receiver {
     pub(crate) fn new(order: Order, timeout: Duration) -> Self {
-        let (here, words) = (Ring::new(), Ring::new());
+        let (here, notices) = (Ring::new(), Ring::new());
         Self {
             order,
             timeout,
             next: 0,
             here,
-            words,
+            notices,
             wants_report: false,
             remind_at: Instant::NEVER,
             reminds: false,
         }
     }
 
-    /// The first block that is not here and may still come.
+    /// The first block that has not arrived and still may.
     pub(crate) const fn expected(&self) -> u64 {
         self.here.first()
     }
@@ -63,7 +62,7 @@ impl Receiver {
         self.notice_gap(data.transmission);
         self.next = self.next.max(data.transmission + 1);
         let Data { number, transmission, .. } = *data;
-        self.words.push(Word::Arrived { number, transmission });
+        self.notices.push(Notice::Arrived { number, transmission });
         self.wants_report = true;
         let arrival = self.keep(number);
         self.on_alive(data.alive);
@@ -72,7 +71,7 @@ impl Receiver {
 
     fn keep(&mut self, number: u64) -> Arrival {
         if number < self.here.first() {
-            return Arrival::Again;
+            return Arrival::Duplicate;
         }
         while self.here.end() <= number {
             self.here.push(false);
@@ -80,24 +79,23 @@ impl Receiver {
         let here = self.here.get_mut(number).expect("room was made for it");
         let before = core::mem::replace(here, true);
         self.here.trim(|here| *here);
-        if before { Arrival::Again } else { Arrival::First }
+        if before { Arrival::Duplicate } else { Arrival::First }
     }
 
-    /// A damaged block came.
     pub(crate) fn on_damaged(&mut self, transmission: u64) {
         self.notice_gap(transmission + 1);
     }
 
-    /// Everything before `transmission` that has not come by now is missing.
+    /// Notes everything before `transmission` that has not arrived as missing.
     fn notice_gap(&mut self, transmission: u64) {
         for missing in self.next..transmission {
-            self.words.push(Word::Missing { transmission: missing });
+            self.notices.push(Notice::Missing { transmission: missing });
             self.wants_report = true;
         }
         self.next = self.next.max(transmission);
     }
 
-    /// Blocks before `alive` do not come any more.
+    /// Blocks before `alive` will not arrive any more.
     pub(crate) fn on_alive(&mut self, alive: u64) {
         while self.here.first() < alive {
             if self.here.pop().is_none() {
@@ -111,14 +109,14 @@ impl Receiver {
         self.wants_report
     }
 
-    /// The report that leaves now. As long as there are blocks here behind a missing one it is
-    /// repeated: what the sending end said of those it has given up may be lost.
+    /// The report to send now. It is repeated while later blocks wait for a missing one, because
+    /// the sender's notice that it gave up a block may get lost.
     pub(crate) fn report(&mut self, now: Instant) -> Report {
         self.wants_report = false;
         let (waits, reminds) = (self.is_waiting(), core::mem::take(&mut self.reminds));
         self.remind_at = if waits { now + self.timeout } else { Instant::NEVER };
         let still_expected = (waits && reminds).then(|| self.expected());
-        Report { upto: self.words.end(), still_expected }
+        Report { upto: self.notices.end(), still_expected }
     }
 
     fn is_waiting(&self) -> bool {
@@ -137,8 +135,8 @@ impl Receiver {
         }
     }
 
-    /// The next word that a report up to `upto` brings to the sending end.
-    pub(crate) fn take_word(&mut self, upto: u64) -> Option<Word> {
-        if self.words.first() < upto { self.words.pop() } else { None }
+    /// The next notice that a report up to `upto` delivers.
+    pub(crate) fn take_notice(&mut self, upto: u64) -> Option<Notice> {
+        if self.notices.first() < upto { self.notices.pop() } else { None }
     }
 }

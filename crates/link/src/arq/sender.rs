@@ -1,4 +1,4 @@
-//! What the sending end knows.
+//! The sender of an ARQ layer.
 
 use alloc::collections::{BTreeSet, VecDeque};
 
@@ -6,15 +6,12 @@ use rtolab_time::{Duration, Instant};
 
 use crate::ring::Ring;
 
-/// What the sending end knows of a block.
+/// The state of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
-    /// It was not sent yet.
     New,
-    /// It was sent, and there is no word of it.
     UnderWay,
-    /// It waits to be sent again.
-    Again,
+    Lost,
     /// It arrived or was given up.
     Done,
 }
@@ -25,9 +22,9 @@ struct Slot {
     bytes: u32,
     status: Status,
     transmissions: u32,
-    /// The last one.
+    /// The last transmission.
     transmission: u64,
-    /// Does a deadline run for that?
+    /// Does a deadline run for it?
     timed: bool,
 }
 
@@ -37,25 +34,23 @@ struct Deadline {
     transmission: u64,
 }
 
-/// What becomes of a block that did not arrive.
+/// What follows from the loss of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing: it was no news.
+    /// Nothing: the loss was known.
     Known,
-    /// It is sent again.
-    Again,
-    /// It was sent as often as may be: this frame is given up.
+    Retransmit,
+    /// It has used up its retransmissions: the frame is given up.
     GiveUp(u64),
 }
 
-/// A block to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sending {
     pub(crate) number: u64,
     pub(crate) frame: u64,
     pub(crate) bytes: u32,
     pub(crate) transmission: u64,
-    /// How often it was sent before.
+    /// The number of earlier transmissions.
     pub(crate) before: u32,
 }
 
@@ -63,24 +58,24 @@ pub(crate) struct Sending {
 pub(crate) struct Sender {
     retries: u32,
     timeout: Duration,
-    /// From the oldest that is alive.
+    /// From the oldest block alive.
     slots: Ring<Slot>,
-    /// The first that was never sent.
+    /// The first block that was never sent.
     unsent: u64,
-    /// The block of each transmission without word.
+    /// The block of each transmission that was not reported yet.
     transmissions: Ring<Option<u64>>,
-    again: BTreeSet<u64>,
+    to_retransmit: BTreeSet<u64>,
     deadlines: VecDeque<Deadline>,
 }
 
 impl Sender {
     pub(crate) fn new(retries: u32, timeout: Duration) -> Self {
         let (slots, transmissions) = (Ring::new(), Ring::new());
-        let (again, deadlines) = (BTreeSet::new(), VecDeque::new());
-        Self { retries, timeout, slots, unsent: 0, transmissions, again, deadlines }
+        let (to_retransmit, deadlines) = (BTreeSet::new(), VecDeque::new());
+        Self { retries, timeout, slots, unsent: 0, transmissions, to_retransmit, deadlines }
     }
 
-    /// A block of a frame; they are numbered as they come.
+    /// Adds a block of a frame.
     pub(crate) fn add(&mut self, frame: u64, bytes: u32) {
         let (transmissions, transmission) = (0, 0);
         let status = Status::New;
@@ -92,18 +87,18 @@ impl Sender {
         self.slots.end()
     }
 
-    /// The oldest block of which there is hope.
+    /// The oldest block that may still arrive.
     pub(crate) const fn alive(&self) -> u64 {
         self.slots.first()
     }
 
     pub(crate) fn has_work(&self) -> bool {
-        !self.again.is_empty() || self.unsent < self.slots.end()
+        !self.to_retransmit.is_empty() || self.unsent < self.slots.end()
     }
 
-    /// The block to send now: the oldest of those that are to be sent again, else a new one.
+    /// The block to send now: the oldest to retransmit, or else a new one.
     pub(crate) fn send(&mut self) -> Option<Sending> {
-        let number = self.again.pop_first().or_else(|| self.next_new())?;
+        let number = self.to_retransmit.pop_first().or_else(|| self.next_new())?;
         let transmission = self.transmissions.end();
         self.transmissions.push(Some(number));
         let slot = self.slots.get_mut(number)?;
@@ -122,7 +117,7 @@ impl Sender {
         (number < self.unsent).then_some(number)
     }
 
-    /// The block of a transmission that the sending end still hopes for.
+    /// The block of a transmission, if that is its last one and it is in flight.
     fn under_way(&mut self, transmission: u64) -> Option<(u64, &mut Slot)> {
         let number = (*self.transmissions.get(transmission)?)?;
         let slot = self.slots.get_mut(number)?;
@@ -130,8 +125,7 @@ impl Sender {
         current.then_some((number, slot))
     }
 
-    /// The transmission ends at `end`, or has failed unnoticed by then: from now on its deadline
-    /// runs.
+    /// Starts the deadline of a transmission that ends at `end` or is lost by then.
     pub(crate) fn start_timer(&mut self, transmission: u64, end: Instant) {
         let at = end + self.timeout;
         let Some((_, slot)) = self.under_way(transmission) else { return };
@@ -145,7 +139,7 @@ impl Sender {
         self.deadlines.front().map_or(Instant::NEVER, |deadline| deadline.at)
     }
 
-    /// The next deadline that has passed.
+    /// Handles the next deadline that has passed.
     pub(crate) fn on_timer(&mut self, now: Instant) -> Option<Verdict> {
         let Deadline { at, transmission } = *self.deadlines.front()?;
         if at > now {
@@ -157,16 +151,16 @@ impl Sender {
         Some(verdict)
     }
 
-    /// The receiving end has this block. `None` if that is no news.
+    /// The receiver has this block. `None` if that was known.
     pub(crate) fn on_arrived(&mut self, number: u64, transmission: u64) -> Option<u64> {
-        self.on_word(transmission);
+        self.on_notice(transmission);
         self.finish(number)
     }
 
-    /// The receiving end misses this transmission.
+    /// The receiver misses this transmission.
     pub(crate) fn on_missing(&mut self, transmission: u64) -> Verdict {
         let verdict = self.repeat(transmission);
-        self.on_word(transmission);
+        self.on_notice(transmission);
         verdict
     }
 
@@ -176,12 +170,12 @@ impl Sender {
         if slot.transmissions > retries {
             return Verdict::GiveUp(slot.frame);
         }
-        slot.status = Status::Again;
-        self.again.insert(number);
-        Verdict::Again
+        slot.status = Status::Lost;
+        self.to_retransmit.insert(number);
+        Verdict::Retransmit
     }
 
-    fn on_word(&mut self, transmission: u64) {
+    fn on_notice(&mut self, transmission: u64) {
         if let Some(block) = self.transmissions.get_mut(transmission) {
             *block = None;
         }
@@ -189,13 +183,13 @@ impl Sender {
         self.forget();
     }
 
-    /// Nothing is to be done about this block any more. Says of which frame it is, if that is news.
+    /// Marks the block as done. Returns its frame unless it was done before.
     pub(crate) fn finish(&mut self, number: u64) -> Option<u64> {
         let slot = self.slots.get_mut(number)?;
         let frame = slot.frame;
         match slot.status {
             Status::Done => return None,
-            Status::Again => _ = self.again.remove(&number),
+            Status::Lost => _ = self.to_retransmit.remove(&number),
             Status::New => self.unsent = self.unsent.max(number + 1),
             Status::UnderWay => {}
         }
@@ -204,7 +198,7 @@ impl Sender {
         Some(frame)
     }
 
-    /// Forgets the oldest blocks that are done, and deadlines that do not matter any more.
+    /// Discards the oldest blocks that are done, and obsolete deadlines.
     fn forget(&mut self) {
         self.slots.trim(|slot| slot.status == Status::Done);
         while let Some(Deadline { transmission, .. }) = self.deadlines.front().copied() {

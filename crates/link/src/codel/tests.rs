@@ -36,15 +36,15 @@ impl Frame for Packet {
     fn corrupt(&mut self) {}
 }
 
-/// A queue under the RFC's parameters, and the numbers of those that it dropped.
-struct Line {
+/// A CoDel queue with the RFC's parameters, and the numbers of the dropped packets.
+struct ControlledQueue {
     codel: ControlledDelay,
     now: Instant,
     packets: VecDeque<Packet>,
     dropped: Vec<u64>,
 }
 
-struct Head<'a>(&'a mut Line);
+struct Head<'a>(&'a mut ControlledQueue);
 
 impl Backlogged for Head<'_> {
     type Frame = Packet;
@@ -68,17 +68,17 @@ fn at(milliseconds: u64) -> Instant {
     Instant::START + ms(milliseconds)
 }
 
-impl Line {
-    /// So many packets that have been there from the start.
+impl ControlledQueue {
+    /// A queue of packets that arrived at time 0.
     fn of(packets: u64, ecn: bool) -> Self {
         let codel = ControlledDelay::new(CoDel { target: ms(5), interval: ms(100), ecn });
         let (now, dropped) = (Instant::START, Vec::new());
-        let mut line = Self { codel, now, packets: VecDeque::new(), dropped };
-        line.refill(packets);
-        line
+        let mut queue = Self { codel, now, packets: VecDeque::new(), dropped };
+        queue.refill(packets);
+        queue
     }
 
-    /// So many more, from now on.
+    /// Adds packets that arrive now.
     fn refill(&mut self, packets: u64) {
         for number in 0..packets {
             let (entry, capable) = (self.now, number % 2 == 0);
@@ -102,39 +102,39 @@ impl Line {
 
 #[test]
 fn nothing_is_dropped_below_the_target() {
-    let mut line = Line::of(0, false);
+    let mut queue = ControlledQueue::of(0, false);
     for now in (0..1000).step_by(4) {
-        line.now = at(now);
-        line.refill(3);
+        queue.now = at(now);
+        queue.refill(3);
         for _ in 0..3 {
-            assert!(line.dequeue(now + 4).is_some());
+            assert!(queue.dequeue(now + 4).is_some());
         }
     }
-    assert_eq!(line.dropped, []);
+    assert_eq!(queue.dropped, []);
 }
 
 #[test]
 fn the_first_drop_comes_an_interval_after_the_delay_went_above() {
-    let mut line = Line::of(100, false);
-    assert_eq!(line.dequeue_number(4), Some(0));
+    let mut queue = ControlledQueue::of(100, false);
+    assert_eq!(queue.dequeue_number(4), Some(0));
     // Above from here on.
-    assert_eq!(line.dequeue_number(10), Some(1));
-    assert_eq!(line.dequeue_number(109), Some(2));
-    assert_eq!(line.dropped, []);
-    assert_eq!(line.dequeue_number(110), Some(4));
-    assert_eq!(line.dropped, [3]);
-    assert!(line.codel.dropping);
+    assert_eq!(queue.dequeue_number(10), Some(1));
+    assert_eq!(queue.dequeue_number(109), Some(2));
+    assert_eq!(queue.dropped, []);
+    assert_eq!(queue.dequeue_number(110), Some(4));
+    assert_eq!(queue.dropped, [3]);
+    assert!(queue.codel.dropping);
 }
 
 #[test]
 fn drops_follow_each_other_by_the_inverse_root_of_their_number() {
-    let mut line = Line::of(10_000, false);
-    line.dequeue(10);
+    let mut queue = ControlledQueue::of(10_000, false);
+    queue.dequeue(10);
     let (mut drops, mut known) = (Vec::new(), 0);
     for now in 11..700 {
-        line.dequeue(now);
-        drops.extend((known..line.dropped.len()).map(|_| now));
-        known = line.dropped.len();
+        queue.dequeue(now);
+        drops.extend((known..queue.dropped.len()).map(|_| now));
+        known = queue.dropped.len();
     }
     // 110, then 100 / sqrt(1), 100 / sqrt(2), ... later, each at the next millisecond.
     let law = [110.0, 210.0, 280.71, 338.45, 388.45, 433.17, 473.99, 511.79, 547.14, 580.48];
@@ -144,67 +144,67 @@ fn drops_follow_each_other_by_the_inverse_root_of_their_number() {
 
 #[test]
 fn what_is_overdue_is_dropped_at_once() {
-    let mut line = Line::of(10_000, false);
-    line.dequeue(10);
-    line.dequeue(110);
-    assert_eq!(line.dropped.len(), 1);
-    // Due since: 210, 280.7, 338.5, 388.5.
-    line.dequeue(400);
-    assert_eq!(line.dropped.len(), 5);
-    assert_eq!(line.codel.count, 5);
+    let mut queue = ControlledQueue::of(10_000, false);
+    queue.dequeue(10);
+    queue.dequeue(110);
+    assert_eq!(queue.dropped.len(), 1);
+    // Due at 210, 280.7, 338.5, 388.5.
+    queue.dequeue(400);
+    assert_eq!(queue.dropped.len(), 5);
+    assert_eq!(queue.codel.count, 5);
 }
 
 #[test]
 fn the_last_packet_worth_of_backlog_is_never_dropped() {
-    let mut line = Line::of(3, false);
-    line.dequeue(10);
-    assert_eq!(line.codel.first_above_time, Some(at(110)));
-    // One packet is left behind: no more than the largest.
-    assert_eq!(line.dequeue_number(500), Some(1));
-    assert_eq!(line.codel.first_above_time, None);
-    assert_eq!(line.dequeue_number(900), Some(2));
-    assert_eq!(line.dequeue_number(901), None);
-    assert_eq!(line.dropped, []);
+    let mut queue = ControlledQueue::of(3, false);
+    queue.dequeue(10);
+    assert_eq!(queue.codel.first_above_time, Some(at(110)));
+    // One packet remains: no more than the largest.
+    assert_eq!(queue.dequeue_number(500), Some(1));
+    assert_eq!(queue.codel.first_above_time, None);
+    assert_eq!(queue.dequeue_number(900), Some(2));
+    assert_eq!(queue.dequeue_number(901), None);
+    assert_eq!(queue.dropped, []);
 }
 
 #[test]
 fn a_delay_below_the_target_ends_the_dropping() {
-    let mut line = Line::of(10, false);
-    line.dequeue(10);
-    line.dequeue(110);
-    assert!(line.codel.dropping);
-    line.packets.clear();
-    line.refill(10);
-    assert_eq!(line.dequeue_number(112), Some(0));
-    assert!(!line.codel.dropping);
-    assert_eq!(line.codel.first_above_time, None);
+    let mut queue = ControlledQueue::of(10, false);
+    queue.dequeue(10);
+    queue.dequeue(110);
+    assert!(queue.codel.dropping);
+    queue.packets.clear();
+    queue.refill(10);
+    assert_eq!(queue.dequeue_number(112), Some(0));
+    assert!(!queue.codel.dropping);
+    assert_eq!(queue.codel.first_above_time, None);
 }
 
-/// Drops for a second, then `calm` milliseconds without, then goes above for an interval.
-fn back_after(calm: u64) -> Line {
-    let mut line = Line::of(10_000, false);
+/// Drops for a second, then `calm` milliseconds without drops, then above the target again.
+fn back_after(calm: u64) -> ControlledQueue {
+    let mut queue = ControlledQueue::of(10_000, false);
     for now in 10..1010 {
-        line.dequeue(now);
+        queue.dequeue(now);
     }
     let begin = 1010 + calm;
-    line.packets.clear();
-    line.now = at(begin);
-    line.refill(10_000);
+    queue.packets.clear();
+    queue.now = at(begin);
+    queue.refill(10_000);
     for now in [begin, begin + 10, begin + 110] {
-        line.dequeue(now);
+        queue.dequeue(now);
     }
-    assert!(line.codel.dropping);
-    line
+    assert!(queue.codel.dropping);
+    queue
 }
 
 #[test]
 fn soon_afterwards_dropping_goes_on_where_it_was() {
-    // The drops of the first spell: lastcount was 1, and they went on to here.
-    let mut line = Line::of(10_000, false);
+    // The drops of the first dropping state: lastcount was 1, and they continued up to here.
+    let mut queue = ControlledQueue::of(10_000, false);
     for now in 10..1010 {
-        line.dequeue(now);
+        queue.dequeue(now);
     }
-    let count = line.codel.count;
+    let count = queue.codel.count;
     assert!(count > 20);
     assert_eq!(back_after(100).codel.count, count - 1);
     // Sixteen intervals are too long.
@@ -213,18 +213,18 @@ fn soon_afterwards_dropping_goes_on_where_it_was() {
 
 #[test]
 fn capable_packets_are_marked_instead() {
-    let mut line = Line::of(10_000, true);
-    line.dequeue(10);
+    let mut queue = ControlledQueue::of(10_000, true);
+    queue.dequeue(10);
     // Every other packet is capable, from the first.
-    let second = line.dequeue(109).unwrap();
+    let second = queue.dequeue(109).unwrap();
     assert!(!second.marked);
-    let third = line.dequeue(110).unwrap();
+    let third = queue.dequeue(110).unwrap();
     assert!(third.marked && third.number == 2);
-    assert_eq!(line.dropped, []);
-    // The next but one is due at 210, and is not capable.
-    line.dequeue(150);
-    line.dequeue(160);
-    let next = line.dequeue(210).unwrap();
+    assert_eq!(queue.dropped, []);
+    // The drop after next is due at 210, and its packet is not capable.
+    queue.dequeue(150);
+    queue.dequeue(160);
+    let next = queue.dequeue(210).unwrap();
     assert_eq!((next.number, next.marked), (6, false));
-    assert_eq!(line.dropped, [5]);
+    assert_eq!(queue.dropped, [5]);
 }

@@ -1,56 +1,53 @@
-//! Frames that wait for a transmitter that works at one rate.
+//! Frames that wait for a transmitter with a constant rate.
 
 use rtolab_time::{Duration, Instant};
 
 use crate::fifo::Fifo;
-use crate::room::Load;
+use crate::occupancy::Occupancy;
 
-/// The frames that had not begun when last looked at. Most are as large as the one before, so that it
-/// keeps runs of equal ones.
+/// The waiting frames. Most are as large as the one before, so it stores runs of equal frames.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(super) struct Backlog {
-    /// When the first begins: as soon as the one before it is sent.
+    /// When the transmission of the first begins: when the one before it ends.
     begins: Instant,
-    load: Load,
+    occupancy: Occupancy,
     last: Run,
-    /// How many frames are in the runs before the last one.
+    /// The number of frames in `earlier`.
     in_earlier: u32,
-    /// Those runs.
+    /// The runs before the last one.
     earlier: Fifo<Run>,
 }
 
-/// Frames of one size, one behind the other.
+/// Consecutive frames of one size.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     packets: u32,
-    /// The size of each.
     bytes: u32,
-    /// How long each takes to send.
+    /// The transmission time of each.
     time: Duration,
 }
 
 impl Backlog {
-    /// What waits.
     #[inline]
-    pub(super) const fn load(&self) -> Load {
-        self.load
+    pub(super) const fn occupancy(&self) -> Occupancy {
+        self.occupancy
     }
 
-    /// Those that have begun by `at` wait no longer.
+    /// Removes the frames whose transmission has begun by `at`.
     #[inline]
     pub(super) fn begin(&mut self, at: Instant) {
-        while self.begins <= at && self.load.packets > 0 {
+        while self.begins <= at && self.occupancy.packets > 0 {
             let first = match self.in_earlier {
                 0 => self.last,
                 _ => self.first_of_many(),
             };
             self.begins += first.time;
-            self.load.remove(first.bytes);
+            self.occupancy.remove(first.bytes);
         }
     }
 
-    /// The size of the first where it is not one of the last run; it goes.
+    /// Removes the first frame if it is not in the last run.
     #[cold]
     #[inline(never)]
     fn first_of_many(&mut self) -> Run {
@@ -64,25 +61,24 @@ impl Backlog {
         first
     }
 
-    /// A frame of so many bytes, which takes so long, waits behind all others. Those that are being sent
-    /// or wait are done at `idle_from`.
+    /// Adds a frame with its size and transmission time. The transmitter finishes all earlier ones
+    /// at `idle_from`.
     #[inline]
     pub(super) fn join(&mut self, (bytes, time): (u32, Duration), idle_from: Instant) {
-        if self.load.packets == 0 {
+        if self.occupancy.packets == 0 {
             self.begins = idle_from;
         } else if self.last.bytes != bytes {
             self.begin_run();
         }
-        // How many the last run has does not matter before another one follows.
+        // The length of the last run does not matter before another one follows.
         (self.last.bytes, self.last.time) = (bytes, time);
-        self.load.add(bytes);
+        self.occupancy.add(bytes);
     }
 
-    /// The last run has another one behind it.
     #[inline(never)]
     fn begin_run(&mut self) {
-        self.last.packets = self.load.packets - self.in_earlier;
-        self.in_earlier = self.load.packets;
+        self.last.packets = self.occupancy.packets - self.in_earlier;
+        self.in_earlier = self.occupancy.packets;
         self.earlier.push(self.last);
     }
 }

@@ -6,7 +6,7 @@ use super::{Early, RandomEarly};
 use crate::config::Red;
 use crate::stream::Stream;
 
-/// As in ns-2's own examples.
+/// As in the examples of ns-2.
 const CLASSIC: Red = Red {
     min: 5.0,
     max: 15.0,
@@ -25,12 +25,12 @@ fn red(config: Red) -> RandomEarly {
     RandomEarly::new(config, Stream::new(5))
 }
 
-/// A frame that comes while the transmitter is busy.
+/// A frame arrives while the transmitter is busy.
 fn arrival(red: &mut RandomEarly, length: f64) -> Early {
     red.arrival(length, Duration::ZERO, Instant::START)
 }
 
-/// The distances between drops among so many frames that find a queue of this length.
+/// The distances between drops among frames that find a queue of this length.
 fn gaps(config: Red, length: f64, frames: usize) -> Vec<usize> {
     let mut red = red(config);
     let drops: Vec<usize> =
@@ -52,7 +52,7 @@ fn the_average_is_an_exponential_one() {
 fn the_average_decays_while_the_transmitter_is_idle() {
     let mut red = red(CLASSIC);
     red.average = 10.0;
-    // 100.9 ms: a hundred packets, and the one that comes now.
+    // 100.9 ms: a hundred packets, and the one that arrives now.
     red.arrival(0.0, Duration::from_micros(100_900), Instant::START);
     let expected = 10.0 * libm::pow(1.0 - 0.002, 101.0);
     assert!((red.average - expected).abs() < 1e-9, "{}", red.average);
@@ -103,7 +103,7 @@ fn below_min_and_behind_at_most_one_nothing_is_dropped() {
     assert_eq!(arrival(&mut red, 2.0), Early::Drop);
 }
 
-/// `max_p` after so many half seconds at this length.
+/// `max_p` after this number of half seconds at this length.
 fn adapted(length: f64, steps: u64) -> f64 {
     let mut red = red(Red { adaptive: true, ..PROMPT });
     for n in 1..=steps {

@@ -1,8 +1,9 @@
-//! A script of frames: what goes in at which time, what must come out.
+//! Scripts of frames: what is sent at which time, and the expected outcomes.
 #![allow(dead_code)]
 
+use proptest::prelude::*;
 use rtolab_link::{
-    Channel, ChannelConfig, CopyId, Direction, DirectionConfig, DropCause, Frame, Interval,
+    Channel, ChannelConfig, CopyId, Direction, DirectionConfig, DropCause, Frame, Interval, Limit,
     Outcome, Stream,
 };
 use rtolab_time::{Duration, Instant, Rate};
@@ -43,7 +44,7 @@ impl Frame for Packet {
     }
 }
 
-/// What came out: the frame's number, and what became of it when.
+/// The outcome of a frame, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Out {
     Arrived { number: u64, at: Instant, held: Duration },
@@ -112,7 +113,7 @@ pub fn send(
     }
 }
 
-/// Everything that one direction says until `end`, each at the event that it announced.
+/// The outcomes of one direction until `end`, each polled at the announced event.
 pub fn hear(channel: &mut Channel<Packet>, direction: Direction, end: Instant) -> Vec<Out> {
     let mut heard = Vec::new();
     while let Some(now) = channel.next_event_of(direction).filter(|now| *now <= end) {
@@ -129,7 +130,7 @@ pub fn hear(channel: &mut Channel<Packet>, direction: Direction, end: Instant) -
     heard
 }
 
-/// Everything that a coupled link says until `end`, by direction.
+/// The outcomes of a coupled link until `end`, by direction.
 pub fn hear_both(channel: &mut Channel<Packet>, end: Instant) -> [Vec<Out>; 2] {
     let mut heard = [Vec::new(), Vec::new()];
     while let Some(now) = channel.next_event().filter(|now| *now <= end) {
@@ -148,13 +149,13 @@ pub fn hear_both(channel: &mut Channel<Packet>, end: Instant) -> [Vec<Out>; 2] {
     heard
 }
 
-/// All that the forward direction of a coupled link has still to say.
+/// The remaining outcomes of the forward direction of a coupled link.
 pub fn drain_coupled(channel: &mut Channel<Packet>) -> Vec<Out> {
     let [forward, _] = hear_both(channel, Instant::NEVER);
     forward
 }
 
-/// All that the forward direction has still to say.
+/// The remaining outcomes of the forward direction.
 pub fn drain(channel: &mut Channel<Packet>) -> Vec<Out> {
     hear(channel, Direction::Forward, Instant::NEVER)
 }
@@ -166,4 +167,34 @@ pub fn numbers(heard: &[Out]) -> Vec<u64> {
 /// Are the two within a microsecond?
 pub fn close(found: Instant, expected: f64) -> bool {
     (found.secs_f64() - expected).abs() < 1e-6
+}
+
+pub fn milliseconds(range: std::ops::Range<u64>) -> impl Strategy<Value = Duration> {
+    range.prop_map(Duration::from_millis)
+}
+
+pub fn limit() -> impl Strategy<Value = Limit> {
+    prop_oneof![
+        Just(Limit::Unlimited),
+        (0..20u32).prop_map(Limit::Packets),
+        (0..10_000u32).prop_map(Limit::Bytes),
+    ]
+}
+
+pub fn windows() -> impl Strategy<Value = Vec<Interval>> {
+    let window = (0..20_000u64, milliseconds(0..3000))
+        .prop_map(|(from, length)| Interval { at: at(from as f64 / 1e3), length });
+    prop::collection::vec(window, 0..4)
+}
+
+/// Whether it goes forward, its bytes, and the time since the one before.
+pub type Sending = (bool, u32, Duration);
+
+pub fn traffic() -> impl Strategy<Value = Vec<Sending>> {
+    let gap = prop_oneof![Just(Duration::ZERO), milliseconds(0..50), milliseconds(0..2000)];
+    prop::collection::vec((any::<bool>(), 1..3000u32, gap), 1..120)
+}
+
+pub fn way(forward: bool) -> Direction {
+    if forward { Direction::Forward } else { Direction::Backward }
 }

@@ -1,32 +1,13 @@
-//! Any link whose directions are coupled, and any traffic.
+//! Any link with coupled directions, and any traffic.
 
 use proptest::prelude::*;
 use rtolab_link::{
-    Arq, BadState, ChannelConfig, CoDel, DirectionConfig, Discipline, Distribution, Interval,
-    Limit, Notices, Order, Outages, Priority, Probability, Renewal, SpikeHolds, Spikes, StallHolds,
-    Stalls, States,
+    Arq, BadState, ChannelConfig, CoDel, DirectionConfig, Discipline, Distribution, Notices, Order,
+    Outages, Priority, Probability, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, States,
 };
 use rtolab_time::{Duration, Rate};
 
-use crate::common::at;
-
-fn milliseconds(range: std::ops::Range<u64>) -> impl Strategy<Value = Duration> {
-    range.prop_map(Duration::from_millis)
-}
-
-pub fn limit() -> impl Strategy<Value = Limit> {
-    prop_oneof![
-        Just(Limit::Unlimited),
-        (0..20u32).prop_map(Limit::Packets),
-        (0..10_000u32).prop_map(Limit::Bytes),
-    ]
-}
-
-pub fn windows() -> impl Strategy<Value = Vec<Interval>> {
-    let window = (0..20_000u64, milliseconds(0..3000))
-        .prop_map(|(from, length)| Interval { at: at(from as f64 / 1e3), length });
-    prop::collection::vec(window, 0..4)
-}
+use crate::common::{limit, milliseconds, windows};
 
 pub fn renewal() -> impl Strategy<Value = Option<Renewal>> {
     let process =
@@ -49,7 +30,7 @@ fn spikes() -> impl Strategy<Value = Option<Spikes>> {
     prop::option::of(spikes)
 }
 
-/// Rate, delay, loss, spikes and stalls, and nothing that drops frames at the queue.
+/// Rate, delay, loss, spikes and stalls, but nothing that drops frames at the queue.
 pub fn direction() -> impl Strategy<Value = DirectionConfig> {
     let rate = prop::option::of(1_000..10_000_000u64);
     let holds = prop_oneof![Just(StallHolds::Entry), Just(StallHolds::Transmitter)];
@@ -70,7 +51,7 @@ pub fn direction() -> impl Strategy<Value = DirectionConfig> {
     )
 }
 
-/// What makes frames overtake, double, break and wait besides.
+/// Adds everything that reorders, duplicates, damages and delays frames.
 pub fn wild(config: DirectionConfig) -> impl Strategy<Value = DirectionConfig> {
     let order = prop_oneof![Just(Order::Free), Just(Order::Kept)];
     let jitter = prop::option::of(milliseconds(1..500).prop_map(Distribution::Exponential));
@@ -90,7 +71,7 @@ pub fn wild(config: DirectionConfig) -> impl Strategy<Value = DirectionConfig> {
             duplication: Probability::new(chances.0).unwrap(),
             corruption: Probability::new(chances.1).unwrap(),
             loss_memory: Probability::new(chances.2).unwrap(),
-            // A tenth of the rate while it talks.
+            // A tenth of the rate while it sends.
             priority: config.rate.zip(talks).map(|(rate, activity)| Priority {
                 activity,
                 every: rate.time_for(1000),
@@ -107,7 +88,7 @@ pub fn states() -> impl Strategy<Value = Option<States>> {
         .prop_map(|(residence, shared)| residence.map(|residence| States { residence, shared }))
 }
 
-/// The same with a queue that does: of limited room and under control, and with a lifetime.
+/// Adds a queue that drops: with limit, discipline and maximum age.
 pub fn queued() -> impl Strategy<Value = DirectionConfig> {
     let codel = (milliseconds(1..100), milliseconds(10..500), any::<bool>())
         .prop_map(|(target, interval, ecn)| CoDel { target, interval, ecn });
@@ -145,14 +126,6 @@ pub fn levels() -> impl Strategy<Value = Vec<Arq>> {
 
 pub fn persistent(levels: Vec<Arq>) -> Vec<Arq> {
     levels.into_iter().map(|arq| Arq { retries: 100_000, ..arq }).collect()
-}
-
-/// Which way, how many bytes, how long after the one before.
-pub type Sending = (bool, u32, Duration);
-
-pub fn traffic() -> impl Strategy<Value = Vec<Sending>> {
-    let gap = prop_oneof![Just(Duration::ZERO), milliseconds(0..50), milliseconds(0..2000)];
-    prop::collection::vec((any::<bool>(), 1..3000u32, gap), 1..60)
 }
 
 pub fn any_link() -> impl Strategy<Value = ChannelConfig> {

@@ -2,7 +2,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use crate::{Direction, Distribution, Rng, SentFrame, Stage, Treatment};
+use crate::{Direction, Distribution, FrameAction, Rng, SentFrame, Stage};
 
 const IDLE: Duration = Duration::from_millis(200);
 const WAKING: Distribution =
@@ -20,13 +20,13 @@ impl Stage for Sleepy {
         self.rng = Some(rng);
     }
 
-    fn on_frame(&mut self, frame: &SentFrame) -> Treatment {
+    fn on_frame(&mut self, frame: &SentFrame) -> FrameAction {
         let last = self.last.replace(frame.at);
         match (last, &mut self.rng) {
             (Some(last), Some(rng)) if frame.at.since(last) >= IDLE => {
-                Treatment::Hold(rng.span(WAKING))
+                FrameAction::Hold(rng.span(WAKING))
             }
-            _ => Treatment::Pass,
+            _ => FrameAction::Pass,
         }
     }
 }

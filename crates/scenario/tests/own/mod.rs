@@ -1,6 +1,6 @@
 //! Prototypes that scenarios may name: they do nothing.
 
-use rtolab_link::{Direction, Rng, SentFrame, Stage, Staged, Treatment};
+use rtolab_link::{Direction, FrameAction, Rng, SentFrame, Stage, Staged};
 use rtolab_scenario::Prototypes;
 use rtolab_tcp::response::{Answer, Prototype, Responder, Situation};
 use rtolab_tcp::specification;
@@ -12,8 +12,8 @@ struct Nothing;
 impl Stage for Nothing {
     fn begin(&mut self, _: Direction, _: Rng) {}
 
-    fn on_frame(&mut self, _: &SentFrame) -> Treatment {
-        Treatment::Pass
+    fn on_frame(&mut self, _: &SentFrame) -> FrameAction {
+        FrameAction::Pass
     }
 }
 

@@ -1,4 +1,4 @@
-//! Room in a queue and in a link's buffers.
+//! The occupancy of the queue and of the link's buffers.
 
 use alloc::collections::VecDeque;
 
@@ -6,14 +6,14 @@ use rtolab_time::Instant;
 
 use crate::config::{DirectionConfig, Limit};
 
-/// So many packets of so many bytes together.
+/// A number of packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Load {
+pub(crate) struct Occupancy {
     pub(crate) packets: u32,
     pub(crate) bytes: u64,
 }
 
-impl Load {
+impl Occupancy {
     pub(crate) fn add(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
@@ -24,7 +24,7 @@ impl Load {
         self.bytes -= u64::from(bytes);
     }
 
-    /// With one packet more, of so many bytes.
+    /// With one more packet.
     pub(crate) fn with(mut self, bytes: u32) -> Self {
         self.add(bytes);
         self
@@ -32,38 +32,38 @@ impl Load {
 }
 
 impl Limit {
-    pub(crate) const fn holds(self, load: Load) -> bool {
+    pub(crate) const fn holds(self, occupancy: Occupancy) -> bool {
         match self {
             Self::Unlimited => true,
-            Self::Packets(packets) => load.packets <= packets,
-            Self::Bytes(bytes) => load.bytes <= bytes as u64,
+            Self::Packets(packets) => occupancy.packets <= packets,
+            Self::Bytes(bytes) => occupancy.bytes <= bytes as u64,
         }
     }
 }
 
-/// When a frame goes, and its size.
+/// A frame and when it leaves.
 #[derive(Clone, Copy, Debug)]
 struct Departure {
     at: Instant,
     bytes: u32,
 }
 
-/// The frames of a place that go in order at known times.
+/// Frames that leave in order at known times.
 #[derive(Clone, Debug, Default)]
-struct Inside {
+struct Departures {
     departures: VecDeque<Departure>,
-    load: Load,
+    occupancy: Occupancy,
 }
 
-impl Inside {
+impl Departures {
     fn push(&mut self, departure: Departure) {
-        self.load.add(departure.bytes);
+        self.occupancy.add(departure.bytes);
         self.departures.push_back(departure);
     }
 
     fn pop(&mut self) {
         if let Some(departure) = self.departures.pop_front() {
-            self.load.remove(departure.bytes);
+            self.occupancy.remove(departure.bytes);
         }
     }
 
@@ -74,32 +74,32 @@ impl Inside {
     }
 }
 
-/// The frames that wait, not the one in transmission.
+/// The waiting frames, without the one in transmission.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
-    waiting: Inside,
+    waiting: Departures,
 }
 
 impl Queue {
-    /// What waits at `at`.
-    pub(crate) fn waiting(&mut self, at: Instant) -> Load {
+    /// The occupancy at `at`.
+    pub(crate) fn waiting(&mut self, at: Instant) -> Occupancy {
         self.waiting.pop_until(at);
-        self.waiting.load
+        self.waiting.occupancy
     }
 
-    /// Lets an admitted frame wait until `until`; says how many wait now.
+    /// Adds a frame that waits until `until`; returns the number of waiting frames.
     pub(crate) fn push(&mut self, bytes: u32, until: Instant) -> u32 {
         self.waiting.push(Departure { at: until, bytes });
-        self.waiting.load.packets
+        self.waiting.occupancy.packets
     }
 }
 
-/// The link's send buffer, and the receive buffer at its other end, which the sender never overruns:
-/// a frame takes room in both from its entry until it leaves the link.
+/// The link's send buffer and the receive buffer at its other end, which the sender never overruns.
+/// A frame occupies both from its entry until it leaves the link.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffers {
     limits: [Limit; 2],
-    inside: Inside,
+    inside: Departures,
     /// When the last frame entered.
     last_entry: Instant,
 }
@@ -107,41 +107,41 @@ pub(crate) struct Buffers {
 /// A frame's place in the buffers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// When there is room.
+    /// When there is space.
     pub(crate) at: Instant,
-    /// How many frames go before.
+    /// The number of frames that must leave first.
     after: usize,
 }
 
 impl Buffers {
-    /// `None` where there is no limit.
+    /// `None` if there is no limit.
     pub(crate) fn new(config: &DirectionConfig) -> Option<Self> {
         let limits = [config.send_buffer, config.receive_buffer];
         (limits != [Limit::Unlimited; 2]).then(|| Self {
             limits,
-            inside: Inside::default(),
+            inside: Departures::default(),
             last_entry: Instant::START,
         })
     }
 
-    /// The first instant from `at` on at which a frame of this size fits, behind all before it. One
-    /// that is larger than a buffer fits when that is empty.
+    /// The first instant from `at` on at which a frame fits, after all earlier ones. A frame larger
+    /// than a buffer fits once that is empty.
     pub(crate) fn place(&mut self, bytes: u32, at: Instant) -> Place {
         self.inside.pop_until(at);
-        let mut load = self.inside.load.with(bytes);
+        let mut occupancy = self.inside.occupancy.with(bytes);
         let mut place = Place { at: at.max(self.last_entry), after: 0 };
         for departure in &self.inside.departures {
-            if self.limits.iter().all(|limit| limit.holds(load)) {
+            if self.limits.iter().all(|limit| limit.holds(occupancy)) {
                 break;
             }
-            load.remove(departure.bytes);
+            occupancy.remove(departure.bytes);
             place.at = place.at.max(departure.at);
             place.after += 1;
         }
         place
     }
 
-    /// Fills the place with a frame that leaves the link at `leaves`.
+    /// Occupies the place with a frame that leaves the link at `leaves`.
     pub(crate) fn fill(&mut self, place: Place, bytes: u32, leaves: Instant) {
         for _ in 0..place.after {
             self.inside.pop();
